@@ -1,0 +1,23 @@
+/** What became of a raw record. Each raw record has exactly one (spec: tables.md, `outcomes`). `row` is a row of `events`. */
+export type Outcome = 'row' | 'identify' | 'duplicate' | 'dropped' | 'dead';
+
+/** Why a hit was dropped. The `excluded_*` ones name the type of the exclusion rule (decisions.md, Exclusion rules). */
+export type DropReason =
+  | 'excluded_ip'
+  | 'excluded_path'
+  | 'excluded_hostname'
+  | 'excluded_country'
+  | 'excluded_user_agent'
+  | 'excluded_visitor'
+  | 'excluded_bots'
+  /** The site was removed after the hit was accepted. */
+  | 'site_removed';
+
+/** Why a raw record became a dead letter. */
+export type DeadReason =
+  /** The record's bytes are not a record that this version can read. */
+  | 'unreadable'
+  /** A step threw: a bug in Weir, kept with its payload so that it can be redriven once mended. */
+  | 'step_failed'
+  /** ClickHouse refused the row. */
+  | 'row_refused';

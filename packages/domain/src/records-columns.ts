@@ -1,0 +1,32 @@
+/**
+ * The columns of the ClickHouse table `records`, in the order in which an enriched record's line (JSONCompactEachRow)
+ * gives them. A change of this list is a new version: lines of two versions never share an insert.
+ * Meaning: spec/tables.md. Columns that are not in it:
+ * - `outcome`, `reason`: see outcome.ts; `rule_id`: the exclusion rule that dropped the hit, else empty.
+ * - `detail`: JSON text, else empty. Of an `identify`: `{profile_id, user_id, email?, name?, image?, traits?, payment_customer_id?}`
+ *   with only the fields that were sent; of a `dead`: `{topic, partition, offset, stage, error, payload}`.
+ */
+export const RECORDS_COLUMNS_VERSION = 1;
+
+export const RECORDS_COLUMNS = [
+  'outcome', 'reason', 'rule_id',
+  'site_id', 'event_id', 'source', 'type', 'event_name', 'timestamp', 'received_at',
+  'visitor_id', 'session_id', 'user_id', 'cookieless', 'value', 'value_text', 'properties',
+  'url', 'hostname', 'pathname', 'referrer', 'referrer_domain',
+  'utm_source', 'utm_medium', 'utm_campaign', 'utm_term', 'utm_content', 'ref', 'source_param', 'via', 'click_id_type',
+  'channel', 'traffic_source', 'country', 'region', 'city', 'timezone',
+  'browser', 'browser_version', 'os', 'os_version', 'device_type', 'device_brand', 'device_model', 'platform',
+  'screen_width', 'screen_height', 'language', 'enrichment', 'bot', 'idempotency_key',
+  'log_id', 'raw_partition', 'raw_offset', 'detail',
+] as const;
+
+export type RecordsColumn = (typeof RECORDS_COLUMNS)[number];
+
+/** Column lists of every version that a log may still hold, by version: the writer names them in its inserts. */
+export const RECORDS_COLUMNS_BY_VERSION: Readonly<Record<number, readonly string[]>> = { 1: RECORDS_COLUMNS };
+
+/** Headers of an enriched record: the raw offset it is the outcome of, and its line's column list version. Decimal text. */
+export const HEADER_RAW_OFFSET = 'o';
+export const HEADER_COLUMNS_VERSION = 'v';
+/** Unix milliseconds of received_at: the writer cuts a batch where the month changes. */
+export const HEADER_RECEIVED_AT = 'r';

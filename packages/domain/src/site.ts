@@ -1,0 +1,42 @@
+/** What the registry holds. Times are Unix milliseconds. */
+export interface Site {
+  readonly siteId: string;
+  readonly name: string;
+  /** Registrable or full host name, e.g. `example.com`; hits from it and its subdomains are internal referrers. */
+  readonly domain: string;
+  /** IANA name, e.g. `Europe/Berlin`. */
+  readonly timezone: string;
+  /** Requests a minute; absent: the configured default. */
+  readonly limits: SiteLimits;
+  readonly createdAt: number;
+}
+
+export interface SiteLimits {
+  readonly collect?: number;
+  readonly events?: number;
+  readonly identify?: number;
+}
+
+export type Scope = 'events:write' | 'identify:write';
+
+export interface ApiKey {
+  readonly keyId: string;
+  readonly siteId: string;
+  readonly name: string;
+  /** SHA-256 of the plain key, lower-case hex. The plain key is never stored. */
+  readonly hash: string;
+  readonly scopes: readonly Scope[];
+  /** A legacy single-purpose key: identify only (api.md 5.4). Its scopes are `['identify:write']`. */
+  readonly legacyIdentify: boolean;
+  readonly createdAt: number;
+}
+
+export type ExclusionType = 'ip' | 'path' | 'hostname' | 'country' | 'user_agent' | 'visitor' | 'bots';
+
+export interface ExclusionRule {
+  readonly ruleId: string;
+  readonly siteId: string;
+  readonly type: ExclusionType;
+  readonly value: string;
+  readonly createdAt: number;
+}

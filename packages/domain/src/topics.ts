@@ -1,0 +1,9 @@
+/** The topics of the event log. What is in each: `docs/architecture.md`. */
+export const TOPIC_RAW = 'events.raw';
+export const TOPIC_ENRICHED = 'events.enriched';
+/** The compacted topic behind the registry. */
+export const TABLE_REGISTRY = 'registry';
+
+/** Consumer groups, one for each consuming role. */
+export const GROUP_ENRICHER = 'weir-enricher';
+export const GROUP_WRITER = 'weir-writer';

@@ -1,0 +1,129 @@
+import { isIP } from 'node:net';
+import { resolve } from 'node:path';
+
+/** Every setting of Weir: an environment variable each, listed in docs/operations.md. Read once, at start, by `loadConfig`. */
+export interface Config {
+  readonly host: string;
+  readonly port: number;
+  readonly dataDir: string;
+  /** Undefined: made at the first start and kept in the data folder. */
+  readonly adminToken: string | undefined;
+  readonly trustedProxies: readonly string[] | number;
+  readonly collectPaths: readonly string[];
+  readonly rateLimits: { readonly collect: number; readonly events: number; readonly identify: number };
+  /** Undefined: the bundled DB-IP data. */
+  readonly geoipDatabase: string | undefined;
+  readonly rawRetentionHours: number;
+  readonly enrichedRetentionDays: number;
+  readonly logLevel: LogLevel;
+  /** Partitions of a log that is made now; an existing log keeps its own number. */
+  readonly partitions: number;
+  readonly batch: {
+    /** The gateway collects appends of concurrent requests for this long. */
+    readonly appendLingerMs: number;
+    /** The writer inserts when it has this many rows, this many bytes, or after this long. */
+    readonly writerRowsMax: number;
+    readonly writerBytesMax: number;
+    readonly writerLingerMs: number;
+  };
+  /** How long SIGTERM waits for requests and batches under way. */
+  readonly drainTimeoutMs: number;
+}
+
+const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
+/** All that is wrong with the settings, one line each. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+  readonly problems: readonly string[];
+
+  constructor(problems: readonly string[]) {
+    super(`wrong settings:\n${problems.map((problem) => `  ${problem}`).join('\n')}`);
+    this.problems = problems;
+  }
+}
+
+/** Reads the settings. Throws `ConfigError` with every problem; an empty variable counts as not set. */
+export function loadConfig(env: Readonly<Record<string, string | undefined>>): Config {
+  const problems: string[] = [];
+  const text = (name: string): string | undefined => env[name]?.trim() || undefined;
+
+  const whole = (name: string, fallback: number, min: number, max: number): number => {
+    const raw = text(name);
+    if (raw === undefined) return fallback;
+    const value = Number(raw);
+    if (/^\d+$/.test(raw) && value >= min && value <= max) return value;
+    problems.push(`${name} must be a whole number from ${min} to ${max}, not "${raw}"`);
+    return fallback;
+  };
+
+  const list = (name: string): string[] =>
+    (text(name) ?? '')
+      .split(',')
+      .map((item) => item.trim())
+      .filter((item) => item !== '');
+
+  const logLevel = text('LOG_LEVEL') ?? 'info';
+  if (!(LOG_LEVELS as readonly string[]).includes(logLevel)) {
+    problems.push(`LOG_LEVEL must be one of ${LOG_LEVELS.join(', ')}, not "${logLevel}"`);
+  }
+
+  const adminToken = text('WEIR_ADMIN_TOKEN');
+  if (adminToken !== undefined && !/^[\x21-\x7e]{16,256}$/.test(adminToken)) {
+    problems.push('WEIR_ADMIN_TOKEN must be 16 to 256 visible ASCII characters');
+  }
+
+  const collectPaths = list('COLLECT_PATHS');
+  for (const path of collectPaths) {
+    if (!/^\/[A-Za-z0-9/_.~-]{1,200}$/.test(path) || /^\/(api|healthz|readyz|metrics)(\/|$)/.test(path)) {
+      problems.push(`COLLECT_PATHS must hold absolute paths outside /api, such as /t/hit, not "${path}"`);
+    }
+  }
+
+  const trusted = list('TRUSTED_PROXIES');
+  const hops = trusted.length === 1 && /^\d+$/.test(trusted[0] ?? '') ? Number(trusted[0]) : undefined;
+  if (hops === undefined) {
+    for (const proxy of trusted) {
+      if (!isAddressOrCidr(proxy)) problems.push(`TRUSTED_PROXIES: "${proxy}" is neither an address nor a CIDR nor a hop count`);
+    }
+  } else if (hops > 32) {
+    problems.push('TRUSTED_PROXIES as a hop count must be at most 32');
+  }
+
+  const config: Config = {
+    host: text('HOST') ?? '127.0.0.1',
+    port: whole('PORT', 8080, 0, 65_535),
+    dataDir: resolve(text('WEIR_DATA_DIR') ?? './data'),
+    adminToken,
+    trustedProxies: hops ?? trusted,
+    collectPaths,
+    rateLimits: {
+      collect: whole('RATE_LIMIT_COLLECT', 600, 1, 1_000_000_000),
+      events: whole('RATE_LIMIT_EVENTS', 1200, 1, 1_000_000_000),
+      identify: whole('RATE_LIMIT_IDENTIFY', 120, 1, 1_000_000_000),
+    },
+    geoipDatabase: text('GEOIP_DATABASE'),
+    rawRetentionHours: whole('RAW_RETENTION_HOURS', 72, 1, 8760),
+    enrichedRetentionDays: whole('ENRICHED_RETENTION_DAYS', 30, 1, 3650),
+    logLevel: logLevel as LogLevel,
+    partitions: whole('WEIR_PARTITIONS', 4, 1, 1024),
+    batch: {
+      appendLingerMs: whole('WEIR_APPEND_LINGER_MS', 2, 0, 1000),
+      writerRowsMax: whole('WEIR_WRITER_ROWS_MAX', 20_000, 1, 100_000),
+      writerBytesMax: whole('WEIR_WRITER_BYTES_MAX', 16 * 1024 * 1024, 65_536, 256 * 1024 * 1024),
+      writerLingerMs: whole('WEIR_WRITER_LINGER_MS', 250, 0, 60_000),
+    },
+    drainTimeoutMs: whole('WEIR_DRAIN_TIMEOUT_MS', 20_000, 0, 600_000),
+  };
+  if (problems.length > 0) throw new ConfigError(problems);
+  return Object.freeze(config);
+}
+
+function isAddressOrCidr(text: string): boolean {
+  const [address = '', prefix, ...rest] = text.split('/');
+  const family = isIP(address);
+  if (family === 0 || rest.length > 0) return false;
+  if (prefix === undefined) return true;
+  return /^\d{1,3}$/.test(prefix) && Number(prefix) <= (family === 4 ? 32 : 128);
+}
