@@ -85,7 +85,8 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
   const hops = trusted.length === 1 && /^\d+$/.test(trusted[0] ?? '') ? Number(trusted[0]) : undefined;
   if (hops === undefined) {
     for (const proxy of trusted) {
-      if (!isAddressOrCidr(proxy)) problems.push(`TRUSTED_PROXIES: "${proxy}" is neither an address nor a CIDR nor a hop count`);
+      if (!isAddressOrCidr(proxy))
+        problems.push(`TRUSTED_PROXIES: "${proxy}" is neither an address nor a CIDR nor a hop count`);
     }
   } else if (hops > 32) {
     problems.push('TRUSTED_PROXIES as a hop count must be at most 32');

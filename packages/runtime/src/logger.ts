@@ -5,5 +5,5 @@ export type { Logger };
 
 /** JSON lines on standard error. Callers never put IPs, e-mails, keys, bodies or whole requests into a line. */
 export function createLogger(level: LogLevel): Logger {
-  return pino({ level, base: undefined, timestamp: pino.stdTimeFunctions.isoTime }, pino.destination(2));
+  return pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime }, pino.destination(2));
 }
