@@ -1,0 +1,75 @@
+/** The borders of docs/architecture.md, as rules. @type {import('dependency-cruiser').IConfiguration} */
+const home = (library, path) => ({
+  name: `one-home-${library.replace(/\W+/g, '-')}`,
+  comment: `${library} is named only in ${path}`,
+  severity: 'error',
+  from: { path: '^(packages|services)/', pathNot: path },
+  to: { path: `node_modules/${library}/` },
+});
+
+module.exports = {
+  forbidden: [
+    { name: 'no-cycles', severity: 'error', from: {}, to: { circular: true } },
+    {
+      name: 'no-orphans',
+      severity: 'error',
+      from: { orphan: true, path: '^(packages|services)/[^/]+/src/', pathNot: '\\.d\\.ts$' },
+      to: {},
+    },
+    {
+      name: 'domain-is-pure',
+      severity: 'error',
+      from: { path: '^packages/domain/src/' },
+      to: { path: '^(packages|services)/', pathNot: '^packages/domain/' },
+    },
+    {
+      name: 'domain-does-no-io',
+      severity: 'error',
+      from: { path: '^packages/domain/src/' },
+      to: { dependencyTypes: ['core'], pathNot: '^(node:)?(crypto|net|buffer)$' },
+    },
+    {
+      name: 'ports-know-only-domain',
+      severity: 'error',
+      from: { path: '^packages/ports/src/' },
+      to: { path: '^(packages|services)/', pathNot: '^packages/(domain|ports)/' },
+    },
+    {
+      name: 'adapters-are-opened-in-one-place',
+      severity: 'error',
+      from: { path: '^(packages|services)/[^/]+/src/', pathNot: '^(packages/adapters/|services/host/src/open-ports\\.ts|packages/testkit/)' },
+      to: { path: '^packages/adapters/src/' },
+    },
+    {
+      name: 'services-do-not-import-each-other',
+      severity: 'error',
+      from: { path: '^services/([^/]+)/src/', pathNot: '^services/host/' },
+      to: { path: '^services/', pathNot: '^services/$1/' },
+    },
+    {
+      name: 'packages-do-not-import-services',
+      severity: 'error',
+      from: { path: '^packages/' },
+      to: { path: '^services/' },
+    },
+    {
+      name: 'routes-and-steps-do-not-import-siblings',
+      severity: 'error',
+      from: { path: '^services/[^/]+/src/(?:routes|steps)/([^/]+)\\.ts$' },
+      to: { path: '^services/[^/]+/src/(?:routes|steps)/', pathNot: '/$1\\.ts$' },
+    },
+    home('kafkajs', '^packages/adapters/src/kafka-'),
+    home('ioredis', '^packages/adapters/src/redis-'),
+    home('lmdb', '^packages/adapters/src/lmdb-'),
+    home('@clickhouse/client', '^packages/adapters/src/clickhouse-'),
+    home('chdb', '^packages/embedded-clickhouse/'),
+    home('maxmind', '^services/enricher/src/geo/'),
+    home('ua-parser-js', '^services/enricher/src/'),
+  ],
+  options: {
+    parser: 'swc',
+    doNotFollow: { path: 'node_modules' },
+    exclude: { path: '/(test|contract)/' },
+    enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['import', 'node', 'default'] },
+  },
+};

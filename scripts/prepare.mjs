@@ -1,0 +1,74 @@
+// What `npm start` and `npm test` need before they run: dependencies and the bundles in dist/. Does nothing when both are
+// as new as what they are made from. Uses nothing but Node, because it runs before anything is installed.
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = join(dirname(fileURLToPath(import.meta.url)), '..');
+const NODE_MIN = [20, 19];
+
+const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
+if (major < NODE_MIN[0] || (major === NODE_MIN[0] && minor < NODE_MIN[1])) {
+  fail(`Weir needs Node ${NODE_MIN.join('.')} or later; this is ${process.versions.node}.`);
+}
+
+once('node_modules/.weir-installed', fingerprintContents(['package-lock.json']), () => {
+  console.error('weir: installing dependencies (once)');
+  run('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund']);
+});
+once('dist/.weir-built', fingerprintTimes(['packages', 'services', 'schemas', 'scripts', 'package-lock.json']), () => {
+  run(process.execPath, ['scripts/build.mjs']);
+});
+
+/** Runs `make` unless `stamp` says that it was done for this fingerprint. */
+function once(stamp, fingerprint, make) {
+  const path = join(root, stamp);
+  if (readOrEmpty(path) === fingerprint) return;
+  make();
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, fingerprint);
+}
+
+function run(command, args) {
+  // Standard output belongs to what runs after this (`weir … --json`).
+  const { status } = spawnSync(command, args, {
+    cwd: root,
+    stdio: ['ignore', 2, 2],
+    shell: process.platform === 'win32',
+  });
+  if (status !== 0) fail(`\`${command} ${args.join(' ')}\` failed; nothing was started.`);
+}
+
+function fingerprintContents(paths) {
+  const hash = createHash('sha256');
+  for (const path of paths) hash.update(readFileSync(join(root, path)));
+  return hash.digest('hex');
+}
+
+/** Names, sizes and times of all files below: a hundred times cheaper than their contents, and it notices every edit. */
+function fingerprintTimes(paths) {
+  const hash = createHash('sha256');
+  const visit = (path) => {
+    const stat = statSync(path);
+    if (!stat.isDirectory()) return hash.update(`${path} ${stat.size} ${stat.mtimeMs}\n`);
+    for (const name of readdirSync(path).sort()) if (name !== 'node_modules') visit(join(path, name));
+  };
+  for (const path of paths) visit(join(root, path));
+  return hash.digest('hex');
+}
+
+function readOrEmpty(path) {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    if (error.code === 'ENOENT') return '';
+    throw error;
+  }
+}
+
+function fail(message) {
+  console.error(`weir: ${message}`);
+  process.exit(1);
+}

@@ -1,0 +1,51 @@
+import { ConfigError, loadConfig } from '@weir/runtime/config';
+import { createLogger } from '@weir/runtime/logger';
+import { isDependencyError } from '@weir/domain/errors';
+import { rolesFromArguments, USAGE } from './roles.ts';
+import { startWeir } from './start-weir.ts';
+
+const EXIT_FAILED = 1;
+const EXIT_USAGE = 2;
+
+main(process.argv.slice(2)).catch((error: unknown) => {
+  const expected = error instanceof ConfigError || isDependencyError(error);
+  console.error(expected ? `weir: ${error.message}` : error);
+  process.exit(error instanceof ConfigError ? EXIT_USAGE : EXIT_FAILED);
+});
+
+async function main(names: readonly string[]): Promise<void> {
+  if (names.includes('--help') || names.includes('-h')) {
+    console.log(USAGE);
+    return;
+  }
+  const roles = readRoles(names);
+  const config = loadConfig(process.env);
+  const logger = createLogger(config.logLevel);
+
+  const weir = await startWeir({ config, roles, logger, clock: Date.now, print: (text) => console.log(text) });
+
+  let stopping = false;
+  const stop = (signal: string): void => {
+    if (stopping) return;
+    stopping = true;
+    logger.info({ signal }, 'draining');
+    weir.close().then(
+      () => process.exit(0),
+      (error: unknown) => {
+        logger.error({ err: error }, 'the drain failed');
+        process.exit(EXIT_FAILED);
+      },
+    );
+  };
+  process.on('SIGTERM', () => stop('SIGTERM'));
+  process.on('SIGINT', () => stop('SIGINT'));
+}
+
+function readRoles(names: readonly string[]): ReturnType<typeof rolesFromArguments> {
+  try {
+    return rolesFromArguments(names);
+  } catch (error) {
+    console.error(`weir: ${(error as Error).message}`);
+    return process.exit(EXIT_USAGE);
+  }
+}

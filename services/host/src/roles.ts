@@ -1,0 +1,25 @@
+export const ROLES = ['gateway', 'enricher', 'writer', 'control'] as const;
+export type Role = (typeof ROLES)[number];
+
+export const USAGE = `usage: npm start [-- ROLE …]
+
+Starts Weir: every role in this process group, or only the named ones.
+
+roles:
+  gateway    takes hits, events and identities over HTTP and appends them to the event log
+  enricher   makes each raw record one clean row
+  writer     inserts the rows into ClickHouse, each exactly once
+  control    admin API, dashboard
+
+Settings are environment variables; docs/operations.md lists them all. Examples:
+  npm start
+  PORT=9000 WEIR_DATA_DIR=/var/lib/weir npm start
+  KAFKA_BROKERS=… REDIS_URL=… CLICKHOUSE_URL=… npm start -- gateway
+`;
+
+/** The roles that the command line names; all of them where it names none. Throws with a usage text on anything else. */
+export function rolesFromArguments(names: readonly string[]): readonly Role[] {
+  const unknown = names.filter((name) => !(ROLES as readonly string[]).includes(name));
+  if (unknown.length > 0) throw new Error(`no such role: ${unknown.join(', ')}\n\n${USAGE}`);
+  return names.length === 0 ? ROLES : ROLES.filter((role) => names.includes(role));
+}
