@@ -1,0 +1,90 @@
+import { spawn } from 'node:child_process';
+import { existsSync, mkdirSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { connect, createServer } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+
+/** Starts a process that outlives this one. Its output goes to `<dir>/log`, its id to `<dir>/pid`. */
+export function startDaemon(dir, command, args, env = process.env) {
+  mkdirSync(dir, { recursive: true });
+  const log = openSync(join(dir, 'log'), 'a');
+  const child = spawn(command, args, { cwd: dir, detached: true, stdio: ['ignore', log, log], env });
+  child.unref();
+  writeFileSync(join(dir, 'pid'), String(child.pid));
+  return child;
+}
+
+/** The id of the live process of `<dir>/pid`, if its command line still holds `mark` (ids are reused). */
+export function livePid(dir, mark) {
+  const file = join(dir, 'pid');
+  if (!existsSync(file)) return undefined;
+  const pid = Number(readFileSync(file, 'utf8'));
+  return isAlive(pid, mark) ? pid : undefined;
+}
+
+function isAlive(pid, mark) {
+  try {
+    process.kill(pid, 0);
+    // A zombie's command line is empty: it is dead, only nobody has waited for it.
+    return !existsSync('/proc') || readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(mark);
+  } catch {
+    return false;
+  }
+}
+
+/** Ends the process: politely, after `politeMs` by force. Resolves when it is dead: a dying broker still accepts records. */
+export async function stopDaemon(dir, mark, politeMs = 15_000) {
+  const pid = livePid(dir, mark);
+  if (pid !== undefined) {
+    process.kill(pid, 'SIGTERM');
+    process.kill(pid, 'SIGCONT');
+    if (!(await until(() => !isAlive(pid, mark), politeMs))) process.kill(pid, 'SIGKILL');
+    await until(() => !isAlive(pid, mark), 15_000);
+  }
+  rmSync(join(dir, 'pid'), { force: true });
+}
+
+export async function until(probe, withinMs) {
+  const deadline = Date.now() + withinMs;
+  while (Date.now() < deadline) {
+    if (await probe()) return true;
+    await pause(50);
+  }
+  return false;
+}
+
+/** The port that `<dir>/port` names, so that an address survives restarts; a free one where it names none. */
+export async function portOf(dir, name = 'port') {
+  const file = join(dir, name);
+  if (existsSync(file)) return Number(readFileSync(file, 'utf8'));
+  mkdirSync(dir, { recursive: true });
+  const port = await freePort();
+  writeFileSync(file, String(port));
+  return port;
+}
+
+function freePort() {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.once('error', reject);
+    server.listen(0, '127.0.0.1', () => {
+      const { port } = server.address();
+      server.close(() => resolve(port));
+    });
+  });
+}
+
+/** Sends `text`, resolves with the first bytes of the answer, or with nothing. */
+export function ask(port, text) {
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1');
+    const end = (answer) => {
+      socket.destroy();
+      resolve(answer);
+    };
+    socket.setTimeout(1000, () => end(undefined));
+    socket.once('error', () => end(undefined));
+    socket.once('data', (data) => end(data.toString()));
+    socket.write(text);
+  });
+}

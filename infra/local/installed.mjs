@@ -1,0 +1,29 @@
+import { spawnSync } from 'node:child_process';
+import { say } from './layout.mjs';
+
+export function hasCommand(name) {
+  return spawnSync('sh', ['-c', `command -v ${name}`]).status === 0;
+}
+
+/** Runs an installer; its output goes to standard error. */
+export function run(command, args) {
+  say(`> ${command} ${args.join(' ')}`);
+  const { status } = spawnSync(command, args, {
+    stdio: ['ignore', 2, 2],
+    env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
+  });
+  if (status !== 0) throw new Error(`${command} ended with ${status}`);
+}
+
+let listsAreFresh = false;
+
+export function aptInstall(packages) {
+  const sudo = process.getuid?.() === 0 ? [] : ['sudo', '-n'];
+  const apt = (...args) => {
+    const [command, ...rest] = [...sudo, 'apt-get', ...args];
+    run(command, rest);
+  };
+  if (!listsAreFresh) apt('update', '-qq');
+  listsAreFresh = true;
+  apt('install', '-y', '-qq', '--no-install-recommends', ...packages);
+}

@@ -1,0 +1,59 @@
+/**
+ * `node infra/local/services.mjs up|down|status [--only kafka,redis] [--dir DIR] [--wipe]`
+ * Real services without Docker, on loopback. `up` prints `export NAME=value` lines on standard output and nothing else there.
+ */
+import { rmSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { kafka } from './kafka.mjs';
+import { DEFAULT_DIR, say } from './layout.mjs';
+import { redis } from './redis.mjs';
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { only: { type: 'string' }, dir: { type: 'string' }, wipe: { type: 'boolean', default: false } },
+});
+const base = resolve(values.dir ?? DEFAULT_DIR);
+const wanted = values.only?.split(',');
+const services = [kafka, redis].filter(({ name }) => wanted?.includes(name) ?? true);
+const dirOf = ({ name }) => join(base, name);
+
+async function up() {
+  if (process.env.CI === 'true') for (const service of services) service.install();
+  const missing = services.flatMap((service) => service.missing());
+  if (missing.length > 0) {
+    say(`Missing here (with CI=true it is installed):\n${missing.map((line) => `  ${line}`).join('\n')}`);
+    process.exit(1);
+  }
+  const lines = await Promise.all(
+    services.map(async (service) => {
+      say(`${service.name}: starting in ${dirOf(service)}`);
+      const address = await service.up(dirOf(service));
+      say(`${service.name}: ready at ${address}`);
+      return `export ${service.variable}=${address}\n`;
+    }),
+  );
+  process.stdout.write(lines.join(''));
+}
+
+async function down() {
+  await Promise.all(services.map((service) => service.down(dirOf(service))));
+  say(`stopped: ${services.map(({ name }) => name).join(', ')}`);
+  if (values.wipe) for (const service of services) rmSync(dirOf(service), { recursive: true, force: true });
+}
+
+/** Exit code 1 when one of them is down. */
+async function status() {
+  for (const service of services) {
+    const address = await service.status(dirOf(service));
+    say(`${service.name}: ${address ?? 'down'}`);
+    if (address === undefined) process.exitCode = 1;
+  }
+}
+
+const command = { up, down, status }[positionals[0]];
+if (command === undefined) {
+  say('usage: services.mjs up|down|status [--only kafka,redis,clickhouse] [--dir DIR] [--wipe]');
+  process.exit(2);
+}
+await command();
