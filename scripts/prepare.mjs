@@ -14,19 +14,19 @@ if (major < NODE_MIN[0] || (major === NODE_MIN[0] && minor < NODE_MIN[1])) {
   fail(`Weir needs Node ${NODE_MIN.join('.')} or later; this is ${process.versions.node}.`);
 }
 
-once('node_modules/.weir-installed', fingerprintContents(['package-lock.json']), () => {
+if (!isInstalled()) {
   console.error('weir: installing dependencies (once)');
   run('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund']);
-});
+}
 once('dist/.weir-built', fingerprintTimes(['packages', 'services', 'schemas', 'scripts', 'package-lock.json']), () => {
   run(process.execPath, ['scripts/build.mjs']);
 });
 
 /** Runs `make` unless `stamp` says that it was done for this fingerprint. */
 function once(stamp, fingerprint, make) {
-  const path = join(root, stamp);
-  if (readOrEmpty(path) === fingerprint) return;
+  if (readOrEmpty(stamp) === fingerprint) return;
   make();
+  const path = join(root, stamp);
   mkdirSync(dirname(path), { recursive: true });
   writeFileSync(path, fingerprint);
 }
@@ -41,10 +41,16 @@ function run(command, args) {
   if (status !== 0) fail(`\`${command} ${args.join(' ')}\` failed; nothing was started.`);
 }
 
-function fingerprintContents(paths) {
-  const hash = createHash('sha256');
-  for (const path of paths) hash.update(readFileSync(join(root, path)));
-  return hash.digest('hex');
+/** Whether node_modules holds what the lock file names, by npm's own note of what it installed. */
+function isInstalled() {
+  const installed = readOrEmpty('node_modules/.package-lock.json');
+  if (installed === '') return false;
+  const has = JSON.parse(installed).packages;
+  const wants = JSON.parse(readOrEmpty('package-lock.json')).packages;
+  return Object.entries(wants).every(
+    ([path, { version, optional }]) =>
+      optional || !path.includes('node_modules/') || (path in has && has[path].version === version),
+  );
 }
 
 /** Names, sizes and times of all files below: a hundred times cheaper than their contents, and it notices every edit. */
@@ -61,7 +67,7 @@ function fingerprintTimes(paths) {
 
 function readOrEmpty(path) {
   try {
-    return readFileSync(path, 'utf8');
+    return readFileSync(join(root, path), 'utf8');
   } catch (error) {
     if (error.code === 'ENOENT') return '';
     throw error;
