@@ -1,0 +1,89 @@
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { drainPending, Session } from 'chdb';
+
+const require = createRequire(import.meta.url);
+
+/** What chdb's own loader gives: the raw insert of `Session.insert` only knows some formats, this one takes any statement. */
+interface ChdbAddon {
+  InsertRawAsyncConnection(
+    connection: unknown,
+    prefix: string,
+    data: Buffer,
+    countLines: boolean,
+  ): Promise<{ rowsWritten: number; bytesWritten: number; elapsed: number }>;
+}
+
+export interface EngineResult {
+  readonly bytes: Uint8Array;
+  readonly rowsRead: number;
+  readonly bytesRead: number;
+  readonly rowsWritten: number;
+  readonly bytesWritten: number;
+}
+
+export interface EngineCall {
+  /** Statements that set the call's own session up (`USE`, `SET`). */
+  readonly setup: readonly string[];
+  readonly statement: string;
+  /** Rows of an INSERT whose statement ends in `FORMAT x` or `VALUES`. */
+  readonly data: Buffer | undefined;
+  readonly format: string;
+}
+
+/** The engine on its folder. Each call has a session of its own, because settings of one would leak into the next. */
+export interface Engine {
+  run(call: EngineCall): Promise<EngineResult>;
+  close(): Promise<void>;
+}
+
+const FOLDER_IN_USE = /Code: 76\b|lock/i;
+
+/** Opens the engine; while another process (one that is dying) holds the folder, it waits for up to `lockWaitMs`. */
+export async function openEngine(folder: string, lockWaitMs: number): Promise<Engine> {
+  const addon = loadAddon();
+  const root = await openRoot(folder, lockWaitMs);
+
+  return {
+    async run({ setup, statement, data, format }) {
+      const session = new Session(folder);
+      try {
+        for (const command of setup) await session.queryAsync(command);
+        if (data !== undefined) {
+          // The engine cuts the statement from the data at one blank; a line break would become a part of the data.
+          const written = await addon.InsertRawAsyncConnection(session.connection, `${statement.trim()} `, data, false);
+          return { bytes: new Uint8Array(0), rowsRead: 0, bytesRead: data.length, ...written };
+        }
+        const result = await session.queryAsync(statement, { format });
+        const { rowsRead, bytesRead } = result;
+        return { bytes: result.bytes(), rowsRead, bytesRead, rowsWritten: 0, bytesWritten: 0 };
+      } finally {
+        session.close();
+      }
+    },
+    async close() {
+      root.close();
+      await drainPending();
+    },
+  };
+}
+
+async function openRoot(folder: string, lockWaitMs: number): Promise<Session> {
+  const deadline = performance.now() + lockWaitMs;
+  for (;;) {
+    try {
+      return new Session(folder);
+    } catch (error) {
+      if (!(error instanceof Error) || !FOLDER_IN_USE.test(error.message) || performance.now() > deadline) throw error;
+      await pause(50);
+    }
+  }
+}
+
+function loadAddon(): ChdbAddon {
+  const { loadNative } = require(join(dirname(require.resolve('chdb')), 'dist', 'loader.js')) as {
+    loadNative(): ChdbAddon;
+  };
+  return loadNative();
+}

@@ -1,0 +1,51 @@
+import { SqlTokenError, sqlTokens } from '@weir/adapters/clickhouse-sql-tokens';
+import { clickhouseError } from './clickhouse-error.ts';
+
+export interface PlannedStatement {
+  readonly statement: string;
+  /** Rows of an INSERT, else undefined. */
+  readonly data: Buffer | undefined;
+  /** The format that the answer is in. */
+  readonly format: string;
+}
+
+const INSERT = /^\s*INSERT\s/i;
+
+/**
+ * ClickHouse's rule: the statement is the parameter `query`, then the body; of an INSERT the body is its data. One statement
+ * a request, and no INTO OUTFILE, as on a server.
+ */
+export function planStatement(query: string, body: Buffer, defaultFormat: string): PlannedStatement {
+  if (INSERT.test(query) && body.length > 0) return { statement: query, data: body, format: defaultFormat };
+  const statement = query === '' ? body.toString() : `${query}\n${body.toString()}`;
+  if (statement.trim() === '') throw clickhouseError(62, 'SYNTAX_ERROR', 'Syntax error: the query is empty');
+  // Its inline data is not SQL, and the engine reads it to its end.
+  const insert = INSERT.exec(statement)?.[0];
+  if (insert !== undefined && query === '' && /\bFORMAT\s/i.test(statement)) {
+    return { statement: 'INSERT', data: Buffer.from(statement.slice(insert.length)), format: defaultFormat };
+  }
+  return { statement, data: undefined, format: answerFormat(statement, defaultFormat) };
+}
+
+function answerFormat(statement: string, defaultFormat: string): string {
+  try {
+    const tokens = sqlTokens(statement);
+    while (tokens.at(-1)?.text === ';') tokens.pop();
+    if (tokens.some((token) => token.kind === 'symbol' && token.text === ';')) {
+      throw clickhouseError(62, 'SYNTAX_ERROR', 'Syntax error (Multi-statements are not allowed)');
+    }
+    if (tokens.some((token) => token.kind === 'word' && token.text.toUpperCase() === 'OUTFILE')) {
+      throw clickhouseError(344, 'SUPPORT_IS_DISABLED', 'INTO OUTFILE is not allowed', 400);
+    }
+    for (let index = tokens.length - 2; index >= 0; index -= 1) {
+      const next = tokens[index + 1];
+      if (tokens[index]?.kind === 'word' && tokens[index]?.text.toUpperCase() === 'FORMAT' && next?.kind === 'word') {
+        return next.text;
+      }
+    }
+    return defaultFormat;
+  } catch (error) {
+    if (error instanceof SqlTokenError) throw clickhouseError(62, 'SYNTAX_ERROR', `Syntax error: ${error.message}`);
+    throw error;
+  }
+}

@@ -1,0 +1,80 @@
+import { clickhouseError } from './clickhouse-error.ts';
+
+/** A request of ClickHouse's HTTP interface, read from URL and headers. */
+export interface QueryRequest {
+  readonly query: string;
+  readonly queryId: string;
+  readonly defaultFormat: string;
+  /** `USE` and `SET` statements that the session needs first. */
+  readonly setup: readonly string[];
+  readonly gzipAnswer: boolean;
+}
+
+export interface RequestParts {
+  readonly method: string;
+  readonly params: URLSearchParams;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly newQueryId: () => string;
+}
+
+/** Parameters of the interface itself; every other one is a setting. Those that do nothing here are accepted and ignored. */
+const OWN_PARAMS = new Set(
+  (
+    'query query_id database default_format user password quota_key stacktrace buffer_size wait_end_of_query ' +
+    'session_timeout session_check close_session add_http_cors_header'
+  ).split(' '),
+);
+const UNSUPPORTED_PARAMS = new Set(['session_id', 'role']);
+const NATIVE_COMPRESSION = new Set(['compress', 'decompress']);
+
+/** Bounds that hold where the request doesn't set its own. */
+const DEFAULT_SETTINGS = { max_execution_time: '600', max_result_bytes: String(512 * 1024 * 1024) };
+
+export function readQueryRequest({ method, params, headers, newQueryId }: RequestParts): QueryRequest {
+  const settings = new Map<string, string>(Object.entries(DEFAULT_SETTINGS));
+  for (const [name, value] of params) {
+    if (OWN_PARAMS.has(name)) continue;
+    if (UNSUPPORTED_PARAMS.has(name) || (NATIVE_COMPRESSION.has(name) && value !== '0')) {
+      throw clickhouseError(
+        344,
+        'SUPPORT_IS_DISABLED',
+        `The parameter ${name} is not supported by the embedded engine`,
+        400,
+      );
+    }
+    if (NATIVE_COMPRESSION.has(name)) continue;
+    if (!/^[A-Za-z_][A-Za-z0-9_]{0,127}$/.test(name)) {
+      throw clickhouseError(115, 'UNKNOWN_SETTING', `Unknown setting '${name.slice(0, 128)}'`);
+    }
+    settings.set(name, value);
+  }
+  // Last and on its own: after it no setting can be changed.
+  const readonly = settings.get('readonly') ?? (method === 'GET' || method === 'HEAD' ? '2' : undefined);
+  settings.delete('readonly');
+
+  const database = params.get('database') ?? text(headers['x-clickhouse-database']) ?? '';
+  const setup = [`SET ${[...settings].map(([name, value]) => `${name} = ${quote(value)}`).join(', ')}`];
+  if (database !== '') setup.unshift(`USE ${quoteIdentifier(database)}`);
+  if (readonly !== undefined && readonly !== '0') setup.push(`SET readonly = ${quote(readonly)}`);
+
+  return {
+    query: params.get('query') ?? '',
+    queryId: params.get('query_id') || newQueryId(),
+    defaultFormat: text(headers['x-clickhouse-format']) || params.get('default_format') || 'TabSeparated',
+    setup,
+    gzipAnswer:
+      params.get('enable_http_compression') === '1' && /\bgzip\b/.test(text(headers['accept-encoding']) ?? ''),
+  };
+}
+
+function text(header: string | string[] | undefined): string | undefined {
+  return Array.isArray(header) ? header[0] : header;
+}
+
+function quote(value: string): string {
+  return `'${value.replace(/[\\']/g, '\\$&')}'`;
+}
+
+function quoteIdentifier(name: string): string {
+  return `\`${name.replace(/[\\`]/g, '\\$&')}\``;
+}

@@ -1,0 +1,152 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { closeSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { type ChildMessage, type ChildOptions, type ParentMessage, USERNAME } from './child-messages.ts';
+
+export interface EmbeddedClickhouseOptions {
+  readonly dataDir: string;
+  /** The child's program: `dist/clickhouse-server.js`, or `server.ts` of this package (then run through tsx). */
+  readonly entry: string;
+  readonly logger: EmbeddedClickhouseLogger;
+  /** The child died and is started again. */
+  readonly onRestart?: () => void;
+}
+
+/** The part of pino's logger that is used here. */
+export interface EmbeddedClickhouseLogger {
+  info(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+}
+
+export interface EmbeddedClickhouse {
+  /** Stays the same when the child is restarted. */
+  readonly url: string;
+  readonly username: string;
+  readonly password: string;
+  /** The child's process ID now; undefined while it is down. */
+  readonly pid: () => number | undefined;
+  /** Resolves when the engine answers; rejects when the child ended at once STARTS_FAILED_MAX times in a row. */
+  ready(): Promise<void>;
+  /** Lets statements under way finish, then ends the child. */
+  close(): Promise<void>;
+}
+
+const STARTS_FAILED_MAX = 5;
+const RESTART_PAUSE_MAX_MS = 2_000;
+const CLOSE_WAIT_MS = 15_000;
+const THREADS = 16;
+
+/** Starts the child and resolves when its port is known; `ready()` waits for the engine. */
+export async function startEmbeddedClickhouse(options: EmbeddedClickhouseOptions): Promise<EmbeddedClickhouse> {
+  const dataDir = resolve(options.dataDir);
+  const folder = join(dataDir, 'clickhouse');
+  mkdirSync(folder, { recursive: true });
+  const passwordFile = join(dataDir, 'clickhouse.password');
+  const password = keptPassword(passwordFile);
+
+  let port = 0;
+  let child: ChildProcess | undefined;
+  let isReady = false;
+  let isClosing = false;
+  let startsFailed = 0;
+  let lastFailure = '';
+  let restartTimer: NodeJS.Timeout | undefined;
+  let waiting: { resolve: () => void; reject: (error: Error) => void }[] = [];
+
+  const settle = (error?: Error): void => {
+    const settled = waiting;
+    waiting = [];
+    for (const waiter of settled) error === undefined ? waiter.resolve() : waiter.reject(error);
+  };
+  const failure = (): Error => new Error(`the embedded ClickHouse does not start: ${lastFailure}`);
+
+  const start = (onListening: () => void): void => {
+    const started = spawnChild(options.entry, { folder, passwordFile, port }, join(dataDir, 'clickhouse.stderr'));
+    child = started;
+    started.on('message', (message: ChildMessage) => {
+      if (message.type === 'listening') {
+        port = message.port;
+        onListening();
+      } else if (message.type === 'ready') {
+        isReady = true;
+        startsFailed = 0;
+        settle();
+      } else lastFailure = message.message;
+    });
+    started.on('error', (error) => {
+      lastFailure = error.message;
+    });
+    started.on('exit', (code, signal) => {
+      const wasReady = isReady;
+      child = undefined;
+      isReady = false;
+      if (isClosing) return;
+      if (!wasReady) startsFailed += 1;
+      lastFailure ||= `it ended with ${signal ?? `code ${code}`}`;
+      options.logger.warn({ code, signal, startsFailed }, 'embedded ClickHouse ended, starting it again');
+      if (startsFailed >= STARTS_FAILED_MAX) settle(failure());
+      const pauseMs = wasReady ? 0 : Math.min(RESTART_PAUSE_MAX_MS, 50 * 2 ** startsFailed);
+      restartTimer = setTimeout(() => start(onListening), pauseMs);
+      options.onRestart?.();
+    });
+  };
+
+  await new Promise<void>((resolve, reject) => {
+    waiting.push({ resolve, reject });
+    start(resolve);
+  });
+  options.logger.info({ port }, 'embedded ClickHouse listens');
+
+  return {
+    url: `http://127.0.0.1:${port}`,
+    username: USERNAME,
+    password,
+    pid: () => child?.pid,
+    ready() {
+      if (isReady) return Promise.resolve();
+      if (startsFailed >= STARTS_FAILED_MAX) return Promise.reject(failure());
+      return new Promise((resolve, reject) => waiting.push({ resolve, reject }));
+    },
+    async close() {
+      isClosing = true;
+      clearTimeout(restartTimer);
+      settle(new Error('the embedded ClickHouse was closed'));
+      const closing = child;
+      if (closing === undefined) return;
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(() => closing.kill('SIGKILL'), CLOSE_WAIT_MS);
+        closing.once('exit', () => {
+          clearTimeout(timer);
+          resolve();
+        });
+        closing.send({ type: 'close' } satisfies ParentMessage);
+      });
+    },
+  };
+}
+
+function spawnChild(entry: string, options: ChildOptions, stderrFile: string): ChildProcess {
+  // The engine prints its crash reports itself; they may hold statements, so they are kept out of the log.
+  const stderr = openSync(stderrFile, 'w', 0o600);
+  try {
+    const loader = entry.endsWith('.ts') ? ['--import', 'tsx'] : [];
+    return spawn(process.execPath, [...loader, entry, JSON.stringify(options)], {
+      cwd: dirname(entry),
+      // libuv reads the size of its pool once, from the environment; every statement takes a thread of it.
+      env: { UV_THREADPOOL_SIZE: String(THREADS), TZ: 'UTC' },
+      stdio: ['ignore', stderr, stderr, 'ipc'],
+    });
+  } finally {
+    closeSync(stderr);
+  }
+}
+
+function keptPassword(file: string): string {
+  try {
+    writeFileSync(file, `${randomBytes(24).toString('base64url')}\n`, { mode: 0o600, flag: 'wx' });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  }
+  return readFileSync(file, 'utf8').trim();
+}
