@@ -1,0 +1,97 @@
+import {
+  HEADER_COLUMNS_VERSION,
+  HEADER_RAW_OFFSET,
+  HEADER_RECEIVED_AT,
+  RECORDS_COLUMNS_VERSION,
+} from '@weir/domain/records-columns';
+import type { AppendRecord, StoredRecord } from '@weir/ports/event-log';
+import type { Registry } from '@weir/ports/registry';
+import {
+  CLAIM_CONFIRMED_MS,
+  type FoldChange,
+  type FoldPartition,
+  type KeyHolder,
+  type StateStore,
+} from '@weir/ports/state-store';
+import { createBatchOverlay } from './batch-overlay.ts';
+import type { Enrichment } from './enrichment.ts';
+
+export interface EnrichBatch<Draft> {
+  readonly enrichment: Enrichment<Draft>;
+  readonly registry: Registry;
+  readonly stateStore: StateStore;
+  readonly foldPartition: FoldPartition;
+}
+
+/** `behind`: the state lacks records before these; nothing was done. */
+export type EnrichedBatch =
+  | { readonly state: 'behind'; readonly appliedTo: number }
+  | {
+      readonly state: 'enriched';
+      readonly appliedTo: number;
+      readonly outcomes: readonly AppendRecord[];
+      readonly changes: readonly FoldChange[];
+    };
+
+const VERSION = String(RECORDS_COLUMNS_VERSION);
+
+/**
+ * Enriches records that follow each other in one partition, strictly in order, against the state as it was before them.
+ * Of records that the state has applied already (a repeat) it takes only those, and the caller gives the others again:
+ * `outcomes` may be shorter than `records`.
+ * `behindAllowed`: the state is as far back as it can be brought; go on with what it has.
+ */
+export async function enrichBatch<Draft>(
+  task: EnrichBatch<Draft>,
+  records: readonly StoredRecord[],
+  behindAllowed: boolean,
+): Promise<EnrichedBatch> {
+  const { enrichment, stateStore, foldPartition } = task;
+  const first = (records[0] as StoredRecord).offset;
+  const drafts = records.map((record) => enrichment.read(record, foldPartition.partition));
+
+  const salts = await readSalts(task.registry, new Set(drafts.flatMap((draft) => enrichment.saltDays(draft))));
+  const keys = [...new Set(drafts.flatMap((draft) => enrichment.stateKeys(draft, salts)))];
+
+  // The state before the keys' holders: where the state was lost, holding keys before the earlier records have held theirs
+  // again would make a duplicate the first holder of its key.
+  const fold = await stateStore.readFold(foldPartition, keys);
+  if (fold.appliedTo < first && !behindAllowed) return { state: 'behind', appliedTo: fold.appliedTo };
+
+  const count = fold.appliedTo > first ? Math.min(fold.appliedTo - first, drafts.length) : drafts.length;
+  const own = count === drafts.length ? drafts : drafts.slice(0, count);
+  const heldBy = await holdKeys(task, own);
+  const overlay = createBatchOverlay(keys, fold.values);
+  const outcomes: AppendRecord[] = own.map((draft, i) => {
+    const { line, receivedAt } = enrichment.finish(draft, { salts, state: overlay, heldBy: heldBy[i] });
+    return {
+      partition: foldPartition.partition,
+      value: line,
+      headers: {
+        [HEADER_RAW_OFFSET]: String(first + i),
+        [HEADER_COLUMNS_VERSION]: VERSION,
+        [HEADER_RECEIVED_AT]: String(receivedAt),
+      },
+    };
+  });
+  return { state: 'enriched', appliedTo: fold.appliedTo, outcomes, changes: overlay.changes() };
+}
+
+async function readSalts(registry: Registry, days: ReadonlySet<string>): Promise<ReadonlyMap<string, string>> {
+  const salts = new Map<string, string>();
+  for (const day of days) salts.set(day, await registry.salt(day));
+  return salts;
+}
+
+/** Who holds each draft's idempotency key, `undefined` for drafts without one. */
+async function holdKeys<Draft>(
+  { enrichment, stateStore }: EnrichBatch<Draft>,
+  drafts: readonly Draft[],
+): Promise<readonly (KeyHolder | undefined)[]> {
+  const wanted = drafts.map((draft) => enrichment.keyHolder(draft));
+  const holders = wanted.filter((holder) => holder !== undefined);
+  if (holders.length === 0) return wanted;
+  const held = await stateStore.holdFirst(holders, CLAIM_CONFIRMED_MS);
+  let next = 0;
+  return wanted.map((holder) => (holder === undefined ? undefined : held[next++]));
+}

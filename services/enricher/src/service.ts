@@ -1,0 +1,87 @@
+import { isDependencyError } from '@weir/domain/errors';
+import { GROUP_ENRICHER, TOPIC_RAW } from '@weir/domain/topics';
+import type { EventLog } from '@weir/ports/event-log';
+import type { Registry } from '@weir/ports/registry';
+import type { StateStore } from '@weir/ports/state-store';
+import { describeError } from '@weir/runtime/consume-retry';
+import { createPartitionProgress, type PartitionProgress, type PartitionStatus } from '@weir/runtime/consume-status';
+import type { Logger } from '@weir/runtime/logger';
+import { createConsumeMetrics, type Metrics } from '@weir/runtime/metrics';
+import type { Enrichment } from './enrichment.ts';
+import { openPartition } from './open-partition.ts';
+
+export interface EnricherDeps<Draft> {
+  readonly eventLog: EventLog;
+  readonly stateStore: StateStore;
+  readonly registry: Registry;
+  readonly enrichment: Enrichment<Draft>;
+  readonly clock: () => number;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  readonly limits?: EnricherLimits;
+}
+
+export interface EnricherLimits {
+  readonly batchRecordsMax?: number;
+  readonly batchBytesMax?: number;
+  /** How long the raw topic keeps records: an alarm is raised when the oldest unread one is half as old. */
+  readonly rawRetentionMs?: number;
+}
+
+export interface Enricher {
+  /** It consumes. A partition that stands still shows in `status`. */
+  ready(): boolean;
+  /** One entry per partition that this process has. */
+  status(): readonly PartitionStatus[];
+  /** Lets go of every partition; a batch under way is finished or repeated by whoever comes next. */
+  close(): Promise<void>;
+}
+
+/** Turns each record of `events.raw` into its one outcome in `events.enriched`, partition by partition. */
+export async function startEnricher<Draft>(deps: EnricherDeps<Draft>): Promise<Enricher> {
+  const { eventLog, clock, logger } = deps;
+  const { rawRetentionMs = Number.POSITIVE_INFINITY, ...batchLimits } = deps.limits ?? {};
+  const metrics = createConsumeMetrics(deps.metrics, 'enricher');
+  const partitions = new Map<number, PartitionProgress>();
+  let closed = false;
+
+  const subscription = await eventLog.consume({
+    topic: TOPIC_RAW,
+    group: GROUP_ENRICHER,
+    ...batchLimits,
+    async open(handle) {
+      const { partition } = handle;
+      const progress = createPartitionProgress(partition, handle.committed?.offset ?? 0, clock);
+      partitions.set(partition, progress);
+      const consumer = openPartition(handle, { ...deps, metrics, progress, rawRetentionMs });
+      return {
+        handle: (records) => consumer.handle(records),
+        async close() {
+          if (partitions.get(partition) === progress) partitions.delete(partition);
+          await consumer.close();
+        },
+      };
+    },
+    onError(error, partition) {
+      const { code, message } = describeError(error);
+      const progress = partition === undefined ? undefined : partitions.get(partition);
+      const damaged = isDependencyError(error, 'event_log_damaged');
+      if (partition !== undefined) {
+        metrics.failure(partition, code);
+        if (damaged && progress?.raise(message)) metrics.alarm(partition);
+      }
+      if (!damaged) progress?.failed(message);
+      logger[damaged || code === 'bug' ? 'error' : 'warn']({ partition, code, err: error }, 'enricher: retrying');
+    },
+  });
+
+  return {
+    ready: () => !closed,
+    status: () =>
+      [...partitions.values()].map((progress) => progress.status()).sort((a, b) => a.partition - b.partition),
+    async close() {
+      closed = true;
+      await subscription.close();
+    },
+  };
+}

@@ -1,0 +1,68 @@
+import { DependencyError } from '@weir/domain/errors';
+import { TOPIC_ENRICHED } from '@weir/domain/topics';
+import { type Batch, monthOf, type Row } from './batch.ts';
+import type { Plan } from './plan.ts';
+
+export interface BatchLimits {
+  readonly rowsMax: number;
+  readonly bytesMax: number;
+}
+
+/** Cuts the rows of one partition into batches. Takes each raw offset once, in order, without a gap. */
+export interface Batcher {
+  /** False: its raw offset was taken before. Throws `event_log_damaged` where an outcome is missing before it. */
+  push(row: Row): boolean;
+  /** The next full batch, or, with `partial`, the open one: never part of a planned range. */
+  take(partial: boolean): Batch | undefined;
+  /** Full batches that wait. */
+  fullBatches(): number;
+  /** The first row that was not taken out yet. */
+  firstRow(): Row | undefined;
+  /** The raw offset that must come next. */
+  next(): number;
+}
+
+/** `planned`: the range that comes first and must be one batch, whatever the limits are now. */
+export function createBatcher(first: number, limits: BatchLimits, planned: Plan | undefined): Batcher {
+  const full: Batch[] = [];
+  let open: Row[] = [];
+  let openBytes = 0;
+  let next = first;
+
+  const close = (): void => {
+    const isPlan = planned !== undefined && open[0]?.rawOffset === planned.from;
+    full.push(isPlan && planned.dead !== undefined ? { rows: open, dead: planned.dead } : { rows: open });
+    open = [];
+    openBytes = 0;
+  };
+  const inPlan = (rawOffset: number): boolean => planned !== undefined && rawOffset <= planned.to;
+
+  return {
+    push(row) {
+      if (row.rawOffset < next) return false;
+      if (row.rawOffset > next) {
+        throw new DependencyError(
+          'event_log_damaged',
+          `${TOPIC_ENRICHED} offset ${row.offset}: expected the outcome of raw offset ${next}, found that of ${row.rawOffset}: outcomes are missing`,
+        );
+      }
+      const head = open[0];
+      const differs =
+        head !== undefined && (head.version !== row.version || monthOf(head.receivedAt) !== monthOf(row.receivedAt));
+      const overflows = open.length > 0 && openBytes + row.line.byteLength > limits.bytesMax;
+      if ((differs || overflows) && !inPlan(row.rawOffset)) close();
+      open.push(row);
+      openBytes += row.line.byteLength;
+      next = row.rawOffset + 1;
+      if (inPlan(row.rawOffset) ? row.rawOffset === planned?.to : open.length >= limits.rowsMax) close();
+      return true;
+    },
+    take(partial) {
+      if (full.length === 0 && partial && open[0] !== undefined && !inPlan(open[0].rawOffset)) close();
+      return full.shift();
+    },
+    fullBatches: () => full.length,
+    firstRow: () => full[0]?.rows[0] ?? open[0],
+    next: () => next,
+  };
+}

@@ -1,0 +1,48 @@
+import { isDependencyError } from '@weir/domain/errors';
+import { RECORDS_COLUMNS_BY_VERSION } from '@weir/domain/records-columns';
+import type { Analytics } from '@weir/ports/analytics';
+import type { Batch, Row } from './batch.ts';
+import { deadLine } from './dead-line.ts';
+import { linesChecksum, type Plan, planToken } from './plan.ts';
+
+/** A batch ready to insert: its plan and its lines. */
+export interface PlannedInsert {
+  readonly plan: Plan;
+  readonly lines: readonly Uint8Array[];
+}
+
+export function planInsert(batch: Batch, logId: string, partition: number): PlannedInsert {
+  const { rows, dead } = batch;
+  const first = rows[0] as Row;
+  const lines = rows.map((row) => (dead === undefined ? row.line : deadLine({ logId, partition, row, error: dead })));
+  const plan = {
+    from: first.rawOffset,
+    to: first.rawOffset + rows.length - 1,
+    version: first.version,
+    checksum: linesChecksum(lines),
+    ...(dead === undefined ? {} : { dead }),
+  };
+  return { plan, lines };
+}
+
+/**
+ * `inserted`: all lines are in `records` and in every view. `refused`: none is in `records`, and repeating won't change that.
+ * Rejects with `analytics_unavailable`, and with `analytics_refused` where `records` has the rows but a view refuses them:
+ * only the same insert again, with the same token, can mend that.
+ */
+export async function insertBatch(
+  analytics: Analytics,
+  { plan, lines }: PlannedInsert,
+  logId: string,
+  partition: number,
+): Promise<{ readonly status: 'inserted' } | { readonly status: 'refused'; readonly error: string }> {
+  const columns = RECORDS_COLUMNS_BY_VERSION[plan.version] ?? [];
+  try {
+    await analytics.insertRecords({ columns, lines, token: planToken(logId, partition, plan) });
+    return { status: 'inserted' };
+  } catch (error) {
+    if (!isDependencyError(error, 'analytics_refused')) throw error;
+    if ((await analytics.highestRawOffset(logId, partition)) >= plan.from) throw error;
+    return { status: 'refused', error: error.message };
+  }
+}

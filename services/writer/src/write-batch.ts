@@ -1,0 +1,130 @@
+import { DependencyError, isDependencyError } from '@weir/domain/errors';
+import type { Analytics } from '@weir/ports/analytics';
+import type { PartitionHandle } from '@weir/ports/event-log';
+import { assertOwned, describeError, pauseBeforeRetry } from '@weir/runtime/consume-retry';
+import type { PartitionProgress } from '@weir/runtime/consume-status';
+import type { Logger } from '@weir/runtime/logger';
+import type { ConsumeMetrics } from '@weir/runtime/metrics';
+import { type Batch, halve, type Row } from './batch.ts';
+import { insertBatch, planInsert } from './insert-batch.ts';
+import type { Slots } from './insert-slots.ts';
+import { DEAD_ERROR_CHARS_MAX, encodeProgress, type Plan } from './plan.ts';
+
+export interface WriteBatchDeps {
+  readonly handle: PartitionHandle;
+  readonly logId: string;
+  readonly analytics: Analytics;
+  readonly clock: () => number;
+  readonly logger: Logger;
+  readonly metrics: ConsumeMetrics;
+  readonly progress: PartitionProgress;
+  readonly insertSlots: Slots;
+}
+
+/** Writes batches of one partition, one at a time, in order. */
+export type WriteBatch = (batch: Batch) => Promise<void>;
+
+/** What is left to write in place of a piece. `stop`: why nothing more should be tried before a person looks, or a while. */
+interface Step {
+  readonly left: readonly Batch[];
+  readonly stop?: string;
+}
+
+/** An insert is sent only so long after its plan was last committed: a writer that slept finds out that it lost the partition. */
+const PLAN_FRESH_MS = 10_000;
+
+/**
+ * So many rows in a row may be refused before it looks like everything is: then the partition stops, and tries again every
+ * 5 s. (A missing table or column shows at once: the dead letter is refused too, and nothing is dead-lettered.)
+ */
+export const DEAD_RUN_ROWS_MAX = 20;
+
+/**
+ * Resolves when every row of the batch is in `records`, itself or as a dead letter. Rejects with `partition_lost`.
+ * For each piece of the batch: the plan is committed, the insert is made; unavailable: the same again; refused: halved, down
+ * to the one row that is refused, which becomes a dead letter. Pieces are planned and inserted in order, each under its own
+ * range, so that a takeover in between finds only the piece under way.
+ */
+export function createWriteBatch(deps: WriteBatchDeps, redo: Plan | undefined): WriteBatch {
+  const { handle, logId, analytics, clock, logger, metrics, progress } = deps;
+  const { partition, signal } = handle;
+  let deadRun = 0;
+
+  async function writePiece(piece: Batch): Promise<Step> {
+    const insert = planInsert(piece, logId, partition);
+    if (redo !== undefined && redo.from === insert.plan.from && !samePlan(redo, insert.plan)) {
+      throw new DependencyError(
+        'event_log_damaged',
+        `partition ${partition}: planned ${JSON.stringify(redo)}, but the log now gives ${JSON.stringify(insert.plan)}`,
+      );
+    }
+    const metadata = encodeProgress({ next: insert.plan.from, plan: insert.plan });
+    const result = await deps.insertSlots(async () => {
+      assertOwned(signal, partition);
+      const plannedAt = clock();
+      await handle.commit({ offset: (piece.rows[0] as Row).offset, metadata });
+      if (clock() - plannedAt > PLAN_FRESH_MS) {
+        throw new DependencyError('event_log_unavailable', `partition ${partition}: the plan took too long to commit`);
+      }
+      const answer = await insertBatch(analytics, insert, logId, partition);
+      metrics.batch(partition, (clock() - plannedAt) / 1000);
+      return answer;
+    });
+    redo = undefined;
+    if (result.status === 'refused') return replacePiece(piece, result.error);
+    if (piece.dead === undefined) deadRun = 0;
+    else {
+      deadRun++;
+      metrics.dead(partition);
+      logger.error({ partition, rawOffset: insert.plan.from }, 'row refused by ClickHouse: dead letter');
+    }
+    progress.recovered();
+    return { left: [] };
+  }
+
+  function replacePiece(piece: Batch, error: string): Step {
+    if (piece.rows.length > 1) return { left: halve(piece) };
+    const asItWas = { rows: piece.rows };
+    if (piece.dead !== undefined) return { left: [asItWas], stop: `even a dead letter is refused: ${error}` };
+    if (deadRun >= DEAD_RUN_ROWS_MAX) {
+      return { left: [asItWas], stop: `${deadRun} rows in a row were refused, and the next too: ${error}` };
+    }
+    return { left: [{ ...asItWas, dead: printable(error).slice(0, DEAD_ERROR_CHARS_MAX) }] };
+  }
+
+  return async (batch) => {
+    let pieces: readonly Batch[] = [batch];
+    for (let attempt = 0; pieces.length > 0; ) {
+      assertOwned(signal, partition);
+      const [piece, ...rest] = pieces as [Batch, ...Batch[]];
+      try {
+        const { left, stop } = await writePiece(piece);
+        pieces = [...left, ...rest];
+        if (stop !== undefined) throw new DependencyError('analytics_refused', stop);
+        attempt = 0;
+      } catch (error) {
+        if (isDependencyError(error, 'partition_lost')) throw error;
+        report(error);
+        await pauseBeforeRetry(attempt++, signal);
+      }
+    }
+  };
+
+  function report(error: unknown): void {
+    const { code, message } = describeError(error);
+    const passing = code === 'analytics_unavailable' || code === 'event_log_unavailable';
+    metrics.failure(partition, code);
+    progress.failed(message);
+    if (!passing && progress.raise(message)) metrics.alarm(partition);
+    logger[passing ? 'warn' : 'error']({ partition, code, err: error }, 'writer: retrying');
+  }
+}
+
+function samePlan(a: Plan, b: Plan): boolean {
+  return a.to === b.to && a.version === b.version && a.checksum === b.checksum && a.dead === b.dead;
+}
+
+/** ASCII only, so that 300 chars stay below the metadata's 2,000 bytes, and any log keeps them as they are. */
+function printable(text: string): string {
+  return text.replace(/[^\x20-\x7e]/g, '?');
+}
