@@ -17,7 +17,8 @@ export interface CommitFailure {
 }
 
 export interface GroupCommit {
-  submit(job: CommitJob): void;
+  /** `ahead`: staged before everything else of the transaction, so that what others put wins over what it removes. */
+  submit(job: CommitJob, ahead?: 'ahead'): void;
   /** The failure of the last transaction; `undefined` when it went well. */
   lastFailure(): CommitFailure | undefined;
   /** When the transaction under way was begun; `undefined` when there is none. */
@@ -55,8 +56,9 @@ export function createGroupCommit(env: RootDatabase, clock: () => number): Group
   }
 
   return {
-    submit(job) {
-      queue.push(job);
+    submit(job, ahead) {
+      if (ahead === undefined) queue.push(job);
+      else queue.unshift(job);
       running ??= run();
     },
     lastFailure: () => failure,

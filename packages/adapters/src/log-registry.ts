@@ -1,0 +1,99 @@
+import { randomUUID } from 'node:crypto';
+import { TABLE_REGISTRY } from '@weir/domain/topics';
+import type { EventLog } from '@weir/ports/event-log';
+import type { Registry } from '@weir/ports/registry';
+import { RegistryIndex } from './log-registry-index.ts';
+import { rowKey } from './log-registry-rows.ts';
+
+export interface LogRegistryConfig {
+  readonly eventLog: EventLog;
+  /** 32 random bytes in hex. */
+  readonly randomSalt: () => string;
+  /**
+   * Told of a row that came in later and can't be read (`event_log_damaged`); the registry stands as it was before it.
+   * At the opening such a row is an error.
+   */
+  readonly onDamage: (error: unknown) => void;
+}
+
+export async function openLogRegistry({ eventLog, randomSalt, onDamage }: LogRegistryConfig): Promise<Registry> {
+  const table = await eventLog.openTable(TABLE_REGISTRY);
+  const index = new RegistryIndex();
+  const listeners: ((siteId: string) => void)[] = [];
+  const makingSalts = new Map<string, Promise<string>>();
+
+  for (const [key, value] of table.entries()) index.apply(key, value);
+  table.onChange((key, value) => {
+    let siteId: string | undefined;
+    try {
+      siteId = index.apply(key, value);
+    } catch (error) {
+      onDamage(error);
+      return;
+    }
+    if (siteId === undefined) return;
+    for (const listener of listeners) listener(siteId);
+  });
+
+  const put = (key: string, value: unknown): Promise<void> => table.put(key, JSON.stringify(value));
+
+  /**
+   * Every maker puts under a key of its own, so that compaction, which keeps a key's last value, keeps the first maker's
+   * too. When the put has resolved, all that is before it in the log has been applied here.
+   */
+  async function makeSalt(day: string): Promise<string> {
+    const own = rowKey.salt(day, randomUUID());
+    await put(own, { salt: randomSalt() });
+    const salts = index.salts.get(day);
+    const [winner] = salts?.entries() ?? [];
+    if (winner === undefined) return makeSalt(day);
+    if (winner[0] !== own) await table.put(own, undefined);
+    return winner[1];
+  }
+
+  return {
+    site: (siteId) => index.sites.get(siteId),
+    sites: () => [...index.sites.values()],
+    keyByHash: (hash) => index.keysByHash.get(hash),
+    keys: (siteId) => index.keysOf(siteId),
+    exclusions: (siteId) => index.exclusionsOf(siteId),
+    import: (siteId, fileDigest) => index.importsOf(siteId).get(fileDigest),
+    imports: (siteId) => [...index.importsOf(siteId).values()],
+
+    putSite: (site) => put(rowKey.site(site.siteId), site),
+    async removeSite(siteId) {
+      // The site last: when this is interrupted, removing it again finds the rest.
+      await Promise.all([
+        ...index.keysOf(siteId).map(({ keyId }) => table.put(rowKey.key(siteId, keyId), undefined)),
+        ...index.exclusionsOf(siteId).map(({ ruleId }) => table.put(rowKey.exclusion(siteId, ruleId), undefined)),
+        ...[...index.importsOf(siteId).keys()].map((digest) => table.put(rowKey.import(siteId, digest), undefined)),
+      ]);
+      await table.put(rowKey.site(siteId), undefined);
+    },
+    putKey: (key) => put(rowKey.key(key.siteId, key.keyId), key),
+    removeKey: (siteId, keyId) => table.put(rowKey.key(siteId, keyId), undefined),
+    putExclusion: (rule) => put(rowKey.exclusion(rule.siteId, rule.ruleId), rule),
+    removeExclusion: (siteId, ruleId) => table.put(rowKey.exclusion(siteId, ruleId), undefined),
+    putImport: (entry) => put(rowKey.import(entry.siteId, entry.fileDigest), entry),
+
+    async salt(day) {
+      const known = index.saltOf(day);
+      if (known !== undefined) return known;
+      let making = makingSalts.get(day);
+      if (making === undefined) {
+        making = makeSalt(day).finally(() => makingSalts.delete(day));
+        makingSalts.set(day, making);
+      }
+      return making;
+    },
+    async removeSaltsBefore(day) {
+      const old = [...index.salts].filter(([saltDay]) => saltDay < day).flatMap(([, salts]) => [...salts.keys()]);
+      await Promise.all(old.map((key) => table.put(key, undefined)));
+    },
+
+    onChange(listener) {
+      listeners.push(listener);
+    },
+    close: () => table.close(),
+  };
+}
