@@ -1,0 +1,30 @@
+import type { Json } from './json.ts';
+
+/**
+ * Fields that may be sent under several names (api.md 2.1, 2.2; decisions.md: the first name that was sent wins, and
+ * `null` and an empty string mean "not sent"). The names themselves stand in the schemas as `x-aliases`.
+ */
+type Sent = Json | undefined;
+
+export function isSent(value: Sent): boolean {
+  return value !== undefined && value !== null && value !== '';
+}
+
+export function sent(first: Sent, second?: Sent, third?: Sent): Sent {
+  if (isSent(first)) return first;
+  if (isSent(second)) return second;
+  return isSent(third) ? third : undefined;
+}
+
+/** Of an optional field that isn't a string, whose empty string is a wrong type and not an absence. */
+export function sentValue(first: Sent, second?: Sent, third?: Sent): Sent {
+  return first ?? second ?? third ?? undefined;
+}
+
+/** The name under which the winning value of a field was sent: for messages. */
+export function nameAsSent(body: Readonly<Record<string, Sent>>, name: string, aliases: readonly string[]): string {
+  for (const candidate of [name, ...aliases]) {
+    if (isSent(body[candidate])) return candidate;
+  }
+  return name;
+}

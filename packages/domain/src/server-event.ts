@@ -1,0 +1,111 @@
+import schema from '../../../schemas/server-event.schema.json' with { type: 'json' };
+import { isSent, sent, sentValue } from './aliases.ts';
+import { pageContext, pickContext, type ServerContext } from './context.ts';
+import { FieldError } from './field-error.ts';
+import type { JsonObject } from './json.ts';
+import { toFieldError, validator } from './json-schema.ts';
+import { brokenPropertiesRule } from './properties.ts';
+import { parseTimestamp, TIMESTAMP_RULE } from './timestamp.ts';
+import { type EventValue, readValue } from './value.ts';
+
+/** A server event (api.md 2.1), read: aliases, shortcuts and "null means absent" resolved. Empty text: absent. */
+export interface ServerEvent extends EventValue {
+  readonly name: string;
+  /** With `external_id` among them, where one was sent. Undefined where there are none. */
+  readonly properties: JsonObject | undefined;
+  readonly visitorId: string;
+  readonly sessionId: string;
+  readonly userId: string;
+  readonly externalId: string;
+  readonly idempotencyKey: string;
+  /** Unix milliseconds; undefined: the time of receipt. */
+  readonly timestamp: number | undefined;
+  readonly context: ServerContext;
+}
+
+/** A server event under its wire names, one name each, checked. Undefined: absent. */
+export interface ServerEventFields {
+  readonly name: string;
+  readonly value: number | string | undefined;
+  readonly properties: JsonObject | undefined;
+  readonly visitor_id: string | undefined;
+  readonly session_id: string | undefined;
+  readonly user_id: string | undefined;
+  readonly external_id: string | undefined;
+  readonly idempotency_key: string | undefined;
+  readonly timestamp: number | string | undefined;
+  readonly context: Readonly<Partial<Record<string, string>>>;
+}
+
+const validate = validator('server-event.schema.json');
+const FIELDS = { ...schema.properties.context.properties, ...schema.properties };
+
+/** Checks a body against every rule of api.md 2.1 and decisions.md. The first rule that is broken answers. */
+export function checkServerEvent(body: JsonObject): ServerEventFields | FieldError {
+  const fields = {
+    name: sent(body.name, body.event_name),
+    value: sent(body.value, body.event_value),
+    properties: sentValue(body.properties, body.metadata, body.event_properties),
+    visitor_id: sent(body.visitor_id, body.visitorId),
+    session_id: sent(body.session_id, body.sessionId),
+    user_id: sent(body.user_id, body.userId),
+    external_id: sent(body.external_id, body.externalId),
+    idempotency_key: sent(body.idempotency_key, body.idempotencyKey),
+    timestamp: sent(body.timestamp),
+    context: pickContext(body),
+  };
+  if (!validate(fields)) return asSent(toFieldError(validate.errors, body, FIELDS), body);
+  const checked = fields as unknown as ServerEventFields;
+  if (checked.properties !== undefined) {
+    const broken = brokenPropertiesRule(checked.properties, schema.properties.properties);
+    if (broken !== undefined) return new FieldError(nameOfProperties(body), broken);
+  }
+  if (checked.timestamp !== undefined && parseTimestamp(checked.timestamp) === undefined) {
+    return new FieldError('timestamp', TIMESTAMP_RULE);
+  }
+  return checked;
+}
+
+export function readServerEvent(body: JsonObject): ServerEvent | FieldError {
+  const fields = checkServerEvent(body);
+  if (fields instanceof FieldError) return fields;
+  const { context, external_id: externalId = '' } = fields;
+  const { value, valueText } = readValue(fields.value);
+  const { url = '', pathname = '', hostname = '', referrer = '' } = context;
+  const page = pageContext(url, pathname, hostname, referrer);
+  return {
+    name: fields.name,
+    value,
+    valueText,
+    properties: externalId === '' ? fields.properties : { ...fields.properties, external_id: externalId },
+    visitorId: fields.visitor_id ?? '',
+    sessionId: fields.session_id ?? '',
+    userId: fields.user_id ?? '',
+    externalId,
+    idempotencyKey: fields.idempotency_key ?? '',
+    timestamp: fields.timestamp === undefined ? undefined : parseTimestamp(fields.timestamp),
+    context: {
+      url: page.url,
+      pathname: page.pathname,
+      hostname: page.hostname,
+      referrer: page.referrer,
+      ip: context.ip ?? '',
+      userAgent: context.user_agent ?? '',
+      deviceType: context.device_type ?? '',
+      platform: context.platform ?? '',
+    },
+  };
+}
+
+function nameOfProperties(body: JsonObject): string {
+  return ['properties', 'metadata', 'event_properties'].find((name) => (body[name] ?? null) !== null) ?? 'properties';
+}
+
+/** A shortcut that broke a rule of `context` is called as it was sent. */
+function asSent(error: FieldError, body: JsonObject): FieldError {
+  const [owner, name = ''] = error.field.split('.');
+  if (owner !== 'context' || !SHORTCUTS.has(name)) return error;
+  const context = (body.context ?? {}) as JsonObject;
+  return isSent(context[name]) ? error : new FieldError(name, error.rule);
+}
+const SHORTCUTS: ReadonlySet<string> = new Set(['url', 'pathname', 'hostname', 'referrer']);
