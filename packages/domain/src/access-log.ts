@@ -1,8 +1,9 @@
-import { isIP } from 'node:net';
 import { readClfLine } from './access-log-clf.ts';
 import type { AccessLogEntry } from './access-log-entry.ts';
 import { readJsonLine } from './access-log-json.ts';
 import { type AccessLogSkip, accessLogSkip } from './access-log-skip.ts';
+import { cutChars } from './context.ts';
+import { normalizeIp } from './ip-address.ts';
 
 /** `combined` and `common` are Apache's and nginx's; `json` is one object a line (field names: access-log-json.ts). */
 export type AccessLogFormat = 'combined' | 'common' | 'json';
@@ -55,9 +56,9 @@ export function readAccessLogLine(line: string, options: AccessLogOptions): Acce
     hit: {
       timestamp: entry.timestamp,
       ip: addressOf(entry.client),
-      userAgent: cut(entry.userAgent, HIT_USER_AGENT_CHARS_MAX),
-      url: cut(url, HIT_URL_CHARS_MAX),
-      referrer: cut(entry.referrer, HIT_URL_CHARS_MAX),
+      userAgent: cutChars(entry.userAgent, HIT_USER_AGENT_CHARS_MAX),
+      url: cutChars(url, HIT_URL_CHARS_MAX),
+      referrer: cutChars(entry.referrer, HIT_URL_CHARS_MAX),
     },
   };
 }
@@ -72,12 +73,7 @@ function urlOf(entry: AccessLogEntry, domain: string): string | undefined {
   return `https://${entry.host === '' ? domain : entry.host}${entry.target}`;
 }
 
-function cut(text: string, charsMax: number): string {
-  return text.length <= charsMax ? text : [...text].slice(0, charsMax).join('');
-}
-
-/** The address, IPv4-mapped ones unwrapped; empty for a host name. */
+/** A host name in the client's place has no address. */
 function addressOf(client: string): string {
-  const bare = client.replace(/^\[|\]$/g, '').replace(/^::ffff:(?=\d+\.)/i, '');
-  return isIP(bare) === 0 ? '' : bare.toLowerCase();
+  return normalizeIp(client.replace(/^\[|\]$/g, ''));
 }

@@ -1,0 +1,116 @@
+import type { PartitionPosition } from '@weir/ports/event-log';
+
+/** What the analytics store holds of one raw partition. */
+export interface StoredPartition {
+  readonly log_id: string;
+  readonly raw_partition: number;
+  readonly records: number;
+  readonly distinct_offsets: number;
+  readonly highest: number;
+}
+
+export interface OutcomeCount {
+  readonly log_id: string;
+  readonly site_id: string;
+  readonly outcome: string;
+  readonly reason: string;
+  readonly records: number;
+}
+
+export interface AuditReport {
+  readonly balanced: boolean;
+  readonly log_id: string;
+  readonly partitions: readonly PartitionAudit[];
+  readonly totals: Books & { readonly received: number; readonly in_flight: number };
+  readonly sites: readonly (Books & { readonly site_id: string })[];
+}
+
+interface PartitionAudit {
+  readonly log_id: string;
+  readonly partition: number;
+  readonly received: number;
+  readonly outcomes: number;
+  readonly in_flight: number;
+  readonly missing: number;
+  readonly repeated: number;
+  readonly balanced: boolean;
+}
+
+interface Books {
+  readonly stored: number;
+  readonly identify: number;
+  readonly duplicate: number;
+  readonly dropped: Readonly<Record<string, number>>;
+  readonly dead: Readonly<Record<string, number>>;
+}
+
+/**
+ * design.md, The audit: per log and partition, raw offsets 0 .. last each have exactly one outcome; and received = stored +
+ * identify + duplicate + dropped + dead + in flight. `positions` must be younger than what was counted, or a record that came
+ * between the two would look like one that the log has lost. Logs that came before the present one have nothing in flight.
+ */
+export function auditReport(
+  logId: string,
+  positions: readonly PartitionPosition[],
+  stored: readonly StoredPartition[],
+  counts: readonly OutcomeCount[],
+): AuditReport {
+  const current = positions.map(({ partition, end }) => {
+    const held = stored.find((row) => row.log_id === logId && row.raw_partition === partition);
+    return partitionAudit(logId, partition, held, end);
+  });
+  const earlier = stored
+    .filter((row) => row.log_id !== logId || !positions.some(({ partition }) => partition === row.raw_partition))
+    .map((row) => partitionAudit(row.log_id, row.raw_partition, row, row.log_id === logId ? 0 : row.highest + 1));
+  const partitions = [...current, ...earlier];
+  const totals = books(counts);
+  const received = sum(partitions, 'received');
+  const inFlight = sum(partitions, 'in_flight');
+  const siteIds = [...new Set(counts.map((count) => count.site_id))].sort();
+  const accounted = counts.reduce((total, { records }) => total + records, 0);
+  return {
+    balanced: partitions.every((partition) => partition.balanced) && received === accounted + inFlight,
+    log_id: logId,
+    partitions,
+    totals: { received, ...totals, in_flight: inFlight },
+    sites: siteIds.map((siteId) => ({ site_id: siteId, ...books(counts.filter((count) => count.site_id === siteId)) })),
+  };
+}
+
+function partitionAudit(
+  logId: string,
+  partition: number,
+  held: StoredPartition | undefined,
+  end: number,
+): PartitionAudit {
+  const last = held?.highest ?? -1;
+  const distinct = held?.distinct_offsets ?? 0;
+  const outcomes = held?.records ?? 0;
+  const missing = last + 1 - distinct;
+  const repeated = outcomes - distinct;
+  const inFlight = end - (last + 1);
+  // A negative number in flight: outcomes of records that the log does not have.
+  const balanced = missing === 0 && repeated === 0 && inFlight >= 0;
+  return { log_id: logId, partition, received: end, outcomes, in_flight: inFlight, missing, repeated, balanced };
+}
+
+function books(counts: readonly OutcomeCount[]): Books {
+  const of = (outcome: string): readonly OutcomeCount[] => counts.filter((count) => count.outcome === outcome);
+  const byReason = (outcome: string): Record<string, number> => {
+    const reasons: Record<string, number> = {};
+    for (const { reason, records } of of(outcome)) reasons[reason] = (reasons[reason] ?? 0) + records;
+    return reasons;
+  };
+  const all = (outcome: string): number => of(outcome).reduce((total, { records }) => total + records, 0);
+  return {
+    stored: all('row'),
+    identify: all('identify'),
+    duplicate: all('duplicate'),
+    dropped: byReason('dropped'),
+    dead: byReason('dead'),
+  };
+}
+
+function sum(partitions: readonly PartitionAudit[], field: 'received' | 'in_flight'): number {
+  return partitions.reduce((total, partition) => total + partition[field], 0);
+}

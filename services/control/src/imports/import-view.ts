@@ -1,0 +1,13 @@
+import type { ImportLedgerEntry } from '@weir/ports/registry';
+import { timeText } from '../time-text.ts';
+
+export function importView(entry: ImportLedgerEntry) {
+  return {
+    site_id: entry.siteId,
+    file_digest: entry.fileDigest,
+    started_at: timeText(entry.startedAt),
+    lines_done: entry.linesDone,
+    hits_appended: entry.hitsAppended,
+    finished: entry.finished,
+  };
+}

@@ -1,0 +1,67 @@
+import type { ImportLedgerEntry } from '@weir/ports/registry';
+import type { ControlDeps } from '../control-deps.ts';
+import { conflict, isReply, notFound, ok, type Reply, unavailable } from '../reply.ts';
+import { appendHits } from './append-hits.ts';
+import { findMissingHits } from './find-missing-hits.ts';
+import type { ImportChunk, ImportHit } from './import-chunk.ts';
+import type { ImportLease } from './import-lease.ts';
+import { importView } from './import-view.ts';
+
+/** How long an append with an unknown outcome may still be on its way into the log. */
+const SETTLE_MS = 5000;
+
+/**
+ * Takes the next chunk of a file: pending in the ledger, in the log, done in the ledger. Whatever stops it between leaves the
+ * chunk pending, and the next attempt appends only those of its hits that the log does not have. A repeat of a chunk that is
+ * done changes nothing.
+ */
+export async function takeChunk(
+  deps: ControlDeps,
+  lease: ImportLease,
+  siteId: string,
+  fileDigest: string,
+  chunk: ImportChunk,
+): Promise<Reply> {
+  const entry = deps.registry.import(siteId, fileDigest);
+  if (deps.registry.site(siteId) === undefined || entry === undefined) return notFound('import');
+  if (chunk.last_line <= entry.linesDone) return ok(importView(entry));
+  if (chunk.first_line !== entry.linesDone + 1) {
+    return conflict(`the next chunk must begin at line ${entry.linesDone + 1}`);
+  }
+  const hits = await hitsToAppend(deps, lease, entry, chunk.hits);
+  if (isReply(hits)) return hits;
+
+  const linesPending = Math.max(entry.linesPending, chunk.last_line);
+  if (entry.linesPending !== linesPending) await deps.registry.putImport({ ...entry, linesPending });
+  const appended = await appendHits(deps, siteId, fileDigest, hits);
+  if (appended !== 'stored') {
+    if (appended === 'unknown') lease.settledAt = deps.clock() + SETTLE_MS;
+    return unavailable(`the event log did not take the chunk (${appended}): repeat it`);
+  }
+  const done: ImportLedgerEntry = {
+    ...entry,
+    linesPending,
+    linesDone: chunk.last_line,
+    hitsAppended: entry.hitsAppended + chunk.hits.length,
+  };
+  await deps.registry.putImport(done);
+  return ok(importView(done));
+}
+
+/** All, but for those within the pending lines that are in the log already. */
+async function hitsToAppend(
+  deps: ControlDeps,
+  lease: ImportLease,
+  entry: ImportLedgerEntry,
+  hits: readonly ImportHit[],
+): Promise<readonly ImportHit[] | Reply> {
+  const doubtful = hits.filter(({ line }) => line <= entry.linesPending);
+  if (doubtful.length === 0) return hits;
+  const settlesInMs = lease.settledAt - deps.clock();
+  if (settlesInMs > 0) {
+    return unavailable('an append whose outcome is unknown may still be under way', Math.ceil(settlesInMs / 1000));
+  }
+  const missing = await findMissingHits(deps, entry.siteId, entry.fileDigest, doubtful);
+  if (missing === undefined) return unavailable('waiting for the pipeline to store what the log holds', 2);
+  return [...missing, ...hits.filter(({ line }) => line > entry.linesPending)];
+}

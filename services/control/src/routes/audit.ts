@@ -1,0 +1,35 @@
+import { GROUP_ENRICHER, TOPIC_RAW } from '@weir/domain/topics';
+import type { Router } from 'express';
+import { auditReport, type OutcomeCount, type StoredPartition } from '../audit/audit-report.ts';
+import type { ControlDeps } from '../control-deps.ts';
+import { defineRoute } from '../define-route.ts';
+import { ok } from '../reply.ts';
+
+// One statement, so that both sets count the same moment. Every row of `events` and `outcomes` is one of `records`.
+const AUDIT = `SELECT log_id, raw_partition, site_id, toString(outcome) AS outcome, reason, count() AS records,
+  uniqExact(raw_offset) AS distinct_offsets, max(raw_offset) AS highest, grouping(raw_partition) AS is_books
+FROM records
+GROUP BY GROUPING SETS ((log_id, raw_partition), (log_id, site_id, outcome, reason))`;
+
+type AuditRow = StoredPartition & OutcomeCount & { readonly is_books: number };
+
+/** The audit: every raw record has exactly one outcome, and the books balance. */
+export function auditRoutes(router: Router, deps: Pick<ControlDeps, 'analytics' | 'eventLog'>): void {
+  defineRoute(router, '/audit', {
+    get: async () => {
+      const rows = (await deps.analytics.select<AuditRow>(AUDIT)).map(numbers);
+      const positions = await deps.eventLog.positions(TOPIC_RAW, GROUP_ENRICHER);
+      const stored = rows.filter((row) => row.is_books === 0);
+      const counts = rows.filter((row) => row.is_books === 1);
+      return ok(auditReport(deps.eventLog.logId, positions, stored, counts));
+    },
+  });
+}
+
+/** ClickHouse may give 64-bit numbers as text. */
+function numbers<Row extends object>(row: Row): Row {
+  const texts = new Set(['log_id', 'site_id', 'outcome', 'reason']);
+  return Object.fromEntries(
+    Object.entries(row).map(([name, value]) => [name, texts.has(name) ? value : Number(value)]),
+  ) as Row;
+}

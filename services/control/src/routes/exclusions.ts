@@ -1,0 +1,62 @@
+import type { ExclusionRule, ExclusionType } from '@weir/domain/site';
+import type { Router } from 'express';
+import { NEW_EXCLUSION } from '../admin-schemas.ts';
+import type { ControlDeps } from '../control-deps.ts';
+import { defineRoute, param } from '../define-route.ts';
+import { exclusionValueProblem } from '../exclusion-value.ts';
+import { randomId } from '../random-id.ts';
+import { conflict, created, invalid, notFound, ok } from '../reply.ts';
+import type { Serial } from '../serial.ts';
+import { timeText } from '../time-text.ts';
+import { compileBody } from '../validate.ts';
+
+const RULES_PER_SITE_MAX = 1000;
+
+export function exclusionRoutes(router: Router, deps: ControlDeps, serial: Serial): void {
+  const { registry } = deps;
+  const checkNew = compileBody<{ readonly type: ExclusionType; readonly value?: string }>(NEW_EXCLUSION);
+
+  defineRoute(router, '/sites/:site_id/exclusions', {
+    get: (request) => {
+      const siteId = param(request, 'site_id');
+      return registry.site(siteId) === undefined ? notFound('site') : ok(registry.exclusions(siteId).map(ruleView));
+    },
+    post: (request) =>
+      serial(async () => {
+        const siteId = param(request, 'site_id');
+        if (registry.site(siteId) === undefined) return notFound('site');
+        const checked = checkNew(request.body);
+        if ('problem' in checked) return invalid(checked.problem);
+        const { type, value = '' } = checked.value;
+        const problem = exclusionValueProblem(type, value);
+        if (problem !== undefined) return invalid(problem);
+        const kept = type === 'bots' ? '' : type === 'country' ? value.toUpperCase() : value;
+        const rules = registry.exclusions(siteId);
+        if (rules.some((rule) => rule.type === type && rule.value === kept))
+          return conflict('the site has this rule already');
+        if (rules.length >= RULES_PER_SITE_MAX) {
+          return conflict(`the site has ${RULES_PER_SITE_MAX} rules, the most there can be`);
+        }
+        const ruleId = randomId('rule', deps.randomBytes);
+        const rule: ExclusionRule = { ruleId, siteId, type, value: kept, createdAt: deps.clock() };
+        await registry.putExclusion(rule);
+        return created(ruleView(rule));
+      }),
+  });
+
+  defineRoute(router, '/sites/:site_id/exclusions/:rule_id', {
+    delete: (request) =>
+      serial(async () => {
+        const siteId = param(request, 'site_id');
+        const ruleId = param(request, 'rule_id');
+        if (!registry.exclusions(siteId).some((rule) => rule.ruleId === ruleId)) return notFound('exclusion rule');
+        await registry.removeExclusion(siteId, ruleId);
+        return ok({ rule_id: ruleId, removed: true });
+      }),
+  });
+}
+
+function ruleView(rule: ExclusionRule): object {
+  const { ruleId, siteId, type, value, createdAt } = rule;
+  return { rule_id: ruleId, site_id: siteId, type, value, created_at: timeText(createdAt) };
+}

@@ -1,0 +1,39 @@
+import { Ajv, type ErrorObject, type JSONSchemaType } from 'ajv';
+
+// Neither allErrors nor coercion: facts.md, HTTP.
+const ajv = new Ajv({ strict: true, allowUnionTypes: true });
+
+export type Checked<T> = { readonly value: T } | { readonly problem: string };
+
+/** A check of a request's body. `null` in an optional top-level field means absent (decisions.md). */
+export function compileBody<T>(schema: object): (body: object) => Checked<T> {
+  const validate = ajv.compile<T>(schema as JSONSchemaType<T>);
+  return (body) => {
+    const value: unknown = Object.fromEntries(Object.entries(body).filter(([, field]) => field !== null));
+    if (validate(value)) return { value };
+    return { problem: problemOf(validate.errors?.[0]) };
+  };
+}
+
+/** Names the field and the rule that it broke. */
+function problemOf(error: ErrorObject | undefined): string {
+  if (error === undefined) return 'the body is invalid';
+  const path = error.instancePath.slice(1).replaceAll('/', '.');
+  const params = error.params as Readonly<Record<string, unknown>>;
+  switch (error.keyword) {
+    case 'required':
+      return `${path === '' ? '' : `${path}.`}${String(params.missingProperty)} is required`;
+    case 'pattern':
+      return `${path} must match ${String(params.pattern)}`;
+    case 'enum':
+      return `${path} must be one of ${(params.allowedValues as unknown[]).join(', ')}`;
+    case 'additionalProperties':
+      return `${path === '' ? '' : `${path}.`}${String(params.additionalProperty)} is not a known field`;
+    case 'minLength':
+      return `${path} must not be empty`;
+    case 'maxLength':
+      return `${path} must be at most ${String(params.limit)} chars`;
+    default:
+      return `${path === '' ? 'the body' : path} ${error.message ?? 'is invalid'}`;
+  }
+}

@@ -1,0 +1,37 @@
+export const DASHBOARD_PAGE = `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Weir</title>
+<link rel="stylesheet" href="/dashboard/dashboard.css">
+</head>
+<body>
+<header><h1>Weir</h1><span id="health" role="status"></span><button id="sign-out" type="button" hidden>Sign out</button></header>
+<main>
+<form id="sign-in" hidden>
+<label for="token">Admin token</label>
+<input id="token" type="password" autocomplete="off" spellcheck="false" required>
+<button type="submit">Sign in</button>
+<p>Printed at the first start and kept in the data folder, in the file <code>admin-token</code>.</p>
+</form>
+<p id="problem" role="alert" hidden></p>
+<div id="board" hidden>
+<section class="bar">
+<label for="site">Site</label> <select id="site"></select>
+<label for="days">Period</label>
+<select id="days"><option value="1">24 hours</option><option value="7" selected>7 days</option><option value="30">30 days</option>
+<option value="36500">All time</option></select>
+<label><input id="bots" type="checkbox"> with bots</label>
+</section>
+<section id="numbers" class="tiles"></section>
+<section id="tops" class="cards"></section>
+<h2>Pipeline</h2>
+<section id="pipeline"></section>
+</div>
+</main>
+<footer><a href="https://db-ip.com" rel="noopener">IP Geolocation by DB-IP</a> (CC BY 4.0)</footer>
+<script src="/dashboard/dashboard.js" type="module"></script>
+</body>
+</html>
+`;

@@ -1,0 +1,119 @@
+/** Every text that comes from data goes through textContent. The token lives in sessionStorage: it ends with the tab. */
+export const DASHBOARD_SCRIPT = `const $ = (id) => document.getElementById(id);
+const KEY = 'weir-admin-token';
+const number = new Intl.NumberFormat('en');
+let token = sessionStorage.getItem(KEY);
+
+function node(tag, text, className) {
+  const element = document.createElement(tag);
+  if (text !== undefined) element.textContent = text;
+  if (className) element.className = className;
+  return element;
+}
+
+async function call(path, body) {
+  const init = { headers: { authorization: 'Bearer ' + token }, credentials: 'omit' };
+  if (body) Object.assign(init, { method: 'POST', body: JSON.stringify(body) });
+  const response = await fetch('/api/admin' + path, init);
+  const reply = await response.json();
+  if (response.status === 401) { signOut(); throw new Error('That token is not the admin token.'); }
+  if (!response.ok) throw new Error(reply.error.message);
+  return reply.data;
+}
+
+const FROM = "FROM events WHERE site_id = {site:String} AND timestamp > now() - toIntervalDay({days:UInt32})"
+  + " AND ({bots:UInt8} = 1 OR bot = '')";
+const NUMBERS = "SELECT uniqExactIf(visitor_id, visitor_id != '') AS Visitors, uniqExactIf(session_id, session_id != '') AS Sessions,"
+  + " countIf(type = 'pageview') AS Pageviews, countIf(type = 'event') AS Events " + FROM;
+const TOPS = { Pages: 'pathname', Referrers: 'traffic_source', Channels: 'channel', Countries: 'country', Browsers: 'browser', Systems: 'os' };
+const top = (column) => 'SELECT ' + column + " AS name, count() AS hits " + FROM + " AND type = 'pageview' GROUP BY name ORDER BY hits DESC, name LIMIT 10";
+
+function table(heads, rows) {
+  const result = node('table');
+  const head = result.createTHead().insertRow();
+  heads.forEach((text, index) => head.append(node('th', text, index ? 'n' : '')));
+  const body = result.createTBody();
+  for (const cells of rows) {
+    const row = body.insertRow();
+    cells.forEach((cell, index) => {
+      const td = node('td', cell instanceof Node ? undefined : cell, index ? 'n' : '');
+      if (cell instanceof Node) td.append(cell); else td.title = cell;
+      row.append(td);
+    });
+  }
+  return result;
+}
+
+function bar(value, max) {
+  const meter = node('meter');
+  meter.max = max; meter.value = value;
+  return meter;
+}
+
+async function showSite() {
+  const params = { site: $('site').value, days: Number($('days').value), bots: $('bots').checked ? 1 : 0 };
+  if (!params.site) return;
+  const query = (sql) => call('/sql', { query: sql, params });
+  const [numbers, ...tops] = await Promise.all([query(NUMBERS), ...Object.values(TOPS).map((column) => query(top(column)))]);
+  $('numbers').replaceChildren(...Object.entries(numbers.rows[0]).map(([name, value]) => {
+    const tile = node('div', name);
+    tile.prepend(node('b', number.format(value)));
+    return tile;
+  }));
+  $('tops').replaceChildren(...Object.keys(TOPS).map((name, index) => {
+    const rows = tops[index].rows;
+    const card = node('div');
+    const most = Math.max(1, ...rows.map((row) => Number(row.hits)));
+    card.append(node('h2', name), rows.length === 0 ? node('p', 'Nothing in this period.', 'none')
+      : table([name, '', 'Pageviews'], rows.map((row) => [row.name || '(none)', bar(row.hits, most), number.format(row.hits)])));
+    return card;
+  }));
+}
+
+async function showPipeline() {
+  const consumers = await call('/pipeline');
+  const lag = consumers.reduce((sum, consumer) => sum + consumer.lag, 0);
+  const stuck = consumers.some((consumer) => consumer.alarm || consumer.last_error);
+  $('health').textContent = stuck ? 'needs a look' : lag > 10000 ? 'catching up' : 'live';
+  $('pipeline').replaceChildren(table(['Topic', 'Consumer', 'Lag', 'Records/s', 'Dead letters', 'Last error'], consumers.map((consumer) => [
+    consumer.topic, consumer.consumer, number.format(consumer.lag), number.format(consumer.rate_per_second),
+    consumer.dead_letters === null ? '?' : number.format(consumer.dead_letters), consumer.alarm || consumer.last_error || 'none'])));
+}
+
+function guarded(task) {
+  return async () => {
+    try { await task(); $('problem').hidden = true; }
+    catch (error) { $('problem').textContent = error.message; $('problem').hidden = false; }
+  };
+}
+
+const refresh = guarded(async () => { if (token && !document.hidden) await Promise.all([showPipeline(), showSite()]); });
+
+const start = guarded(async () => {
+  $('sign-in').hidden = Boolean(token);
+  if (!token) return;
+  const sites = await call('/sites');
+  $('site').replaceChildren(...sites.map((site) => new Option(site.name + ' (' + site.domain + ')', site.site_id)));
+  $('board').hidden = false; $('sign-out').hidden = false;
+  if (sites.length === 0) throw new Error('There is no site yet: weir site add NAME DOMAIN');
+  await refresh();
+});
+
+function signOut() {
+  token = null;
+  sessionStorage.removeItem(KEY);
+  $('board').hidden = true; $('sign-out').hidden = true; $('sign-in').hidden = false; $('health').textContent = '';
+}
+
+$('sign-in').addEventListener('submit', (event) => {
+  event.preventDefault();
+  token = $('token').value.trim();
+  $('token').value = '';
+  sessionStorage.setItem(KEY, token);
+  start();
+});
+$('sign-out').addEventListener('click', signOut);
+for (const id of ['site', 'days', 'bots']) $(id).addEventListener('change', guarded(showSite));
+setInterval(refresh, 5000);
+start();
+`;
