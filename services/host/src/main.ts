@@ -1,6 +1,6 @@
+import { isDependencyError } from '@weir/domain/errors';
 import { ConfigError, loadConfig } from '@weir/runtime/config';
 import { createLogger } from '@weir/runtime/logger';
-import { isDependencyError } from '@weir/domain/errors';
 import { rolesFromArguments, USAGE } from './roles.ts';
 import { startWeir } from './start-weir.ts';
 

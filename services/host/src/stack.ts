@@ -1,0 +1,28 @@
+/** What was opened, to be closed in the reverse order. */
+export interface Stack {
+  /** Registers how to close what was just opened, and returns it. */
+  add<T>(opened: T, close: (opened: T) => Promise<unknown> | unknown): T;
+  /** Closes everything, last first, even where one fails; rejects with the first failure. Safe to call twice. */
+  close(): Promise<void>;
+}
+
+export function createStack(): Stack {
+  const closers: (() => Promise<unknown> | unknown)[] = [];
+  return {
+    add(opened, close) {
+      closers.push(() => close(opened));
+      return opened;
+    },
+    async close() {
+      const failures: unknown[] = [];
+      for (let closer = closers.pop(); closer !== undefined; closer = closers.pop()) {
+        try {
+          await closer();
+        } catch (error) {
+          failures.push(error);
+        }
+      }
+      if (failures.length > 0) throw failures[0];
+    },
+  };
+}

@@ -1,0 +1,88 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { readOrMakeAdminToken } from '@weir/runtime/admin-token';
+import type { Config } from '@weir/runtime/config';
+import { takeDataFolder } from '@weir/runtime/data-folder';
+import { startHttpServer } from '@weir/runtime/http-server';
+import type { Logger } from '@weir/runtime/logger';
+import { createMetrics } from '@weir/runtime/metrics';
+import { createApp } from './create-app.ts';
+import { makeDemoSite } from './demo-site.ts';
+import { openAnalytics, openPorts } from './open-ports.ts';
+import { findProjectFiles } from './project-files.ts';
+import { createReadiness } from './readiness.ts';
+import type { Role } from './roles.ts';
+import { createStack, type Stack } from './stack.ts';
+import { startConsumers } from './start-consumers.ts';
+import { welcome } from './welcome.ts';
+
+export interface StartOptions {
+  readonly config: Config;
+  readonly roles: readonly Role[];
+  readonly logger: Logger;
+  readonly clock: () => number;
+  /** Where the text for people goes. */
+  readonly print: (text: string) => void;
+}
+
+export interface Weir {
+  /** Stops taking requests, finishes those under way, and lets go of everything, in the reverse order of the start. */
+  close(): Promise<void>;
+}
+
+/** Starts the roles in this process. Resolves when all of them do their work; what was opened is closed again on a failure. */
+export async function startWeir(options: StartOptions): Promise<Weir> {
+  const stack = createStack();
+  try {
+    await start(options, stack);
+    return stack;
+  } catch (error) {
+    await stack.close();
+    throw error;
+  }
+}
+
+async function start({ config, roles, logger, clock, print }: StartOptions, stack: Stack): Promise<void> {
+  stack.add(await takeDataFolder(config.dataDir), (folder) => folder.close());
+  const isFirstStart = !existsSync(join(config.dataDir, 'log'));
+  const admin = readOrMakeAdminToken(config.adminToken, config.dataDir);
+  const files = findProjectFiles();
+  const metrics = createMetrics();
+  const readiness = createReadiness();
+
+  // ClickHouse takes longest to come up, so it is begun first; the gateway does not wait for it.
+  const needsTables = roles.includes('writer') || roles.includes('control');
+  const store = needsTables
+    ? stack.add(await openAnalytics(config, files, logger), (opened) => opened.close())
+    : undefined;
+  const ports = stack.add(await openPorts({ config, logger, clock }), (opened) => opened.close());
+  const demoKey = isFirstStart ? await makeDemoSite(ports.registry, clock()) : undefined;
+
+  const consumers = startConsumers({ roles, config, ports, store, logger, clock, metrics, readiness });
+  stack.add(consumers, (started) => started.close());
+
+  const web = createApp({
+    roles,
+    config,
+    ports,
+    analytics: store?.analytics,
+    adminToken: admin.token,
+    pipelineStatus: consumers.status,
+    logger,
+    clock,
+    metrics,
+    readiness,
+  });
+  const server = stack.add(
+    await startHttpServer({ app: web.app, host: config.host, port: config.port, logger }),
+    async (listening) => {
+      await listening.close(config.drainTimeoutMs);
+      await web.drain();
+    },
+  );
+
+  await consumers.started;
+  const baseUrl = `http://${config.host}:${server.port}`;
+  print(welcome({ baseUrl, demoKey, newAdminToken: admin.made ? admin.token : undefined }));
+  logger.info({ roles, port: server.port }, 'ready');
+}
