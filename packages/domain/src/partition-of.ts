@@ -1,10 +1,11 @@
 /**
  * The partition of a key: the same in every process, engine and version, for the life of a log, so it may never change.
- * FNV-1a 32 over the key's UTF-8, then murmur3's last mixing (FNV's low bits alone are uneven), modulo the number of partitions.
+ * FNV-1a 32 over the key's UTF-16 code units, then murmur3's last mixing (FNV's low bits alone are uneven), modulo the
+ * number of partitions.
  */
 export function partitionOf(key: string, partitionCount: number): number {
   let hash = 0x811c9dc5;
-  for (const byte of Buffer.from(key)) hash = Math.imul(hash ^ byte, 0x01000193);
+  for (let i = 0; i < key.length; i++) hash = Math.imul(hash ^ key.charCodeAt(i), 0x01000193);
   hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
   hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
   return ((hash ^ (hash >>> 16)) >>> 0) % partitionCount;

@@ -1,0 +1,46 @@
+import { DependencyError } from '@weir/domain/errors';
+
+/** What kafkajs wrapped: its retrier hides the reason, and with it whether anything was sent. */
+export function rootCause(error: unknown): Error {
+  let found = error instanceof Error ? error : new Error(String(error));
+  while (found.cause instanceof Error) found = found.cause;
+  return found;
+}
+
+/** The broker's name for what it refused (`NOT_LEADER_FOR_PARTITION`), if it was the broker that did. */
+export function brokerErrorType(error: unknown): string | undefined {
+  const { name, type } = rootCause(error) as Error & { type?: string };
+  return name.startsWith('KafkaJS') ? type : undefined;
+}
+
+export function eventLogUnavailable(what: string, error: unknown): DependencyError {
+  if (error instanceof DependencyError) return error;
+  return new DependencyError('event_log_unavailable', `${what}: ${rootCause(error).message}`, { cause: error });
+}
+
+/** Codes of the Kafka protocol that say: this partition took nothing. True: it may take it in a moment. */
+const REFUSALS = new Map<number, { readonly type: string; readonly again: boolean }>([
+  [2, { type: 'CORRUPT_MESSAGE', again: false }],
+  [3, { type: 'UNKNOWN_TOPIC_OR_PARTITION', again: true }],
+  [5, { type: 'LEADER_NOT_AVAILABLE', again: true }],
+  [6, { type: 'NOT_LEADER_OR_FOLLOWER', again: true }],
+  [10, { type: 'MESSAGE_TOO_LARGE', again: false }],
+  [17, { type: 'INVALID_TOPIC_EXCEPTION', again: false }],
+  [18, { type: 'RECORD_LIST_TOO_LARGE', again: false }],
+  [19, { type: 'NOT_ENOUGH_REPLICAS', again: true }],
+  [29, { type: 'TOPIC_AUTHORIZATION_FAILED', again: false }],
+  [74, { type: 'FENCED_LEADER_EPOCH', again: true }],
+  [87, { type: 'INVALID_RECORD', again: false }],
+]);
+
+/** A produce response's code other than 0: a known refusal, or `undefined` where the record may be in the log. */
+export function knownRefusal(code: number): { readonly type: string; readonly again: boolean } | undefined {
+  return REFUSALS.get(code);
+}
+
+/** kafkajs failed before it wrote to the socket: it had no connection, or could not make one. */
+export function nothingWasSent(error: unknown): boolean {
+  const { name, message, code } = rootCause(error) as Error & { code?: string };
+  if (name !== 'KafkaJSConnectionError') return false;
+  return message === 'Not connected' || message === 'Connection timeout' || code === 'ECONNREFUSED';
+}

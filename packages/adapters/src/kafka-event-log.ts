@@ -1,0 +1,175 @@
+import { randomUUID } from 'node:crypto';
+import { DependencyError } from '@weir/domain/errors';
+import { partitionOf } from '@weir/domain/partition-of';
+import { TABLE_REGISTRY, TOPIC_RAW } from '@weir/domain/topics';
+import type { AppendOutcome, AppendRecord, EventLog, PartitionPosition } from '@weir/ports/event-log';
+import type { Logger } from '@weir/runtime/logger';
+import { outcomeOf } from './kafka-append-run.ts';
+import { createKafkaAppender } from './kafka-appender.ts';
+import { createKafka, FAIL_FAST, type KafkaAddress, PATIENT } from './kafka-client.ts';
+import { eventLogUnavailable } from './kafka-errors.ts';
+import { createKafkaLink, type KafkaLink } from './kafka-link.ts';
+import { claimLogId } from './kafka-log-id.ts';
+import { readEdges, readOffsetsAtTime } from './kafka-offsets.ts';
+import { subscribe } from './kafka-subscription.ts';
+import { openKafkaTable } from './kafka-table.ts';
+import { createKafkaTopics, type TopicDrift, type TopicsSpec } from './kafka-topics.ts';
+
+export interface KafkaEventLogConfig extends KafkaAddress {
+  /** infra/kafka/topics.json */
+  readonly topics: TopicsSpec;
+  /** Partitions of a log that is made now; an existing log keeps its own number. */
+  readonly partitions: number;
+  readonly rawRetentionHours: number;
+  readonly enrichedRetentionDays: number;
+  /** Before the name of every topic and group, for a cluster that is shared. */
+  readonly topicPrefix?: string;
+  readonly clock: () => number;
+  readonly logger: Logger;
+}
+
+export interface KafkaEventLog extends EventLog {
+  /** What differs now from topics.json: ask every minute. Rejects with `event_log_unavailable`. */
+  drift(): Promise<readonly TopicDrift[]>;
+}
+
+/**
+ * Opens the log on Kafka, making topics that are missing. Rejects with `event_log_unavailable`, or with `event_log_damaged`
+ * where the topics' settings do not allow exactly-once.
+ */
+export async function openKafkaEventLog(config: KafkaEventLogConfig): Promise<KafkaEventLog> {
+  const { clock, logger, topicPrefix = '' } = config;
+  const named = (name: string) => topicPrefix + name;
+  const fast = createKafka(config, FAIL_FAST, logger);
+  const patient = createKafka(config, PATIENT, logger);
+  const topics = createKafkaTopics(patient, {
+    spec: config.topics,
+    topicPrefix,
+    partitions: config.partitions,
+    retentionMs: { raw: config.rawRetentionHours * 3600_000, enriched: config.enrichedRetentionDays * 24 * 3600_000 },
+  });
+  const partitionCount = await topics.ensure();
+  refuseFatalDrift(await topics.drift(), logger);
+
+  const all = Object.keys(config.topics.topics).map(named);
+  const eventTopics = all.filter((name) => name !== named(TABLE_REGISTRY));
+  const partitions = Array.from({ length: partitionCount }, (_, partition) => partition);
+  const appendLink = createKafkaLink(fast, all, logger);
+  const queryLink = createKafkaLink(fast, all, logger);
+  const appender = createKafkaAppender({ link: appendLink, clock, logger });
+  const openTable = (name: string) =>
+    openKafkaTable({ link: createKafkaLink(patient, [named(name)], logger), appender, topic: named(name), logger });
+
+  const registry = await openTable(TABLE_REGISTRY);
+  const logId = await claimLogId(registry, randomUUID()).finally(() => registry.close());
+
+  async function append(topic: string, records: readonly AppendRecord[]): Promise<readonly AppendOutcome[]> {
+    const places = new Map<number, number[]>();
+    records.forEach((record, index) => {
+      const partition = record.partition ?? partitionOf(record.key ?? '', partitionCount);
+      const indexes = places.get(partition);
+      if (indexes === undefined) places.set(partition, [index]);
+      else indexes.push(index);
+    });
+    const outcomes = new Array<AppendOutcome>(records.length);
+    await Promise.all(
+      [...places].map(async ([partition, indexes]) => {
+        const run = indexes.map((index) => toKafkaRecord(records[index]!));
+        const result = await appender.append(named(topic), partition, run);
+        indexes.forEach((index, nth) => {
+          outcomes[index] = outcomeOf(result, partition, nth);
+        });
+      }),
+    );
+    return outcomes;
+  }
+
+  return {
+    logId,
+    partitionCount,
+    append,
+    async consume(options) {
+      const topic = named(options.topic);
+      const groupLink = createKafkaLink(patient, [topic], logger);
+      const fetchLink = createKafkaLink(patient, [topic], logger);
+      return subscribe({ groupLink, fetchLink, topic, groupId: groupId(options.group, topic), clock, logger }, options);
+    },
+    positions: (topic, group) =>
+      readPositions(queryLink, named(topic), groupId(group, named(topic)), partitions).catch((error: unknown) => {
+        throw eventLogUnavailable('positions', error);
+      }),
+    async offsetsAtTime(topic, timeMs) {
+      try {
+        const found = await readOffsetsAtTime(queryLink, named(topic), partitions, timeMs);
+        const edges = await readEdges(queryLink, named(topic), partitions);
+        return partitions.map((partition) => found.get(partition) ?? edges.get(partition)?.end ?? 0);
+      } catch (error) {
+        throw eventLogUnavailable('offsets at a time', error);
+      }
+    },
+    openTable,
+    ping: () => ping(queryLink, named(TOPIC_RAW), eventTopics),
+    drift: topics.drift,
+    async close() {
+      await appender.drain();
+      await Promise.all([appendLink.close(), queryLink.close()]);
+    },
+  };
+}
+
+/** One per topic, so that a group's name can be used with two. */
+const groupId = (group: string, topic: string) => `${group}.${topic}`;
+
+function toKafkaRecord({ value, headers }: AppendRecord) {
+  return {
+    key: null,
+    value: Buffer.from(value.buffer, value.byteOffset, value.byteLength),
+    headers: { ...headers },
+  };
+}
+
+function refuseFatalDrift(found: readonly TopicDrift[], logger: Logger): void {
+  const lines = found.map(({ topic, setting, wanted, found: is }) => `${topic}: ${setting} is ${is}, not ${wanted}`);
+  if (found.some(({ fatal }) => fatal)) throw new DependencyError('event_log_damaged', lines.join('; '));
+  if (lines.length > 0) logger.warn({ drift: lines }, 'topics are weaker than infra/kafka/topics.json asks for');
+}
+
+/** Every partition of `topic` has a leader that answers. */
+async function ping(link: KafkaLink, topic: string, topics: readonly string[]): Promise<void> {
+  try {
+    await link.run(async (cluster) => {
+      await cluster.refreshMetadata();
+      const partitions = topics.flatMap((name) => cluster.findTopicPartitionMetadata(name));
+      const leaderless = partitions.filter(({ leader }) => leader < 0);
+      if (partitions.length === 0 || leaderless.length > 0)
+        throw new Error(`${leaderless.length} partitions have no leader`);
+      await cluster.fetchTopicsOffset([{ topic, partitions: [{ partition: 0 }], fromBeginning: false }]);
+    });
+  } catch (error) {
+    throw eventLogUnavailable('ping', error);
+  }
+}
+
+async function readPositions(
+  link: KafkaLink,
+  topic: string,
+  group: string,
+  partitions: readonly number[],
+): Promise<readonly PartitionPosition[]> {
+  const edges = await readEdges(link, topic, partitions);
+  const committed = await link.run(async (cluster) => {
+    const coordinator = await cluster.findGroupCoordinator({ groupId: group });
+    const { responses } = await coordinator.offsetFetch({
+      groupId: group,
+      topics: [{ topic, partitions: partitions.map((partition) => ({ partition, offset: '0' })) }],
+    });
+    return new Map(
+      responses.flatMap((one) => one.partitions.map(({ partition, offset }) => [partition, Number(offset)])),
+    );
+  });
+  return partitions.map((partition) => {
+    const { first, end } = edges.get(partition) ?? { first: 0, end: 0 };
+    const offset = committed.get(partition) ?? -1;
+    return { partition, first, end, committed: offset < 0 ? undefined : offset };
+  });
+}

@@ -1,0 +1,83 @@
+import type { Broker } from 'kafkajs';
+import type { AppendRun } from './kafka-append-run.ts';
+import { knownRefusal } from './kafka-errors.ts';
+import { answeringPerPartition } from './kafka-link.ts';
+
+/** How long the leader waits for its followers. */
+const REPLICATION_TIMEOUT_MS = 1000;
+
+interface ProduceResponse {
+  readonly topics: readonly {
+    readonly topicName: string;
+    readonly partitions: readonly {
+      readonly partition: number;
+      readonly errorCode: number;
+      readonly baseOffset: string;
+    }[];
+  }[];
+}
+
+/**
+ * Sends runs to the leader of their partitions as one request, one batch a partition, and settles what is decided.
+ * Returns the runs that the leader is known to have refused for now. Rejects when there was no answer.
+ */
+export async function produce(broker: Broker, runs: readonly AppendRun[]): Promise<readonly AppendRun[]> {
+  const byPartition = new Map<string, AppendRun[]>();
+  const byTopic = new Map<string, AppendRun[][]>();
+  for (const run of runs) {
+    const id = `${run.topic}/${run.partition}`;
+    const batch = byPartition.get(id);
+    if (batch !== undefined) {
+      batch.push(run);
+      continue;
+    }
+    const first = [run];
+    byPartition.set(id, first);
+    const batches = byTopic.get(run.topic);
+    if (batches === undefined) byTopic.set(run.topic, [first]);
+    else batches.push(first);
+  }
+  const response = (await answeringPerPartition(broker).produce({
+    acks: -1,
+    timeout: REPLICATION_TIMEOUT_MS,
+    topicData: [...byTopic].map(([topic, batches]) => ({
+      topic,
+      partitions: batches.map((batch) => ({
+        partition: batch[0]!.partition,
+        firstSequence: 0,
+        messages: batch.flatMap((run) => run.records as (typeof run.records)[number][]),
+      })),
+    })),
+  })) as ProduceResponse;
+
+  const again: AppendRun[] = [];
+  for (const { topicName, partitions } of response.topics) {
+    for (const { partition, errorCode, baseOffset } of partitions) {
+      const batch = byPartition.get(`${topicName}/${partition}`) ?? [];
+      if (errorCode === 0) settleStored(batch, Number(baseOffset));
+      else again.push(...settleFailed(batch, errorCode));
+    }
+  }
+  for (const run of runs)
+    if (!run.settled && !again.includes(run)) run.settle(unknown('the broker did not name the partition'));
+  return again;
+}
+
+function settleStored(batch: readonly AppendRun[], base: number): void {
+  let next = base;
+  for (const run of batch) {
+    run.settle({ status: 'stored', base: next });
+    next += run.records.length;
+  }
+}
+
+function settleFailed(batch: readonly AppendRun[], code: number): readonly AppendRun[] {
+  const refusal = knownRefusal(code);
+  if (refusal?.again) return batch;
+  for (const run of batch) {
+    run.settle(refusal === undefined ? unknown(`broker error ${code}`) : { status: 'refused', reason: refusal.type });
+  }
+  return [];
+}
+
+const unknown = (reason: string) => ({ status: 'unknown', reason }) as const;

@@ -1,0 +1,69 @@
+import type { Commit, ConsumeOptions, Subscription } from '@weir/ports/event-log';
+import type { Logger } from '@weir/runtime/logger';
+import { createKafkaFetcher } from './kafka-fetcher.ts';
+import { joinKafkaGroup, type Session } from './kafka-group-member.ts';
+import type { KafkaLink } from './kafka-link.ts';
+import { readEdges } from './kafka-offsets.ts';
+import { type PartitionWorker, startPartitionWorker } from './kafka-partition-worker.ts';
+
+export interface SubscribeDeps {
+  /** Two sets of connections: a long poll must not hold up a heartbeat. */
+  readonly groupLink: KafkaLink;
+  readonly fetchLink: KafkaLink;
+  /** Names as the broker knows them. */
+  readonly topic: string;
+  readonly groupId: string;
+  readonly clock: () => number;
+  readonly logger: Logger;
+}
+
+/** One member of a group: takes the partitions that the group gives it, and gives all back before each new balancing. */
+export function subscribe(deps: SubscribeDeps, options: ConsumeOptions): Subscription {
+  const { groupLink, fetchLink, topic, groupId, clock, logger } = deps;
+  const fetcher = createKafkaFetcher(fetchLink, logger);
+  let workers: PartitionWorker[] = [];
+
+  const member = joinKafkaGroup({
+    link: groupLink,
+    topic,
+    groupId,
+    clock,
+    assigned,
+    async revoked() {
+      const stopping = workers;
+      workers = [];
+      for (const { source } of stopping) fetcher.remove(source);
+      await Promise.all(stopping.map((worker) => worker.stop()));
+    },
+    onError: (error) => options.onError(error, undefined),
+  });
+
+  async function assigned(session: Session): Promise<void> {
+    const { partitions, generationId } = session;
+    logger.info({ topic: options.topic, group: options.group, partitions, generationId }, 'partitions taken');
+    if (partitions.length === 0) return;
+    const committed = await member.committed(partitions);
+    const edges = await readEdges(groupLink, topic, partitions);
+    workers = partitions.map((partition) =>
+      startPartitionWorker({
+        options,
+        topic: options.topic,
+        fetchTopic: topic,
+        partition,
+        committed: committed.get(partition),
+        start: committed.get(partition)?.offset ?? edges.get(partition)?.first ?? 0,
+        commit: (commit: Commit) => member.commit(session, partition, commit),
+        wake: fetcher.wake,
+      }),
+    );
+    for (const { source } of workers) fetcher.add(source);
+  }
+
+  return {
+    async close() {
+      await member.close();
+      fetcher.close();
+      await Promise.all([groupLink.close(), fetchLink.close()]);
+    },
+  };
+}
