@@ -95,7 +95,7 @@ const start = guarded(async () => {
   const sites = await call('/sites');
   $('site').replaceChildren(...sites.map((site) => new Option(site.name + ' (' + site.domain + ')', site.site_id)));
   $('board').hidden = false; $('sign-out').hidden = false;
-  if (sites.length === 0) throw new Error('There is no site yet: weir site add NAME DOMAIN');
+  if (sites.length === 0) throw new Error('There is no site yet: weir site add DOMAIN');
   await refresh();
 });
 

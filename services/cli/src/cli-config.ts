@@ -1,0 +1,45 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { adminTokenFile } from '@weir/runtime/admin-token';
+import { CliError, EXIT } from './exit-codes.ts';
+
+export type CliEnvironment = Readonly<Record<string, string | undefined>>;
+
+/** Where Weir is, and how to sign in. */
+export interface CliConfig {
+  readonly url: string;
+  readonly adminToken: string;
+}
+
+/** decisions.md, Commands and configuration: `WEIR_URL`, else HOST and PORT; `WEIR_ADMIN_TOKEN`, else the data folder's. */
+export function loadCliConfig(env: CliEnvironment): CliConfig {
+  return { url: serverUrl(env), adminToken: adminToken(env) };
+}
+
+const ANY_ADDRESS: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' };
+
+function serverUrl(env: CliEnvironment): string {
+  const configured = env.WEIR_URL?.trim();
+  if (configured) {
+    if (!/^https?:\/\//i.test(configured) || !URL.canParse(configured)) {
+      throw new CliError(`WEIR_URL must be an http(s) URL, not "${configured}"`, EXIT.usage);
+    }
+    return configured.replace(/\/+$/, '');
+  }
+  const configuredHost = env.HOST?.trim() || '127.0.0.1';
+  const host = ANY_ADDRESS[configuredHost] ?? configuredHost;
+  const url = `http://${host.includes(':') ? `[${host}]` : host}:${env.PORT?.trim() || '8080'}`;
+  if (!URL.canParse(url)) throw new CliError(`HOST and PORT give no URL: ${url}`, EXIT.usage);
+  return url;
+}
+
+function adminToken(env: CliEnvironment): string {
+  const configured = env.WEIR_ADMIN_TOKEN?.trim();
+  if (configured) return configured;
+  const file = adminTokenFile(resolve(env.WEIR_DATA_DIR?.trim() || './data'));
+  if (existsSync(file)) return readFileSync(file, 'utf8').trim();
+  throw new CliError(
+    `no admin token: set WEIR_ADMIN_TOKEN, or WEIR_DATA_DIR to the data folder (no ${file})`,
+    EXIT.usage,
+  );
+}

@@ -1,0 +1,107 @@
+import type { Command } from 'commander';
+import { InvalidArgumentError } from 'commander';
+import { type CommandContext, sitePath, withExamples } from '../command-context.ts';
+import { CliError, EXIT } from '../exit-codes.ts';
+import { fields, print, table } from '../output.ts';
+
+interface SiteView {
+  readonly site_id: string;
+  readonly name: string;
+  readonly domain: string;
+  readonly timezone: string;
+  readonly limits: Readonly<Record<string, number>>;
+  readonly created_at: string;
+}
+
+interface SiteOptions {
+  readonly json?: boolean;
+  readonly id?: string;
+  readonly name?: string;
+  readonly domain?: string;
+  readonly timezone?: string;
+  readonly limitCollect?: number | null;
+  readonly limitEvents?: number | null;
+  readonly limitIdentify?: number | null;
+}
+
+const show = (site: SiteView): string => fields({ ...site });
+
+export function addSiteCommands(program: Command, context: CommandContext): void {
+  const { io, client } = context;
+  const site = program.command('site').description('the sites that Weir counts');
+
+  withExamples(
+    site.command('add <domain>').description('add a site'),
+    'weir site add example.com --name "Example" --timezone Europe/Berlin',
+    'weir site add example.com --id shop --json',
+  )
+    .option('--name <name>', 'its name; default: the domain')
+    .option('--id <site_id>', 'its ID, 1 to 64 of A-Z a-z 0-9 _ -; default: a new one')
+    .option('--timezone <zone>', 'an IANA time zone; default: UTC')
+    .action(async (domain: string, options: SiteOptions) => {
+      const { id, name = domain, timezone } = options;
+      const body = { name, domain, ...(id && { site_id: id }), ...(timezone && { timezone }) };
+      print(io, options.json, await client().call<SiteView>('POST', '/sites', body), show);
+    });
+
+  withExamples(site.command('list').description('list the sites'), 'weir site list').action(
+    async (options: SiteOptions) => {
+      print(io, options.json, await client().call<SiteView[]>('GET', '/sites'), (sites) =>
+        table(
+          ['site_id', 'name', 'domain', 'timezone', 'created_at'],
+          sites.map((row) => [row.site_id, row.name, row.domain, row.timezone, row.created_at]),
+          'no sites yet: weir site add <domain>',
+        ),
+      );
+    },
+  );
+
+  withExamples(site.command('show <site_id>').description('show a site'), 'weir site show shop').action(
+    async (siteId: string, options: SiteOptions) => {
+      print(io, options.json, await client().call<SiteView>('GET', sitePath(siteId)), show);
+    },
+  );
+
+  withExamples(
+    site.command('set <site_id>').description('change a site'),
+    'weir site set shop --name "The shop"',
+    'weir site set shop --limit-events 6000',
+    'weir site set shop --limit-events default',
+  )
+    .option('--name <name>')
+    .option('--domain <domain>')
+    .option('--timezone <zone>', 'an IANA time zone')
+    .option('--limit-collect <n>', 'hits a minute and address, or "default"', readLimit)
+    .option('--limit-events <n>', 'events a minute and key, or "default"', readLimit)
+    .option('--limit-identify <n>', 'identify calls a minute and key, or "default"', readLimit)
+    .action(async (siteId: string, options: SiteOptions) => {
+      const change = changeOf(options);
+      if (Object.keys(change).length === 0)
+        throw new CliError('nothing to change: see weir site set --help', EXIT.usage);
+      print(io, options.json, await client().call<SiteView>('PATCH', sitePath(siteId), change), show);
+    });
+
+  withExamples(
+    site.command('remove <site_id>').description('remove a site with its keys, rules and import ledger; its rows stay'),
+    'weir site remove shop',
+  ).action(async (siteId: string, options: SiteOptions) => {
+    const removed = await client().call<{ site_id: string }>('DELETE', sitePath(siteId));
+    print(io, options.json, removed, ({ site_id }) => `removed ${site_id}`);
+  });
+}
+
+function changeOf(options: SiteOptions): object {
+  const { name, domain, timezone, limitCollect: collect, limitEvents: events, limitIdentify: identify } = options;
+  const limits = defined({ collect, events, identify });
+  return defined({ name, domain, timezone, limits: Object.keys(limits).length > 0 ? limits : undefined });
+}
+
+function defined(values: Readonly<Record<string, unknown>>): object {
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
+}
+
+function readLimit(text: string): number | null {
+  if (text === 'default') return null;
+  if (!/^[1-9]\d{0,9}$/.test(text)) throw new InvalidArgumentError('a whole number from 1, or "default".');
+  return Number(text);
+}

@@ -1,0 +1,66 @@
+import { type AccessLogHit, type AccessLogOptions, readAccessLogLine } from '@weir/domain/access-log';
+import type { AccessLogSkip } from '@weir/domain/access-log-skip';
+
+/** The body of one chunk call, but for its lease. */
+export interface LineChunk {
+  readonly first_line: number;
+  readonly last_line: number;
+  readonly hits: readonly WireHit[];
+}
+
+interface WireHit {
+  readonly line: number;
+  readonly timestamp: number;
+  readonly ip: string;
+  readonly user_agent: string;
+  readonly url: string;
+  readonly referrer: string;
+}
+
+export interface LineCounts {
+  readonly skipped: Record<AccessLogSkip, number>;
+  bad: number;
+}
+
+const CHUNK_HITS_MAX = 1000;
+const CHUNK_LINES_MAX = 5000;
+const CHUNK_TEXT_CHARS_MAX = 1024 * 1024;
+
+/** Reads lines into chunks, from the line after `linesDone` on. Skipped and bad lines are counted as they pass. */
+export async function* chunkLines(
+  runs: AsyncIterable<readonly string[]>,
+  linesDone: number,
+  options: AccessLogOptions,
+  counts: LineCounts,
+  onBadLine: (line: number, reason: string) => void,
+): AsyncGenerator<LineChunk> {
+  let line = 0;
+  let first = linesDone + 1;
+  let chars = 0;
+  let hits: WireHit[] = [];
+  for await (const run of runs) {
+    for (const text of run) {
+      line += 1;
+      if (line <= linesDone) continue;
+      const outcome = readAccessLogLine(text, options);
+      if (outcome.kind === 'hit') {
+        hits.push(wireHit(line, outcome.hit));
+        chars += text.length;
+      } else if (outcome.kind === 'skip') counts.skipped[outcome.reason] += 1;
+      else {
+        counts.bad += 1;
+        onBadLine(line, outcome.reason);
+      }
+      if (hits.length < CHUNK_HITS_MAX && line - first + 1 < CHUNK_LINES_MAX && chars < CHUNK_TEXT_CHARS_MAX) continue;
+      yield { first_line: first, last_line: line, hits };
+      first = line + 1;
+      chars = 0;
+      hits = [];
+    }
+  }
+  if (line >= first) yield { first_line: first, last_line: line, hits };
+}
+
+function wireHit(line: number, { timestamp, ip, userAgent, url, referrer }: AccessLogHit): WireHit {
+  return { line, timestamp, ip, user_agent: userAgent, url, referrer };
+}

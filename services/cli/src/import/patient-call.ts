@@ -1,0 +1,35 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { AdminRefusal } from '../admin-client.ts';
+import { CliError, EXIT } from '../exit-codes.ts';
+
+const PATIENCE_MS = 120_000;
+const PAUSE_MS_MAX = 5000;
+
+/**
+ * Repeats a call that can be repeated, while Weir is away, can't do it now or has something to finish first. Every call of an
+ * import can be: what is done already changes nothing.
+ */
+export async function patientCall<T>(
+  call: () => Promise<T>,
+  clock: () => number,
+  onWait: (reason: string) => void,
+  interrupted: AbortSignal,
+  patienceMs = PATIENCE_MS,
+): Promise<T> {
+  const deadline = clock() + patienceMs;
+  for (let pauseMs = 200; ; pauseMs = Math.min(pauseMs * 2, PAUSE_MS_MAX)) {
+    try {
+      return await call();
+    } catch (error) {
+      if (!isPassing(error) || interrupted.aborted || clock() >= deadline) throw error;
+      const waitMs = error instanceof AdminRefusal ? (error.retryAfterSeconds ?? 0) * 1000 : 0;
+      onWait(error.message);
+      await pause(Math.max(waitMs, pauseMs));
+    }
+  }
+}
+
+function isPassing(error: unknown): error is CliError {
+  if (error instanceof AdminRefusal) return error.status === 503 || error.retryAfterSeconds !== undefined;
+  return error instanceof CliError && error.exitCode === EXIT.unreachable;
+}

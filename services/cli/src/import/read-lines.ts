@@ -1,0 +1,15 @@
+import { StringDecoder } from 'node:string_decoder';
+import { ACCESS_LOG_LINE_CHARS_MAX } from '@weir/domain/access-log';
+
+/** The lines of a log, in runs. Only \n ends a line; one that is too long is cut, and so stays too long. */
+export async function* readLines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<readonly string[]> {
+  const decoder = new StringDecoder('utf8');
+  let rest = '';
+  for await (const chunk of chunks) {
+    const lines = (rest + decoder.write(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength))).split('\n');
+    rest = (lines.pop() ?? '').slice(0, ACCESS_LOG_LINE_CHARS_MAX + 1);
+    if (lines.length > 0) yield lines;
+  }
+  rest += decoder.end();
+  if (rest !== '') yield [rest];
+}

@@ -1,0 +1,23 @@
+import { createHash } from 'node:crypto';
+
+export interface LogScan {
+  /** SHA-256 of the uncompressed bytes, hex: the same log is the same file, however it is packed. */
+  readonly digest: string;
+  readonly lines: number;
+}
+
+const NEWLINE = 10;
+
+/** The first pass over a log. */
+export async function scanLog(chunks: AsyncIterable<Uint8Array>): Promise<LogScan> {
+  const hash = createHash('sha256');
+  let lines = 0;
+  let last = NEWLINE;
+  for await (const chunk of chunks) {
+    if (chunk.length === 0) continue;
+    hash.update(chunk);
+    for (let at = chunk.indexOf(NEWLINE); at >= 0; at = chunk.indexOf(NEWLINE, at + 1)) lines += 1;
+    last = chunk[chunk.length - 1] ?? NEWLINE;
+  }
+  return { digest: hash.digest('hex'), lines: last === NEWLINE ? lines : lines + 1 };
+}
