@@ -1,3 +1,4 @@
+import type { StoredRecord } from '@weir/ports/event-log';
 import type { KeyHolder } from '@weir/ports/state-store';
 import type { BatchState } from './batch-state.ts';
 
@@ -7,7 +8,7 @@ import type { BatchState } from './batch-state.ts';
  */
 export interface Enrichment<Draft> {
   /** Reads the record. Never throws: what can't be read is a draft that becomes a dead letter. */
-  read(record: { readonly offset: number; readonly value: Uint8Array }, partition: number): Draft;
+  read(record: Pick<StoredRecord, 'offset' | 'value' | 'appendedAt'>, partition: number): Draft;
   /** The UTC days (`YYYY-MM-DD`) whose salts the draft needs. */
   saltDays(draft: Draft): readonly string[];
   /** The state that `finish` may ask for. */

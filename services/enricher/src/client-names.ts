@@ -1,0 +1,60 @@
+/** What ua-parser-js calls things, as people say them. */
+const BROWSERS: Readonly<Record<string, string>> = {
+  'Mobile Safari': 'Safari',
+  'Mobile Chrome': 'Chrome',
+  'Mobile Firefox': 'Firefox',
+  'Chrome Mobile': 'Chrome',
+  'Chrome WebView': 'Chrome WebView',
+  'Chrome Headless': 'Chrome',
+  chrome: 'Chrome',
+  IE: 'Internet Explorer',
+  IEMobile: 'Internet Explorer',
+  'Samsung Browser': 'Samsung Internet',
+  'Opera Mobi': 'Opera',
+  'Opera Tablet': 'Opera',
+  'Opera Touch': 'Opera',
+  GSA: 'Google App',
+  UCBrowser: 'UC Browser',
+  QQBrowser: 'QQ Browser',
+  QQBrowserLite: 'QQ Browser',
+  'MIUI Browser': 'Mi Browser',
+  MAXTHON: 'Maxthon',
+  PaleMoon: 'Pale Moon',
+  conkeror: 'Conkeror',
+  rekonq: 'Rekonq',
+  Silk: 'Amazon Silk',
+};
+
+const SYSTEMS: Readonly<Record<string, string>> = {
+  'Mac OS': 'macOS',
+  'Mac OS X': 'macOS',
+  'Chromium OS': 'Chrome OS',
+  'Windows Mobile': 'Windows Phone',
+  'Android-x86': 'Android',
+  'Fire OS': 'Android',
+  HarmonyOS: 'HarmonyOS',
+  GNU: 'Linux',
+};
+
+/** Distributions of Linux: the column holds the family. */
+const LINUX =
+  /^(?:ubuntu|debian|fedora|centos|red ?hat|suse|opensuse|gentoo|arch|slackware|mandriva|mageia|mint|linspire|pclinuxos|zenwalk|sabayon|raspbian|elementary os|manjaro|vectorlinux|deepin|unix|joli|linpus|pcbsd|rhel)$/i;
+
+export function browserName(name: string | undefined): string {
+  return name === undefined ? '' : (BROWSERS[name] ?? name);
+}
+
+export function systemFamily(name: string | undefined): string {
+  if (name === undefined) return '';
+  return SYSTEMS[name] ?? (LINUX.test(name) ? 'Linux' : name);
+}
+
+const DESKTOP = new Set(['Windows', 'macOS', 'Linux', 'Chrome OS', 'FreeBSD', 'OpenBSD', 'NetBSD', 'Solaris']);
+
+/** tables.md, device_type. ua-parser-js says nothing for a desktop. */
+export function deviceType(type: string | undefined, system: string): string {
+  if (type === 'smarttv') return 'tv';
+  if (type === 'mobile' || type === 'tablet' || type === 'console' || type === 'wearable') return type;
+  if (type === undefined && DESKTOP.has(system)) return 'desktop';
+  return type === undefined && (system === 'Android' || system === 'iOS') ? 'mobile' : '';
+}

@@ -1,0 +1,29 @@
+import { BoundedCache } from './bounded-cache.ts';
+
+const TAG = /^[a-z]{2,3}(?:-[a-z0-9]{1,8}){0,3}$/i;
+const HEADERS_MAX = 5_000;
+
+/** The language that an `Accept-Language` likes best, as JSON; empty where it names none. */
+export function createLanguages(): (acceptLanguage: string) => string {
+  const cache = new BoundedCache<string>(HEADERS_MAX);
+  return (acceptLanguage) => {
+    if (acceptLanguage === '') return '""';
+    const known = cache.get(acceptLanguage);
+    if (known !== undefined) return known;
+    const made = `"${favourite(acceptLanguage)}"`;
+    cache.set(acceptLanguage, made);
+    return made;
+  };
+}
+
+function favourite(acceptLanguage: string): string {
+  let best = '';
+  let bestQuality = 0;
+  for (const part of acceptLanguage.split(',')) {
+    const [tag = '', ...parameters] = part.split(';').map((text) => text.trim());
+    const given = parameters.find((parameter) => parameter.startsWith('q='));
+    const quality = given === undefined ? 1 : Number(given.slice(2));
+    if (TAG.test(tag) && quality > bestQuality) [best, bestQuality] = [tag, quality];
+  }
+  return best;
+}

@@ -1,0 +1,62 @@
+import { type ClickId, clickIdOf } from '@weir/domain/click-id';
+import { BoundedCache } from './bounded-cache.ts';
+import { NO_TAGS, type Tags } from './hit.ts';
+import { jsonText } from './json-text.ts';
+
+/** A page's URL, taken apart. */
+export interface PageUrl {
+  /** Without its fragment. */
+  readonly urlJson: string;
+  readonly hostname: string;
+  readonly pathname: string;
+  /** From the query; the same object `NO_TAGS` where it has none. */
+  readonly tags: Tags;
+  readonly clickId: ClickId | undefined;
+}
+
+const URLS_MAX = 20_000;
+const KEY_CHARS_MAX = 1024;
+const TAG_CHARS_MAX = 255;
+/** For URLs without a host: only the query is read of it. */
+const ANY_BASE = 'http://host.invalid';
+
+export function createPageUrls(): (url: string) => PageUrl {
+  const cache = new BoundedCache<PageUrl>(URLS_MAX);
+  return (url) => {
+    const known = cache.get(url);
+    if (known !== undefined) return known;
+    const made = parsePageUrl(url);
+    if (url.length <= KEY_CHARS_MAX) cache.set(url, made);
+    return made;
+  };
+}
+
+function parsePageUrl(url: string): PageUrl {
+  const hash = url.indexOf('#');
+  const urlJson = jsonText(hash < 0 ? url : url.slice(0, hash));
+  const parsed = URL.canParse(url) ? new URL(url) : undefined;
+  const base = parsed ?? (URL.canParse(url, ANY_BASE) ? new URL(url, ANY_BASE) : undefined);
+  const query = base === undefined || base.search.length < 2 ? undefined : base.searchParams;
+  return {
+    urlJson,
+    hostname: parsed?.hostname ?? '',
+    pathname: parsed?.pathname ?? '',
+    tags: query === undefined ? NO_TAGS : tagsOf(query),
+    clickId: query === undefined ? undefined : clickIdOf(query),
+  };
+}
+
+function tagsOf(query: URLSearchParams): Tags {
+  const tag = (name: string) => (query.get(name) ?? '').slice(0, TAG_CHARS_MAX);
+  const tags: Tags = {
+    utmSource: tag('utm_source'),
+    utmMedium: tag('utm_medium'),
+    utmCampaign: tag('utm_campaign'),
+    utmTerm: tag('utm_term'),
+    utmContent: tag('utm_content'),
+    ref: tag('ref'),
+    source: tag('source'),
+    via: tag('via'),
+  };
+  return Object.values(tags).some((value) => value !== '') ? tags : NO_TAGS;
+}

@@ -1,0 +1,95 @@
+import type { DropReason, Outcome } from '@weir/domain/outcome';
+import { NO_NAMES } from './agent-names.ts';
+import type { Hit } from './hit.ts';
+import { jsonText, jsonValue } from './json-text.ts';
+import { NOWHERE } from './place-text.ts';
+
+/**
+ * The lines of `records`: pieces of JSON put side by side in the order of records-columns.ts, since serialising fifty values
+ * anew for each record would cost more than all steps together. Its test checks every column's place.
+ */
+export interface LineTexts {
+  readonly logIdJson: string;
+  /** Column `enrichment`. */
+  readonly enrichmentJson: () => string;
+  /** Column `language` of an `Accept-Language`. */
+  readonly languageJson: (acceptLanguage: string) => string;
+}
+
+/** What a line without a hit's data holds. */
+export interface BareLine {
+  readonly outcome: Exclude<Outcome, 'row'>;
+  readonly reason: string;
+  readonly ruleId: string;
+  readonly siteId: string;
+  readonly eventId: string;
+  readonly source: string;
+  readonly type: string;
+  readonly receivedAt: number;
+  readonly visitorId: string;
+  readonly userId: string;
+  readonly partition: number;
+  readonly offset: number;
+  readonly detail: string;
+}
+
+/** Columns `url` to `traffic_source`. */
+const NO_SOURCE_JSON = `${'"",'.repeat(16)}""`;
+
+export function rowLine(hit: Hit, texts: LineTexts): string {
+  const names = hit.names ?? NO_NAMES;
+  const deviceType = hit.deviceTypeSent === '' ? names.deviceTypeJson : jsonText(hit.deviceTypeSent);
+  const platform = hit.platformSent === '' ? names.osJson : jsonText(hit.platformSent);
+  return `["row","","",${jsonText(hit.siteId)},"${hit.eventId}","${sourceOf(hit)}","${hit.type}",${jsonText(hit.eventName)},${
+    hit.timestamp
+  },${hit.receivedAt},${jsonText(hit.visitorId)},${jsonText(hit.sessionId)},${jsonText(hit.userId)},${
+    hit.cookieless
+  },${hit.value ?? 'null'},${jsonText(hit.valueText)},${
+    hit.properties === undefined ? '{}' : jsonValue(hit.properties)
+  },${hit.sourceJson},${(hit.place ?? NOWHERE).json},${names.browserJson},${deviceType},${names.modelJson},${platform},${
+    hit.screenWidth
+  },${hit.screenHeight},${texts.languageJson(hit.acceptLanguage)},${texts.enrichmentJson()},${jsonText(hit.bot)},${jsonText(
+    hit.idempotencyKey,
+  )},${texts.logIdJson},${hit.partition},${hit.offset},""]\n`;
+}
+
+export function bareLine(line: BareLine, texts: LineTexts): string {
+  return `["${line.outcome}","${line.reason}",${jsonText(line.ruleId)},${jsonText(line.siteId)},"${line.eventId}","${
+    line.source
+  }","${line.type}","",${line.receivedAt},${line.receivedAt},${jsonText(line.visitorId)},"",${jsonText(
+    line.userId,
+  )},false,null,"",{},${NO_SOURCE_JSON},${NOWHERE.json},${NO_NAMES.browserJson},"",${NO_NAMES.modelJson},"",0,0,"",${texts.enrichmentJson()},"","",${
+    texts.logIdJson
+  },${line.partition},${line.offset},${jsonText(line.detail)}]\n`;
+}
+
+/** Column `source`. */
+export function sourceOf(hit: Hit): 'collect' | 'server' | 'import' {
+  return hit.kind === 'collect' || hit.kind === 'import' ? hit.kind : 'server';
+}
+
+/** A dropped hit leaves no data but its outcome and reason; an identify says whom it names in `detail`. */
+export function endedLine(
+  hit: Hit,
+  outcome: 'duplicate' | 'dropped' | 'identify',
+  reason: DropReason | '',
+  ruleId: string,
+  detail: string,
+): BareLine {
+  const isIdentify = outcome === 'identify';
+  return {
+    outcome,
+    reason,
+    ruleId,
+    siteId: hit.siteId,
+    eventId: hit.eventId,
+    source: sourceOf(hit),
+    type: hit.type,
+    receivedAt: hit.receivedAt,
+    visitorId: isIdentify ? hit.visitorId : '',
+    userId: isIdentify ? hit.userId : '',
+    partition: hit.partition,
+    offset: hit.offset,
+    detail,
+  };
+}

@@ -1,0 +1,54 @@
+import { type Channel, channelOf } from '@weir/domain/channel';
+import type { ClickId } from '@weir/domain/click-id';
+import type { SourceKind, Sources } from '@weir/domain/source';
+import type { Tags } from './hit.ts';
+import type { Referrer } from './referrer.ts';
+
+/** What a visit's channel is decided by. */
+export interface Visit {
+  readonly tags: Tags;
+  readonly clickId: ClickId | undefined;
+  /** Undefined where there is none, or it is a page of the site itself. */
+  readonly referrer: Referrer | undefined;
+}
+
+export interface Attribution {
+  readonly channel: Channel;
+  /** The source's name; empty for a direct visit. */
+  readonly trafficSource: string;
+}
+
+/** What an untagged visit's medium would be called, by the kind of its referrer. */
+const REFERRER_MEDIUM: Readonly<Record<SourceKind, string>> = {
+  search: 'organic',
+  social: 'referral',
+  video: 'referral',
+  shopping: 'referral',
+  email: 'email',
+  ai: 'referral',
+  ads: 'cpc',
+  other: 'referral',
+};
+
+/** Tags win over a click ID, that over the referrer. `ref`, `source` and `via` name a source as utm_source does. */
+export function attribute({ tags, clickId, referrer }: Visit, sources: Sources): Attribution {
+  const linkTag = tags.ref || tags.source || tags.via;
+  const tag = tags.utmSource || linkTag || clickId?.source || '';
+  const source = tag === '' ? referrer?.source : sources.ofTag(tag);
+  const name = source?.name ?? (tag || (referrer?.domain ?? ''));
+  const medium = tags.utmMedium || clickId?.medium || untaggedMedium(tags, linkTag, referrer);
+  const channel = channelOf({
+    source: (tag || (referrer?.domain ?? '')).toLowerCase(),
+    kind: source?.kind,
+    medium: medium.trim().toLowerCase(),
+    campaign: tags.utmCampaign.toLowerCase(),
+  });
+  return { channel, trafficSource: name };
+}
+
+/** GA4 has no medium for a visit with a utm_source alone. */
+function untaggedMedium(tags: Tags, linkTag: string, referrer: Referrer | undefined): string {
+  if (tags.utmSource !== '') return '';
+  if (linkTag !== '') return 'referral';
+  return referrer === undefined ? '' : REFERRER_MEDIUM[referrer.source?.kind ?? 'other'];
+}
