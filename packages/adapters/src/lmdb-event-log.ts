@@ -73,7 +73,8 @@ export async function openLmdbEventLog(config: LmdbEventLogConfig): Promise<Even
     };
   }
 
-  function append(topic: string, records: readonly AppendRecord[]): Promise<readonly AppendOutcome[]> {
+  async function append(topic: string, records: readonly AppendRecord[]): Promise<readonly AppendOutcome[]> {
+    if (closed) return records.map(() => ({ status: 'refused', reason: 'the log is closed' }));
     const logs = partitionsOf(topic);
     return new Promise((resolve) => {
       const outcomes: AppendOutcome[] = new Array(records.length);
@@ -85,8 +86,8 @@ export async function openLmdbEventLog(config: LmdbEventLogConfig): Promise<Even
           outcomes[i] = outcome;
           if (--missing === 0) resolve(outcomes);
         };
-        if (closed || (pendingBytes > 0 && pendingBytes + bytes > pendingBytesMax)) {
-          settled({ status: 'refused', reason: closed ? 'the log is closed' : 'too many bytes wait to be written' });
+        if (pendingBytes > 0 && pendingBytes + bytes > pendingBytesMax) {
+          settled({ status: 'refused', reason: 'too many bytes wait to be written' });
           return;
         }
         const partition = record.partition ?? partitionOfKey(record.key ?? '', partitionCount);
@@ -168,7 +169,8 @@ function openEnvironment(folder: string) {
   try {
     mkdirSync(folder, { recursive: true });
     // Without overlapping sync a commit is fsynced before it is visible and before its promise resolves.
-    return open({ path: folder, overlappingSync: false, maxDbs: 8 });
+    // Without event turn batching no promise but that of `batch` is left to reject.
+    return open({ path: folder, overlappingSync: false, eventTurnBatching: false, maxDbs: 8 });
   } catch (error) {
     throw new DependencyError('event_log_unavailable', `can't open the event log in ${folder}`, { cause: error });
   }

@@ -27,10 +27,6 @@ export interface GroupCommit {
   idle(): Promise<void>;
 }
 
-/** Writing failed before LMDB pointed to the new pages, for want of room. */
-const NO_ROOM = new Set(['ENOSPC', 'EFBIG', 'EDQUOT', 'MDB_MAP_FULL']);
-const NO_ROOM_NUMBERS = new Set([27, 28, 122, -30792]);
-
 /**
  * Everything that is submitted while one transaction is being written goes into the next one, all together: one fsync for
  * all of them. Never two at once, so that whoever numbers things in `stage` knows the outcome of what came before.
@@ -40,6 +36,7 @@ export function createGroupCommit(env: RootDatabase, clock: () => number): Group
   let running: Promise<void> | undefined;
   let startedAt: number | undefined;
   let failure: CommitFailure | undefined;
+  let broken: CommitFailure | undefined;
 
   async function run(): Promise<void> {
     while (queue.length > 0) {
@@ -48,7 +45,9 @@ export function createGroupCommit(env: RootDatabase, clock: () => number): Group
       const jobs = queue;
       queue = [];
       startedAt = clock();
-      failure = await transact(env, jobs);
+      failure = broken ?? (await transact(env, jobs));
+      // LMDB takes no more writes once it could not tell what became of one: what comes now is certainly not written.
+      if (failure?.known === false) broken = { ...failure, known: true };
       startedAt = undefined;
       for (const job of jobs) job.settle(failure);
     }
@@ -77,24 +76,28 @@ async function transact(env: RootDatabase, jobs: readonly CommitJob[]): Promise<
     return undefined;
   } catch (error) {
     const cause = await causeOf(error);
-    const known = isNoRoom(cause);
-    return { known, reason: cause instanceof Error ? cause.message : String(cause), cause };
+    return { known: canStillRead(env), reason: cause instanceof Error ? cause.message : String(cause), cause };
+  }
+}
+
+/**
+ * LMDB writes and syncs all pages before the one page that makes them count, and a failure until then leaves nothing. After
+ * a failure of that last write nobody knows, and LMDB refuses everything from then on, new reads too (MDB_PANIC).
+ */
+function canStillRead(env: RootDatabase): boolean {
+  try {
+    env.resetReadTxn();
+    env.getKeysCount({ limit: 1 });
+    return true;
+  } catch {
+    return false;
   }
 }
 
 /** lmdb rejects with a general error whose `commitError` is a promise that rejects with LMDB's own. */
-async function causeOf(error: unknown): Promise<unknown> {
-  const detail = (error as { commitError?: Promise<never> }).commitError;
-  if (detail === undefined) return error;
-  return detail.then(
-    () => error,
-    (cause: unknown) => cause,
-  );
-}
-
-function isNoRoom(cause: unknown): boolean {
-  const code = (cause as { code?: unknown }).code;
-  return typeof code === 'number' ? NO_ROOM_NUMBERS.has(code) : NO_ROOM.has(String(code));
+function causeOf(error: unknown): Promise<unknown> {
+  const detail = (error as { commitError?: Promise<never> }).commitError ?? Promise.reject(error);
+  return detail.catch((cause: unknown) => cause);
 }
 
 /** Submits puts and removes; resolves when committed and after `apply`, rejects with `code`. */

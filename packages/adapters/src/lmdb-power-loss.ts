@@ -4,6 +4,8 @@ import { join } from 'node:path';
 
 const MARK = 'last-boot';
 const CLEAN = 'closed and flushed';
+/** LMDB ends the process on some damaged files: what stood at this word did so. */
+const OPENING = 'being opened';
 
 /**
  * An environment without fsync is whole after `kill -9`, but after a power loss it may be anything, and look well. So beside
@@ -14,6 +16,10 @@ export function isTrusted(folder: string): boolean {
   if (!existsSync(path)) return !existsSync(join(folder, 'data.mdb'));
   const mark = readFileSync(path, 'utf8');
   return mark === CLEAN || mark === bootId();
+}
+
+export function markOpening(folder: string): void {
+  writeDurably(join(folder, MARK), OPENING);
 }
 
 export function markOpened(folder: string): void {

@@ -7,7 +7,7 @@ import { createFolds } from './lmdb-folds.ts';
 import { committed, createGroupCommit } from './lmdb-group-commit.ts';
 import { createKeyClaims } from './lmdb-key-claims.ts';
 import { createKeyHolders } from './lmdb-key-holders.ts';
-import { isTrusted, markClosed, markOpened, wipe } from './lmdb-power-loss.ts';
+import { isTrusted, markClosed, markOpened, markOpening, wipe } from './lmdb-power-loss.ts';
 
 export interface LmdbStateStoreConfig {
   readonly folder: string;
@@ -91,20 +91,12 @@ export async function openLmdbStateStore(config: LmdbStateStoreConfig): Promise<
 function openEnvironment(folder: string): RootDatabase {
   try {
     if (!isTrusted(folder)) wipe(folder);
-    return openFolder(folder);
-  } catch {
-    // Unreadable: everything in it can be folded from the log again.
-    wipe(folder);
-  }
-  try {
-    return openFolder(folder);
+    mkdirSync(folder, { recursive: true });
+    markOpening(folder);
+    const env = open({ path: folder, noSync: true, eventTurnBatching: false, maxDbs: 8 });
+    markOpened(folder);
+    return env;
   } catch (error) {
     throw new DependencyError('state_store_unavailable', `can't open the state store in ${folder}`, { cause: error });
   }
-}
-
-function openFolder(folder: string): RootDatabase {
-  mkdirSync(folder, { recursive: true });
-  markOpened(folder);
-  return open({ path: folder, noSync: true, maxDbs: 8 });
 }

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { isDependencyError } from '@weir/domain/errors';
 import { TABLE_REGISTRY } from '@weir/domain/topics';
 import type { EventLog } from '@weir/ports/event-log';
 import type { Registry } from '@weir/ports/registry';
@@ -7,16 +8,17 @@ import { rowKey } from './log-registry-rows.ts';
 
 export interface LogRegistryConfig {
   readonly eventLog: EventLog;
+  readonly clock: () => number;
   /** 32 random bytes in hex. */
   readonly randomSalt: () => string;
   /**
-   * Told of a row that came in later and can't be read (`event_log_damaged`); the registry stands as it was before it.
-   * At the opening such a row is an error.
+   * Told of a row that came in later and can't be read (`event_log_damaged`): the registry stands as it was before it.
+   * Without it, such a row ends the process. At the opening it is an error of the opening.
    */
-  readonly onDamage: (error: unknown) => void;
+  readonly onDamage?: (error: unknown) => void;
 }
 
-export async function openLogRegistry({ eventLog, randomSalt, onDamage }: LogRegistryConfig): Promise<Registry> {
+export async function openLogRegistry({ eventLog, clock, randomSalt, onDamage }: LogRegistryConfig): Promise<Registry> {
   const table = await eventLog.openTable(TABLE_REGISTRY);
   const index = new RegistryIndex();
   const listeners: ((siteId: string) => void)[] = [];
@@ -28,6 +30,7 @@ export async function openLogRegistry({ eventLog, randomSalt, onDamage }: LogReg
     try {
       siteId = index.apply(key, value);
     } catch (error) {
+      if (onDamage === undefined || !isDependencyError(error, 'event_log_damaged')) throw error;
       onDamage(error);
       return;
     }
@@ -43,7 +46,7 @@ export async function openLogRegistry({ eventLog, randomSalt, onDamage }: LogReg
    */
   async function makeSalt(day: string): Promise<string> {
     const own = rowKey.salt(day, randomUUID());
-    await put(own, { salt: randomSalt() });
+    await put(own, { salt: randomSalt(), madeAt: clock() });
     const salts = index.salts.get(day);
     const [winner] = salts?.entries() ?? [];
     if (winner === undefined) return makeSalt(day);

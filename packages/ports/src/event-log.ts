@@ -127,7 +127,7 @@ export interface PartitionPosition {
 
 /** A compacted topic, held in memory by every process that opened it. */
 export interface LogTable {
-  /** Every key's value now. Values are JSON text. */
+  /** Every key's value now, in the log's order of each key's last put. Values are JSON text. */
   entries(): ReadonlyMap<string, string>;
   /** Resolves when durable and applied here; elsewhere within a second. `undefined` removes. Rejects with `event_log_unavailable`. */
   put(key: string, value: string | undefined): Promise<void>;

@@ -19,12 +19,16 @@ export interface StateStore {
   releaseKeys(keys: readonly KeyClaim[]): Promise<void>;
 
   /**
-   * First come, first held. Sets the holder of each key where there is none or where the present one was received `windowMs`
-   * or more before; returns the holder after that, per key. Calling it again with the same holders changes nothing.
+   * First come, first held. Makes each record the holder of its key unless one that was received less than `windowMs` before
+   * or after it holds it; returns, per record, who holds the key for it: itself or that other one. Calling it again with the
+   * same records gives the same answers, also after a later window has begun.
    */
   holdFirst(holders: readonly KeyHolder[], windowMs: number): Promise<readonly KeyHolder[]>;
 
-  /** The values of keys (`undefined` where absent or expired), and up to which raw offset of this partition they were applied. */
+  /**
+   * The values of keys (`undefined` where absent or expired), and up to which raw offset of this partition they were applied.
+   * Each partition has keys of its own: the same key in another one is another value.
+   */
   readFold(partition: FoldPartition, keys: readonly string[]): Promise<Fold>;
   /**
    * Applies changes of one run of raw records, together with the offset up to which they go (exclusive, the next offset).

@@ -1,0 +1,40 @@
+import { spawn } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { EventLog } from '@weir/ports/event-log';
+import { type EventLogFixture, eventLogContract } from '../../ports/contract/event-log.contract.ts';
+import { openLmdbEventLog } from '../src/lmdb-event-log.ts';
+
+async function openFixture(): Promise<EventLogFixture> {
+  const folder = await mkdtemp(join(tmpdir(), 'weir-log-'));
+  const open = () => openLmdbEventLog({ folder, partitions: 3, clock: Date.now, retentionMs: () => 3600_000 });
+  let log: EventLog = await open();
+  let names = 0;
+  return {
+    get log() {
+      return log;
+    },
+    another: async () => log,
+    async reopen() {
+      await log.close();
+      log = await open();
+      return log;
+    },
+    newTopic: async () => `topic.${names++}`,
+    newTable: async () => `table.${names++}`,
+    async spawnWriter(topic) {
+      await log.close();
+      const script = join(__dirname, 'lmdb-append-forever.ts');
+      return spawn(process.execPath, ['--import', 'tsx', script, folder, topic], {
+        stdio: ['ignore', 'pipe', 'inherit'],
+      });
+    },
+    async close() {
+      await log.close();
+      await rm(folder, { recursive: true });
+    },
+  };
+}
+
+eventLogContract('the lmdb event log', openFixture);

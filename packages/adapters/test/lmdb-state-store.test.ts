@@ -1,0 +1,117 @@
+import { spawn } from 'node:child_process';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { isDependencyError } from '@weir/domain/errors';
+import type { StateStore } from '@weir/ports/state-store';
+import { eventually } from '@weir/testkit/eventually';
+import { stateStoreContract } from '../../ports/contract/state-store.contract.ts';
+import { openLmdbStateStore } from '../src/lmdb-state-store.ts';
+
+stateStoreContract('the lmdb state store', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'weir-state-'));
+  let now = Date.UTC(2030, 0, 1);
+  const open = () => openLmdbStateStore({ folder, clock: () => now });
+  let store: StateStore = await open();
+  return {
+    get store() {
+      return store;
+    },
+    another: async () => store,
+    async reopen() {
+      await store.close();
+      store = await open();
+      return store;
+    },
+    passTime(ms) {
+      now += ms;
+    },
+    async close() {
+      await store.close();
+      await rm(folder, { recursive: true });
+    },
+  };
+});
+
+describe('the lmdb state store', () => {
+  let folder: string;
+  const partition = { logId: 'l', partition: 0 };
+  const change = { key: 'a', value: '1', ttlMs: 1_000 };
+
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'weir-state-'));
+  });
+  afterEach(() => rm(folder, { recursive: true }));
+
+  async function filled(): Promise<void> {
+    const store = await openLmdbStateStore({ folder, clock: Date.now });
+    await store.writeFold(partition, 5, [change]);
+    await store.close();
+  }
+
+  async function appliedTo(): Promise<number> {
+    const store = await openLmdbStateStore({ folder, clock: Date.now });
+    const fold = await store.readFold(partition, ['a']);
+    await store.close();
+    return fold.appliedTo;
+  }
+
+  test('is kept when it was closed, whatever boot of the machine comes next', async () => {
+    await filled();
+    expect(await readFile(join(folder, 'last-boot'), 'utf8')).toBe('closed and flushed');
+    expect(await appliedTo()).toBe(5);
+  });
+
+  test('begins anew when another boot of the machine left it open: a power loss', async () => {
+    await filled();
+    await writeFile(join(folder, 'last-boot'), 'another boot');
+    expect(await appliedTo()).toBe(0);
+  });
+
+  test('begins anew when opening it ended the process the last time', async () => {
+    await filled();
+    await writeFile(join(folder, 'last-boot'), 'being opened');
+    expect(await appliedTo()).toBe(0);
+  });
+
+  test('is whole after kill -9 of a process that writes', async () => {
+    const child = spawn(process.execPath, ['--import', 'tsx', join(__dirname, 'lmdb-fold-forever.ts'), folder], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    let applied = 0;
+    const lines = createInterface({ input: child.stdout });
+    lines.on('line', (line) => {
+      applied = Number(line);
+    });
+    const ended = new Promise((resolve) => lines.once('close', resolve));
+    await eventually('500 folds are written', () => applied >= 500);
+    child.kill('SIGKILL');
+    await ended;
+    const store = await openLmdbStateStore({ folder, clock: Date.now });
+    const fold = await store.readFold({ logId: 'l', partition: 0 }, ['last']);
+    expect(fold.appliedTo).toBeGreaterThanOrEqual(applied);
+    expect(fold.values).toEqual([String(fold.appliedTo)]);
+    await store.close();
+  });
+
+  test('refuses claims beyond its limit, and takes them again when old ones have expired', async () => {
+    let now = 0;
+    const store = await openLmdbStateStore({ folder, clock: () => now, pendingClaimsMax: 2 });
+    const claims = ['a', 'b', 'c'].map((key) => ({ siteId: 's', key, owner: 'o' }));
+    await store.claimKeys(claims.slice(0, 2));
+    const refused = await store.claimKeys(claims.slice(2)).catch((error: unknown) => error);
+    expect(isDependencyError(refused, 'state_store_unavailable')).toBe(true);
+    now = 15_000;
+    expect(await store.claimKeys(claims.slice(2))).toEqual(['claimed']);
+    await store.close();
+  });
+
+  test('rejects everything once it is closed', async () => {
+    const store = await openLmdbStateStore({ folder, clock: Date.now });
+    await store.close();
+    for (const call of [store.ping(), store.claimKeys([]), store.readFold(partition, [])]) {
+      await expect(call).rejects.toMatchObject({ code: 'state_store_unavailable' });
+    }
+  });
+});

@@ -1,0 +1,100 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { TABLE_REGISTRY } from '@weir/domain/topics';
+import type { Registry } from '@weir/ports/registry';
+import { registryContract } from '../../ports/contract/registry.contract.ts';
+import { openLmdbEventLog } from '../src/lmdb-event-log.ts';
+import { openLogRegistry } from '../src/log-registry.ts';
+
+const randomSalt = () => randomBytes(32).toString('hex');
+const openLog = (folder: string) =>
+  openLmdbEventLog({ folder, partitions: 2, clock: Date.now, retentionMs: () => 3600_000 });
+
+registryContract('the registry on an lmdb log', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'weir-registry-'));
+  let eventLog = await openLog(folder);
+  const open = () => openLogRegistry({ eventLog, clock: Date.now, randomSalt });
+  let registry = await open();
+  let others: Registry[] = [];
+
+  async function closeAll(): Promise<void> {
+    await Promise.all([registry, ...others].map((one) => one.close()));
+    others = [];
+    await eventLog.close();
+  }
+  return {
+    get registry() {
+      return registry;
+    },
+    async another() {
+      const other = await open();
+      others.push(other);
+      return other;
+    },
+    async reopen() {
+      await closeAll();
+      eventLog = await openLog(folder);
+      registry = await open();
+      return registry;
+    },
+    async close() {
+      await closeAll();
+      await rm(folder, { recursive: true });
+    },
+  };
+});
+
+describe('the registry', () => {
+  let folder: string;
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'weir-registry-'));
+  });
+  afterEach(() => rm(folder, { recursive: true }));
+
+  test.each([
+    ['site/s', 'not json', 'is not JSON'],
+    ['site/s', '[]', 'is not an object'],
+    ['site/s', '{"siteId":"s"}', 'has a wrong name'],
+    ['key/s/k', '{"keyId":"k","siteId":"s","name":"n","hash":"short"}', 'has a wrong hash'],
+    ['salt/2030-01-01/m', '{"salt":"guessable"}', 'has a wrong salt'],
+    ['what/is', '{}', 'is of no known kind'],
+  ])('does not open on a row it can not read: %s %s', async (key, value, message) => {
+    const eventLog = await openLog(folder);
+    const table = await eventLog.openTable(TABLE_REGISTRY);
+    await table.put(key, value);
+    await expect(openLogRegistry({ eventLog, clock: Date.now, randomSalt })).rejects.toMatchObject({
+      code: 'event_log_damaged',
+      message: expect.stringContaining(message),
+    });
+    await eventLog.close();
+  });
+
+  test('stands as it was, and tells, when a row comes in that it can not read', async () => {
+    const eventLog = await openLog(folder);
+    const damage: unknown[] = [];
+    const registry = await openLogRegistry({
+      eventLog,
+      clock: Date.now,
+      randomSalt,
+      onDamage: (error) => damage.push(error),
+    });
+    const site = { siteId: 's', name: '', domain: '', timezone: 'UTC', limits: {}, createdAt: 1 };
+    await registry.putSite(site);
+    const table = await eventLog.openTable(TABLE_REGISTRY);
+    await table.put('site/s', 'not json');
+    expect(damage).toMatchObject([{ code: 'event_log_damaged' }]);
+    expect(registry.site('s')).toEqual(site);
+    await eventLog.close();
+  });
+
+  test('losers among concurrent salt makers leave nothing behind', async () => {
+    const eventLog = await openLog(folder);
+    const makers = await Promise.all([1, 2, 3].map(() => openLogRegistry({ eventLog, clock: Date.now, randomSalt })));
+    await Promise.all(makers.map((maker) => maker.salt('2030-01-01')));
+    const table = await eventLog.openTable(TABLE_REGISTRY);
+    expect([...table.entries().keys()].filter((key) => key.startsWith('salt/'))).toHaveLength(1);
+    await eventLog.close();
+  });
+});

@@ -1,0 +1,84 @@
+import type { EventLog, PartitionHandle, StoredRecord, Subscription } from '@weir/ports/event-log';
+import { eventually } from '@weir/testkit/eventually';
+
+/** A member of a group that keeps what it was given, for tests to look at. */
+export interface MemberOptions {
+  readonly group?: string;
+  readonly batchRecordsMax?: number;
+  readonly batchBytesMax?: number;
+  readonly commitEach?: boolean;
+  opening?(handle: PartitionHandle): void;
+  before?(handle: PartitionHandle, records: readonly StoredRecord[]): void | Promise<void>;
+  closing?(handle: PartitionHandle): void;
+}
+
+export interface Member {
+  readonly subscription: Subscription;
+  readonly handles: ReadonlyMap<number, PartitionHandle>;
+  readonly delivered: ReadonlyMap<number, readonly StoredRecord[]>;
+  readonly batches: readonly (readonly StoredRecord[])[];
+  readonly errors: readonly { error: unknown; partition: number | undefined }[];
+  readonly closed: readonly number[];
+  readonly opened: number;
+  readonly underWay: number;
+  total(): number;
+  /** Waits until so many records of the partition were handled. */
+  has(partition: number, count: number): Promise<readonly StoredRecord[]>;
+}
+
+export async function startMember(log: EventLog, topic: string, options: MemberOptions): Promise<Member> {
+  const handles = new Map<number, PartitionHandle>();
+  const delivered = new Map<number, StoredRecord[]>();
+  const batches: (readonly StoredRecord[])[] = [];
+  const errors: { error: unknown; partition: number | undefined }[] = [];
+  const closed: number[] = [];
+  let opened = 0;
+  let underWay = 0;
+  const { batchRecordsMax, batchBytesMax } = options;
+  const subscription = await log.consume({
+    topic,
+    group: options.group ?? 'group',
+    ...(batchRecordsMax === undefined ? {} : { batchRecordsMax }),
+    ...(batchBytesMax === undefined ? {} : { batchBytesMax }),
+    onError: (error, partition) => errors.push({ error, partition }),
+    async open(handle) {
+      options.opening?.(handle);
+      opened += 1;
+      handles.set(handle.partition, handle);
+      return {
+        async handle(records) {
+          underWay += 1;
+          await options.before?.(handle, records);
+          batches.push(records);
+          delivered.set(handle.partition, [...(delivered.get(handle.partition) ?? []), ...records]);
+          if (options.commitEach) await handle.commit({ offset: records.at(-1)!.offset + 1, metadata: '' });
+          underWay -= 1;
+        },
+        async close() {
+          options.closing?.(handle);
+          closed.push(handle.partition);
+        },
+      };
+    },
+  });
+  return {
+    subscription,
+    handles,
+    delivered,
+    batches,
+    errors,
+    closed,
+    get opened() {
+      return opened;
+    },
+    get underWay() {
+      return underWay;
+    },
+    total: () => [...delivered.values()].reduce((sum, { length }) => sum + length, 0),
+    has: (partition, count) =>
+      eventually(`${count} records of partition ${partition}`, () => {
+        const records = delivered.get(partition) ?? [];
+        return records.length >= count && records;
+      }),
+  };
+}

@@ -1,0 +1,180 @@
+import type { ApiKey, ExclusionRule, Site } from '@weir/domain/site';
+import type { ImportLedgerEntry, Registry } from '@weir/ports/registry';
+import { eventually } from '@weir/testkit/eventually';
+
+export interface RegistryFixture {
+  readonly registry: Registry;
+  /** One more registry of the same log, as another process would open it. The fixture closes it. */
+  another(): Promise<Registry>;
+  /** Closes every handle and opens the same log and registry again. */
+  reopen(): Promise<Registry>;
+  close(): Promise<void>;
+}
+
+/** What every registry keeps; asks for nothing but the port's promises. */
+export function registryContract(name: string, openFixture: () => Promise<RegistryFixture>): void {
+  describe(`${name} keeps the registry's contract`, () => {
+    let fixture: RegistryFixture;
+    let siteId: string;
+    let sites = 0;
+
+    beforeAll(async () => {
+      fixture = await openFixture();
+    });
+    beforeEach(() => {
+      siteId = `site-${sites++}`;
+    });
+    afterAll(() => fixture.close());
+
+    const site = (change: Partial<Site> = {}): Site => ({
+      siteId,
+      name: 'A site',
+      domain: 'example.com',
+      timezone: 'Europe/Berlin',
+      limits: { collect: 5 },
+      createdAt: 1,
+      ...change,
+    });
+    const key = (keyId: string, digit: string): ApiKey => ({
+      keyId,
+      siteId,
+      name: keyId,
+      hash: `${digit.repeat(60)}${String(sites).padStart(4, '0')}`,
+      scopes: ['events:write', 'identify:write'],
+      legacyIdentify: false,
+      createdAt: 2,
+    });
+    const rule = (ruleId: string, value = '/x*'): ExclusionRule => ({
+      ruleId,
+      siteId,
+      type: 'path',
+      value,
+      createdAt: 3,
+    });
+    const ledger = (fileDigest: string, linesDone = 0): ImportLedgerEntry => ({
+      siteId,
+      fileDigest,
+      startedAt: 4,
+      linesDone,
+      linesPending: linesDone,
+      hitsAppended: linesDone,
+      finished: false,
+    });
+
+    test('sites are put, changed and listed', async () => {
+      await fixture.registry.putSite(site());
+      expect(fixture.registry.site(siteId)).toEqual(site());
+      await fixture.registry.putSite(site({ name: 'Another name' }));
+      expect(fixture.registry.sites().filter((other) => other.siteId === siteId)).toEqual([
+        site({ name: 'Another name' }),
+      ]);
+      expect(fixture.registry.site('no such site')).toBeUndefined();
+    });
+
+    test('keys are found by their hash and their site, until they are removed', async () => {
+      await fixture.registry.putSite(site());
+      await fixture.registry.putKey(key('k1', 'a'));
+      await fixture.registry.putKey(key('k2', 'b'));
+      expect(fixture.registry.keyByHash(key('k1', 'a').hash)).toEqual(key('k1', 'a'));
+      expect(fixture.registry.keys(siteId)).toEqual([key('k1', 'a'), key('k2', 'b')]);
+      await fixture.registry.removeKey(siteId, 'k1');
+      expect(fixture.registry.keyByHash(key('k1', 'a').hash)).toBeUndefined();
+      expect(fixture.registry.keys(siteId)).toEqual([key('k2', 'b')]);
+      expect(fixture.registry.keys('no such site')).toEqual([]);
+    });
+
+    test('exclusion rules and imports are put, replaced and removed', async () => {
+      await fixture.registry.putExclusion(rule('r1'));
+      await fixture.registry.putExclusion(rule('r2'));
+      await fixture.registry.putExclusion(rule('r1', '/y'));
+      expect(
+        fixture.registry
+          .exclusions(siteId)
+          .map(({ value }) => value)
+          .toSorted(),
+      ).toEqual(['/x*', '/y']);
+      await fixture.registry.removeExclusion(siteId, 'r1');
+      expect(fixture.registry.exclusions(siteId)).toEqual([rule('r2')]);
+      await fixture.registry.putImport(ledger('d1'));
+      await fixture.registry.putImport(ledger('d1', 500));
+      expect(fixture.registry.import(siteId, 'd1')).toEqual(ledger('d1', 500));
+      expect(fixture.registry.import(siteId, 'd2')).toBeUndefined();
+      expect(fixture.registry.imports(siteId)).toEqual([ledger('d1', 500)]);
+    });
+
+    test("a removed site takes its keys, rules and imports along, and no other site's", async () => {
+      const neighbour = `${siteId}-neighbour`;
+      await fixture.registry.putSite(site());
+      await fixture.registry.putKey(key('k', 'c'));
+      await fixture.registry.putExclusion(rule('r'));
+      await fixture.registry.putImport(ledger('d'));
+      await fixture.registry.putExclusion({ ...rule('r'), siteId: neighbour });
+      await fixture.registry.removeSite(siteId);
+      const { registry } = fixture;
+      expect([registry.site(siteId), registry.keyByHash(key('k', 'c').hash), registry.import(siteId, 'd')]).toEqual([
+        undefined,
+        undefined,
+        undefined,
+      ]);
+      expect([registry.keys(siteId), registry.exclusions(siteId), registry.imports(siteId)]).toEqual([[], [], []]);
+      expect(registry.exclusions(neighbour)).toHaveLength(1);
+    });
+
+    test('another process sees every change, and its listeners are told of the site', async () => {
+      const other = await fixture.another();
+      const told: string[] = [];
+      other.onChange((changed) => told.push(changed));
+      await fixture.registry.putSite(site());
+      await fixture.registry.putKey(key('k', 'd'));
+      await eventually('the key is there', () => other.keyByHash(key('k', 'd').hash) !== undefined);
+      expect(other.site(siteId)).toEqual(site());
+      expect(told).toEqual([siteId, siteId]);
+      await fixture.registry.removeKey(siteId, 'k');
+      await eventually('the key is gone', () => other.keyByHash(key('k', 'd').hash) === undefined);
+    });
+
+    test('all of it is there again after opening', async () => {
+      await fixture.registry.putSite(site());
+      await fixture.registry.putKey(key('k', 'e'));
+      await fixture.registry.putExclusion(rule('r'));
+      await fixture.registry.putImport(ledger('d', 7));
+      const salt = await fixture.registry.salt('2030-01-05');
+      const again = await fixture.reopen();
+      expect(again.site(siteId)).toEqual(site());
+      expect(again.keyByHash(key('k', 'e').hash)).toEqual(key('k', 'e'));
+      expect(again.exclusions(siteId)).toEqual([rule('r')]);
+      expect(again.import(siteId, 'd')).toEqual(ledger('d', 7));
+      expect(await again.salt('2030-01-05')).toBe(salt);
+    });
+
+    describe('salts', () => {
+      test('a day has one salt of 32 bytes, two days have two', async () => {
+        const salt = await fixture.registry.salt('2030-02-01');
+        expect(salt).toMatch(/^[0-9a-f]{64}$/);
+        expect(await fixture.registry.salt('2030-02-01')).toBe(salt);
+        expect(await fixture.registry.salt('2030-02-02')).not.toBe(salt);
+      });
+
+      test('of concurrent makers in several processes the first in the log wins, for all and for good', async () => {
+        const makers = [fixture.registry, await fixture.another(), await fixture.another()];
+        for (let round = 1; round <= 9; round++) {
+          const day = `2030-03-0${round}`;
+          const salts = await Promise.all([...makers, ...makers].map((maker) => maker.salt(day)));
+          expect(new Set(salts).size).toBe(1);
+        }
+        const last = await fixture.registry.salt('2030-03-09');
+        const again = await fixture.reopen();
+        expect(await again.salt('2030-03-09')).toBe(last);
+      });
+
+      test('salts before a day are removed, that of the day and later ones stay', async () => {
+        const old = await fixture.registry.salt('2030-04-01');
+        const kept = await fixture.registry.salt('2030-04-02');
+        await fixture.registry.removeSaltsBefore('2030-04-02');
+        const again = await fixture.reopen();
+        expect(await again.salt('2030-04-02')).toBe(kept);
+        expect(await again.salt('2030-04-01')).not.toBe(old);
+      });
+    });
+  });
+}
