@@ -1,5 +1,5 @@
 /**
- * `node infra/local/services.mjs up|down|status [--only kafka,redis] [--dir DIR] [--wipe]`
+ * `node infra/local/services.mjs up|down|status|check [--only kafka,redis] [--dir DIR] [--wipe]`
  * Real services without Docker, on loopback. `up` prints `export NAME=value` lines on standard output and nothing else there.
  */
 import { rmSync } from 'node:fs';
@@ -51,9 +51,16 @@ async function status() {
   }
 }
 
-const command = { up, down, status }[positionals[0]];
+/** Exit code 1 when something would have to be installed first. */
+async function check() {
+  const missing = services.flatMap((service) => service.missing());
+  for (const line of missing) say(line);
+  process.exitCode = missing.length > 0 ? 1 : 0;
+}
+
+const command = { up, down, status, check }[positionals[0]];
 if (command === undefined) {
-  say('usage: services.mjs up|down|status [--only kafka,redis,clickhouse] [--dir DIR] [--wipe]');
+  say('usage: services.mjs up|down|status|check [--only kafka,redis,clickhouse] [--dir DIR] [--wipe]');
   process.exit(2);
 }
 await command();

@@ -14,6 +14,7 @@ export interface KafkaLink {
 
 export function createKafkaLink(kafka: Kafka, topics: readonly string[], logger: Logger): KafkaLink {
   let current: Promise<Cluster> | undefined;
+  let closed = false;
 
   const leave = (cluster: Cluster): Promise<void> =>
     cluster
@@ -34,6 +35,7 @@ export function createKafkaLink(kafka: Kafka, topics: readonly string[], logger:
 
   return {
     async run(work) {
+      if (closed) throw new Error('the connection to Kafka was closed');
       current ??= connect();
       const mine = current;
       try {
@@ -47,6 +49,7 @@ export function createKafkaLink(kafka: Kafka, topics: readonly string[], logger:
       }
     },
     async close() {
+      closed = true;
       const last = current;
       current = undefined;
       await last?.then(leave, () => undefined);

@@ -45,6 +45,7 @@ export function startPartitionWorker(deps: PartitionWorkerDeps): PartitionWorker
   let sought: number | undefined;
   let arrived: () => void = () => undefined;
   let commits: Promise<void> = Promise.resolve();
+  let over = false;
 
   const handle: PartitionHandle = {
     topic,
@@ -53,7 +54,10 @@ export function startPartitionWorker(deps: PartitionWorkerDeps): PartitionWorker
     signal,
     commit(commit) {
       // One after the other: a later commit never loses to an earlier one.
-      const mine = commits.then(() => deps.commit(commit));
+      const mine = commits.then(() => {
+        if (over) throw new DependencyError('partition_lost', `${topic}/${partition} was given back`);
+        return deps.commit(commit);
+      });
       commits = mine.catch(() => undefined);
       return mine;
     },
@@ -120,7 +124,11 @@ export function startPartitionWorker(deps: PartitionWorkerDeps): PartitionWorker
     await consumer.close();
   }
 
-  const done = run().catch((error: unknown) => options.onError(error, partition));
+  const done = run()
+    .catch((error: unknown) => options.onError(error, partition))
+    .finally(() => {
+      over = true;
+    });
 
   const source: FetchSource = {
     topic: deps.fetchTopic,

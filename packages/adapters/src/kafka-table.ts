@@ -42,8 +42,8 @@ export async function openKafkaTable({ link, appender, topic, logger }: KafkaTab
       else reserved.set(key, { value, offset });
       return;
     }
-    if (value === undefined) entries.delete(key);
-    else entries.set(key, value);
+    entries.delete(key);
+    if (value !== undefined) entries.set(key, value);
     for (const listener of listeners) listener(key, value);
   }
 

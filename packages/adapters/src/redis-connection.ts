@@ -1,0 +1,87 @@
+import type { ConnectionOptions } from 'node:tls';
+import { DependencyError } from '@weir/domain/errors';
+import type { Logger } from '@weir/runtime/logger';
+import { Cluster, Redis } from 'ioredis';
+import { type RedisAddress, readRedisUrl } from './redis-url.ts';
+
+export interface RedisConfig {
+  /** See redis-url.ts for its forms. */
+  readonly url: string;
+  /** Beside `rediss…`: certificates and the like. */
+  readonly tls?: ConnectionOptions;
+  readonly clock: () => number;
+  readonly logger: Logger;
+}
+
+export type RedisClient = Redis | Cluster;
+
+/** Redis is a cache here: a call that can't be answered soon is better not answered. */
+const COMMAND_TIMEOUT_MS = 700;
+const CONNECT_TIMEOUT_MS = 500;
+const RECONNECT_PAUSE_MAX_MS = 500;
+
+/** Connects in the background, again and again: whoever uses it goes on without Redis. */
+export function connectRedis({ url, tls, logger }: RedisConfig): RedisClient {
+  const address = readRedisUrl(url);
+  const client = address.kind === 'cluster' ? openCluster(address, tls) : openSingle(address, tls);
+  let away = false;
+  client.on('ready', () => {
+    if (away) logger.info('redis is back');
+    away = false;
+  });
+  client.on('error', (error: Error) => {
+    if (!away) logger.warn({ reason: error.message }, 'redis is away');
+    away = true;
+  });
+  return client;
+}
+
+/** Lets go without waiting for an answer that may never come. */
+export function disconnectRedis(client: RedisClient): void {
+  client.disconnect();
+}
+
+/** Runs commands; any failure of theirs is `state_store_unavailable`. */
+export async function orUnavailable<T>(commands: Promise<T>): Promise<T> {
+  try {
+    return await commands;
+  } catch (error) {
+    throw new DependencyError('state_store_unavailable', `redis: ${(error as Error).message}`, { cause: error });
+  }
+}
+
+function openSingle(address: RedisAddress, tls: ConnectionOptions | undefined): Redis {
+  const [first] = address.hosts;
+  const place =
+    address.kind === 'sentinel'
+      ? {
+          sentinels: [...address.hosts],
+          name: address.masterName,
+          ...(address.tls ? { enableTLSForSentinelMode: true } : {}),
+        }
+      : { host: first!.host, port: first!.port };
+  return new Redis({ ...place, ...common(address, tls), db: address.db, retryStrategy: pauseBefore });
+}
+
+function openCluster(address: RedisAddress, tls: ConnectionOptions | undefined): Cluster {
+  return new Cluster([...address.hosts], {
+    enableOfflineQueue: false,
+    clusterRetryStrategy: pauseBefore,
+    redisOptions: common(address, tls),
+  });
+}
+
+function common(address: RedisAddress, tls: ConnectionOptions | undefined) {
+  return {
+    ...(address.username === '' ? {} : { username: address.username }),
+    ...(address.password === '' ? {} : { password: address.password }),
+    ...(address.tls ? { tls: { ...tls } } : {}),
+    enableOfflineQueue: false,
+    autoResendUnfulfilledCommands: false,
+    maxRetriesPerRequest: 0,
+    commandTimeout: COMMAND_TIMEOUT_MS,
+    connectTimeout: CONNECT_TIMEOUT_MS,
+  };
+}
+
+const pauseBefore = (attempt: number) => Math.min(attempt * 50, RECONNECT_PAUSE_MAX_MS);

@@ -1,0 +1,26 @@
+import { pino } from 'pino';
+import topicsJson from '../../../infra/kafka/topics.json' with { type: 'json' };
+import { type KafkaEventLog, openKafkaEventLog } from '../src/kafka-event-log.ts';
+import type { TopicSpec } from '../src/kafka-topics.ts';
+
+export const TOPICS = 40;
+const topics: Record<string, TopicSpec> = { ...(topicsJson.topics as Record<string, TopicSpec>) };
+for (let i = 0; i < TOPICS; i++) {
+  topics[`topic.${i}`] = topicsJson.topics['events.raw'] as TopicSpec;
+  if (i < 8) topics[`table.${i}`] = topicsJson.topics.registry as TopicSpec;
+}
+
+/** A log with topics `topic.0 …` and tables `table.0 …` beside its own, of three partitions. */
+export function openKafkaFixtureLog(brokers: string, topicPrefix: string): Promise<KafkaEventLog> {
+  return openKafkaEventLog({
+    brokers: brokers.split(','),
+    clientId: 'weir-test',
+    topics: { ...topicsJson, topics },
+    partitions: 3,
+    rawRetentionHours: 72,
+    enrichedRetentionDays: 30,
+    topicPrefix,
+    clock: Date.now,
+    logger: pino({ level: 'silent' }),
+  });
+}

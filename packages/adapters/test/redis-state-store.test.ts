@@ -1,0 +1,83 @@
+import { randomUUID } from 'node:crypto';
+import { isDependencyError } from '@weir/domain/errors';
+import { eventually } from '@weir/testkit/eventually';
+import { describeLive } from '@weir/testkit/live-ports';
+import { pino } from 'pino';
+import { rateLimiterContract } from '../../ports/contract/rate-limiter.contract.ts';
+import { stateStoreContract } from '../../ports/contract/state-store.contract.ts';
+import { openRedisRateLimiter } from '../src/redis-rate-limiter.ts';
+import { openRedisStateStore, type RedisStateStore } from '../src/redis-state-store.ts';
+
+const logger = pino({ level: 'silent' });
+
+describeLive('redis', (url) => {
+  async function open(keyPrefix: string): Promise<RedisStateStore> {
+    const store = await openRedisStateStore({ url: url(), clock: Date.now, logger, keyPrefix });
+    await eventually('connected', () => store.ping().then(() => true));
+    return store;
+  }
+
+  stateStoreContract('the Redis state store', async () => {
+    const keyPrefix = `test-${randomUUID()}:`;
+    let store = await open(keyPrefix);
+    const others: RedisStateStore[] = [];
+    return {
+      get store() {
+        return store;
+      },
+      async another() {
+        const other = await open(keyPrefix);
+        others.push(other);
+        return other;
+      },
+      async reopen() {
+        await store.close();
+        store = await open(keyPrefix);
+        return store;
+      },
+      async close() {
+        await Promise.all([store, ...others].map((one) => one.close()));
+      },
+    };
+  });
+
+  rateLimiterContract('Redis', async () => {
+    const keyPrefix = `test-${randomUUID()}:`;
+    return openRedisRateLimiter({ url: url(), clock: Date.now, logger, keyPrefix });
+  });
+
+  test('two limiters count together', async () => {
+    const keyPrefix = `test-${randomUUID()}:`;
+    const config = { url: url(), clock: Date.now, logger, keyPrefix };
+    const one = openRedisRateLimiter(config);
+    const two = openRedisRateLimiter(config);
+    await open(keyPrefix).then((store) => store.close());
+    await eventually('both are connected', async () => {
+      const taken = [await one.take('identify', 'x', 1), await two.take('identify', 'x', 1)];
+      return taken.every(({ allowed }) => !allowed);
+    });
+    const allowed = await Promise.all(
+      Array.from({ length: 300 }, (_, i) => (i % 2 ? one : two).take('events', 'k', 120)),
+    );
+    expect(allowed.filter((limit) => limit.allowed)).toHaveLength(120);
+    await Promise.all([one.close(), two.close()]);
+  });
+
+  test('`drift` finds nothing to complain of', async () => {
+    const store = await open('x:');
+    expect(await store.drift()).toEqual([]);
+    await store.close();
+  });
+});
+
+test('without Redis every call rejects with state_store_unavailable, and limits are counted in the process', async () => {
+  const config = { url: 'redis://127.0.0.1:1', clock: Date.now, logger };
+  const store = await openRedisStateStore(config);
+  const failed = await store.claimKeys([{ siteId: 's', key: 'k', owner: 'o' }]).catch((error: unknown) => error);
+  expect(isDependencyError(failed, 'state_store_unavailable')).toBe(true);
+  await store.close();
+  const limiter = openRedisRateLimiter(config);
+  const taken = [await limiter.take('events', 'a', 1), await limiter.take('events', 'a', 1)];
+  expect(taken.map(({ allowed }) => allowed)).toEqual([true, false]);
+  await limiter.close();
+});

@@ -1,0 +1,56 @@
+import { spawnSync } from 'node:child_process';
+import { createServer } from 'node:net';
+import { GenericContainer, Wait } from 'testcontainers';
+import type { LiveName, LiveService } from './live-ports.ts';
+
+export function dockerAnswers(): boolean {
+  return spawnSync('docker', ['info'], { timeout: 5000, stdio: 'ignore' }).status === 0;
+}
+
+export async function startContainer(name: LiveName): Promise<LiveService> {
+  const container = await (name === 'kafka' ? kafka(await freePort()) : redis()).start();
+  const port = container.getMappedPort(name === 'kafka' ? 9092 : 6379);
+  return {
+    address: name === 'kafka' ? `127.0.0.1:${port}` : `redis://127.0.0.1:${port}`,
+    stop: async () => void (await container.stop()),
+  };
+}
+
+function redis(): GenericContainer {
+  return new GenericContainer('redis:8')
+    .withCommand(['redis-server', '--appendonly', 'yes', '--maxmemory-policy', 'noeviction'])
+    .withExposedPorts(6379)
+    .withWaitStrategy(Wait.forLogMessage('Ready to accept connections'));
+}
+
+/** A broker tells its clients its address, so the port outside is chosen before. */
+function kafka(port: number): GenericContainer {
+  return new GenericContainer('apache/kafka:4.3.1')
+    .withEnvironment({
+      KAFKA_NODE_ID: '1',
+      KAFKA_PROCESS_ROLES: 'broker,controller',
+      KAFKA_CONTROLLER_LISTENER_NAMES: 'CONTROLLER',
+      KAFKA_LISTENERS: 'PLAINTEXT://:9092,CONTROLLER://:9093',
+      KAFKA_ADVERTISED_LISTENERS: `PLAINTEXT://127.0.0.1:${port}`,
+      KAFKA_LISTENER_SECURITY_PROTOCOL_MAP: 'PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT',
+      KAFKA_CONTROLLER_QUORUM_VOTERS: '1@localhost:9093',
+      KAFKA_OFFSETS_TOPIC_REPLICATION_FACTOR: '1',
+      KAFKA_TRANSACTION_STATE_LOG_REPLICATION_FACTOR: '1',
+      KAFKA_TRANSACTION_STATE_LOG_MIN_ISR: '1',
+      KAFKA_GROUP_INITIAL_REBALANCE_DELAY_MS: '0',
+      KAFKA_AUTO_CREATE_TOPICS_ENABLE: 'false',
+    })
+    .withExposedPorts({ container: 9092, host: port })
+    .withWaitStrategy(Wait.forLogMessage('Kafka Server started'));
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.once('error', reject);
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address();
+      server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0));
+    });
+  });
+}

@@ -1,0 +1,35 @@
+import { execFile, spawnSync } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { resolve } from 'node:path';
+import { promisify } from 'node:util';
+import type { LiveName, LiveService } from './live-ports.ts';
+
+const ROOT = resolve(__dirname, '../../..');
+const SERVICES = resolve(ROOT, 'infra/local/services.mjs');
+const run = promisify(execFile);
+
+/** A service of one's own through infra/local, in a folder that goes with it. */
+export async function startLocal(name: LiveName): Promise<LiveService & { readonly dir: string }> {
+  const dir = resolve(ROOT, '.cache/services', `test-${randomUUID()}`);
+  const address = await upLocal(name, dir);
+  return {
+    address,
+    dir,
+    stop: async () => void (await run(process.execPath, [SERVICES, 'down', '--only', name, '--dir', dir, '--wipe'])),
+  };
+}
+
+/** Starts it (again) in its folder, at the address that it had. */
+export async function upLocal(name: LiveName, dir: string): Promise<string> {
+  const { stdout } = await run(process.execPath, [SERVICES, 'up', '--only', name, '--dir', dir]);
+  const address = /^export \w+=(.+)\n$/.exec(stdout)?.[1];
+  if (address === undefined) throw new Error(`services up printed ${JSON.stringify(stdout)}`);
+  return address;
+}
+
+/** Why it can't be started here; `undefined` where it can. With CI=true what is missing is installed. */
+export function localProblem(name: LiveName): string | undefined {
+  if (process.env.CI === 'true') return undefined;
+  const { status, stderr } = spawnSync(process.execPath, [SERVICES, 'check', '--only', name], { encoding: 'utf8' });
+  return status === 0 ? undefined : stderr.trim();
+}

@@ -1,0 +1,44 @@
+import { dockerAnswers, startContainer } from './live-docker.ts';
+import { localProblem, startLocal } from './live-local.ts';
+
+export type LiveName = 'kafka' | 'redis';
+
+export interface LiveService {
+  readonly address: string;
+  stop(): Promise<void>;
+}
+
+export type LiveChoice =
+  | { readonly kind: 'given' | 'docker' | 'local'; start(): Promise<LiveService> }
+  | { readonly kind: 'none'; readonly reason: string };
+
+/** A real service for tests: the given URL, else Docker's, else a local one; else the reason why there is none. */
+export function chooseLive(name: LiveName): LiveChoice {
+  const given = process.env[name === 'kafka' ? 'KAFKA_BROKERS' : 'REDIS_URL'];
+  if (given) return { kind: 'given', start: async () => ({ address: given, stop: async () => undefined }) };
+  if (dockerAnswers()) return { kind: 'docker', start: () => startContainer(name) };
+  const problem = localProblem(name);
+  if (problem === undefined) return { kind: 'local', start: () => startLocal(name) };
+  return { kind: 'none', reason: problem };
+}
+
+/**
+ * A `describe` that runs on a real service. Without one it is skipped and says why; with CI=true that is a failure.
+ * `address()` may be called from `beforeAll` on.
+ */
+export function describeLive(name: LiveName, body: (address: () => string) => void): void {
+  const choice = chooseLive(name);
+  if (choice.kind === 'none') {
+    if (process.env.CI === 'true') test(`a real ${name} is needed`, () => Promise.reject(new Error(choice.reason)));
+    else describe.skip(`on a real ${name}: ${choice.reason}`, () => body(() => ''));
+    return;
+  }
+  describe(`on a real ${name} (${choice.kind})`, () => {
+    let service: LiveService | undefined;
+    beforeAll(async () => {
+      service = await choice.start();
+    }, 180_000);
+    afterAll(() => service?.stop(), 60_000);
+    body(() => service!.address);
+  });
+}
