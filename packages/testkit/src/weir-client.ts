@@ -1,0 +1,128 @@
+import { eventually } from './eventually.ts';
+import { type HttpAnswer, type HttpRequest, sendHttp } from './http-client.ts';
+
+export type Row = Readonly<Record<string, unknown>>;
+
+export interface TestKey {
+  readonly keyId: string;
+  readonly key: string;
+}
+
+export type WeirClient = ReturnType<typeof createWeirClient>;
+
+/**
+ * What an outside caller can do with a Weir, over HTTP alone. With several gateways, requests go to each in turn;
+ * the admin API is the first one's.
+ */
+export function createWeirClient(urls: readonly string[], adminToken: string) {
+  let turn = 0;
+  const send = (request: HttpRequest): Promise<HttpAnswer> => sendHttp(urls[turn++ % urls.length] ?? '', request);
+
+  const admin = (method: string, path: string, body?: unknown): Promise<HttpAnswer> =>
+    sendHttp(urls[0] ?? '', {
+      method,
+      path: `/api/admin${path}`,
+      headers: { authorization: `Bearer ${adminToken}` },
+      body,
+    });
+
+  const must = async (status: number, method: string, path: string, body?: unknown): Promise<unknown> => {
+    const answer = await admin(method, path, body);
+    if (answer.status !== status) throw new Error(`${method} ${path} answered ${answer.status} ${answer.text}`);
+    return (answer.json as { data?: unknown } | undefined)?.data;
+  };
+
+  const createKey = async (siteId: string, fields: object = {}): Promise<TestKey> => {
+    const body = { name: 'test', scopes: ['events:write', 'identify:write'], ...fields };
+    const made = (await must(201, 'POST', `/sites/${siteId}/keys`, body)) as { key_id: string; key: string };
+    if (urls.length > 1) {
+      for (const url of urls) {
+        const probe: HttpRequest = { path: '/api/v1/events', headers: bearer(made.key), body: {} };
+        await eventually(`${url} knows the key`, async () => (await sendHttp(url, probe)).status !== 401, 1_000);
+      }
+    }
+    return { keyId: made.key_id, key: made.key };
+  };
+
+  /** A site of the test's own; every gateway knows it when this resolves. */
+  const createSite = async (fields: object = {}): Promise<string> => {
+    const site = (await must(201, 'POST', '/sites', { name: 'Test', domain: 'example.com', ...fields })) as {
+      site_id: string;
+    };
+    if (urls.length > 1) await createKey(site.site_id, { name: 'probe' });
+    return site.site_id;
+  };
+
+  const sql = async (query: string, params?: object): Promise<readonly Row[]> => {
+    const data = (await must(200, 'POST', '/sql', params === undefined ? { query } : { query, params })) as {
+      rows: readonly Row[];
+    };
+    return data.rows;
+  };
+
+  const number = async (query: string, params?: object): Promise<number> =>
+    Number(Object.values((await sql(query, params))[0] ?? {})[0]);
+
+  /** Rows of a site in a table, once there are at least `count` of them. */
+  const rows = (table: string, siteId: string, count: number, columns = '*'): Promise<readonly Row[]> => {
+    const query = `SELECT ${columns} FROM ${table} WHERE site_id = {site:String} LIMIT 100000`;
+    return eventually(`${count} rows of ${siteId} in ${table}`, async () => {
+      const found = await sql(query, { site: siteId });
+      if (found.length < count) throw new Error(`${table} has ${found.length} rows of the site, not ${count}`);
+      return found;
+    });
+  };
+
+  /** Resolves when nothing is on its way any more: every lag of the pipeline is 0, twice in a row. */
+  const settled = async (withinMs = 60_000): Promise<void> => {
+    let quiet = 0;
+    await eventually(
+      'every lag of the pipeline to be 0',
+      async () => {
+        const lags = lagsOf(await must(200, 'GET', '/pipeline'));
+        if (lags.length === 0) throw new Error('GET /api/admin/pipeline names no lag');
+        quiet = lags.every((lag) => lag === 0) ? quiet + 1 : 0;
+        return quiet >= 2;
+      },
+      withinMs,
+    );
+  };
+
+  return {
+    urls,
+    adminToken,
+    send,
+    admin,
+    must,
+    createSite,
+    createKey,
+    sql,
+    number,
+    rows,
+    settled,
+    events: (key: string, body: unknown, headers: Readonly<Record<string, string>> = {}): Promise<HttpAnswer> =>
+      send({ path: '/api/v1/events', headers: { ...bearer(key), ...headers }, body }),
+    identify: (key: string, body: unknown, headers: Readonly<Record<string, string>> = {}): Promise<HttpAnswer> =>
+      send({ path: '/api/identify', headers: { ...bearer(key), ...headers }, body }),
+    collect: (body: unknown, headers: Readonly<Record<string, string>> = {}): Promise<HttpAnswer> =>
+      send({ path: '/api/collect', headers, body }),
+    audit: () => sql(AUDIT),
+  };
+}
+
+export function bearer(key: string): { readonly authorization: string } {
+  return { authorization: `Bearer ${key}` };
+}
+
+/** tables.md, `outcomes`: with `events` it holds each raw offset exactly once. A row here is a fault. */
+const AUDIT = `
+  SELECT log_id, raw_partition, count() AS found, uniqExact(raw_offset) AS offsets, max(raw_offset) + 1 AS expected
+  FROM (SELECT log_id, raw_partition, raw_offset FROM events UNION ALL SELECT log_id, raw_partition, raw_offset FROM outcomes)
+  GROUP BY log_id, raw_partition
+  HAVING found != expected OR offsets != expected`;
+
+function lagsOf(data: unknown): number[] {
+  if (Array.isArray(data)) return data.flatMap(lagsOf);
+  if (typeof data !== 'object' || data === null) return [];
+  return Object.entries(data).flatMap(([name, value]) => (name === 'lag' ? [Number(value)] : lagsOf(value)));
+}

@@ -1,0 +1,187 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { eventually } from './eventually.ts';
+import { sendHttp } from './http-client.ts';
+import { createWeirClient, type WeirClient } from './weir-client.ts';
+
+export const PROJECT_ROOT = join(dirname(fileURLToPath(import.meta.url)), '../../..');
+export const TEST_ADMIN_TOKEN = 'test-admin-token-0123456789';
+const READY_WITHIN_MS = 60_000;
+const STOP_WITHIN_MS = 30_000;
+
+export interface WeirOptions {
+  readonly roles?: readonly string[];
+  /** Added to a bare environment; an empty text takes one of the harness's own settings out. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** Default: a new folder, removed by `stop`. A given one stays. */
+  readonly dataDir?: string;
+}
+
+/** One Weir process group, started as `npm start` starts it, with what it prints. */
+export interface WeirProcess {
+  readonly url: string;
+  readonly dataDir: string;
+  readonly client: WeirClient;
+  /** Everything printed so far by every start of this one, standard output and standard error. */
+  output(): string;
+  /** SIGTERM; resolves with the exit code when the process has ended. */
+  terminate(): Promise<number | null>;
+  /** SIGTERM, must end with 0; then the folder goes. */
+  stop(): Promise<void>;
+  /** SIGKILL to the whole group; resolves when the first process is gone. */
+  kill9(): Promise<void>;
+  /** SIGKILL to the ClickHouse child alone. */
+  killClickhouse(): void;
+  /** Starts again on the same folder and port; resolves with the milliseconds until it was ready. */
+  restart(): Promise<number>;
+}
+
+export async function startWeir(options: WeirOptions = {}): Promise<WeirProcess> {
+  const port = Number(options.env?.PORT ?? (await freePort()));
+  const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), 'weir-test-'));
+  const url = `http://127.0.0.1:${port}`;
+  const env: Record<string, string> = { WEIR_ADMIN_TOKEN: TEST_ADMIN_TOKEN, ...options.env };
+  const printed: Buffer[] = [];
+  let child: ChildProcess;
+
+  const start = async (): Promise<number> => {
+    const startedAt = performance.now();
+    child = spawnWeir(options.roles ?? [], { ...env, PORT: String(port), WEIR_DATA_DIR: dataDir });
+    child.stdout?.on('data', (chunk: Buffer) => printed.push(chunk));
+    child.stderr?.on('data', (chunk: Buffer) => printed.push(chunk));
+    const output = (): string => Buffer.concat(printed).toString();
+    await eventually(
+      'Weir to be ready',
+      async () => {
+        if (ended(child)) return true;
+        return (await sendHttp(url, { path: '/readyz', timeoutMs: 2_000 })).status === 200;
+      },
+      READY_WITHIN_MS,
+    ).catch((error: unknown) => {
+      killGroup(child);
+      throw new Error(`Weir was not ready:\n${output().slice(-4_000)}`, { cause: error });
+    });
+    if (ended(child)) throw new Error(`Weir ended at its start (${child.exitCode}):\n${output().slice(-4_000)}`);
+    return performance.now() - startedAt;
+  };
+  const gone = async (): Promise<number | null> => {
+    if (!ended(child)) await new Promise((resolve) => child.once('exit', resolve));
+    return child.exitCode;
+  };
+
+  await start();
+  const weir: WeirProcess = {
+    url,
+    dataDir,
+    client: createWeirClient([url], env.WEIR_ADMIN_TOKEN || TEST_ADMIN_TOKEN),
+    output: () => Buffer.concat(printed).toString(),
+    async terminate() {
+      child.kill('SIGTERM');
+      const timer = setTimeout(() => killGroup(child), STOP_WITHIN_MS);
+      const code = await gone();
+      clearTimeout(timer);
+      killGroup(child);
+      return code;
+    },
+    async stop() {
+      const code = ended(child) ? 0 : await weir.terminate();
+      killGroup(child);
+      if (options.dataDir === undefined) rmSync(dataDir, { recursive: true, force: true });
+      if (code !== 0) throw new Error(`Weir ended with ${code} on SIGTERM:\n${weir.output().slice(-4_000)}`);
+    },
+    async kill9() {
+      killGroup(child);
+      await gone();
+    },
+    killClickhouse() {
+      process.kill(clickhousePid(child.pid ?? 0), 'SIGKILL');
+    },
+    restart: start,
+  };
+  return weir;
+}
+
+export interface EndedRun {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Runs `node dist/<program>` to its end, in a bare environment. */
+export function runProgram(
+  program: 'main.js' | 'weir.js',
+  args: readonly string[],
+  env: Readonly<Record<string, string>>,
+  input?: string | Buffer,
+): Promise<EndedRun> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, [join(PROJECT_ROOT, 'dist', program), ...args], { env: bareEnv(env) });
+    const stdout: Buffer[] = [];
+    const stderr: Buffer[] = [];
+    child.stdout.on('data', (chunk: Buffer) => stdout.push(chunk));
+    child.stderr.on('data', (chunk: Buffer) => stderr.push(chunk));
+    child.on('error', reject);
+    child.on('close', (code) =>
+      resolve({ code, stdout: Buffer.concat(stdout).toString(), stderr: Buffer.concat(stderr).toString() }),
+    );
+    // A program that ends before it has read everything is not the test's error: its exit code says what happened.
+    child.stdin.on('error', () => {});
+    child.stdin.end(input);
+  });
+}
+
+/** Nothing of the surroundings but what Node needs: a setting of the machine must not decide a test. */
+export function bareEnv(env: Readonly<Record<string, string>>): Record<string, string> {
+  const { PATH = '', HOME = tmpdir() } = process.env;
+  return { PATH, HOME, ...Object.fromEntries(Object.entries(env).filter(([, value]) => value !== '')) };
+}
+
+/** A port that was free a moment ago. */
+export function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.once('error', reject);
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address();
+      server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0));
+    });
+  });
+}
+
+function spawnWeir(roles: readonly string[], env: Readonly<Record<string, string>>): ChildProcess {
+  const program = join(PROJECT_ROOT, 'dist/main.js');
+  if (!existsSync(program)) throw new Error(`${program} is missing: run \`node scripts/prepare.mjs\` first`);
+  return spawn(process.execPath, [program, ...roles], {
+    cwd: PROJECT_ROOT,
+    env: bareEnv(env),
+    stdio: ['ignore', 'pipe', 'pipe'],
+    detached: true,
+  });
+}
+
+function ended(child: ChildProcess): boolean {
+  return child.exitCode !== null || child.signalCode !== null;
+}
+
+function killGroup(child: ChildProcess): void {
+  try {
+    process.kill(-(child.pid ?? 0), 'SIGKILL');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
+}
+
+function clickhousePid(parent: number): number {
+  const lines = execFileSync('ps', ['-A', '-o', 'pid=,ppid=,args='], { encoding: 'utf8' }).split('\n');
+  const children = lines.flatMap((line) => {
+    const [, pid, ppid, args = ''] = line.match(/^\s*(\d+)\s+(\d+)\s+(.*)$/) ?? [];
+    return Number(ppid) === parent && /clickhouse|chdb/i.test(args) ? [Number(pid)] : [];
+  });
+  const [pid] = children;
+  if (pid === undefined) throw new Error(`process ${parent} has no ClickHouse child`);
+  return pid;
+}

@@ -1,0 +1,168 @@
+import { eventually } from '@weir/testkit/eventually';
+import { sendHttp } from '@weir/testkit/http-client';
+import { bearer } from '@weir/testkit/weir-client';
+import { expectEnvelope, expectIdentifyError, expectNoBody } from './expect-answers.ts';
+import { useWeir } from './use-weir.ts';
+
+const weir = useWeir();
+const site = { name: 'Shop', domain: 'shop.example' };
+const unique = () => `site-${process.pid}-${performance.now().toString(36).replace('.', '')}`;
+
+describe('decisions, Admin API: token', () => {
+  test('401 in the envelope without it, with a wrong one, with an API key', async () => {
+    const { key } = await weir.createKey(await weir.createSite());
+    const calls = [
+      ['GET', '/sites'],
+      ['POST', '/sites'],
+      ['GET', '/sites/x'],
+      ['PATCH', '/sites/x'],
+      ['DELETE', '/sites/x'],
+      ['GET', '/sites/x/keys'],
+      ['POST', '/sites/x/keys'],
+      ['DELETE', '/sites/x/keys/y'],
+      ['GET', '/sites/x/exclusions'],
+      ['POST', '/sites/x/exclusions'],
+      ['DELETE', '/sites/x/exclusions/y'],
+      ['POST', '/sql'],
+      ['GET', '/pipeline'],
+    ] as const;
+    for (const [method, path] of calls) {
+      for (const headers of [{}, bearer('wrong'), bearer(key), bearer(`${weir.adminToken}x`)]) {
+        const body = method === 'POST' ? { query: 'SELECT 1', ...site } : undefined;
+        expectEnvelope(await weir.send({ method, path: `/api/admin${path}`, headers, body }), 401);
+      }
+    }
+  });
+});
+
+describe('decisions, Admin API: sites', () => {
+  test('201 with the site; site_id is made when not given', async () => {
+    const made = (await weir.must(201, 'POST', '/sites', site)) as { site_id: string };
+    expect(made).toMatchObject(site);
+    expect(made.site_id).toMatch(/^[A-Za-z0-9_.:-]{1,64}$/);
+    expect(await weir.must(200, 'GET', `/sites/${made.site_id}`)).toEqual(made);
+    const list = (await weir.must(200, 'GET', '/sites')) as { site_id: string }[];
+    expect(list.filter((found) => found.site_id === made.site_id)).toEqual([made]);
+  });
+
+  test('site_id and timezone as given; 409 when taken', async () => {
+    const given = { ...site, site_id: unique(), timezone: 'Europe/Berlin' };
+    expect(await weir.must(201, 'POST', '/sites', given)).toMatchObject(given);
+    expectEnvelope(await weir.admin('POST', '/sites', given), 409);
+    expectEnvelope(await weir.admin('POST', '/sites', { ...site, site_id: given.site_id }), 409);
+  });
+
+  test.each([
+    {},
+    { name: 'x' },
+    { domain: 'x.example' },
+    { ...site, name: '' },
+    { ...site, name: 5 },
+    { ...site, domain: 'not a domain' },
+    { ...site, timezone: 'Mars/Phobos' },
+    { ...site, site_id: '../x' },
+    { ...site, site_id: 'a b' },
+    [],
+    '{"name":',
+  ])('400: %j', async (body) => {
+    expectEnvelope(await weir.admin('POST', '/sites', body), 400);
+  });
+
+  test('PATCH changes what is sent and keeps the rest', async () => {
+    const id = await weir.createSite(site);
+    expect(await weir.must(200, 'PATCH', `/sites/${id}`, { name: 'New' })).toMatchObject({
+      name: 'New',
+      domain: site.domain,
+    });
+    await weir.must(200, 'PATCH', `/sites/${id}`, {
+      domain: 'new.example',
+      timezone: 'Asia/Tokyo',
+      limits: { events: 5 },
+    });
+    expect(await weir.must(200, 'GET', `/sites/${id}`)).toMatchObject({
+      name: 'New',
+      domain: 'new.example',
+      timezone: 'Asia/Tokyo',
+      limits: { events: 5 },
+    });
+    for (const wrong of [{ timezone: 'x' }, { name: '' }, { limits: { events: -1 } }, { limits: { events: 'x' } }]) {
+      expectEnvelope(await weir.admin('PATCH', `/sites/${id}`, wrong), 400);
+    }
+    expectEnvelope(await weir.admin('PATCH', '/sites/no-such-site', { name: 'x' }), 404);
+  });
+
+  test('DELETE removes the site with its keys: 404 and 401 within a second', async () => {
+    const id = await weir.createSite();
+    const { key } = await weir.createKey(id);
+    expect([200, 204]).toContain((await weir.admin('DELETE', `/sites/${id}`)).status);
+    const hit = { site_id: id, visitor_id: 'v', session_id: 's', type: 'pageview' };
+    for (const url of weir.urls) {
+      await eventually(
+        'no site',
+        async () => (await sendHttp(url, { path: '/api/collect', body: hit })).status === 404,
+        1_000,
+      );
+    }
+    expectNoBody(await weir.collect(hit), 404);
+    expectEnvelope(await weir.events(key, { name: 'x' }), 401);
+    expectEnvelope(await weir.admin('GET', `/sites/${id}`), 404);
+    expectEnvelope(await weir.admin('DELETE', `/sites/${id}`), 404);
+    expectEnvelope(await weir.admin('GET', `/sites/${id}/keys`), 404);
+  });
+});
+
+describe('decisions, Admin API: keys', () => {
+  test('201 {key_id, key, name, scopes}; the key is shown this once', async () => {
+    const id = await weir.createSite();
+    const body = { name: 'backend', scopes: ['events:write'] };
+    const made = (await weir.must(201, 'POST', `/sites/${id}/keys`, body)) as { key_id: string; key: string };
+    expect(made).toMatchObject({ ...body, key_id: expect.any(String), key: expect.any(String) });
+    const listed = await weir.admin('GET', `/sites/${id}/keys`);
+    expect(listed.text).not.toContain(made.key);
+    const found = (listed.json as { data: { key_id: string }[] }).data.find((key) => key.key_id === made.key_id);
+    expect(found).toMatchObject(body);
+    expect(found).not.toHaveProperty('key');
+    expect(found).not.toHaveProperty('hash');
+  });
+
+  test('a legacy identify key', async () => {
+    const id = await weir.createSite();
+    const made = await weir.must(201, 'POST', `/sites/${id}/keys`, { name: 'old', legacy_identify: true });
+    expect(made).toMatchObject({ name: 'old', key: expect.any(String), key_id: expect.any(String) });
+  });
+
+  test('400 and 404', async () => {
+    const id = await weir.createSite();
+    const wrong = [
+      {},
+      { name: 'x', scopes: ['admin'] },
+      { name: 'x', scopes: 'events:write' },
+      { scopes: ['events:write'] },
+    ];
+    for (const body of wrong) expectEnvelope(await weir.admin('POST', `/sites/${id}/keys`, body), 400);
+    expectEnvelope(await weir.admin('POST', '/sites/no-such-site/keys', { name: 'x', scopes: ['events:write'] }), 404);
+    expectEnvelope(await weir.admin('DELETE', `/sites/${id}/keys/no-such-key`), 404);
+  });
+
+  test('revoked: 401 within a second on every gateway', async () => {
+    const id = await weir.createSite();
+    const { key, keyId } = await weir.createKey(id);
+    const { key: kept } = await weir.createKey(id);
+    expect((await weir.events(key, { name: 'x' })).status).toBe(202);
+    expect([200, 204]).toContain((await weir.admin('DELETE', `/sites/${id}/keys/${keyId}`)).status);
+    await Promise.all(
+      weir.urls.map((url) =>
+        eventually(
+          'the key to be refused',
+          async () => (await sendHttp(url, { path: '/api/v1/events', headers: bearer(key), body: {} })).status === 401,
+          1_000,
+        ),
+      ),
+    );
+    expectEnvelope(await weir.events(key, { name: 'x' }), 401);
+    expectIdentifyError(await weir.identify(key, { visitor_id: 'v', user_id: 'u' }), 401);
+    expect((await weir.events(kept, { name: 'x' })).status).toBe(202);
+    const other = await weir.createSite();
+    expectEnvelope(await weir.admin('DELETE', `/sites/${other}/keys/${keyId}`), 404);
+  });
+});
