@@ -19,14 +19,14 @@ ajv.addFormat('http-url', (text: string) => /^https?:\/\//i.test(text) && URL.ca
 ajv.addSchema(identitySchema).addSchema(serverEventSchema).addSchema(collectHitSchema);
 
 export interface Validator {
-  (data: unknown): boolean | Promise<unknown>;
+  (data: unknown): boolean;
   readonly errors?: readonly ErrorObject[] | null;
 }
 
 export function validator(reference: string): Validator {
   const validate = ajv.getSchema(reference);
   if (validate === undefined) throw new TypeError(`no such schema: ${reference}`);
-  return validate;
+  return validate as Validator;
 }
 
 /** The first error of a validation, as one that names the field as it stands in `body`. */

@@ -1,0 +1,106 @@
+import http, { type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import type { Logger } from './logger.ts';
+
+/** An Express application: a listener with the prototypes of its requests and responses. */
+export type HttpApp = RequestListener & { readonly request: object; readonly response: object };
+
+export interface HttpServerOptions {
+  readonly app: HttpApp;
+  readonly host: string;
+  readonly port: number;
+  readonly logger: Logger;
+  readonly limits?: Partial<HttpLimits>;
+}
+
+export interface HttpLimits {
+  readonly headerBytesMax: number;
+  readonly headersTimeoutMs: number;
+  /** For the whole request, body included: a slow sender is cut off with 408. */
+  readonly requestTimeoutMs: number;
+  readonly keepAliveTimeoutMs: number;
+  readonly connectionsMax: number;
+}
+
+const LIMITS: HttpLimits = {
+  headerBytesMax: 16 * 1024,
+  headersTimeoutMs: 5_000,
+  requestTimeoutMs: 10_000,
+  keepAliveTimeoutMs: 65_000,
+  connectionsMax: 20_000,
+};
+const TIMEOUT_CHECK_MS = 500;
+const IDLE_CHECK_MS = 25;
+
+export interface HttpServer {
+  readonly port: number;
+  /** Stops accepting, lets the requests under way end (their connections close after them), and cuts the rest after `graceMs`. */
+  close(graceMs: number): Promise<void>;
+}
+
+/** Listens. Rejects with the system's error (EADDRINUSE, EACCES). */
+export async function startHttpServer({ app, host, port, logger, limits }: HttpServerOptions): Promise<HttpServer> {
+  const limit = { ...LIMITS, ...limits };
+  let closing = false;
+  const server = http.createServer({
+    ...prototypesOf(app),
+    maxHeaderSize: limit.headerBytesMax,
+    headersTimeout: Math.min(limit.headersTimeoutMs, limit.requestTimeoutMs),
+    requestTimeout: limit.requestTimeoutMs,
+    keepAliveTimeout: limit.keepAliveTimeoutMs,
+    connectionsCheckingInterval: Math.min(TIMEOUT_CHECK_MS, limit.requestTimeoutMs),
+  });
+  server.maxConnections = limit.connectionsMax;
+  server.on('request', (request, response) => {
+    if (closing) response.shouldKeepAlive = false;
+    app(request, response);
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen({ port, host, backlog: 1024 }, () => {
+      server.off('error', reject);
+      resolve();
+    });
+  });
+  // After listening there are errors of accept alone (EMFILE): the next connection may succeed.
+  server.on('error', (error) => logger.error({ err: error }, 'the HTTP server could not accept'));
+
+  return {
+    port: (server.address() as AddressInfo).port,
+    close(graceMs) {
+      closing = true;
+      return new Promise((resolve) => {
+        const cut = setTimeout(() => server.closeAllConnections(), graceMs);
+        // A keep-alive connection whose last answer went out after the close began is idle from then on.
+        const idle = setInterval(() => server.closeIdleConnections(), IDLE_CHECK_MS);
+        server.close(() => {
+          clearTimeout(cut);
+          clearInterval(idle);
+          resolve();
+        });
+      });
+    },
+  };
+}
+
+type Constructors = { IncomingMessage: typeof IncomingMessage; ServerResponse: typeof ServerResponse };
+
+/**
+ * Classes whose prototypes already are the application's own, so that Express, which sets them on every request, finds
+ * nothing to change: swapping a live object's prototype costs more than all the rest of a small request.
+ */
+function prototypesOf(app: HttpApp): Constructors {
+  function Request(this: IncomingMessage, socket: Socket): void {
+    (http.IncomingMessage as unknown as (this: object, socket: Socket) => void).call(this, socket);
+  }
+  Request.prototype = app.request;
+  function Response(this: ServerResponse, request: IncomingMessage, options: object): void {
+    (http.ServerResponse as unknown as (this: object, request: IncomingMessage, options: object) => void).call(
+      this,
+      request,
+      options,
+    );
+  }
+  Response.prototype = app.response;
+  return { IncomingMessage: Request, ServerResponse: Response } as unknown as Constructors;
+}

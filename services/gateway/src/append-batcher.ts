@@ -1,0 +1,210 @@
+import { TOPIC_RAW } from '@weir/domain/topics';
+import type { AppendOutcome, AppendRecord, EventLog } from '@weir/ports/event-log';
+import type { KeyClaim } from '@weir/ports/state-store';
+import type { GatewayMetrics } from './gateway-metrics.ts';
+import type { KeyClaims } from './key-claims.ts';
+
+/** `stored`: durable. `duplicate`: its key was seen. `unavailable`: refused, or nobody knows; the key is free again. */
+export type AppendResult = 'stored' | 'duplicate' | 'unavailable';
+
+export interface AppendBatcher {
+  /**
+   * Appends a record, under the claim of its idempotency key where it has one. `unavailable` at once where as much is waiting
+   * as may be.
+   */
+  append(record: AppendRecord, claim: KeyClaim | undefined): Promise<AppendResult>;
+  waiting(): number;
+  /** Sends what waits, and resolves when all of it has been answered and every key confirmed. */
+  drain(): Promise<void>;
+}
+
+export interface AppendBatcherDeps {
+  readonly eventLog: Pick<EventLog, 'append'>;
+  readonly keyClaims: KeyClaims;
+  readonly lingerMs: number;
+  readonly clock: () => number;
+  readonly metrics: GatewayMetrics;
+  readonly limits?: Partial<BatcherLimits>;
+}
+
+export interface BatcherLimits {
+  readonly waitingRequestsMax: number;
+  readonly waitingBytesMax: number;
+  readonly batchRecordsMax: number;
+}
+
+const LIMITS: BatcherLimits = {
+  waitingRequestsMax: 20_000,
+  waitingBytesMax: 128 * 1024 * 1024,
+  batchRecordsMax: 512,
+};
+const FULL: Promise<AppendResult> = Promise.resolve('unavailable');
+/** How often a key that another gateway holds is asked for again. */
+const RECLAIM_FIRST_MS = 5;
+const RECLAIM_LAST_MS = 200;
+
+interface WaitingAppend {
+  readonly record: AppendRecord;
+  readonly claim: KeyClaim | undefined;
+  /** Called once. */
+  readonly settled: (result: AppendResult) => void;
+}
+
+/** A key's request under way in this process, and the duplicates that wait for its outcome. */
+interface Holder {
+  readonly append: WaitingAppend;
+  readonly followers: WaitingAppend[];
+}
+
+/**
+ * Collects the appends of concurrent requests for a few milliseconds: one claim of their keys, one append, and their answers
+ * together. Several batches may be under way at once.
+ */
+export function createAppendBatcher(deps: AppendBatcherDeps): AppendBatcher {
+  const { eventLog, keyClaims, lingerMs, clock, metrics } = deps;
+  const limits = { ...LIMITS, ...deps.limits };
+  const holders = new Map<string, Holder>();
+  const background = new Set<Promise<void>>();
+  let batch: WaitingAppend[] = [];
+  let timer: NodeJS.Timeout | undefined;
+  let waitingRequests = 0;
+  let waitingBytes = 0;
+
+  function enqueue(append: WaitingAppend): void {
+    batch.push(append);
+    if (batch.length >= limits.batchRecordsMax) flush();
+    else timer ??= setTimeout(flush, lingerMs);
+  }
+
+  function flush(): void {
+    clearTimeout(timer);
+    timer = undefined;
+    if (batch.length === 0) return;
+    const appends = batch;
+    batch = [];
+    inBackground(send(appends));
+  }
+
+  function inBackground(work: Promise<void>): void {
+    const tracked = work.finally(() => background.delete(tracked));
+    background.add(tracked);
+  }
+
+  async function send(appends: readonly WaitingAppend[]): Promise<void> {
+    const keyed = appends.filter((append) => append.claim !== undefined && !isHolder(append));
+    const free = keyed.length === 0 ? appends : await claim(appends, keyed);
+    if (free.length === 0) return;
+
+    const startedAt = clock();
+    const outcomes = await eventLog.append(
+      TOPIC_RAW,
+      free.map((append) => append.record),
+    );
+    metrics.appended(free.length, (clock() - startedAt) / 1000);
+
+    const failed = free.filter((_, index) => outcomes[index]?.status !== 'stored');
+    const stored = failed.length === 0 ? free : free.filter((_, index) => outcomes[index]?.status === 'stored');
+    for (const append of stored) settle(append, 'stored');
+    const keys = claimsOf(stored);
+    if (keys.length > 0) inBackground(keyClaims.confirm(keys));
+    if (failed.length > 0) await fail(failed, outcomes);
+  }
+
+  /** A key is free before its request hears of the failure, so that its retry is a first. */
+  async function fail(failed: readonly WaitingAppend[], outcomes: readonly AppendOutcome[]): Promise<void> {
+    for (const outcome of outcomes) if (outcome.status !== 'stored') metrics.appendFailed(outcome.status, 1);
+    const keys = claimsOf(failed);
+    if (keys.length > 0) await keyClaims.release(keys);
+    for (const append of failed) settle(append, 'unavailable');
+  }
+
+  /** Claims the keys of a batch. Returns its appends that may go to the log, in their order. */
+  async function claim(appends: readonly WaitingAppend[], keyed: readonly WaitingAppend[]): Promise<WaitingAppend[]> {
+    const outcomes = await keyClaims.claim(claimsOf(keyed));
+    const counts = { claimed: 0, pending: 0, confirmed: 0 };
+    const held = new Set<WaitingAppend>();
+    keyed.forEach((append, index) => {
+      const outcome = outcomes[index] ?? 'claimed';
+      counts[outcome] += 1;
+      if (outcome === 'claimed') {
+        hold(append);
+        return;
+      }
+      held.add(append);
+      if (outcome === 'confirmed') settle(append, 'duplicate');
+      else follow(append, RECLAIM_FIRST_MS);
+    });
+    for (const outcome of ['claimed', 'pending', 'confirmed'] as const) {
+      if (counts[outcome] > 0) metrics.claimed(outcome, counts[outcome]);
+    }
+    return held.size === 0 ? [...appends] : appends.filter((append) => !held.has(append));
+  }
+
+  /** With the state store away several requests may hold one key: the first is the one to follow. */
+  function hold(append: WaitingAppend): void {
+    const key = holderKey(append);
+    if (!holders.has(key)) holders.set(key, { append, followers: [] });
+  }
+
+  function isHolder(append: WaitingAppend): boolean {
+    return holders.size > 0 && holders.get(holderKey(append))?.append === append;
+  }
+
+  /** Waits for whoever holds the key: a request of this process, or of another one. */
+  function follow(append: WaitingAppend, pauseMs: number): void {
+    const holder = holders.get(holderKey(append));
+    if (holder === undefined) inBackground(reclaim(append, pauseMs));
+    else holder.followers.push(append);
+  }
+
+  async function reclaim(append: WaitingAppend, pauseMs: number): Promise<void> {
+    await new Promise((resolve) => setTimeout(resolve, pauseMs));
+    const [outcome] = await keyClaims.claim(claimsOf([append]));
+    if (outcome === 'confirmed') return settle(append, 'duplicate');
+    if (outcome === 'pending') return follow(append, Math.min(pauseMs * 2, RECLAIM_LAST_MS));
+    hold(append);
+    enqueue(append);
+  }
+
+  function settle(append: WaitingAppend, result: AppendResult): void {
+    waitingRequests -= 1;
+    waitingBytes -= append.record.value.length;
+    append.settled(result);
+    if (append.claim === undefined) return;
+    const key = holderKey(append);
+    const holder = holders.get(key);
+    if (holder?.append !== append) return;
+    holders.delete(key);
+    for (const follower of holder.followers) {
+      if (result === 'stored') settle(follower, 'duplicate');
+      else enqueue(follower);
+    }
+  }
+
+  return {
+    append(record, claim) {
+      const bytes = record.value.length;
+      if (waitingRequests >= limits.waitingRequestsMax || waitingBytes + bytes > limits.waitingBytesMax) return FULL;
+      waitingRequests += 1;
+      waitingBytes += bytes;
+      return new Promise((settled) => enqueue({ record, claim, settled }));
+    },
+    waiting: () => waitingRequests,
+    async drain() {
+      while (batch.length > 0 || background.size > 0) {
+        flush();
+        await Promise.all(background);
+      }
+    },
+  };
+}
+
+function claimsOf(appends: readonly WaitingAppend[]): KeyClaim[] {
+  const claims: KeyClaim[] = [];
+  for (const { claim } of appends) if (claim !== undefined) claims.push(claim);
+  return claims;
+}
+
+function holderKey(append: WaitingAppend): string {
+  return `${append.claim?.siteId}\0${append.claim?.key}`;
+}

@@ -1,0 +1,153 @@
+import { randomBytes, randomFillSync } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createMemoryRateLimiter } from '@weir/adapters/flexible-rate-limiter';
+import { openLmdbEventLog } from '@weir/adapters/lmdb-event-log';
+import { openLmdbStateStore } from '@weir/adapters/lmdb-state-store';
+import { openLogRegistry } from '@weir/adapters/log-registry';
+import { hashApiKey, newApiKey } from '@weir/domain/api-key';
+import { createEventIds } from '@weir/domain/event-id';
+import { decodeRawRecord, type RawRecord } from '@weir/domain/raw-record';
+import type { Scope, SiteLimits } from '@weir/domain/site';
+import { TOPIC_RAW } from '@weir/domain/topics';
+import type { EventLog } from '@weir/ports/event-log';
+import type { Registry } from '@weir/ports/registry';
+import { type HttpLimits, type HttpServer, startHttpServer } from '@weir/runtime/http-server';
+import { createLogger } from '@weir/runtime/logger';
+import { createMetrics } from '@weir/runtime/metrics';
+import { createGateway, type Gateway } from '../src/app.ts';
+import type { GatewayDeps } from '../src/gateway-deps.ts';
+
+export interface RunningGateway {
+  readonly url: string;
+  readonly port: number;
+  readonly gateway: Gateway;
+  readonly server: HttpServer;
+  readonly registry: Registry;
+  readonly eventLog: EventLog;
+  makeSite(siteId: string, limits?: SiteLimits): Promise<void>;
+  /** The plain key. */
+  makeKey(siteId: string, scopes?: readonly Scope[]): Promise<string>;
+  /** Everything in events.raw. */
+  records(): Promise<readonly RawRecord[]>;
+  close(): Promise<void>;
+}
+
+export interface GatewayOptions extends Partial<Pick<GatewayDeps, 'routers' | 'ready'>> {
+  readonly config?: Partial<GatewayDeps['config']>;
+  readonly http?: Partial<HttpLimits>;
+  /** Stands between the gateway and an engine, to break it. */
+  readonly wrap?: (deps: GatewayDeps) => GatewayDeps;
+}
+
+/** A gateway over HTTP on embedded engines in a folder of its own. */
+export async function startGateway(options: GatewayOptions = {}): Promise<RunningGateway> {
+  const folder = await mkdtemp(join(tmpdir(), 'weir-gateway-'));
+  const clock = Date.now;
+  const logger = createLogger('silent');
+  const eventLog = await openLmdbEventLog({
+    folder: join(folder, 'log'),
+    partitions: 4,
+    clock,
+    retentionMs: () => 86_400_000,
+  });
+  const stateStore = await openLmdbStateStore({ folder: join(folder, 'state'), clock });
+  const registry = await openLogRegistry({
+    eventLog,
+    clock,
+    randomSalt: () => randomBytes(32).toString('hex'),
+    onDamage(error) {
+      throw error;
+    },
+  });
+  const rateLimiter = createMemoryRateLimiter();
+  const deps: GatewayDeps = {
+    registry,
+    eventLog,
+    stateStore,
+    rateLimiter,
+    config: {
+      trustedProxies: [],
+      collectPaths: [],
+      rateLimits: { collect: 600, events: 1200, identify: 120 },
+      batch: { appendLingerMs: 2 },
+      ...options.config,
+    },
+    clock,
+    newEventId: createEventIds(clock, randomFillSync),
+    logger,
+    metrics: createMetrics(),
+    ready: options.ready ?? (async () => []),
+    ...(options.routers === undefined ? {} : { routers: options.routers }),
+  };
+  const gateway = createGateway(options.wrap?.(deps) ?? deps);
+  const server = await startHttpServer({
+    app: gateway.app,
+    host: '127.0.0.1',
+    port: 0,
+    logger,
+    ...(options.http === undefined ? {} : { limits: options.http }),
+  });
+
+  return {
+    url: `http://127.0.0.1:${server.port}`,
+    port: server.port,
+    gateway,
+    server,
+    registry,
+    eventLog,
+    makeSite: (siteId, limits = {}) =>
+      registry.putSite({ siteId, name: siteId, domain: 'example.com', timezone: 'UTC', limits, createdAt: clock() }),
+    async makeKey(siteId, scopes = ['events:write', 'identify:write']) {
+      const plain = newApiKey(randomBytes);
+      const keyId = `key_${randomBytes(6).toString('hex')}`;
+      await registry.putKey({
+        keyId,
+        siteId,
+        name: keyId,
+        hash: hashApiKey(plain),
+        scopes,
+        legacyIdentify: false,
+        createdAt: clock(),
+      });
+      return plain;
+    },
+    records: () => readAll(eventLog),
+    async close() {
+      await server.close(1_000);
+      await gateway.drain();
+      await rateLimiter.close();
+      await registry.close();
+      await stateStore.close();
+      await eventLog.close();
+      await rm(folder, { recursive: true });
+    },
+  };
+}
+
+let groups = 0;
+
+async function readAll(eventLog: EventLog): Promise<readonly RawRecord[]> {
+  const group = `test-${groups++}`;
+  const positions = await eventLog.positions(TOPIC_RAW, group);
+  const records: RawRecord[] = [];
+  const wanted = positions.reduce((sum, position) => sum + position.end - position.first, 0);
+  if (wanted === 0) return records;
+  await new Promise<void>((resolve, reject) => {
+    const subscription = eventLog.consume({
+      topic: TOPIC_RAW,
+      group,
+      open: async () => ({
+        async handle(stored) {
+          for (const { value } of stored) records.push(decodeRawRecord(value));
+          if (records.length >= wanted) void subscription.then((open) => open.close()).then(resolve, reject);
+        },
+        async close() {},
+      }),
+      onError: reject,
+    });
+    subscription.catch(reject);
+  });
+  return records;
+}
