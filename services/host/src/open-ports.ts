@@ -46,6 +46,7 @@ export async function openPorts({ config, logger, clock }: OpenPortsOptions): Pr
   const stateStore = await openLmdbStateStore({ folder: join(config.dataDir, 'state'), clock });
   const registry = await openLogRegistry({
     eventLog,
+    clock,
     randomSalt: () => randomBytes(SALT_BYTES).toString('hex'),
     onDamage: (error) => logger.error({ err: error }, 'the registry passed over a row that can not be read'),
   });

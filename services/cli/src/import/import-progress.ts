@@ -1,4 +1,5 @@
-import { Format, SingleBar } from 'cli-progress';
+import progress from 'cli-progress';
+const { Format, SingleBar } = progress;
 import type { CliIo } from '../cli-io.ts';
 
 /** What the user sees while an import runs, on standard error. */

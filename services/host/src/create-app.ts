@@ -1,0 +1,52 @@
+import { randomBytes, randomFillSync } from 'node:crypto';
+import { createControl } from '@weir/control/control';
+import type { ConsumerStatus } from '@weir/control/control-deps';
+import { createEventIds } from '@weir/domain/event-id';
+import { createGateway, type Gateway } from '@weir/gateway/app';
+import type { Analytics } from '@weir/ports/analytics';
+import type { Config } from '@weir/runtime/config';
+import type { Logger } from '@weir/runtime/logger';
+import type { Metrics } from '@weir/runtime/metrics';
+import type { Ports } from './open-ports.ts';
+import type { Readiness } from './readiness.ts';
+import type { Role } from './roles.ts';
+
+export interface AppDeps {
+  readonly roles: readonly Role[];
+  readonly config: Config;
+  readonly ports: Ports;
+  readonly analytics: Analytics | undefined;
+  readonly adminToken: string;
+  readonly pipelineStatus: () => readonly ConsumerStatus[];
+  readonly logger: Logger;
+  readonly clock: () => number;
+  readonly metrics: Metrics;
+  readonly readiness: Readiness;
+}
+
+/** What this process serves over HTTP: the gateway's endpoints, and the control role's where it has that role. */
+export function createApp(deps: AppDeps): Gateway {
+  const { roles, config, ports, analytics, logger, clock, metrics, readiness } = deps;
+  const control =
+    roles.includes('control') && analytics !== undefined
+      ? createControl({
+          ...ports,
+          analytics,
+          adminToken: deps.adminToken,
+          clock,
+          randomBytes,
+          logger,
+          pipelineStatus: deps.pipelineStatus,
+        })
+      : undefined;
+  return createGateway({
+    ...ports,
+    config,
+    clock,
+    newEventId: createEventIds(clock, (bytes) => randomFillSync(bytes)),
+    logger,
+    metrics,
+    routers: control === undefined ? [] : [control.router],
+    ready: () => readiness.missing(),
+  });
+}
