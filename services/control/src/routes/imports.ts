@@ -87,6 +87,7 @@ export function importRoutes(router: Router, deps: ControlDeps, serial: Serial):
       if ('problem' in checked) return invalid(checked.problem);
       const { lease, lines } = checked.value;
       if (entry.linesDone !== lines) return conflict(`${entry.linesDone} lines are done, not ${lines}`);
+      if (!entry.finished && leases.prolong(keyOf(entry), lease) === undefined) return busy(HELD);
       const finished = { ...entry, finished: true };
       if (!entry.finished) await registry.putImport(finished);
       leases.release(keyOf(entry), lease);

@@ -1,0 +1,255 @@
+import { encodeRawRecord } from '@weir/domain/raw-record';
+import { TOPIC_RAW } from '@weir/domain/topics';
+import { eventually } from '@weir/testkit/eventually';
+import { type ControlHarness, openControlHarness } from './control-harness.ts';
+
+let weir: ControlHarness;
+beforeAll(async () => {
+  weir = await openControlHarness();
+});
+afterAll(() => weir.close());
+
+const error = (code: number, message: unknown = expect.any(String)) => ({ status: 'error', error: { code, message } });
+
+async function addSite(siteId: string): Promise<void> {
+  const reply = await weir.call('POST', '/sites', { name: 'N', domain: 'example.com', site_id: siteId });
+  expect(reply.status).toBe(201);
+}
+
+describe('sign-in', () => {
+  test('a missing or wrong token is 401 in the envelope', async () => {
+    for (const token of ['', 'wrong']) {
+      const reply = await weir.call('GET', '/sites', undefined, token);
+      expect([reply.status, reply.body]).toEqual([401, error(401)]);
+    }
+    expect((await fetch(`${weir.url}/api/admin/nowhere`)).status).toBe(401);
+  });
+  test('the scheme is read in any case, and no other origin may read', async () => {
+    const headers = { authorization: 'bEaReR test-admin-token-0123456789', origin: 'https://evil.example' };
+    const response = await fetch(`${weir.url}/api/admin/sites`, { headers });
+    expect(response.status).toBe(200);
+    expect(response.headers.get('access-control-allow-origin')).toBeNull();
+    expect(response.headers.get('set-cookie')).toBeNull();
+  });
+});
+
+describe('sites', () => {
+  test('POST gives 201 and the site; site_id is made when not given', async () => {
+    const { status, body } = await weir.call('POST', '/sites', { name: 'Shop', domain: 'Shop.Example' });
+    expect(status).toBe(201);
+    expect(body).toEqual({
+      status: 'success',
+      data: {
+        site_id: expect.stringMatching(/^site_[a-z2-9]{12}$/),
+        name: 'Shop',
+        domain: 'shop.example',
+        timezone: 'UTC',
+        limits: {},
+        created_at: expect.stringMatching(/Z$/),
+      },
+    });
+    expect((await weir.call('GET', `/sites/${body.data.site_id}`)).body.data).toEqual(body.data);
+    expect((await weir.call('GET', '/sites')).body.data).toContainEqual(body.data);
+  });
+  test('of concurrent calls with one site_id exactly one gets 201, the others 409', async () => {
+    const body = { name: 'A', domain: 'a.example', site_id: 'taken' };
+    const replies = await Promise.all(Array.from({ length: 8 }, () => weir.call('POST', '/sites', body)));
+    expect(replies.map(({ status }) => status).sort()).toEqual([201, ...Array(7).fill(409)]);
+    expect(replies.find(({ status }) => status === 409)?.body).toEqual(error(409, 'site_id taken is taken'));
+  });
+  test.each([
+    [{ domain: 'a.example' }, 'name is required'],
+    [{ name: 'A' }, 'domain is required'],
+    [{ name: 'A', domain: 'http://a.example/' }, expect.stringMatching(/^domain must match/)],
+    [{ name: 'A', domain: 'a.example', site_id: 'a b' }, 'site_id must match ^[A-Za-z0-9_-]{1,64}$'],
+    [{ name: 'A', domain: 'a.example', timezone: 'Mars/Base' }, expect.stringMatching(/^timezone must be/)],
+    [{ name: 'A', domain: 'a.example', limits: { collect: 0 } }, expect.stringMatching(/^limits.collect must be/)],
+    [{ name: 7, domain: 'a.example' }, 'name must be string'],
+    ['[]', expect.any(String)],
+    ['{', expect.any(String)],
+  ])('400 names field and rule: %j', async (body, message) => {
+    const reply = await weir.call('POST', '/sites', body);
+    expect([reply.status, reply.body]).toEqual([400, error(400, message)]);
+  });
+  test('PATCH changes name, domain, timezone and limits; null goes back to the default', async () => {
+    await addSite('patched');
+    const change = { name: 'B', domain: 'b.example', timezone: 'Europe/Berlin', limits: { collect: 10, events: 20 } };
+    expect((await weir.call('PATCH', '/sites/patched', change)).body.data).toMatchObject(change);
+    const { body } = await weir.call('PATCH', '/sites/patched', { limits: { collect: null } });
+    expect(body.data).toMatchObject({ name: 'B', limits: { events: 20 } });
+    expect(body.data.limits).not.toHaveProperty('collect');
+    expect((await weir.call('PATCH', '/sites/none', change)).status).toBe(404);
+  });
+  test('DELETE removes', async () => {
+    await addSite('removed');
+    expect((await weir.call('DELETE', '/sites/removed')).status).toBe(200);
+    expect((await weir.call('GET', '/sites/removed')).body).toEqual(error(404, 'site not found'));
+    expect((await weir.call('DELETE', '/sites/removed')).status).toBe(404);
+  });
+  test('405 with Allow, 404 for an unknown path, 413 for a body over the limit', async () => {
+    const reply = await weir.call('PUT', '/sites', {});
+    expect([reply.status, reply.headers.get('allow'), reply.body]).toEqual([405, 'GET, POST, HEAD', error(405)]);
+    expect((await weir.call('GET', '/nowhere')).body).toEqual(error(404, 'no such path'));
+    expect((await weir.call('POST', '/sites', { name: 'x'.repeat(1_100_000) })).body).toEqual(error(413));
+  });
+});
+
+describe('keys', () => {
+  test('the key is shown this once and its hash authenticates', async () => {
+    await addSite('keyed');
+    const made = await weir.call('POST', '/sites/keyed/keys', { name: 'k', scopes: ['events:write'] });
+    expect(made.status).toBe(201);
+    expect(made.body.data).toMatchObject({
+      site_id: 'keyed',
+      name: 'k',
+      scopes: ['events:write'],
+      legacy_identify: false,
+    });
+    const listed = await weir.call('GET', '/sites/keyed/keys');
+    expect(listed.body.data).toHaveLength(1);
+    expect(JSON.stringify(listed.body)).not.toContain(made.body.data.key);
+    expect(listed.body.data[0]).not.toHaveProperty('hash');
+    expect((await weir.call('DELETE', `/sites/keyed/keys/${made.body.data.key_id}`)).status).toBe(200);
+    expect((await weir.call('GET', '/sites/keyed/keys')).body.data).toEqual([]);
+    expect((await weir.call('DELETE', `/sites/keyed/keys/${made.body.data.key_id}`)).status).toBe(404);
+  });
+  test('a legacy identify key', async () => {
+    await addSite('legacy');
+    const { body } = await weir.call('POST', '/sites/legacy/keys', { name: 'k', legacy_identify: true });
+    expect(body.data).toMatchObject({ scopes: ['identify:write'], legacy_identify: true });
+  });
+  test.each([{ name: 'k' }, { name: 'k', scopes: [] }, { name: 'k', scopes: ['all'] }, { scopes: ['events:write'] }])(
+    '400: %j',
+    async (body) => {
+      expect((await weir.call('POST', '/sites/legacy/keys', body)).status).toBe(400);
+    },
+  );
+  test('404 without the site', async () => {
+    expect((await weir.call('GET', '/sites/none/keys')).status).toBe(404);
+    expect((await weir.call('POST', '/sites/none/keys', { name: 'k', scopes: ['events:write'] })).status).toBe(404);
+  });
+});
+
+describe('exclusion rules', () => {
+  beforeAll(() => addSite('ruled'));
+  test.each([
+    ['ip', '192.0.2.1'],
+    ['ip', '2001:db8::/32'],
+    ['path', '/admin/*'],
+    ['hostname', 'staging.example.com'],
+    ['country', 'DE'],
+    ['user_agent', 'HeadlessChrome'],
+    ['visitor', 'v1'],
+    ['bots', undefined],
+  ])('%s %s', async (type, value) => {
+    const made = await weir.call('POST', '/sites/ruled/exclusions', { type, value });
+    expect(made.status).toBe(201);
+    expect(made.body.data).toMatchObject({ type, value: value ?? '' });
+    expect((await weir.call('POST', '/sites/ruled/exclusions', { type, value })).status).toBe(409);
+    expect((await weir.call('DELETE', `/sites/ruled/exclusions/${made.body.data.rule_id}`)).status).toBe(200);
+    expect((await weir.call('GET', '/sites/ruled/exclusions')).body.data).toEqual([]);
+  });
+  test.each([
+    ['ip', '192.0.2.300'],
+    ['ip', '192.0.2.0/33'],
+    ['path', 'admin'],
+    ['hostname', 'a b'],
+    ['country', 'Germany'],
+    ['user_agent', ''],
+    ['visitor', 'v'.repeat(65)],
+    ['bots', 'no'],
+    ['moon', 'x'],
+  ])('400: %s %s', async (type, value) => {
+    expect((await weir.call('POST', '/sites/ruled/exclusions', { type, value })).status).toBe(400);
+  });
+});
+
+describe('sql', () => {
+  test('columns and rows, with params', async () => {
+    const { body } = await weir.call('POST', '/sql', {
+      query: 'SELECT {n:UInt32} AS n, {t:String} AS t',
+      params: { n: 7, t: "o'x" },
+    });
+    expect(body.data).toEqual({
+      columns: [
+        { name: 'n', type: 'UInt32' },
+        { name: 't', type: 'String' },
+      ],
+      rows: [{ n: 7, t: "o'x" }],
+    });
+  });
+  test.each([
+    'DROP TABLE records',
+    'SELECT nothing',
+    'SELECT 1 SETTINGS max_threads = 1',
+    "SELECT * FROM file('/etc/passwd')",
+    '',
+  ])('400: %s', async (query) => {
+    const reply = await weir.call('POST', '/sql', { query });
+    expect([reply.status, reply.body]).toEqual([400, error(400)]);
+    expect(reply.body.error.message.length).toBeLessThan(600);
+  });
+});
+
+describe('pipeline and audit', () => {
+  test('lag falls to 0 and the books balance: a row, a drop and a dead letter', async () => {
+    await addSite('audited');
+    await weir.call('POST', '/sites/audited/exclusions', { type: 'path', value: '/secret*' });
+    const head = {
+      kind: 'import',
+      siteId: 'audited',
+      receivedAt: Date.now(),
+      ip: '',
+      userAgent: '',
+      acceptLanguage: '',
+    } as const;
+    const hit = (n: number, path: string) =>
+      encodeRawRecord(
+        { ...head, eventId: `0197a000-0000-7000-8000-00000000000${n}` },
+        JSON.stringify({ url: `https://example.com${path}`, timestamp: 1_700_000_000_000 }),
+      );
+    const values = [hit(1, '/'), hit(2, '/secret'), Buffer.from('{"eventId":1}')];
+    await weir.eventLog.append(
+      TOPIC_RAW,
+      values.map((value) => ({ key: 'one', value })),
+    );
+    await eventually('audit', async () => (await weir.call('GET', '/audit')).body.data.totals.in_flight === 0);
+    const { data } = (await weir.call('GET', '/audit')).body;
+    expect(data.balanced).toBe(true);
+    expect(data.totals).toMatchObject({
+      received: 3,
+      stored: 1,
+      dropped: { excluded_path: 1 },
+      dead: { unreadable: 1 },
+    });
+    expect(data.partitions).toHaveLength(4);
+
+    await eventually('lag', async () =>
+      (await weir.call('GET', '/pipeline')).body.data.every(({ lag }: { lag: number }) => lag === 0),
+    );
+    const pipeline = (await weir.call('GET', '/pipeline')).body.data;
+    expect(pipeline.map(({ topic, dead_letters }: Record<string, unknown>) => [topic, dead_letters])).toEqual([
+      ['events.raw', 1],
+      ['events.enriched', 0],
+    ]);
+  });
+});
+
+test('the dashboard: strict policy, no cookie, and where the geo data is from', async () => {
+  const response = await fetch(`${weir.url}/dashboard`);
+  expect(response.status).toBe(200);
+  expect(response.headers.get('content-security-policy')).toMatch(/^default-src 'none'; script-src 'self';/);
+  expect(response.headers.get('set-cookie')).toBeNull();
+  expect(await response.text()).toContain('IP Geolocation by DB-IP');
+  const script = await (await fetch(`${weir.url}/dashboard/dashboard.js`)).text();
+  expect(script).not.toMatch(/innerHTML|document\.write|eval\(/);
+  expect(() => new Function(script)).not.toThrow();
+});
+
+// Last: it shuts this address out for a minute.
+test('after 30 wrong tokens within a minute an address waits', async () => {
+  const attempts = await Promise.all(Array.from({ length: 31 }, () => weir.call('GET', '/sites', undefined, 'wrong')));
+  expect(attempts.some(({ status }) => status === 429)).toBe(true);
+  const reply = await weir.call('GET', '/sites');
+  expect([reply.status, Number(reply.headers.get('retry-after')) > 0]).toEqual([429, true]);
+});

@@ -1,0 +1,117 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { openClickhouseAnalytics } from '@weir/adapters/clickhouse-analytics';
+import { openLmdbEventLog } from '@weir/adapters/lmdb-event-log';
+import { openLmdbStateStore } from '@weir/adapters/lmdb-state-store';
+import { openLogRegistry } from '@weir/adapters/log-registry';
+import { createControl } from '@weir/control/control';
+import { GROUP_ENRICHER, GROUP_WRITER, TOPIC_ENRICHED, TOPIC_RAW } from '@weir/domain/topics';
+import { startEmbeddedClickhouse } from '@weir/embedded-clickhouse/start-embedded-clickhouse';
+import { openGeo } from '@weir/enricher/geo/open-geo';
+import { createEnrichment } from '@weir/enricher/pipeline';
+import { startEnricher } from '@weir/enricher/service';
+import type { EventLog } from '@weir/ports/event-log';
+import { createLogger } from '@weir/runtime/logger';
+import { createMetrics } from '@weir/runtime/metrics';
+import { startWriter } from '@weir/writer/service';
+import express from 'express';
+
+export const ADMIN_TOKEN = 'test-admin-token-0123456789';
+const SCHEMAS = join(__dirname, '../../../schemas/clickhouse');
+const CLICKHOUSE = join(__dirname, '../../../packages/embedded-clickhouse/src/server.ts');
+
+export type ControlHarness = Awaited<ReturnType<typeof openControlHarness>>;
+
+export interface Reply {
+  readonly status: number;
+  readonly headers: Headers;
+  // biome-ignore lint/suspicious/noExplicitAny: the body is what the tests look at
+  readonly body: any;
+}
+
+/** Control over real HTTP, with the whole pipeline behind it: lmdb, enricher, writer, embedded ClickHouse. */
+export async function openControlHarness(decorate: (log: EventLog) => EventLog = (log) => log) {
+  const folder = await mkdtemp(join(tmpdir(), 'weir-control-'));
+  const clock = Date.now;
+  const logger = createLogger('error');
+  const metrics = createMetrics();
+  const engine = await startEmbeddedClickhouse({ dataDir: folder, entry: CLICKHOUSE, logger });
+  await engine.ready();
+  const { url: clickhouseUrl, username, password } = engine;
+  const analytics = openClickhouseAnalytics({ url: clickhouseUrl, username, password, migrationsDir: SCHEMAS });
+  await analytics.migrate();
+  const eventLog = await openLmdbEventLog({
+    folder: join(folder, 'log'),
+    partitions: 4,
+    clock,
+    retentionMs: () => 3_600_000,
+  });
+  const stateStore = await openLmdbStateStore({ folder: join(folder, 'state'), clock });
+  const randomSalt = () => randomBytes(32).toString('hex');
+  const registry = await openLogRegistry({ eventLog, clock, randomSalt });
+  const geo = await openGeo({});
+  const enrichment = createEnrichment({ registry, geo, logId: eventLog.logId, clock });
+  const enricher = await startEnricher({ eventLog, stateStore, registry, enrichment, clock, logger, metrics });
+  const limits = { rowsMax: 20_000, bytesMax: 16 * 1024 * 1024, lingerMs: 50 };
+  const writer = await startWriter({ eventLog, analytics, clock, logger, metrics, limits });
+
+  const makeControl = () =>
+    createControl({
+      registry,
+      eventLog: decorate(eventLog),
+      analytics,
+      adminToken: ADMIN_TOKEN,
+      clock,
+      randomBytes,
+      logger,
+      pipelineStatus: () => [
+        { topic: TOPIC_RAW, consumer: GROUP_ENRICHER, partitions: enricher.status() },
+        { topic: TOPIC_ENRICHED, consumer: GROUP_WRITER, partitions: writer.status() },
+      ],
+    });
+  let control = makeControl();
+  const app = express();
+  app.use((request, response, next) => control.router(request, response, next));
+  const server = createServer(app);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+
+  async function call(method: string, path: string, body?: unknown, token: string = ADMIN_TOKEN): Promise<Reply> {
+    const response = await fetch(`${url}/api/admin${path}`, {
+      method,
+      headers: { authorization: `Bearer ${token}` },
+      ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    return { status: response.status, headers: response.headers, body: text === '' ? undefined : JSON.parse(text) };
+  }
+
+  return {
+    url,
+    folder,
+    eventLog,
+    analytics,
+    registry,
+    call,
+    /** What control keeps in memory is gone, as after a kill. */
+    forgetControl() {
+      control = makeControl();
+    },
+    async close() {
+      await new Promise((resolve) => server.close(resolve));
+      await enricher.close();
+      await writer.close();
+      await geo.close();
+      await registry.close();
+      await stateStore.close();
+      await eventLog.close();
+      await analytics.close();
+      await engine.close();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}

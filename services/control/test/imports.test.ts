@@ -1,0 +1,174 @@
+import { TOPIC_RAW } from '@weir/domain/topics';
+import { eventually } from '@weir/testkit/eventually';
+import { type AppendFault, createFaultyEventLog } from '@weir/testkit/faulty-event-log';
+import { type ControlHarness, openControlHarness, type Reply } from './control-harness.ts';
+
+let weir: ControlHarness;
+let fault: AppendFault = 'none';
+beforeAll(async () => {
+  weir = await openControlHarness((log) =>
+    createFaultyEventLog(
+      log,
+      () => undefined,
+      () => fault,
+    ),
+  );
+});
+afterAll(() => weir.close());
+afterEach(() => {
+  fault = 'none';
+});
+
+let files = 0;
+const newDigest = () => (++files).toString(16).padStart(64, '0');
+
+const hit = (line: number) => ({
+  line,
+  timestamp: 1_431_857_103_000 + line * 1000,
+  ip: `192.0.2.${line % 7}`,
+  user_agent: 'Mozilla/5.0 (X11; Linux x86_64; rv:25.0) Gecko/20100101 Firefox/25.0',
+  url: `https://example.com/${line}`,
+  referrer: '',
+});
+const chunk = (lease: string, first: number, last: number) => ({
+  lease,
+  first_line: first,
+  last_line: last,
+  hits: Array.from({ length: last - first + 1 }, (_, index) => hit(first + index)),
+});
+
+async function newSite(): Promise<string> {
+  return (await weir.call('POST', '/sites', { name: 'N', domain: 'example.com' })).body.data.site_id;
+}
+const start = (site: string, digest: string): Promise<Reply> =>
+  weir.call('POST', `/sites/${site}/imports`, { file_digest: digest });
+const send = (site: string, digest: string, body: object): Promise<Reply> =>
+  weir.call('POST', `/sites/${site}/imports/${digest}/chunks`, body);
+
+async function rows(site: string): Promise<{ rows: number; lines: number }> {
+  const query = 'SELECT count() AS rows, uniqExact(pathname) AS lines FROM events WHERE site_id = {site:String}';
+  const { body } = await weir.call('POST', '/sql', { query, params: { site } });
+  return { rows: Number(body.data.rows[0].rows), lines: Number(body.data.rows[0].lines) };
+}
+async function stored(site: string, digest: string, lines: number): Promise<void> {
+  const finish = { lease: 'any', lines };
+  await eventually('queryable', async () => {
+    const { body } = await weir.call('POST', `/sites/${site}/imports/${digest}/finish`, finish);
+    return body.data.queryable;
+  });
+}
+
+test('chunks move the ledger, rows have source import, and a finished file adds nothing', async () => {
+  const [site, digest] = [await newSite(), newDigest()];
+  const { body } = await start(site, digest);
+  expect(body.data).toMatchObject({ lines_done: 0, finished: false, lease: expect.any(String) });
+  const { lease } = body.data;
+  expect((await send(site, digest, chunk(lease, 1, 50))).body.data).toMatchObject({
+    lines_done: 50,
+    hits_appended: 50,
+  });
+  // The answer got lost and the chunk comes again.
+  expect((await send(site, digest, chunk(lease, 1, 50))).body.data).toMatchObject({
+    lines_done: 50,
+    hits_appended: 50,
+  });
+  expect((await send(site, digest, chunk(lease, 60, 70))).status).toBe(409);
+  expect((await send(site, digest, chunk(lease, 51, 60))).body.data).toMatchObject({ lines_done: 60 });
+  expect((await weir.call('POST', `/sites/${site}/imports/${digest}/finish`, { lease, lines: 61 })).status).toBe(409);
+  await stored(site, digest, 60);
+  expect(await rows(site)).toEqual({ rows: 60, lines: 60 });
+  expect((await start(site, digest)).body.data).toMatchObject({ finished: true, lease: null, lines_done: 60 });
+  expect((await weir.call('GET', `/sites/${site}/imports`)).body.data).toMatchObject([
+    { file_digest: digest, finished: true },
+  ]);
+  const query = 'SELECT DISTINCT source AS source, type AS type FROM events WHERE site_id = {site:String}';
+  expect((await weir.call('POST', '/sql', { query, params: { site } })).body.data.rows).toEqual([
+    { source: 'import', type: 'pageview' },
+  ]);
+});
+
+describe('an append that is not known to be stored leaves the chunk pending; its repeat adds what is missing', () => {
+  test.each<AppendFault>(['refused', 'half', 'stored-unknown', 'lost-unknown'])('%s', async (kind) => {
+    const [site, digest] = [await newSite(), newDigest()];
+    const { lease } = (await start(site, digest)).body.data;
+    fault = kind;
+    const failed = await send(site, digest, chunk(lease, 1, 40));
+    expect([failed.status, failed.headers.get('retry-after')]).toEqual([503, expect.any(String)]);
+    fault = 'none';
+    // Control is killed: nothing but the ledger knows of the chunk.
+    weir.forgetControl();
+    expect((await send(site, digest, chunk(lease, 1, 40))).body.data).toMatchObject({
+      lines_done: 40,
+      hits_appended: 40,
+    });
+    await stored(site, digest, 40);
+    expect(await rows(site)).toEqual({ rows: 40, lines: 40 });
+  });
+});
+
+test('a resumed import may cut its chunks otherwise', async () => {
+  const [site, digest] = [await newSite(), newDigest()];
+  const { lease } = (await start(site, digest)).body.data;
+  fault = 'half';
+  expect((await send(site, digest, chunk(lease, 1, 40))).status).toBe(503);
+  fault = 'none';
+  weir.forgetControl();
+  const again = (await start(site, digest)).body.data;
+  expect(again.lines_done).toBe(0);
+  expect((await send(site, digest, chunk(again.lease, 1, 15))).status).toBe(200);
+  expect((await send(site, digest, chunk(again.lease, 16, 70))).status).toBe(200);
+  await stored(site, digest, 70);
+  expect(await rows(site)).toEqual({ rows: 70, lines: 70 });
+});
+
+test('after an append with an unknown outcome, nothing is looked up until it must have settled', async () => {
+  const [site, digest] = [await newSite(), newDigest()];
+  const { lease } = (await start(site, digest)).body.data;
+  fault = 'lost-unknown';
+  await send(site, digest, chunk(lease, 1, 5));
+  fault = 'none';
+  const early = await send(site, digest, chunk(lease, 1, 5));
+  expect([early.status, Number(early.headers.get('retry-after')) > 0]).toEqual([503, true]);
+});
+
+test('one import of a file at a time', async () => {
+  const [site, digest] = [await newSite(), newDigest()];
+  const { lease } = (await start(site, digest)).body.data;
+  const second = await start(site, digest);
+  expect([second.status, second.headers.get('retry-after')]).toEqual([409, '1']);
+  expect((await send(site, digest, chunk('other', 1, 5))).status).toBe(409);
+  await weir.call('POST', `/sites/${site}/imports/${digest}/release`, { lease });
+  expect((await start(site, digest)).status).toBe(200);
+});
+
+test("a visitor's hits stay in order in one partition", async () => {
+  const [site, digest] = [await newSite(), newDigest()];
+  const { lease } = (await start(site, digest)).body.data;
+  const before = await weir.eventLog.positions(TOPIC_RAW, 'none');
+  await send(site, digest, {
+    ...chunk(lease, 1, 20),
+    hits: chunk(lease, 1, 20).hits.map((one) => ({ ...one, ip: '192.0.2.9' })),
+  });
+  const after = await weir.eventLog.positions(TOPIC_RAW, 'none');
+  expect(after.map(({ end }, index) => end - (before[index]?.end ?? 0)).sort((a, b) => a - b)).toEqual([0, 0, 0, 20]);
+});
+
+test.each([
+  [{ first_line: 1, last_line: 2, hits: [hit(3)] }, /^line must rise/],
+  [{ first_line: 1, last_line: 2, hits: [hit(2), hit(1)] }, /^line must rise/],
+  [{ first_line: 2, last_line: 1, hits: [] }, /^last_line must be/],
+  [{ first_line: 1, last_line: 1, hits: [{ ...hit(1), url: 7 }] }, /^hits.0.url must be string/],
+  [{ first_line: 1, last_line: 1 }, /^hits is required/],
+])('400: %j', async (body, message) => {
+  const [site, digest] = [await newSite(), newDigest()];
+  const { lease } = (await start(site, digest)).body.data;
+  const reply = await send(site, digest, { lease, ...body });
+  expect([reply.status, reply.body.error.message]).toEqual([400, expect.stringMatching(message)]);
+});
+
+test('404 without site, import or a digest that is one', async () => {
+  const site = await newSite();
+  expect((await start('none', newDigest())).status).toBe(404);
+  expect((await send(site, newDigest(), chunk('l', 1, 1))).status).toBe(404);
+  expect((await start(site, 'no digest')).status).toBe(400);
+});
