@@ -8,7 +8,7 @@ import { outcomeOf } from './kafka-append-run.ts';
 import { createKafkaAppender } from './kafka-appender.ts';
 import { createKafka, FAIL_FAST, type KafkaAddress, PATIENT } from './kafka-client.ts';
 import { eventLogUnavailable } from './kafka-errors.ts';
-import { createKafkaLink, type KafkaLink } from './kafka-link.ts';
+import { createKafkaLink, type KafkaLink, runAgain } from './kafka-link.ts';
 import { claimLogId } from './kafka-log-id.ts';
 import { readEdges, readOffsetsAtTime } from './kafka-offsets.ts';
 import { subscribe } from './kafka-subscription.ts';
@@ -56,6 +56,7 @@ export async function openKafkaEventLog(config: KafkaEventLogConfig): Promise<Ka
   const partitions = Array.from({ length: partitionCount }, (_, partition) => partition);
   const appendLink = createKafkaLink(fast, all, logger);
   const queryLink = createKafkaLink(fast, all, logger);
+  await leadersAnswer(queryLink, all, config.topics, topicPrefix, partitions);
   const appender = createKafkaAppender({ link: appendLink, clock, logger });
   const openTable = (name: string) =>
     openKafkaTable({ link: createKafkaLink(patient, [named(name)], logger), appender, topic: named(name), logger });
@@ -134,6 +135,25 @@ function refuseFatalDrift(found: readonly TopicDrift[], logger: Logger): void {
   if (lines.length > 0) logger.warn({ drift: lines }, 'topics are weaker than infra/kafka/topics.json asks for');
 }
 
+/** Attempts of 100 ms: the partitions of new topics are there when the broker has made their files. */
+const OPEN_ATTEMPTS = 200;
+
+async function leadersAnswer(
+  link: KafkaLink,
+  names: readonly string[],
+  { topics }: TopicsSpec,
+  prefix: string,
+  partitions: readonly number[],
+): Promise<void> {
+  for (const name of names) {
+    const count = topics[name.slice(prefix.length)]?.partitions;
+    const asked = typeof count === 'number' ? partitions.slice(0, count) : partitions;
+    await readEdges(link, name, asked, OPEN_ATTEMPTS).catch((error: unknown) => {
+      throw eventLogUnavailable(name, error);
+    });
+  }
+}
+
 /** Every partition of `topic` has a leader that answers. */
 async function ping(link: KafkaLink, topic: string, topics: readonly string[]): Promise<void> {
   try {
@@ -157,7 +177,7 @@ async function readPositions(
   partitions: readonly number[],
 ): Promise<readonly PartitionPosition[]> {
   const edges = await readEdges(link, topic, partitions);
-  const committed = await link.run(async (cluster) => {
+  const committed = await runAgain(link, 10, async (cluster) => {
     const coordinator = await cluster.findGroupCoordinator({ groupId: group });
     const { responses } = await coordinator.offsetFetch({
       groupId: group,

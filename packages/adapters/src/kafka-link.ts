@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from '@weir/runtime/logger';
 import type { Broker, Cluster, Kafka } from 'kafkajs';
 import { brokerErrorType } from './kafka-errors.ts';
@@ -78,6 +79,27 @@ function newCluster(kafka: Kafka): Cluster {
   });
   if (found === undefined) throw new TypeError('kafkajs no longer gives its cluster to partition assigners');
   return found;
+}
+
+const RETRY_PAUSE_MS = 100;
+
+/** Reads again what failed, on fresh metadata: a leader that moved, a topic whose leader was chosen a moment ago. */
+export async function runAgain<T>(
+  link: KafkaLink,
+  attempts: number,
+  work: (cluster: Cluster) => Promise<T>,
+): Promise<T> {
+  for (let left = attempts - 1; ; left--) {
+    try {
+      return await link.run(async (cluster) => {
+        if (left < attempts - 1) await cluster.refreshMetadata();
+        return work(cluster);
+      });
+    } catch (error) {
+      if (left <= 0) throw error;
+      await pause(RETRY_PAUSE_MS);
+    }
+  }
 }
 
 /** The leader of a partition as last heard; `undefined` where there is none now. */

@@ -1,4 +1,7 @@
-import type { KafkaLink } from './kafka-link.ts';
+import { type KafkaLink, runAgain } from './kafka-link.ts';
+
+/** A second, and what the attempts take. */
+const ATTEMPTS = 10;
 
 export interface Edges {
   /** The lowest offset that is still there. */
@@ -12,9 +15,10 @@ export async function readEdges(
   link: KafkaLink,
   topic: string,
   partitions: readonly number[],
+  attempts = ATTEMPTS,
 ): Promise<ReadonlyMap<number, Edges>> {
   const asked = partitions.map((partition) => ({ partition }));
-  const [first, end] = await link.run((cluster) =>
+  const [first, end] = await runAgain(link, attempts, (cluster) =>
     Promise.all([
       cluster.fetchTopicsOffset([{ topic, partitions: asked, fromBeginning: true }]),
       cluster.fetchTopicsOffset([{ topic, partitions: asked, fromBeginning: false }]),
@@ -37,7 +41,7 @@ export async function readOffsetsAtTime(
   timeMs: number,
 ): Promise<ReadonlyMap<number, number | undefined>> {
   const asked = partitions.map((partition) => ({ partition }));
-  const found = await link.run((cluster) =>
+  const found = await runAgain(link, ATTEMPTS, (cluster) =>
     cluster.fetchTopicsOffset([{ topic, partitions: asked, fromTimestamp: timeMs }]),
   );
   return new Map([...byPartition(found)].map(([partition, offset]) => [partition, offset < 0 ? undefined : offset]));
