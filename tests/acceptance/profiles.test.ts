@@ -148,7 +148,7 @@ describe('decisions: identifying again merges', () => {
     expect(more).toEqual([]);
     expect(profile).toMatchObject({ email: 'one@a.example', name: 'Two', image });
     expect(traitsOf(profile)).toEqual({ plan: 'pro', beta: true });
-    expect((profile?.visitor_ids as string[]).toSorted()).toEqual(['v1', 'v2']);
+    expect([profile?.visitor_ids].flat().toSorted()).toEqual(['v1', 'v2']);
     expect(Boolean(profile?.ordered)).toBe(true);
     const customers = await weir.rows(
       'payment_customers',

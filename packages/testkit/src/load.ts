@@ -1,0 +1,100 @@
+import type { Agent } from 'node:http';
+import { type HttpAnswer, keptConnection, sendHttp } from './http-client.ts';
+import { bearer } from './weir-client.ts';
+
+const REQUEST_TIMEOUT_MS = 2_000;
+
+export interface LoadOptions {
+  readonly url: string;
+  readonly site: string;
+  readonly key: string;
+  readonly clients: number;
+}
+
+/** What the clients were told. A name is acknowledged once, however often it had to be sent. */
+export interface Load {
+  /** Idempotency keys of server events, each repeated until 202 or 200 came. */
+  readonly acknowledgedKeys: ReadonlySet<string>;
+  /** Names of hits of the browser, each sent once and answered 204. */
+  readonly acknowledgedHits: ReadonlySet<string>;
+  /** Requests that had to be repeated: 503, no connection, no answer. */
+  retries(): number;
+  /** Answers that no fault explains. */
+  readonly strange: readonly string[];
+  /** Lets each client finish its event (so the service has to be up) and resolves when all have. */
+  stop(): Promise<void>;
+}
+
+/** Clients that send one thing after another without a pause: two server events with retries, then one hit without. */
+export function startLoad({ url, site, key, clients }: LoadOptions): Load {
+  const acknowledgedKeys = new Set<string>();
+  const acknowledgedHits = new Set<string>();
+  const strange: string[] = [];
+  let retries = 0;
+  let stopped = false;
+
+  const sendEvent = (agent: Agent, name: string): Promise<HttpAnswer | undefined> =>
+    answerOrNone(url, agent, '/api/v1/events', { name: 'load', idempotency_key: name, visitor_id: name }, bearer(key));
+
+  const untilAcknowledged = async (agent: Agent, name: string): Promise<void> => {
+    for (;;) {
+      const answer = await sendEvent(agent, name);
+      if (answer?.status === 202 || answer?.status === 200) break;
+      retries++;
+      if (answer !== undefined && answer.status !== 503) strange.push(`event ${name}: ${answer.status} ${answer.text}`);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+    acknowledgedKeys.add(name);
+  };
+
+  const hitOnce = async (agent: Agent, name: string): Promise<void> => {
+    const hit = { site_id: site, visitor_id: name, session_id: name, type: 'event', event_name: name };
+    const answer = await answerOrNone(url, agent, '/api/collect', hit, {});
+    if (answer?.status === 204) acknowledgedHits.add(name);
+    else if (answer !== undefined && answer.status !== 503) strange.push(`hit ${name}: ${answer.status}`);
+  };
+
+  const client = async (number: number): Promise<void> => {
+    const agent = keptConnection();
+    for (let n = 0; !stopped; n++) {
+      const name = `c${number}-${n}`;
+      if (n % 3 === 2) await hitOnce(agent, name);
+      else await untilAcknowledged(agent, name);
+    }
+    agent.destroy();
+  };
+  const running = Promise.all(Array.from({ length: clients }, (_, number) => client(number)));
+
+  return {
+    acknowledgedKeys,
+    acknowledgedHits,
+    retries: () => retries,
+    strange,
+    async stop() {
+      stopped = true;
+      await running;
+    },
+  };
+}
+
+/** `undefined`: refused, cut off or too late, so that the client can't know what became of it. */
+function answerOrNone(
+  url: string,
+  agent: Agent,
+  path: string,
+  body: object,
+  headers: Readonly<Record<string, string>>,
+): Promise<HttpAnswer | undefined> {
+  return sendHttp(url, { path, body, headers, agent, timeoutMs: REQUEST_TIMEOUT_MS }).catch(() => undefined);
+}
+
+/** Numbers from 0 to 1 that are the same for the same seed (mulberry32). */
+export function seededRandom(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+  };
+}
