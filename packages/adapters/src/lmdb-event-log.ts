@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { mkdirSync } from 'node:fs';
+import { closeSync, fsyncSync, mkdirSync, openSync } from 'node:fs';
 import { DependencyError } from '@weir/domain/errors';
 import type { AppendOutcome, AppendRecord, Commit, EventLog } from '@weir/ports/event-log';
 import { open } from 'lmdb';
@@ -43,6 +43,7 @@ export async function openLmdbEventLog(config: LmdbEventLogConfig): Promise<Even
       void meta.put('logId', randomUUID());
       void meta.put('partitions', config.partitions);
     });
+    syncFolder(config.folder);
   }
   const logId = meta.get('logId') as string;
   const partitionCount = meta.get('partitions') as number;
@@ -174,6 +175,13 @@ function openEnvironment(folder: string) {
   } catch (error) {
     throw new DependencyError('event_log_unavailable', `can't open the event log in ${folder}`, { cause: error });
   }
+}
+
+/** The new file's name lasts too. */
+function syncFolder(folder: string): void {
+  const handle = openSync(folder, 'r');
+  fsyncSync(handle);
+  closeSync(handle);
 }
 
 function* storedTopics(entries: Entries): Iterable<{ topic: string }> {

@@ -1,4 +1,4 @@
-import type { EventLog, PartitionHandle, StoredRecord, Subscription } from '@weir/ports/event-log';
+import type { AppendRecord, EventLog, PartitionHandle, StoredRecord, Subscription } from '@weir/ports/event-log';
 import { eventually } from '@weir/testkit/eventually';
 
 /** A member of a group that keeps what it was given, for tests to look at. */
@@ -81,4 +81,12 @@ export async function startMember(log: EventLog, topic: string, options: MemberO
         return records.length >= count && records;
       }),
   };
+}
+
+export function record(value: string, key?: string): AppendRecord {
+  return { value: Buffer.from(value), ...(key === undefined ? {} : { key }) };
+}
+
+export function text(stored: StoredRecord): string {
+  return Buffer.from(stored.value).toString();
 }
