@@ -19,9 +19,9 @@ interface SiteOptions {
   readonly name?: string;
   readonly domain?: string;
   readonly timezone?: string;
-  readonly limitCollect?: number | null;
-  readonly limitEvents?: number | null;
-  readonly limitIdentify?: number | null;
+  readonly limitCollect?: number | 'default';
+  readonly limitEvents?: number | 'default';
+  readonly limitIdentify?: number | 'default';
 }
 
 const show = (site: SiteView): string => fields({ ...site });
@@ -92,7 +92,7 @@ export function addSiteCommands(program: Command, context: CommandContext): void
 
 function changeOf(options: SiteOptions): object {
   const { name, domain, timezone, limitCollect: collect, limitEvents: events, limitIdentify: identify } = options;
-  const limits = defined({ collect, events, identify });
+  const limits = defined({ collect: limitOf(collect), events: limitOf(events), identify: limitOf(identify) });
   return defined({ name, domain, timezone, limits: Object.keys(limits).length > 0 ? limits : undefined });
 }
 
@@ -100,8 +100,13 @@ function defined(values: Readonly<Record<string, unknown>>): object {
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
 }
 
-function readLimit(text: string): number | null {
-  if (text === 'default') return null;
+/** The admin API takes null for the default; commander takes null for nothing. */
+function limitOf(limit: number | 'default' | undefined): number | null | undefined {
+  return limit === 'default' ? null : limit;
+}
+
+function readLimit(text: string): number | 'default' {
+  if (text === 'default') return text;
   if (!/^[1-9]\d{0,9}$/.test(text)) throw new InvalidArgumentError('a whole number from 1, or "default".');
   return Number(text);
 }

@@ -1,5 +1,7 @@
 import progress from 'cli-progress';
+
 const { Format, SingleBar } = progress;
+
 import type { CliIo } from '../cli-io.ts';
 
 /** What the user sees while an import runs, on standard error. */

@@ -1,0 +1,46 @@
+import { Readable, Writable } from 'node:stream';
+import type { CliIo } from '@weir/cli/cli-io';
+import { runCli } from '@weir/cli/run-cli';
+
+export interface CliRun {
+  readonly exitCode: number;
+  readonly out: string;
+  readonly err: string;
+  // biome-ignore lint/suspicious/noExplicitAny: the output is what the tests look at
+  readonly json: any;
+}
+
+/** Runs a command line in this process, as `main` does. */
+export async function cli(args: readonly string[], io: Partial<CliIo> & Pick<CliIo, 'env'>): Promise<CliRun> {
+  const out = collector();
+  const err = collector();
+  const exitCode = await runCli(args, {
+    stdin: Readable.from([]),
+    stdout: out.stream,
+    stderr: err.stream,
+    clock: Date.now,
+    interruption: () => new AbortController().signal,
+    ...io,
+  });
+  return {
+    exitCode,
+    out: out.text(),
+    err: err.text(),
+    json: args.includes('--json') && exitCode !== 2 ? parse(out.text()) : undefined,
+  };
+}
+
+export function collector(): { readonly stream: Writable; text(): string } {
+  const chunks: string[] = [];
+  const stream = new Writable({
+    write(chunk, _encoding, done) {
+      chunks.push(String(chunk));
+      done();
+    },
+  });
+  return { stream, text: () => chunks.join('') };
+}
+
+function parse(text: string): unknown {
+  return text === '' ? undefined : JSON.parse(text);
+}
