@@ -25,7 +25,7 @@ async function openFixture(): Promise<EventLogFixture> {
     newTable: async () => `table.${names++}`,
     async spawnWriter(topic) {
       await log.close();
-      const script = join(__dirname, 'lmdb-append-forever.ts');
+      const script = require.resolve('./lmdb-append-forever.ts');
       return spawn(process.execPath, ['--import', 'tsx', script, folder, topic], {
         stdio: ['ignore', 'pipe', 'inherit'],
       });

@@ -76,7 +76,7 @@ describe('the lmdb state store', () => {
   });
 
   test('is whole after kill -9 of a process that writes', async () => {
-    const child = spawn(process.execPath, ['--import', 'tsx', join(__dirname, 'lmdb-fold-forever.ts'), folder], {
+    const child = spawn(process.execPath, ['--import', 'tsx', require.resolve('./lmdb-fold-forever.ts'), folder], {
       stdio: ['ignore', 'pipe', 'inherit'],
     });
     let applied = 0;
