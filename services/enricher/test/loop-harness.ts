@@ -1,0 +1,163 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { openLmdbEventLog } from '@weir/adapters/lmdb-event-log';
+import { openLmdbStateStore } from '@weir/adapters/lmdb-state-store';
+import { HEADER_RAW_OFFSET, RECORDS_COLUMNS } from '@weir/domain/records-columns';
+import { GROUP_ENRICHER, TOPIC_ENRICHED, TOPIC_RAW } from '@weir/domain/topics';
+import type { EventLog, StoredRecord } from '@weir/ports/event-log';
+import type { Registry } from '@weir/ports/registry';
+import type { StateStore } from '@weir/ports/state-store';
+import { createLogger } from '@weir/runtime/logger';
+import { createMetrics } from '@weir/runtime/metrics';
+import { eventually } from '@weir/testkit/eventually';
+import { type Enricher, type EnricherLimits, startEnricher } from '../src/service.ts';
+import { createCountingEnrichment, type TestRecord } from './loop-enrichment.ts';
+
+export const START = Date.UTC(2026, 5, 15, 12);
+export const PARTITIONS = 2;
+
+/** One outcome of the enriched topic. */
+export interface Seen {
+  readonly raw: number;
+  readonly outcome: string;
+  readonly visitor: string;
+  readonly value: number | null;
+}
+
+export interface Harness {
+  readonly eventLog: EventLog;
+  stateStore: StateStore;
+  readonly time: { now: number; retentionMs: number };
+  put(partition: number, records: readonly TestRecord[]): Promise<void>;
+  start(ports?: { eventLog?: EventLog; stateStore?: StateStore }, limits?: EnricherLimits): Promise<Enricher>;
+  /** Until the group has committed all that is in the raw topic. */
+  caughtUp(): Promise<void>;
+  /** Everything in the enriched partition, repeats included. */
+  enriched(partition: number): Promise<readonly Seen[]>;
+  /** The state store as if it had been lost. */
+  wipeState(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export async function openHarness(): Promise<Harness> {
+  const folder = mkdtempSync(join(tmpdir(), 'weir-loop-'));
+  const time = { now: START, retentionMs: 72 * 3600_000 };
+  const clock = (): number => time.now;
+  let states = 0;
+  const openState = (): Promise<StateStore> => openLmdbStateStore({ folder: join(folder, `state-${states++}`), clock });
+  const eventLog = await openLmdbEventLog({
+    folder: join(folder, 'log'),
+    partitions: PARTITIONS,
+    clock,
+    retentionMs: () => time.retentionMs,
+  });
+  let readers = 0;
+
+  const harness: Harness = {
+    eventLog,
+    stateStore: undefined as unknown as StateStore,
+    time,
+    async put(partition, records) {
+      const answers = await eventLog.append(
+        TOPIC_RAW,
+        records.map((record) => ({ partition, value: Buffer.from(JSON.stringify(record)) })),
+      );
+      expect(answers.every((answer) => answer.status === 'stored')).toBe(true);
+    },
+    start: (ports, limits) =>
+      startEnricher({
+        eventLog: ports?.eventLog ?? eventLog,
+        stateStore: ports?.stateStore ?? harness.stateStore,
+        // The counting enrichment needs no salt, so nothing is asked of it.
+        registry: {} as Registry,
+        enrichment: createCountingEnrichment(eventLog.logId),
+        clock,
+        logger: createLogger('silent'),
+        metrics: createMetrics(),
+        limits: { batchRecordsMax: 7, ...limits },
+      }),
+    async caughtUp() {
+      await eventually('the enricher has caught up', async () => {
+        const positions = await eventLog.positions(TOPIC_RAW, GROUP_ENRICHER);
+        return positions.every(({ end, committed }) => (committed ?? 0) === end);
+      });
+    },
+    async enriched(partition) {
+      const end = (await eventLog.positions(TOPIC_ENRICHED, 'test'))[partition]?.end ?? 0;
+      const records: StoredRecord[] = [];
+      const subscription = await eventLog.consume({
+        topic: TOPIC_ENRICHED,
+        group: `test-${readers++}`,
+        async open(handle) {
+          return {
+            async handle(batch) {
+              if (handle.partition === partition) records.push(...batch);
+            },
+            async close() {},
+          };
+        },
+        onError(error) {
+          throw error;
+        },
+      });
+      await eventually('all outcomes are read', () => records.length >= end);
+      await subscription.close();
+      return records.map(toSeen);
+    },
+    async wipeState() {
+      await harness.stateStore.close();
+      harness.stateStore = await openState();
+    },
+    async close() {
+      await eventLog.close();
+      await harness.stateStore.close();
+      rmSync(folder, { recursive: true });
+    },
+  };
+  harness.stateStore = await openState();
+  return harness;
+}
+
+function toSeen(record: StoredRecord): Seen {
+  const line = JSON.parse(Buffer.from(record.value).toString()) as unknown[];
+  const column = (name: (typeof RECORDS_COLUMNS)[number]): unknown => line[RECORDS_COLUMNS.indexOf(name)];
+  expect(Number(record.headers[HEADER_RAW_OFFSET])).toBe(column('raw_offset'));
+  return {
+    raw: column('raw_offset') as number,
+    outcome: column('outcome') as string,
+    visitor: column('visitor_id') as string,
+    value: column('value') as number | null,
+  };
+}
+
+/** What the writer takes: the first outcome of each raw offset. Fails where one is missing before another. */
+export function taken(seen: readonly Seen[]): readonly Seen[] {
+  const first: Seen[] = [];
+  for (const outcome of seen) {
+    expect(outcome.raw).toBeLessThanOrEqual(first.length);
+    if (outcome.raw === first.length) first.push(outcome);
+  }
+  return first;
+}
+
+/** What the outcomes of these records are, whatever happened on the way. */
+export function expected(records: readonly TestRecord[]): readonly Seen[] {
+  const counts = new Map<string, number>();
+  const keys = new Set<string>();
+  return records.map(({ visitor, key }, raw) => {
+    if (key !== undefined && keys.has(key)) return { raw, outcome: 'duplicate', visitor, value: null };
+    if (key !== undefined) keys.add(key);
+    const value = counts.get(visitor) ?? 0;
+    counts.set(visitor, value + 1);
+    return { raw, outcome: 'row', visitor, value };
+  });
+}
+
+export function someRecords(count: number, salt = 0): readonly TestRecord[] {
+  return Array.from({ length: count }, (_, i) => ({
+    visitor: `v${(i * 7 + salt) % 5}`,
+    receivedAt: START + i,
+    ...(i % 3 === 0 ? { key: `p${salt}-k${i % 12}` } : {}),
+  }));
+}

@@ -1,0 +1,188 @@
+import { DependencyError } from '@weir/domain/errors';
+import { GROUP_ENRICHER, TOPIC_RAW } from '@weir/domain/topics';
+import { eventually } from '@weir/testkit/eventually';
+import { type AppendFault, createFaultyEventLog } from '@weir/testkit/faulty-event-log';
+import { createFaultyStateStore } from '@weir/testkit/faulty-state-store';
+import { expected, type Harness, openHarness, PARTITIONS, someRecords, taken } from './loop-harness.ts';
+
+let harness: Harness;
+beforeEach(async () => {
+  harness = await openHarness();
+});
+afterEach(async () => {
+  await harness.close();
+});
+
+describe('each raw record leaves exactly one outcome in the enriched partition of the same number', () => {
+  test('in order, with state and duplicates', async () => {
+    const records = [someRecords(100, 0), someRecords(60, 1)];
+    for (let p = 0; p < PARTITIONS; p++) await harness.put(p, records[p] ?? []);
+    const enricher = await harness.start();
+    await harness.caughtUp();
+    expect(enricher.status()).toMatchObject([
+      { partition: 0, nextOffset: 100 },
+      { partition: 1, nextOffset: 60 },
+    ]);
+    await enricher.close();
+    for (let p = 0; p < PARTITIONS; p++) expect(await harness.enriched(p)).toEqual(expected(records[p] ?? []));
+  });
+
+  test('a restart goes on after the commit', async () => {
+    const records = someRecords(50);
+    await harness.put(0, records.slice(0, 20));
+    const first = await harness.start();
+    await harness.caughtUp();
+    await first.close();
+    await harness.put(0, records.slice(20));
+    const second = await harness.start();
+    await harness.caughtUp();
+    await second.close();
+    expect(await harness.enriched(0)).toEqual(expected(records));
+  });
+});
+
+describe('nothing is produced after a produce whose outcome is unknown until a retry of it is acknowledged', () => {
+  test.each<AppendFault>(['refused', 'stored-unknown', 'lost-unknown', 'half'])('%s', async (fault) => {
+    let faults = 3;
+    const eventLog = createFaultyEventLog(
+      harness.eventLog,
+      () => {},
+      () => (faults-- > 0 ? fault : 'none'),
+    );
+    const records = someRecords(40);
+    await harness.put(0, records);
+    const enricher = await harness.start({ eventLog });
+    await harness.caughtUp();
+    await enricher.close();
+    const seen = await harness.enriched(0);
+    expect(taken(seen)).toEqual(expected(records));
+    if (fault !== 'stored-unknown') expect(seen).toHaveLength(records.length);
+  });
+});
+
+describe('a state that is behind the committed offset is caught up with producing muted', () => {
+  test('wiped between two runs', async () => {
+    const records = someRecords(60);
+    await harness.put(0, records.slice(0, 30));
+    const first = await harness.start();
+    await harness.caughtUp();
+    await first.close();
+    await harness.wipeState();
+    await harness.put(0, records.slice(30));
+    const second = await harness.start();
+    await harness.caughtUp();
+    await second.close();
+    expect(await harness.enriched(0)).toEqual(expected(records));
+  });
+
+  test('wiped while it runs', async () => {
+    const records = someRecords(90);
+    await harness.put(0, records.slice(0, 30));
+    const lost = harness.stateStore;
+    const current = (): typeof lost => harness.stateStore;
+    const enricher = await harness.start({
+      stateStore: {
+        ...lost,
+        readFold: (partition, keys) => current().readFold(partition, keys),
+        writeFold: (partition, appliedTo, changes) => current().writeFold(partition, appliedTo, changes),
+        holdFirst: (holders, windowMs) => current().holdFirst(holders, windowMs),
+      },
+    });
+    await harness.caughtUp();
+    await harness.wipeState();
+    await harness.put(0, records.slice(30));
+    await harness.caughtUp();
+    await enricher.close();
+    expect(await harness.enriched(0)).toEqual(expected(records));
+  });
+
+  test('by 24 h at most', async () => {
+    const records = someRecords(30);
+    await harness.put(0, records.slice(0, 10));
+    const first = await harness.start();
+    await harness.caughtUp();
+    harness.time.now += 23 * 3600_000;
+    await harness.put(0, records.slice(10, 20));
+    await harness.caughtUp();
+    await first.close();
+    await harness.wipeState();
+    harness.time.now += 2 * 3600_000;
+    await harness.put(0, records.slice(20));
+    const second = await harness.start();
+    await harness.caughtUp();
+    await second.close();
+    const seen = await harness.enriched(0);
+    expect(seen.slice(0, 20)).toEqual(expected(records).slice(0, 20));
+    expect(seen.map(({ raw }) => raw)).toEqual(records.map((_, raw) => raw));
+    const fromTen = expected(records.slice(10)).slice(10);
+    expect(seen.slice(20).map(({ value }) => value)).toEqual(fromTen.map(({ value }) => value));
+  });
+});
+
+test('with the state store away the enricher waits, and goes on when it is back', async () => {
+  let away = true;
+  const stateStore = createFaultyStateStore(harness.stateStore, () => {
+    if (away) throw new DependencyError('state_store_unavailable', 'test');
+  });
+  const records = someRecords(20);
+  await harness.put(0, records);
+  const enricher = await harness.start({ stateStore });
+  await eventually('the failure shows', () => enricher.status()[0]?.lastError?.includes('state_store_unavailable'));
+  expect(await harness.enriched(0)).toEqual([]);
+  away = false;
+  await harness.caughtUp();
+  expect(enricher.status()[0]?.lastError).toBeUndefined();
+  await enricher.close();
+  expect(await harness.enriched(0)).toEqual(expected(records));
+});
+
+test('with the state store failing after the append, outcomes are appended once', async () => {
+  let failures = 3;
+  const stateStore = createFaultyStateStore(harness.stateStore, (name) => {
+    if (name === 'writeFold' && failures-- > 0) throw new DependencyError('state_store_unavailable', 'test');
+  });
+  const records = someRecords(20);
+  await harness.put(0, records);
+  const enricher = await harness.start({ stateStore });
+  await harness.caughtUp();
+  await enricher.close();
+  expect(await harness.enriched(0)).toEqual(expected(records));
+});
+
+test('raw records that retention removed unread are an alarm, never silence', async () => {
+  await harness.put(0, someRecords(10));
+  const first = await harness.start();
+  await harness.caughtUp();
+  await first.close();
+  const { eventLog } = harness;
+  // What a log does whose retention took records 10 to 14: it delivers from the next one that is there.
+  await harness.put(0, someRecords(10, 1));
+  const second = await harness.start({
+    eventLog: {
+      ...eventLog,
+      consume: (options) =>
+        eventLog.consume({
+          ...options,
+          async open(handle) {
+            const consumer = await options.open(handle);
+            return { ...consumer, handle: (records) => consumer.handle(records.filter(({ offset }) => offset >= 15)) };
+          },
+        }),
+    },
+  });
+  const alarm = await eventually('the alarm', () => second.status()[0]?.alarm);
+  expect(alarm).toContain('expected raw offset 10, found 15');
+  await second.close();
+  expect(await harness.enriched(0)).toHaveLength(10);
+  expect((await eventLog.positions(TOPIC_RAW, GROUP_ENRICHER))[0]?.committed).toBe(10);
+});
+
+test('an alarm at half of the retention', async () => {
+  await harness.put(0, someRecords(3));
+  harness.time.now += 37 * 3600_000;
+  const enricher = await harness.start({}, { rawRetentionMs: 72 * 3600_000 });
+  await harness.caughtUp();
+  const alarm = await eventually('the alarm', () => enricher.status()[0]?.alarm);
+  expect(alarm).toContain('half of the retention');
+  await enricher.close();
+});

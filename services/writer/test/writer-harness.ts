@@ -1,0 +1,154 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { openClickhouseAnalytics } from '@weir/adapters/clickhouse-analytics';
+import { openLmdbEventLog } from '@weir/adapters/lmdb-event-log';
+import {
+  HEADER_COLUMNS_VERSION,
+  HEADER_RAW_OFFSET,
+  HEADER_RECEIVED_AT,
+  RECORDS_COLUMNS,
+  type RecordsColumn,
+} from '@weir/domain/records-columns';
+import { GROUP_WRITER, TOPIC_ENRICHED } from '@weir/domain/topics';
+import { startEmbeddedClickhouse } from '@weir/embedded-clickhouse/start-embedded-clickhouse';
+import type { Analytics } from '@weir/ports/analytics';
+import type { EventLog } from '@weir/ports/event-log';
+import { createLogger } from '@weir/runtime/logger';
+import { createMetrics } from '@weir/runtime/metrics';
+import { eventually } from '@weir/testkit/eventually';
+import { startWriter, type Writer, type WriterDeps } from '../src/service.ts';
+
+export const JUNE = Date.UTC(2026, 5, 15, 12);
+export const JULY = Date.UTC(2026, 6, 1);
+
+export interface Engine {
+  readonly analytics: Analytics;
+  close(): Promise<void>;
+}
+
+export async function openEngine(): Promise<Engine> {
+  const folder = mkdtempSync(join(tmpdir(), 'weir-writer-'));
+  const root = resolve(__dirname, '../../..');
+  const clickhouse = await startEmbeddedClickhouse({
+    dataDir: folder,
+    entry: join(root, 'packages/embedded-clickhouse/src/server.ts'),
+    logger: createLogger('silent'),
+  });
+  await clickhouse.ready();
+  const { url, username, password } = clickhouse;
+  const analytics = openClickhouseAnalytics({
+    url,
+    username,
+    password,
+    migrationsDir: join(root, 'schemas/clickhouse'),
+  });
+  await analytics.migrate();
+  return {
+    analytics,
+    async close() {
+      await analytics.close();
+      await clickhouse.close();
+      rmSync(folder, { recursive: true });
+    },
+  };
+}
+
+export interface StoredOutcome {
+  readonly raw: number;
+  readonly outcome: string;
+  readonly reason: string;
+  readonly copies: number;
+}
+
+export interface Harness {
+  readonly eventLog: EventLog;
+  /** Appends outcomes of these raw offsets; `bad` ones hold a value that ClickHouse refuses. */
+  put(
+    raws: readonly number[],
+    options?: { receivedAt?: number; bad?: readonly number[]; version?: number },
+  ): Promise<void>;
+  start(ports?: Partial<Pick<WriterDeps, 'eventLog' | 'analytics'>>, rowsMax?: number): Promise<Writer>;
+  /** Until the group has committed the end of the topic. */
+  caughtUp(): Promise<void>;
+  stored(): Promise<readonly StoredOutcome[]>;
+  close(): Promise<void>;
+}
+
+export async function openHarness({ analytics }: Engine): Promise<Harness> {
+  const folder = mkdtempSync(join(tmpdir(), 'weir-writer-log-'));
+  const eventLog = await openLmdbEventLog({
+    folder,
+    partitions: 1,
+    clock: Date.now,
+    retentionMs: () => Number.POSITIVE_INFINITY,
+  });
+  return {
+    eventLog,
+    async put(raws, { receivedAt = JUNE, bad = [], version = 1 } = {}) {
+      await eventLog.append(
+        TOPIC_ENRICHED,
+        raws.map((raw) => ({
+          partition: 0,
+          value: line(eventLog.logId, raw, receivedAt, bad.includes(raw)),
+          headers: {
+            [HEADER_RAW_OFFSET]: String(raw),
+            [HEADER_COLUMNS_VERSION]: String(version),
+            [HEADER_RECEIVED_AT]: String(receivedAt),
+          },
+        })),
+      );
+    },
+    start: (ports, rowsMax = 10) =>
+      startWriter({
+        eventLog,
+        analytics,
+        clock: Date.now,
+        logger: createLogger('silent'),
+        metrics: createMetrics(),
+        limits: { rowsMax, bytesMax: 1024 * 1024, lingerMs: 5 },
+        ...ports,
+      }),
+    async caughtUp() {
+      await eventually('the writer has caught up', async () => {
+        const [position] = await eventLog.positions(TOPIC_ENRICHED, GROUP_WRITER);
+        return position?.committed === position?.end;
+      });
+    },
+    stored: () =>
+      analytics.select<StoredOutcome>(
+        `SELECT toUInt32(raw_offset) AS raw, any(outcome) AS outcome, any(reason) AS reason, toUInt32(count()) AS copies
+         FROM records WHERE log_id = {logId:String} GROUP BY raw_offset ORDER BY raw_offset`,
+        { logId: eventLog.logId },
+      ),
+    async close() {
+      await eventLog.close();
+      rmSync(folder, { recursive: true });
+    },
+  };
+}
+
+function line(logId: string, raw: number, receivedAt: number, bad: boolean): Buffer {
+  const given: Partial<Record<RecordsColumn, unknown>> = {
+    outcome: 'row',
+    site_id: 'site-1',
+    event_id: `e-${raw}`,
+    timestamp: receivedAt,
+    received_at: receivedAt,
+    visitor_id: `v${raw % 3}`,
+    screen_width: bad ? 'wide' : 1024,
+    log_id: logId,
+    raw_partition: 0,
+    raw_offset: raw,
+  };
+  return Buffer.from(`${JSON.stringify(RECORDS_COLUMNS.map((column) => given[column] ?? null))}\n`);
+}
+
+export function range(from: number, end: number): readonly number[] {
+  return Array.from({ length: end - from }, (_, i) => from + i);
+}
+
+/** Each of the raw offsets 0 .. end - 1 once, as a row. */
+export function rows(end: number): readonly StoredOutcome[] {
+  return range(0, end).map((raw) => ({ raw, outcome: 'row', reason: '', copies: 1 }));
+}

@@ -1,0 +1,232 @@
+import { DependencyError } from '@weir/domain/errors';
+import { GROUP_WRITER, TOPIC_ENRICHED } from '@weir/domain/topics';
+import type { RecordsBatch } from '@weir/ports/analytics';
+import type { Commit, EventLog } from '@weir/ports/event-log';
+import { eventually } from '@weir/testkit/eventually';
+import { createFaultyAnalytics } from '@weir/testkit/faulty-analytics';
+import { decodeProgress, encodeProgress } from '../src/plan.ts';
+import { type Engine, type Harness, JULY, JUNE, openEngine, openHarness, range, rows } from './writer-harness.ts';
+
+let engine: Engine;
+let harness: Harness;
+beforeAll(async () => {
+  engine = await openEngine();
+}, 120_000);
+afterAll(() => engine.close());
+beforeEach(async () => {
+  harness = await openHarness(engine);
+});
+afterEach(() => harness.close());
+
+/** The real engine, noting what was inserted. */
+function recording(): { readonly analytics: Engine['analytics']; readonly batches: RecordsBatch[] } {
+  const batches: RecordsBatch[] = [];
+  const { analytics } = engine;
+  return {
+    batches,
+    analytics: {
+      ...analytics,
+      async insertRecords(batch) {
+        batches.push(batch);
+        await analytics.insertRecords(batch);
+      },
+    },
+  };
+}
+
+async function commitByHand(eventLog: EventLog, commit: Commit): Promise<void> {
+  const subscription = await eventLog.consume({
+    topic: TOPIC_ENRICHED,
+    group: GROUP_WRITER,
+    async open(handle) {
+      await handle.commit(commit);
+      return { handle: async () => {}, close: async () => {} };
+    },
+    onError(error) {
+      throw error;
+    },
+  });
+  await eventually(
+    'committed',
+    async () => (await eventLog.positions(TOPIC_ENRICHED, GROUP_WRITER))[0]?.committed === commit.offset,
+  );
+  await subscription.close();
+}
+
+describe('the writer takes only raw offset = last + 1', () => {
+  test('every outcome once, in batches', async () => {
+    const { analytics, batches } = recording();
+    await harness.put(range(0, 25));
+    const writer = await harness.start({ analytics });
+    await harness.caughtUp();
+    await writer.close();
+    expect(await harness.stored()).toEqual(rows(25));
+    const { logId } = harness.eventLog;
+    expect(batches.map(({ token }) => token)).toEqual([
+      `records:${logId}:0:0-9:1`,
+      `records:${logId}:0:10-19:1`,
+      `records:${logId}:0:20-24:1`,
+    ]);
+  });
+
+  test('lower ones (repeats, zombies) are skipped', async () => {
+    await harness.put([...range(0, 8), ...range(4, 12), ...range(0, 3), ...range(9, 20)]);
+    const writer = await harness.start();
+    await harness.caughtUp();
+    await writer.close();
+    expect(await harness.stored()).toEqual(rows(20));
+  });
+
+  test('a higher one stops the partition with an alarm, what is before it is stored', async () => {
+    await harness.put([...range(0, 5), ...range(6, 9)]);
+    const writer = await harness.start();
+    const alarm = await eventually('the alarm', () => writer.status()[0]?.alarm);
+    expect(alarm).toContain('expected the outcome of raw offset 5, found that of 6');
+    await eventually('five rows', async () => (await harness.stored()).length === 5);
+    await writer.close();
+    expect(await harness.stored()).toEqual(rows(5));
+  });
+
+  test('it never starts below the highest raw offset that records holds', async () => {
+    await harness.put(range(0, 10));
+    const first = await harness.start();
+    await harness.caughtUp();
+    await first.close();
+    // The group's offsets are lost; another cut of the batches would have other tokens.
+    await commitByHand(harness.eventLog, { offset: 0, metadata: '' });
+    await harness.put(range(10, 15));
+    const second = await harness.start({}, 7);
+    await harness.caughtUp();
+    await second.close();
+    expect(await harness.stored()).toEqual(rows(15));
+  });
+});
+
+test('one insert is of one table partition: a batch is cut where the month changes', async () => {
+  const { analytics, batches } = recording();
+  await harness.put(range(0, 3), { receivedAt: JULY - 1 });
+  await harness.put(range(3, 6), { receivedAt: JULY });
+  const writer = await harness.start({ analytics });
+  await harness.caughtUp();
+  await writer.close();
+  expect(batches.map(({ lines }) => lines.length)).toEqual([3, 3]);
+  expect(await harness.stored()).toEqual(rows(6));
+});
+
+test('a column list that this version does not know stops the partition', async () => {
+  await harness.put(range(0, 3), { version: 999 });
+  const writer = await harness.start();
+  const alarm = await eventually('the alarm', () => writer.status()[0]?.alarm);
+  expect(alarm).toContain('column list 999');
+  await writer.close();
+});
+
+describe('on taking a partition the writer redoes the planned range byte for byte', () => {
+  test('with the same token, whatever the limits are now', async () => {
+    await harness.put(range(0, 20));
+    let failing = true;
+    const broken = createFaultyAnalytics(engine.analytics, (name) => {
+      if (failing && name === 'insertRecords:done') throw new DependencyError('analytics_unavailable', 'test');
+    });
+    const first = await harness.start({ analytics: broken }, 12);
+    await eventually('inserted, but not known', async () => (await harness.stored()).length === 12);
+    await first.close();
+    failing = false;
+    const { analytics, batches } = recording();
+    const second = await harness.start({ analytics }, 5);
+    await harness.caughtUp();
+    await second.close();
+    expect(batches.map(({ token }) => token.split(':')[3])).toEqual(['0-11', '12-16', '17-19']);
+    expect(await harness.stored()).toEqual(rows(20));
+  });
+
+  test('a checksum that differs stops it with an alarm', async () => {
+    await harness.put(range(0, 5));
+    const plan = { from: 0, to: 2, version: 1, checksum: 'not this' };
+    await commitByHand(harness.eventLog, { offset: 0, metadata: encodeProgress({ next: 0, plan }) });
+    const writer = await harness.start();
+    const alarm = await eventually('the alarm', () => writer.status()[0]?.alarm);
+    expect(alarm).toContain('planned');
+    await writer.close();
+    expect(await harness.stored()).toEqual([]);
+  });
+
+  test('a plan survives its text', () => {
+    const plan = { from: 5, to: 5, version: 1, checksum: 'ab', dead: 'x'.repeat(300) };
+    const text = encodeProgress({ next: 5, plan });
+    expect(Buffer.byteLength(text)).toBeLessThanOrEqual(2_000);
+    expect(decodeProgress(text)).toEqual({ next: 5, plan });
+    expect(decodeProgress(encodeProgress({ next: 7 }))).toEqual({ next: 7 });
+    expect(() => decodeProgress('{"f":3}')).toThrow(TypeError);
+  });
+});
+
+test('unavailable: the same insert with the same token, until it is taken', async () => {
+  let failures = 3;
+  const { analytics, batches } = recording();
+  const broken = createFaultyAnalytics(analytics, (name) => {
+    if (name === 'insertRecords:done' && failures-- > 0) throw new DependencyError('analytics_unavailable', 'test');
+  });
+  await harness.put(range(0, 5));
+  const writer = await harness.start({ analytics: broken });
+  await harness.caughtUp();
+  expect(writer.status()[0]?.lastError).toBeUndefined();
+  await writer.close();
+  expect(new Set(batches.map(({ token }) => token)).size).toBe(1);
+  expect(await harness.stored()).toEqual(rows(5));
+});
+
+describe('a row that ClickHouse refuses is found by halving the batch, and becomes a dead letter', () => {
+  test('the rows around it are stored as they are', async () => {
+    await harness.put(range(0, 40), { bad: [0, 13, 14, 39] });
+    const writer = await harness.start({}, 20);
+    await harness.caughtUp();
+    await writer.close();
+    const stored = await harness.stored();
+    expect(stored.map(({ copies }) => copies)).toEqual(range(0, 40).map(() => 1));
+    expect(stored.filter(({ outcome }) => outcome === 'dead')).toMatchObject(
+      [0, 13, 14, 39].map((raw) => ({ raw, reason: 'row_refused' })),
+    );
+    const [dead] = await engine.analytics.select<{ site_id: string; detail: string }>(
+      `SELECT site_id, detail FROM records WHERE log_id = {logId:String} AND raw_offset = 13`,
+      { logId: harness.eventLog.logId },
+    );
+    expect(dead?.site_id).toBe('site-1');
+    expect(JSON.parse(dead?.detail ?? '')).toMatchObject({
+      topic: TOPIC_ENRICHED,
+      partition: 0,
+      offset: 13,
+      stage: 'writer',
+    });
+    expect(JSON.parse(dead?.detail ?? '').payload).toContain('"wide"');
+  });
+
+  test('where everything is refused, nothing is dead-lettered', async () => {
+    await harness.put(range(0, 8), { receivedAt: JUNE });
+    let broken = true;
+    const { analytics } = engine;
+    const writer = await harness.start({
+      analytics: {
+        ...analytics,
+        insertRecords: (batch) =>
+          analytics.insertRecords(broken ? { ...batch, columns: batch.columns.map((name) => `${name}_gone`) } : batch),
+      },
+    });
+    const alarm = await eventually('the alarm', () => writer.status()[0]?.alarm);
+    expect(alarm).toContain('even a dead letter is refused');
+    expect(await harness.stored()).toEqual([]);
+    broken = false;
+    await harness.caughtUp();
+    await writer.close();
+    expect(await harness.stored()).toEqual(rows(8));
+  });
+
+  test('a long run of refused rows stops the partition', async () => {
+    await harness.put(range(0, 60), { bad: range(0, 60) });
+    const writer = await harness.start({}, 60);
+    const alarm = await eventually('the alarm', () => writer.status()[0]?.alarm);
+    expect(alarm).toContain('20 rows in a row were refused');
+    await writer.close();
+    expect(await harness.stored()).toHaveLength(20);
+  });
+});
