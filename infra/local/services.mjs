@@ -5,6 +5,7 @@
 import { rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { clickhouse } from './clickhouse.mjs';
 import { kafka } from './kafka.mjs';
 import { DEFAULT_DIR, say } from './layout.mjs';
 import { redis } from './redis.mjs';
@@ -15,7 +16,8 @@ const { values, positionals } = parseArgs({
 });
 const base = resolve(values.dir ?? DEFAULT_DIR);
 const wanted = values.only?.split(',');
-const services = [kafka, redis].filter(({ name }) => wanted?.includes(name) ?? true);
+const services = [kafka, redis, clickhouse].filter(({ name }) => wanted?.includes(name) ?? true);
+const withoutPassword = (address) => address.replace(/\/\/[^/@]+@/, '//');
 const dirOf = ({ name }) => join(base, name);
 
 async function up() {
@@ -29,7 +31,7 @@ async function up() {
     services.map(async (service) => {
       say(`${service.name}: starting in ${dirOf(service)}`);
       const address = await service.up(dirOf(service));
-      say(`${service.name}: ready at ${address}`);
+      say(`${service.name}: ready at ${withoutPassword(address)}`);
       return `export ${service.variable}=${address}\n`;
     }),
   );
@@ -46,7 +48,7 @@ async function down() {
 async function status() {
   for (const service of services) {
     const address = await service.status(dirOf(service));
-    say(`${service.name}: ${address ?? 'down'}`);
+    say(`${service.name}: ${address === undefined ? 'down' : withoutPassword(address)}`);
     if (address === undefined) process.exitCode = 1;
   }
 }

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { createServer } from 'node:net';
 import { GenericContainer, Wait } from 'testcontainers';
-import type { LiveName, LiveService } from './live-ports.ts';
+import type { LiveName, LiveService } from './live-service.ts';
 
 export function dockerAnswers(): boolean {
   return spawnSync('docker', ['info'], { timeout: 5000, stdio: 'ignore' }).status === 0;

@@ -2,7 +2,7 @@ import { execFile, spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { resolve } from 'node:path';
 import { promisify } from 'node:util';
-import type { LiveName, LiveService } from './live-ports.ts';
+import type { LiveName, LiveService } from './live-service.ts';
 
 const ROOT = resolve(__dirname, '../../..');
 const SERVICES = resolve(ROOT, 'infra/local/services.mjs');

@@ -1,12 +1,6 @@
 import { dockerAnswers, startContainer } from './live-docker.ts';
 import { localProblem, startLocal } from './live-local.ts';
-
-export type LiveName = 'kafka' | 'redis';
-
-export interface LiveService {
-  readonly address: string;
-  stop(): Promise<void>;
-}
+import type { LiveName, LiveService } from './live-service.ts';
 
 export type LiveChoice =
   | { readonly kind: 'given' | 'docker' | 'local'; start(): Promise<LiveService> }

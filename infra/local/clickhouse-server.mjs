@@ -1,0 +1,13 @@
+/** Runs the embedded ClickHouse until SIGTERM; run through tsx. Writes its URL, credentials included, where it is told. */
+import { writeFileSync } from 'node:fs';
+import { startEmbeddedClickhouse } from '../../packages/embedded-clickhouse/src/start-embedded-clickhouse.ts';
+
+const [dataDir, urlFile, entry] = process.argv.slice(2);
+const line = (fields, message) => process.stderr.write(`${JSON.stringify({ message, ...fields })}\n`);
+const clickhouse = await startEmbeddedClickhouse({ dataDir, entry, logger: { info: line, warn: line } });
+await clickhouse.ready();
+const url = new URL(clickhouse.url);
+url.username = clickhouse.username;
+url.password = clickhouse.password;
+writeFileSync(urlFile, url.href.replace(/\/$/, ''), { mode: 0o600 });
+process.once('SIGTERM', () => void clickhouse.close().then(() => process.exit(0)));
