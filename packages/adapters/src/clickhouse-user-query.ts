@@ -1,7 +1,7 @@
 import { type SqlToken, SqlTokenError, sqlTokens } from './clickhouse-sql-tokens.ts';
 
 export const USER_QUERY_ROWS_MAX = 100_000;
-export const USER_QUERY_RESULT_BYTES_MAX = 256 * 1024 * 1024;
+export const USER_QUERY_RESULT_BYTES_MAX = 128 * 1024 * 1024;
 export const USER_QUERY_SECONDS_MAX = 30;
 export const USER_QUERY_MEMORY_BYTES_MAX = 2 * 1024 * 1024 * 1024;
 export const USER_QUERY_CHARS_MAX = 64 * 1024;

@@ -3,7 +3,7 @@ import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type ChildMessage, type ChildOptions, type ParentMessage, USERNAME } from './child-messages.ts';
-import { openEngine } from './engine.ts';
+import { type Engine, openEngine } from './engine.ts';
 import { createHttpInterface } from './http-interface.ts';
 import { createSlots } from './slots.ts';
 
@@ -12,6 +12,7 @@ const ACTIVE_MAX = 12;
 const WAITING_MAX = 256;
 const LOCK_WAIT_MS = 15_000;
 const PORT_WAIT_MS = 5_000;
+const RELOAD_PERIOD_MS = 30_000;
 
 /** The child process: chDB behind ClickHouse's HTTP interface on 127.0.0.1. Started by `startEmbeddedClickhouse` only. */
 async function main(options: ChildOptions): Promise<void> {
@@ -36,9 +37,11 @@ async function main(options: ChildOptions): Promise<void> {
   isReady = true;
   send({ type: 'ready' });
 
+  const reloading = reloadDictionaries(opened);
   process.on('message', (message: ParentMessage) => {
     if (message.type !== 'close') return;
     isReady = false;
+    clearInterval(reloading);
     server.close();
     server.closeIdleConnections();
     slots
@@ -46,6 +49,15 @@ async function main(options: ChildOptions): Promise<void> {
       .then(() => opened.close())
       .then(() => process.exit(0), fail);
   });
+}
+
+/** A server reads its dictionaries again by their LIFETIME; the embedded engine never does. */
+function reloadDictionaries(engine: Engine): NodeJS.Timeout {
+  return setInterval(() => {
+    engine
+      .run({ setup: [], statement: 'SYSTEM RELOAD DICTIONARIES', data: undefined, format: 'Null' })
+      .catch((error: unknown) => process.stderr.write(`dictionaries are not reloaded: ${String(error)}\n`));
+  }, RELOAD_PERIOD_MS);
 }
 
 async function listen(server: Server, port: number): Promise<number> {

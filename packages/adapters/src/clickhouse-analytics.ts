@@ -1,0 +1,110 @@
+import { Readable } from 'node:stream';
+import { finished } from 'node:stream/promises';
+import { ClickHouseLogLevel, createClient } from '@clickhouse/client';
+import { DependencyError } from '@weir/domain/errors';
+import type { Analytics } from '@weir/ports/analytics';
+import { insertError, statementError } from './clickhouse-errors.ts';
+import { migrateClickhouse } from './clickhouse-migrate.ts';
+import { runUserQuery } from './clickhouse-run-user-query.ts';
+
+export interface ClickhouseAnalyticsConfig {
+  readonly url: string;
+  readonly username: string;
+  readonly password: string;
+  /** Default: `weir`. */
+  readonly database?: string;
+  /** `schemas/clickhouse` */
+  readonly migrationsDir: string;
+}
+
+const REQUEST_TIMEOUT_MS = 120_000;
+const CONNECTIONS_MAX = 24;
+const INSERT_ROWS_MAX = 10_000_000;
+const INSERT_BYTES_MAX = 1024 * 1024 * 1024;
+
+/** Of an insert of `records`: one block, one token, nothing skipped, done when it is durable. */
+const INSERT_SETTINGS = {
+  async_insert: 0,
+  wait_end_of_query: 1,
+  input_format_parallel_parsing: 0,
+  input_format_skip_unknown_fields: 0,
+  input_format_null_as_default: 1,
+  // `{"a.b": 1, "a": {"b": 2}}` is one path twice to ClickHouse, and no reason to lose the row.
+  type_json_skip_duplicated_paths: 1,
+  max_insert_block_size: String(INSERT_ROWS_MAX),
+  min_insert_block_size_rows: String(INSERT_ROWS_MAX),
+  min_insert_block_size_bytes: String(INSERT_BYTES_MAX),
+  insert_deduplicate: 1,
+  deduplicate_blocks_in_dependent_materialized_views: 1,
+  date_time_input_format: 'best_effort',
+} as const;
+
+/** Connects on first use; `migrate` makes the database and its tables. */
+export function openClickhouseAnalytics(config: ClickhouseAnalyticsConfig): Analytics {
+  const database = config.database ?? 'weir';
+  const client = createClient({
+    url: config.url,
+    username: config.username,
+    password: config.password,
+    database,
+    request_timeout: REQUEST_TIMEOUT_MS,
+    max_open_connections: CONNECTIONS_MAX,
+    // Errors are the caller's to log: the client's own lines would hold statements.
+    log: { level: ClickHouseLogLevel.OFF },
+  });
+
+  return {
+    async migrate() {
+      try {
+        await migrateClickhouse(config, database);
+      } catch (error) {
+        throw error instanceof DependencyError ? error : statementError(error);
+      }
+    },
+
+    async insertRecords({ columns, lines, token }) {
+      if (lines.length === 0) return;
+      try {
+        // `exec` and not `insert`, which would take rows apart that are already lines.
+        const { stream } = await client.exec({
+          query: `INSERT INTO records (${columns.join(', ')}) FORMAT JSONCompactEachRow`,
+          values: Readable.from([Buffer.concat(lines)], { objectMode: false }),
+          clickhouse_settings: { ...INSERT_SETTINGS, insert_deduplication_token: token },
+        });
+        await finished(stream.resume());
+      } catch (error) {
+        throw insertError(error);
+      }
+    },
+
+    async highestRawOffset(logId, partition) {
+      const [row] = await select<{ highest: string | number }>(
+        'SELECT if(count() = 0, -1, toInt64(max(raw_offset))) AS highest FROM records ' +
+          'WHERE log_id = {logId:String} AND raw_partition = {partition:UInt32}',
+        { logId, partition },
+      );
+      return Number(row?.highest ?? -1);
+    },
+
+    select,
+
+    userQuery: (query, params) => runUserQuery(client, query, params),
+
+    async ping() {
+      const result = await client.ping({ select: true });
+      if (!result.success)
+        throw new DependencyError('analytics_unavailable', result.error.message, { cause: result.error });
+    },
+
+    close: () => client.close(),
+  };
+
+  async function select<Row>(query: string, params: Readonly<Record<string, unknown>> = {}): Promise<readonly Row[]> {
+    try {
+      const result = await client.query({ query, query_params: { ...params }, format: 'JSONEachRow' });
+      return await result.json<Row>();
+    } catch (error) {
+      throw statementError(error);
+    }
+  }
+}

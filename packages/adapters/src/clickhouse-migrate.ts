@@ -1,0 +1,96 @@
+import { createHash } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type ClickHouseClient, ClickHouseLogLevel, createClient } from '@clickhouse/client';
+import { DependencyError } from '@weir/domain/errors';
+import { sqlStatements } from './clickhouse-sql-tokens.ts';
+
+export interface MigrateConfig {
+  readonly url: string;
+  readonly username: string;
+  readonly password: string;
+  readonly migrationsDir: string;
+}
+
+const MIGRATION_NAME = /^\d{3}_[a-z0-9_]+\.sql$/;
+
+/**
+ * Applies the migrations that `schema_migrations` doesn't name, in the order of their names. Each statement is idempotent, so
+ * processes that migrate at the same time, or one that is killed between two statements, end at the same tables.
+ */
+export async function migrateClickhouse(config: MigrateConfig, database: string): Promise<void> {
+  if (!/^[A-Za-z_][A-Za-z0-9_]{0,63}$/.test(database)) throw new TypeError(`not a database name: ${database}`);
+  // A client names its database in every request: this one must not, because it may not be there yet.
+  const bare = openClient(config);
+  try {
+    await bare.command({ query: `CREATE DATABASE IF NOT EXISTS ${database}` });
+  } finally {
+    await bare.close();
+  }
+  const client = openClient(config, database);
+  try {
+    await applyMissing(client, config, database);
+  } finally {
+    await client.close();
+  }
+}
+
+async function applyMissing(client: ClickHouseClient, config: MigrateConfig, database: string): Promise<void> {
+  const { migrationsDir } = config;
+  const filling = await fillingFor(client, config, database);
+  const run = (query: string): Promise<unknown> => client.command({ query });
+  await run(
+    "CREATE TABLE IF NOT EXISTS schema_migrations (name String, digest String, applied_at DateTime64(3, 'UTC') DEFAULT now64(3)) " +
+      'ENGINE = MergeTree ORDER BY name SETTINGS fsync_after_insert = 1, fsync_part_directory = 1',
+  );
+  const applied = await client.query({
+    query: 'SELECT DISTINCT name, digest FROM schema_migrations',
+    format: 'JSONEachRow',
+  });
+  const digests = new Map(
+    (await applied.json<{ name: string; digest: string }>()).map((row) => [row.name, row.digest]),
+  );
+
+  const names = (await readdir(migrationsDir)).filter((name) => MIGRATION_NAME.test(name)).sort();
+  for (const name of names) {
+    const sql = await readFile(join(migrationsDir, name), 'utf8');
+    const digest = createHash('sha256').update(sql).digest('hex');
+    const known = digests.get(name);
+    if (known === digest) continue;
+    if (known !== undefined) {
+      throw new DependencyError('analytics_refused', `the migration ${name} was changed after it had been applied`);
+    }
+    for (const statement of sqlStatements(sql)) await run(filled(statement, filling));
+    await client.command({
+      query: 'INSERT INTO schema_migrations (name, digest) SELECT {name:String}, {digest:String}',
+      query_params: { name, digest },
+    });
+  }
+}
+
+interface Filling {
+  readonly database: string;
+  readonly username: string;
+  readonly password: string;
+}
+
+/**
+ * A dictionary reads its table as a user that its statement names. The embedded engine has a user of its own behind the one
+ * that its HTTP interface knows, and that one has no password.
+ */
+async function fillingFor(client: ClickHouseClient, config: MigrateConfig, database: string): Promise<Filling> {
+  const answer = await client.query({ query: 'SELECT currentUser() AS username', format: 'JSONEachRow' });
+  const username = (await answer.json<{ username: string }>())[0]?.username ?? config.username;
+  return { database, username, password: username === config.username ? config.password : '' };
+}
+
+function filled(statement: string, filling: Filling): string {
+  return statement.replace(/\{(username|password|database)\}/g, (_, name: keyof Filling) =>
+    filling[name].replace(/[\\']/g, '\\$&'),
+  );
+}
+
+function openClient({ url, username, password }: MigrateConfig, database?: string): ClickHouseClient {
+  const log = { level: ClickHouseLogLevel.OFF };
+  return createClient({ url, username, password, log, ...(database === undefined ? {} : { database }) });
+}

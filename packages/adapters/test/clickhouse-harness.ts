@@ -1,0 +1,66 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { RECORDS_COLUMNS, type RecordsColumn } from '@weir/domain/records-columns';
+import { type EmbeddedClickhouse, startEmbeddedClickhouse } from '@weir/embedded-clickhouse/start-embedded-clickhouse';
+import type { Analytics, RecordsBatch } from '@weir/ports/analytics';
+import { openClickhouseAnalytics } from '../src/clickhouse-analytics.ts';
+
+const ROOT = join(__dirname, '../../..');
+const EMPTY: Readonly<Record<string, unknown>> = {
+  outcome: 'row',
+  cookieless: false,
+  value: null,
+  properties: {},
+  screen_width: 0,
+  screen_height: 0,
+  raw_partition: 0,
+  log_id: 'log-1',
+  site_id: 'site-1',
+  source: 'collect',
+  type: 'pageview',
+};
+export const T0 = Date.UTC(2026, 4, 1);
+
+export type RowFields = Partial<Readonly<Record<RecordsColumn, unknown>>>;
+
+export interface ClickhouseUnderTest {
+  readonly clickhouse: EmbeddedClickhouse;
+  readonly analytics: Analytics;
+  close(): Promise<void>;
+}
+
+export async function openClickhouseUnderTest(): Promise<ClickhouseUnderTest> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'weir-clickhouse-'));
+  const clickhouse = await startEmbeddedClickhouse({
+    dataDir,
+    entry: join(ROOT, 'packages/embedded-clickhouse/src/server.ts'),
+    logger: { info: () => undefined, warn: () => undefined },
+  });
+  await clickhouse.ready();
+  const analytics = openClickhouseAnalytics({ ...clickhouse, migrationsDir: join(ROOT, 'schemas/clickhouse') });
+  return {
+    clickhouse,
+    analytics,
+    async close() {
+      await analytics.close();
+      await clickhouse.close();
+      rmSync(dataDir, { recursive: true });
+    },
+  };
+}
+
+/** A batch of rows from a raw offset on; rows get an event_id and times by their offset where they bring none. */
+export function batch(from: number, rows: readonly RowFields[]): RecordsBatch {
+  const lines = rows.map((row, index) => {
+    const offset = from + index;
+    const defaults = { event_id: `e-${String(offset).padStart(8, '0')}`, timestamp: T0 + offset, received_at: T0 + offset };
+    const full: Readonly<Record<string, unknown>> = { ...EMPTY, ...defaults, raw_offset: offset, ...row };
+    return Buffer.from(`${JSON.stringify(RECORDS_COLUMNS.map((column) => (column in full ? full[column] : '')))}\n`);
+  });
+  return { columns: RECORDS_COLUMNS, lines, token: `records:log-1:0:${from}-${from + rows.length - 1}:1` };
+}
+
+export function identify(detail: Readonly<Record<string, unknown>>, row: RowFields = {}): RowFields {
+  return { outcome: 'identify', type: '', detail: JSON.stringify(detail), ...row };
+}

@@ -1,0 +1,204 @@
+-- Which user a visitor belongs to: the one of the latest identify by (received_at, event_id), whatever the order of inserts.
+CREATE TABLE IF NOT EXISTS links_latest
+(
+    site_id LowCardinality(String),
+    visitor_id String,
+    profile_id AggregateFunction(argMax, String, Tuple(DateTime64(3, 'UTC'), String)),
+    inserted_at SimpleAggregateFunction(max, DateTime('UTC'))
+)
+ENGINE = AggregatingMergeTree
+ORDER BY (site_id, visitor_id)
+SETTINGS non_replicated_deduplication_window = 10000, fsync_after_insert = 1, fsync_part_directory = 1;
+
+CREATE MATERIALIZED VIEW IF NOT EXISTS links_fill TO links_latest AS
+SELECT site_id, visitor_id, argMaxState(JSONExtractString(detail, 'profile_id'), (received_at, event_id)) AS profile_id, now('UTC') AS inserted_at
+FROM records
+WHERE outcome = 'identify' AND visitor_id != ''
+GROUP BY site_id, visitor_id;
+
+CREATE VIEW IF NOT EXISTS links AS
+SELECT site_id, visitor_id, argMaxMerge(links_latest.profile_id) AS profile_id
+FROM links_latest
+GROUP BY site_id, visitor_id;
+
+-- The links, and under the empty key when they were read.
+CREATE VIEW IF NOT EXISTS links_with_time AS
+SELECT toString(site_id) AS site_id, visitor_id, profile_id FROM links
+UNION ALL
+SELECT '' AS site_id, '' AS visitor_id, toString(toUnixTimestamp(now('UTC'))) AS profile_id;
+
+-- The links in memory, for `events.profile_id`, read again every half minute or so. `events` adds what is younger than its empty
+-- key says, so its answers don't depend on when it was read.
+CREATE DICTIONARY IF NOT EXISTS links_dictionary
+(
+    site_id String,
+    visitor_id String,
+    profile_id String
+)
+PRIMARY KEY site_id, visitor_id
+SOURCE(CLICKHOUSE(USER '{username}' PASSWORD '{password}' DB '{database}' TABLE 'links_with_time'))
+LIFETIME(MIN 30 MAX 60)
+LAYOUT(COMPLEX_KEY_HASHED());
+
+-- When a visitor was seen.
+CREATE TABLE IF NOT EXISTS visitors_seen
+(
+    site_id LowCardinality(String),
+    visitor_id String,
+    first_seen_at SimpleAggregateFunction(min, DateTime64(3, 'UTC')),
+    last_seen_at SimpleAggregateFunction(max, DateTime64(3, 'UTC'))
+)
+ENGINE = AggregatingMergeTree
+ORDER BY (site_id, visitor_id)
+SETTINGS non_replicated_deduplication_window = 10000, fsync_after_insert = 1, fsync_part_directory = 1;
+
+CREATE MATERIALIZED VIEW IF NOT EXISTS visitors_fill TO visitors_seen AS
+SELECT site_id, visitor_id, min(timestamp) AS first_seen_at, max(timestamp) AS last_seen_at
+FROM records
+WHERE outcome = 'row' AND visitor_id != '' AND bot = ''
+GROUP BY site_id, visitor_id;
+
+-- A field that an identify does not send is NULL there, and argMax passes NULLs over: what was sent last stays.
+CREATE TABLE IF NOT EXISTS profiles_latest
+(
+    site_id LowCardinality(String),
+    profile_id String,
+    user_id SimpleAggregateFunction(any, String),
+    email AggregateFunction(argMax, Nullable(String), Tuple(DateTime64(3, 'UTC'), String)),
+    name AggregateFunction(argMax, Nullable(String), Tuple(DateTime64(3, 'UTC'), String)),
+    image AggregateFunction(argMax, Nullable(String), Tuple(DateTime64(3, 'UTC'), String)),
+    first_seen_at SimpleAggregateFunction(min, DateTime64(3, 'UTC')),
+    last_seen_at SimpleAggregateFunction(max, DateTime64(3, 'UTC'))
+)
+ENGINE = AggregatingMergeTree
+ORDER BY (site_id, profile_id)
+SETTINGS non_replicated_deduplication_window = 10000, fsync_after_insert = 1, fsync_part_directory = 1;
+
+CREATE MATERIALIZED VIEW IF NOT EXISTS profiles_fill TO profiles_latest AS
+SELECT
+    site_id,
+    JSONExtractString(detail, 'profile_id') AS profile_id,
+    any(JSONExtractString(detail, 'user_id')) AS user_id,
+    argMaxState(JSONExtract(detail, 'email', 'Nullable(String)'), (received_at, event_id)) AS email,
+    argMaxState(JSONExtract(detail, 'name', 'Nullable(String)'), (received_at, event_id)) AS name,
+    argMaxState(JSONExtract(detail, 'image', 'Nullable(String)'), (received_at, event_id)) AS image,
+    min(received_at) AS first_seen_at,
+    max(received_at) AS last_seen_at
+FROM records
+WHERE outcome = 'identify'
+GROUP BY site_id, profile_id;
+
+-- The latest value of each trait, as JSON; `null` stands for a trait that was removed.
+CREATE TABLE IF NOT EXISTS traits_latest
+(
+    site_id LowCardinality(String),
+    profile_id String,
+    trait LowCardinality(String),
+    value AggregateFunction(argMax, String, Tuple(DateTime64(3, 'UTC'), String))
+)
+ENGINE = AggregatingMergeTree
+ORDER BY (site_id, profile_id, trait)
+SETTINGS non_replicated_deduplication_window = 10000, fsync_after_insert = 1, fsync_part_directory = 1;
+
+CREATE MATERIALIZED VIEW IF NOT EXISTS traits_fill TO traits_latest AS
+SELECT
+    site_id,
+    JSONExtractString(detail, 'profile_id') AS profile_id,
+    pair.1 AS trait,
+    argMaxState(pair.2, (received_at, event_id)) AS value
+FROM records
+ARRAY JOIN JSONExtractKeysAndValuesRaw(detail, 'traits') AS pair
+WHERE outcome = 'identify'
+GROUP BY site_id, profile_id, trait;
+
+-- first_seen_at and last_seen_at take in what the visitors that belong to the profile did before and after they were identified.
+CREATE VIEW IF NOT EXISTS profiles AS
+SELECT
+    site_id,
+    profile_id,
+    identified.user_id AS user_id,
+    identified.email AS email,
+    identified.name AS name,
+    identified.image AS image,
+    CAST(if(traits.text = '', '{}', traits.text), 'JSON') AS traits,
+    visited.visitor_ids AS visitor_ids,
+    if(empty(visited.visitor_ids) OR visited.first_seen_at = 0, identified.first_seen_at, least(identified.first_seen_at, visited.first_seen_at)) AS first_seen_at,
+    greatest(identified.last_seen_at, visited.last_seen_at) AS last_seen_at
+FROM
+(
+    SELECT
+        site_id,
+        profile_id,
+        any(profiles_latest.user_id) AS user_id,
+        ifNull(argMaxMerge(profiles_latest.email), '') AS email,
+        ifNull(argMaxMerge(profiles_latest.name), '') AS name,
+        ifNull(argMaxMerge(profiles_latest.image), '') AS image,
+        min(profiles_latest.first_seen_at) AS first_seen_at,
+        max(profiles_latest.last_seen_at) AS last_seen_at
+    FROM profiles_latest
+    GROUP BY site_id, profile_id
+) AS identified
+LEFT JOIN
+(
+    SELECT site_id, profile_id, concat('{', arrayStringConcat(groupArray(concat('"', trait, '":', value)), ','), '}') AS text
+    FROM
+    (
+        SELECT site_id, profile_id, trait, argMaxMerge(traits_latest.value) AS value
+        FROM traits_latest
+        GROUP BY site_id, profile_id, trait
+    )
+    WHERE value != 'null'
+    GROUP BY site_id, profile_id
+) AS traits USING (site_id, profile_id)
+LEFT JOIN
+(
+    SELECT
+        site_id,
+        profile_id,
+        groupArray(visitor_id) AS visitor_ids,
+        minIf(first_seen_at, first_seen_at != 0) AS first_seen_at,
+        max(last_seen_at) AS last_seen_at
+    FROM
+    (
+        SELECT links.site_id AS site_id, links.visitor_id AS visitor_id, links.profile_id AS profile_id, seen.first_seen_at AS first_seen_at, seen.last_seen_at AS last_seen_at
+        FROM links
+        LEFT JOIN
+        (
+            SELECT site_id, visitor_id, min(visitors_seen.first_seen_at) AS first_seen_at, max(visitors_seen.last_seen_at) AS last_seen_at
+            FROM visitors_seen
+            GROUP BY site_id, visitor_id
+        ) AS seen ON seen.site_id = links.site_id AND seen.visitor_id = links.visitor_id
+    )
+    GROUP BY site_id, profile_id
+) AS visited USING (site_id, profile_id);
+
+-- Which visitor and profile a payment customer belongs to: those of the latest identify that named it.
+CREATE TABLE IF NOT EXISTS payment_customers_latest
+(
+    site_id LowCardinality(String),
+    payment_customer_id String,
+    owner AggregateFunction(argMax, Tuple(String, String), Tuple(DateTime64(3, 'UTC'), String)),
+    linked_at SimpleAggregateFunction(max, DateTime64(3, 'UTC'))
+)
+ENGINE = AggregatingMergeTree
+ORDER BY (site_id, payment_customer_id)
+SETTINGS non_replicated_deduplication_window = 10000, fsync_after_insert = 1, fsync_part_directory = 1;
+
+CREATE MATERIALIZED VIEW IF NOT EXISTS payment_customers_fill TO payment_customers_latest AS
+SELECT
+    site_id,
+    JSONExtractString(detail, 'payment_customer_id') AS payment_customer_id,
+    argMaxState((visitor_id, JSONExtractString(detail, 'profile_id')), (received_at, event_id)) AS owner,
+    max(received_at) AS linked_at
+FROM records
+WHERE outcome = 'identify' AND payment_customer_id != ''
+GROUP BY site_id, payment_customer_id;
+
+CREATE VIEW IF NOT EXISTS payment_customers AS
+SELECT site_id, payment_customer_id, owned.1 AS visitor_id, owned.2 AS profile_id, linked_at
+FROM
+(
+    SELECT site_id, payment_customer_id, argMaxMerge(owner) AS owned, max(payment_customers_latest.linked_at) AS linked_at
+    FROM payment_customers_latest
+    GROUP BY site_id, payment_customer_id
+);
