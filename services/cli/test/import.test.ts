@@ -7,7 +7,6 @@ import { ADMIN_TOKEN, type ControlHarness, openControlHarness } from '../../cont
 import { accessLogSample } from './access-log-sample.ts';
 import { cli } from './cli-harness.ts';
 
-// `printf 'a\nb' | zstd`, made once: Node 20 has no zstd to make it with.
 const line = (path: string, status = 200) =>
   `192.0.2.1 - - [17/May/2015:10:05:03 +0000] "GET ${path} HTTP/1.1" ${status} 1 "-" "Mozilla/5.0 (X11; Linux x86_64; rv:25.0) Gecko/20100101 Firefox/25.0"\n`;
 
