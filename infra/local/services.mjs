@@ -2,7 +2,7 @@
  * `node infra/local/services.mjs up|down|status|check [--only kafka,redis] [--dir DIR] [--wipe]`
  * Real services without Docker, on loopback. `up` prints `export NAME=value` lines on standard output and nothing else there.
  */
-import { rmSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { clickhouse } from './clickhouse.mjs';
@@ -41,7 +41,9 @@ async function up() {
 async function down() {
   await Promise.all(services.map((service) => service.down(dirOf(service))));
   say(`stopped: ${services.map(({ name }) => name).join(', ')}`);
-  if (values.wipe) for (const service of services) rmSync(dirOf(service), { recursive: true, force: true });
+  if (!values.wipe) return;
+  for (const service of services) rmSync(dirOf(service), { recursive: true, force: true });
+  if (existsSync(base) && readdirSync(base).length === 0) rmSync(base, { recursive: true });
 }
 
 /** Exit code 1 when one of them is down. */
