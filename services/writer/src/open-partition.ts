@@ -26,7 +26,20 @@ export async function openPartition(deps: PartitionDeps): Promise<PartitionConsu
   const start = await findStart(deps);
   if (start.warning !== undefined) logger.warn({ partition }, start.warning);
   const batcher = createBatcher(start.next, limits, start.redo);
-  const writeBatch = createWriteBatch(deps, start.redo);
+  /** An outcome is missing: inserting what is before it is no recovery. */
+  let gap = false;
+  const writeBatch = createWriteBatch(
+    {
+      ...deps,
+      progress: {
+        ...progress,
+        recovered() {
+          if (!gap) progress.recovered();
+        },
+      },
+    },
+    start.redo,
+  );
 
   let readTo = handle.committed?.offset ?? 0;
   let committedTo = handle.committed?.offset ?? -1;
@@ -109,12 +122,12 @@ export async function openPartition(deps: PartitionDeps): Promise<PartitionConsu
     async handle(records) {
       if (lost !== undefined) throw lost;
       assertOwned(signal, partition);
+      arm();
       const repeats = take(records);
       if (repeats > 0) metrics.repeats(partition, repeats);
       const oldest = records[0];
       if (oldest !== undefined) metrics.delay(partition, (deps.clock() - oldest.appendedAt) / 1000);
       if (batcher.fullBatches() > 0) kick();
-      arm();
       while (!hasRoom()) {
         await new Promise<void>((resolve) => {
           roomWanted = resolve;
@@ -133,10 +146,12 @@ export async function openPartition(deps: PartitionDeps): Promise<PartitionConsu
   /** Returns how many were repeats. Throws where an outcome is missing; those before it are taken and will be inserted. */
   function take(records: readonly StoredRecord[]): number {
     let repeats = 0;
+    gap = true;
     for (const record of records) {
       if (!batcher.push(readRow(record))) repeats++;
       readTo = Math.max(readTo, record.offset + 1);
     }
+    gap = false;
     return repeats;
   }
 }

@@ -24,6 +24,9 @@ export interface WriteBatchDeps {
 /** Writes batches of one partition, one at a time, in order. */
 export type WriteBatch = (batch: Batch) => Promise<void>;
 
+/** About two minutes: what is still away then may need a person. */
+const TRIES_BEFORE_ALARM = 30;
+
 /** What is left to write in place of a piece. `stop`: why nothing more should be tried before a person looks, or a while. */
 interface Step {
   readonly left: readonly Batch[];
@@ -104,18 +107,18 @@ export function createWriteBatch(deps: WriteBatchDeps, redo: Plan | undefined): 
         attempt = 0;
       } catch (error) {
         if (isDependencyError(error, 'partition_lost')) throw error;
-        report(error);
+        report(error, attempt);
         await pauseBeforeRetry(attempt++, signal);
       }
     }
   };
 
-  function report(error: unknown): void {
+  function report(error: unknown, attempt: number): void {
     const { code, message } = describeError(error);
     const passing = code === 'analytics_unavailable' || code === 'event_log_unavailable';
     metrics.failure(partition, code);
     progress.failed(message);
-    if (!passing && progress.raise(message)) metrics.alarm(partition);
+    if ((!passing || attempt >= TRIES_BEFORE_ALARM) && progress.raise(message)) metrics.alarm(partition);
     logger[passing ? 'warn' : 'error']({ partition, code, err: error }, 'writer: retrying');
   }
 }

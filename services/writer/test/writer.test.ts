@@ -208,8 +208,10 @@ describe('a row that ClickHouse refuses is found by halving the batch, and becom
     const writer = await harness.start({
       analytics: {
         ...analytics,
-        insertRecords: (batch) =>
-          analytics.insertRecords(broken ? { ...batch, columns: batch.columns.map((name) => `${name}_gone`) } : batch),
+        async insertRecords(batch) {
+          if (broken) throw new DependencyError('analytics_refused', 'test');
+          await analytics.insertRecords(batch);
+        },
       },
     });
     const alarm = await eventually('the alarm', () => writer.status()[0]?.alarm);
