@@ -29,6 +29,11 @@ const INSERT_SETTINGS = {
   input_format_parallel_parsing: 0,
   input_format_skip_unknown_fields: 0,
   input_format_null_as_default: 1,
+  // Half of a surrogate pair, cut off by someone before us, stays as the escape that was sent.
+  input_format_json_throw_on_bad_escape_sequence: 0,
+  // A property that looks like a date stays the text that was sent.
+  input_format_try_infer_dates: 0,
+  input_format_try_infer_datetimes: 0,
   // `{"a.b": 1, "a": {"b": 2}}` is one path twice to ClickHouse, and no reason to lose the row.
   type_json_skip_duplicated_paths: 1,
   max_insert_block_size: String(INSERT_ROWS_MAX),

@@ -18,9 +18,9 @@ const LINE_COMMENT = /(?:--|\/\/|#!|# )[^\n]*/y;
 const WORD = /[A-Za-z_][A-Za-z0-9_$]*/y;
 const NUMBER = /(?:0[xXbB][0-9A-Fa-f_]+|[0-9][0-9_]*(?:\.[0-9_]*)?(?:[eE][+-]?[0-9]+)?)/y;
 const HEREDOC = /\$([A-Za-z0-9_]*)\$/y;
-const STRING = /'(?:[^'\\]|\\[\s\S]|'')*'/y;
-const BACKTICKED = /`(?:[^`\\]|\\[\s\S]|``)*`/y;
-const DOUBLE_QUOTED = /"(?:[^"\\]|\\[\s\S]|"")*"/y;
+const STRING = /'[^'\\]*(?:(?:\\[\s\S]|'')[^'\\]*)*'/y;
+const BACKTICKED = /`[^`\\]*(?:(?:\\[\s\S]|``)[^`\\]*)*`/y;
+const DOUBLE_QUOTED = /"[^"\\]*(?:(?:\\[\s\S]|"")[^"\\]*)*"/y;
 
 /** Cuts SQL into tokens; comments and white space are left out. Throws `SqlTokenError` on what is unclosed or not ClickHouse's. */
 export function sqlTokens(sql: string): SqlToken[] {

@@ -54,7 +54,11 @@ export async function openClickhouseUnderTest(): Promise<ClickhouseUnderTest> {
 export function batch(from: number, rows: readonly RowFields[]): RecordsBatch {
   const lines = rows.map((row, index) => {
     const offset = from + index;
-    const defaults = { event_id: `e-${String(offset).padStart(8, '0')}`, timestamp: T0 + offset, received_at: T0 + offset };
+    const defaults = {
+      event_id: `e-${String(offset).padStart(8, '0')}`,
+      timestamp: T0 + offset,
+      received_at: T0 + offset,
+    };
     const full: Readonly<Record<string, unknown>> = { ...EMPTY, ...defaults, raw_offset: offset, ...row };
     return Buffer.from(`${JSON.stringify(RECORDS_COLUMNS.map((column) => (column in full ? full[column] : '')))}\n`);
   });

@@ -1,5 +1,5 @@
-import { sqlStatements, sqlTokens } from '../src/clickhouse-sql-tokens.ts';
 import { exactIntegers } from '../src/clickhouse-run-user-query.ts';
+import { sqlStatements, sqlTokens } from '../src/clickhouse-sql-tokens.ts';
 import { checkUserQuery } from '../src/clickhouse-user-query.ts';
 
 describe('decisions.md, Admin API: "Writes, settings, files, URLs and remote tables are refused"', () => {
@@ -12,14 +12,14 @@ describe('decisions.md, Admin API: "Writes, settings, files, URLs and remote tab
     '(SELECT 1) UNION ALL (SELECT 2)',
     "SELECT properties.file, `properties`.`url` FROM events WHERE url LIKE 'file(%' AND match(url, '[a-z]')",
     'SELECT url, count() FROM events GROUP BY url /* url( */',
-    'SELECT URLHash(url), cutURLParameter(url, \'a\') FROM events',
+    "SELECT URLHash(url), cutURLParameter(url, 'a') FROM events",
     'SHOW TABLES',
     'DESCRIBE events',
     'EXPLAIN SELECT 1',
     'SELECT count() FROM system.tables',
     "SELECT 'it''s', 'a\\'b', $x$ it's; $x$",
     'SELECT {n:UInt8} + 1',
-    "SELECT 'ü', \"spalte mit ü\" FROM t",
+    'SELECT \'ü\', "spalte mit ü" FROM t',
   ])('lets %s through', (sql) => {
     expect(checkUserQuery(sql)).toHaveProperty('statement');
   });
@@ -51,7 +51,7 @@ describe('decisions.md, Admin API: "Writes, settings, files, URLs and remote tab
     "SELECT FILE ('/etc/passwd')",
     "SELECT `file`('/etc/passwd')",
     'SELECT "file"(\'/etc/passwd\')',
-    "SELECT \"\\x66ile\"('/etc/passwd')",
+    'SELECT "\\x66ile"(\'/etc/passwd\')',
     "SELECT * APPLY file FROM (SELECT '/etc/passwd' AS p)",
     "SELECT arrayMap(file, ['/etc/passwd'])",
     "SELECT * FROM file('/etc/passwd', LineAsString)",
@@ -96,13 +96,14 @@ describe('sqlTokens', () => {
   });
 
   it('takes time in proportion to the text', () => {
-    expect(sqlTokens(`SELECT ${"'a''".repeat(100_000)}'`).length).toBe(2);
+    expect(sqlTokens(`SELECT '${"a''".repeat(300_000)}'`).length).toBe(2);
   });
 });
 
 describe('exactIntegers', () => {
   it('keeps numbers that are exact, and makes strings of those that would be rounded', () => {
-    const json = '{"a":18446744073709551615,"b":[9007199254740991,-9007199254740993],"c":"18446744073709551615\\"1","d":1.12345678901234567890,"e":1e5}';
+    const json =
+      '{"a":18446744073709551615,"b":[9007199254740991,-9007199254740993],"c":"18446744073709551615\\"1","d":1.12345678901234567890,"e":1e5}';
     expect(JSON.parse(exactIntegers(json))).toEqual({
       a: '18446744073709551615',
       b: [9007199254740991, '-9007199254740993'],

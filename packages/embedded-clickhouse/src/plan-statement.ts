@@ -10,6 +10,8 @@ export interface PlannedStatement {
 }
 
 const INSERT = /^\s*INSERT\s/i;
+const HAS_DATA = /\b(?:FORMAT\s|VALUES\s*\()/i;
+const HEAD_CHARS = 64 * 1024;
 
 /**
  * ClickHouse's rule: the statement is the parameter `query`, then the body; of an INSERT the body is its data. One statement
@@ -21,7 +23,7 @@ export function planStatement(query: string, body: Buffer, defaultFormat: string
   if (statement.trim() === '') throw clickhouseError(62, 'SYNTAX_ERROR', 'Syntax error: the query is empty');
   // Its inline data is not SQL, and the engine reads it to its end.
   const insert = INSERT.exec(statement)?.[0];
-  if (insert !== undefined && query === '' && /\bFORMAT\s/i.test(statement)) {
+  if (insert !== undefined && query === '' && HAS_DATA.test(statement.slice(0, HEAD_CHARS))) {
     return { statement: 'INSERT', data: Buffer.from(statement.slice(insert.length)), format: defaultFormat };
   }
   return { statement, data: undefined, format: answerFormat(statement, defaultFormat) };

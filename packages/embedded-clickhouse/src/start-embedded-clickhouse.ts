@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { closeSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs';
+import { closeSync, existsSync, mkdirSync, openSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { type ChildMessage, type ChildOptions, type ParentMessage, USERNAME } from './child-messages.ts';
 
@@ -86,6 +86,8 @@ export async function startEmbeddedClickhouse(options: EmbeddedClickhouseOptions
       lastFailure ||= `it ended with ${signal ?? `code ${code}`}`;
       options.logger.warn({ code, signal, startsFailed }, 'embedded ClickHouse ended, starting it again');
       if (startsFailed >= STARTS_FAILED_MAX) settle(failure());
+      // It never ran, so nobody holds it to close it.
+      if (startsFailed >= STARTS_FAILED_MAX && port === 0) return;
       const pauseMs = wasReady ? 0 : Math.min(RESTART_PAUSE_MAX_MS, 50 * 2 ** startsFailed);
       restartTimer = setTimeout(() => start(onListening), pauseMs);
       options.onRestart?.();
@@ -143,10 +145,10 @@ function spawnChild(entry: string, options: ChildOptions, stderrFile: string): C
 }
 
 function keptPassword(file: string): string {
-  try {
-    writeFileSync(file, `${randomBytes(24).toString('base64url')}\n`, { mode: 0o600, flag: 'wx' });
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-  }
-  return readFileSync(file, 'utf8').trim();
+  if (existsSync(file)) return readFileSync(file, 'utf8').trim();
+  const password = randomBytes(24).toString('base64url');
+  // Renamed when it is whole: a crash in between must not leave an empty password.
+  writeFileSync(`${file}.new`, `${password}\n`, { mode: 0o600 });
+  renameSync(`${file}.new`, file);
+  return password;
 }

@@ -1,0 +1,147 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { eventually } from '@weir/testkit/eventually';
+import { type EmbeddedClickhouse, startEmbeddedClickhouse } from '../src/start-embedded-clickhouse.ts';
+
+const ENTRY = join(__dirname, '../src/server.ts');
+const logger = { info: () => undefined, warn: () => undefined };
+
+let dataDir: string;
+beforeEach(() => {
+  dataDir = mkdtempSync(join(tmpdir(), 'weir-embedded-'));
+});
+afterEach(() => rmSync(dataDir, { recursive: true }));
+
+interface Address {
+  readonly url: string;
+  readonly password: string;
+}
+
+async function ask({ url, password }: Address, query: string, init: RequestInit = {}): Promise<Response> {
+  const headers = { 'X-ClickHouse-User': 'weir', 'X-ClickHouse-Key': password, ...init.headers };
+  return fetch(`${url}/?query=${encodeURIComponent(query)}`, { method: 'POST', ...init, headers });
+}
+
+const answer = async (address: Address, query: string): Promise<string> => (await ask(address, query)).text();
+
+describe("ClickHouse's HTTP interface", () => {
+  let clickhouse: EmbeddedClickhouse;
+  beforeEach(async () => {
+    clickhouse = await startEmbeddedClickhouse({ dataDir, entry: ENTRY, logger });
+    await clickhouse.ready();
+  });
+  afterEach(() => clickhouse.close());
+
+  it('serves those who know the password, which only the owner can read', async () => {
+    const file = join(dataDir, 'clickhouse.password');
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    expect(readFileSync(file, 'utf8').trim()).toBe(clickhouse.password);
+
+    const { url, password } = clickhouse;
+    const basic = `Basic ${Buffer.from(`weir:${password}`).toString('base64')}`;
+    expect(await (await fetch(`${url}/?query=SELECT%201`, { headers: { Authorization: basic } })).text()).toBe('1\n');
+    expect(await (await fetch(`${url}/?query=SELECT%201&user=weir&password=${password}`)).text()).toBe('1\n');
+    expect((await fetch(`${url}/ping`)).status).toBe(200);
+
+    const nobody = await fetch(`${url}/?query=SELECT%201`);
+    expect(nobody.status).toBe(401);
+    const wrong = await ask({ url, password: 'wrong' }, 'SELECT 1');
+    expect(wrong.status).toBe(403);
+    expect(wrong.headers.get('x-clickhouse-exception-code')).toBe('516');
+  });
+
+  it('answers with formats, parameters, settings and errors in the words of ClickHouse', async () => {
+    const url = `${clickhouse.url}/?default_format=JSONEachRow&param_n=5&max_threads=1&database=system&query_id=q-1`;
+    const headers = { 'X-ClickHouse-User': 'weir', 'X-ClickHouse-Key': clickhouse.password };
+    const response = await fetch(url, {
+      method: 'POST',
+      headers,
+      body: "SELECT {n:UInt8} AS n, getSetting('max_threads') AS threads, currentDatabase() AS db",
+    });
+    expect(await response.json()).toEqual({ n: 5, threads: 1, db: 'system' });
+    expect(response.headers.get('x-clickhouse-query-id')).toBe('q-1');
+    expect(response.headers.get('x-clickhouse-format')).toBe('JSONEachRow');
+    expect(JSON.parse(response.headers.get('x-clickhouse-summary') ?? '')).toHaveProperty('read_rows');
+
+    const unknown = await ask(clickhouse, 'SELECT nothing FROM nowhere');
+    expect(unknown.status).toBe(404);
+    expect(unknown.headers.get('x-clickhouse-exception-code')).toBe('60');
+    expect(await unknown.text()).toMatch(/^Code: 60\. DB::Exception: .*\(UNKNOWN_TABLE\)/);
+    expect((await ask(clickhouse, 'SELECT 1; SELECT 2')).status).toBe(400);
+    expect((await ask(clickhouse, "SELECT 1 INTO OUTFILE '/tmp/weir'")).status).toBe(400);
+    // The settings and parameters of one request are gone in the next.
+    expect((await ask(clickhouse, 'SELECT {n:UInt8}')).status).not.toBe(200);
+  });
+
+  it('inserts bodies, packed ones too, and lets GET change nothing', async () => {
+    await ask(clickhouse, 'CREATE TABLE t (a UInt8, b String) ENGINE = MergeTree ORDER BY a');
+    await ask(clickhouse, 'INSERT INTO t FORMAT JSONCompactEachRow', { body: '[1,"one"]\n' });
+    const packed = gzipSync('2,two\n');
+    await ask(clickhouse, 'INSERT INTO t FORMAT CSV', { body: packed, headers: { 'Content-Encoding': 'gzip' } });
+    await ask(clickhouse, "INSERT INTO t VALUES (3, 'three')");
+    await ask(clickhouse, '', { body: "INSERT INTO t VALUES (4, 'four; five')" });
+    expect((await ask(clickhouse, 'DROP TABLE t', { method: 'GET' })).status).toBe(400);
+    expect(await answer(clickhouse, 'SELECT a, b FROM t ORDER BY a')).toBe('1\tone\n2\ttwo\n3\tthree\n4\tfour; five\n');
+  });
+
+  it('comes back on the same port when it is killed', async () => {
+    await ask(clickhouse, 'CREATE TABLE t (a UInt8) ENGINE = MergeTree ORDER BY a');
+    await ask(clickhouse, 'INSERT INTO t VALUES (1)');
+    const before = clickhouse.pid() as number;
+    process.kill(before, 'SIGKILL');
+    await eventually('another child', () => clickhouse.pid() !== undefined && clickhouse.pid() !== before);
+    await clickhouse.ready();
+    expect(await answer(clickhouse, 'SELECT count() FROM t')).toBe('1\n');
+  });
+});
+
+describe('a parent that is killed', () => {
+  let parents: ChildProcess[] = [];
+  afterEach(() => {
+    for (const parent of parents) parent.kill('SIGKILL');
+    parents = [];
+  });
+
+  async function startParent(): Promise<Address & { readonly pid: number; readonly parent: ChildProcess }> {
+    const parent = spawn(process.execPath, ['--import', 'tsx', join(__dirname, 'parent.ts'), dataDir, ENTRY], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    parents.push(parent);
+    const [line] = (await once(parent.stdout, 'data')) as [Buffer];
+    return { ...(JSON.parse(line.toString()) as Address & { pid: number }), parent };
+  }
+
+  it('takes its child along, and the next one gets the folder with all that was acknowledged', async () => {
+    const first = await startParent();
+    await ask(first, 'CREATE TABLE t (a UInt8) ENGINE = MergeTree ORDER BY a');
+    await ask(first, 'INSERT INTO t VALUES (1)');
+    first.parent.kill('SIGKILL');
+    const second = await startParent();
+    expect(second.password).toBe(first.password);
+    expect(await answer(second, 'SELECT count() FROM t')).toBe('1\n');
+    await eventually('the first child is gone', () => !isAlive(first.pid));
+    second.parent.kill('SIGKILL');
+    await eventually('the second child is gone', () => !isAlive(second.pid));
+  });
+});
+
+describe('an engine that cannot start', () => {
+  it('is said by ready()', async () => {
+    await expect(startEmbeddedClickhouse({ dataDir, entry: join(dataDir, 'missing.js'), logger })).rejects.toThrow(
+      'does not start',
+    );
+  });
+});
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,111 @@
+import type { Analytics, RecordsBatch } from '../src/analytics.ts';
+
+export interface AnalyticsUnderTest {
+  readonly analytics: Analytics;
+  close(): Promise<void>;
+}
+
+export interface AnalyticsContract {
+  /** A fresh store; the contract migrates it. */
+  open(): Promise<AnalyticsUnderTest>;
+  /** `rows` records of site `site` and log `log-contract`, partition 0, from a raw offset on. */
+  batch(site: string, from: number, rows: number): RecordsBatch;
+}
+
+/** What every implementation of the port does. Each adapter's test runs it. */
+export function describeAnalytics(name: string, contract: AnalyticsContract): void {
+  describe(`Analytics: ${name}`, () => {
+    let opened: AnalyticsUnderTest;
+    let analytics: Analytics;
+
+    beforeAll(async () => {
+      opened = await contract.open();
+      ({ analytics } = opened);
+    });
+    afterAll(() => opened.close());
+
+    const count = async (site: string): Promise<number> => {
+      const query = 'SELECT count() AS n FROM events WHERE site_id = {site:String}';
+      return Number((await analytics.select<{ n: number }>(query, { site }))[0]?.n);
+    };
+
+    it('migrates, from several processes at once and again', async () => {
+      await Promise.all([analytics.migrate(), analytics.migrate(), analytics.migrate()]);
+      await analytics.migrate();
+      expect(await count('none')).toBe(0);
+    });
+
+    it('knows the highest raw offset that is stored, -1 where there is none', async () => {
+      expect(await analytics.highestRawOffset('log-contract', 0)).toBe(-1);
+      await analytics.insertRecords(contract.batch('offsets', 0, 10));
+      expect(await analytics.highestRawOffset('log-contract', 0)).toBe(9);
+      expect(await analytics.highestRawOffset('log-contract', 1)).toBe(-1);
+      expect(await analytics.highestRawOffset('log-other', 0)).toBe(-1);
+    });
+
+    it('changes nothing when a batch is inserted again', async () => {
+      const batch = contract.batch('again', 100, 50);
+      await Promise.all([analytics.insertRecords(batch), analytics.insertRecords(batch)]);
+      await analytics.insertRecords(batch);
+      expect(await count('again')).toBe(50);
+    });
+
+    it('inserts the same rows under another token', async () => {
+      const batch = contract.batch('token', 200, 5);
+      await analytics.insertRecords(batch);
+      await analytics.insertRecords({ ...batch, token: `${batch.token}-other` });
+      expect(await count('token')).toBe(10);
+    });
+
+    it('refuses a batch with a row that is none, whole, and says nothing of its contents', async () => {
+      const { columns, lines, token } = contract.batch('refused', 300, 3);
+      const secret = 'secret@example.com';
+      const wrong = Buffer.from(`${JSON.stringify(columns.map(() => secret))}\n`);
+      const insert = analytics.insertRecords({ columns, lines: [...lines, wrong], token });
+      const error: unknown = await insert.then(
+        () => undefined,
+        (reason: unknown) => reason,
+      );
+      expect(error).toMatchObject({ name: 'DependencyError', code: 'analytics_refused' });
+      expect(JSON.stringify(error, Object.getOwnPropertyNames(error))).not.toContain(secret);
+      expect(await count('refused')).toBe(0);
+      await analytics.insertRecords({ columns, lines, token });
+      expect(await count('refused')).toBe(3);
+    });
+
+    it('answers a query with columns, types and rows', async () => {
+      const result = await analytics.userQuery('SELECT {n:UInt64} AS n, {s:String} AS s, 18446744073709551615 AS big', {
+        n: 5,
+        s: "it's\ta\\tab\n",
+      });
+      expect(result).toEqual({
+        columns: [
+          { name: 'n', type: 'UInt64' },
+          { name: 's', type: 'String' },
+          { name: 'big', type: 'UInt64' },
+        ],
+        rows: [{ n: 5, s: "it's\ta\\tab\n", big: '18446744073709551615' }],
+      });
+    });
+
+    it.each([
+      'SELECT',
+      'SELECT nothing FROM nowhere',
+      'INSERT INTO records (site_id) VALUES (1)',
+      "SELECT file('/etc/passwd')",
+      'SELECT * FROM numbers(100001)',
+      'SELECT {missing:String}',
+      'SELECT 1 SETTINGS max_threads = 1',
+    ])('refuses the user query %s', async (query) => {
+      await expect(analytics.userQuery(query, {})).rejects.toMatchObject({ code: 'analytics_refused' });
+    });
+
+    it('answers up to 100,000 rows', async () => {
+      expect((await analytics.userQuery('SELECT number FROM numbers(100000)', {})).rows).toHaveLength(100_000);
+    });
+
+    it('answers a ping', async () => {
+      await expect(analytics.ping()).resolves.toBeUndefined();
+    });
+  });
+}
