@@ -9,6 +9,8 @@ import { decodeRawRecord, type RawRecord } from '@weir/domain/raw-record';
 import { readServerEvent } from '@weir/domain/server-event';
 import { type Hit, NO_TAGS, type Tags } from './hit.ts';
 
+type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
+
 const EVENT_ID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
 /** decisions.md, timestamp: from 1970-01-01 up to, not including, 2100-01-01. */
 const TIME_END_MS = Date.UTC(2100, 0, 1);
@@ -47,73 +49,70 @@ export function readHit(logged: LoggedRecord): Hit | string {
 }
 
 function readCollect(logged: LoggedRecord, record: RawRecord): Hit | string {
-  const hit = readCollectHit(record.body, () => bodyTextOf(logged.value));
-  if (hit instanceof FieldError) return `${hit.field} is invalid`;
-  const { identity } = hit;
-  return {
-    ...blankHit(logged, record),
-    type: hit.type,
-    eventName: hit.eventName,
-    userId: identity?.userId ?? '',
-    value: hit.value,
-    valueText: hit.valueText,
-    properties: hit.properties,
-    identity,
-    url: hit.url,
-    hostname: hit.hostname,
-    pathname: hit.pathname,
-    referrer: hit.referrer,
-    tags: tagsOf(hit),
-    screenWidth: hit.screenWidth ?? 0,
-    screenHeight: hit.screenHeight ?? 0,
-    acceptLanguage: textOf(record.acceptLanguage),
-    clientHints: record.clientHints,
-    visitorId: hit.visitorId,
-    // An identify without a visitor links none, so it needs no made-up one (decisions.md, POST /api/collect).
-    cookieless: hit.visitorId === '' && identity === undefined,
-    sessionId: hit.sessionId,
-  };
+  const sent = readCollectHit(record.body, () => bodyTextOf(logged.value));
+  if (sent instanceof FieldError) return `${sent.field} is invalid`;
+  const { identity } = sent;
+  const hit = blankHit(logged, record);
+  hit.type = sent.type;
+  hit.eventName = sent.eventName;
+  hit.userId = identity?.userId ?? '';
+  hit.value = sent.value;
+  hit.valueText = sent.valueText;
+  hit.properties = sent.properties;
+  hit.identity = identity;
+  hit.url = sent.url;
+  hit.hostname = sent.hostname;
+  hit.pathname = sent.pathname;
+  hit.referrer = sent.referrer;
+  hit.tags = tagsOf(sent);
+  hit.screenWidth = sent.screenWidth ?? 0;
+  hit.screenHeight = sent.screenHeight ?? 0;
+  hit.acceptLanguage = textOf(record.acceptLanguage);
+  hit.clientHints = record.clientHints;
+  hit.visitorId = sent.visitorId;
+  // An identify without a visitor links none, so it needs no made-up one (decisions.md, POST /api/collect).
+  hit.cookieless = sent.visitorId === '' && identity === undefined;
+  hit.sessionId = sent.sessionId;
+  return hit;
 }
 
 function readEvent(logged: LoggedRecord, record: RawRecord): Hit | string {
   const event = readServerEvent(record.body);
   if (event instanceof FieldError) return `${event.field} is invalid`;
   const { context } = event;
-  return {
-    ...blankHit(logged, record),
-    type: 'event',
-    eventName: event.name,
-    timestamp: event.timestamp ?? record.receivedAt,
-    idempotencyKey: event.idempotencyKey,
-    userId: event.userId,
-    value: event.value,
-    valueText: event.valueText,
-    properties: event.properties,
-    url: context.url,
-    hostname: context.hostname,
-    pathname: context.pathname,
-    referrer: context.referrer,
-    ip: context.ip === '' ? textOf(record.ip) : normalizeIp(context.ip),
-    userAgent: context.userAgent || textOf(record.userAgent),
-    ownUserAgent: context.userAgent !== '',
-    deviceTypeSent: context.deviceType,
-    platformSent: context.platform,
-    visitorId: event.visitorId,
-    sessionId: event.sessionId,
-  };
+  const hit = blankHit(logged, record);
+  hit.type = 'event';
+  hit.eventName = event.name;
+  hit.timestamp = event.timestamp ?? record.receivedAt;
+  hit.idempotencyKey = event.idempotencyKey;
+  hit.userId = event.userId;
+  hit.value = event.value;
+  hit.valueText = event.valueText;
+  hit.properties = event.properties;
+  hit.url = context.url;
+  hit.hostname = context.hostname;
+  hit.pathname = context.pathname;
+  hit.referrer = context.referrer;
+  hit.ip = context.ip === '' ? textOf(record.ip) : normalizeIp(context.ip);
+  hit.userAgent = context.userAgent || textOf(record.userAgent);
+  hit.ownUserAgent = context.userAgent !== '';
+  hit.deviceTypeSent = context.deviceType;
+  hit.platformSent = context.platform;
+  hit.visitorId = event.visitorId;
+  hit.sessionId = event.sessionId;
+  return hit;
 }
 
 function readServerIdentity(logged: LoggedRecord, record: RawRecord): Hit | string {
   const identity = readIdentity(record.body, () => bodyTextOf(logged.value));
   if (identity instanceof FieldError) return `${identity.field} is invalid`;
-  return {
-    ...blankHit(logged, record),
-    type: 'identify',
-    userId: identity.userId,
-    identity,
-    visitorId: identity.visitorId,
-    ownUserAgent: false,
-  };
+  const hit = blankHit(logged, record);
+  hit.type = 'identify';
+  hit.userId = identity.userId;
+  hit.identity = identity;
+  hit.visitorId = identity.visitorId;
+  hit.ownUserAgent = false;
+  return hit;
 }
 
 /** `{url, referrer?, timestamp}`: a page view that a line of a log tells of; its address and user agent stand in the head. */
@@ -121,17 +120,17 @@ function readImport(logged: LoggedRecord, record: RawRecord): Hit | string {
   const { url, referrer, timestamp } = record.body;
   if (typeof url !== 'string' || url === '') return 'url is invalid';
   if (!isTime(timestamp)) return 'timestamp is invalid';
-  return {
-    ...blankHit(logged, record),
-    timestamp,
-    url,
-    referrer: textOf(referrer),
-    cookieless: true,
-    lineDay: utcDay(timestamp),
-  };
+  const hit = blankHit(logged, record);
+  hit.timestamp = timestamp;
+  hit.url = url;
+  hit.referrer = textOf(referrer);
+  hit.cookieless = true;
+  hit.lineDay = utcDay(timestamp);
+  return hit;
 }
 
-function blankHit(logged: LoggedRecord, record: RawRecord): Hit {
+/** One literal and assignments, so that all hits have one shape and none is copied. */
+function blankHit(logged: LoggedRecord, record: RawRecord): Mutable<Hit> {
   return {
     readable: true,
     partition: logged.partition,

@@ -34,7 +34,7 @@ export interface BareLine {
 }
 
 /** Columns `url` to `traffic_source`. */
-const NO_SOURCE_JSON = `${'"",'.repeat(16)}""`;
+const NO_SOURCE_JSON = `${'"",'.repeat(15)}""`;
 
 export function rowLine(hit: Hit, texts: LineTexts): string {
   const names = hit.names ?? NO_NAMES;

@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import { normalizeIp } from '@weir/domain/ip-address';
+import type { Logger } from '@weir/runtime/logger';
 import { readBundledGeo } from './bundled-geo.ts';
 import { type GeoFiles, geoSignature, readGeoFiles } from './geo-files.ts';
 import { type GeoLookup, NO_PLACE } from './geo-lookup.ts';
@@ -7,17 +8,12 @@ import { placeOf } from './mmdb-place.ts';
 
 export interface GeoConfig {
   /** An MMDB file or a folder of them (`GEOIP_DATABASE`); undefined: the bundled data. */
-  readonly database: string | undefined;
+  readonly database?: string | undefined;
+  /** Told what becomes of each change of the files: `info` when it is in force, `warn` when the old data answers on. */
+  readonly logger?: Pick<Logger, 'info' | 'warn'>;
   /** How often a change of the files is looked for; default 30 s. */
   readonly checkIntervalMs?: number;
-  /** Told what became of each change of the files. */
-  onChange(change: GeoChange): void;
 }
-
-export type GeoChange =
-  | { readonly status: 'loaded'; readonly version: string }
-  /** The new data can't be read: the old answers on. */
-  | { readonly status: 'kept'; readonly version: string; readonly reason: string };
 
 export interface Geo extends GeoLookup {
   /** Looks for a change now. Resolves when it is in force, or refused. Never rejects. */
@@ -33,8 +29,8 @@ const CHECK_INTERVAL_MS = 30_000;
  */
 export async function openGeo(config: GeoConfig): Promise<Geo> {
   const path = config.database;
+  let seen = path === undefined ? '' : await geoSignature(path).catch(() => '');
   let files: GeoFiles = await (path === undefined ? readBundledGeo() : readFirst(path));
-  let seen = path === undefined ? '' : await geoSignature(path);
   let checking: Promise<void> | undefined;
 
   async function swapIfChanged(own: string): Promise<void> {
@@ -43,9 +39,12 @@ export async function openGeo(config: GeoConfig): Promise<Geo> {
       if (now === seen) return;
       seen = now;
       files = await readGeoFiles(own);
-      config.onChange({ status: 'loaded', version: files.version });
+      config.logger?.info({ version: files.version }, 'geo data reloaded');
     } catch (error) {
-      config.onChange({ status: 'kept', version: files.version, reason: messageOf(error) });
+      config.logger?.warn(
+        { version: files.version, reason: messageOf(error) },
+        'geo data not readable: the old data answers on',
+      );
     }
   }
 

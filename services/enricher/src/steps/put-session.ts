@@ -1,6 +1,7 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { FinishContext } from '../enrichment.ts';
 import type { Hit } from '../hit.ts';
+import { readSessions, sessionsText } from '../visitor-sessions.ts';
 
 /** decisions.md, POST /api/collect: a new session after 30 minutes without a hit of that visitor. */
 const SESSION_IDLE_MS = 30 * 60_000;
@@ -12,9 +13,6 @@ const SESSION_TTL_MS = 24 * 3600_000;
 /** Enough for lines that arrive out of order, as of several servers' logs in one file. */
 const SESSIONS_KEPT_MAX = 8;
 const ID_HEX_CHARS = 32;
-
-/** A session of a visitor: ID, first and last time. */
-type Session = [id: string, start: number, last: number];
 
 /**
  * Where a visitor's sessions stand; undefined where none can matter. A server event by user alone gets none: it lies in its
@@ -30,31 +28,29 @@ export function sessionKeyOf(hit: Hit): string | undefined {
 export function putSession(hit: Hit, { state }: FinishContext): undefined {
   const key = sessionKeyOf(hit);
   if (key === undefined) return;
-  const text = state.get(key);
-  const sessions = text === undefined ? [] : (JSON.parse(text) as Session[]);
+  const sessions = readSessions(state.get(key));
   const at = hit.timestamp;
-  const found = sessions.find(([id, start, last]) =>
+  const found = sessions.find(({ id, start, last }) =>
     hit.sessionId === '' ? at <= last + SESSION_IDLE_MS && at >= start - SESSION_IDLE_MS : hit.sessionId === id,
   );
   if (hit.kind === 'event') {
-    hit.sessionId = found?.[0] ?? '';
+    hit.sessionId = found?.id ?? '';
     return;
   }
   if (found === undefined) {
-    const id = hit.sessionId || sessionId(hit.siteId, hit.visitorId, at);
-    sessions.unshift([id, at, at]);
+    hit.sessionId ||= sessionId(hit.siteId, hit.visitorId, at);
+    sessions.unshift({ id: hit.sessionId, start: at, last: at });
     sessions.length = Math.min(sessions.length, SESSIONS_KEPT_MAX);
-    hit.sessionId = id;
   } else {
-    hit.sessionId = found[0];
-    if (at < found[1]) found[1] = at;
-    if (at > found[2]) found[2] = at;
+    hit.sessionId = found.id;
+    found.start = Math.min(found.start, at);
+    found.last = Math.max(found.last, at);
   }
-  state.set(key, JSON.stringify(sessions), SESSION_TTL_MS);
+  state.set(key, sessionsText(sessions), SESSION_TTL_MS);
 }
 
 /** A function of the records alone, so that a replay gives the same one. */
 function sessionId(siteId: string, visitorId: string, start: number): string {
-  const digest = createHash('sha256').update(`${siteId}\0${visitorId}\0${start}`).digest('hex');
+  const digest = hash('sha256', `${siteId}\0${visitorId}\0${start}`, 'hex');
   return `s_${digest.slice(0, ID_HEX_CHARS)}`;
 }
