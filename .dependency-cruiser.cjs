@@ -37,7 +37,10 @@ module.exports = {
     {
       name: 'adapters-are-opened-in-one-place',
       severity: 'error',
-      from: { path: '^(packages|services)/[^/]+/src/', pathNot: '^(packages/adapters/|services/host/src/open-ports\\.ts|packages/testkit/)' },
+      from: {
+        path: '^(packages|services)/[^/]+/src/',
+        pathNot: '^(packages/adapters/|services/host/src/open-|packages/testkit/)',
+      },
       to: { path: '^packages/adapters/src/' },
     },
     {

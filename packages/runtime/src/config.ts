@@ -1,5 +1,7 @@
 import { isIP } from 'node:net';
 import { resolve } from 'node:path';
+import { type EngineConfig, readEngineConfig } from './engine-config.ts';
+import { createEnvReader } from './env-reader.ts';
 
 /** Every setting of Weir: an environment variable each, listed in docs/operations.md. Read once, at start, by `loadConfig`. */
 export interface Config {
@@ -28,10 +30,14 @@ export interface Config {
   };
   /** How long SIGTERM waits for requests and batches under way. */
   readonly drainTimeoutMs: number;
+  readonly engines: EngineConfig;
 }
 
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
+
+const TAKEN_PATHS =
+  /^\/(api\/(admin(\/.*)?|v1\/events(\/.*)?|identify|collect)|healthz|readyz|metrics|openapi\.json|weir\.js|dashboard(\/.*)?|demo(\/.*)?)$/;
 
 /** All that is wrong with the settings, one line each. */
 export class ConfigError extends Error {
@@ -46,38 +52,20 @@ export class ConfigError extends Error {
 
 /** Reads the settings. Throws `ConfigError` with every problem; an empty variable counts as not set. */
 export function loadConfig(env: Readonly<Record<string, string | undefined>>): Config {
-  const problems: string[] = [];
-  const text = (name: string): string | undefined => env[name]?.trim() || undefined;
+  const reader = createEnvReader(env);
+  const { text, whole, list } = reader;
 
-  const whole = (name: string, fallback: number, min: number, max: number): number => {
-    const raw = text(name);
-    if (raw === undefined) return fallback;
-    const value = Number(raw);
-    if (/^\d+$/.test(raw) && value >= min && value <= max) return value;
-    problems.push(`${name} must be a whole number from ${min} to ${max}, not "${raw}"`);
-    return fallback;
-  };
-
-  const list = (name: string): string[] =>
-    (text(name) ?? '')
-      .split(',')
-      .map((item) => item.trim())
-      .filter((item) => item !== '');
-
-  const logLevel = text('LOG_LEVEL') ?? 'info';
-  if (!(LOG_LEVELS as readonly string[]).includes(logLevel)) {
-    problems.push(`LOG_LEVEL must be one of ${LOG_LEVELS.join(', ')}, not "${logLevel}"`);
-  }
+  const logLevel = reader.oneOf('LOG_LEVEL', LOG_LEVELS) ?? 'info';
 
   const adminToken = text('WEIR_ADMIN_TOKEN');
   if (adminToken !== undefined && !/^[\x21-\x7e]{16,256}$/.test(adminToken)) {
-    problems.push('WEIR_ADMIN_TOKEN must be 16 to 256 visible ASCII characters');
+    reader.problem('WEIR_ADMIN_TOKEN must be 16 to 256 visible ASCII characters');
   }
 
   const collectPaths = list('COLLECT_PATHS');
   for (const path of collectPaths) {
-    if (!/^\/[A-Za-z0-9/_.~-]{1,200}$/.test(path) || /^\/(api|healthz|readyz|metrics)(\/|$)/.test(path)) {
-      problems.push(`COLLECT_PATHS must hold absolute paths outside /api, such as /t/hit, not "${path}"`);
+    if (!/^\/[A-Za-z0-9/_.~-]{1,200}$/.test(path) || TAKEN_PATHS.test(path)) {
+      reader.problem(`COLLECT_PATHS must hold absolute paths that nothing else serves, such as /t/hit, not "${path}"`);
     }
   }
 
@@ -86,10 +74,10 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
   if (hops === undefined) {
     for (const proxy of trusted) {
       if (!isAddressOrCidr(proxy))
-        problems.push(`TRUSTED_PROXIES: "${proxy}" is neither an address nor a CIDR nor a hop count`);
+        reader.problem(`TRUSTED_PROXIES: "${proxy}" is neither an address nor a CIDR nor a hop count`);
     }
   } else if (hops > 32) {
-    problems.push('TRUSTED_PROXIES as a hop count must be at most 32');
+    reader.problem('TRUSTED_PROXIES as a hop count must be at most 32');
   }
 
   const config: Config = {
@@ -107,7 +95,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     geoipDatabase: text('GEOIP_DATABASE'),
     rawRetentionHours: whole('RAW_RETENTION_HOURS', 72, 1, 8760),
     enrichedRetentionDays: whole('ENRICHED_RETENTION_DAYS', 30, 1, 3650),
-    logLevel: logLevel as LogLevel,
+    logLevel,
     partitions: whole('WEIR_PARTITIONS', 4, 1, 1024),
     batch: {
       appendLingerMs: whole('WEIR_APPEND_LINGER_MS', 2, 0, 1000),
@@ -115,9 +103,10 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
       writerBytesMax: whole('WEIR_WRITER_BYTES_MAX', 16 * 1024 * 1024, 65_536, 256 * 1024 * 1024),
       writerLingerMs: whole('WEIR_WRITER_LINGER_MS', 250, 0, 60_000),
     },
+    engines: readEngineConfig(reader),
     drainTimeoutMs: whole('WEIR_DRAIN_TIMEOUT_MS', 20_000, 0, 600_000),
   };
-  if (problems.length > 0) throw new ConfigError(problems);
+  if (reader.problems.length > 0) throw new ConfigError(reader.problems);
   return Object.freeze(config);
 }
 

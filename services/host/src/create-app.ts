@@ -16,7 +16,8 @@ export interface AppDeps {
   readonly config: Config;
   readonly ports: Ports;
   readonly analytics: Analytics | undefined;
-  readonly adminToken: string;
+  /** Undefined: this process has no control role. */
+  readonly adminToken: string | undefined;
   readonly pipelineStatus: () => readonly ConsumerStatus[];
   readonly logger: Logger;
   readonly clock: () => number;
@@ -26,13 +27,13 @@ export interface AppDeps {
 
 /** What this process serves over HTTP: the gateway's endpoints, and the control role's where it has that role. */
 export function createApp(deps: AppDeps): Gateway {
-  const { roles, config, ports, analytics, logger, clock, metrics, readiness } = deps;
+  const { config, ports, analytics, adminToken, logger, clock, metrics, readiness } = deps;
   const control =
-    roles.includes('control') && analytics !== undefined
+    adminToken !== undefined && analytics !== undefined
       ? createControl({
           ...ports,
           analytics,
-          adminToken: deps.adminToken,
+          adminToken,
           clock,
           randomBytes,
           logger,

@@ -1,86 +1,121 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
-import { openClickhouseAnalytics } from '@weir/adapters/clickhouse-analytics';
 import { createMemoryRateLimiter } from '@weir/adapters/flexible-rate-limiter';
+import { openKafkaEventLog } from '@weir/adapters/kafka-event-log';
+import type { TopicsSpec } from '@weir/adapters/kafka-topics';
 import { openLmdbEventLog } from '@weir/adapters/lmdb-event-log';
 import { openLmdbStateStore } from '@weir/adapters/lmdb-state-store';
 import { openLogRegistry } from '@weir/adapters/log-registry';
+import { openRedisRateLimiter } from '@weir/adapters/redis-rate-limiter';
+import { openRedisStateStore } from '@weir/adapters/redis-state-store';
 import { TOPIC_RAW } from '@weir/domain/topics';
-import { startEmbeddedClickhouse } from '@weir/embedded-clickhouse/start-embedded-clickhouse';
-import type { Analytics } from '@weir/ports/analytics';
 import type { EventLog } from '@weir/ports/event-log';
 import type { RateLimiter } from '@weir/ports/rate-limiter';
 import type { Registry } from '@weir/ports/registry';
 import type { StateStore } from '@weir/ports/state-store';
 import type { Config } from '@weir/runtime/config';
 import type { Logger } from '@weir/runtime/logger';
-import type { ProjectFiles } from './project-files.ts';
+import topics from '../../../infra/kafka/topics.json' with { type: 'json' };
+import type { GuardRail } from './guard-rails.ts';
+import type { Stack } from './stack.ts';
 
 const HOUR_MS = 3_600_000;
 const SALT_BYTES = 32;
+const IDEMPOTENCY_WINDOW_HOURS = 24;
 
-/** The engines behind the ports. The one place that knows which engine stands behind which port. */
+/** The engines behind the ports. This file alone knows which engine stands behind which port. */
 export interface Ports {
   readonly eventLog: EventLog;
   readonly stateStore: StateStore;
   readonly registry: Registry;
   readonly rateLimiter: RateLimiter;
-  close(): Promise<void>;
+  /** What of the engines' own settings must be looked at again and again. */
+  readonly guardRails: readonly GuardRail[];
 }
 
-export interface OpenPortsOptions {
+export interface OpenPortsDeps {
   readonly config: Config;
   readonly logger: Logger;
   readonly clock: () => number;
+  /** Closes what was opened. */
+  readonly stack: Stack;
 }
 
-/** Opens the log, the state store and the registry under the data folder. */
-export async function openPorts({ config, logger, clock }: OpenPortsOptions): Promise<Ports> {
-  const eventLog = await openLmdbEventLog({
-    folder: join(config.dataDir, 'log'),
-    partitions: config.partitions,
-    clock,
-    retentionMs: (topic) =>
-      topic === TOPIC_RAW ? config.rawRetentionHours * HOUR_MS : config.enrichedRetentionDays * 24 * HOUR_MS,
+/** "Give a URL, get the engine": a configured service, else the embedded engine under the data folder. */
+export async function openPorts(deps: OpenPortsDeps): Promise<Ports> {
+  const { logger, clock, stack } = deps;
+  const guardRails: GuardRail[] = [];
+  const eventLog = await openEventLog(deps, guardRails);
+  const stateStore = await openStateStore(deps, guardRails);
+  const registry = stack.add(
+    await openLogRegistry({
+      eventLog,
+      clock,
+      randomSalt: () => randomBytes(SALT_BYTES).toString('hex'),
+      onDamage: (error) => logger.error({ err: error }, 'the registry passed over a row that can not be read'),
+    }),
+    (opened) => opened.close(),
+  );
+  return { eventLog, stateStore, registry, rateLimiter: openRateLimiter(deps), guardRails };
+}
+
+async function openEventLog({ config, logger, clock, stack }: OpenPortsDeps, rails: GuardRail[]): Promise<EventLog> {
+  const { kafka } = config.engines;
+  const { partitions, rawRetentionHours, enrichedRetentionDays } = config;
+  if (kafka === undefined) {
+    const folder = join(config.dataDir, 'log');
+    const retentionMs = (topic: string): number =>
+      (topic === TOPIC_RAW ? rawRetentionHours : enrichedRetentionDays * 24) * HOUR_MS;
+    return stack.add(await openLmdbEventLog({ folder, partitions, clock, retentionMs }), (opened) => opened.close());
+  }
+  const log = stack.add(
+    await openKafkaEventLog({
+      brokers: kafka.brokers,
+      clientId: 'weir',
+      ...(kafka.tls === undefined ? {} : { tls: kafka.tls.ca === undefined ? true : { ca: kafka.tls.ca } }),
+      ...(kafka.sasl === undefined ? {} : { sasl: kafka.sasl }),
+      topics: topics as TopicsSpec,
+      topicPrefix: kafka.topicPrefix,
+      partitions,
+      rawRetentionHours,
+      enrichedRetentionDays,
+      clock,
+      logger,
+    }),
+    (opened) => opened.close(),
+  );
+  rails.push({
+    engine: 'kafka',
+    drift: async () => (await log.drift()).map((d) => `${d.topic}: ${d.setting} is ${d.found}, not ${d.wanted}`),
   });
-  const stateStore = await openLmdbStateStore({ folder: join(config.dataDir, 'state'), clock });
-  const registry = await openLogRegistry({
-    eventLog,
-    clock,
-    randomSalt: () => randomBytes(SALT_BYTES).toString('hex'),
-    onDamage: (error) => logger.error({ err: error }, 'the registry passed over a row that can not be read'),
-  });
-  return {
-    eventLog,
-    stateStore,
-    registry,
-    rateLimiter: createMemoryRateLimiter(),
-    async close() {
-      await registry.close();
-      await stateStore.close();
-      await eventLog.close();
-    },
-  };
+  return log;
 }
 
-/** The analytics store, which may take a while to be there, or go away and come back. */
-export interface OpenAnalytics {
-  readonly analytics: Analytics;
-  /** Resolves when it answers and its tables are up to date. */
-  readonly ready: Promise<void>;
-  close(): Promise<void>;
+async function openStateStore(
+  { config, logger, clock, stack }: OpenPortsDeps,
+  rails: GuardRail[],
+): Promise<StateStore> {
+  const { redis } = config.engines;
+  // A record may be read again, or for the first time, as long as the raw topic keeps it.
+  const lagMaxMs = config.rawRetentionHours * HOUR_MS;
+  if (redis === undefined) {
+    const folder = join(config.dataDir, 'state');
+    const holderKeptMs = lagMaxMs + IDEMPOTENCY_WINDOW_HOURS * HOUR_MS;
+    return stack.add(await openLmdbStateStore({ folder, clock, holderKeptMs }), (opened) => opened.close());
+  }
+  const { url } = redis;
+  const tls = redis.tls?.ca === undefined ? {} : { tls: { ca: redis.tls.ca } };
+  const store = stack.add(await openRedisStateStore({ url, ...tls, clock, logger, holdLagMaxMs: lagMaxMs }), (opened) =>
+    opened.close(),
+  );
+  rails.push({ engine: 'redis', drift: () => store.drift() });
+  return store;
 }
 
-export async function openAnalytics(config: Config, files: ProjectFiles, logger: Logger): Promise<OpenAnalytics> {
-  const engine = await startEmbeddedClickhouse({ dataDir: config.dataDir, entry: files.clickhouseServer, logger });
-  const { url, username, password } = engine;
-  const analytics = openClickhouseAnalytics({ url, username, password, migrationsDir: files.migrationsDir });
-  return {
-    analytics,
-    ready: engine.ready().then(() => analytics.migrate()),
-    async close() {
-      await analytics.close();
-      await engine.close();
-    },
-  };
+function openRateLimiter({ config, logger, clock, stack }: OpenPortsDeps): RateLimiter {
+  const { redis } = config.engines;
+  if (redis === undefined) return createMemoryRateLimiter();
+  const { url } = redis;
+  const tls = redis.tls?.ca === undefined ? {} : { tls: { ca: redis.tls.ca } };
+  return stack.add(openRedisRateLimiter({ url, ...tls, clock, logger }), (opened) => opened.close());
 }

@@ -8,7 +8,9 @@ import type { Logger } from '@weir/runtime/logger';
 import { createMetrics } from '@weir/runtime/metrics';
 import { createApp } from './create-app.ts';
 import { makeDemoSite } from './demo-site.ts';
-import { openAnalytics, openPorts } from './open-ports.ts';
+import { watchGuardRails } from './guard-rails.ts';
+import { openAnalytics } from './open-analytics.ts';
+import { openPorts } from './open-ports.ts';
 import { findProjectFiles } from './project-files.ts';
 import { createReadiness } from './readiness.ts';
 import type { Role } from './roles.ts';
@@ -43,19 +45,19 @@ export async function startWeir(options: StartOptions): Promise<Weir> {
 }
 
 async function start({ config, roles, logger, clock, print }: StartOptions, stack: Stack): Promise<void> {
-  stack.add(await takeDataFolder(config.dataDir), (folder) => folder.close());
-  const isFirstStart = !existsSync(join(config.dataDir, 'log'));
-  const admin = readOrMakeAdminToken(config.adminToken, config.dataDir);
+  const needsTables = roles.includes('writer') || roles.includes('control');
+  const embedded = usesDataFolder(config, needsTables);
+  if (embedded) stack.add(await takeDataFolder(config.dataDir), (folder) => folder.close());
+  const isFirstStart = embedded && !existsSync(join(config.dataDir, 'log'));
+  const admin = roles.includes('control') ? readOrMakeAdminToken(config.adminToken, config.dataDir) : undefined;
   const files = findProjectFiles();
   const metrics = createMetrics();
   const readiness = createReadiness();
 
   // ClickHouse takes longest to come up, so it is begun first; the gateway does not wait for it.
-  const needsTables = roles.includes('writer') || roles.includes('control');
-  const store = needsTables
-    ? stack.add(await openAnalytics(config, files, logger), (opened) => opened.close())
-    : undefined;
-  const ports = stack.add(await openPorts({ config, logger, clock }), (opened) => opened.close());
+  const store = needsTables ? await openAnalytics({ config, files, logger, stack }) : undefined;
+  const ports = await openPorts({ config, logger, clock, stack });
+  stack.add(watchGuardRails(ports.guardRails, logger, metrics), (watch) => watch.close());
   const demoKey = isFirstStart ? await makeDemoSite(ports.registry, clock()) : undefined;
 
   const consumers = startConsumers({ roles, config, ports, store, logger, clock, metrics, readiness });
@@ -66,7 +68,7 @@ async function start({ config, roles, logger, clock, print }: StartOptions, stac
     config,
     ports,
     analytics: store?.analytics,
-    adminToken: admin.token,
+    adminToken: admin?.token,
     pipelineStatus: consumers.status,
     logger,
     clock,
@@ -83,6 +85,13 @@ async function start({ config, roles, logger, clock, print }: StartOptions, stac
 
   await consumers.started;
   const baseUrl = `http://${config.host}:${server.port}`;
-  print(welcome({ baseUrl, demoKey, newAdminToken: admin.made ? admin.token : undefined }));
+  print(welcome({ baseUrl, demoKey, newAdminToken: admin?.made ? admin.token : undefined }));
   logger.info({ roles, port: server.port }, 'ready');
+}
+
+/** Whether anything of this process lives in the data folder. */
+function usesDataFolder({ engines }: Config, needsTables: boolean): boolean {
+  return (
+    engines.kafka === undefined || engines.redis === undefined || (needsTables && engines.clickhouse === undefined)
+  );
 }

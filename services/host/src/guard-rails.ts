@@ -1,0 +1,43 @@
+import { isDependencyError } from '@weir/domain/errors';
+import type { Logger } from '@weir/runtime/logger';
+import type { Metrics } from '@weir/runtime/metrics';
+import { Gauge } from 'prom-client';
+
+const CHECK_INTERVAL_MS = 60_000;
+
+/** An engine whose settings can drift from what exactly-once needs. */
+export interface GuardRail {
+  readonly engine: string;
+  /** What differs now, one line each; empty: all is well. Rejects while the engine is away, which is not drift. */
+  drift(): Promise<readonly string[]>;
+}
+
+/**
+ * Compares the engines' settings with what exactly-once needs, now and every minute. Drift is an alarm: an error in the log
+ * and `weir_engine_drift` above 0, until it is mended. (Settings that make a start pointless are refused by the adapters.)
+ */
+export function watchGuardRails(rails: readonly GuardRail[], logger: Logger, metrics: Metrics): { close(): void } {
+  const gauge = new Gauge({
+    name: 'weir_engine_drift',
+    help: 'Settings of an engine that are not what exactly-once needs.',
+    labelNames: ['engine'],
+    registers: [metrics],
+  });
+  const check = async ({ engine, drift }: GuardRail): Promise<void> => {
+    try {
+      const found = await drift();
+      gauge.set({ engine }, found.length);
+      if (found.length > 0) logger.error({ engine, drift: found }, 'an engine is not set as exactly-once needs it');
+    } catch (error) {
+      if (!isDependencyError(error)) throw error;
+      logger.warn({ engine, code: error.code }, 'the settings of an engine could not be checked');
+    }
+  };
+  const checkAll = (): void => {
+    for (const rail of rails) void check(rail);
+  };
+  checkAll();
+  const timer = setInterval(checkAll, CHECK_INTERVAL_MS);
+  timer.unref();
+  return { close: () => clearInterval(timer) };
+}

@@ -1,0 +1,57 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { openClickhouseAnalytics } from '@weir/adapters/clickhouse-analytics';
+import { isDependencyError } from '@weir/domain/errors';
+import { startEmbeddedClickhouse } from '@weir/embedded-clickhouse/start-embedded-clickhouse';
+import type { Analytics } from '@weir/ports/analytics';
+import type { Config } from '@weir/runtime/config';
+import type { Logger } from '@weir/runtime/logger';
+import type { ProjectFiles } from './project-files.ts';
+import type { Stack } from './stack.ts';
+
+const RETRY_EVERY_MS = 500;
+
+/** The analytics store, which may take a while to be there, or go away and come back. */
+export interface OpenAnalytics {
+  readonly analytics: Analytics;
+  /** Resolves when it answers and its tables are up to date; rejects when they never will be. */
+  readonly ready: Promise<void>;
+}
+
+export interface OpenAnalyticsDeps {
+  readonly config: Config;
+  readonly files: ProjectFiles;
+  readonly logger: Logger;
+  readonly stack: Stack;
+}
+
+export async function openAnalytics({ config, files, logger, stack }: OpenAnalyticsDeps): Promise<OpenAnalytics> {
+  const { clickhouse } = config.engines;
+  const { migrationsDir } = files;
+  if (clickhouse !== undefined) {
+    const { writer, database } = clickhouse;
+    const analytics = openClickhouseAnalytics({ ...writer, database, migrationsDir });
+    stack.add(analytics, (opened) => opened.close());
+    return { analytics, ready: migrateWhenThere(analytics, logger) };
+  }
+  const engine = await startEmbeddedClickhouse({ dataDir: config.dataDir, entry: files.clickhouseServer, logger });
+  stack.add(engine, (started) => started.close());
+  const { url, username, password } = engine;
+  const analytics = openClickhouseAnalytics({ url, username, password, migrationsDir });
+  stack.add(analytics, (opened) => opened.close());
+  return { analytics, ready: engine.ready().then(() => analytics.migrate()) };
+}
+
+/** A server that is away now is waited for; one that refuses the migrations needs a person. */
+async function migrateWhenThere(analytics: Analytics, logger: Logger): Promise<void> {
+  let said = false;
+  for (;;) {
+    try {
+      return await analytics.migrate();
+    } catch (error) {
+      if (!isDependencyError(error, 'analytics_unavailable')) throw error;
+      if (!said) logger.warn({ code: error.code }, 'waiting for ClickHouse');
+      said = true;
+      await pause(RETRY_EVERY_MS, undefined, { ref: false });
+    }
+  }
+}
