@@ -89,7 +89,8 @@ export function openPartition<Draft>(handle: PartitionHandle, deps: PartitionDep
         logger.warn({ partition, reason }, 'outcomes not appended yet');
       },
     });
-    assertOwned(signal, partition);
+    // Also when the partition is being taken away: it saves a repeat, and can't hurt (the store takes no state that is older
+    // than its own, the log no commit of a partition that is another's).
     if (batch.appliedTo < end) await stateStore.writeFold(foldPartition, end, batch.changes);
     return end;
   }

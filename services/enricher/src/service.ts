@@ -63,6 +63,8 @@ export async function startEnricher<Draft>(deps: EnricherDeps<Draft>): Promise<E
       };
     },
     onError(error, partition) {
+      // Not a failure: someone else, or the next start, goes on from the commit.
+      if (isDependencyError(error, 'partition_lost')) return;
       const { code, message } = describeError(error);
       const progress = partition === undefined ? undefined : partitions.get(partition);
       const damaged = isDependencyError(error, 'event_log_damaged');

@@ -67,6 +67,8 @@ export async function startWriter(deps: WriterDeps): Promise<Writer> {
       };
     },
     onError(error, partition) {
+      // Not a failure: someone else, or the next start, goes on from the commit.
+      if (isDependencyError(error, 'partition_lost')) return;
       const { code, message } = describeError(error);
       const damaged = isDependencyError(error, 'event_log_damaged');
       const progress = partition === undefined ? undefined : partitions.get(partition);
