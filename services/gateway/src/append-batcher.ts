@@ -39,6 +39,11 @@ const LIMITS: BatcherLimits = {
   batchRecordsMax: 512,
 };
 const FULL: Promise<AppendResult> = Promise.resolve('unavailable');
+/**
+ * While an append is under way the next batch goes on collecting, this many times as long at most: a commit costs the same for
+ * one record as for fifty.
+ */
+const BUSY_LINGERS = 5;
 /** How often a key that another gateway holds is asked for again. */
 const RECLAIM_FIRST_MS = 5;
 const RECLAIM_LAST_MS = 200;
@@ -54,6 +59,8 @@ interface WaitingAppend {
 interface Holder {
   readonly append: WaitingAppend;
   readonly followers: WaitingAppend[];
+  /** Its record is in the log, and the state store is being told. */
+  stored: boolean;
 }
 
 /**
@@ -67,22 +74,42 @@ export function createAppendBatcher(deps: AppendBatcherDeps): AppendBatcher {
   const background = new Set<Promise<void>>();
   let batch: WaitingAppend[] = [];
   let timer: NodeJS.Timeout | undefined;
+  let busyTimer: NodeJS.Timeout | undefined;
+  let lingered = false;
+  let appendsUnderWay = 0;
   let waitingRequests = 0;
   let waitingBytes = 0;
 
   function enqueue(append: WaitingAppend): void {
     batch.push(append);
     if (batch.length >= limits.batchRecordsMax) flush();
-    else timer ??= setTimeout(flush, lingerMs);
+    else timer ??= setTimeout(lingerOver, lingerMs);
+  }
+
+  function lingerOver(): void {
+    if (appendsUnderWay === 0) {
+      flush();
+      return;
+    }
+    lingered = true;
+    busyTimer = setTimeout(flush, lingerMs * BUSY_LINGERS);
+  }
+
+  function appendDone(): void {
+    appendsUnderWay -= 1;
+    if (lingered && appendsUnderWay === 0) flush();
   }
 
   function flush(): void {
     clearTimeout(timer);
+    clearTimeout(busyTimer);
     timer = undefined;
+    lingered = false;
     if (batch.length === 0) return;
     const appends = batch;
     batch = [];
-    inBackground(send(appends));
+    appendsUnderWay += 1;
+    inBackground(send(appends).finally(appendDone));
   }
 
   function inBackground(work: Promise<void>): void {
@@ -105,9 +132,14 @@ export function createAppendBatcher(deps: AppendBatcherDeps): AppendBatcher {
     const failed = free.filter((_, index) => outcomes[index]?.status !== 'stored');
     const stored = failed.length === 0 ? free : free.filter((_, index) => outcomes[index]?.status === 'stored');
     for (const append of stored) settle(append, 'stored');
-    const keys = claimsOf(stored);
-    if (keys.length > 0) inBackground(keyClaims.confirm(keys));
+    if (stored.some((append) => append.claim !== undefined)) inBackground(confirm(stored));
     if (failed.length > 0) await fail(failed, outcomes);
+  }
+
+  /** Until the state store knows, the keys are known here. */
+  async function confirm(stored: readonly WaitingAppend[]): Promise<void> {
+    await keyClaims.confirm(claimsOf(stored));
+    for (const append of stored) if (isHolder(append)) holders.delete(holderKey(append));
   }
 
   /** A key is free before its request hears of the failure, so that its retry is a first. */
@@ -143,7 +175,7 @@ export function createAppendBatcher(deps: AppendBatcherDeps): AppendBatcher {
   /** With the state store away several requests may hold one key: the first is the one to follow. */
   function hold(append: WaitingAppend): void {
     const key = holderKey(append);
-    if (!holders.has(key)) holders.set(key, { append, followers: [] });
+    if (!holders.has(key)) holders.set(key, { append, followers: [], stored: false });
   }
 
   function isHolder(append: WaitingAppend): boolean {
@@ -154,6 +186,7 @@ export function createAppendBatcher(deps: AppendBatcherDeps): AppendBatcher {
   function follow(append: WaitingAppend, pauseMs: number): void {
     const holder = holders.get(holderKey(append));
     if (holder === undefined) inBackground(reclaim(append, pauseMs));
+    else if (holder.stored) settle(append, 'duplicate');
     else holder.followers.push(append);
   }
 
@@ -174,8 +207,9 @@ export function createAppendBatcher(deps: AppendBatcherDeps): AppendBatcher {
     const key = holderKey(append);
     const holder = holders.get(key);
     if (holder?.append !== append) return;
-    holders.delete(key);
-    for (const follower of holder.followers) {
+    if (result === 'stored') holder.stored = true;
+    else holders.delete(key);
+    for (const follower of holder.followers.splice(0)) {
       if (result === 'stored') settle(follower, 'duplicate');
       else enqueue(follower);
     }

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { isDependencyError } from '@weir/domain/errors';
 import type { ClaimOutcome, KeyClaim, StateStore } from '@weir/ports/state-store';
 import type { GatewayMetrics } from './gateway-metrics.ts';
@@ -8,11 +9,17 @@ import type { GatewayMetrics } from './gateway-metrics.ts';
  */
 export interface KeyClaims {
   claim(keys: readonly KeyClaim[]): Promise<readonly ClaimOutcome[]>;
+  /** Confirms of several batches go together: until it resolves, the caller knows these keys itself. */
   confirm(keys: readonly KeyClaim[]): Promise<void>;
   release(keys: readonly KeyClaim[]): Promise<void>;
 }
 
+const CONFIRM_LINGER_MS = 20;
+
 export function createKeyClaims(stateStore: StateStore, metrics: GatewayMetrics): KeyClaims {
+  let confirming: KeyClaim[] = [];
+  let confirmed: Promise<void> | undefined;
+
   const orElse = async <T>(call: 'claim' | 'confirm' | 'release', answer: Promise<T>, otherwise: T): Promise<T> => {
     try {
       return await answer;
@@ -29,7 +36,16 @@ export function createKeyClaims(stateStore: StateStore, metrics: GatewayMetrics)
         stateStore.claimKeys(keys),
         keys.map(() => 'claimed'),
       ),
-    confirm: (keys) => orElse('confirm', stateStore.confirmKeys(keys), undefined),
+    confirm(keys) {
+      confirming.push(...keys);
+      confirmed ??= pause(CONFIRM_LINGER_MS).then(() => {
+        const together = confirming;
+        confirming = [];
+        confirmed = undefined;
+        return orElse('confirm', stateStore.confirmKeys(together), undefined);
+      });
+      return confirmed;
+    },
     release: (keys) => orElse('release', stateStore.releaseKeys(keys), undefined),
   };
 }
