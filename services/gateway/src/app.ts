@@ -5,10 +5,11 @@ import { createClientAddress } from './client-address.ts';
 import type { GatewayDeps, RouteDeps } from './gateway-deps.ts';
 import { createGatewayMetrics, type GatewayMetrics } from './gateway-metrics.ts';
 import { createKeyClaims } from './key-claims.ts';
+import { openApiDocument } from './openapi/document.ts';
 import { createReplies, type Replies } from './reply.ts';
 import { collectRoute } from './routes/collect.ts';
 import { eventsRoute } from './routes/events.ts';
-import { healthz, metricsText, readyz } from './routes/health.ts';
+import { healthz, metricsText, openapi, readyz } from './routes/health.ts';
 import { identifyRoute } from './routes/identify.ts';
 
 export interface Gateway {
@@ -46,6 +47,8 @@ export function createGateway(deps: GatewayDeps): Gateway {
   const collect = createReplies('collect', metrics.countReplies('collect'));
   const other = createReplies('other', metrics.countReplies('other'));
 
+  const document = openApiDocument(deps.config.collectPaths);
+
   const app = express();
   app.disable('x-powered-by').disable('etag').enable('case sensitive routing').enable('strict routing');
 
@@ -59,6 +62,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
   app.route('/healthz').get(healthz(other)).all(only('GET, HEAD', other));
   app.route('/readyz').get(readyz(deps.ready, other)).all(only('GET, HEAD', other));
   app.route('/metrics').get(metricsText(deps.metrics)).all(only('GET, HEAD', other));
+  app.route('/openapi.json').get(openapi(document, other)).all(only('GET, HEAD', other));
   for (const router of deps.routers ?? []) app.use(router);
   app.use((_request, response) => other.error(response, 404, 'no such path'));
   app.use(

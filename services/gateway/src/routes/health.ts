@@ -24,3 +24,9 @@ export function metricsText(metrics: GatewayDeps['metrics']): RequestHandler {
     response.set('Content-Type', metrics.contentType).send(text);
   };
 }
+
+/** The contract (OpenAPI 3.1). */
+export function openapi(document: object, replies: Replies): RequestHandler {
+  const body = JSON.stringify(document);
+  return (_request, response) => replies.json(response, 200, body);
+}

@@ -1,0 +1,99 @@
+import collectHit from '../../../../schemas/collect-hit.schema.json' with { type: 'json' };
+import identity from '../../../../schemas/identity.schema.json' with { type: 'json' };
+import serverEvent from '../../../../schemas/server-event.schema.json' with { type: 'json' };
+
+export type Schema = Readonly<Record<string, unknown>>;
+
+const { required: _required, $defs: eventDefs, ...eventFields } = serverEvent;
+const { $defs: identityDefs, $ref: _ref, $id: _id, required: identityRequired, ...identityHead } = identity;
+const { $defs: hitDefs, allOf: hitRules, ...hitFields } = collectHit;
+
+/** The wire formats as the document shows them: the schemas that the gateway checks with, every alias spelt out. */
+export const REQUEST_SCHEMAS: Readonly<Record<string, Schema>> = {
+  ServerEvent: {
+    ...publish('ServerEvent', eventFields, eventDefs),
+    anyOf: [{ required: ['name'] }, { required: ['event_name'] }],
+  },
+  Identity: {
+    ...withoutDialect(identityHead),
+    ...person('Identity', identityRequired),
+  },
+  BrowserIdentity: {
+    description: identityDefs.browser_identity.description,
+    ...person('BrowserIdentity', identityDefs.browser_identity.required),
+  },
+  CollectHit: { ...publish('CollectHit', hitFields, hitDefs), allOf: hitRules },
+};
+
+function person(name: string, required: readonly string[]): Schema {
+  const { fields, trait, trait_key: traitKey } = identityDefs;
+  return {
+    ...publish(name, fields, {}),
+    allOf: required.map((field) => ({ anyOf: namesOf(field).map((alias) => ({ required: [alias] })) })),
+    additionalProperties: trait,
+    propertyNames: {
+      anyOf: [{ pattern: traitKey.pattern }, { enum: Object.keys(fields.properties).flatMap(namesOf) }],
+    },
+  };
+}
+
+function namesOf(field: string): string[] {
+  const properties: Readonly<Record<string, object>> = identityDefs.fields.properties;
+  const { 'x-aliases': aliases = [] } = (properties[field] ?? {}) as { 'x-aliases'?: readonly string[] };
+  return [field, ...aliases];
+}
+
+interface ObjectSchema extends Schema {
+  readonly properties: Readonly<Record<string, Schema>>;
+  readonly required?: readonly string[];
+}
+
+function publish(name: string, schema: ObjectSchema, defs: Readonly<Record<string, Schema>>): Schema {
+  const required = schema.required ?? [];
+  const properties: Record<string, Schema> = {};
+  for (const [field, raw] of Object.entries(schema.properties)) {
+    const { 'x-aliases': aliases, ...shown } = resolved(raw, defs) as { 'x-aliases'?: readonly string[] };
+    properties[field] = required.includes(field) ? shown : orNull(shown, defs);
+    for (const alias of aliases ?? []) {
+      properties[alias] = {
+        description: `Another name of ${field}.`,
+        $ref: `#/components/schemas/${name}/properties/${field}`,
+      };
+    }
+  }
+  return { ...withoutDialect(schema), properties };
+}
+
+function resolved(schema: Schema, defs: Readonly<Record<string, Schema>>): Schema {
+  const { $ref, ...rest } = schema;
+  if (typeof $ref !== 'string') return schema;
+  if ($ref.startsWith('identity.schema.json')) return { ...rest, $ref: '#/components/schemas/BrowserIdentity' };
+  return { ...rest, ...defs[$ref.replace('#/$defs/', '')] };
+}
+
+/** An optional field may be null. Formats of our own are written as the standard's. */
+function orNull(schema: Schema, defs: Readonly<Record<string, Schema>>): Schema {
+  const { type, format, properties, ...rest } = schema;
+  if ('$ref' in rest) return { anyOf: [rest, { type: 'null' }] };
+  return {
+    ...rest,
+    type: [...[type].flat(), 'null'],
+    ...(format === 'ip' ? { anyOf: [{ format: 'ipv4' }, { format: 'ipv6' }, { type: 'null' }] } : {}),
+    ...(format === 'http-url' ? { format: 'uri' } : {}),
+    ...(properties === undefined ? {} : { properties: nested(properties as ObjectSchema['properties'], defs) }),
+  };
+}
+
+function nested(properties: ObjectSchema['properties'], defs: Readonly<Record<string, Schema>>): Schema {
+  const shown: Record<string, Schema> = {};
+  for (const [field, raw] of Object.entries(properties)) {
+    const { 'x-aliases': aliases, ...schema } = resolved(raw, defs) as { 'x-aliases'?: readonly string[] };
+    for (const name of [field, ...(aliases ?? [])]) shown[name] = orNull(schema, defs);
+  }
+  return shown;
+}
+
+function withoutDialect({ $schema: _schema, $id: _own, required, ...schema }: Schema): Schema {
+  const own = Array.isArray(required) && !required.includes('name') ? { required } : {};
+  return { ...schema, ...own };
+}

@@ -1,0 +1,68 @@
+import SwaggerParser from '@apidevtools/swagger-parser';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { openApiDocument } from '../src/openapi/document.ts';
+
+type Document = {
+  paths: Record<string, Record<string, { operationId?: string }>>;
+  components: { schemas: Record<string, object> };
+};
+const document = () => structuredClone(openApiDocument(['/t/hit'])) as unknown as Document;
+
+it('is valid OpenAPI 3.1', async () => {
+  await expect(SwaggerParser.validate(document() as never)).resolves.toBeDefined();
+});
+
+it('has every path of api.md and decisions.md', () => {
+  expect(Object.keys(document().paths)).toEqual(
+    expect.arrayContaining([
+      '/api/v1/events',
+      '/api/identify',
+      '/api/collect',
+      '/t/hit',
+      '/api/admin/sites',
+      '/api/admin/sites/{site_id}',
+      '/api/admin/sites/{site_id}/keys',
+      '/api/admin/sites/{site_id}/keys/{key_id}',
+      '/api/admin/sites/{site_id}/exclusions',
+      '/api/admin/sites/{site_id}/exclusions/{rule_id}',
+      '/api/admin/sql',
+      '/api/admin/pipeline',
+      '/healthz',
+      '/readyz',
+      '/metrics',
+      '/openapi.json',
+    ]),
+  );
+});
+
+it('names each operation once', () => {
+  const names = Object.values(document().paths).flatMap((path) =>
+    Object.values(path).flatMap((operation) => operation.operationId ?? []),
+  );
+  expect(new Set(names).size).toBe(names.length);
+});
+
+describe('the published request schemas say what the gateway does', () => {
+  const ajv = new Ajv2020({ strict: false, validateFormats: false });
+  ajv.addSchema({ $id: 'doc', ...document() });
+  const accepts = (name: string, body: unknown) => ajv.validate(`doc#/components/schemas/${name}`, body);
+
+  it.each([
+    [
+      'ServerEvent',
+      { event_name: 'x', visitorId: null, metadata: { a: 1 }, context: { userAgent: 'x', ip: null } },
+      true,
+    ],
+    ['ServerEvent', { value: 1 }, false],
+    ['ServerEvent', { name: 'x', visitorId: 'v'.repeat(65) }, false],
+    ['Identity', { visitorId: 'v', user_id: 'u', plan: 'pro', removed: null }, true],
+    ['Identity', { visitorId: 'v' }, false],
+    ['Identity', { visitor_id: 'v', user_id: 'u', Plan: 'pro' }, false],
+    ['Identity', { visitor_id: 'v', user_id: 'u', plan: {} }, false],
+    ['CollectHit', { site_id: 's', visitor_id: '', session_id: '', type: 'pageview', url: null }, true],
+    ['CollectHit', { site_id: 's', visitor_id: '', session_id: '', type: 'event' }, false],
+    ['CollectHit', { site_id: 's', visitor_id: '', session_id: '', type: 'identify', identity: { userId: 'u' } }, true],
+  ])('%s %j: %s', (name, body, expected) => {
+    expect(accepts(name, body)).toBe(expected);
+  });
+});
