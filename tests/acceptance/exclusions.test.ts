@@ -44,7 +44,7 @@ describe('decisions: exclusion rules', () => {
       [{}],
     ],
     ['visitor', 'colleague', [{ fields: { visitor_id: 'colleague' } }], [{ fields: { visitor_id: 'colleague2' } }]],
-    ['bots', 'all', [{ agent: GOOGLEBOT }], [{}]],
+    ['bots', '', [{ agent: GOOGLEBOT }], [{}]],
   ];
 
   test.each(cases)('%s %s drops what it names, and nothing else', async (type, value, dropped, kept) => {
@@ -124,6 +124,13 @@ describe('decisions: exclusion rules', () => {
     const site = await weir.createSite();
     expectEnvelope(await weir.admin('POST', `/sites/${site}/exclusions`, rule), 400);
   });
+
+  test.each([{ type: 'bots' }, { type: 'bots', value: '' }, { type: 'bots', value: 'true' }])(
+    'a bots rule has nothing to name: %j is taken',
+    async (rule) => {
+      await weir.must(201, 'POST', `/sites/${await weir.createSite()}/exclusions`, rule);
+    },
+  );
 
   test('a rule of one site says nothing about another', async () => {
     const [one, two] = [await weir.createSite(), await weir.createSite()];

@@ -27,11 +27,10 @@ describe('decisions: linking', () => {
       }),
     );
     const rows = await visitorsByName(40);
-    const linked = numbers.filter((n) => {
-      const row = rows.get(`event-${n}`);
-      return row?.visitor_id === `visitor-${n}` && row.profile_id === profiles[n] && row.user_id === `user-${n}`;
-    });
-    expect(linked).toHaveLength(40);
+    const stored = (column: string) => numbers.map((n) => rows.get(`event-${n}`)?.[column]);
+    expect(stored('visitor_id')).toEqual(numbers.map((n) => `visitor-${n}`));
+    expect(stored('user_id')).toEqual(numbers.map((n) => `user-${n}`));
+    expect(stored('profile_id')).toEqual(profiles);
   });
 
   test('the same from the browser', async () => {
