@@ -1,3 +1,20 @@
+-- Identifies only, kept nowhere: the views below hang on it, so that an insert without identifies doesn't pay for each of them.
+CREATE TABLE IF NOT EXISTS identified
+(
+    site_id LowCardinality(String),
+    visitor_id String,
+    received_at DateTime64(3, 'UTC'),
+    event_id String,
+    profile_id String,
+    detail String
+)
+ENGINE = Null;
+
+CREATE MATERIALIZED VIEW IF NOT EXISTS identified_fill TO identified AS
+SELECT site_id, visitor_id, received_at, event_id, JSONExtractString(detail, 'profile_id') AS profile_id, detail
+FROM records
+WHERE outcome = 'identify';
+
 -- Which user a visitor belongs to: the one of the latest identify by (received_at, event_id), whatever the order of inserts.
 CREATE TABLE IF NOT EXISTS links_latest
 (
@@ -11,9 +28,9 @@ ORDER BY (site_id, visitor_id)
 SETTINGS non_replicated_deduplication_window = 10000, fsync_after_insert = 1, fsync_part_directory = 1;
 
 CREATE MATERIALIZED VIEW IF NOT EXISTS links_fill TO links_latest AS
-SELECT site_id, visitor_id, argMaxState(JSONExtractString(detail, 'profile_id'), (received_at, event_id)) AS profile_id, now('UTC') AS inserted_at
-FROM records
-WHERE outcome = 'identify' AND visitor_id != ''
+SELECT site_id, visitor_id, argMaxState(identified.profile_id, (received_at, event_id)) AS profile_id, now('UTC') AS inserted_at
+FROM identified
+WHERE visitor_id != ''
 GROUP BY site_id, visitor_id;
 
 CREATE VIEW IF NOT EXISTS links AS
@@ -77,15 +94,14 @@ SETTINGS non_replicated_deduplication_window = 10000, fsync_after_insert = 1, fs
 CREATE MATERIALIZED VIEW IF NOT EXISTS profiles_fill TO profiles_latest AS
 SELECT
     site_id,
-    JSONExtractString(detail, 'profile_id') AS profile_id,
+    profile_id,
     any(JSONExtractString(detail, 'user_id')) AS user_id,
     argMaxState(JSONExtract(detail, 'email', 'Nullable(String)'), (received_at, event_id)) AS email,
     argMaxState(JSONExtract(detail, 'name', 'Nullable(String)'), (received_at, event_id)) AS name,
     argMaxState(JSONExtract(detail, 'image', 'Nullable(String)'), (received_at, event_id)) AS image,
     min(received_at) AS first_seen_at,
     max(received_at) AS last_seen_at
-FROM records
-WHERE outcome = 'identify'
+FROM identified
 GROUP BY site_id, profile_id;
 
 -- The latest value of each trait, as JSON; `null` stands for a trait that was removed.
@@ -103,12 +119,11 @@ SETTINGS non_replicated_deduplication_window = 10000, fsync_after_insert = 1, fs
 CREATE MATERIALIZED VIEW IF NOT EXISTS traits_fill TO traits_latest AS
 SELECT
     site_id,
-    JSONExtractString(detail, 'profile_id') AS profile_id,
+    profile_id,
     pair.1 AS trait,
     argMaxState(pair.2, (received_at, event_id)) AS value
-FROM records
+FROM identified
 ARRAY JOIN JSONExtractKeysAndValuesRaw(detail, 'traits') AS pair
-WHERE outcome = 'identify'
 GROUP BY site_id, profile_id, trait;
 
 -- first_seen_at and last_seen_at take in what the visitors that belong to the profile did before and after they were identified.
@@ -188,10 +203,10 @@ CREATE MATERIALIZED VIEW IF NOT EXISTS payment_customers_fill TO payment_custome
 SELECT
     site_id,
     JSONExtractString(detail, 'payment_customer_id') AS payment_customer_id,
-    argMaxState((visitor_id, JSONExtractString(detail, 'profile_id')), (received_at, event_id)) AS owner,
+    argMaxState((visitor_id, profile_id), (received_at, event_id)) AS owner,
     max(received_at) AS linked_at
-FROM records
-WHERE outcome = 'identify' AND payment_customer_id != ''
+FROM identified
+WHERE payment_customer_id != ''
 GROUP BY site_id, payment_customer_id;
 
 CREATE VIEW IF NOT EXISTS payment_customers AS
