@@ -30,7 +30,7 @@ export async function cli(args: readonly string[], io: Partial<CliIo> & Pick<Cli
   };
 }
 
-export function collector(): { readonly stream: Writable; text(): string } {
+function collector(): { readonly stream: Writable; text(): string } {
   const chunks: string[] = [];
   const stream = new Writable({
     write(chunk, _encoding, done) {

@@ -1,6 +1,6 @@
 import { GROUP_ENRICHER, GROUP_WRITER, TOPIC_ENRICHED, TOPIC_RAW } from '@weir/domain/topics';
 import type { Router } from 'express';
-import type { ControlDeps } from '../control-deps.ts';
+import type { ConsumerStatus, ControlDeps } from '../control-deps.ts';
 import { defineRoute } from '../define-route.ts';
 import { createLagRate } from '../lag-rate.ts';
 import { ok } from '../reply.ts';
@@ -39,8 +39,7 @@ export function pipelineRoutes(router: Router, deps: ControlDeps): void {
             topic,
             consumer,
             lag: partitions.reduce((sum, { lag }) => sum + lag, 0),
-            rate_per_second:
-              known?.partitions.reduce((sum, { recordsPerSecond }) => sum + recordsPerSecond, 0) ?? sampled,
+            rate_per_second: known === undefined ? sampled : measuredRate(known),
             last_error: partitions.find((partition) => partition.last_error !== null)?.last_error ?? null,
             alarm: partitions.find((partition) => partition.alarm !== null)?.alarm ?? null,
             dead_letters: deadLetters === null ? null : (deadLetters.get(topic) ?? 0),
@@ -51,6 +50,10 @@ export function pipelineRoutes(router: Router, deps: ControlDeps): void {
       return ok(consumers);
     },
   });
+}
+
+function measuredRate(status: ConsumerStatus): number {
+  return Math.round(status.partitions.reduce((sum, { recordsPerSecond }) => sum + recordsPerSecond, 0));
 }
 
 /** By topic; `null` while the analytics store is away: the rest of the page is needed most just then. */

@@ -21,7 +21,7 @@ async function call(path, body) {
   return reply.data;
 }
 
-const FROM = "FROM events WHERE site_id = {site:String} AND timestamp > now() - toIntervalDay({days:UInt32})"
+const FROM = "FROM events WHERE site_id = {site:String} AND timestamp > now64(3) - toIntervalDay({days:UInt32})"
   + " AND ({bots:UInt8} = 1 OR bot = '')";
 const NUMBERS = "SELECT uniqExactIf(visitor_id, visitor_id != '') AS Visitors, uniqExactIf(session_id, session_id != '') AS Sessions,"
   + " countIf(type = 'pageview') AS Pageviews, countIf(type = 'event') AS Events " + FROM;
@@ -64,7 +64,7 @@ async function showSite() {
     const rows = tops[index].rows;
     const card = node('div');
     const most = Math.max(1, ...rows.map((row) => Number(row.hits)));
-    card.append(node('h2', name), rows.length === 0 ? node('p', 'Nothing in this period.', 'none')
+    card.append(rows.length === 0 ? node('p', name + ': nothing in this period.', 'none')
       : table([name, '', 'Pageviews'], rows.map((row) => [row.name || '(none)', bar(row.hits, most), number.format(row.hits)])));
     return card;
   }));

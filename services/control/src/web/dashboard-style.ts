@@ -1,5 +1,6 @@
 export const DASHBOARD_STYLE = `:root { color-scheme: light dark; --line: #8884; --soft: #8881; --accent: #2a7ae2; }
 * { box-sizing: border-box; }
+[hidden] { display: none !important; }
 body { margin: 0 auto; max-width: 72rem; padding: 0 1rem; font: 15px/1.5 system-ui, sans-serif; }
 header { display: flex; align-items: center; gap: 1rem; border-bottom: 1px solid var(--line); }
 header h1 { font-size: 1.2rem; letter-spacing: .04em; }
@@ -12,12 +13,13 @@ form p, footer, .none { opacity: .7; font-size: .9em; }
 .tiles { display: grid; grid-template-columns: repeat(auto-fit, minmax(9rem, 1fr)); gap: .8rem; }
 .tiles div { padding: .8rem; border: 1px solid var(--line); border-radius: .6rem; }
 .tiles b { display: block; font-size: 1.6rem; font-variant-numeric: tabular-nums; }
-.cards { display: grid; grid-template-columns: repeat(auto-fit, minmax(20rem, 1fr)); gap: 0 1.5rem; }
+.cards { display: grid; grid-template-columns: repeat(auto-fit, minmax(20rem, 1fr)); gap: 1.2rem 1.5rem; margin-top: 1.2rem; }
+.cards > div { min-width: 0; overflow: hidden; }
 table { width: 100%; border-collapse: collapse; }
 td, th { padding: .25rem .4rem; text-align: left; border-bottom: 1px solid var(--soft); }
-td:first-child { max-width: 16rem; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
+td:first-child { max-width: 12rem; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
 td.n, th.n { text-align: right; font-variant-numeric: tabular-nums; }
-meter { width: 6rem; }
+meter { width: 4.5rem; }
 #problem { padding: .6rem; border-left: 4px solid #c33; background: var(--soft); }
 footer { margin: 2rem 0; padding-top: .6rem; border-top: 1px solid var(--line); }
 `;
