@@ -44,13 +44,17 @@ export function rowLine(hit: Hit, texts: LineTexts): string {
     hit.timestamp
   },${hit.receivedAt},${jsonText(hit.visitorId)},${jsonText(hit.sessionId)},${jsonText(hit.userId)},${
     hit.cookieless
-  },${hit.value ?? 'null'},${jsonText(hit.valueText)},${
-    hit.properties === undefined ? '{}' : jsonValue(hit.properties)
-  },${hit.sourceJson},${(hit.place ?? NOWHERE).json},${names.browserJson},${deviceType},${names.modelJson},${platform},${
+  },${valueJson(hit)},${hit.sourceJson},${(hit.place ?? NOWHERE).json},${names.browserJson},${deviceType},${names.modelJson},${platform},${
     hit.screenWidth
   },${hit.screenHeight},${texts.languageJson(hit.acceptLanguage)},${texts.enrichmentJson()},${jsonText(hit.bot)},${jsonText(
     hit.idempotencyKey,
   )},${texts.logIdJson},${hit.partition},${hit.offset},""]\n`;
+}
+
+/** Columns `value` to `properties`. */
+function valueJson({ value, valueText, properties }: Hit): string {
+  if (value === undefined && valueText === '' && properties === undefined) return 'null,"",{}';
+  return `${value ?? 'null'},${jsonText(valueText)},${properties === undefined ? '{}' : jsonValue(properties)}`;
 }
 
 export function bareLine(line: BareLine, texts: LineTexts): string {

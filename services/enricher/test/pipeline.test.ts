@@ -1,5 +1,17 @@
 import { profileId } from '@weir/domain/profile-id';
-import { CHROME, type EnrichHarness, IP, NOW, openEnrichHarness, pageview, rawBytes, SITE } from './enrich-harness.ts';
+import { createBatchOverlay } from '../src/batch-overlay.ts';
+import { createEnrichment } from '../src/pipeline.ts';
+import {
+  CHROME,
+  type EnrichHarness,
+  IP,
+  NOW,
+  openEnrichHarness,
+  pageview,
+  parseLine,
+  rawBytes,
+  SITE,
+} from './enrich-harness.ts';
 
 const HOUR_MS = 3600_000;
 let harness: EnrichHarness;
@@ -309,6 +321,44 @@ describe('dead letters', () => {
     expect(text).not.toContain(IP);
     const detail = JSON.parse((JSON.parse(text) as string[]).at(-1) ?? '');
     expect(detail).toMatchObject({ topic: 'events.raw', partition: 0, stage: 'enricher', payload: expect.any(String) });
+  });
+});
+
+test('step_failed: a step that throws makes a dead letter that can be redriven, without any address', async () => {
+  const broken = createEnrichment({
+    registry: harness.registry,
+    geo: {
+      version: 'broken',
+      lookup(ip) {
+        throw new TypeError(`no place for ${ip}`);
+      },
+    },
+    logId: 'log',
+    clock: () => NOW,
+  });
+  const value = rawBytes({
+    kind: 'event',
+    ip: IP,
+    body: { name: 'e', context: { ip: '8.8.8.8', user_agent: CHROME } },
+  });
+  const draft = broken.read({ offset: 7, value, appendedAt: NOW }, 3);
+  const state = createBatchOverlay(broken.stateKeys(draft, new Map()), []);
+  const text = Buffer.from(broken.finish(draft, { salts: new Map(), state, heldBy: undefined }).line).toString();
+  const line = parseLine(text);
+  expect(line).toMatchObject({
+    outcome: 'dead',
+    reason: 'step_failed',
+    site_id: SITE,
+    raw_partition: 3,
+    raw_offset: 7,
+  });
+  expect(text).not.toMatch(/81\.2\.69\.142|8\.8\.8\.8/);
+  const detail = JSON.parse(line.detail as string);
+  expect(detail).toMatchObject({ partition: 3, offset: 7, stage: 'enricher', error: 'no place for [address]' });
+  expect(JSON.parse(detail.payload)).toMatchObject({
+    kind: 'event',
+    ip: '',
+    body: { name: 'e', context: { user_agent: CHROME } },
   });
 });
 

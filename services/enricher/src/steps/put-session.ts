@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { FinishContext } from '../enrichment.ts';
 import type { Hit } from '../hit.ts';
-import { readSessions, sessionsText } from '../visitor-sessions.ts';
+import { prolongFirst, readSessions, sessionsText } from '../visitor-sessions.ts';
 
 /** decisions.md, POST /api/collect: a new session after 30 minutes without a hit of that visitor. */
 const SESSION_IDLE_MS = 30 * 60_000;
@@ -28,8 +28,15 @@ export function sessionKeyOf(hit: Hit): string | undefined {
 export function putSession(hit: Hit, { state }: FinishContext): undefined {
   const key = sessionKeyOf(hit);
   if (key === undefined) return;
-  const sessions = readSessions(state.get(key));
+  const kept = state.get(key);
   const at = hit.timestamp;
+  const prolonged = kept === undefined ? undefined : prolongFirst(kept, hit.sessionId, at, SESSION_IDLE_MS);
+  if (prolonged !== undefined) {
+    hit.sessionId = prolonged.id;
+    if (hit.kind !== 'event') state.set(key, prolonged.text, SESSION_TTL_MS);
+    return;
+  }
+  const sessions = readSessions(kept);
   const found = sessions.find(({ id, start, last }) =>
     hit.sessionId === '' ? at <= last + SESSION_IDLE_MS && at >= start - SESSION_IDLE_MS : hit.sessionId === id,
   );
