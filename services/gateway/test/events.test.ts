@@ -1,29 +1,194 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { DependencyError } from '@weir/domain/errors';
+import type { AppendOutcome, EventLog } from '@weir/ports/event-log';
+import type { StateStore } from '@weir/ports/state-store';
+import { eventually } from '@weir/testkit/eventually';
+import type { GatewayDeps } from '../src/gateway-deps.ts';
 import { type RunningGateway, startGateway } from './start-gateway.ts';
 
-let weir: RunningGateway;
-let key: string;
-beforeAll(async () => {
-  weir = await startGateway({ config: { rateLimits: { collect: 100_000, events: 100_000, identify: 100_000 } } });
-  await weir.makeSite('site_a');
-  key = await weir.makeKey('site_a');
-});
-afterAll(() => weir.close());
+const HIGH = { rateLimits: { collect: 100_000, events: 100_000, identify: 100_000 } };
+const ACCEPTED = { status: 'success', data: { accepted: true } };
+const DUPLICATE = { status: 'success', data: { accepted: false, duplicate: true } };
 
-function post(body: unknown, headers: Record<string, string> = {}): Promise<Response> {
+function post(
+  weir: RunningGateway,
+  key: string,
+  body: unknown,
+  headers: Record<string, string> = {},
+): Promise<Response> {
   return fetch(`${weir.url}/api/v1/events`, {
     method: 'POST',
     headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...headers },
-    body: typeof body === 'string' || body instanceof Uint8Array ? (body as string) : JSON.stringify(body),
+    body: typeof body === 'string' ? body : JSON.stringify(body),
   });
 }
 
+async function withGateway(
+  wrap: (deps: GatewayDeps) => GatewayDeps,
+  use: (weir: RunningGateway, key: string) => Promise<void>,
+): Promise<void> {
+  const weir = await startGateway({ config: HIGH, wrap });
+  try {
+    await weir.makeSite('site_a');
+    await use(weir, await weir.makeKey('site_a'));
+  } finally {
+    await weir.close();
+  }
+}
+
 describe('4.1 POST /api/v1/events', () => {
-  it('202 {status: "success", data: {accepted: true}}', async () => {
-    const response = await post({ name: 'signup', visitorId: 'v1' });
-    expect(response.status).toBe(202);
-    expect(await response.json()).toEqual({ status: 'success', data: { accepted: true } });
+  let weir: RunningGateway;
+  let key: string;
+  beforeAll(async () => {
+    weir = await startGateway({ config: HIGH });
+    await weir.makeSite('site_a');
+    key = await weir.makeKey('site_a');
+  });
+  afterAll(() => weir.close());
+
+  it('202 {status: "success", data: {accepted: true}}, and the record is in the log as it was sent', async () => {
+    const response = await post(weir, key, '{ "name" : "signup", "visitorId":"v1" }', { 'accept-language': 'de' });
+    expect([response.status, await response.json()]).toEqual([202, ACCEPTED]);
     expect(response.headers.get('ratelimit-limit')).toBe('100000');
     const record = (await weir.records()).find(({ body }) => body.name === 'signup');
-    expect(record).toMatchObject({ kind: 'event', siteId: 'site_a', ip: '127.0.0.1', body: { visitorId: 'v1' } });
+    expect(record).toMatchObject({
+      kind: 'event',
+      siteId: 'site_a',
+      ip: '127.0.0.1',
+      acceptLanguage: 'de',
+      body: { visitorId: 'v1' },
+    });
+  });
+
+  it('checks in the order of decisions.md: 401, 403, 429, 400', async () => {
+    const own = await startGateway({ config: { rateLimits: { collect: 1, events: 1, identify: 1 } } });
+    await own.makeSite('site_a');
+    const identifyOnly = await own.makeKey('site_a', ['identify:write']);
+    const full = await own.makeKey('site_a');
+    expect((await post(own, 'unknown', '{')).status).toBe(401);
+    const lacks = await post(own, identifyOnly, '{');
+    expect([lacks.status, await lacks.json()]).toEqual([
+      403,
+      { status: 'error', error: { code: 403, message: 'API key does not have events:write scope' } },
+    ]);
+    expect((await post(own, full, '{')).status).toBe(400);
+    const limited = await post(own, full, '{');
+    expect([limited.status, await limited.text()]).toEqual([429, '']);
+    expect(Number(limited.headers.get('retry-after'))).toBeGreaterThan(0);
+    await own.close();
+  });
+
+  it('a revoked key is 401 at once, though its hash is remembered', async () => {
+    const site = 'site_r';
+    await weir.makeSite(site);
+    const doomed = await weir.makeKey(site);
+    expect((await post(weir, doomed, { name: 'x' })).status).toBe(202);
+    await weir.registry.removeKey(site, weir.registry.keys(site)[0]?.keyId ?? '');
+    expect((await post(weir, doomed, { name: 'x' })).status).toBe(401);
+  });
+
+  it('32 concurrent duplicates: exactly one 202', async () => {
+    const answers = await Promise.all(
+      Array.from({ length: 32 }, () => post(weir, key, { name: 'storm', idempotency_key: 'storm' })),
+    );
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([...Array(31).fill(200), 202]);
+    for (const answer of answers) expect(await answer.json()).toEqual(answer.status === 202 ? ACCEPTED : DUPLICATE);
+    expect((await weir.records()).filter(({ body }) => body.name === 'storm')).toHaveLength(1);
+  });
+
+  it('a compressed body is 400', async () => {
+    expect((await post(weir, key, { name: 'x' }, { 'content-encoding': 'gzip' })).status).toBe(400);
+  });
+});
+
+describe('decisions: idempotency while things break', () => {
+  const failing = (outcome: AppendOutcome['status'], times: number) => (deps: GatewayDeps) => {
+    let left = times;
+    const append: EventLog['append'] = async (topic, records) => {
+      if (left-- <= 0) return deps.eventLog.append(topic, records);
+      // Long enough for the duplicates to find the key taken.
+      await pause(50);
+      return records.map(() => ({ status: outcome, reason: 'test' }) as AppendOutcome);
+    };
+    return { ...deps, eventLog: { ...deps.eventLog, append } };
+  };
+
+  it.each(['refused', 'unknown'] as const)('%s: 503 with Retry-After, and the key is free at once', async (outcome) => {
+    await withGateway(failing(outcome, 1), async (weir, key) => {
+      const first = await post(weir, key, { name: 'x', idempotency_key: 'k' });
+      expect(first.status).toBe(503);
+      expect(first.headers.get('retry-after')).toBe('1');
+      expect(await first.json()).toMatchObject({ status: 'error', error: { code: 503 } });
+      expect((await post(weir, key, { name: 'x', idempotency_key: 'k' })).status).toBe(202);
+      expect((await post(weir, key, { name: 'x', idempotency_key: 'k' })).status).toBe(200);
+    });
+  });
+
+  it('of 32 duplicates whose first is refused, one of the others becomes the first', async () => {
+    await withGateway(failing('refused', 1), async (weir, key) => {
+      const send = () => post(weir, key, { name: 'x', idempotency_key: 'k' });
+      const first = send();
+      await eventually('the first waits', async () =>
+        /weir_gateway_claims_total\{outcome="claimed"\} 1/.test(await (await fetch(`${weir.url}/metrics`)).text()),
+      );
+      const others = await Promise.all(Array.from({ length: 31 }, send));
+      expect((await first).status).toBe(503);
+      expect(others.map(({ status }) => status).toSorted()).toEqual([...Array(30).fill(200), 202]);
+    });
+  });
+
+  it('waits for a key that another gateway holds, until that one has confirmed it', async () => {
+    let store: StateStore | undefined;
+    const capture = (deps: GatewayDeps) => {
+      store = deps.stateStore;
+      return deps;
+    };
+    await withGateway(capture, async (weir, key) => {
+      const claim = { siteId: 'site_a', key: 'k', owner: 'another gateway' };
+      expect(await store?.claimKeys([claim])).toEqual(['claimed']);
+      const answer = post(weir, key, { name: 'x', idempotency_key: 'k' });
+      await eventually('the duplicate waits', async () =>
+        /weir_gateway_claims_total\{outcome="pending"\} 1/.test(await (await fetch(`${weir.url}/metrics`)).text()),
+      );
+      await store?.confirmKeys([claim]);
+      expect((await answer).status).toBe(200);
+      const second = { ...claim, key: 'k2' };
+      await store?.claimKeys([second]);
+      const retried = post(weir, key, { name: 'x', idempotency_key: 'k2' });
+      await store?.releaseKeys([second]);
+      expect((await retried).status).toBe(202);
+    });
+  });
+
+  it('with the state store away requests are accepted', async () => {
+    const away = async () => {
+      throw new DependencyError('state_store_unavailable', 'test');
+    };
+    const broken = (deps: GatewayDeps) => ({
+      ...deps,
+      stateStore: { ...deps.stateStore, claimKeys: away, confirmKeys: away, releaseKeys: away },
+    });
+    await withGateway(broken, async (weir, key) => {
+      const answers = await Promise.all(
+        Array.from({ length: 8 }, () => post(weir, key, { name: 'x', idempotency_key: 'k' })),
+      );
+      expect(answers.map(({ status }) => status)).toEqual(Array(8).fill(202));
+      await weir.gateway.drain();
+    });
+  });
+
+  it('drain answers what is under way', async () => {
+    const slow = (deps: GatewayDeps) => ({
+      ...deps,
+      config: { ...deps.config, batch: { appendLingerMs: 60_000 } },
+    });
+    await withGateway(slow, async (weir, key) => {
+      const answer = post(weir, key, { name: 'x', idempotency_key: 'k' });
+      await eventually('it waits', async () =>
+        /weir_gateway_waiting_requests 1/.test(await (await fetch(`${weir.url}/metrics`)).text()),
+      );
+      await weir.gateway.drain();
+      expect((await answer).status).toBe(202);
+    });
   });
 });

@@ -1,0 +1,159 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { eventually } from '@weir/testkit/eventually';
+import express from 'express';
+import { type RunningGateway, startGateway } from './start-gateway.ts';
+
+let weir: RunningGateway;
+let key: string;
+let missing: string[] = [];
+beforeAll(async () => {
+  const router = express.Router();
+  router.get('/own', (_request, response) => {
+    response.send('own');
+  });
+  router.get('/broken', () => {
+    throw new Error('a bug');
+  });
+  weir = await startGateway({ routers: [router], ready: async () => missing, http: { requestTimeoutMs: 400 } });
+  await weir.makeSite('site_a');
+  key = await weir.makeKey('site_a');
+});
+afterAll(() => weir.close());
+
+/** Sends bytes as they are; what came back until the other side closed. */
+async function raw(text: string, goAway = false): Promise<string> {
+  const socket = connect(weir.port, '127.0.0.1');
+  let answer = '';
+  socket.on('data', (chunk: Buffer) => {
+    answer += chunk.toString();
+  });
+  await once(socket, 'connect');
+  socket.write(text, () => {
+    if (goAway) socket.destroy();
+  });
+  await once(socket, 'close');
+  return answer;
+}
+const head = (headers: string) =>
+  `POST /api/v1/events HTTP/1.1\r\nHost: w\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json\r\n${headers}\r\n`;
+
+describe('a hostile or broken client', () => {
+  it('a slow body is cut off with 408', async () => {
+    expect(await raw(`${head('Content-Length: 100\r\n')}{"name"`)).toMatch(/^HTTP\/1\.1 408 /);
+  });
+
+  it('headers without end are refused', async () => {
+    expect(await raw(head(`X-Long: ${'x'.repeat(20_000)}\r\n`))).toMatch(/^HTTP\/1\.1 431 /);
+  });
+
+  it('a client that goes away in its body leaves nothing behind', async () => {
+    for (let i = 0; i < 10; i++) await raw(`${head('Content-Length: 100\r\n')}{"name"`, true);
+    expect(await (await fetch(`${weir.url}/metrics`)).text()).toMatch(/weir_gateway_waiting_requests 0/);
+  });
+
+  it('an event whose client goes away after sending it is stored all the same', async () => {
+    const body = '{"name":"left"}';
+    await raw(`${head(`Content-Length: ${body.length}\r\n`)}${body}`, true);
+    await eventually('stored', async () => (await weir.records()).some((record) => record.body.name === 'left'));
+  });
+
+  it('invalid UTF-8 is 400', async () => {
+    const response = await fetch(`${weir.url}/api/v1/events`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: Buffer.concat([Buffer.from('{"name":"'), Buffer.from([0xc3, 0x28]), Buffer.from('"}')]),
+    });
+    expect([response.status, await response.json()]).toEqual([
+      400,
+      { status: 'error', error: { code: 400, message: 'the body must be valid UTF-8' } },
+    ]);
+  });
+});
+
+describe('what else it serves', () => {
+  it('405 with Allow and 404, in the shape of the endpoint', async () => {
+    const events = await fetch(`${weir.url}/api/v1/events`);
+    expect([events.status, events.headers.get('allow')]).toEqual([405, 'POST']);
+    expect(await events.json()).toMatchObject({ status: 'error', error: { code: 405 } });
+    const identify = await fetch(`${weir.url}/api/identify`, { method: 'OPTIONS' });
+    expect([identify.status, await identify.json()]).toEqual([405, { error: expect.any(String) }]);
+    for (const path of ['/none', '/api/v1/events/', '/API/v1/events']) {
+      expect((await fetch(`${weir.url}${path}`, { method: 'POST' })).status).toBe(404);
+    }
+  });
+
+  it('routers are asked after its own routes; a bug is 500 and ends nothing', async () => {
+    expect(await (await fetch(`${weir.url}/own`)).text()).toBe('own');
+    const broken = await fetch(`${weir.url}/broken`);
+    expect([broken.status, await broken.json()]).toEqual([
+      500,
+      { status: 'error', error: { code: 500, message: 'internal error' } },
+    ]);
+  });
+
+  it('/healthz, /readyz, /metrics, /openapi.json', async () => {
+    expect((await fetch(`${weir.url}/healthz`)).status).toBe(200);
+    expect((await fetch(`${weir.url}/readyz`)).status).toBe(200);
+    missing = ['event log'];
+    const unready = await fetch(`${weir.url}/readyz`);
+    expect([unready.status, await unready.json()]).toEqual([503, { status: 'not ready', missing: ['event log'] }]);
+    missing = [];
+    expect(await (await fetch(`${weir.url}/openapi.json`)).json()).toMatchObject({ openapi: '3.1.0' });
+    const metrics = await fetch(`${weir.url}/metrics`);
+    expect(metrics.headers.get('content-type')).toMatch(/^text\/plain/);
+    expect(await metrics.text()).toMatch(/weir_http_requests_total\{endpoint="events",status="405"\} 1/);
+  });
+});
+
+describe('4.2 POST /api/identify', () => {
+  const identify = (body: object) =>
+    fetch(`${weir.url}/api/identify`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+
+  it('200 with a stable profileId, and data.warning when traits were dropped', async () => {
+    const traits = Object.fromEntries(Array.from({ length: 28 }, (_, i) => [`t${i}`, i]));
+    const [first, second] = [
+      (await (await identify({ visitor_id: 'v', user_id: 'u' })).json()) as { data: { profileId: string } },
+      await (await identify({ visitor_id: 'v', user_id: 'u', ...traits })).json(),
+    ];
+    expect(first).toEqual({ status: 'success', data: { message: 'User identified', profileId: expect.any(String) } });
+    expect(second).toEqual({
+      status: 'success',
+      data: {
+        message: 'User identified',
+        profileId: first.data.profileId,
+        warning: '3 custom traits beyond the limit of 25 were dropped',
+      },
+    });
+  });
+
+  it('403 {error: "Identify key site mismatch"}, after the body', async () => {
+    const mismatch = await identify({ visitor_id: 'v', user_id: 'u', siteId: 'another' });
+    expect([mismatch.status, await mismatch.json()]).toEqual([403, { error: 'Identify key site mismatch' }]);
+    expect((await identify({ visitor_id: 'v', siteId: 'another' })).status).toBe(400);
+  });
+});
+
+it('closing finishes requests under way and then lets go of idle connections', async () => {
+  const own = await startGateway({ config: { batch: { appendLingerMs: 300 } } });
+  await own.makeSite('site_a');
+  const socket = connect(own.port, '127.0.0.1');
+  let answer = '';
+  socket.on('data', (chunk: Buffer) => {
+    answer += chunk.toString();
+  });
+  await once(socket, 'connect');
+  const body = JSON.stringify({ site_id: 'site_a', visitor_id: 'v', session_id: 's', type: 'pageview' });
+  socket.write(`POST /api/collect HTTP/1.1\r\nHost: w\r\nContent-Length: ${body.length}\r\n\r\n${body}`);
+  await eventually('it waits', async () =>
+    /weir_gateway_waiting_requests 1/.test(await (await fetch(`${own.url}/metrics`)).text()),
+  );
+  const closed = once(socket, 'close');
+  await own.close();
+  await closed;
+  expect(answer).toMatch(/^HTTP\/1\.1 204 /);
+});
