@@ -55,7 +55,7 @@ describeOwnProcess('decisions: a wrong setting stops the start and says all that
 });
 
 describeOwnProcess('decisions: WEIR_DATA_DIR: one process group at a time', () => {
-  test('a second start says so and ends; the first goes on', async () => {
+  test('a second start says so and ends (data_folder_in_use); the first goes on', async () => {
     const weir = await startWeir();
     const run = await runProgram('main.js', [], { PORT: String(await freePort()), WEIR_DATA_DIR: weir.dataDir });
     expect(run.code).toBeGreaterThan(0);

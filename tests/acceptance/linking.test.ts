@@ -26,6 +26,8 @@ describe('decisions: linking', () => {
         return profileIdOf(answer);
       }),
     );
+    // The links are filled beside the rows, not in one step with them: what has settled must be whole.
+    await weir.settled();
     const rows = await visitorsByName(40);
     const stored = (column: string) => numbers.map((n) => rows.get(`event-${n}`)?.[column]);
     expect(stored('visitor_id')).toEqual(numbers.map((n) => `visitor-${n}`));

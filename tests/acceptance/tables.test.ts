@@ -217,7 +217,7 @@ describe('tables.md: sessions, outcomes', () => {
     await collect(site, { type: 'event', event_name: 'click', url: 'https://example.com/in', session_id: 's1' });
     await collect(site, { url: 'https://example.com/out', session_id: 's1', referrer: 'https://www.google.com/' });
     await collect(site, { url: 'https://example.com/single', session_id: 's2', visitor_id: 'w' });
-    await weir.rows('events', site, 4);
+    await weir.settled();
     const rows = await weir.rows(
       'sessions',
       site,
