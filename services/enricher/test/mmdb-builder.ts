@@ -90,7 +90,7 @@ function encodeDouble(value: number): Buffer {
 }
 
 function control(type: number, size: number): Buffer {
-  const length = size < 29 ? size : 29;
+  const length = Math.min(size, 29);
   const first = type <= 7 ? [(type << 5) | length] : [length, type - 7];
   return Buffer.from(size < 29 ? first : [...first, size - 29]);
 }
