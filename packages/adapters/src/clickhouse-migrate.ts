@@ -3,7 +3,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type ClickHouseClient, ClickHouseLogLevel, createClient } from '@clickhouse/client';
 import { DependencyError } from '@weir/domain/errors';
-import { sqlStatements } from './clickhouse-sql-tokens.ts';
+import { sqlStatements } from '@weir/domain/sql-tokens';
 
 export interface MigrateConfig {
   readonly url: string;

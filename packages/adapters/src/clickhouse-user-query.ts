@@ -1,4 +1,4 @@
-import { type SqlToken, SqlTokenError, sqlTokens } from './clickhouse-sql-tokens.ts';
+import { type SqlToken, SqlTokenError, sqlTokens } from '@weir/domain/sql-tokens';
 
 export const USER_QUERY_ROWS_MAX = 100_000;
 export const USER_QUERY_RESULT_BYTES_MAX = 128 * 1024 * 1024;

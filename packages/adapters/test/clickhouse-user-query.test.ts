@@ -1,5 +1,5 @@
+import { sqlStatements, sqlTokens } from '@weir/domain/sql-tokens';
 import { exactIntegers } from '../src/clickhouse-run-user-query.ts';
-import { sqlStatements, sqlTokens } from '../src/clickhouse-sql-tokens.ts';
 import { checkUserQuery } from '../src/clickhouse-user-query.ts';
 
 describe('decisions.md, Admin API: "Writes, settings, files, URLs and remote tables are refused"', () => {

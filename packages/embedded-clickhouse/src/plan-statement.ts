@@ -1,4 +1,4 @@
-import { SqlTokenError, sqlTokens } from '@weir/adapters/clickhouse-sql-tokens';
+import { SqlTokenError, sqlTokens } from '@weir/domain/sql-tokens';
 import { clickhouseError } from './clickhouse-error.ts';
 
 export interface PlannedStatement {
