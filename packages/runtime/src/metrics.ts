@@ -63,3 +63,14 @@ export function createConsumeMetrics(registry: Metrics, role: 'enricher' | 'writ
     delay: (partition, age) => delay.set({ role, partition }, age),
   };
 }
+
+/** Counts, per engine, the settings that are not what exactly-once needs. */
+export function createDriftMetric(registry: Metrics): (engine: string, settings: number) => void {
+  const drift = new Gauge({
+    name: 'weir_engine_drift',
+    help: 'Settings of an engine that are not what exactly-once needs.',
+    labelNames: ['engine'],
+    registers: [registry],
+  });
+  return (engine, settings) => drift.set({ engine }, settings);
+}

@@ -1,7 +1,6 @@
 import { isDependencyError } from '@weir/domain/errors';
 import type { Logger } from '@weir/runtime/logger';
-import type { Metrics } from '@weir/runtime/metrics';
-import { Gauge } from 'prom-client';
+import { createDriftMetric, type Metrics } from '@weir/runtime/metrics';
 
 const CHECK_INTERVAL_MS = 60_000;
 
@@ -17,16 +16,11 @@ export interface GuardRail {
  * and `weir_engine_drift` above 0, until it is mended. (Settings that make a start pointless are refused by the adapters.)
  */
 export function watchGuardRails(rails: readonly GuardRail[], logger: Logger, metrics: Metrics): { close(): void } {
-  const gauge = new Gauge({
-    name: 'weir_engine_drift',
-    help: 'Settings of an engine that are not what exactly-once needs.',
-    labelNames: ['engine'],
-    registers: [metrics],
-  });
+  const count = createDriftMetric(metrics);
   const check = async ({ engine, drift }: GuardRail): Promise<void> => {
     try {
       const found = await drift();
-      gauge.set({ engine }, found.length);
+      count(engine, found.length);
       if (found.length > 0) logger.error({ engine, drift: found }, 'an engine is not set as exactly-once needs it');
     } catch (error) {
       if (!isDependencyError(error)) throw error;
