@@ -1,0 +1,58 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { PROJECT_ROOT } from '@weir/testkit/weir-process';
+import { loadText, machineText } from './machine.ts';
+import { type BenchOptions, readOptions, usage } from './options.ts';
+import { buildPrograms } from './programs.ts';
+import { benchmarksPage, plainText, type Result } from './report.ts';
+import { SCENARIOS } from './scenarios.ts';
+import { topFunctions } from './top-functions.ts';
+
+const EXIT_USAGE = 2;
+const PAGE = join(PROJECT_ROOT, 'docs/benchmarks.md');
+
+async function main(options: BenchOptions): Promise<void> {
+  const profileDir = options.profileDir === undefined ? undefined : resolve(options.profileDir);
+  if (profileDir !== undefined) mkdirSync(profileDir, { recursive: true });
+  const programs = await buildPrograms(profileDir);
+  process.once('SIGINT', () => {
+    programs.close();
+    process.exit(1);
+  });
+  const results: Result[] = [];
+  try {
+    for (const scenario of options.scenarios) {
+      console.error(`bench: ${scenario.name}`);
+      const before = loadText();
+      const findings = await scenario.run({
+        programs,
+        rounds: options.rounds ?? scenario.rounds,
+        note: (text) => console.error(`bench: ${scenario.name}: ${text}`),
+      });
+      const result = { scenario, findings, load: `before: ${before}; after: ${loadText()}` };
+      results.push(result);
+      console.log(plainText(result));
+    }
+  } finally {
+    programs.close();
+  }
+  console.log(`\n${machineText()}`);
+  if (profileDir !== undefined) console.log(topFunctions(profileDir));
+  if (options.write) {
+    writeFileSync(PAGE, benchmarksPage(results, machineText(), new Date().toISOString().slice(0, 10)));
+    console.log(`written: ${PAGE}`);
+  }
+}
+
+function options(): BenchOptions {
+  try {
+    return readOptions(process.argv.slice(2), SCENARIOS);
+  } catch (error) {
+    console.error(`bench: ${(error as Error).message}\n\n${usage(SCENARIOS)}`);
+    return process.exit(EXIT_USAGE);
+  }
+}
+
+const chosen = options();
+if (chosen.help) console.log(usage(SCENARIOS));
+else await main(chosen);

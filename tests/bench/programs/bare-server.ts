@@ -1,0 +1,32 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { checkCollectHit } from '@weir/domain/collect-hit';
+import { FieldError } from '@weir/domain/field-error';
+import type { JsonObject } from '@weir/domain/json';
+import { checkServerEvent } from '@weir/domain/server-event';
+
+// What the gateway is held against: reads the same bodies, parses them, validates them with the same functions, and
+// answers with the same bodies. No framework, no key, no limit, no log.
+
+const ACCEPTED = JSON.stringify({ status: 'success', data: { accepted: true } });
+
+const server = createServer((request, response) => {
+  const chunks: Buffer[] = [];
+  request.on('data', (chunk: Buffer) => chunks.push(chunk));
+  request.on('end', () => answer(request, response, Buffer.concat(chunks).toString()));
+});
+
+function answer(request: IncomingMessage, response: ServerResponse, text: string): void {
+  const body = JSON.parse(text) as JsonObject;
+  const isCollect = request.url === '/api/collect';
+  const checked = isCollect ? checkCollectHit(body, () => text) : checkServerEvent(body);
+  if (checked instanceof FieldError) response.writeHead(400).end();
+  else if (isCollect) response.writeHead(204).end();
+  else {
+    response.writeHead(202, { 'Content-Type': 'application/json', 'Content-Length': ACCEPTED.length });
+    response.end(ACCEPTED);
+  }
+}
+
+server.listen(0, '127.0.0.1', () => console.log(`listening ${(server.address() as AddressInfo).port}`));
+process.on('SIGTERM', () => process.exit(0));

@@ -1,0 +1,4 @@
+import { gateway } from './gateway.ts';
+import type { Scenario } from './scenario.ts';
+
+export const SCENARIOS: readonly Scenario[] = [gateway];
