@@ -3,6 +3,7 @@ import { createControl } from '@weir/control/control';
 import type { ConsumerStatus } from '@weir/control/control-deps';
 import { createEventIds } from '@weir/domain/event-id';
 import { createGateway, type Gateway } from '@weir/gateway/app';
+import { createOperations } from '@weir/gateway/operations';
 import type { Analytics } from '@weir/ports/analytics';
 import type { Config } from '@weir/runtime/config';
 import type { Logger } from '@weir/runtime/logger';
@@ -27,7 +28,7 @@ export interface AppDeps {
 
 /** What this process serves over HTTP: the gateway's endpoints, and the control role's where it has that role. */
 export function createApp(deps: AppDeps): Gateway {
-  const { config, ports, analytics, adminToken, logger, clock, metrics, readiness } = deps;
+  const { roles, config, ports, analytics, adminToken, logger, clock, metrics, readiness } = deps;
   const control =
     adminToken !== undefined && analytics !== undefined
       ? createControl({
@@ -40,14 +41,18 @@ export function createApp(deps: AppDeps): Gateway {
           pipelineStatus: deps.pipelineStatus,
         })
       : undefined;
-  return createGateway({
-    ...ports,
+  const shared = {
     config,
-    clock,
-    newEventId: createEventIds(clock, (bytes) => randomFillSync(bytes)),
     logger,
     metrics,
     routers: control === undefined ? [] : [control.router],
     ready: () => readiness.missing(),
+  };
+  if (!roles.includes('gateway')) return createOperations(shared);
+  return createGateway({
+    ...shared,
+    ...ports,
+    clock,
+    newEventId: createEventIds(clock, (bytes) => randomFillSync(bytes)),
   });
 }
