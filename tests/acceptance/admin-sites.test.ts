@@ -8,33 +8,6 @@ const weir = useWeir();
 const site = { name: 'Shop', domain: 'shop.example' };
 const unique = () => `site-${process.pid}-${performance.now().toString(36).replace('.', '')}`;
 
-describe('decisions, Admin API: token', () => {
-  test('401 in the envelope without it, with a wrong one, with an API key', async () => {
-    const { key } = await weir.createKey(await weir.createSite());
-    const calls = [
-      ['GET', '/sites'],
-      ['POST', '/sites'],
-      ['GET', '/sites/x'],
-      ['PATCH', '/sites/x'],
-      ['DELETE', '/sites/x'],
-      ['GET', '/sites/x/keys'],
-      ['POST', '/sites/x/keys'],
-      ['DELETE', '/sites/x/keys/y'],
-      ['GET', '/sites/x/exclusions'],
-      ['POST', '/sites/x/exclusions'],
-      ['DELETE', '/sites/x/exclusions/y'],
-      ['POST', '/sql'],
-      ['GET', '/pipeline'],
-    ] as const;
-    for (const [method, path] of calls) {
-      for (const headers of [{}, bearer('wrong'), bearer(key), bearer(`${weir.adminToken}x`)]) {
-        const body = method === 'POST' ? { query: 'SELECT 1', ...site } : undefined;
-        expectEnvelope(await weir.send({ method, path: `/api/admin${path}`, headers, body }), 401);
-      }
-    }
-  });
-});
-
 describe('decisions, Admin API: sites', () => {
   test('201 with the site; site_id is made when not given', async () => {
     const made = (await weir.must(201, 'POST', '/sites', site)) as { site_id: string };
@@ -164,5 +137,32 @@ describe('decisions, Admin API: keys', () => {
     expect((await weir.events(kept, { name: 'x' })).status).toBe(202);
     const other = await weir.createSite();
     expectEnvelope(await weir.admin('DELETE', `/sites/${other}/keys/${keyId}`), 404);
+  });
+});
+
+describe('decisions, Admin API: token', () => {
+  test('401 in the envelope without it, with a wrong one, with an API key', async () => {
+    const { key } = await weir.createKey(await weir.createSite());
+    const calls = [
+      ['GET', '/sites'],
+      ['POST', '/sites'],
+      ['GET', '/sites/x'],
+      ['PATCH', '/sites/x'],
+      ['DELETE', '/sites/x'],
+      ['GET', '/sites/x/keys'],
+      ['POST', '/sites/x/keys'],
+      ['DELETE', '/sites/x/keys/y'],
+      ['GET', '/sites/x/exclusions'],
+      ['POST', '/sites/x/exclusions'],
+      ['DELETE', '/sites/x/exclusions/y'],
+      ['POST', '/sql'],
+      ['GET', '/pipeline'],
+    ] as const;
+    for (const [method, path] of calls) {
+      for (const headers of [{}, bearer('wrong'), bearer(key), bearer(`${weir.adminToken}x`)]) {
+        const body = method === 'POST' ? { query: 'SELECT 1', ...site } : undefined;
+        expectEnvelope(await weir.send({ method, path: `/api/admin${path}`, headers, body }), 401);
+      }
+    }
   });
 });

@@ -149,7 +149,7 @@ describe('weir import: lines', () => {
 describe('weir import: an interrupted import goes on where it stopped', () => {
   test('kill -9 of the command in the middle, twice; then the counts of one whole import', async () => {
     const site = await client.createSite();
-    const log = generateAccessLog(60_000);
+    const log = generateAccessLog(30_000);
     const path = file('long.log', log);
     const whole = log.split('\n').filter((line) => {
       const read = readAccessLine(line);
@@ -160,7 +160,11 @@ describe('weir import: an interrupted import goes on where it stopped', () => {
         env: bareEnv(settings()),
         stdio: 'ignore',
       });
-      await eventually('a part to be imported', async () => ended(child) || (await count(site)) > whole * share);
+      await eventually(
+        'a part to be imported',
+        async () => ended(child) || (await count(site)) > whole * share,
+        60_000,
+      );
       child.kill('SIGKILL');
     }
     await importLog(site, path);

@@ -51,7 +51,10 @@ function keepAsking(
     let answer = '';
     const ask = (): void => {
       const next = take();
-      if (next === undefined) return resolve();
+      if (next === undefined) {
+        resolve();
+        return;
+      }
       n = next;
       const request = make(n);
       askedAt = performance.now();

@@ -1,0 +1,166 @@
+import { join } from 'node:path';
+import { GROUP_ENRICHER, TOPIC_RAW } from '@weir/domain/topics';
+import { createBatchOverlay } from '@weir/enricher/batch-overlay';
+import type { Enrichment } from '@weir/enricher/enrichment';
+import { openGeo } from '@weir/enricher/geo/open-geo';
+import { createEnrichment } from '@weir/enricher/pipeline';
+import { startEnricher } from '@weir/enricher/service';
+import type { StoredRecord } from '@weir/ports/event-log';
+import { createLogger } from '@weir/runtime/logger';
+import { createMetrics } from '@weir/runtime/metrics';
+import { caughtUp, cpuMicrosOf, type Engines, openEngines } from './engines.ts';
+import { asStored, readTraffic } from './traffic.ts';
+
+export interface EnrichTask {
+  readonly folder: string;
+  readonly rounds: number;
+  readonly partitions: number;
+  /** The log's traffic so many times over, in one round of the loop. */
+  readonly copies: number;
+}
+
+export interface EnrichFigures {
+  readonly origin: 'real' | 'generated';
+  readonly records: number;
+  readonly loopRecords: number;
+  /** CPU microseconds per record, one figure a round. */
+  readonly bare: readonly number[];
+  readonly warm: readonly number[];
+  readonly newCaches: readonly number[];
+  readonly loop: readonly number[];
+  readonly firstPass: number;
+}
+
+/** As many as the loop is given at once. */
+const BATCH_RECORDS = 4_096;
+
+async function main({ folder, rounds, partitions, copies }: EnrichTask): Promise<EnrichFigures> {
+  const traffic = readTraffic();
+  const engines = await openEngines(join(folder, 'pure'), partitions);
+  const geo = await openGeo({});
+  const logId = engines.eventLog.logId;
+  const create = () => createEnrichment({ registry: engines.registry, geo, logId, clock: Date.now });
+  const records = asStored(await traffic.rawRecords('pure'));
+  const salts = await saltsOf(create(), records, engines);
+  const state = new Map<string, string | undefined>();
+  const pass = (enrichment: ReturnType<typeof create>) => enrichAll(enrichment, records, salts, state);
+
+  const kept = create();
+  let lines: readonly Uint8Array[] = [];
+  const firstPass = await cpuMicrosOf(() => {
+    lines = pass(kept);
+  });
+  const rows = lines.map((line) => JSON.parse(Buffer.from(line).toString()) as unknown[]);
+  for (let i = 0; i < 10; i++) pass(kept);
+
+  const figures = { bare: [] as number[], warm: [] as number[], newCaches: [] as number[], loop: [] as number[] };
+  let loopRecords = 0;
+  for (let round = -1; round < rounds; round++) {
+    const own = round < 0 ? undefined : figures;
+    own?.bare.push(await perRecord(10, () => parseAndWrite(records, rows)));
+    own?.warm.push(await perRecord(10, () => pass(kept)));
+    own?.newCaches.push(await perRecord(3, () => pass(create())));
+    const loop = await runLoop(join(folder, `loop-${round}`), { partitions, copies, kept: geo });
+    loopRecords = loop.records;
+    own?.loop.push(loop.micros / loop.records);
+  }
+  await engines.close();
+  geo.close();
+  return {
+    origin: traffic.origin,
+    records: records.length,
+    loopRecords,
+    ...figures,
+    firstPass: firstPass / records.length,
+  };
+
+  async function perRecord(passes: number, work: () => unknown): Promise<number> {
+    gc();
+    const micros = await cpuMicrosOf(() => {
+      for (let i = 0; i < passes; i++) work();
+    });
+    return micros / (passes * records.length);
+  }
+
+  async function runLoop(
+    loopFolder: string,
+    task: { partitions: number; copies: number; kept: typeof geo },
+  ): Promise<{ records: number; micros: number }> {
+    const own = await openEngines(loopFolder, task.partitions);
+    let appended = 0;
+    for (let copy = 0; copy < task.copies; copy++) {
+      const raw = await traffic.rawRecords(`${loopFolder}-${copy}`);
+      appended += raw.length;
+      await own.eventLog.append(TOPIC_RAW, raw);
+    }
+    const { eventLog, stateStore, registry } = own;
+    const enrichment = createEnrichment({ registry, geo: task.kept, logId: eventLog.logId, clock: Date.now });
+    gc();
+    const micros = await cpuMicrosOf(async () => {
+      const enricher = await startEnricher({
+        eventLog,
+        stateStore,
+        registry,
+        enrichment,
+        clock: Date.now,
+        logger: createLogger('error'),
+        metrics: createMetrics(),
+      });
+      await caughtUp(eventLog, TOPIC_RAW, GROUP_ENRICHER, 10);
+      await enricher.close();
+    });
+    await own.close();
+    return { records: appended, micros };
+  }
+}
+
+/** The enriching step as the loop calls it, batch by batch, on state in memory. */
+function enrichAll<Draft>(
+  enrichment: Enrichment<Draft>,
+  records: readonly StoredRecord[],
+  salts: ReadonlyMap<string, string>,
+  state: Map<string, string | undefined>,
+): Uint8Array[] {
+  const lines: Uint8Array[] = [];
+  for (let at = 0; at < records.length; at += BATCH_RECORDS) {
+    const drafts = records.slice(at, at + BATCH_RECORDS).map((record) => enrichment.read(record, 0));
+    const keys = [...new Set(drafts.flatMap((draft) => enrichment.stateKeys(draft, salts)))];
+    const overlay = createBatchOverlay(
+      keys,
+      keys.map((key) => state.get(key)),
+    );
+    for (const draft of drafts) {
+      lines.push(enrichment.finish(draft, { salts, state: overlay, heldBy: undefined }).line);
+    }
+    for (const { key, value } of overlay.changes()) state.set(key, value);
+  }
+  return lines;
+}
+
+/** The yardstick: the same bytes parsed, and the same rows written as JSON, with nothing in between. */
+function parseAndWrite(records: readonly StoredRecord[], rows: readonly unknown[]): number {
+  let bytes = 0;
+  records.forEach(({ value }, i) => {
+    JSON.parse(Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString());
+    bytes += Buffer.from(`${JSON.stringify(rows[i])}\n`).length;
+  });
+  return bytes;
+}
+
+async function saltsOf<Draft>(
+  enrichment: Enrichment<Draft>,
+  records: readonly StoredRecord[],
+  { registry }: Engines,
+): Promise<ReadonlyMap<string, string>> {
+  const days = new Set(records.flatMap((record) => enrichment.saltDays(enrichment.read(record, 0))));
+  const salts = new Map<string, string>();
+  for (const day of days) salts.set(day, await registry.salt(day));
+  return salts;
+}
+
+/** So that no measurement pays for the garbage of the one before. */
+function gc(): void {
+  (globalThis as { gc?: () => void }).gc?.();
+}
+
+console.log(JSON.stringify(await main(JSON.parse(process.argv[2] ?? '{}') as EnrichTask)));
