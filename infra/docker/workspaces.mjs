@@ -1,0 +1,10 @@
+// Prints `-w <folder>` for every workspace that an image needs: all but the one that brings chDB, and what only tests use.
+import { existsSync, readdirSync } from 'node:fs';
+
+const LEFT_OUT = ['packages/embedded-clickhouse', 'packages/testkit'];
+
+const folders = ['packages', 'services']
+  .flatMap((parent) => readdirSync(parent).map((name) => `${parent}/${name}`))
+  .filter((folder) => existsSync(`${folder}/package.json`) && !LEFT_OUT.includes(folder))
+  .sort();
+process.stdout.write(folders.map((folder) => `-w ${folder}`).join(' '));

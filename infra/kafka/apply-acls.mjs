@@ -1,0 +1,55 @@
+// Gives each role's user what infra/kafka/acls.json names, and nothing else. Run as a user who may alter ACLs:
+//   KAFKA_BROKERS=… KAFKA_SASL_USERNAME=… KAFKA_SASL_PASSWORD=… node infra/kafka/apply-acls.mjs
+// Doing it again changes nothing. It takes nothing away: `kafka-acls.sh --remove` does.
+import { readFileSync } from 'node:fs';
+import kafkajs from 'kafkajs';
+
+const { AclOperationTypes, AclPermissionTypes, AclResourceTypes, Kafka, logLevel, ResourcePatternTypes } = kafkajs;
+const env = process.env;
+const acls = JSON.parse(readFileSync(new URL('./acls.json', import.meta.url), 'utf8'));
+const prefix = env.KAFKA_TOPIC_PREFIX ?? '';
+
+/** A group's name on the broker ends in its topic: packages/adapters/src/kafka-event-log.ts. */
+const resourceOf = ({ topic, group, of }) =>
+  group === undefined
+    ? { resourceType: AclResourceTypes.TOPIC, resourceName: prefix + topic }
+    : { resourceType: AclResourceTypes.GROUP, resourceName: `${group}.${prefix}${of}` };
+
+const operationOf = (name) => AclOperationTypes[name.replace(/(?<=[a-z])(?=[A-Z])/g, '_').toUpperCase()];
+
+const entries = Object.entries(acls).flatMap(([user, rules]) =>
+  rules.flatMap((rule) =>
+    rule.allow.map((operation) => ({
+      ...resourceOf(rule),
+      resourcePatternType: ResourcePatternTypes.LITERAL,
+      principal: `User:${user}`,
+      host: '*',
+      operation: operationOf(operation),
+      permissionType: AclPermissionTypes.ALLOW,
+    })),
+  ),
+);
+
+const ca = env.KAFKA_TLS_CA_FILE ? readFileSync(env.KAFKA_TLS_CA_FILE, 'utf8') : undefined;
+const admin = new Kafka({
+  clientId: 'weir-acls',
+  brokers: (env.KAFKA_BROKERS ?? '').split(',').map((broker) => broker.trim()),
+  ...(env.KAFKA_TLS === 'true' ? { ssl: ca === undefined ? true : { ca } } : {}),
+  ...(env.KAFKA_SASL_USERNAME
+    ? {
+        sasl: {
+          mechanism: env.KAFKA_SASL_MECHANISM || 'plain',
+          username: env.KAFKA_SASL_USERNAME,
+          password: env.KAFKA_SASL_PASSWORD,
+        },
+      }
+    : {}),
+  logLevel: logLevel.ERROR,
+}).admin();
+await admin.connect();
+try {
+  await admin.createAcls({ acl: entries });
+  console.log(`${entries.length} rules for ${Object.keys(acls).join(', ')}`);
+} finally {
+  await admin.disconnect();
+}
