@@ -43,6 +43,13 @@ describeOwnProcess('decisions: the first npm start with an empty data folder', (
     expect(firstOutput).toMatch(new RegExp(`<script[^>]*${data[0]?.site_id}[^>]*>`));
   });
 
+  test('what it prints is there: the dashboard and the snippet, on the one port', async () => {
+    const dashboard = await weir.client.send({ path: '/' });
+    expect([dashboard.status, dashboard.headers['content-type']]).toEqual([200, expect.stringMatching(/^text\/html/)]);
+    const snippet = await weir.client.send({ path: '/weir.js' });
+    expect([snippet.status, snippet.headers['content-type']]).toEqual([200, expect.stringMatching(/javascript/)]);
+  });
+
   test('prints a curl that sends a server event', () => {
     const start = firstOutput.indexOf('curl ');
     expect(start).toBeGreaterThan(0);

@@ -1,0 +1,92 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { interpolate, readCompose } from './compose.ts';
+import { ROOT } from './read-files.ts';
+
+const JARS = join(ROOT, '.cache/services/kafka-4.3.1');
+
+/** apache/kafka's rule for its environment: `KAFKA_LOG_DIRS` is the property `log.dirs`. */
+export function kafkaProperties(env: Readonly<Record<string, string>>): Record<string, string> {
+  const settings = Object.entries(env).filter(([name]) => name.startsWith('KAFKA_') && name !== 'KAFKA_HEAP_OPTS');
+  return Object.fromEntries(
+    settings.map(([name, value]) => [
+      name
+        .slice('KAFKA_'.length)
+        .toLowerCase()
+        .replace(/___|__|_/g, (score) => ({ ___: '-', __: '_' })[score] ?? '.'),
+      value,
+    ]),
+  );
+}
+
+/** The broker of docker-compose.yml, its settings and users included, as a process on loopback. */
+export async function startKafkaOfCompose(passwords: Readonly<Record<string, string>>) {
+  installKafka();
+  const dir = mkdtempSync(join(tmpdir(), 'weir-acls-'));
+  const [port, controllerPort] = await freePorts(2);
+  const written = readCompose().services.kafka?.environment ?? {};
+  const env = Object.fromEntries(Object.entries(written).map(([name, value]) => [name, interpolate(value, passwords)]));
+  const properties: Record<string, string> = {
+    ...kafkaProperties(env),
+    listeners: `CLIENT://127.0.0.1:${port},CONTROLLER://127.0.0.1:${controllerPort}`,
+    'advertised.listeners': `CLIENT://127.0.0.1:${port}`,
+    'controller.quorum.voters': `1@127.0.0.1:${controllerPort}`,
+    'log.dirs': join(dir, 'data'),
+    // Not of interest here, and quicker.
+    'offsets.topic.num.partitions': '4',
+    'log.cleaner.dedupe.buffer.size': '4194304',
+    'group.initial.rebalance.delay.ms': '0',
+  };
+  const file = join(dir, 'server.properties');
+  writeFileSync(
+    file,
+    Object.entries(properties)
+      .map(([name, value]) => `${name}=${value}\n`)
+      .join(''),
+  );
+  const java = ['-Xms256m', '-Xmx256m', '-XX:+UseSerialGC', '-cp', `${JARS}/*`];
+  const formatted = spawnSync('java', [
+    ...java,
+    'kafka.tools.StorageTool',
+    'format',
+    '-t',
+    env.CLUSTER_ID ?? '',
+    '-c',
+    file,
+  ]);
+  if (formatted.status !== 0) throw new Error(`format: ${formatted.stderr}`);
+  const broker = spawn('java', [...java, 'kafka.Kafka', file], { cwd: dir, stdio: 'ignore' });
+  const ended = new Promise((resolve) => broker.once('exit', resolve));
+  return {
+    brokers: `127.0.0.1:${port}`,
+    async stop() {
+      broker.kill('SIGKILL');
+      await ended;
+      rmSync(dir, { recursive: true, force: true });
+    },
+  };
+}
+
+/** With CI=true it is installed first, as `npm run services:up` does. */
+function installKafka(): void {
+  if (process.env.CI !== 'true') return;
+  const script = "import('./infra/local/kafka.mjs').then(({ kafka }) => kafka.install())";
+  const { status, stderr } = spawnSync(process.execPath, ['-e', script], { cwd: ROOT, encoding: 'utf8' });
+  if (status !== 0) throw new Error(stderr);
+}
+
+async function freePorts(count: number): Promise<readonly number[]> {
+  const servers = Array.from({ length: count }, () => createServer().listen(0, '127.0.0.1'));
+  const ports = await Promise.all(
+    servers.map(async (server) => {
+      await once(server, 'listening');
+      return (server.address() as AddressInfo).port;
+    }),
+  );
+  await Promise.all(servers.map((server) => once(server.close(), 'close')));
+  return ports;
+}

@@ -1,0 +1,17 @@
+import { readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { parse, parseAllDocuments } from 'yaml';
+
+export const ROOT = resolve(__dirname, '../..');
+
+export const readText = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
+export const readJson = <T>(path: string): T => JSON.parse(readText(path)) as T;
+export const readYaml = <T>(path: string): T => parse(readText(path), { merge: true }) as T;
+
+/** Every document of a file; throws where one is not YAML. */
+export function readYamls<T>(path: string): T[] {
+  return parseAllDocuments(readText(path)).map((document) => {
+    if (document.errors.length > 0) throw new Error(`${path}: ${document.errors[0]?.message}`);
+    return document.toJS() as T;
+  });
+}
