@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { closeSync, fsyncSync, mkdirSync, openSync } from 'node:fs';
 import { DependencyError } from '@weir/domain/errors';
+import { partitionOf } from '@weir/domain/partition-of';
 import type { AppendOutcome, AppendRecord, Commit, EventLog } from '@weir/ports/event-log';
 import { open } from 'lmdb';
 import { type ConsumerGroup, createConsumerGroup } from './lmdb-consumer-group.ts';
@@ -9,7 +10,6 @@ import { committed, createGroupCommit } from './lmdb-group-commit.ts';
 import { createTableStore, type TableRows, type TableStore } from './lmdb-log-table.ts';
 import { createPartitionLog, type Ends, type Entries, type PartitionLog } from './lmdb-partition-log.ts';
 import type { CommitStore } from './lmdb-partition-loop.ts';
-import { partitionOfKey } from './lmdb-partition-of-key.ts';
 import { startRetention } from './lmdb-retention.ts';
 
 export interface LmdbEventLogConfig {
@@ -77,25 +77,31 @@ export async function openLmdbEventLog(config: LmdbEventLogConfig): Promise<Even
   async function append(topic: string, records: readonly AppendRecord[]): Promise<readonly AppendOutcome[]> {
     if (closed) return records.map(() => ({ status: 'refused', reason: 'the log is closed' }));
     const logs = partitionsOf(topic);
+    // All checked before the first is queued: what throws must not leave some of a call in the log.
+    const placed = records.map((record) => {
+      const partition = record.partition ?? partitionOf(record.key ?? '', partitionCount);
+      const log = logs[partition];
+      if (log === undefined) throw new RangeError(`there is no partition ${partition}`);
+      return { log, value: record.value, headers: encodeHeaders(record.headers) };
+    });
     return new Promise((resolve) => {
       const outcomes: AppendOutcome[] = new Array(records.length);
+      const full = new Set<PartitionLog>();
       let missing = records.length;
       if (missing === 0) resolve(outcomes);
-      records.forEach((record, i) => {
-        const bytes = record.value.byteLength;
+      placed.forEach(({ log, value, headers }, i) => {
+        const bytes = value.byteLength;
         const settled = (outcome: AppendOutcome): void => {
           outcomes[i] = outcome;
           if (--missing === 0) resolve(outcomes);
         };
-        if (pendingBytes > 0 && pendingBytes + bytes > pendingBytesMax) {
+        if (full.has(log) || (pendingBytes > 0 && pendingBytes + bytes > pendingBytesMax)) {
+          full.add(log);
           settled({ status: 'refused', reason: 'too many bytes wait to be written' });
           return;
         }
-        const partition = record.partition ?? partitionOfKey(record.key ?? '', partitionCount);
-        const log = logs[partition];
-        if (log === undefined) throw new RangeError(`there is no partition ${partition}`);
         pendingBytes += bytes;
-        log.append(record.value, encodeHeaders(record.headers), (outcome) => {
+        log.append(value, headers, (outcome) => {
           pendingBytes -= bytes;
           settled(outcome);
         });

@@ -28,6 +28,7 @@ describeLive('kafka', (brokers) => {
         log = await open();
         return log;
       },
+      tooManyBytes: 6 * 1024 * 1024,
       newTopic: async () => `topic.${topics++}`,
       newTable: async () => `table.${tables++}`,
       async spawnWriter(topic) {

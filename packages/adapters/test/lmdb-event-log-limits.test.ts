@@ -4,9 +4,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { partitionOf } from '@weir/domain/partition-of';
 import { eventually } from '@weir/testkit/eventually';
 import { openLmdbEventLog } from '../src/lmdb-event-log.ts';
-import { partitionOfKey } from '../src/lmdb-partition-of-key.ts';
 
 const HOUR_MS = 3600_000;
 /** Of util-linux: changes the limit of file sizes of a running process, which is a disk that fills up and is emptied again. */
@@ -65,9 +65,24 @@ describe('the lmdb event log', () => {
   test('refuses what is more than it may keep waiting, and takes it when there is room again', async () => {
     const log = await openAt(Date.now, 1_000);
     const big = { partition: 0, value: Buffer.alloc(600) };
-    const outcomes = await log.append('t', [big, big, { partition: 0, value }]);
-    expect(outcomes.map(({ status }) => status)).toEqual(['stored', 'refused', 'stored']);
-    expect(await log.append('t', [big])).toEqual([{ status: 'stored', partition: 0, offset: 2 }]);
+    const small = { partition: 0, value };
+    const outcomes = await log.append('t', [big, big, small, { partition: 1, value }]);
+    expect(outcomes.map(({ status }) => status)).toEqual(['stored', 'refused', 'refused', 'stored']);
+    expect(await log.append('t', [small, big])).toMatchObject([{ offset: 1 }, { offset: 2 }]);
+    await log.close();
+  });
+
+  test('what throws leaves nothing of its call in the log', async () => {
+    const log = await openAt(Date.now);
+    const long = { partition: 0, value, headers: { h: 'x'.repeat(70_000) } };
+    await expect(log.append('t', [{ partition: 0, value }, long])).rejects.toThrow(RangeError);
+    await expect(
+      log.append('t', [
+        { partition: 0, value },
+        { partition: 9, value },
+      ]),
+    ).rejects.toThrow(RangeError);
+    expect(await log.append('t', [{ partition: 0, value }])).toMatchObject([{ offset: 0 }]);
     await log.close();
   });
 
@@ -83,11 +98,11 @@ describe('the lmdb event log', () => {
     const log = await openLmdbEventLog({ folder, partitions: 9, clock: Date.now, retentionMs: () => HOUR_MS });
     expect(log.partitionCount).toBe(2);
     await log.close();
-    expect(['', 'a', 'visitor-1', 'ü€', 'c_0123456789abcdef'].map((key) => partitionOfKey(key, 16))).toEqual([
+    expect(['', 'a', 'visitor-1', 'ü€', 'c_0123456789abcdef'].map((key) => partitionOf(key, 16))).toEqual([
       11, 3, 11, 0, 10,
     ]);
     const counts = new Array<number>(4).fill(0);
-    for (let i = 0; i < 4_000; i++) counts[partitionOfKey(`visitor-${i}`, 4)]! += 1;
+    for (let i = 0; i < 4_000; i++) counts[partitionOf(`visitor-${i}`, 4)]! += 1;
     expect(Math.min(...counts)).toBeGreaterThan(900);
   });
 

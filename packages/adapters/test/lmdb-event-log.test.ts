@@ -6,9 +6,18 @@ import type { EventLog } from '@weir/ports/event-log';
 import { type EventLogFixture, eventLogContract } from '../../ports/contract/event-log.contract.ts';
 import { openLmdbEventLog } from '../src/lmdb-event-log.ts';
 
+const PENDING_BYTES_MAX = 5_000_000;
+
 async function openFixture(): Promise<EventLogFixture> {
   const folder = await mkdtemp(join(tmpdir(), 'weir-log-'));
-  const open = () => openLmdbEventLog({ folder, partitions: 3, clock: Date.now, retentionMs: () => 3600_000 });
+  const open = () =>
+    openLmdbEventLog({
+      folder,
+      partitions: 3,
+      clock: Date.now,
+      retentionMs: () => 3600_000,
+      pendingBytesMax: PENDING_BYTES_MAX,
+    });
   let log: EventLog = await open();
   let names = 0;
   return {
@@ -21,6 +30,7 @@ async function openFixture(): Promise<EventLogFixture> {
       log = await open();
       return log;
     },
+    tooManyBytes: PENDING_BYTES_MAX * 0.4,
     newTopic: async () => `topic.${names++}`,
     newTable: async () => `table.${names++}`,
     async spawnWriter(topic) {

@@ -12,6 +12,8 @@ export interface EventLogFixture {
   another(): Promise<EventLog>;
   /** Closes every handle and opens the same log again. */
   reopen(): Promise<EventLog>;
+  /** The log takes a record of so many bytes, but not a call of three of them to one partition. */
+  readonly tooManyBytes: number;
   /** A topic, a table that nobody used before. */
   newTopic(): Promise<string>;
   newTable(): Promise<string>;
@@ -91,6 +93,25 @@ export function eventLogContract(name: string, openFixture: () => Promise<EventL
         }
         const offsets = calls.flat().map(({ offset }) => offset);
         expect(offsets.sort((a, b) => a - b)).toEqual(Array.from({ length: 300 }, (_, i) => i));
+      });
+
+      test('once a record of a call is not stored, no later one of the call is in that partition', async () => {
+        const big = { partition: 0, value: Buffer.alloc(fixture.tooManyBytes) };
+        const small = { ...record('after'), partition: 0 };
+        const outcomes = await fixture.log.append(topic, [
+          { ...record('before'), partition: 0 },
+          big,
+          big,
+          { ...record('elsewhere'), partition: 1 },
+          big,
+          small,
+        ]);
+        expect(outcomes[3]).toMatchObject({ status: 'stored' });
+        const ofZero = outcomes.filter((_, i) => i !== 3).map(({ status }) => status === 'stored');
+        const stored = ofZero.indexOf(false);
+        expect(stored).toBeGreaterThanOrEqual(0);
+        expect(ofZero).toEqual(ofZero.map((_, i) => i < stored));
+        expect(await append([small])).toMatchObject([{ offset: stored }]);
       });
 
       test('value, headers and time come back as they went in', async () => {

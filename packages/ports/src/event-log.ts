@@ -14,8 +14,9 @@ export interface EventLog {
    * - `stored`: durable (fsynced or acknowledged by all in-sync replicas), visible to consumers.
    * - `refused`: known not to be in the log (no connection, not the leader until the deadline, disk full, buffer full).
    * - `unknown`: may or may not be in the log, now or later. The caller must not append it again under a promise of "once".
-   * Records of one call to one partition are stored in order, side by side. Two calls may be stored in either order, unless
-   * the second was made after the first resolved.
+   * Records of one call to one partition are stored in order, side by side, and never past a hole: once a record of the call
+   * is not `stored`, no later record of the call is in that partition. Other partitions go their own way. Two calls may be
+   * stored in either order, unless the second was made after the first resolved.
    */
   append(topic: string, records: readonly AppendRecord[]): Promise<readonly AppendOutcome[]>;
 
