@@ -16,6 +16,9 @@ const STORE_AT_FAULT = new Set([
   335, 394, 425, 439, 473, 497, 499, 516, 517, 518, 519, 571, 574, 668, 722, 999,
 ]);
 
+/** Of a user's query, what the query itself is not at fault for: no connection, too many at once, shutting down. */
+const BUSY = new Set([202, 209, 210, 225, 236, 242, 279, 394, 439, 999]);
+
 /**
  * Of an insert: refused only where the rows are at fault. ClickHouse quotes the row in its message, and rows hold e-mails: only
  * what names no data is taken over, and the cause is left out, because loggers print it.
@@ -46,7 +49,8 @@ export function userQueryError(error: unknown): DependencyError {
   if (code === 241) return translated('analytics_refused', error, 'the query needs more memory than is allowed');
   if (code === 396) return translated('analytics_refused', error, 'the result is larger than is allowed');
   if (code === 164 || code === 497) return translated('analytics_refused', error, 'only reading is allowed');
-  return statementError(error);
+  const busy = code === undefined || BUSY.has(code);
+  return translated(busy ? 'analytics_unavailable' : 'analytics_refused', error);
 }
 
 function clickhouseCode(error: unknown): number | undefined {

@@ -19,8 +19,16 @@ export function createContext(io: CliIo, exitWith: (code: ExitCode) => void): Co
 
 /** Each command has --json and examples. */
 export function withExamples(command: Command, ...examples: readonly string[]): Command {
-  const lines = examples.map((example) => `  $ ${example}`).join('\n');
-  return command.option('--json', 'print JSON, for programs').addHelpText('after', `\nExamples:\n${lines}\n`);
+  return command.option('--json', 'print JSON, for programs').addHelpText('after', examplesText(examples));
+}
+
+/** A command that only holds commands. */
+export function groupOf(program: Command, name: string, description: string, ...examples: readonly string[]): Command {
+  return program.command(name).description(description).addHelpText('after', examplesText(examples));
+}
+
+function examplesText(examples: readonly string[]): string {
+  return `\nExamples:\n${examples.map((example) => `  $ ${example}`).join('\n')}\n`;
 }
 
 export function siteOption(): Option {

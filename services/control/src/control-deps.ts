@@ -3,7 +3,6 @@ import type { EventLog } from '@weir/ports/event-log';
 import type { Registry } from '@weir/ports/registry';
 import type { PartitionStatus } from '@weir/runtime/consume-status';
 import type { Logger } from '@weir/runtime/logger';
-import type { Request } from 'express';
 
 export interface ControlDeps {
   readonly registry: Registry;
@@ -16,8 +15,6 @@ export interface ControlDeps {
   readonly logger: Logger;
   /** The consumers of this process: rates, failures, alarms. Those of other processes show in positions alone. */
   readonly pipelineStatus: () => readonly ConsumerStatus[];
-  /** Whom failed sign-ins are counted for. Default: the peer of the connection. */
-  readonly clientAddress?: (request: Request) => string;
 }
 
 export interface ConsumerStatus {

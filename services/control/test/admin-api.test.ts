@@ -246,10 +246,8 @@ test('the dashboard: strict policy, no cookie, and where the geo data is from', 
   expect(() => new Function(script)).not.toThrow();
 });
 
-// Last: it shuts this address out for a minute.
-test('after 30 wrong tokens within a minute an address waits', async () => {
-  const attempts = await Promise.all(Array.from({ length: 31 }, () => weir.call('GET', '/sites', undefined, 'wrong')));
-  expect(attempts.some(({ status }) => status === 429)).toBe(true);
-  const reply = await weir.call('GET', '/sites');
-  expect([reply.status, Number(reply.headers.get('retry-after')) > 0]).toEqual([429, true]);
+test('wrong tokens, however many, never lock the right one out', async () => {
+  const attempts = await Promise.all(Array.from({ length: 40 }, () => weir.call('GET', '/sites', undefined, 'wrong')));
+  expect(attempts.every(({ status }) => status === 401)).toBe(true);
+  expect((await weir.call('GET', '/sites')).status).toBe(200);
 });

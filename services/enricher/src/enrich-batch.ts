@@ -61,6 +61,11 @@ export async function enrichBatch<Draft>(
   const count = fold.appliedTo > first ? Math.min(fold.appliedTo - first, drafts.length) : drafts.length;
   const own = count === drafts.length ? drafts : drafts.slice(0, count);
   const heldBy = await holdKeys(task, own);
+  // A store that lost the holders of earlier records in between, and so took these for the first, lost that fold as well.
+  if (heldBy.some((holder) => holder !== undefined)) {
+    const { appliedTo } = await stateStore.readFold(foldPartition, []);
+    if (appliedTo < fold.appliedTo) return { state: 'behind', appliedTo };
+  }
   const overlay = createBatchOverlay(keys, fold.values);
   const outcomes: AppendRecord[] = own.map((draft, i) => {
     const { line, receivedAt } = enrichment.finish(draft, { salts, state: overlay, heldBy: heldBy[i] });

@@ -5,9 +5,25 @@ export function jsonText(text: string): string {
   return text === '' ? '""' : JSON.stringify(text.isWellFormed() ? text : text.toWellFormed());
 }
 
-/** Any JSON value, likewise. JSON.stringify escapes surrogates only where they stand alone. */
+/**
+ * Any JSON value, likewise. JSON.stringify escapes surrogates only where they stand alone. A whole number that fits into no
+ * 64 bits is written with an exponent: ClickHouse reads digits alone as an integer, and would refuse the row.
+ */
 export function jsonValue(value: unknown): string {
-  const json = JSON.stringify(value);
-  if (!json.includes('\\ud')) return json;
-  return json.replace(LONE_SURROGATE, (found) => (found === '\\\\' ? found : '\ufffd'));
+  let json = JSON.stringify(value);
+  if (json.includes('\\ud')) {
+    json = json.replace(LONE_SURROGATE, (found) => (found === '\\\\' ? found : '\ufffd'));
+  }
+  return LONG_DIGITS.test(json) ? json.replace(STRING_OR_LONG_INTEGER, withExponentWhereTooLong) : json;
+}
+
+const LONG_DIGITS = /\d{19}/;
+const STRING_OR_LONG_INTEGER = /"(?:[^"\\]|\\.)*"|-?\d{19,}/g;
+const INT64_MIN = -(2 ** 63);
+const UINT64_END = 2 ** 64;
+
+function withExponentWhereTooLong(found: string): string {
+  if (found.startsWith('"')) return found;
+  const number = Number(found);
+  return number < INT64_MIN || number >= UINT64_END ? number.toExponential() : found;
 }

@@ -37,7 +37,8 @@ const REBUILD_MAX_MS = 24 * 3600_000;
  * - after 3: the state is ahead of the records. Since 3 comes after 2, the log already has outcomes of all that the state has
  *   applied, so what the repeat makes of them is skipped, whatever a state from their future makes it look like; its changes
  *   are dropped (the store ignores them too), and the first record that is new to the state reads it afresh.
- * A state that is behind (lost or failed over) is caught up by enriching again what it lacks, with outcomes muted.
+ * A state that is behind (lost or failed over, which shows in 1 or, where it happened since, in 3) is caught up by enriching
+ * again what it lacks, with outcomes muted.
  * A handler that fails is given the same records again; `storedTo` then mutes the outcomes that the log has, and the state
  * is read anew: writing it again without reading could skip what a failed-over store has lost in between.
  */
@@ -91,7 +92,13 @@ export function openPartition<Draft>(handle: PartitionHandle, deps: PartitionDep
     });
     // Also when the partition is being taken away: it saves a repeat, and can't hurt (the store takes no state that is older
     // than its own, the log no commit of a partition that is another's).
-    if (batch.appliedTo < end) await stateStore.writeFold(foldPartition, end, batch.changes);
+    if (batch.appliedTo < end) {
+      const applied = await stateStore.writeFold(foldPartition, { from: batch.appliedTo, to: end }, batch.changes);
+      if (applied < end) {
+        await rebuild(applied);
+        return 'rebuild';
+      }
+    }
     return end;
   }
 

@@ -13,7 +13,7 @@ import { createPlaces } from './place-text.ts';
 import { readHit } from './read-hit.ts';
 import { createReferrers } from './referrer.ts';
 import { loadSourceLists } from './source-lists.ts';
-import { claimKey, keyHolderOf } from './steps/claim-key.ts';
+import { createClaimKey } from './steps/claim-key.ts';
 import { createDropExcluded } from './steps/drop-excluded.ts';
 import { forgetAddress } from './steps/forget-address.ts';
 import { linkKeyOf, linkVisitor } from './steps/link-visitor.ts';
@@ -40,6 +40,7 @@ export function createEnrichment({ registry, geo, logId, clock }: EnrichmentDeps
   const lists = loadSourceLists();
   const sources = createSources(lists.own, lists.byHost);
   const agents = createAgents();
+  const { claimKey, holderOf } = createClaimKey(logId);
 
   const steps: readonly Step[] = [
     claimKey,
@@ -93,7 +94,7 @@ export function createEnrichment({ registry, geo, logId, clock }: EnrichmentDeps
       putVisitor(draft, { salts });
       return [linkKeyOf(draft), sessionKeyOf(draft)].filter((key) => key !== undefined);
     },
-    keyHolder: (draft) => (draft.readable ? keyHolderOf(draft) : undefined),
+    keyHolder: holderOf,
     finish(draft, batch) {
       let line: string;
       if (!draft.readable) {

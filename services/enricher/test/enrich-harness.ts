@@ -67,7 +67,7 @@ export async function openEnrichHarness(): Promise<EnrichHarness> {
     const salts = new Map<string, string>();
     for (const day of drafts.flatMap((draft) => enrichment.saltDays(draft))) salts.set(day, await registry.salt(day));
     const keys = [...new Set(drafts.flatMap((draft) => enrichment.stateKeys(draft, salts)))];
-    const { values: read } = await stateStore.readFold(foldPartition, keys);
+    const { appliedTo, values: read } = await stateStore.readFold(foldPartition, keys);
     const state = createBatchOverlay(keys, read);
     const texts: string[] = [];
     for (const draft of drafts) {
@@ -75,7 +75,7 @@ export async function openEnrichHarness(): Promise<EnrichHarness> {
       const heldBy = holder === undefined ? undefined : (await stateStore.holdFirst([holder], 24 * 3600_000))[0];
       texts.push(Buffer.from(enrichment.finish(draft, { salts, state, heldBy }).line).toString());
     }
-    await stateStore.writeFold(foldPartition, offset, state.changes());
+    await stateStore.writeFold(foldPartition, { from: appliedTo, to: offset }, state.changes());
     return texts;
   }
 

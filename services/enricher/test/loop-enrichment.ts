@@ -20,7 +20,9 @@ interface TestDraft extends TestRecord {
  */
 export function createCountingEnrichment(logId: string): Enrichment<TestDraft> {
   const holderOf = ({ partition, offset, key, receivedAt }: TestDraft): KeyHolder | undefined =>
-    key === undefined ? undefined : { siteId: 's', key, holder: `${partition}:${offset}`, receivedAt };
+    key === undefined
+      ? undefined
+      : { siteId: 's', key, holder: `${logId.slice(0, 8)}:${partition}:${offset}`, receivedAt };
 
   return {
     read: ({ offset, value }, partition) => ({

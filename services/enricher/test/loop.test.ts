@@ -84,7 +84,7 @@ describe('a state that is behind the committed offset is caught up with producin
       stateStore: {
         ...lost,
         readFold: (partition, keys) => current().readFold(partition, keys),
-        writeFold: (partition, appliedTo, changes) => current().writeFold(partition, appliedTo, changes),
+        writeFold: (partition, run, changes) => current().writeFold(partition, run, changes),
         holdFirst: (holders, windowMs) => current().holdFirst(holders, windowMs),
       },
     });
@@ -92,6 +92,40 @@ describe('a state that is behind the committed offset is caught up with producin
     await harness.wipeState();
     await harness.put(0, records.slice(30));
     await harness.caughtUp();
+    await enricher.close();
+    expect(await harness.enriched(0)).toEqual(expected(records));
+  });
+
+  test.each(['holdFirst', 'writeFold'] as const)('lost between reading it and %s', async (call) => {
+    const records = someRecords(90);
+    await harness.put(0, records.slice(0, 30));
+    let armed = false;
+    const lost = harness.stateStore;
+    const current = (): typeof lost => harness.stateStore;
+    const loseAt = async (name: string): Promise<void> => {
+      if (!armed || name !== call) return;
+      armed = false;
+      await harness.wipeState();
+    };
+    const enricher = await harness.start({
+      stateStore: {
+        ...lost,
+        readFold: (partition, keys) => current().readFold(partition, keys),
+        async writeFold(partition, run, changes) {
+          await loseAt('writeFold');
+          return current().writeFold(partition, run, changes);
+        },
+        async holdFirst(holders, windowMs) {
+          await loseAt('holdFirst');
+          return current().holdFirst(holders, windowMs);
+        },
+      },
+    });
+    await harness.caughtUp();
+    armed = true;
+    await harness.put(0, records.slice(30));
+    await harness.caughtUp();
+    expect(armed).toBe(false);
     await enricher.close();
     expect(await harness.enriched(0)).toEqual(expected(records));
   });
@@ -117,6 +151,25 @@ describe('a state that is behind the committed offset is caught up with producin
     const fromTen = expected(records.slice(10)).slice(10);
     expect(seen.slice(20).map(({ value }) => value)).toEqual(fromTen.map(({ value }) => value));
   });
+});
+
+test('a new log beside an old state store: offsets that come again are other records', async () => {
+  const keyed = someRecords(12).map((record) => ({ ...record, key: 'one key' }));
+  await harness.put(0, keyed);
+  const first = await harness.start();
+  await harness.caughtUp();
+  await first.close();
+  const { stateStore } = harness;
+  const other = await openHarness();
+  try {
+    await other.put(0, keyed);
+    const second = await other.start({ stateStore });
+    await other.caughtUp();
+    await second.close();
+    expect((await other.enriched(0)).map(({ outcome }) => outcome)).toEqual(keyed.map(() => 'duplicate'));
+  } finally {
+    await other.close();
+  }
 });
 
 test('with the state store away the enricher waits, and goes on when it is back', async () => {

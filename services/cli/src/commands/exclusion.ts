@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { type CommandContext, siteOption, sitePath, withExamples } from '../command-context.ts';
+import { type CommandContext, groupOf, siteOption, sitePath, withExamples } from '../command-context.ts';
 import { print, table } from '../output.ts';
 
 interface RuleView {
@@ -15,7 +15,13 @@ interface RuleOptions {
 }
 
 export function addExclusionCommands(program: Command, { io, client }: CommandContext): void {
-  const exclusion = program.command('exclusion').description('rules that drop hits before they are stored');
+  const exclusion = groupOf(
+    program,
+    'exclusion',
+    'rules that drop hits before they are stored',
+    'weir exclusion add ip 192.0.2.0/24 --site shop',
+    'weir exclusion list --site shop',
+  );
 
   withExamples(
     exclusion

@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import { type CommandContext, siteOption, sitePath, withExamples } from '../command-context.ts';
+import { type CommandContext, groupOf, siteOption, sitePath, withExamples } from '../command-context.ts';
 import { fields, print, table } from '../output.ts';
 
 interface KeyView {
@@ -21,7 +21,13 @@ interface KeyOptions {
 const BOTH_SCOPES = ['events:write', 'identify:write'];
 
 export function addKeyCommands(program: Command, { io, client }: CommandContext): void {
-  const key = program.command('key').description("a site's API keys for servers");
+  const key = groupOf(
+    program,
+    'key',
+    "a site's API keys for servers",
+    'weir key add --site shop --name backend',
+    'weir key list --site shop',
+  );
 
   withExamples(
     key.command('add').description('make a key; it is shown this once'),

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { InvalidArgumentError } from 'commander';
-import { type CommandContext, sitePath, withExamples } from '../command-context.ts';
+import { type CommandContext, groupOf, sitePath, withExamples } from '../command-context.ts';
 import { CliError, EXIT } from '../exit-codes.ts';
 import { fields, print, table } from '../output.ts';
 
@@ -28,7 +28,13 @@ const show = (site: SiteView): string => fields({ ...site });
 
 export function addSiteCommands(program: Command, context: CommandContext): void {
   const { io, client } = context;
-  const site = program.command('site').description('the sites that Weir counts');
+  const site = groupOf(
+    program,
+    'site',
+    'the sites that Weir counts',
+    'weir site add example.com',
+    'weir site list --json',
+  );
 
   withExamples(
     site.command('add <domain>').description('add a site'),
