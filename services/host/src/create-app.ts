@@ -4,11 +4,13 @@ import type { ConsumerStatus } from '@weir/control/control-deps';
 import { createEventIds } from '@weir/domain/event-id';
 import { createGateway, type Gateway } from '@weir/gateway/app';
 import { createOperations } from '@weir/gateway/operations';
+import { createSnippetRoutes } from '@weir/gateway/snippet-routes';
 import type { Analytics } from '@weir/ports/analytics';
 import type { Config } from '@weir/runtime/config';
 import type { Logger } from '@weir/runtime/logger';
 import type { Metrics } from '@weir/runtime/metrics';
 import type { Ports } from './open-ports.ts';
+import type { ProjectFiles } from './project-files.ts';
 import type { Readiness } from './readiness.ts';
 import type { Role } from './roles.ts';
 
@@ -19,6 +21,7 @@ export interface AppDeps {
   readonly analytics: Analytics | undefined;
   /** Undefined: this process has no control role. */
   readonly adminToken: string | undefined;
+  readonly files: ProjectFiles;
   readonly pipelineStatus: () => readonly ConsumerStatus[];
   readonly logger: Logger;
   readonly clock: () => number;
@@ -45,13 +48,14 @@ export function createApp(deps: AppDeps): Gateway {
     config,
     logger,
     metrics,
-    routers: control === undefined ? [] : [control.router],
     ready: () => readiness.missing(),
   };
-  if (!roles.includes('gateway')) return createOperations(shared);
+  const controlRouters = control === undefined ? [] : [control.router];
+  if (!roles.includes('gateway')) return createOperations({ ...shared, routers: controlRouters });
   return createGateway({
     ...shared,
     ...ports,
+    routers: [createSnippetRoutes({ files: deps.files }), ...controlRouters],
     clock,
     newEventId: createEventIds(clock, (bytes) => randomFillSync(bytes)),
   });

@@ -7,6 +7,8 @@ export interface ProjectFiles {
   readonly migrationsDir: string;
   /** The program of the embedded ClickHouse's process. */
   readonly clickhouseServer: string;
+  /** What the build makes for browsers: /weir.js and its like. */
+  readonly publicDir: string;
 }
 
 export function findProjectFiles(): ProjectFiles {
@@ -17,6 +19,7 @@ export function findProjectFiles(): ProjectFiles {
     clickhouseServer: here.endsWith('.ts')
       ? join(root, 'packages', 'embedded-clickhouse', 'src', 'server.ts')
       : join(dirname(here), 'clickhouse-server.js'),
+    publicDir: join(root, 'dist', 'public'),
   };
 }
 

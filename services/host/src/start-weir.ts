@@ -69,6 +69,7 @@ async function start({ config, roles, logger, clock, print }: StartOptions, stac
     ports,
     analytics: store?.analytics,
     adminToken: admin?.token,
+    files,
     pipelineStatus: consumers.status,
     logger,
     clock,

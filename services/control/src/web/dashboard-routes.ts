@@ -14,6 +14,7 @@ const HEADERS = {
 /** The dashboard: three texts out of the program itself, so that a bundle serves them as a checkout does. No cookies. */
 export function dashboardRoutes(router: Router): void {
   const files = [
+    ['/', 'text/html', DASHBOARD_PAGE],
     ['/dashboard', 'text/html', DASHBOARD_PAGE],
     ['/dashboard/dashboard.js', 'text/javascript', DASHBOARD_SCRIPT],
     ['/dashboard/dashboard.css', 'text/css', DASHBOARD_STYLE],
