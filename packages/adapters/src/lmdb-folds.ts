@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
-import type { Fold, FoldChange, FoldPartition } from '@weir/ports/state-store';
+import type { Fold, FoldChange, FoldPartition, FoldRun } from '@weir/ports/state-store';
 import type { Database } from 'lmdb';
 import { type ExpiringRows, encodeRow, liveText } from './lmdb-expiring-rows.ts';
 import { committed, type GroupCommit } from './lmdb-group-commit.ts';
 
 export interface Folds {
   read(partition: FoldPartition, keys: readonly string[]): Fold;
-  write(partition: FoldPartition, appliedTo: number, changes: readonly FoldChange[]): Promise<void>;
+  write(partition: FoldPartition, run: FoldRun, changes: readonly FoldChange[]): Promise<number>;
 }
 
 /** LMDB's keys are short and hold no zero byte; longer ones stand as their digest. */
@@ -18,7 +18,7 @@ export function createFolds(
   commit: GroupCommit,
   clock: () => number,
 ): Folds {
-  /** Offsets that are being written. */
+  /** Offsets of the transaction that is being written. */
   const applying = new Map<string, number>();
 
   return {
@@ -28,25 +28,27 @@ export function createFolds(
       return { appliedTo: applied.get(id) ?? 0, values: keys.map((key) => liveText(rows, rowKey(id, key), now)) };
     },
 
-    async write(partition, appliedTo, changes) {
+    async write(partition, { from, to }, changes) {
       const id = partitionId(partition);
-      const underWay = applying.get(id);
-      const repeated = (underWay ?? applied.get(id) ?? 0) >= appliedTo;
-      if (repeated && underWay === undefined) return;
-      if (!repeated) applying.set(id, appliedTo);
-      const now = clock();
+      let storedAt = 0;
       try {
         await committed(commit, 'state_store_unavailable', () => {
-          if (repeated) return;
+          // Within the transaction: no other one is under way, so nothing that is decided here can still fail before it.
+          storedAt = applying.get(id) ?? applied.get(id) ?? 0;
+          if (storedAt < from || storedAt >= to) return;
+          storedAt = to;
+          applying.set(id, to);
+          const now = clock();
           for (const { key, value, ttlMs } of changes) {
             if (value === undefined) void rows.remove(rowKey(id, key));
             else void rows.put(rowKey(id, key), encodeRow(now + ttlMs, value));
           }
-          void applied.put(id, appliedTo);
+          void applied.put(id, to);
         });
       } finally {
-        if (applying.get(id) === appliedTo) applying.delete(id);
+        if (applying.get(id) === to) applying.delete(id);
       }
+      return storedAt;
     },
   };
 }

@@ -5,6 +5,7 @@ import { siteKey } from './lmdb-key-claims.ts';
 
 export interface KeyHolders {
   holdFirst(holders: readonly KeyHolder[], windowMs: number): Promise<KeyHolder[]>;
+  dropHolders(holders: readonly KeyHolder[]): Promise<void>;
 }
 
 interface Held {
@@ -35,6 +36,17 @@ export function createKeyHolders(
     return row === undefined ? [] : decodeHeld(rowText(row));
   }
 
+  async function write(changed: ReadonlyMap<string, Held[]>): Promise<void> {
+    try {
+      await committed(commit, 'state_store_unavailable', () => {
+        const expiresAt = clock() + keptMs;
+        for (const [id, list] of changed) void rows.put(id, encodeRow(expiresAt, encodeHeld(list)));
+      });
+    } finally {
+      for (const [id, list] of changed) if (deciding.get(id) === list) deciding.delete(id);
+    }
+  }
+
   return {
     async holdFirst(holders, windowMs) {
       const changed = new Map<string, Held[]>();
@@ -53,17 +65,20 @@ export function createKeyHolders(
         changed.set(id, next);
         return record;
       });
-      if (deciding.size === 0) return answers;
       // Also without a change: an answer may rest on a decision of another call that is still being written.
-      try {
-        await committed(commit, 'state_store_unavailable', () => {
-          const expiresAt = clock() + keptMs;
-          for (const [id, list] of changed) void rows.put(id, encodeRow(expiresAt, encodeHeld(list)));
-        });
-      } finally {
-        for (const [id, list] of changed) if (deciding.get(id) === list) deciding.delete(id);
-      }
+      if (deciding.size > 0) await write(changed);
       return answers;
+    },
+
+    async dropHolders(holders) {
+      const changed = new Map<string, Held[]>();
+      for (const record of holders) {
+        const id = siteKey(record);
+        const rest = held(id).filter(({ holder }) => holder !== record.holder);
+        deciding.set(id, rest);
+        changed.set(id, rest);
+      }
+      if (changed.size > 0) await write(changed);
     },
   };
 }

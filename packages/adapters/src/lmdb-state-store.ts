@@ -63,13 +63,17 @@ export async function openLmdbStateStore(config: LmdbStateStoreConfig): Promise<
       assertOpen();
       return holders.holdFirst(records, windowMs);
     },
+    async dropHolders(records) {
+      assertOpen();
+      await holders.dropHolders(records);
+    },
     async readFold(partition, keys) {
       assertOpen();
       return folds.read(partition, keys);
     },
-    async writeFold(partition, appliedTo, changes) {
+    async writeFold(partition, run, changes) {
       assertOpen();
-      await folds.write(partition, appliedTo, changes);
+      return folds.write(partition, run, changes);
     },
     async ping() {
       assertOpen();

@@ -61,16 +61,32 @@ for i, key in ipairs(KEYS) do
 end
 return out`;
 
-/** KEYS: the offset's key, then the values'. ARGV: the offset, its time to live, then time to live and value; a time of 0 removes. */
+/** ARGV: the holder that each key shall no longer have. */
+const DROP_HOLDERS = `
+for i, key in ipairs(KEYS) do
+  local words = {}
+  for h, t in string.gmatch(redis.call('GET', key) or '', '(%S+) (%S+)') do
+    if h ~= ARGV[i] then words[#words + 1] = h .. ' ' .. t end
+  end
+  if #words == 0 then redis.call('DEL', key)
+  else redis.call('SET', key, table.concat(words, ' '), 'KEEPTTL') end
+end
+return 0`;
+
+/**
+ * KEYS: the offset's key, then the values'. ARGV: from, to, the offset's time to live, then time to live and value; a time of 0
+ * removes. Returns the offset that is stored afterwards.
+ */
 const WRITE_FOLD = `
 local at = tonumber(redis.call('GET', KEYS[1]) or '0')
-if at >= tonumber(ARGV[1]) then return 0 end
+local to = tonumber(ARGV[2])
+if at < tonumber(ARGV[1]) or at >= to then return at end
 for i = 2, #KEYS do
-  if ARGV[2 * i - 1] == '0' then redis.call('DEL', KEYS[i])
-  else redis.call('SET', KEYS[i], ARGV[2 * i], 'PX', ARGV[2 * i - 1]) end
+  if ARGV[2 * i] == '0' then redis.call('DEL', KEYS[i])
+  else redis.call('SET', KEYS[i], ARGV[2 * i + 1], 'PX', ARGV[2 * i]) end
 end
-redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
-return 1`;
+redis.call('SET', KEYS[1], ARGV[2], 'PX', ARGV[3])
+return to`;
 
 type Script<Result> = (keyCount: number, ...keysAndArguments: (string | number)[]) => Promise<Result>;
 
@@ -79,6 +95,7 @@ export interface RedisScripts {
   weirConfirm: Script<number>;
   weirRelease: Script<number>;
   weirHoldFirst: Script<string[]>;
+  weirDropHolders: Script<number>;
   weirWriteFold: Script<number>;
 }
 
@@ -88,6 +105,7 @@ export function withScripts(client: RedisClient): RedisClient & RedisScripts {
   client.defineCommand('weirConfirm', { lua: CONFIRM });
   client.defineCommand('weirRelease', { lua: RELEASE });
   client.defineCommand('weirHoldFirst', { lua: HOLD_FIRST });
+  client.defineCommand('weirDropHolders', { lua: DROP_HOLDERS });
   client.defineCommand('weirWriteFold', { lua: WRITE_FOLD });
   return client as RedisClient & RedisScripts;
 }

@@ -73,17 +73,22 @@ export async function openRedisStateStore(config: RedisStateStoreConfig): Promis
         );
         return group.map((asked, index) => readHolder(asked, held[index] ?? ''));
       }),
+    async dropHolders(holders) {
+      await bySite(holders, async (group) => {
+        await client.weirDropHolders(group.length, ...group.map(holderKey), ...group.map(({ holder }) => holder));
+        return [];
+      });
+    },
     async readFold(partition, keys): Promise<Fold> {
       const tag = foldTag(partition);
       const [appliedTo, ...values] = await orUnavailable(client.mget([tag, ...keys.map((key) => `${tag}:${key}`)]));
       return { appliedTo: Number(appliedTo ?? 0), values: values.map((value) => value ?? undefined) };
     },
-    async writeFold(partition, appliedTo, changes) {
+    async writeFold(partition, { from, to }, changes) {
       const tag = foldTag(partition);
       const keys = [tag, ...changes.map(({ key }) => `${tag}:${key}`)];
-      await orUnavailable(
-        client.weirWriteFold(keys.length, ...keys, appliedTo, FOLD_OFFSET_TTL_MS, ...changes.flatMap(toFoldArguments)),
-      );
+      const given = [from, to, FOLD_OFFSET_TTL_MS, ...changes.flatMap(toFoldArguments)];
+      return orUnavailable(client.weirWriteFold(keys.length, ...keys, ...given));
     },
     async ping() {
       await orUnavailable(client.ping());

@@ -4,7 +4,7 @@ import { openLmdbStateStore } from '../src/lmdb-state-store.ts';
 async function main(folder: string): Promise<void> {
   const store = await openLmdbStateStore({ folder, clock: Date.now });
   for (let offset = 1; ; offset++) {
-    await store.writeFold({ logId: 'l', partition: 0 }, offset, [
+    await store.writeFold({ logId: 'l', partition: 0 }, { from: offset - 1, to: offset }, [
       { key: 'last', value: String(offset), ttlMs: 3600_000 },
       { key: `key-${offset % 1_000}`, value: 'x'.repeat(200), ttlMs: 3600_000 },
     ]);

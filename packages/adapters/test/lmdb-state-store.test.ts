@@ -46,7 +46,7 @@ describe('the lmdb state store', () => {
 
   async function filled(): Promise<void> {
     const store = await openLmdbStateStore({ folder, clock: Date.now });
-    await store.writeFold(partition, 5, [change]);
+    await store.writeFold(partition, { from: 0, to: 5 }, [change]);
     await store.close();
   }
 

@@ -150,6 +150,19 @@ export function stateStoreContract(name: string, openFixture: () => Promise<Stat
         for (const [i, record] of records.entries()) expect(await hold(record)).toEqual([answers[i]]);
       });
 
+      test('a dropped holder leaves its key to the next one; other holders and other windows stay', async () => {
+        await hold(holder('0:1', 1_000), holder('0:2', 1_000 + WINDOW_MS), holder('0:9', 5, 'other'));
+        await fixture.store.dropHolders([holder('0:2', 1_000 + WINDOW_MS), holder('0:3', 5, 'other')]);
+        expect(await hold(holder('0:4', 1_001), holder('0:5', 1_001 + WINDOW_MS), holder('0:6', 6, 'other'))).toEqual([
+          '0:1',
+          '0:5',
+          '0:9',
+        ]);
+        await fixture.store.dropHolders([holder('0:1', 1_000), holder('0:5', 1_001 + WINDOW_MS)]);
+        await fixture.store.dropHolders([]);
+        expect(await hold(holder('0:7', 1_000))).toEqual(['0:7']);
+      });
+
       test('of concurrent calls exactly one is the first', async () => {
         const other = await fixture.another();
         const answers = await Promise.all(
@@ -176,35 +189,58 @@ export function stateStoreContract(name: string, openFixture: () => Promise<Stat
       });
 
       test('changes and the offset are written together, and read together, also after opening again', async () => {
-        await fixture.store.writeFold(partition, 10, [put('a', '1'), put('b', 'ü 2'), put('c', '')]);
+        await fixture.store.writeFold(partition, { from: 0, to: 10 }, [put('a', '1'), put('b', 'ü 2'), put('c', '')]);
         expect(await fixture.store.readFold(partition, ['b', 'a', 'none', 'c'])).toEqual({
           appliedTo: 10,
           values: ['ü 2', '1', undefined, ''],
         });
-        await fixture.store.writeFold(partition, 12, [put('a', '3'), put('b', undefined)]);
+        await fixture.store.writeFold(partition, { from: 10, to: 12 }, [put('a', '3'), put('b', undefined)]);
         const again = await fixture.reopen();
         expect(await again.readFold(partition, ['a', 'b'])).toEqual({ appliedTo: 12, values: ['3', undefined] });
       });
 
       test('what was applied already is not applied again', async () => {
-        await fixture.store.writeFold(partition, 10, [put('a', 'new')]);
-        await fixture.store.writeFold(partition, 10, [put('a', 'same offset')]);
-        await fixture.store.writeFold(partition, 9, [put('a', 'older')]);
-        expect(await fixture.store.readFold(partition, ['a'])).toEqual({ appliedTo: 10, values: ['new'] });
-        await Promise.all([
-          fixture.store.writeFold(partition, 11, [put('a', '11')]),
-          fixture.store.writeFold(partition, 11, [put('a', "a zombie's")]),
+        const { store } = fixture;
+        expect(await store.writeFold(partition, { from: 0, to: 10 }, [put('a', 'new')])).toBe(10);
+        expect(await store.writeFold(partition, { from: 0, to: 10 }, [put('a', 'again')])).toBe(10);
+        expect(await store.writeFold(partition, { from: 0, to: 9 }, [put('a', 'older')])).toBe(10);
+        expect(await store.readFold(partition, ['a'])).toEqual({ appliedTo: 10, values: ['new'] });
+        const both = await Promise.all([
+          store.writeFold(partition, { from: 10, to: 11 }, [put('a', '11')]),
+          store.writeFold(partition, { from: 10, to: 11 }, [put('a', "a zombie's")]),
         ]);
-        expect((await fixture.store.readFold(partition, ['a'])).appliedTo).toBe(11);
+        expect(both).toEqual([11, 11]);
+      });
+
+      test('a run that overlaps what was applied is applied as a whole: it was made from the same records', async () => {
+        await fixture.store.writeFold(partition, { from: 0, to: 5 }, [put('a', '5')]);
+        expect(await fixture.store.writeFold(partition, { from: 3, to: 8 }, [put('a', '8')])).toBe(8);
+        expect(await fixture.store.readFold(partition, ['a'])).toEqual({ appliedTo: 8, values: ['8'] });
+      });
+
+      test('nothing is applied past what is missing, and the answer says where the store stands', async () => {
+        expect(await fixture.store.writeFold(partition, { from: 3, to: 8 }, [put('a', '1')])).toBe(0);
+        await fixture.store.writeFold(partition, { from: 0, to: 2 }, []);
+        expect(await fixture.store.writeFold(partition, { from: 3, to: 8 }, [put('a', '2')])).toBe(2);
+        expect(await fixture.store.readFold(partition, ['a'])).toEqual({ appliedTo: 2, values: [undefined] });
+      });
+
+      test('runs that follow each other may be written at once', async () => {
+        const offsets = Array.from({ length: 20 }, (_, from) => from);
+        const answers = await Promise.all(
+          offsets.map((from) => fixture.store.writeFold(partition, { from, to: from + 1 }, [put('a', `${from}`)])),
+        );
+        expect(answers).toEqual(offsets.map((from) => from + 1));
+        expect(await fixture.store.readFold(partition, ['a'])).toEqual({ appliedTo: 20, values: ['19'] });
       });
 
       test('a change without keys moves the offset', async () => {
-        await fixture.store.writeFold(partition, 5, []);
+        await fixture.store.writeFold(partition, { from: 0, to: 5 }, []);
         expect(await fixture.store.readFold(partition, [])).toEqual({ appliedTo: 5, values: [] });
       });
 
       test('partitions and logs are apart', async () => {
-        await fixture.store.writeFold(partition, 10, [put('a', '1')]);
+        await fixture.store.writeFold(partition, { from: 0, to: 10 }, [put('a', '1')]);
         expect((await fixture.store.readFold({ ...partition, partition: 1 }, [])).appliedTo).toBe(0);
         expect((await fixture.store.readFold({ ...partition, logId: 'another log' }, [])).appliedTo).toBe(0);
       });
@@ -219,7 +255,7 @@ export function stateStoreContract(name: string, openFixture: () => Promise<Stat
         ];
         await fixture.store.writeFold(
           partition,
-          1,
+          { from: 0, to: 1 },
           keys.map((key, i) => put(key, `${i}`)),
         );
         expect((await fixture.store.readFold(partition, keys)).values).toEqual(['0', '1', '2', '3', '4']);
@@ -228,7 +264,7 @@ export function stateStoreContract(name: string, openFixture: () => Promise<Stat
       test('a value is gone after its time', async () => {
         const { passTime } = fixture;
         if (passTime === undefined) return;
-        await fixture.store.writeFold(partition, 1, [put('a', '1', 1_000), put('b', '2', 5_000)]);
+        await fixture.store.writeFold(partition, { from: 0, to: 1 }, [put('a', '1', 1_000), put('b', '2', 5_000)]);
         passTime(1_000);
         expect((await fixture.store.readFold(partition, ['a', 'b'])).values).toEqual([undefined, '2']);
       });

@@ -24,6 +24,8 @@ export interface StateStore {
    * same records gives the same answers, also after a later window has begun.
    */
   holdFirst(holders: readonly KeyHolder[], windowMs: number): Promise<readonly KeyHolder[]>;
+  /** These records no longer hold their keys, where they did: they came to hold them in a store that had lost earlier ones. */
+  dropHolders(holders: readonly KeyHolder[]): Promise<void>;
 
   /**
    * The values of keys (`undefined` where absent or expired), and up to which raw offset of this partition they were applied.
@@ -31,10 +33,12 @@ export interface StateStore {
    */
   readFold(partition: FoldPartition, keys: readonly string[]): Promise<Fold>;
   /**
-   * Applies changes of one run of raw records, together with the offset up to which they go (exclusive, the next offset).
-   * Does nothing where the stored offset is already `appliedTo` or higher.
+   * Applies changes of the run of raw records from `from` up to, not including, `to`, together with the offset `to`, where the
+   * stored offset is in that range: `from` or higher, so that nothing before the run is passed over, and lower than `to`.
+   * Elsewhere it does nothing. Resolves with the offset that is stored afterwards: `to` or higher, what was asked for is in
+   * the store; lower, the store has lost what it had (failed over, wiped) and must be brought up to `from` again.
    */
-  writeFold(partition: FoldPartition, appliedTo: number, changes: readonly FoldChange[]): Promise<void>;
+  writeFold(partition: FoldPartition, run: FoldRun, changes: readonly FoldChange[]): Promise<number>;
 
   ping(): Promise<void>;
   close(): Promise<void>;
@@ -53,7 +57,7 @@ export type ClaimOutcome = 'claimed' | 'pending' | 'confirmed';
 export interface KeyHolder {
   readonly siteId: string;
   readonly key: string;
-  /** The record: `<partition>:<raw offset>`. */
+  /** The record, wherever it is: `<first 8 characters of the log's ID>:<partition>:<raw offset>`. No spaces. */
   readonly holder: string;
   /** Unix milliseconds of the record's own received_at. */
   readonly receivedAt: number;
@@ -68,6 +72,13 @@ export interface Fold {
   /** The next raw offset to apply; 0 where nothing was applied yet. */
   readonly appliedTo: number;
   readonly values: readonly (string | undefined)[];
+}
+
+/** Raw offsets that changes are the outcome of. `to` is exclusive, and the next one to apply. */
+export interface FoldRun {
+  /** The `appliedTo` of the fold that the changes were made from. */
+  readonly from: number;
+  readonly to: number;
 }
 
 export interface FoldChange {

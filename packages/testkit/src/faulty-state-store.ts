@@ -6,8 +6,8 @@ export function createFaultyStateStore(store: StateStore, point: FaultPoint): St
   return {
     ...store,
     holdFirst: (holders, windowMs) => passing(point, 'holdFirst', () => store.holdFirst(holders, windowMs)),
+    dropHolders: (holders) => passing(point, 'dropHolders', () => store.dropHolders(holders)),
     readFold: (partition, keys) => passing(point, 'readFold', () => store.readFold(partition, keys)),
-    writeFold: (partition, appliedTo, changes) =>
-      passing(point, 'writeFold', () => store.writeFold(partition, appliedTo, changes)),
+    writeFold: (partition, run, changes) => passing(point, 'writeFold', () => store.writeFold(partition, run, changes)),
   };
 }

@@ -48,23 +48,30 @@ export async function enrichBatch<Draft>(
 ): Promise<EnrichedBatch> {
   const { enrichment, stateStore, foldPartition } = task;
   const first = (records[0] as StoredRecord).offset;
+  const holderOf = (draft: Draft): KeyHolder | undefined => enrichment.keyHolder(draft);
   const drafts = records.map((record) => enrichment.read(record, foldPartition.partition));
 
   const salts = await readSalts(task.registry, new Set(drafts.flatMap((draft) => enrichment.saltDays(draft))));
   const keys = [...new Set(drafts.flatMap((draft) => enrichment.stateKeys(draft, salts)))];
 
+  /** In a store that lacks earlier records these may be taken for the first of their keys: they must not stay so. */
+  async function behind(appliedTo: number): Promise<EnrichedBatch> {
+    await stateStore.dropHolders(drafts.map(holderOf).filter((holder) => holder !== undefined));
+    return { state: 'behind', appliedTo };
+  }
+
   // The state before the keys' holders: where the state was lost, holding keys before the earlier records have held theirs
-  // again would make a duplicate the first holder of its key.
+  // again would make a duplicate the first holder of its key. And again after them: it may have been lost in between.
   const fold = await stateStore.readFold(foldPartition, keys);
-  if (fold.appliedTo < first && !behindAllowed) return { state: 'behind', appliedTo: fold.appliedTo };
+  if (fold.appliedTo < first && !behindAllowed) return behind(fold.appliedTo);
 
   const count = fold.appliedTo > first ? Math.min(fold.appliedTo - first, drafts.length) : drafts.length;
   const own = count === drafts.length ? drafts : drafts.slice(0, count);
-  const heldBy = await holdKeys(task, own);
-  // A store that lost the holders of earlier records in between, and so took these for the first, lost that fold as well.
-  if (heldBy.some((holder) => holder !== undefined)) {
+  const wanted = own.map(holderOf);
+  const heldBy = await holdKeys(stateStore, wanted);
+  if (heldBy !== wanted) {
     const { appliedTo } = await stateStore.readFold(foldPartition, []);
-    if (appliedTo < fold.appliedTo) return { state: 'behind', appliedTo };
+    if (appliedTo < fold.appliedTo) return behind(appliedTo);
   }
   const overlay = createBatchOverlay(keys, fold.values);
   const outcomes: AppendRecord[] = own.map((draft, i) => {
@@ -88,12 +95,11 @@ async function readSalts(registry: Registry, days: ReadonlySet<string>): Promise
   return salts;
 }
 
-/** Who holds each draft's idempotency key, `undefined` for drafts without one. */
-async function holdKeys<Draft>(
-  { enrichment, stateStore }: EnrichBatch<Draft>,
-  drafts: readonly Draft[],
+/** Who holds each draft's idempotency key, `undefined` for drafts without one; `wanted` itself where there is none at all. */
+async function holdKeys(
+  stateStore: StateStore,
+  wanted: readonly (KeyHolder | undefined)[],
 ): Promise<readonly (KeyHolder | undefined)[]> {
-  const wanted = drafts.map((draft) => enrichment.keyHolder(draft));
   const holders = wanted.filter((holder) => holder !== undefined);
   if (holders.length === 0) return wanted;
   const held = await stateStore.holdFirst(holders, CLAIM_CONFIRMED_MS);

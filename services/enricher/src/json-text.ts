@@ -19,11 +19,12 @@ export function jsonValue(value: unknown): string {
 
 const LONG_DIGITS = /\d{19}/;
 const STRING_OR_LONG_INTEGER = /"(?:[^"\\]|\\.)*"|-?\d{19,}/g;
-const INT64_MIN = -(2 ** 63);
-const UINT64_END = 2 ** 64;
+const INT64_MIN = -(2n ** 63n);
+const UINT64_END = 2n ** 64n;
 
 function withExponentWhereTooLong(found: string): string {
   if (found.startsWith('"')) return found;
-  const number = Number(found);
-  return number < INT64_MIN || number >= UINT64_END ? number.toExponential() : found;
+  // By the digits as they stand: JSON.stringify rounds them, so the number -2^63 is written as one below it.
+  const integer = BigInt(found);
+  return integer < INT64_MIN || integer >= UINT64_END ? Number(found).toExponential() : found;
 }

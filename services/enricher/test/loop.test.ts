@@ -1,5 +1,6 @@
 import { DependencyError } from '@weir/domain/errors';
 import { GROUP_ENRICHER, TOPIC_RAW } from '@weir/domain/topics';
+import type { StateStore } from '@weir/ports/state-store';
 import { eventually } from '@weir/testkit/eventually';
 import { type AppendFault, createFaultyEventLog } from '@weir/testkit/faulty-event-log';
 import { createFaultyStateStore } from '@weir/testkit/faulty-state-store';
@@ -12,6 +13,21 @@ beforeEach(async () => {
 afterEach(async () => {
   await harness.close();
 });
+
+/** The harness's state store of the moment, also after another one has taken its place. */
+function whateverStateThereIs(before: (name: string) => Promise<void> = async () => {}): StateStore {
+  const to = async <T>(name: string, call: (store: StateStore) => Promise<T>): Promise<T> => {
+    await before(name);
+    return call(harness.stateStore);
+  };
+  return {
+    ...harness.stateStore,
+    readFold: (partition, keys) => to('readFold', (store) => store.readFold(partition, keys)),
+    writeFold: (partition, run, changes) => to('writeFold', (store) => store.writeFold(partition, run, changes)),
+    holdFirst: (holders, windowMs) => to('holdFirst', (store) => store.holdFirst(holders, windowMs)),
+    dropHolders: (holders) => to('dropHolders', (store) => store.dropHolders(holders)),
+  };
+}
 
 describe('each raw record leaves exactly one outcome in the enriched partition of the same number', () => {
   test('in order, with state and duplicates', async () => {
@@ -78,16 +94,7 @@ describe('a state that is behind the committed offset is caught up with producin
   test('wiped while it runs', async () => {
     const records = someRecords(90);
     await harness.put(0, records.slice(0, 30));
-    const lost = harness.stateStore;
-    const current = (): typeof lost => harness.stateStore;
-    const enricher = await harness.start({
-      stateStore: {
-        ...lost,
-        readFold: (partition, keys) => current().readFold(partition, keys),
-        writeFold: (partition, run, changes) => current().writeFold(partition, run, changes),
-        holdFirst: (holders, windowMs) => current().holdFirst(holders, windowMs),
-      },
-    });
+    const enricher = await harness.start({ stateStore: whateverStateThereIs() });
     await harness.caughtUp();
     await harness.wipeState();
     await harness.put(0, records.slice(30));
@@ -100,27 +107,12 @@ describe('a state that is behind the committed offset is caught up with producin
     const records = someRecords(90);
     await harness.put(0, records.slice(0, 30));
     let armed = false;
-    const lost = harness.stateStore;
-    const current = (): typeof lost => harness.stateStore;
-    const loseAt = async (name: string): Promise<void> => {
+    const stateStore = whateverStateThereIs(async (name) => {
       if (!armed || name !== call) return;
       armed = false;
       await harness.wipeState();
-    };
-    const enricher = await harness.start({
-      stateStore: {
-        ...lost,
-        readFold: (partition, keys) => current().readFold(partition, keys),
-        async writeFold(partition, run, changes) {
-          await loseAt('writeFold');
-          return current().writeFold(partition, run, changes);
-        },
-        async holdFirst(holders, windowMs) {
-          await loseAt('holdFirst');
-          return current().holdFirst(holders, windowMs);
-        },
-      },
     });
+    const enricher = await harness.start({ stateStore });
     await harness.caughtUp();
     armed = true;
     await harness.put(0, records.slice(30));
