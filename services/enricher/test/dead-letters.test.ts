@@ -1,0 +1,96 @@
+import { createBatchOverlay } from '../src/batch-overlay.ts';
+import { createEnrichment } from '../src/pipeline.ts';
+import {
+  CHROME,
+  type EnrichHarness,
+  IP,
+  NOW,
+  openEnrichHarness,
+  pageview,
+  parseLine,
+  rawBytes,
+  SITE,
+} from './enrich-harness.ts';
+
+const HOUR_MS = 3600_000;
+let harness: EnrichHarness;
+beforeAll(async () => {
+  harness = await openEnrichHarness();
+});
+afterAll(() => harness.close());
+
+describe('dead letters', () => {
+  test.each([
+    ['not JSON', `{"ip":"${IP}","eventId":`],
+    ['another kind', rawBytes({ kind: 'other' as never, body: {} })],
+    ['a body that its schema refuses', rawBytes({ body: { type: 'pageview' } })],
+    ['no time', rawBytes({ receivedAt: 'x' as never, body: pageview() })],
+    ['an import without a time', rawBytes({ kind: 'import', body: { url: 'https://example.com/' } })],
+    ['an event ID that is none', rawBytes({ eventId: 'x', body: pageview() })],
+    ['nothing', ''],
+  ])('unreadable: %s', async (_, value) => {
+    harness.now = NOW + 5;
+    const [text = ''] = await harness.lines([Buffer.from(value)]);
+    harness.now = NOW;
+    const [outcome, reason] = JSON.parse(text) as string[];
+    expect([outcome, reason]).toEqual(['dead', 'unreadable']);
+    expect(text).not.toContain(IP);
+    const detail = JSON.parse((JSON.parse(text) as string[]).at(-1) ?? '');
+    expect(detail).toMatchObject({ topic: 'events.raw', partition: 0, stage: 'enricher', payload: expect.any(String) });
+  });
+});
+
+test('step_failed: a step that throws makes a dead letter that can be redriven, without any address', async () => {
+  const broken = createEnrichment({
+    registry: harness.registry,
+    geo: {
+      version: 'broken',
+      lookup(ip) {
+        throw new TypeError(`no place for ${ip}`);
+      },
+    },
+    logId: 'log',
+    clock: () => NOW,
+  });
+  const value = rawBytes({
+    kind: 'event',
+    ip: IP,
+    body: { name: 'e', context: { ip: '8.8.8.8', user_agent: CHROME } },
+  });
+  const draft = broken.read({ offset: 7, value, appendedAt: NOW }, 3);
+  const state = createBatchOverlay(broken.stateKeys(draft, new Map()), []);
+  const text = Buffer.from(broken.finish(draft, { salts: new Map(), state, heldBy: undefined }).line).toString();
+  const line = parseLine(text);
+  expect(line).toMatchObject({
+    outcome: 'dead',
+    reason: 'step_failed',
+    site_id: SITE,
+    raw_partition: 3,
+    raw_offset: 7,
+  });
+  expect(text).not.toMatch(/81\.2\.69\.142|8\.8\.8\.8/);
+  const detail = JSON.parse(line.detail as string);
+  expect(detail).toMatchObject({ partition: 3, offset: 7, stage: 'enricher', error: 'no place for [address]' });
+  expect(JSON.parse(detail.payload)).toMatchObject({
+    kind: 'event',
+    ip: '',
+    body: { name: 'e', context: { user_agent: CHROME } },
+  });
+});
+
+describe('forget-address: the IP never reaches a line (decisions.md)', () => {
+  test.each(['81.2.69.142', '2001:db8:85a3::8a2e:370:7334'])('%s', async (ip) => {
+    const texts = await harness.lines([
+      rawBytes({ ip, body: pageview() }),
+      rawBytes({ ip, body: pageview({ visitor_id: '', session_id: '' }) }),
+      rawBytes({ kind: 'event', body: { name: 'e', context: { ip } } }),
+      rawBytes({ ip, kind: 'event', body: { name: 'e' } }),
+      rawBytes({ ip, kind: 'identify', body: { visitor_id: 'v', user_id: 'u' } }),
+      rawBytes({ ip, kind: 'import', body: { url: 'https://example.com/', timestamp: NOW } }),
+      rawBytes({ ip, siteId: 'gone', receivedAt: NOW - HOUR_MS, body: pageview() }),
+      rawBytes({ ip, kind: 'event', body: { name: '', context: { ip } } }),
+      Buffer.from(`{"ip":"${ip}`),
+    ]);
+    for (const text of texts) expect(text).not.toContain(ip);
+  });
+});

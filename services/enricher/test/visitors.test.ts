@@ -1,0 +1,163 @@
+import { profileId } from '@weir/domain/profile-id';
+import { type EnrichHarness, NOW, openEnrichHarness, pageview, SITE } from './enrich-harness.ts';
+
+const HOUR_MS = 3600_000;
+let harness: EnrichHarness;
+beforeAll(async () => {
+  harness = await openEnrichHarness();
+});
+afterAll(() => harness.close());
+
+describe('claim-key (design, Exactly once, 4)', () => {
+  const event = (key: string, receivedAt: number) =>
+    ({ kind: 'event', receivedAt, body: { name: 'e', idempotency_key: key } }) as const;
+
+  test('a duplicate only of another record that was received less than 24 h before', async () => {
+    const outcomes = await harness.enrich(event('k1', NOW), event('k1', NOW + 24 * HOUR_MS - 1), event('k2', NOW));
+    expect(outcomes.map((line) => line.outcome)).toEqual(['row', 'duplicate', 'row']);
+    const [later] = await harness.enrich(event('k1', NOW + 24 * HOUR_MS));
+    expect(later?.outcome).toBe('row');
+  });
+
+  test('a duplicate leaves nothing but its outcome', async () => {
+    const [, line] = await harness.enrich(event('k3', NOW), event('k3', NOW));
+    expect(line).toMatchObject({ outcome: 'duplicate', reason: '', event_name: '', idempotency_key: '', detail: '' });
+  });
+});
+
+describe('link-visitor (decisions.md, Linking)', () => {
+  test('one with only a user_id belongs to the visitor that this user was last identified on', async () => {
+    const event = { kind: 'event', body: { name: 'e', user_id: 'u1' } } as const;
+    const identify = (visitor: string) =>
+      ({ kind: 'identify', body: { visitor_id: visitor, user_id: 'u1', email: 'a@b.c', plan: null } }) as const;
+    const lines = await harness.enrich(event, identify('va'), event, identify('vb'), event);
+    expect(lines.map((line) => line.visitor_id)).toEqual(['', 'va', 'va', 'vb', 'vb']);
+    expect(lines[1]).toMatchObject({ outcome: 'identify', source: 'server', user_id: 'u1' });
+    expect(JSON.parse(lines[1]?.detail as string)).toEqual({
+      profile_id: profileId(SITE, 'u1'),
+      user_id: 'u1',
+      email: 'a@b.c',
+      traits: { plan: null },
+    });
+    const [next] = await harness.enrich(event);
+    expect(next?.visitor_id).toBe('vb');
+  });
+
+  test('an identify hit of the browser links too; with an empty visitor_id it stores the profile and links no visitor', async () => {
+    const hit = (visitor: string) => ({
+      body: pageview({ type: 'identify', visitor_id: visitor, session_id: '', identity: { user_id: 'u2', name: 'N' } }),
+    });
+    const event = { kind: 'event', body: { name: 'e', user_id: 'u2' } } as const;
+    const lines = await harness.enrich(hit(''), event, hit('vc'), event);
+    expect(lines.map(({ outcome, visitor_id }) => [outcome, visitor_id])).toEqual([
+      ['identify', ''],
+      ['row', ''],
+      ['identify', 'vc'],
+      ['row', 'vc'],
+    ]);
+    expect(JSON.parse(lines[0]?.detail as string)).toEqual({
+      profile_id: profileId(SITE, 'u2'),
+      user_id: 'u2',
+      name: 'N',
+    });
+  });
+
+  test('a visitor_id wins, and external_id links nothing', async () => {
+    const [line] = await harness.enrich({ kind: 'event', body: { name: 'e', visitor_id: 'vz', user_id: 'u1' } });
+    expect(line).toMatchObject({ visitor_id: 'vz', user_id: 'u1' });
+    const [other] = await harness.enrich({ kind: 'event', body: { name: 'e', external_id: 'u1' } });
+    expect(other).toMatchObject({ visitor_id: '', properties: { external_id: 'u1' } });
+  });
+});
+
+describe('put-visitor: cookieless (decisions.md, POST /api/collect)', () => {
+  const hit = (fields: { ip?: string; userAgent?: string; receivedAt?: number } = {}) => ({
+    ...fields,
+    body: pageview({ visitor_id: '', session_id: '' }),
+  });
+
+  test('c_ and 16 bytes in hex, the same for address and agent on one day, another on the next', async () => {
+    const lines = await harness.enrich(hit(), hit(), hit({ ip: '81.2.69.143' }), hit({ userAgent: 'Other/1' }));
+    const [first, second, third, fourth] = lines.map((line) => line.visitor_id as string);
+    expect(first).toMatch(/^c_[0-9a-f]{32}$/);
+    expect(lines[0]?.cookieless).toBe(true);
+    expect(second).toBe(first);
+    expect(new Set([first, third, fourth]).size).toBe(3);
+  });
+
+  test('an IPv6 address counts as its /64', async () => {
+    const [a, b, c] = await harness.enrich(
+      hit({ ip: '2001:db8:1:2::1' }),
+      hit({ ip: '2001:db8:1:2:ffff::9' }),
+      hit({ ip: '2001:db8:1:3::1' }),
+    );
+    expect(b?.visitor_id).toBe(a?.visitor_id);
+    expect(c?.visitor_id).not.toBe(a?.visitor_id);
+  });
+
+  test('an imported line: the visitor changes with the day of the line', async () => {
+    const line = (timestamp: number) => ({ kind: 'import' as const, body: { url: 'https://example.com/', timestamp } });
+    const day = Date.UTC(2015, 4, 17);
+    const rows = await harness.enrich(line(day), line(day + 23 * HOUR_MS), line(day + 24 * HOUR_MS));
+    expect(rows[0]).toMatchObject({
+      source: 'import',
+      type: 'pageview',
+      timestamp: day,
+      received_at: NOW,
+      cookieless: true,
+    });
+    expect(rows[1]?.visitor_id).toBe(rows[0]?.visitor_id);
+    expect(rows[2]?.visitor_id).not.toBe(rows[0]?.visitor_id);
+    expect(rows[1]?.session_id).not.toBe(rows[0]?.session_id);
+  });
+});
+
+describe('put-session: "a new session after 30 minutes without a hit of that visitor"', () => {
+  const at = (visitor: string, minutes: number, session = '') => ({
+    receivedAt: NOW + minutes * 60_000,
+    body: pageview({ visitor_id: visitor, session_id: session }),
+  });
+
+  test('30 idle minutes', async () => {
+    const ids = (await harness.enrich(at('w1', 0), at('w1', 30), at('w1', 60), at('w1', 91))).map((l) => l.session_id);
+    expect(ids[0]).toMatch(/^s_[0-9a-f]{32}$/);
+    expect(ids[1]).toBe(ids[0]);
+    expect(ids[2]).toBe(ids[0]);
+    expect(ids[3]).not.toBe(ids[0]);
+    const [next] = await harness.enrich(at('w1', 100));
+    expect(next?.session_id).toBe(ids[3]);
+  });
+
+  test('the ID is a function of site, visitor and start, and a late hit finds its own session', async () => {
+    const [a, b, late] = await harness.enrich(at('w2', 0), at('w2', 200), at('w2', 10));
+    expect(a?.session_id).not.toBe(b?.session_id);
+    expect(late?.session_id).toBe(a?.session_id);
+    const [again] = await harness.enrich(at('w3', 0));
+    expect(again?.session_id).not.toBe(a?.session_id);
+  });
+
+  test('a server event joins the current session, and neither starts nor prolongs one', async () => {
+    const event = (visitor: string, minutes: number, session = '') =>
+      ({
+        kind: 'event',
+        receivedAt: NOW + minutes * 60_000,
+        body: { name: 'e', visitor_id: visitor, session_id: session },
+      }) as const;
+    const lines = await harness.enrich(
+      event('w4', 0),
+      at('w4', 1, 'mine'),
+      event('w4', 20),
+      event('w4', 32),
+      event('w4', 33, 'given'),
+      at('w4', 40),
+    );
+    expect(lines.slice(0, 5).map((line) => line.session_id)).toEqual(['', 'mine', 'mine', '', 'given']);
+    expect(lines[5]?.session_id).toMatch(/^s_/);
+  });
+
+  test('a server event by user alone gets none: its visitor may be in another partition', async () => {
+    await harness.enrich({ kind: 'identify', body: { visitor_id: 'w5', user_id: 'u5' } }, at('w5', 0));
+    const [line] = await harness.enrich({ kind: 'event', body: { name: 'e', user_id: 'u5' } });
+    expect(line).toMatchObject({ visitor_id: 'w5', session_id: '' });
+  });
+});
