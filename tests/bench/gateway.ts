@@ -1,8 +1,8 @@
 import { gatewayParts } from './gateway-parts.ts';
 import { sendLoad } from './http-load.ts';
-import type { Programs, RunningProgram } from './programs.ts';
 import { COLLECT, EVENTS, EVENTS_WITH_KEY, type RequestKind } from './requests.ts';
 import type { Bench, Findings, Scenario, Target } from './scenario.ts';
+import { type Server, startBareServer, startGateway } from './servers.ts';
 import { ratios, showNumber, showSpread, spreadOf } from './spread.ts';
 
 const CONNECTIONS = 64;
@@ -20,20 +20,20 @@ export const gateway: Scenario = {
 };
 
 async function run({ programs, rounds, note }: Bench): Promise<Findings> {
-  const weir = await startGateway(programs, programs.newFolder());
+  const weir = await startGateway(programs);
   const bare = await startBareServer(programs);
   const servers = [weir, bare];
-  for (const kind of KINDS) for (const server of servers) await server.load(kind, WARM_UP_REQUESTS);
+  for (const kind of KINDS) for (const server of servers) await costOf(server, kind, WARM_UP_REQUESTS);
 
   const cost = new Map(KINDS.map((kind) => [kind, { weir: [] as number[], bare: [] as number[] }]));
   for (let round = 0; round < rounds; round++) {
     for (const [kind, { weir: own, bare: beside }] of cost) {
-      own.push(await weir.load(kind, REQUESTS));
-      beside.push(await bare.load(kind, REQUESTS));
+      own.push(await costOf(weir, kind, REQUESTS));
+      beside.push(await costOf(bare, kind, REQUESTS));
       note(`${kind.name}: ${showNumber(own.at(-1) ?? 0)} µs beside ${showNumber(beside.at(-1) ?? 0)} µs`);
     }
   }
-  const batchRecords = await weir.batchRecords();
+  const batchRecords = await meanBatch(weir);
   for (const server of servers) await server.stop();
 
   const targets: Target[] = [];
@@ -59,48 +59,17 @@ async function run({ programs, rounds, note }: Bench): Promise<Findings> {
   };
 }
 
-interface Loaded {
-  /** CPU microseconds per request. */
-  load(kind: RequestKind, requests: number): Promise<number>;
-  stop(): Promise<void>;
+/** CPU microseconds per request. */
+async function costOf({ port, key, cpuMicros }: Server, kind: RequestKind, requests: number): Promise<number> {
+  const before = await cpuMicros();
+  await sendLoad({ port, connections: CONNECTIONS, requests, status: kind.status, make: kind.make(key) });
+  return ((await cpuMicros()) - before) / requests;
 }
 
-async function startGateway(programs: Programs, folder: string): Promise<Loaded & { batchRecords(): Promise<number> }> {
-  const program = programs.start('main', ['gateway'], {
-    WEIR_DATA_DIR: folder,
-    PORT: '0',
-    RATE_LIMIT_COLLECT: '1000000000',
-    RATE_LIMIT_EVENTS: '1000000000',
-  });
-  const [text] = await program.printed(/Bearer (\S+?)'/);
-  const key = /Bearer (\S+?)'/.exec(text)?.[1] ?? '';
-  const [, port] = await program.printed(/ready: http:\/\/127\.0\.0\.1:(\d+)/);
-  return {
-    ...loaded(program, Number(port), key),
-    /** Records of the mean append. */
-    async batchRecords() {
-      const metrics = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
-      const figure = (name: string): number =>
-        Number(new RegExp(`^weir_gateway_append_batch_records_${name} (\\S+)`, 'm').exec(metrics)?.[1]);
-      return figure('sum') / figure('count');
-    },
-  };
-}
-
-async function startBareServer(programs: Programs): Promise<Loaded> {
-  const program = programs.start('bare-server', [], {});
-  const [, port] = await program.printed(/listening (\d+)/);
-  // The same request, key included, though nobody looks at it.
-  return loaded(program, Number(port), 'wk_0123456789012345678901234567890123456789012');
-}
-
-function loaded(program: RunningProgram, port: number, key: string): Loaded {
-  return {
-    async load(kind, requests) {
-      const before = await program.cpuMicros();
-      await sendLoad({ port, connections: CONNECTIONS, requests, status: kind.status, make: kind.make(key) });
-      return ((await program.cpuMicros()) - before) / requests;
-    },
-    stop: () => program.stop(),
-  };
+/** Records of the gateway's mean append. */
+async function meanBatch({ url }: Server): Promise<number> {
+  const metrics = await (await fetch(`${url}/metrics`)).text();
+  const figure = (name: string): number =>
+    Number(new RegExp(`^weir_gateway_append_batch_records_${name} (\\S+)`, 'm').exec(metrics)?.[1]);
+  return figure('sum') / figure('count');
 }

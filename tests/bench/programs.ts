@@ -9,6 +9,8 @@ import { build, type Plugin } from 'esbuild';
 export interface Programs {
   /** Runs a program of `programs/` to its end and reads the JSON that it prints. */
   measure<T>(name: string, task: object): Promise<T>;
+  /** Runs `weir` or another program to its end; what it prints is dropped. Rejects where it fails. */
+  run(name: string, args: readonly string[], env: Readonly<Record<string, string>>): Promise<void>;
   /** Starts `main`, `weir` or a program of `programs/` that serves; its CPU can be asked for. */
   start(name: string, args: readonly string[], env: Readonly<Record<string, string>>): RunningProgram;
   path(name: string): string;
@@ -83,6 +85,12 @@ export async function buildPrograms(profileDir: string | undefined): Promise<Pro
       const code = await new Promise<number | null>((resolve) => child.once('close', resolve));
       if (code !== 0) throw new Error(`${name} ended with ${code}`);
       return JSON.parse(printed()) as T;
+    },
+    async run(name, args, env) {
+      const child = launch(name, [], args, env);
+      child.stdout?.resume();
+      const code = await new Promise<number | null>((resolve) => child.once('close', resolve));
+      if (code !== 0) throw new Error(`${name} ${args.join(' ')} ended with ${code}`);
     },
     start(name, args, env) {
       const child = launch(name, ['--import', path('cpu-probe')], args, { LOG_LEVEL: 'error', ...env });

@@ -1,7 +1,9 @@
+import { endToEnd } from './end-to-end.ts';
 import { enrich } from './enrich.ts';
 import { gateway } from './gateway.ts';
+import { importLog } from './import.ts';
 import { log } from './log.ts';
 import type { Scenario } from './scenario.ts';
 import { write } from './write.ts';
 
-export const SCENARIOS: readonly Scenario[] = [gateway, log, enrich, write];
+export const SCENARIOS: readonly Scenario[] = [gateway, log, enrich, write, endToEnd, importLog];

@@ -62,7 +62,7 @@ async function run({ programs, rounds }: Bench): Promise<Findings> {
     targets: [target('time', time), target('CPU', work)],
     notes: [
       `${rows} rows a round (${showNumber(bytes / rows, 0)} bytes each): what the enricher makes of ${origin === 'real' ? 'the real access log' : 'a generated access log (../shared is missing)'}, many times over, in ${PARTITIONS} partitions. Both sides insert into the same table \`records\` with all its views, in blocks of ${rowsMax} rows, ${INSERTS_AT_ONCE} at once, each with a token, through the same client. The two sides' bytes differ in the log's ID alone.`,
-      `The writer's time runs from startWriter on a full log to the last commit; the rows of a round are whole batches, so it need not linger (${lingerMs} ms) for a last one; more inserts than the direct side made mean that it cut batches early. ${rounds} rounds after one that is not counted; who goes first alternates.`,
+      `The writer's time runs from startWriter on a full log to the last commit; the rows of a round are whole batches, so it need not linger (${lingerMs} ms) for a last one; more inserts than the direct side made mean that it cut batches early. ${rounds} rounds after one that is not counted; who goes first alternates, and each waits until the merges of what came before are over.`,
     ],
   };
 }

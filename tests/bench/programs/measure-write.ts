@@ -72,22 +72,18 @@ async function main(task: WriteTask): Promise<WriteFigures> {
   const rows = partitions * rowsPerPartition;
   let bytes = 0;
   for (let round = -1; round < rounds; round++) {
-    // Who goes first alternates: the table grows, and merges of one's rows may run while the other is measured.
+    const engines = await filledLog(join(folder, `log-${round}-writer`));
+    const source = await filledLog(join(folder, `log-${round}-direct`));
+    const blocks = await directBlocks(source, task);
+    await source.close();
+    bytes = blocks.reduce((sum, block) => sum + block.length, 0);
     const arms = [
-      async () => {
-        const engines = await filledLog(join(folder, `log-${round}-writer`));
-        await measured(round < 0 ? undefined : writer, () => runWriter(engines, counted, task));
-        await engines.close();
-      },
-      async () => {
-        const engines = await filledLog(join(folder, `log-${round}-direct`));
-        const blocks = await directBlocks(engines, task);
-        await engines.close();
-        bytes = blocks.reduce((sum, block) => sum + block.length, 0);
-        await measured(round < 0 ? undefined : direct, () => insertDirectly(blocks, round, counted, task));
-      },
+      () => measured(round < 0 ? undefined : writer, () => runWriter(engines, counted, task)),
+      () => measured(round < 0 ? undefined : direct, () => insertDirectly(blocks, round, counted, task)),
     ];
+    // Who goes first alternates, because the tables grow.
     for (const arm of round % 2 === 0 ? arms : arms.reverse()) await arm();
+    await engines.close();
   }
   await analytics.close();
   await clickhouse.close();
@@ -95,6 +91,7 @@ async function main(task: WriteTask): Promise<WriteFigures> {
 
   async function measured(arm: Arm | undefined, work: () => Promise<void>): Promise<void> {
     (globalThis as { gc?: () => void }).gc?.();
+    await untilMerged(analytics);
     inserts = 0;
     const engineBefore = ticksOf(pid() ?? 0);
     const ownBefore = process.cpuUsage();
@@ -180,6 +177,15 @@ async function insertDirectly(
     }
   };
   await Promise.all(Array.from({ length: insertsAtOnce }, insert));
+}
+
+/** Merges of what was inserted before are not the next one's cost. */
+async function untilMerged(analytics: Analytics): Promise<void> {
+  for (let quiet = 0; quiet < 3; ) {
+    const [row] = await analytics.select<{ merges: string | number }>('SELECT count() AS merges FROM system.merges');
+    quiet = Number(row?.merges) === 0 ? quiet + 1 : 0;
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
 }
 
 /** User and system time of a process, from /proc; elsewhere 0. */
