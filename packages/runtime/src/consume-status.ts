@@ -7,7 +7,7 @@ export interface PartitionStatus {
   readonly recordsPerSecond: number;
   /** The failure that is being retried now. */
   readonly lastError?: string;
-  /** Why the partition stands still until a person looks. */
+  /** Why a person should look; where nothing goes on (`recordsPerSecond`), the partition stands still until then. */
   readonly alarm?: string;
 }
 

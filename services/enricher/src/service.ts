@@ -3,6 +3,7 @@ import { GROUP_ENRICHER, TOPIC_RAW } from '@weir/domain/topics';
 import type { EventLog } from '@weir/ports/event-log';
 import type { Registry } from '@weir/ports/registry';
 import type { StateStore } from '@weir/ports/state-store';
+import { assertLogReaches } from '@weir/runtime/assert-log-reaches';
 import { describeError } from '@weir/runtime/consume-retry';
 import { createPartitionProgress, type PartitionProgress, type PartitionStatus } from '@weir/runtime/consume-status';
 import type { Logger } from '@weir/runtime/logger';
@@ -53,6 +54,7 @@ export async function startEnricher<Draft>(deps: EnricherDeps<Draft>): Promise<E
       const { partition } = handle;
       const progress = createPartitionProgress(partition, handle.committed?.offset ?? 0, clock);
       partitions.set(partition, progress);
+      await assertNothingIsLost(partition, handle.committed?.offset ?? 0);
       const consumer = openPartition(handle, { ...deps, metrics, progress, rawRetentionMs });
       return {
         handle: (records) => consumer.handle(records),
@@ -76,6 +78,13 @@ export async function startEnricher<Draft>(deps: EnricherDeps<Draft>): Promise<E
       logger[damaged || code === 'bug' ? 'error' : 'warn']({ partition, code, err: error }, 'enricher: retrying');
     },
   });
+
+  async function assertNothingIsLost(partition: number, committed: number): Promise<void> {
+    const log = { eventLog, topic: TOPIC_RAW, group: GROUP_ENRICHER, partition };
+    await assertLogReaches({ ...log, end: committed, seenBy: "the enricher's commit" });
+    const { appliedTo } = await deps.stateStore.readFold({ logId: eventLog.logId, partition }, []);
+    await assertLogReaches({ ...log, end: appliedTo, seenBy: 'the state store' });
+  }
 
   return {
     ready: () => !closed,

@@ -222,6 +222,31 @@ test('raw records that retention removed unread are an alarm, never silence', as
   expect((await eventLog.positions(TOPIC_RAW, GROUP_ENRICHER))[0]?.committed).toBe(10);
 });
 
+test.each(["the enricher's commit", 'the state store'])('a raw log that ends before %s: an alarm', async (seenBy) => {
+  const { eventLog } = harness;
+  await harness.put(0, someRecords(10));
+  const first = await harness.start();
+  await harness.caughtUp();
+  await first.close();
+  await harness.put(0, someRecords(5, 1));
+  const second = await harness.start({
+    eventLog: {
+      ...eventLog,
+      positions: async (...of) => (await eventLog.positions(...of)).map((position) => ({ ...position, end: 8 })),
+      consume: (options) =>
+        eventLog.consume({
+          ...options,
+          open: (handle) =>
+            options.open(seenBy === 'the state store' ? { ...handle, committed: { offset: 3, metadata: '' } } : handle),
+        }),
+    },
+  });
+  const alarm = await eventually('the alarm', () => second.status()[0]?.alarm);
+  expect(alarm).toContain(`events.raw partition 0 ends at offset 8, but ${seenBy} goes up to 10`);
+  await second.close();
+  expect(await harness.enriched(0)).toHaveLength(10);
+});
+
 test('an alarm at half of the retention', async () => {
   await harness.put(0, someRecords(3));
   harness.time.now += 37 * 3600_000;

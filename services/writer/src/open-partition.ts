@@ -1,6 +1,7 @@
 import { DependencyError, isDependencyError } from '@weir/domain/errors';
-import { TOPIC_ENRICHED } from '@weir/domain/topics';
-import type { PartitionConsumer, StoredRecord } from '@weir/ports/event-log';
+import { GROUP_WRITER, TOPIC_ENRICHED, TOPIC_RAW } from '@weir/domain/topics';
+import type { EventLog, PartitionConsumer, StoredRecord } from '@weir/ports/event-log';
+import { assertLogReaches } from '@weir/runtime/assert-log-reaches';
 import { assertOwned, describeError } from '@weir/runtime/consume-retry';
 import { readRow } from './batch.ts';
 import { type BatchLimits, createBatcher } from './batcher.ts';
@@ -12,6 +13,7 @@ export interface WriterLimits extends BatchLimits {
 }
 
 export interface PartitionDeps extends WriteBatchDeps {
+  readonly eventLog: EventLog;
   readonly limits: WriterLimits;
 }
 
@@ -163,11 +165,16 @@ interface Start {
   readonly warning?: string;
 }
 
-/** Where to go on: what the commit says, but never below what the table holds. */
-async function findStart({ handle, analytics, logId }: PartitionDeps): Promise<Start> {
+/** Where to go on: what the commit says, but never below what the table holds. Rejects where the log has less than these. */
+async function findStart({ handle, analytics, eventLog, logId }: PartitionDeps): Promise<Start> {
   const committed = readCommitted(handle.committed?.metadata ?? '', handle.partition);
   const highest = await analytics.highestRawOffset(logId, handle.partition);
   const { next, plan } = committed ?? { next: 0 };
+  const log = { eventLog, group: GROUP_WRITER, partition: handle.partition };
+  await assertLogReaches({ ...log, topic: TOPIC_RAW, end: highest + 1, seenBy: 'the table records' });
+  await assertLogReaches({ ...log, topic: TOPIC_RAW, end: next, seenBy: "the writer's commit" });
+  const read = handle.committed?.offset ?? 0;
+  await assertLogReaches({ ...log, topic: TOPIC_ENRICHED, end: read, seenBy: "the writer's commit" });
 
   // Beyond its end nothing is inserted before another plan is committed: the commit is older than the table (it was lost or
   // set back), and the plan's token may be forgotten by now.

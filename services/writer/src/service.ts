@@ -48,6 +48,7 @@ export async function startWriter(deps: WriterDeps): Promise<Writer> {
       const { logId } = eventLog;
       const consumer = await openPartition({
         handle,
+        eventLog,
         logId,
         analytics,
         clock,

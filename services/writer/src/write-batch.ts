@@ -27,7 +27,7 @@ export type WriteBatch = (batch: Batch) => Promise<void>;
 /** About two minutes: what is still away then may need a person. */
 const TRIES_BEFORE_ALARM = 30;
 
-/** What is left to write in place of a piece. `stop`: why nothing more should be tried before a person looks, or a while. */
+/** What is left to write in place of a piece. `stop`: why nothing more should be tried for a while. */
 interface Step {
   readonly left: readonly Batch[];
   readonly stop?: string;
@@ -37,10 +37,10 @@ interface Step {
 const PLAN_FRESH_MS = 10_000;
 
 /**
- * So many rows in a row may be refused before it looks like everything is: then the partition stops, and tries again every
- * 5 s. (A missing table or column shows at once: the dead letter is refused too, and nothing is dead-lettered.)
+ * So many refused rows in a row are an alarm, but stop nothing: each is refused alone while its dead letter, a line with every
+ * column in it, is taken, so the table takes rows (docs/decisions/0006). Where it does not, that stops the partition.
  */
-export const DEAD_RUN_ROWS_MAX = 20;
+export const DEAD_RUN_ALARM_ROWS = 20;
 
 /**
  * Resolves when every row of the batch is in `records`, itself or as a dead letter. Rejects with `partition_lost`.
@@ -81,7 +81,8 @@ export function createWriteBatch(deps: WriteBatchDeps, redo: Plan | undefined): 
       metrics.dead(partition);
       logger.error({ partition, rawOffset: insert.plan.from }, 'row refused by ClickHouse: dead letter');
     }
-    progress.recovered();
+    if (deadRun < DEAD_RUN_ALARM_ROWS) progress.recovered();
+    else if (progress.raise(DEAD_RUN_ALARM)) metrics.alarm(partition);
     return { left: [] };
   }
 
@@ -89,9 +90,6 @@ export function createWriteBatch(deps: WriteBatchDeps, redo: Plan | undefined): 
     if (piece.rows.length > 1) return { left: halve(piece) };
     const asItWas = { rows: piece.rows };
     if (piece.dead !== undefined) return { left: [asItWas], stop: `even a dead letter is refused: ${error}` };
-    if (deadRun >= DEAD_RUN_ROWS_MAX) {
-      return { left: [asItWas], stop: `${deadRun} rows in a row were refused, and the next too: ${error}` };
-    }
     return { left: [{ ...asItWas, dead: printable(error).slice(0, DEAD_ERROR_CHARS_MAX) }] };
   }
 
@@ -122,6 +120,8 @@ export function createWriteBatch(deps: WriteBatchDeps, redo: Plan | undefined): 
     logger[passing ? 'warn' : 'error']({ partition, code, err: error }, 'writer: retrying');
   }
 }
+
+const DEAD_RUN_ALARM = `${DEAD_RUN_ALARM_ROWS} rows in a row or more were refused and are dead letters now: see dead_letters`;
 
 function samePlan(a: Plan, b: Plan): boolean {
   return a.to === b.to && a.version === b.version && a.checksum === b.checksum && a.dead === b.dead;

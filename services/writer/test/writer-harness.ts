@@ -10,7 +10,7 @@ import {
   RECORDS_COLUMNS,
   type RecordsColumn,
 } from '@weir/domain/records-columns';
-import { GROUP_WRITER, TOPIC_ENRICHED } from '@weir/domain/topics';
+import { GROUP_WRITER, TOPIC_ENRICHED, TOPIC_RAW } from '@weir/domain/topics';
 import { startEmbeddedClickhouse } from '@weir/embedded-clickhouse/start-embedded-clickhouse';
 import type { Analytics } from '@weir/ports/analytics';
 import type { EventLog } from '@weir/ports/event-log';
@@ -63,7 +63,7 @@ export interface StoredOutcome {
 
 export interface Harness {
   readonly eventLog: EventLog;
-  /** Appends outcomes of these raw offsets; `bad` ones hold a value that ClickHouse refuses. */
+  /** Appends outcomes of these raw offsets, and raw records where there are none yet; `bad` ones hold a value that ClickHouse refuses. */
   put(
     raws: readonly number[],
     options?: { receivedAt?: number; bad?: readonly number[]; version?: number },
@@ -83,9 +83,16 @@ export async function openHarness({ analytics }: Engine): Promise<Harness> {
     clock: Date.now,
     retentionMs: () => Number.POSITIVE_INFINITY,
   });
+  let rawEnd = 0;
   return {
     eventLog,
     async put(raws, { receivedAt = JUNE, bad = [], version = 1 } = {}) {
+      const missing = Math.max(0, Math.max(-1, ...raws) + 1 - rawEnd);
+      rawEnd += missing;
+      await eventLog.append(
+        TOPIC_RAW,
+        range(0, missing).map(() => ({ partition: 0, value: new Uint8Array(0) })),
+      );
       await eventLog.append(
         TOPIC_ENRICHED,
         raws.map((raw) => ({

@@ -1,10 +1,13 @@
 import { DependencyError } from '@weir/domain/errors';
+import { RECORDS_COLUMNS } from '@weir/domain/records-columns';
 import { GROUP_WRITER, TOPIC_ENRICHED } from '@weir/domain/topics';
 import type { RecordsBatch } from '@weir/ports/analytics';
 import type { Commit, EventLog } from '@weir/ports/event-log';
 import { eventually } from '@weir/testkit/eventually';
 import { createFaultyAnalytics } from '@weir/testkit/faulty-analytics';
+import { deadLine } from '../src/dead-line.ts';
 import { decodeProgress, encodeProgress } from '../src/plan.ts';
+import type { Writer } from '../src/service.ts';
 import { type Engine, type Harness, JULY, JUNE, openEngine, openHarness, range, rows } from './writer-harness.ts';
 
 let engine: Engine;
@@ -223,12 +226,35 @@ describe('a row that ClickHouse refuses is found by halving the batch, and becom
     expect(await harness.stored()).toEqual(rows(8));
   });
 
-  test('a long run of refused rows stops the partition', async () => {
-    await harness.put(range(0, 60), { bad: range(0, 60) });
-    const writer = await harness.start({}, 60);
-    const alarm = await eventually('the alarm', () => writer.status()[0]?.alarm);
-    expect(alarm).toContain('20 rows in a row were refused');
+  test('a long run of refused rows is an alarm, and stops nothing', async () => {
+    await harness.put(range(0, 60), { bad: range(10, 50) });
+    const alarms: (string | undefined)[] = [];
+    let writer: Writer | undefined;
+    writer = await harness.start(
+      {
+        analytics: {
+          ...engine.analytics,
+          async insertRecords(batch) {
+            alarms.push(writer?.status()[0]?.alarm);
+            await engine.analytics.insertRecords(batch);
+          },
+        },
+      },
+      60,
+    );
+    await harness.caughtUp();
+    expect(writer.status()[0]?.alarm).toBeUndefined();
     await writer.close();
-    expect(await harness.stored()).toHaveLength(20);
+    expect(alarms).toContain('20 rows in a row or more were refused and are dead letters now: see dead_letters');
+    const stored = await harness.stored();
+    expect(stored.map(({ copies }) => copies)).toEqual(range(0, 60).map(() => 1));
+    expect(stored.filter(({ outcome }) => outcome === 'dead').map(({ raw }) => raw)).toEqual(range(10, 50));
+  });
+
+  test('a dead letter has a value in every column: a table that takes it takes rows', () => {
+    const row = { rawOffset: 3, offset: 4, version: 1, receivedAt: JUNE, line: Buffer.from('not JSON\n') };
+    const values = JSON.parse(Buffer.from(deadLine({ logId: 'l', partition: 0, row, error: 'e' })).toString());
+    expect(values).toHaveLength(RECORDS_COLUMNS.length);
+    expect(values).not.toContain(null);
   });
 });

@@ -1,0 +1,30 @@
+import { DependencyError } from '@weir/domain/errors';
+import type { EventLog } from '@weir/ports/event-log';
+
+export interface LogReach {
+  readonly eventLog: EventLog;
+  readonly topic: string;
+  readonly group: string;
+  readonly partition: number;
+  /** One past the highest offset that somebody has seen in the partition. */
+  readonly end: number;
+  /** Who has: for the message. */
+  readonly seenBy: string;
+}
+
+/**
+ * A partition that ends before what others hold of it has lost records: it was restored from a backup or cut by its broker.
+ * New records would get offsets that were given before, and be passed over as repeats, silently. Rejects with
+ * `event_log_damaged`; what an operator does then: docs/decisions/0007.
+ */
+export async function assertLogReaches({ eventLog, topic, group, partition, end, seenBy }: LogReach): Promise<void> {
+  if (end === 0) return;
+  // Read after what was seen: ends only grow.
+  const found = (await eventLog.positions(topic, group))[partition]?.end ?? 0;
+  if (found >= end) return;
+  throw new DependencyError(
+    'event_log_damaged',
+    `${topic} partition ${partition} ends at offset ${found}, but ${seenBy} goes up to ${end}: the log ${eventLog.logId} has lost ` +
+      'records (was it restored from a backup?). Nothing is written until that is mended: see docs/decisions/0007',
+  );
+}
