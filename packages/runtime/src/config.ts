@@ -36,6 +36,9 @@ export interface Config {
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
+/** One process works one partition off in order anyway; each further one costs pages in every commit and an insert of its own. */
+const PARTITIONS_EMBEDDED = 1;
+const PARTITIONS_KAFKA = 12;
 const TAKEN_PATHS =
   /^\/(api\/(admin(\/.*)?|v1\/events(\/.*)?|identify|collect)|healthz|readyz|metrics|openapi\.json|weir\.js|dashboard(\/.*)?|demo(\/.*)?)$/;
 
@@ -80,6 +83,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     reader.problem('TRUSTED_PROXIES as a hop count must be at most 32');
   }
 
+  const engines = readEngineConfig(reader);
   const config: Config = {
     host: text('HOST') ?? '127.0.0.1',
     port: whole('PORT', 8080, 0, 65_535),
@@ -96,14 +100,14 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     rawRetentionHours: whole('RAW_RETENTION_HOURS', 72, 1, 8760),
     enrichedRetentionDays: whole('ENRICHED_RETENTION_DAYS', 30, 1, 3650),
     logLevel,
-    partitions: whole('WEIR_PARTITIONS', 4, 1, 1024),
+    partitions: whole('WEIR_PARTITIONS', engines.kafka === undefined ? PARTITIONS_EMBEDDED : PARTITIONS_KAFKA, 1, 1024),
     batch: {
-      appendLingerMs: whole('WEIR_APPEND_LINGER_MS', 2, 0, 1000),
+      appendLingerMs: whole('WEIR_APPEND_LINGER_MS', 5, 0, 1000),
       writerRowsMax: whole('WEIR_WRITER_ROWS_MAX', 20_000, 1, 100_000),
       writerBytesMax: whole('WEIR_WRITER_BYTES_MAX', 16 * 1024 * 1024, 65_536, 256 * 1024 * 1024),
       writerLingerMs: whole('WEIR_WRITER_LINGER_MS', 250, 0, 60_000),
     },
-    engines: readEngineConfig(reader),
+    engines,
     drainTimeoutMs: whole('WEIR_DRAIN_TIMEOUT_MS', 20_000, 0, 600_000),
   };
   if (reader.problems.length > 0) throw new ConfigError(reader.problems);
