@@ -11,6 +11,8 @@ export interface ClickhouseAnalyticsConfig {
   readonly url: string;
   readonly username: string;
   readonly password: string;
+  /** Who asks the queries of people; default: the user above, whose queries are made read-only. */
+  readonly reader?: { readonly url: string; readonly username: string; readonly password: string };
   /** Default: `weir`. */
   readonly database?: string;
   /** `schemas/clickhouse` */
@@ -47,16 +49,19 @@ const INSERT_SETTINGS = {
 /** Connects on first use; `migrate` makes the database and its tables. */
 export function openClickhouseAnalytics(config: ClickhouseAnalyticsConfig): Analytics {
   const database = config.database ?? 'weir';
-  const client = createClient({
-    url: config.url,
-    username: config.username,
-    password: config.password,
-    database,
-    request_timeout: REQUEST_TIMEOUT_MS,
-    max_open_connections: CONNECTIONS_MAX,
-    // Errors are the caller's to log: the client's own lines would hold statements.
-    log: { level: ClickHouseLogLevel.OFF },
-  });
+  const connect = ({ url, username, password }: Omit<ClickhouseAnalyticsConfig, 'migrationsDir'>) =>
+    createClient({
+      url,
+      username,
+      password,
+      database,
+      request_timeout: REQUEST_TIMEOUT_MS,
+      max_open_connections: CONNECTIONS_MAX,
+      // Errors are the caller's to log: the client's own lines would hold statements.
+      log: { level: ClickHouseLogLevel.OFF },
+    });
+  const client = connect(config);
+  const reader = connect(config.reader ?? config);
 
   return {
     async migrate() {
@@ -93,7 +98,7 @@ export function openClickhouseAnalytics(config: ClickhouseAnalyticsConfig): Anal
 
     select,
 
-    userQuery: (query, params) => runUserQuery(client, query, params),
+    userQuery: (query, params) => runUserQuery(reader, query, params),
 
     async ping() {
       const result = await client.ping({ select: true });
@@ -101,7 +106,9 @@ export function openClickhouseAnalytics(config: ClickhouseAnalyticsConfig): Anal
         throw new DependencyError('analytics_unavailable', result.error.message, { cause: result.error });
     },
 
-    close: () => client.close(),
+    async close() {
+      await Promise.all([client.close(), reader.close()]);
+    },
   };
 
   async function select<Row>(query: string, params: Readonly<Record<string, unknown>> = {}): Promise<readonly Row[]> {

@@ -28,8 +28,8 @@ export async function openAnalytics({ config, files, logger, stack }: OpenAnalyt
   const { clickhouse } = config.engines;
   const { migrationsDir } = files;
   if (clickhouse !== undefined) {
-    const { writer, database } = clickhouse;
-    const analytics = openClickhouseAnalytics({ ...writer, database, migrationsDir });
+    const { writer, reader, database } = clickhouse;
+    const analytics = openClickhouseAnalytics({ ...writer, reader, database, migrationsDir });
     stack.add(analytics, (opened) => opened.close());
     return { analytics, ready: migrateWhenThere(analytics, logger) };
   }
