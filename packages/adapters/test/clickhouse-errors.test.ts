@@ -1,0 +1,44 @@
+import { ClickHouseError } from '@clickhouse/client';
+import { insertError, statementError } from '../src/clickhouse-errors.ts';
+
+const of = (code: number, message = 'm'): ClickHouseError =>
+  new ClickHouseError({ code: String(code), message, type: 'SOME_TYPE' });
+
+describe("an insert's error: the rows are at fault unless it is known that they are not", () => {
+  test.each([6, 26, 27, 33, 38, 41, 53, 70, 72, 117, 131, 321, 349, 376, 407, 467, 469, 1001])('%i: a row', (code) => {
+    expect(insertError(of(code)).code).toBe('analytics_refused');
+  });
+
+  test.each([1_999, 700, 49])('%i, of which nothing is known: a row', (code) => {
+    expect(insertError(of(code)).code).toBe('analytics_refused');
+  });
+
+  test.each([
+    ['connections', [95, 96, 198, 203, 209, 210, 279, 1000]],
+    ['time', [159, 160]],
+    ['memory', [173, 241]],
+    ['load', [202, 252, 364, 439]],
+    ['the disk', [74, 75, 76, 204, 243]],
+    ['a table or replica that is read-only', [164, 225, 242, 244, 254, 285, 286, 319, 999]],
+    ['who may write', [192, 193, 194, 195, 201, 497, 516]],
+    ['which table, which columns', [16, 47, 60, 81, 218]],
+    ['the end of the server', [236, 394]],
+  ])('%s: not the rows', (_, codes) => {
+    for (const code of codes) expect([code, insertError(of(code)).code]).toEqual([code, 'analytics_unavailable']);
+  });
+
+  test('what is no answer of ClickHouse: not the rows', () => {
+    expect(insertError(new Error('socket hang up')).code).toBe('analytics_unavailable');
+  });
+
+  test('names the place, and nothing of the row', () => {
+    const error = insertError(of(27, 'while reading the value of key url: "ada@example.com" (at row 7)'));
+    expect(error.message).toBe('ClickHouse error 27 SOME_TYPE, column url, row 7');
+    expect(error.cause).toBeUndefined();
+  });
+});
+
+test("a statement of Weir's own is refused where it is wrong", () => {
+  expect(statementError(of(62)).code).toBe('analytics_refused');
+  expect(statementError(of(210)).code).toBe('analytics_unavailable');
+});
