@@ -1,0 +1,117 @@
+import { randomUUID } from 'node:crypto';
+import { openRedisRateLimiter } from '@weir/adapters/redis-rate-limiter';
+import { openRedisStateStore } from '@weir/adapters/redis-state-store';
+import { eventually } from '@weir/testkit/eventually';
+import { describeLive } from '@weir/testkit/live-ports';
+import { Redis } from 'ioredis';
+import { pino } from 'pino';
+import { readText } from './read-files.ts';
+
+/** The rules of a user in infra/redis/users.acl, without the password. */
+function rulesOf(user: string): readonly string[] {
+  const line = readText('infra/redis/users.acl')
+    .split('\n')
+    .find((one) => one.startsWith(`user ${user} `));
+  return (line ?? '')
+    .split(' ')
+    .slice(2)
+    .filter((word) => word !== '' && !word.startsWith('#'));
+}
+
+describe('infra/redis', () => {
+  test('users.acl has one user with a password that is filled in, and no other way in', () => {
+    expect(readText('infra/redis/users.acl').match(/^user \S+ \S+ \S+/gm)).toEqual([
+      'user default off resetpass',
+      'user weir on #REDIS_PASSWORD_SHA256',
+    ]);
+    expect(rulesOf('weir')).toEqual(expect.arrayContaining(['~weir:*', 'nocommands']));
+  });
+
+  test('redis.conf never evicts and keeps an append-only file', () => {
+    const settings = new Map(
+      readText('infra/redis/redis.conf')
+        .split('\n')
+        .map((line) => line.split(/ (.*)/).slice(0, 2) as [string, string]),
+    );
+    expect(settings.get('maxmemory-policy')).toBe('noeviction');
+    expect(settings.get('appendonly')).toBe('yes');
+  });
+});
+
+describeLive('redis', (address) =>
+  describe('users.acl', () => {
+    const user = `weir-${randomUUID()}`;
+    const logger = pino({ level: 'silent' });
+    let admin: Redis;
+    let url: string;
+
+    beforeAll(async () => {
+      admin = new Redis(address());
+      await admin.call('ACL', 'SETUSER', user, ...rulesOf('weir'), '>secret');
+      await admin.call('ACL', 'LOG', 'RESET');
+      url = address().replace(/\/\/([^@]*@)?/, `//${user}:secret@`);
+    });
+    afterAll(async () => {
+      try {
+        await admin.call('ACL', 'DELUSER', user);
+      } finally {
+        admin.disconnect();
+      }
+    });
+
+    /** Redis 7.2 and later also log that ioredis may not name itself: no older one knows that command, and ioredis goes on. */
+    const denied = async () => {
+      const log = (await admin.call('ACL', 'LOG')) as string[][];
+      return log
+        .filter((entry) => entry.includes(user))
+        .map((entry) => entry[entry.indexOf('object') + 1])
+        .filter((name) => name !== 'client|setinfo');
+    };
+
+    test('state and limits need nothing that the user may not', async () => {
+      const store = await openRedisStateStore({ url, clock: Date.now, logger });
+      await eventually('connected', () => store.ping().then(() => true));
+      const claim = { siteId: 's', key: randomUUID(), owner: 'o' };
+      expect(await store.claimKeys([claim])).toEqual(['claimed']);
+      await store.confirmKeys([claim]);
+      await store.releaseKeys([claim]);
+      const holder = { siteId: 's', key: claim.key, holder: 'h', receivedAt: Date.now() };
+      expect(await store.holdFirst([holder], 60_000)).toEqual([holder]);
+      const partition = { logId: randomUUID(), partition: 0 };
+      await store.writeFold(partition, { from: 0, to: 7 }, [{ key: 'k', value: 'v', ttlMs: 60_000 }]);
+      await store.writeFold(partition, { from: 0, to: 8 }, [{ key: 'k', value: undefined, ttlMs: 0 }]);
+      expect(await store.readFold(partition, ['k'])).toEqual({ appliedTo: 8, values: [undefined] });
+      expect(await store.drift()).toEqual([]);
+      await store.close();
+
+      const limiter = openRedisRateLimiter({ url, clock: Date.now, logger });
+      const key = randomUUID();
+      await eventually('counted in Redis', async () => {
+        await limiter.take('events', key, 1_000_000);
+        return (await admin.keys(`*${key}*`)).length > 0;
+      });
+      await limiter.close();
+      expect(await denied()).toEqual([]);
+    });
+
+    test('it may touch no other key, and not the server', async () => {
+      const client = new Redis(url, { enableReadyCheck: false });
+      try {
+        for (const command of [
+          ['GET', 'other:key'],
+          ['SET', 'other:key', '1'],
+          ['EVAL', "return redis.call('GET', 'other:key')", '0'],
+          ['KEYS', '*'],
+          ['FLUSHALL'],
+          ['CONFIG', 'GET', '*'],
+          ['ACL', 'LIST'],
+          ['SHUTDOWN', 'NOSAVE'],
+        ]) {
+          await expect(client.call(command[0]!, ...command.slice(1))).rejects.toThrow(/NOPERM|can't access/);
+        }
+      } finally {
+        client.disconnect();
+      }
+    });
+  }),
+);
