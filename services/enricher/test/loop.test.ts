@@ -242,7 +242,7 @@ test.each(["the enricher's commit", 'the state store'])('a raw log that ends bef
     },
   });
   const alarm = await eventually('the alarm', () => second.status()[0]?.alarm);
-  expect(alarm).toContain(`events.raw partition 0 ends at offset 8, but ${seenBy} goes up to 10`);
+  expect(alarm).toContain(`events.raw partition 0 ended at offset 8, but ${seenBy} goes up to 10`);
   await second.close();
   expect(await harness.enriched(0)).toHaveLength(10);
 });

@@ -170,10 +170,18 @@ async function findStart({ handle, analytics, eventLog, logId }: PartitionDeps):
   const committed = readCommitted(handle.committed?.metadata ?? '', handle.partition);
   const highest = await analytics.highestRawOffset(logId, handle.partition);
   const { next, plan } = committed ?? { next: 0 };
-  const log = { eventLog, group: GROUP_WRITER, partition: handle.partition };
-  await assertLogReaches({ ...log, topic: TOPIC_RAW, end: highest + 1, seenBy: 'the table records' });
-  await assertLogReaches({ ...log, topic: TOPIC_RAW, end: next, seenBy: "the writer's commit" });
   const read = handle.committed?.offset ?? 0;
+  const log = { eventLog, group: GROUP_WRITER, partition: handle.partition };
+  await assertLogReaches({
+    ...log,
+    topic: TOPIC_RAW,
+    end: highest + 1,
+    seenBy: 'the table records',
+    cutAt: committed?.cutAt,
+    // Kept with the offset: the next look, or the next start, may find that the log has grown past it.
+    onCut: (cutAt) => handle.commit({ offset: read, metadata: encodeProgress({ ...(committed ?? { next }), cutAt }) }),
+  });
+  await assertLogReaches({ ...log, topic: TOPIC_RAW, end: next, seenBy: "the writer's commit" });
   await assertLogReaches({ ...log, topic: TOPIC_ENRICHED, end: read, seenBy: "the writer's commit" });
 
   // Beyond its end nothing is inserted before another plan is committed: the commit is older than the table (it was lost or

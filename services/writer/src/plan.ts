@@ -21,13 +21,16 @@ export interface Plan {
 export interface Progress {
   readonly next: number;
   readonly plan?: Plan;
+  /** Where the raw partition was found to end although the table had more: what it holds from there on is not what was inserted. */
+  readonly cutAt?: number;
 }
 
 /** Cut so that the metadata stays below its 2,000 bytes, whatever is in it. */
 export const DEAD_ERROR_CHARS_MAX = 300;
 
-export function encodeProgress({ next, plan }: Progress): string {
-  if (plan === undefined) return JSON.stringify({ n: next });
+export function encodeProgress({ next, plan, cutAt }: Progress): string {
+  const cut = cutAt === undefined ? {} : { x: cutAt };
+  if (plan === undefined) return JSON.stringify({ n: next, ...cut });
   const { from, to, version, checksum, dead } = plan;
   return JSON.stringify({
     f: from,
@@ -36,19 +39,22 @@ export function encodeProgress({ next, plan }: Progress): string {
     v: version,
     s: checksum,
     ...(dead === undefined ? {} : { d: dead }),
+    ...cut,
   });
 }
 
 /** `undefined` where nothing was ever committed. Throws on what `encodeProgress` did not write. */
 export function decodeProgress(metadata: string): Progress | undefined {
   if (metadata === '') return undefined;
-  const { n, f, t, c, v, s, d } = JSON.parse(metadata) as Record<string, unknown>;
-  if (isOffset(n)) return { next: n };
+  const { n, f, t, c, v, s, d, x } = JSON.parse(metadata) as Record<string, unknown>;
+  const cut = isOffset(x) ? { cutAt: x } : {};
+  if (isOffset(n)) return { next: n, ...cut };
   const sound = isOffset(f) && isOffset(t) && c === t - f + 1 && isOffset(v) && typeof s === 'string';
   if (!sound || (d !== undefined && (typeof d !== 'string' || f !== t))) {
     throw new TypeError(`the writer's commit can't be read: ${metadata.slice(0, 200)}`);
   }
-  return { next: f, plan: { from: f, to: t, version: v, checksum: s, ...(d === undefined ? {} : { dead: d }) } };
+  const dead = d === undefined ? {} : { dead: d };
+  return { next: f, plan: { from: f, to: t, version: v, checksum: s, ...dead }, ...cut };
 }
 
 export function planToken(logId: string, partition: number, { from, to, version }: Plan): string {

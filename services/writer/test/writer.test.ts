@@ -160,6 +160,12 @@ describe('on taking a partition the writer redoes the planned range byte for byt
     expect(Buffer.byteLength(text)).toBeLessThanOrEqual(2_000);
     expect(decodeProgress(text)).toEqual({ next: 5, plan });
     expect(decodeProgress(encodeProgress({ next: 7 }))).toEqual({ next: 7 });
+    for (const cut of [
+      { next: 7, cutAt: 3 },
+      { next: 5, plan, cutAt: 0 },
+    ]) {
+      expect(decodeProgress(encodeProgress(cut))).toEqual(cut);
+    }
     expect(() => decodeProgress('{"f":3}')).toThrow(TypeError);
   });
 });
