@@ -1,38 +1,65 @@
 // The browser snippet into dist/public/: what browsers load. Its sizes are a promise (issue 6): the build prints them and
 // fails above.
-import { readFileSync } from 'node:fs';
+import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
+import { minify } from 'terser';
 
-export const SNIPPET_FILES = [{ entry: 'script.ts', file: 'weir.js', holds: 'everything', gzipBytesMax: 2400 }];
+/** Names that no page sees; an option's name is a data attribute and stays. */
+const INTERNAL = /^(endpoints|cleanUrl|mode|path|leave|ids|visitor|hit|write|page)$/;
 
+export const SNIPPET_FILES = [
+  {
+    entry: 'core-script.ts',
+    file: 'weir.core.js',
+    holds: 'pageviews, SPA, track, identify, queue',
+    gzipBytesMax: 1600,
+  },
+  { entry: 'script.ts', file: 'weir.js', holds: 'everything', gzipBytesMax: 2457 },
+  { entry: 'create-weir.ts', file: 'weir.mjs', holds: 'everything, as a module', gzipBytesMax: 2457 },
+  { entry: 'stub-script.ts', file: 'weir-stub.js', holds: 'calls before the script', gzipBytesMax: 300 },
+];
+
+/** Writes every form of the snippet and the demo pages; returns the sizes. */
 export async function buildSnippet(root) {
+  const publicDir = join(root, 'dist/public');
+  mkdirSync(publicDir, { recursive: true });
   const sizes = [];
-  for (const { entry, file, holds, gzipBytesMax, format = 'iife' } of SNIPPET_FILES) {
-    const outfile = join(root, 'dist/public', file);
-    await build({
-      absWorkingDir: join(root, 'packages/snippet/src'),
-      entryPoints: [entry],
-      outfile,
-      bundle: true,
-      minify: true,
-      format,
-      target: 'es2017',
-      logLevel: 'warning',
-    });
-    const bytes = readFileSync(outfile);
-    const gzipBytes = gzipSync(bytes, { level: 9 }).length;
-    sizes.push({ file, holds, bytes: bytes.length, gzipBytes, gzipBytesMax });
+  for (const { entry, file, holds, gzipBytesMax } of SNIPPET_FILES) {
+    const code = Buffer.from(await bundle(join(root, 'packages/snippet/src', entry), file.endsWith('.mjs')));
+    writeFileSync(join(publicDir, file), code);
+    sizes.push({ file, holds, bytes: code.length, gzipBytes: gzipSync(code, { level: 9 }).length, gzipBytesMax });
   }
-  console.error(
-    sizes
-      .map(
-        (size) =>
-          `${size.file}: ${size.gzipBytes} of ${size.gzipBytesMax} bytes gzip, ${size.bytes} plain (${size.holds})`,
-      )
-      .join('\n'),
-  );
-  const over = sizes.filter((size) => size.gzipBytes > size.gzipBytesMax);
-  if (over.length > 0) throw new Error(`over the size budget: ${over.map((size) => size.file).join(', ')}`);
+  cpSync(join(root, 'packages/snippet/demo'), join(publicDir, 'demo'), { recursive: true });
+  return sizes;
+}
+
+/** esbuild joins the files; terser takes a further 3 % off. */
+async function bundle(entry, isModule) {
+  const { outputFiles } = await build({
+    entryPoints: [entry],
+    bundle: true,
+    write: false,
+    format: isModule ? 'esm' : 'iife',
+    target: 'es2017',
+    mangleProps: INTERNAL,
+    tsconfigRaw: { compilerOptions: {} },
+    logLevel: 'warning',
+  });
+  const { code } = await minify(outputFiles[0].text, {
+    ecma: 2017,
+    module: isModule,
+    toplevel: true,
+    compress: { passes: 4, unsafe: true, unsafe_arrows: true, pure_getters: true, keep_fargs: false },
+  });
+  return `${code}\n`;
+}
+
+export function printSizes(sizes) {
+  for (const { file, holds, bytes, gzipBytes, gzipBytesMax } of sizes) {
+    console.error(`${file}: ${gzipBytes} bytes gzip (at most ${gzipBytesMax}), ${bytes} plain: ${holds}`);
+  }
+  const over = sizes.filter(({ gzipBytes, gzipBytesMax }) => gzipBytes > gzipBytesMax);
+  if (over.length > 0) throw new Error(`over the size budget: ${over.map(({ file }) => file).join(', ')}`);
 }

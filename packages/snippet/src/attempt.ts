@@ -6,3 +6,16 @@ export function attempt<T>(run: () => T): T | undefined {
     return undefined;
   }
 }
+
+/** What this browser keeps under a name for the origin. */
+export function kept(name: string): string {
+  return attempt(() => localStorage[name]) || '';
+}
+
+/** An empty text removes it. */
+export function keep(name: string, text: string | number): void {
+  attempt(() => {
+    if (text) localStorage[name] = text;
+    else delete localStorage[name];
+  });
+}

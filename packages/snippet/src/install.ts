@@ -1,21 +1,20 @@
-import type { Weir } from './weir.ts';
+import type { WeirCore } from './weir.ts';
 
-/** What the stub leaves behind: calls that came before the script, as [method, ...arguments]. */
-type Call = readonly [keyof Weir, ...unknown[]];
+/** What the stub keeps: calls that came before the script, as [method, ...arguments]. */
+export type KeptCall = readonly [string, ...unknown[]];
 
 declare global {
   interface Window {
-    weir?: Weir & { q?: Call[] };
+    weir?: WeirCore & { q?: KeptCall[] };
   }
 }
 
-/** Takes the one global, and makes up for the calls that the stub kept. Who opted out before is not counted first. */
-export function install(weir: Weir, pageview = true): void {
-  const calls: Call[] = window.weir?.q || [];
-  const call = ([method, ...args]: Call): unknown => (weir[method] as (...args: unknown[]) => unknown)(...args);
-  const isWish = ([method]: Call): boolean => /^(opt|set)/.test(method);
-  calls.filter(isWish).forEach(call);
-  if (pageview) weir.pageview();
-  calls.filter((kept) => !isWish(kept)).forEach(call);
+/** Takes the one global, and makes up for the calls that the stub kept: who opted out before is not counted first. */
+export function install(weir: WeirCore, manual?: boolean): void {
+  const calls = (window.weir || ({} as Window['weir'] & object)).q || [];
   window.weir = weir;
+  for (const [method, ...args] of calls) {
+    (weir as unknown as Record<string, (...args: unknown[]) => void>)[method]!(...args);
+  }
+  if (!manual) weir.pageview();
 }

@@ -1,107 +1,77 @@
-import { attempt } from './attempt.ts';
+import { attempt, keep, kept } from './attempt.ts';
 
 /** Hits on their way out: in order, one at a time, kept until the server has answered. */
 export interface Queue {
-  push(body: string): void;
-  /** Sends what waits; call it when the page is seen, or is seen again. */
-  resume(): void;
-  /** The page ends, or may: what waits goes out as beacons, and what can't is stored for the next page. */
+  /** Sends a hit, after those that wait. Without one: goes on with those that wait, the stored ones first. */
+  send(body?: string): void;
+  /** The page is hidden, or ends: what waits goes out as beacons, and what can't is stored for the next page. */
   leave(): void;
-  clear(): void;
 }
 
-const NAME = 'weir.q';
+export const QUEUE_NAME = 'weir.q';
 const WAITING_HITS_MAX = 60;
-const WAIT_SECONDS_MAX = 60;
+/** Longer with every failure in a row. */
+const WAIT_SECONDS = 3;
 
-/** `mayStore`: whether this browser may keep anything. Further endpoints are tried when one can't be reached. */
-export function createQueue(endpoints: string[], mayStore: () => boolean): Queue {
-  let hits: string[] = [];
+/** `keepsNothing`: whether this browser may keep nothing now. Further endpoints are tried when one can't be reached. */
+export function createQueue(endpoints: string[], keepsNothing: () => unknown): Queue {
+  const hits: string[] = [];
   /** 1 while the first hit is under way. */
   let busy = 0;
   let failures = 0;
-  let waitUntil = 0;
-  let timer: number | undefined;
+  let timer = 0;
 
-  const stored = (): string[] =>
-    attempt(() => {
-      const text = localStorage[NAME];
-      delete localStorage[NAME];
-      return JSON.parse(text);
-    }) || [];
-
-  const wait = (seconds: number): void => {
-    failures++;
-    waitUntil = Date.now() + (seconds + Math.random()) * 1e3;
+  const takeStored = (): string[] => {
+    const text = kept(QUEUE_NAME);
+    keep(QUEUE_NAME, '');
+    return attempt(() => JSON.parse(text)) || [];
   };
 
-  const flush = (): void => {
+  const goOn = (): void => {
     clearTimeout(timer);
-    if (busy || !hits.length) return;
-    const early = waitUntil - Date.now();
-    if (early > 0) {
-      timer = setTimeout(flush, early);
-      return;
-    }
-    busy = 1;
-    fetch(endpoints[0] as string, { method: 'POST', body: hits[0] as string, keepalive: true })
-      .then(
-        ({ status, headers }) => {
-          if (status < 500 && status !== 429) {
-            failures = 0;
-            hits.shift();
-          } else wait(+(headers.get('retry-after') as string) || (status < 500 ? WAIT_SECONDS_MAX : backoff()));
-        },
-        () => {
-          endpoints.push(endpoints.shift() as string);
-          wait(backoff());
-        },
-      )
-      .then(() => {
-        busy = 0;
-        flush();
-      });
+    timer = 0;
+    queue.send();
   };
-  const backoff = (): number => Math.min(2 ** failures, WAIT_SECONDS_MAX);
+
+  const flush = async (): Promise<void> => {
+    if (busy || timer || !hits[0]) return;
+    busy = 1;
+    let retryAfter: string | null | undefined;
+    try {
+      const { status, headers } = await fetch(endpoints[0] as string, {
+        method: 'POST',
+        body: hits[0],
+        keepalive: true,
+      });
+      if (status < 500 && status !== 429) {
+        hits.shift();
+        failures = -1;
+      }
+      retryAfter = headers.get('retry-after');
+    } catch {
+      endpoints.push(endpoints.shift() as string);
+    }
+    busy = 0;
+    if (failures++ >= 0) {
+      timer = setTimeout(goOn, (+(retryAfter as string) || failures * WAIT_SECONDS) * 1e3);
+    } else void flush();
+  };
 
   const queue: Queue = {
-    push(body) {
-      hits.push(body);
-      if (hits.length > WAITING_HITS_MAX) hits.splice(busy, 1);
-      flush();
-    },
-    resume() {
-      hits.splice(busy, 0, ...stored());
-      waitUntil = failures && waitUntil;
-      flush();
+    send(body) {
+      if (body) hits.push(body);
+      else hits.splice(busy, 0, ...takeStored());
+      if (hits[WAITING_HITS_MAX]) hits.splice(busy, 1);
+      void flush();
     },
     leave() {
-      const underWay = hits.splice(0, busy);
       // A server that is known to be failing would lose a beacon, which tells nobody.
-      while (
-        hits.length &&
-        navigator.onLine &&
-        !(failures && mayStore()) &&
-        navigator.sendBeacon(endpoints[0] as string, hits[0])
-      ) {
-        hits.shift();
+      while (hits[busy] && !failures && attempt(() => navigator.sendBeacon(endpoints[0] as string, hits[busy]))) {
+        hits.splice(busy, 1);
       }
-      if (hits.length && mayStore()) {
-        attempt(() => {
-          localStorage[NAME] = JSON.stringify(stored().concat(hits));
-          hits = [];
-        });
-      }
-      hits = underWay.concat(hits);
-    },
-    clear() {
-      stored();
-      hits.splice(busy);
+      if (!keepsNothing() && hits[busy]) keep(QUEUE_NAME, JSON.stringify(takeStored().concat(hits.splice(busy))));
     },
   };
-  addEventListener('online', () => {
-    waitUntil = 0;
-    queue.resume();
-  });
+  addEventListener('online', goOn);
   return queue;
 }

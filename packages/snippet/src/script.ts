@@ -1,12 +1,11 @@
+import { createWeir } from './create-weir.ts';
 import { install } from './install.ts';
-import { createWeir } from './weir.ts';
+import type { Options } from './options.ts';
 
 const { dataset, src } = document.currentScript as HTMLScriptElement;
-install(
-  createWeir({
-    site: dataset.site as string,
-    endpoints: [dataset.endpoint || new URL('/api/collect', src).href],
-    cookieless: dataset.cookieless != null,
-    spa: dataset.spa !== 'false',
-  }),
-);
+
+// A tag that stands twice counts once.
+if (!window.weir || window.weir.q) {
+  const options = Object.assign({ endpoint: new URL('api/collect', src).href }, dataset);
+  install(createWeir(options as unknown as Options), 'manual' in dataset);
+}

@@ -1,36 +1,31 @@
-import { attempt } from './attempt.ts';
+import { attempt, keep, kept } from './attempt.ts';
 
 /** The visitor of this browser and its session, shared by tabs and by the subdomains of a site. */
 export interface Visitor {
   /** [visitor ID, session ID]; made where there are none. `active`: this counts as activity of the session. */
   ids(active?: boolean): readonly [string, string];
-  /** Nothing of the visitor stays in this browser. */
-  forget(): void;
+  /** Keeps this state; an empty one removes all that there is of the visitor. */
+  write(state: string): void;
 }
 
 const SESSION_IDLE_MS = 18e5;
 const KEPT_SECONDS = 31536e3;
 const NAME = 'weir';
-// The cookie comes first: subdomains share it. Storage outlives a cleared cookie; memory serves where neither can be written.
-const STATE = /\bweir=(\w{32})\.(\w{32})\.(\d+)/;
+const STATE = /\bweir=(\d+)\.(\d+)\.(\d+)/;
 
 export function createVisitor(): Visitor {
   let memory = '';
 
   const write = (state: string): void => {
     memory = state;
+    keep(NAME, state);
     attempt(() => {
-      localStorage[NAME] = state;
-      if (!state) delete localStorage[NAME];
-    });
-    attempt(() => {
-      // The widest domain that the browser takes; a public suffix is refused silently.
+      // The widest domain that the browser takes, so that subdomains share it; a public suffix is refused silently.
       const labels = location.hostname.split('.');
-      for (let from = labels.length; from-- >= 0; ) {
-        const domain = from < 0 ? '' : `;domain=${labels.slice(from).join('.')}`;
+      for (let from = labels.length; from--; ) {
         // biome-ignore lint/suspicious/noDocumentCookie: the Cookie Store is missing on pages without TLS and in Firefox
-        document.cookie = `${NAME}=${state};path=/;samesite=lax;max-age=${state ? KEPT_SECONDS : 0}${domain}`;
-        if (state && document.cookie.includes(state)) break;
+        document.cookie = `${NAME}=${state};path=/;samesite=lax;max-age=${state && KEPT_SECONDS};domain=${labels.slice(from).join('.')}`;
+        if (!state === !document.cookie.includes(`${NAME}=${state}`)) break;
       }
     });
   };
@@ -38,20 +33,19 @@ export function createVisitor(): Visitor {
   return {
     ids(active) {
       const now = Date.now();
-      const cookie = attempt(() => document.cookie);
-      const stored = attempt(() => localStorage[NAME]);
-      const found = STATE.exec(`${cookie} ${NAME}=${stored} ${NAME}=${memory}`) || [];
-      const visitor = found[1] || randomId();
-      const fresh = now - +(found[3] || 0) > SESSION_IDLE_MS;
-      const session = fresh ? randomId() : (found[2] as string);
-      if (active || fresh) write(`${visitor}.${session}.${now}`);
-      return [visitor, session];
+      // The cookie comes first: subdomains share it. Storage outlives a cleared cookie; memory serves where neither is allowed.
+      const states = `${attempt(() => document.cookie)} ${NAME}=${kept(NAME)} ${NAME}=${memory}`;
+      const [, visitor = randomId(), session, seen = 0] = STATE.exec(states) || [];
+      const idle = now - +seen > SESSION_IDLE_MS;
+      const ids = [visitor, idle ? randomId() : (session as string)] as const;
+      if (active || idle) write(`${ids.join('.')}.${now}`);
+      return ids;
     },
-    forget: () => write(''),
+    write,
   };
 }
 
-/** 128 random bits in hex. `randomUUID` is missing on pages without TLS. */
-export function randomId(): string {
-  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => (byte + 256).toString(16).slice(1)).join('');
+/** 128 random bits, in digits. `randomUUID` is missing on pages without TLS. */
+function randomId(): string {
+  return crypto.getRandomValues(new Uint32Array(4)).join('');
 }

@@ -20,6 +20,7 @@ const TYPES: Readonly<Record<string, string>> = {
   '.mjs': 'text/javascript; charset=utf-8',
   '.html': 'text/html; charset=utf-8',
   '.css': 'text/css; charset=utf-8',
+  '.csv': 'text/csv; charset=utf-8',
 };
 /** A snippet that everyone embeds: an hour old at most, and a day longer where Weir can't be reached. */
 const SNIPPET_CACHE = 'public, max-age=3600, stale-while-revalidate=86400, stale-if-error=86400';

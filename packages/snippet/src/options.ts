@@ -1,0 +1,47 @@
+/** A switch: on when present and not false, so that a script tag's bare attribute turns it on. */
+export type Switch = boolean | string;
+/** Names or globs (`*`: any characters), separated by commas or spaces. */
+export type Globs = string;
+
+/** The script tag's data attributes: `data-site`, `data-endpoint` and so on. */
+export interface Options {
+  readonly site: string;
+  /** In a script tag, when not given: `api/collect` beside the script. Else, or one of COLLECT_PATHS; several: a further one is tried when one can't be reached. */
+  readonly endpoint: string;
+  /** Nothing is stored in the browser. */
+  readonly cookieless?: Switch;
+  /** On by default: a new path in the history is a pageview. */
+  readonly spa?: Switch;
+  /** The fragment is part of the path. */
+  readonly hash?: Switch;
+  /** No pageview until `weir.pageview()` is called. */
+  readonly manual?: Switch;
+  /** Clicks on links to other hosts, as events `outbound` with their `url`. */
+  readonly outbound?: Switch;
+  /** Clicks on links to files, as events `download` with their `url`. */
+  readonly download?: Switch;
+  /** Submitted forms, as events `form` with the form's ID. */
+  readonly form?: Switch;
+  /** Seconds in view and depth of scrolling, as the event `$engagement` when a page ends. */
+  readonly engagement?: Switch;
+  /** Paths that are never counted. */
+  readonly exclude?: Globs;
+  /** The only hosts that are counted. */
+  readonly hosts?: Globs;
+  /** What stays of a URL's query, beside utm_*, ref, source, via and click IDs. */
+  readonly query?: Globs;
+  /** Who asks not to be tracked (Do Not Track, Global Privacy Control) is not: nothing is sent or stored. */
+  readonly privacy?: Switch;
+}
+
+export const DEFAULTS = { spa: true, exclude: '', hosts: '*', query: '*' } as const;
+
+/** Options with their defaults; reads a switch. */
+export type IsOn = (name: keyof Options) => boolean;
+
+export function matches(globs: Globs | undefined, text: string): boolean {
+  const pattern = (globs as string)
+    .replace(/[\s,]+/g, '|')
+    .replace(/[^\w|]/g, (char) => (char === '*' ? '.*' : `\\${char}`));
+  return new RegExp(`^(${pattern})$`).test(text);
+}

@@ -1,0 +1,12 @@
+import type { Weir } from './create-weir.ts';
+import type { KeptCall } from './install.ts';
+
+/** For pages that call `weir` before the deferred script is there: keeps the calls, in order. */
+if (!window.weir) {
+  const q: KeptCall[] = [];
+  const stub: Record<string, unknown> = { q };
+  const kept: (keyof Weir)[] = ['track', 'pageview', 'identify', 'optOut', 'optIn', 'setCookieless'];
+  for (const method of kept) stub[method] = (...args: unknown[]) => void q.push([method, ...args]);
+  stub.getVisitorId = stub.getSessionId = () => '';
+  window.weir = stub as unknown as Weir;
+}

@@ -1,0 +1,30 @@
+import type { IsOn } from './options.ts';
+import type { WeirCore } from './weir.ts';
+
+const FILE = /\.(pdf|(doc|xls|ppt)x?|csv|txt|zip|rar|7z|gz|dmg|exe|msi|apk|mp\d)$/i;
+
+/** Events of elements with `data-weir-event`, and of links and forms as the options say. */
+export function watchClicks(track: WeirCore['track'], cleanUrl: (url: string) => string, isOn: IsOn): void {
+  const look = ({ type, target, button }: Event & { readonly button?: number }): void => {
+    const element = target as Element;
+    // A right click opens a menu.
+    if (!element.closest || (button as number) > 1) return;
+    const isForm = type === 'submit';
+    const marked = element.closest(`${isForm ? 'form' : ':not(form)'}[data-weir-event]`);
+    if (marked) {
+      const properties: Record<string, string> = {};
+      for (const { name, value } of marked.attributes) {
+        if (/^data-weir-(?!event$)/.test(name)) properties[name.slice(10)] = value;
+      }
+      track(marked.getAttribute('data-weir-event') as string, properties);
+    }
+    const link = element.closest('a');
+    const name = isForm
+      ? 'form'
+      : link && (FILE.test(link.pathname) ? 'download' : link.host && link.host !== location.host && 'outbound');
+    if (name && isOn(name)) {
+      track(name, isForm ? { form: element.getAttribute('id') } : { url: cleanUrl((link as HTMLAnchorElement).href) });
+    }
+  };
+  for (const type of ['click', 'auxclick', 'submit']) addEventListener(type, look, true);
+}
