@@ -2,9 +2,14 @@
 import { writeFileSync } from 'node:fs';
 import { startEmbeddedClickhouse } from '../../packages/embedded-clickhouse/src/start-embedded-clickhouse.ts';
 
-const [dataDir, urlFile, entry] = process.argv.slice(2);
+const [dataDir, urlFile, entry, port] = process.argv.slice(2);
 const line = (fields, message) => process.stderr.write(`${JSON.stringify({ message, ...fields })}\n`);
-const clickhouse = await startEmbeddedClickhouse({ dataDir, entry, logger: { info: line, warn: line } });
+const clickhouse = await startEmbeddedClickhouse({
+  dataDir,
+  entry,
+  port: Number(port),
+  logger: { info: line, warn: line },
+});
 await clickhouse.ready();
 const url = new URL(clickhouse.url);
 url.username = clickhouse.username;

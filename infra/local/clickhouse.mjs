@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { livePid, startDaemon, stopDaemon, until } from './daemon.mjs';
+import { livePid, portOf, startDaemon, stopDaemon, until } from './daemon.mjs';
 import { run } from './installed.mjs';
 import { ROOT } from './layout.mjs';
 
@@ -28,6 +28,7 @@ export const clickhouse = {
         join(dir, 'data'),
         join(dir, 'url'),
         join(PACKAGE, 'server.ts'),
+        String(await portOf(dir)),
       ];
       startDaemon(dir, process.execPath, args);
     }

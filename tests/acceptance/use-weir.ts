@@ -6,7 +6,7 @@ import { startWeir, type WeirProcess } from '@weir/testkit/weir-process';
  * several separated by commas, with `WEIR_ADMIN_TOKEN`) has to be started with them. Limits so high that only the tests
  * of limits meet them; loopback is a proxy that is believed, so that a test can choose its address.
  */
-const ACCEPTANCE_ENV = {
+export const ACCEPTANCE_ENV = {
   RATE_LIMIT_COLLECT: '1000000',
   RATE_LIMIT_EVENTS: '1000000',
   RATE_LIMIT_IDENTIFY: '1000000',

@@ -10,7 +10,11 @@ export const FAULTS_ENV = {
 };
 
 /** Every acknowledged event is stored exactly once, nothing twice, and the audit balances: in SQL and by `weir audit`. */
-export async function expectExactlyOnce(weir: WeirProcess, site: string, load: Load): Promise<void> {
+export async function expectExactlyOnce(
+  weir: Pick<WeirProcess, 'client' | 'url'>,
+  site: string,
+  load: Load,
+): Promise<void> {
   await weir.client.settled(120_000);
   const keys = await countsOf(weir, site, 'idempotency_key', "source = 'server'");
   const hits = await countsOf(weir, site, 'event_name', "source = 'collect'");
@@ -30,7 +34,12 @@ export async function expectExactlyOnce(weir: WeirProcess, site: string, load: L
 }
 
 /** How often each value of a column is stored; read in parts, because one answer has a limit. */
-async function countsOf(weir: WeirProcess, site: string, column: string, where: string): Promise<Map<string, number>> {
+async function countsOf(
+  weir: Pick<WeirProcess, 'client' | 'url'>,
+  site: string,
+  column: string,
+  where: string,
+): Promise<Map<string, number>> {
   const counts = new Map<string, number>();
   const parts = 16;
   for (let part = 0; part < parts; part++) {

@@ -8,6 +8,8 @@ export interface EmbeddedClickhouseOptions {
   readonly dataDir: string;
   /** The child's program: `dist/clickhouse-server.js`, or `server.ts` of this package (then run through tsx). */
   readonly entry: string;
+  /** Default: any free one. */
+  readonly port?: number;
   readonly logger: EmbeddedClickhouseLogger;
   /** The child died and is started again. */
   readonly onRestart?: () => void;
@@ -45,7 +47,7 @@ export async function startEmbeddedClickhouse(options: EmbeddedClickhouseOptions
   const passwordFile = join(dataDir, 'clickhouse.password');
   const password = keptPassword(passwordFile);
 
-  let port = 0;
+  let port = options.port ?? 0;
   let child: ChildProcess | undefined;
   let isReady = false;
   let isClosing = false;

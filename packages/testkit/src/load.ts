@@ -5,7 +5,8 @@ import { bearer } from './weir-client.ts';
 const REQUEST_TIMEOUT_MS = 2_000;
 
 export interface LoadOptions {
-  readonly url: string;
+  /** Several gateways take turns, a repetition included. */
+  readonly url: string | readonly string[];
   readonly site: string;
   readonly key: string;
   readonly clients: number;
@@ -27,6 +28,9 @@ export interface Load {
 
 /** Clients that send one thing after another without a pause: two server events with retries, then one hit without. */
 export function startLoad({ url, site, key, clients }: LoadOptions): Load {
+  const urls = typeof url === 'string' ? [url] : url;
+  let turn = 0;
+  const nextUrl = (): string => urls[turn++ % urls.length] ?? '';
   const acknowledgedKeys = new Set<string>();
   const acknowledgedHits = new Set<string>();
   const strange: string[] = [];
@@ -34,7 +38,13 @@ export function startLoad({ url, site, key, clients }: LoadOptions): Load {
   let stopped = false;
 
   const sendEvent = (agent: Agent, name: string): Promise<HttpAnswer | undefined> =>
-    answerOrNone(url, agent, '/api/v1/events', { name: 'load', idempotency_key: name, visitor_id: name }, bearer(key));
+    answerOrNone(
+      nextUrl(),
+      agent,
+      '/api/v1/events',
+      { name: 'load', idempotency_key: name, visitor_id: name },
+      bearer(key),
+    );
 
   const untilAcknowledged = async (agent: Agent, name: string): Promise<void> => {
     for (;;) {
@@ -49,7 +59,7 @@ export function startLoad({ url, site, key, clients }: LoadOptions): Load {
 
   const hitOnce = async (agent: Agent, name: string): Promise<void> => {
     const hit = { site_id: site, visitor_id: name, session_id: name, type: 'event', event_name: name };
-    const answer = await answerOrNone(url, agent, '/api/collect', hit, {});
+    const answer = await answerOrNone(nextUrl(), agent, '/api/collect', hit, {});
     if (answer?.status === 204) acknowledgedHits.add(name);
     else if (answer !== undefined && answer.status !== 503) strange.push(`hit ${name}: ${answer.status}`);
   };

@@ -34,6 +34,8 @@ export interface WeirProcess {
   stop(): Promise<void>;
   /** SIGKILL to the whole group; resolves when the first process is gone. */
   kill9(): Promise<void>;
+  /** To the first process alone. */
+  signal(signal: 'SIGSTOP' | 'SIGCONT'): void;
   /** SIGKILL to the ClickHouse child alone. */
   killClickhouse(): void;
   /** Starts again on the same folder and port; resolves with the milliseconds until it was ready. */
@@ -97,6 +99,7 @@ export async function startWeir(options: WeirOptions = {}): Promise<WeirProcess>
       killGroup(child);
       await gone();
     },
+    signal: (signal) => void child.kill(signal),
     killClickhouse() {
       process.kill(clickhousePid(child.pid ?? 0), 'SIGKILL');
     },

@@ -1,0 +1,91 @@
+import { spawn } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { PROJECT_ROOT, TEST_ADMIN_TOKEN } from '@weir/testkit/weir-process';
+import { ACCEPTANCE_ENV } from '../acceptance/use-weir.ts';
+import { say } from '../faults/exactly-once.ts';
+import { describeDistributed } from './deployment.ts';
+
+/** Groups of tests that start a process of their own to look at its start, its settings or its data folder. */
+const NOT_OF_A_DEPLOYMENT = [
+  ['decisions: the first npm start', 'it is about an empty data folder; here nothing lives in one'],
+  ['decisions: a wrong setting stops the start', 'it starts a process for each wrong setting'],
+  ['decisions: WEIR_DATA_DIR', 'it is about two processes on one data folder'],
+  ['after a restart', 'rolling.test.ts restarts every role of a deployment'],
+  [
+    '8.1 rate limits (defaults)',
+    'the deployment has other limits; limits.test.ts has the default ones over two gateways',
+  ],
+  ['decisions: each can be changed by configuration', 'it starts a process with other limits'],
+] as const;
+
+interface Report {
+  readonly numPassedTests: number;
+  readonly numFailedTests: number;
+  readonly numRuntimeErrorTestSuites: number;
+  readonly testResults: readonly {
+    readonly message: string;
+    readonly assertionResults: readonly {
+      readonly status: string;
+      readonly fullName: string;
+      readonly failureMessages: readonly string[];
+    }[];
+  }[];
+}
+
+describeDistributed(
+  'the acceptance suite on 2 gateways, 2 enrichers, 2 writers and control',
+  ACCEPTANCE_ENV,
+  (weir) => {
+    test('passes as it is', async () => {
+      const report = await runSuite(weir().client.urls);
+      const results = report.testResults.flatMap((file) => file.assertionResults);
+      const skipped = results.filter(({ status }) => status === 'pending');
+      for (const [group, reason] of NOT_OF_A_DEPLOYMENT) {
+        const count = skipped.filter(({ fullName }) => fullName.startsWith(group)).length;
+        say(`acceptance, distributed: ${count} of "${group}" left out: ${reason}`);
+      }
+      say(`acceptance, distributed: ${report.numPassedTests} passed, ${skipped.length} left out`);
+      const failed = results.filter(({ status }) => status === 'failed');
+      expect(failed.map(({ fullName, failureMessages }) => `${fullName}\n${failureMessages.join('\n')}`)).toEqual([]);
+      expect(report.testResults.filter((file) => file.assertionResults.length === 0)).toEqual([]);
+      expect(
+        skipped.filter(({ fullName }) => !NOT_OF_A_DEPLOYMENT.some(([group]) => fullName.startsWith(group))),
+      ).toEqual([]);
+      expect(report.numPassedTests).toBeGreaterThan(300);
+      await weir().client.settled();
+      expect(await weir().client.audit()).toEqual([]);
+    }, 300_000);
+  },
+);
+
+async function runSuite(urls: readonly string[]): Promise<Report> {
+  const folder = mkdtempSync(join(tmpdir(), 'weir-acceptance-'));
+  const file = join(folder, 'report.json');
+  const { JEST_WORKER_ID: _, ...env } = process.env;
+  const args = [
+    join(PROJECT_ROOT, 'node_modules/jest/bin/jest.js'),
+    'tests/acceptance',
+    '--json',
+    '--outputFile',
+    file,
+  ];
+  const child = spawn(process.execPath, args, {
+    cwd: PROJECT_ROOT,
+    env: { ...env, WEIR_ACCEPTANCE_URL: urls.join(','), WEIR_ADMIN_TOKEN: TEST_ADMIN_TOKEN },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  const printed: Buffer[] = [];
+  child.stderr.on('data', (chunk: Buffer) => printed.push(chunk));
+  await new Promise((resolve) => child.once('close', resolve));
+  try {
+    return JSON.parse(readFileSync(file, 'utf8')) as Report;
+  } catch (error) {
+    throw new Error(`the suite ended without a report:\n${Buffer.concat(printed).toString().slice(-4_000)}`, {
+      cause: error,
+    });
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}

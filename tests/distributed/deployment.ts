@@ -1,0 +1,99 @@
+import { createWeirClient, type WeirClient } from '@weir/testkit/weir-client';
+import { startWeir, TEST_ADMIN_TOKEN, type WeirProcess } from '@weir/testkit/weir-process';
+import { type Front, startFront } from './front.ts';
+import { type Services, servicesProblem, startServices } from './services.ts';
+
+export type RoleName = 'gateway' | 'enricher' | 'writer' | 'control';
+
+/** Weir as one runs it when one machine is not enough: each role in processes of its own, on real services. */
+export interface Deployment {
+  readonly services: Services;
+  readonly gateways: readonly WeirProcess[];
+  readonly enrichers: readonly WeirProcess[];
+  readonly writers: readonly WeirProcess[];
+  readonly control: WeirProcess;
+  /** One address per gateway, each with control's admin API beside it. */
+  readonly urls: readonly string[];
+  /** The first of them. */
+  readonly url: string;
+  /** Ingestion goes to each gateway in turn, the admin API is control's. */
+  readonly client: WeirClient;
+  /** One more process, that the caller stops. */
+  start(role: RoleName, env?: Readonly<Record<string, string>>): Promise<WeirProcess>;
+  close(): Promise<void>;
+}
+
+const PER_ROLE = 2;
+
+export async function startDeployment(env: Readonly<Record<string, string>> = {}): Promise<Deployment> {
+  const services = await startServices();
+  const all: WeirProcess[] = [];
+  const start = (role: RoleName, more: Readonly<Record<string, string>> = {}): Promise<WeirProcess> =>
+    startWeir({ roles: [role], env: { ...services.env, ...env, ...more } });
+  const startAll = async (roles: readonly RoleName[]): Promise<WeirProcess[]> => {
+    const started = await Promise.allSettled(roles.map((role) => start(role)));
+    const running = started.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
+    all.push(...running);
+    for (const one of started) if (one.status === 'rejected') throw one.reason;
+    return running;
+  };
+  const fronts: Front[] = [];
+  const close = async (): Promise<void> => {
+    await Promise.all(fronts.map((front) => front.close()));
+    const failures = (await Promise.allSettled(all.map((weir) => weir.stop()))).flatMap((one) =>
+      one.status === 'rejected' ? [one.reason as Error] : [],
+    );
+    await services.close();
+    if (failures.length > 0) throw failures[0];
+  };
+  try {
+    // All at once, on a log and tables that nobody has made yet.
+    const roles = (['gateway', 'enricher', 'writer'] as const).flatMap((role) => Array<RoleName>(PER_ROLE).fill(role));
+    const [control, ...others] = (await startAll(['control', ...roles])) as [WeirProcess, ...WeirProcess[]];
+    const gateways = others.slice(0, PER_ROLE);
+    for (const gateway of gateways) fronts.push(await startFront(control.url, gateway.url));
+    const urls = fronts.map(({ url }) => url);
+    return {
+      services,
+      gateways,
+      enrichers: others.slice(PER_ROLE, 2 * PER_ROLE),
+      writers: others.slice(2 * PER_ROLE),
+      control,
+      urls,
+      url: urls[0] ?? '',
+      client: createWeirClient(urls, TEST_ADMIN_TOKEN),
+      start,
+      close,
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/**
+ * A `describe` with a deployment. Where the services can't be had it is skipped and says why; with CI=true they are installed,
+ * and what can't be is a failure.
+ */
+export function describeDistributed(
+  name: string,
+  env: Readonly<Record<string, string>>,
+  body: (weir: () => Deployment) => void,
+): void {
+  const problem = servicesProblem();
+  if (problem !== undefined) {
+    describe.skip(`${name}: ${problem}`, () => body(() => ({}) as Deployment));
+    return;
+  }
+  describe(name, () => {
+    let deployment: Deployment | undefined;
+    beforeAll(async () => {
+      deployment = await startDeployment(env);
+    }, 240_000);
+    afterAll(() => deployment?.close(), 120_000);
+    body(() => {
+      if (deployment === undefined) throw new Error('the deployment did not start');
+      return deployment;
+    });
+  });
+}

@@ -1,0 +1,72 @@
+import { eventually } from '@weir/testkit/eventually';
+import { type Load, startLoad } from '@weir/testkit/load';
+import { expectExactlyOnce, say } from '../faults/exactly-once.ts';
+import type { Deployment } from './deployment.ts';
+
+const CLIENTS = 16;
+const BEFORE_MIN = 300;
+const AFTER_MIN = 300;
+const SAMPLE_MS = 10;
+
+/**
+ * Does `fault` while 16 clients send and repeat, lets them go on after it, and then holds every answer against the tables.
+ * The log of the run names the fault and what it did.
+ */
+export async function underLoad(
+  name: string,
+  weir: Deployment,
+  fault: (load: Load) => Promise<unknown>,
+): Promise<Load> {
+  const { client } = weir;
+  const site = await client.createSite();
+  const { key } = await client.createKey(site);
+  const load = startLoad({ url: weir.urls, site, key, clients: CLIENTS });
+  const acknowledged = () => load.acknowledgedKeys.size + load.acknowledgedHits.size;
+  try {
+    await eventually('a load', () => acknowledged() > BEFORE_MIN, 60_000);
+    const watch = watchSilence(acknowledged);
+    const startedAt = performance.now();
+    const did = await fault(load);
+    const took = Math.round(performance.now() - startedAt);
+    const after = acknowledged();
+    await eventually('the load to go on', () => acknowledged() > after + AFTER_MIN, 60_000);
+    say(`${name}: took ${took} ms${did === undefined ? '' : `; ${String(did)}`}`);
+    say(`${name}: longest time without an acknowledgement ${watch.stop()} ms`);
+  } finally {
+    await load.stop();
+  }
+  const stoppedAt = performance.now();
+  await client.settled(120_000);
+  say(
+    `${name}: ${load.acknowledgedKeys.size} events, ${load.acknowledgedHits.size} hits, ${load.retries()} repeated; ` +
+      `all stored ${Math.round(performance.now() - stoppedAt)} ms after the last`,
+  );
+  const [dropped] = await client.sql(
+    "SELECT countIf(outcome = 'duplicate') AS duplicates FROM outcomes WHERE site_id = {site:String}",
+    { site },
+  );
+  say(`${name}: ${dropped?.duplicates} duplicates found by the enricher`);
+  await expectExactlyOnce(weir, site, load);
+  return load;
+}
+
+function watchSilence(count: () => number) {
+  let longest = 0;
+  let last = count();
+  let since = performance.now();
+  const look = (): void => {
+    const now = performance.now();
+    longest = Math.max(longest, now - since);
+    if (count() === last) return;
+    last = count();
+    since = now;
+  };
+  const timer = setInterval(look, SAMPLE_MS);
+  return {
+    stop() {
+      clearInterval(timer);
+      look();
+      return Math.round(longest);
+    },
+  };
+}
