@@ -1,0 +1,34 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** What every page of the site says in answer to a path. */
+export type Page = (path: string) => { readonly html: string; readonly headers?: Readonly<Record<string, string>> };
+
+/** A web site on an origin of its own, as Weir's customers have: the snippet and the hits cross origins. */
+export interface PageServer {
+  readonly url: string;
+  serve(page: Page): void;
+  close(): Promise<void>;
+}
+
+export async function startPageServer(): Promise<PageServer> {
+  let page: Page = () => ({ html: '' });
+  const server = createServer((request, response) => {
+    if (request.url === '/favicon.ico') return response.writeHead(404).end();
+    const { html, headers } = page(request.url ?? '/');
+    response.writeHead(200, { 'content-type': 'text/html; charset=utf-8', 'cache-control': 'max-age=60', ...headers });
+    response.end(`<!doctype html><meta charset="utf-8"><title>page</title>${html}`);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    serve(next) {
+      page = next;
+    },
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}

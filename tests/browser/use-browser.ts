@@ -1,0 +1,98 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { eventually } from '@weir/testkit/eventually';
+import type { Row } from '@weir/testkit/weir-client';
+import { PROJECT_ROOT, startWeir, type WeirProcess } from '@weir/testkit/weir-process';
+import { type Browser, type BrowserContext, type BrowserContextOptions, chromium } from 'playwright-core';
+import { type PageServer, startPageServer } from './page-server.ts';
+
+const CHROMIUM = '/usr/bin/chromium';
+const CI = process.env.CI === 'true';
+if (CI && !existsSync(CHROMIUM)) {
+  execFileSync(process.execPath, [join(PROJECT_ROOT, 'infra/local/install-chromium.mjs')], { stdio: 'inherit' });
+}
+const missing = !existsSync(CHROMIUM);
+if (missing) console.warn(`tests/browser is skipped: ${CHROMIUM} is missing (node infra/local/install-chromium.mjs)`);
+
+/** Firefox and WebKit are not driven: playwright-core needs builds of its own of both, which no package registry carries. */
+export const describeBrowser = missing && !CI ? describe.skip : describe;
+
+const ARGS = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run'];
+const QUIET = ['--disable-background-networking', '--disable-component-update', '--disable-sync'];
+/** Without "Headless", which is a bot's. */
+const USER_AGENT =
+  'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36';
+
+export interface TestBrowser {
+  readonly weir: WeirProcess;
+  readonly site: PageServer;
+  /** A browser profile of its own. */
+  context(options?: BrowserContextOptions): Promise<BrowserContext>;
+  /** Makes a Weir site, and serves pages with its tag. */
+  openSite(attributes?: string, body?: string, headers?: Readonly<Record<string, string>>): Promise<string>;
+  tag(siteId: string, attributes?: string): string;
+  /** The site's rows in order, once there are `count` and nothing is on its way any more. */
+  rows(siteId: string, count: number, columns?: string, table?: string): Promise<readonly Row[]>;
+}
+
+/** One Weir, one Chromium and one web site for the file. */
+export function useBrowser(): TestBrowser {
+  let weir: WeirProcess;
+  let browser: Browser;
+  let site: PageServer;
+  const contexts: BrowserContext[] = [];
+
+  beforeAll(async () => {
+    weir = await startWeir({ env: { RATE_LIMIT_COLLECT: '100000', COLLECT_PATHS: '/measure' } });
+    site = await startPageServer();
+    browser = await chromium.launch({
+      executablePath: CHROMIUM,
+      args: [...ARGS, ...QUIET],
+      ignoreDefaultArgs: ['--disable-back-forward-cache'],
+    });
+  }, 120_000);
+  afterEach(async () => {
+    for (const context of contexts.splice(0)) await context.close();
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await site?.close();
+    await weir?.stop();
+  }, 60_000);
+
+  const used: TestBrowser = {
+    get weir() {
+      return weir;
+    },
+    get site() {
+      return site;
+    },
+    async context(options) {
+      const context = await browser.newContext({ userAgent: USER_AGENT, ...options });
+      contexts.push(context);
+      return context;
+    },
+    tag: (siteId, attributes = '') =>
+      `<script defer src="${weir.url}/weir.js" data-site="${siteId}" ${attributes}></script>`,
+    async openSite(attributes, body = '', headers = {}) {
+      const siteId = await weir.client.createSite();
+      site.serve(() => ({ html: `${used.tag(siteId, attributes)}${body}`, headers }));
+      return siteId;
+    },
+    async rows(siteId, count, columns = '*', table = 'events') {
+      const { client } = weir;
+      await client.rows(table, siteId, count);
+      await client.settled();
+      const order = table === 'events' ? 'ORDER BY received_at, event_id' : '';
+      const query = `SELECT ${columns} FROM ${table} WHERE site_id = {site:String} ${order}`;
+      return client.sql(query, { site: siteId });
+    },
+  };
+  return used;
+}
+
+/** Resolves when the snippet is there. */
+export async function loaded(page: { evaluate<T>(script: string): Promise<T> }): Promise<void> {
+  await eventually('the snippet', () => page.evaluate<boolean>('!!window.weir && !window.weir.q'));
+}

@@ -1,0 +1,114 @@
+import { describeBrowser, loaded, useBrowser } from './use-browser.ts';
+
+describeBrowser('visits in Chromium, by their rows', () => {
+  const browser = useBrowser();
+  const PAGE = 'type, event_name, url, pathname, referrer, visitor_id, session_id, screen_width, bot';
+
+  test('a first visit: one pageview with its referrer, campaign and screen', async () => {
+    const siteId = await browser.openSite();
+    const page = await (await browser.context({ viewport: { width: 800, height: 600 } })).newPage();
+    await page.goto(`${browser.site.url}/start?utm_source=news&x=1#part`, { referer: 'https://news.example/story' });
+    const [row, ...more] = await browser.rows(siteId, 1, `${PAGE}, utm_source, referrer_domain, source`);
+    expect(more).toEqual([]);
+    expect(row).toMatchObject({
+      type: 'pageview',
+      event_name: '',
+      url: `${browser.site.url}/start?utm_source=news&x=1`,
+      pathname: '/start',
+      referrer: 'https://news.example/story',
+      utm_source: 'news',
+      screen_width: 800,
+      source: 'collect',
+      bot: '',
+    });
+    expect(row?.visitor_id).toBe(await page.evaluate('weir.getVisitorId()'));
+    expect(row?.session_id).toBe(await page.evaluate('weir.getSessionId()'));
+    expect(row?.visitor_id).toMatch(/^\d{20,40}$/);
+  });
+
+  test('SPA moves are pageviews; the same path, a query alone and replaceState on the spot are not', async () => {
+    const siteId = await browser.openSite();
+    const page = await (await browser.context()).newPage();
+    await page.goto(`${browser.site.url}/a`);
+    await loaded(page);
+    await page.evaluate(`history.pushState({}, '', '/b'); history.pushState({}, '', '/b'); history.replaceState({}, '', '/b?page=2');
+      history.replaceState({}, '', '/c'); history.pushState({}, '', '#x');`);
+    await page.evaluate(`new Promise((done) => { addEventListener('popstate', done, { once: true }); history.go(-3); })`);
+    const rows = await browser.rows(siteId, 4, PAGE);
+    expect(rows.map((row) => [row.pathname, String(row.referrer).replace(browser.site.url, '')])).toEqual([
+      ['/a', ''],
+      ['/b', '/a'],
+      ['/c', '/b'],
+      ['/a', '/c'],
+    ]);
+    expect(new Set(rows.map((row) => row.session_id)).size).toBe(1);
+  });
+
+  test('hash routing: the fragment is part of the path', async () => {
+    const siteId = await browser.openSite('data-hash');
+    const page = await (await browser.context()).newPage();
+    await page.goto(`${browser.site.url}/#/one`);
+    await loaded(page);
+    await page.evaluate(`location.hash = '#/two'`);
+    const rows = await browser.rows(siteId, 2, PAGE);
+    expect(rows.map((row) => row.pathname)).toEqual(['/#/one', '/#/two']);
+  });
+
+  test('back and forward out of the bfcache: each page seen is one pageview', async () => {
+    const siteId = await browser.openSite('', '<script>addEventListener("pageshow", (e) => { window.restored = e.persisted; })</script>');
+    const page = await (await browser.context()).newPage();
+    for (const path of ['/one', '/two']) {
+      await page.goto(`${browser.site.url}${path}`);
+      await loaded(page);
+    }
+    await page.goBack({ waitUntil: 'commit' });
+    const restored = await page.evaluate('window.restored');
+    const rows = await browser.rows(siteId, 3, PAGE);
+    expect(rows.map((row) => row.pathname)).toEqual(['/one', '/two', '/one']);
+    // Without this the test above would only show an ordinary load.
+    expect(restored).toBe(true);
+  });
+
+  test('two tabs share visitor and session; another profile is another visitor', async () => {
+    const siteId = await browser.openSite();
+    const profile = await browser.context();
+    for (const path of ['/one', '/two']) await (await profile.newPage()).goto(`${browser.site.url}${path}`);
+    await (await (await browser.context()).newPage()).goto(`${browser.site.url}/three`);
+    const rows = await browser.rows(siteId, 3, PAGE);
+    const by = (path: string) => rows.find((row) => row.pathname === path);
+    expect(by('/two')).toMatchObject({ visitor_id: by('/one')?.visitor_id, session_id: by('/one')?.session_id });
+    expect(by('/three')?.visitor_id).not.toBe(by('/one')?.visitor_id);
+  });
+
+  test('30 idle minutes end a session, not the visitor', async () => {
+    const siteId = await browser.openSite();
+    const page = await (await browser.context()).newPage();
+    await page.clock.install();
+    await page.goto(`${browser.site.url}/one`);
+    await loaded(page);
+    await page.clock.fastForward('29:59');
+    await page.evaluate(`weir.track('in time')`);
+    await page.clock.fastForward('30:01');
+    await page.evaluate(`weir.track('too late')`);
+    const rows = await browser.rows(siteId, 3, PAGE);
+    expect(new Set(rows.map((row) => row.visitor_id)).size).toBe(1);
+    expect(rows[1]?.session_id).toBe(rows[0]?.session_id);
+    expect(rows[2]?.session_id).not.toBe(rows[0]?.session_id);
+  });
+
+  test('a prerendered page counts when it is seen', async () => {
+    const rules = '<script type="speculationrules">{"prerender":[{"urls":["/next"],"eagerness":"immediate"}]}</script>';
+    const siteId = await browser.weir.client.createSite();
+    browser.site.serve((path) => ({ html: `${browser.tag(siteId)}${path === '/start' ? `${rules}<a href="/next">next</a>` : ''}` }));
+    const page = await (await browser.context()).newPage();
+    await page.goto(`${browser.site.url}/start`);
+    await loaded(page);
+    await page.waitForTimeout(1_000);
+    expect((await browser.rows(siteId, 1, PAGE)).map((row) => row.pathname)).toEqual(['/start']);
+    await page.click('a');
+    await page.waitForURL('**/next');
+    const rows = await browser.rows(siteId, 2, PAGE);
+    expect(rows.map((row) => row.pathname)).toEqual(['/start', '/next']);
+    console.log('activationStart', await page.evaluate('performance.getEntriesByType("navigation")[0].activationStart'));
+  });
+});
