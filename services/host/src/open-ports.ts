@@ -1,13 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { createMemoryRateLimiter } from '@weir/adapters/flexible-rate-limiter';
-import { openKafkaEventLog } from '@weir/adapters/kafka-event-log';
 import type { TopicsSpec } from '@weir/adapters/kafka-topics';
 import { openLmdbEventLog } from '@weir/adapters/lmdb-event-log';
 import { openLmdbStateStore } from '@weir/adapters/lmdb-state-store';
 import { openLogRegistry } from '@weir/adapters/log-registry';
-import { openRedisRateLimiter } from '@weir/adapters/redis-rate-limiter';
-import { openRedisStateStore } from '@weir/adapters/redis-state-store';
 import { TOPIC_RAW } from '@weir/domain/topics';
 import type { EventLog } from '@weir/ports/event-log';
 import type { RateLimiter } from '@weir/ports/rate-limiter';
@@ -56,7 +53,7 @@ export async function openPorts(deps: OpenPortsDeps): Promise<Ports> {
     }),
     (opened) => opened.close(),
   );
-  return { eventLog, stateStore, registry, rateLimiter: openRateLimiter(deps), guardRails };
+  return { eventLog, stateStore, registry, rateLimiter: await openRateLimiter(deps), guardRails };
 }
 
 async function openEventLog({ config, logger, clock, stack }: OpenPortsDeps, rails: GuardRail[]): Promise<EventLog> {
@@ -68,6 +65,8 @@ async function openEventLog({ config, logger, clock, stack }: OpenPortsDeps, rai
       (topic === TOPIC_RAW ? rawRetentionHours : enrichedRetentionDays * 24) * HOUR_MS;
     return stack.add(await openLmdbEventLog({ folder, partitions, clock, retentionMs }), (opened) => opened.close());
   }
+  // Loaded only where it is used: an embedded start has better things to do than to read two client libraries.
+  const { openKafkaEventLog } = await import('@weir/adapters/kafka-event-log');
   const log = stack.add(
     await openKafkaEventLog({
       brokers: kafka.brokers,
@@ -103,6 +102,7 @@ async function openStateStore(
     const holderKeptMs = lagMaxMs + IDEMPOTENCY_WINDOW_HOURS * HOUR_MS;
     return stack.add(await openLmdbStateStore({ folder, clock, holderKeptMs }), (opened) => opened.close());
   }
+  const { openRedisStateStore } = await import('@weir/adapters/redis-state-store');
   const { url } = redis;
   const tls = redis.tls?.ca === undefined ? {} : { tls: { ca: redis.tls.ca } };
   const store = stack.add(await openRedisStateStore({ url, ...tls, clock, logger, holdLagMaxMs: lagMaxMs }), (opened) =>
@@ -112,9 +112,10 @@ async function openStateStore(
   return store;
 }
 
-function openRateLimiter({ config, logger, clock, stack }: OpenPortsDeps): RateLimiter {
+async function openRateLimiter({ config, logger, clock, stack }: OpenPortsDeps): Promise<RateLimiter> {
   const { redis } = config.engines;
   if (redis === undefined) return createMemoryRateLimiter();
+  const { openRedisRateLimiter } = await import('@weir/adapters/redis-rate-limiter');
   const { url } = redis;
   const tls = redis.tls?.ca === undefined ? {} : { tls: { ca: redis.tls.ca } };
   return stack.add(openRedisRateLimiter({ url, ...tls, clock, logger }), (opened) => opened.close());
