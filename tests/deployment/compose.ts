@@ -1,6 +1,6 @@
 import { readText, readYaml } from './read-files.ts';
 
-export interface ComposeService {
+interface ComposeService {
   readonly image: string;
   readonly command?: readonly string[];
   readonly environment?: Readonly<Record<string, string>>;
@@ -14,7 +14,8 @@ export interface ComposeService {
   readonly deploy?: { readonly resources?: { readonly limits?: { readonly cpus?: string; readonly memory?: string } } };
 }
 
-export interface ComposeFile {
+interface ComposeFile {
+  readonly name: string;
   readonly services: Readonly<Record<string, ComposeService>>;
   readonly networks: Readonly<Record<string, { readonly internal?: boolean }>>;
 }

@@ -4,10 +4,10 @@ import { type KafkaEventLog, openKafkaEventLog } from '@weir/adapters/kafka-even
 import type { TopicsSpec } from '@weir/adapters/kafka-topics';
 import { openLogRegistry } from '@weir/adapters/log-registry';
 import { GROUP_ENRICHER, GROUP_WRITER, TABLE_REGISTRY, TOPIC_ENRICHED, TOPIC_RAW } from '@weir/domain/topics';
+import { createLogger } from '@weir/runtime/logger';
 import { eventually } from '@weir/testkit/eventually';
 import { localProblem } from '@weir/testkit/live-local';
 import kafkajs from 'kafkajs';
-import { pino } from 'pino';
 import topics from '../../infra/kafka/topics.json' with { type: 'json' };
 import { startKafkaOfCompose } from './kafka-of-compose.ts';
 import { ROOT, readJson } from './read-files.ts';
@@ -27,7 +27,7 @@ describe('infra/kafka/acls.json', () => {
 
 const problem = localProblem('kafka');
 (problem === undefined ? describe : describe.skip)(`the broker of docker-compose.yml ${problem ?? ''}`, () => {
-  const logger = pino({ level: 'silent' });
+  const logger = createLogger('silent');
   const passwords: Record<string, string> = { KAFKA_CLUSTER_ID: 'MkU3OEVBNTcwNTJENDM2Qk' };
   for (const user of ['ADMIN', 'GATEWAY', 'ENRICHER', 'WRITER', 'CONTROL']) {
     passwords[`KAFKA_${user}_PASSWORD`] = `secretOf${user}`;

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parse, parseAllDocuments } from 'yaml';
 
@@ -14,4 +14,13 @@ export function readYamls<T>(path: string): T[] {
     if (document.errors.length > 0) throw new Error(`${path}: ${document.errors[0]?.message}`);
     return document.toJS() as T;
   });
+}
+
+/** The text of every TypeScript file below a folder. */
+export function readSources(folder: string): string {
+  const files = readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' });
+  return files
+    .filter((file) => file.endsWith('.ts'))
+    .map((file) => readText(join(folder, file)))
+    .join('\n');
 }

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { openRedisRateLimiter } from '@weir/adapters/redis-rate-limiter';
 import { openRedisStateStore } from '@weir/adapters/redis-state-store';
+import { createLogger } from '@weir/runtime/logger';
 import { eventually } from '@weir/testkit/eventually';
 import { describeLive } from '@weir/testkit/live-ports';
 import { Redis } from 'ioredis';
-import { pino } from 'pino';
 import { readText } from './read-files.ts';
 
 /** The rules of a user in infra/redis/users.acl, without the password. */
@@ -41,7 +41,7 @@ describe('infra/redis', () => {
 describeLive('redis', (address) =>
   describe('users.acl', () => {
     const user = `weir-${randomUUID()}`;
-    const logger = pino({ level: 'silent' });
+    const logger = createLogger('silent');
     let admin: Redis;
     let url: string;
 

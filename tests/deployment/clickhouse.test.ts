@@ -1,0 +1,94 @@
+import { type ClickHouseClient, ClickHouseLogLevel, createClient } from '@clickhouse/client';
+import {
+  USER_QUERY_MEMORY_BYTES_MAX,
+  USER_QUERY_RESULT_BYTES_MAX,
+  USER_QUERY_ROWS_MAX,
+  USER_QUERY_SECONDS_MAX,
+} from '@weir/adapters/clickhouse-user-query';
+import { type ClickhouseUnderTest, openClickhouseUnderTest } from '../../packages/adapters/test/clickhouse-harness.ts';
+import { readSources, readYaml } from './read-files.ts';
+
+type Settings = Record<string, unknown>;
+interface User {
+  readonly password: Record<string, string>;
+  readonly profile: string;
+  readonly grants: { readonly query: readonly string[] };
+}
+
+const config = readYaml<Record<string, Settings>>('infra/clickhouse/config.yaml');
+const { profiles, users } = readYaml<{ profiles: Record<string, Settings>; users: Record<string, User> }>(
+  'infra/clickhouse/users.yaml',
+);
+const { constraints, ...reader } = profiles.weir_reader ?? {};
+
+describe('infra/clickhouse', () => {
+  test('passwords come from the environment', () => {
+    for (const { password } of Object.values(users)) expect(Object.keys(password)).toEqual(['@from_env']);
+  });
+
+  test('each system log is off, or cleared', () => {
+    const logs = Object.entries(config).filter(([name]) => name.endsWith('_log'));
+    expect(logs.length).toBeGreaterThan(15);
+    for (const [, log] of logs) {
+      if (log['@remove'] === undefined) expect(log.ttl).toMatch(/^event_date \+ INTERVAL \d+ DAY DELETE$/);
+      else expect(log).toEqual({ '@remove': '1' });
+    }
+  });
+
+  test('the reader’s limits are those that Weir sends', () => {
+    expect(reader).toMatchObject({
+      readonly: 1,
+      max_execution_time: USER_QUERY_SECONDS_MAX,
+      max_memory_usage: USER_QUERY_MEMORY_BYTES_MAX,
+      max_result_rows: USER_QUERY_ROWS_MAX,
+      max_result_bytes: USER_QUERY_RESULT_BYTES_MAX,
+    });
+    const sent = readSources('packages/adapters/src').match(/USER_QUERY_SETTINGS = \{([^}]*)\}/)?.[1] ?? '';
+    const names = [...sent.matchAll(/^ +(\w+):/gm)].map(([, name = '']) => name);
+    expect(names.length).toBeGreaterThan(5);
+    expect(names.filter((name) => !(name in reader))).toEqual([]);
+  });
+
+  test('the reader is granted nothing that writes', () => {
+    const granted = (users.weir_reader?.grants.query ?? []).map((grant) => /^GRANT (.*) ON /.exec(grant)?.[1]);
+    for (const rights of granted) expect(rights).toMatch(/^(SHOW|SELECT|dictGet)(, (SHOW|SELECT|dictGet))*$/);
+  });
+});
+
+describe('as the engine of the tests understands it', () => {
+  let live: ClickhouseUnderTest;
+  let client: ClickHouseClient;
+  beforeAll(async () => {
+    live = await openClickhouseUnderTest();
+    const { url, username, password } = live.clickhouse;
+    client = createClient({ url, username, password, log: { level: ClickHouseLogLevel.OFF } });
+  }, 60_000);
+  afterAll(async () => {
+    await client.close();
+    await live.close();
+  });
+
+  const rows = async <T>(query: string, query_params: Settings = {}): Promise<T[]> =>
+    (await client.query({ query, query_params, format: 'JSONEachRow' })).json<T>();
+
+  test('every setting of the profiles exists', async () => {
+    const known = new Set((await rows<{ name: string }>('SELECT name FROM system.settings')).map(({ name }) => name));
+    const used = [profiles.weir_writer ?? {}, reader, (constraints ?? {}) as Settings].flatMap(Object.keys);
+    expect(used.filter((name) => !known.has(name))).toEqual([]);
+  });
+
+  test('every grant is one', async () => {
+    const grants = Object.entries(users).flatMap(([name, user]) =>
+      user.grants.query.map((grant) => `${grant} TO ${name}`),
+    );
+    for (const grant of grants) {
+      expect(await rows('SELECT formatQuery({grant:String}) AS text', { grant })).toEqual([{ text: grant }]);
+    }
+    await expect(rows("SELECT formatQuery('GRANT SELEKT ON weir.* TO weir')")).rejects.toThrow();
+  });
+
+  test('the writer may make each kind of thing that the migrations make', () => {
+    const granted = (users.weir?.grants.query ?? []).join('\n');
+    for (const kind of ['DATABASE', 'TABLE', 'VIEW', 'DICTIONARY']) expect(granted).toContain(`CREATE ${kind}`);
+  });
+});

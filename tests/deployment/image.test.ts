@@ -1,0 +1,61 @@
+import { execFileSync } from 'node:child_process';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { validate } from 'dockerfile-utils';
+import { ROOT, readJson, readText } from './read-files.ts';
+
+const text = readText('infra/docker/Dockerfile');
+/** One line each, without comments. */
+const instructions = text
+  .replaceAll(/^#.*\n/gm, '')
+  .replaceAll(/\s*\\\n\s*/g, ' ')
+  .split('\n')
+  .filter((line) => line !== '');
+const runtime = instructions.slice(instructions.findIndex((line) => line.endsWith('AS runtime')));
+
+test('the Dockerfile is one', () => {
+  expect(validate(text).map(({ message }) => message)).toEqual([]);
+});
+
+test('the image runs as nobody in particular, on the current LTS of Node, and says how it is', () => {
+  expect(instructions).toContain('ARG NODE_VERSION=24');
+  expect(runtime).toContain('USER 1000:1000');
+  expect(runtime.filter((line) => line.startsWith('HEALTHCHECK'))).toHaveLength(1);
+  expect(runtime).toContain('ENTRYPOINT ["tini", "--", "node", "dist/main.js"]');
+});
+
+test('it has no secret, no chDB and no development package in it', () => {
+  expect(instructions.join('\n')).not.toMatch(/PASSWORD|TOKEN|SECRET/);
+  expect(text).toContain('npm ci --omit=dev');
+  expect(readText('infra/docker/Dockerfile.dockerignore').split('\n')[0]).toBe('*');
+});
+
+test('every workspace is installed but the one of chDB and the one of the tests', () => {
+  const printed = execFileSync(process.execPath, ['infra/docker/workspaces.mjs'], { cwd: ROOT, encoding: 'utf8' });
+  const listed = printed.split(/ ?-w /).slice(1);
+  const all = ['packages', 'services'].flatMap((parent) =>
+    readdirSync(join(ROOT, parent)).map((name) => `${parent}/${name}`),
+  );
+  expect(all.filter((folder) => !listed.includes(folder))).toEqual([
+    'packages/embedded-clickhouse',
+    'packages/testkit',
+  ]);
+  const withChdb = listed.filter((folder) => {
+    const { dependencies = {} } = readJson<{ dependencies?: Record<string, string> }>(`${folder}/package.json`);
+    return 'chdb' in dependencies;
+  });
+  expect(withChdb).toEqual([]);
+});
+
+test('what is copied is there', () => {
+  const sources = [...text.matchAll(/^COPY (?!--)(.+) \S+$/gm)]
+    .flatMap(([, listed = '']) => listed.split(' '))
+    .filter((source) => source !== '.');
+  expect(sources.length).toBeGreaterThan(5);
+  const tracked = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], {
+    cwd: ROOT,
+    encoding: 'utf8',
+  }).split('\n');
+  const missing = sources.filter((source) => !tracked.some((file) => file === source || file.startsWith(`${source}/`)));
+  expect(missing).toEqual([]);
+});

@@ -1,0 +1,196 @@
+import { ROLES } from './compose.ts';
+import { buildKustomization, type Manifest } from './kustomize.ts';
+import { modelModule, typeProblems } from './manifest-types.ts';
+import { readSources, readYaml, readYamls } from './read-files.ts';
+import { knownVariables } from './variables.ts';
+
+interface Probe {
+  readonly httpGet: { readonly path: string; readonly port: string };
+}
+
+interface Container {
+  readonly args: readonly string[];
+  readonly image: string;
+  readonly envFrom: readonly {
+    readonly configMapRef?: { readonly name: string };
+    readonly secretRef?: { readonly name: string };
+  }[];
+  readonly ports: readonly { readonly name: string; readonly containerPort: number }[];
+  readonly startupProbe: Probe;
+  readonly livenessProbe: Probe;
+  readonly readinessProbe: Probe;
+  readonly resources: { readonly requests?: Record<string, string>; readonly limits?: Record<string, string> };
+  readonly securityContext: Record<string, unknown>;
+}
+
+interface Deployment extends Manifest {
+  readonly spec: {
+    readonly replicas?: number;
+    readonly selector: { readonly matchLabels: Record<string, string> };
+    readonly template: {
+      readonly metadata: { readonly labels: Record<string, string> };
+      readonly spec: {
+        readonly terminationGracePeriodSeconds: number;
+        readonly securityContext: Record<string, unknown>;
+        readonly topologySpreadConstraints: readonly unknown[];
+        readonly containers: readonly Container[];
+      };
+    };
+  };
+}
+
+const folders = ['infra/k8s/base', 'infra/k8s/overlays/example'];
+const secrets = readYamls<Manifest & { readonly stringData: Record<string, string> }>(
+  'infra/k8s/base/secrets.example.yaml',
+);
+const base = buildKustomization('infra/k8s/base');
+const overlay = buildKustomization('infra/k8s/overlays/example');
+const named = <T>(manifests: readonly Manifest[], kind: string, name: string): T => {
+  const found = manifests.filter((manifest) => manifest.kind === kind && manifest.metadata.name === name);
+  if (found.length !== 1) throw new Error(`${found.length} of ${kind} ${name}`);
+  return found[0] as unknown as T;
+};
+
+describe.each(folders)('%s', (folder) => {
+  const manifests = buildKustomization(folder);
+
+  test.each(manifests.map((manifest): [string, Manifest] => [`${manifest.kind} ${manifest.metadata.name}`, manifest]))(
+    'the schema of Kubernetes takes %s',
+    (_name, manifest) => {
+      const models = require(modelModule(manifest.apiVersion)) as Record<
+        string,
+        new (
+          data: unknown,
+        ) => { validate(): void }
+      >;
+      const Model = models[manifest.kind];
+      if (Model === undefined) throw new Error(`no schema of ${manifest.apiVersion} ${manifest.kind}`);
+      new Model(manifest).validate();
+    },
+  );
+
+  test('no manifest has a field that its type has not', () => {
+    expect(typeProblems(manifests)).toBe('');
+  });
+
+  test('everything is in the namespace, once', () => {
+    const ids = manifests.map(({ kind, metadata }) => `${kind} ${metadata.name}`);
+    expect(new Set(ids).size).toBe(ids.length);
+    for (const { kind, metadata } of manifests) if (kind !== 'Namespace') expect(metadata.namespace).toBe('weir');
+  });
+});
+
+test('a field with a typing error is found', () => {
+  const wrong = { ...named<Deployment>(base, 'Deployment', 'weir-gateway'), speck: {} };
+  expect(typeProblems([wrong])).toContain('speck');
+});
+
+describe.each(ROLES)('%s', (role) => {
+  const deployment = named<Deployment>(base, 'Deployment', `weir-${role}`);
+  const { spec } = deployment.spec.template;
+  const [container] = spec.containers as [Container];
+
+  test('runs its role, unprivileged, within limits', () => {
+    expect(container.args).toEqual([role]);
+    expect(deployment.spec.selector.matchLabels).toEqual(deployment.spec.template.metadata.labels);
+    expect(spec.securityContext).toMatchObject({ runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } });
+    expect(container.securityContext).toEqual({
+      allowPrivilegeEscalation: false,
+      readOnlyRootFilesystem: true,
+      capabilities: { drop: ['ALL'] },
+    });
+    expect(container.resources).toMatchObject({
+      requests: { cpu: expect.any(String) },
+      limits: { memory: expect.any(String) },
+    });
+    expect(spec.topologySpreadConstraints).toHaveLength(2);
+  });
+
+  test('is asked at paths and a port that exist', () => {
+    const { data } = named<{ data: Record<string, string> }>(base, 'ConfigMap', 'weir-config');
+    expect(container.ports).toEqual([{ name: 'http', containerPort: Number(data.PORT) }]);
+    const paths = [container.startupProbe, container.livenessProbe, container.readinessProbe].map(({ httpGet }) => {
+      expect(httpGet.port).toBe('http');
+      return httpGet.path;
+    });
+    expect(paths).toEqual(['/healthz', '/healthz', '/readyz']);
+    const routes = readSources('services/gateway/src');
+    for (const path of paths) expect(routes).toContain(`'${path}'`);
+  });
+
+  test('has the time to drain, and a budget of disruptions', () => {
+    const { data } = named<{ data: Record<string, string> }>(base, 'ConfigMap', 'weir-config');
+    expect(spec.terminationGracePeriodSeconds * 1000).toBeGreaterThan(Number(data.WEIR_DRAIN_TIMEOUT_MS) + 10_000);
+    const budget = named<{ spec: unknown }>(base, 'PodDisruptionBudget', `weir-${role}`);
+    expect(budget.spec).toMatchObject({
+      maxUnavailable: 1,
+      selector: { matchLabels: deployment.spec.selector.matchLabels },
+    });
+  });
+
+  test('takes its settings from the ConfigMap and a Secret that the example names, without a value', () => {
+    expect(container.envFrom).toEqual([
+      { configMapRef: { name: 'weir-config' } },
+      { secretRef: { name: `weir-${role}` } },
+    ]);
+    const { stringData } = named<{ stringData: Record<string, string> }>(secrets, 'Secret', `weir-${role}`);
+    expect(Object.values(stringData).every((value) => value === '')).toBe(true);
+    for (const name of ['KAFKA_SASL_USERNAME', 'KAFKA_SASL_PASSWORD', 'REDIS_URL'])
+      expect(stringData).toHaveProperty(name);
+    expect('CLICKHOUSE_URL' in stringData).toBe(role === 'writer' || role === 'control');
+    expect('WEIR_ADMIN_TOKEN' in stringData).toBe(role === 'control');
+  });
+});
+
+test('every variable is one of Weir’s', () => {
+  const { data } = named<{ data: Record<string, string> }>(overlay, 'ConfigMap', 'weir-config');
+  const given = [...Object.keys(data), ...secrets.flatMap(({ stringData }) => Object.keys(stringData))];
+  expect(given.filter((name) => !knownVariables().has(name))).toEqual([]);
+});
+
+test('no Secret is part of a kustomization', () => {
+  expect([...base, ...overlay].filter(({ kind }) => kind === 'Secret')).toEqual([]);
+});
+
+test('the gateway scales by CPU, the enricher by the lag of its group', () => {
+  interface Scaler {
+    readonly spec: {
+      readonly scaleTargetRef: { readonly name: string };
+      readonly metrics: readonly { readonly resource: { readonly name: string } }[];
+      readonly maxReplicaCount: number;
+      readonly triggers: readonly { readonly type: string; readonly metadata: Record<string, string> }[];
+    };
+  }
+  const gateway = named<Scaler>(base, 'HorizontalPodAutoscaler', 'weir-gateway');
+  expect(gateway.spec.scaleTargetRef.name).toBe('weir-gateway');
+  expect(gateway.spec.metrics[0]?.resource.name).toBe('cpu');
+  expect(named<Deployment>(base, 'Deployment', 'weir-gateway').spec.replicas).toBeUndefined();
+
+  const enricher = named<Scaler>(overlay, 'ScaledObject', 'weir-enricher');
+  const { data } = named<{ data: Record<string, string> }>(overlay, 'ConfigMap', 'weir-config');
+  expect(enricher.spec.scaleTargetRef.name).toBe('weir-enricher');
+  expect(enricher.spec.maxReplicaCount).toBe(Number(data.WEIR_PARTITIONS));
+  expect(enricher.spec.triggers).toMatchObject([
+    {
+      type: 'kafka',
+      metadata: {
+        bootstrapServers: data.KAFKA_BROKERS,
+        consumerGroup: `weir-enricher.${data.KAFKA_TOPIC_PREFIX}events.raw`,
+        topic: `${data.KAFKA_TOPIC_PREFIX}events.raw`,
+      },
+    },
+  ]);
+  expect(named<Deployment>(overlay, 'Deployment', 'weir-enricher').spec.replicas).toBeUndefined();
+});
+
+test('the overlay names the image', () => {
+  const { images } = readYaml<{ images: { newName: string; newTag: string }[] }>(
+    'infra/k8s/overlays/example/kustomization.yaml',
+  );
+  const image = `${images[0]?.newName}:${images[0]?.newTag}`;
+  for (const role of ROLES) {
+    expect(named<Deployment>(overlay, 'Deployment', `weir-${role}`).spec.template.spec.containers[0]?.image).toBe(
+      image,
+    );
+  }
+});

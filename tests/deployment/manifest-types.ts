@@ -1,0 +1,38 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Manifest } from './kustomize.ts';
+import { ROOT } from './read-files.ts';
+
+/** `apps/v1` `Deployment` -> the module of kubernetes-models (or of its part for KEDA) that knows it. */
+export function modelModule(apiVersion: string): string {
+  return apiVersion.startsWith('keda.sh/')
+    ? `@kubernetes-models/keda/${apiVersion}`
+    : `kubernetes-models/${apiVersion}`;
+}
+
+/**
+ * The compiler's complaints about manifests as values of their Kubernetes types. The schemas let fields through that they
+ * don't know; a literal of a type may not have any.
+ */
+export function typeProblems(manifests: readonly Manifest[]): string {
+  const dir = mkdtempSync(join(ROOT, 'node_modules/.manifests-'));
+  try {
+    const lines = manifests.flatMap((manifest, index) => {
+      const { apiVersion, kind, metadata } = manifest;
+      return [
+        `import type { I${kind} as T${index} } from '${modelModule(apiVersion)}';`,
+        `// ${kind} ${metadata.name}`,
+        `export const m${index}: T${index} = ${JSON.stringify(manifest)};`,
+      ];
+    });
+    writeFileSync(join(dir, 'manifests.ts'), `${lines.join('\n')}\n`);
+    const flags = ['--noEmit', '--strict', '--skipLibCheck', '--module', 'esnext', '--moduleResolution', 'bundler'];
+    const tsc = join(ROOT, 'node_modules/typescript/bin/tsc');
+    const args = [tsc, '--ignoreConfig', ...flags, '--types', '', 'manifests.ts'];
+    const { stdout, stderr, status } = spawnSync(process.execPath, args, { cwd: dir, encoding: 'utf8' });
+    return status === 0 ? '' : `${stdout}${stderr}`;
+  } finally {
+    rmSync(dir, { recursive: true, force: true });
+  }
+}

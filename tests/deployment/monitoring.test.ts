@@ -1,0 +1,67 @@
+import { readJson, readSources, readYaml } from './read-files.ts';
+
+interface Rule {
+  readonly alert: string;
+  readonly expr: string;
+  readonly labels: { readonly severity: string };
+  readonly annotations: { readonly summary: string };
+}
+
+interface Panel {
+  readonly id: number;
+  readonly type: string;
+  readonly title: string;
+  readonly gridPos: { readonly h: number; readonly w: number; readonly x: number; readonly y: number };
+  readonly targets?: readonly { readonly expr: string }[];
+}
+
+const rules = readYaml<{ groups: { rules: Rule[] }[] }>('infra/prometheus/alerts.yml').groups.flatMap(
+  (group) => group.rules,
+);
+const { panels } = readJson<{ panels: Panel[] }>('infra/grafana/weir.json');
+const drawn = panels.filter(({ type }) => type !== 'row');
+const source = readSources('services') + readSources('packages/runtime/src');
+
+/** Each metric that is made, with the labels that it has. */
+const made = new Set([...source.matchAll(/'(weir_[a-z0-9_]+)'/g)].map(([, name = '']) => name));
+const used = (expr: string): readonly string[] => [...expr.matchAll(/\bweir_[a-z0-9_]+/g)].map(([name]) => name);
+const isMade = (name: string): boolean => made.has(name) || made.has(name.replace(/_(bucket|sum|count)$/, ''));
+
+const expressions: [string, string][] = [
+  ...rules.map(({ alert, expr }): [string, string] => [alert, expr]),
+  ...drawn.flatMap(({ title, targets = [] }) => targets.map(({ expr }): [string, string] => [title, expr])),
+];
+
+test.each(expressions)('%s asks for what Weir counts', (_title, expr) => {
+  expect(used(expr).filter((name) => !isMade(name))).toEqual([]);
+  const labels = [...expr.matchAll(/by \(([^)]*)\)/g)].flatMap(([, list = '']) => list.split(/,\s*/));
+  const known = ['role', 'partition', 'code', 'endpoint', 'status', 'outcome', 'call', 'engine', 'le', 'instance'];
+  expect(labels.filter((label) => !known.includes(label))).toEqual([]);
+  for (const [open, close] of ['()', '{}', '[]']) {
+    expect(expr.split(open ?? '').length).toBe(expr.split(close ?? '').length);
+  }
+});
+
+test('every alert says what it means and whom it wakes', () => {
+  expect(new Set(rules.map(({ alert }) => alert)).size).toBe(rules.length);
+  for (const { labels, annotations } of rules) {
+    expect(['page', 'ticket']).toContain(labels.severity);
+    expect(annotations.summary.length).toBeGreaterThan(20);
+  }
+});
+
+test('what must never happen wakes someone', () => {
+  const paging = rules.filter(({ labels }) => labels.severity === 'page').flatMap(({ expr }) => used(expr));
+  expect(paging).toEqual(
+    expect.arrayContaining(['weir_alarms_total', 'weir_engine_drift', 'weir_http_requests_total']),
+  );
+});
+
+test('no panel lies on another, and each has an id of its own', () => {
+  expect(new Set(panels.map(({ id }) => id)).size).toBe(panels.length);
+  const cells = panels.flatMap(({ gridPos: { x, y, w, h } }) =>
+    Array.from({ length: w * h }, (_, n) => `${x + (n % w)},${y + Math.floor(n / w)}`),
+  );
+  expect(new Set(cells).size).toBe(cells.length);
+  expect(drawn.every(({ gridPos }) => gridPos.x + gridPos.w <= 24)).toBe(true);
+});
