@@ -33,6 +33,12 @@ function inPath(...names: string[]): Schema[] {
 }
 const removed = { 200: json('Removed.', success({ type: 'object' })), ...NOT_FOUND };
 
+const LINE: Schema = { type: 'integer', minimum: 0 };
+const IMPORT_HIT: Schema = object(
+  { line: LINE, timestamp: LINE, ip: text, user_agent: text, url: text, referrer: text },
+  ['line', 'timestamp', 'ip', 'user_agent', 'url', 'referrer'],
+);
+
 export const ADMIN_PATHS: Readonly<Record<string, Schema>> = {
   '/api/admin/sites': {
     get: call('listSites', 'All sites', { 200: json('The sites.', list('Site')) }),
@@ -100,5 +106,55 @@ export const ADMIN_PATHS: Readonly<Record<string, Schema>> = {
     get: call('pipeline', 'Lag, rate, last error and dead letters, per topic and consumer', {
       200: json('The consumers.', success({ type: ['object', 'array'] })),
     }),
+  },
+  '/api/admin/audit': {
+    get: call('audit', 'Whether every raw record has exactly one outcome, and what became of them', {
+      200: json('The books.', success(object({ balanced: { type: 'boolean' } }, ['balanced']))),
+    }),
+  },
+  '/api/admin/sites/{site_id}/imports': {
+    parameters: inPath('site_id'),
+    get: call('listImports', 'How far each imported file went', {
+      200: json('The ledger.', success({ type: 'array', items: { type: 'object' } })),
+      ...NOT_FOUND,
+    }),
+    post: call(
+      'beginImport',
+      'Begin or go on with the import of a file; the lease is null where it was finished before',
+      { 200: json('The ledger entry and a lease.', success({ type: 'object' })), ...NOT_FOUND, ...TAKEN },
+      object({ file_digest: { type: 'string', description: 'SHA-256 of the uncompressed bytes, hex' } }, [
+        'file_digest',
+      ]),
+    ),
+  },
+  '/api/admin/sites/{site_id}/imports/{digest}/chunks': {
+    parameters: inPath('site_id', 'digest'),
+    post: call(
+      'importChunk',
+      'Append the hits of a run of lines; the same chunk again adds nothing',
+      { 200: json('The ledger entry.', success({ type: 'object' })), ...NOT_FOUND, ...TAKEN },
+      object(
+        { lease: text, first_line: LINE, last_line: LINE, hits: { type: 'array', items: IMPORT_HIT, maxItems: 5000 } },
+        ['lease', 'first_line', 'last_line', 'hits'],
+      ),
+    ),
+  },
+  '/api/admin/sites/{site_id}/imports/{digest}/finish': {
+    parameters: inPath('site_id', 'digest'),
+    post: call(
+      'finishImport',
+      'All lines are done; waits a while until the rows can be queried',
+      { 200: json('The ledger entry.', success({ type: 'object' })), ...NOT_FOUND, ...TAKEN },
+      object({ lease: text, lines: LINE }, ['lease', 'lines']),
+    ),
+  },
+  '/api/admin/sites/{site_id}/imports/{digest}/release': {
+    parameters: inPath('site_id', 'digest'),
+    post: call(
+      'releaseImport',
+      'Let go of an import that is to go on later',
+      { 200: json('The ledger entry.', success({ type: 'object' })), ...NOT_FOUND },
+      object({ lease: text }, ['lease']),
+    ),
   },
 };
