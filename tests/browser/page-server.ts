@@ -1,8 +1,13 @@
-import { createServer } from 'node:http';
+import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** What every page of the site says in answer to a path. */
-export type Page = (path: string) => { readonly html: string; readonly headers?: Readonly<Record<string, string>> };
+export interface PageAnswer {
+  readonly html: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** What the site answers to a path. */
+export type Page = (path: string, headers: IncomingHttpHeaders) => PageAnswer | Promise<PageAnswer>;
 
 /** A web site on an origin of its own, as Weir's customers have: the snippet and the hits cross origins. */
 export interface PageServer {
@@ -13,9 +18,9 @@ export interface PageServer {
 
 export async function startPageServer(): Promise<PageServer> {
   let page: Page = () => ({ html: '' });
-  const server = createServer((request, response) => {
+  const server = createServer(async (request, response) => {
     if (request.url === '/favicon.ico') return response.writeHead(404).end();
-    const { html, headers } = page(request.url ?? '/');
+    const { html, headers } = await page(request.url ?? '/', request.headers);
     response.writeHead(200, { 'content-type': 'text/html; charset=utf-8', 'cache-control': 'max-age=60', ...headers });
     response.end(`<!doctype html><meta charset="utf-8"><title>page</title>${html}`);
   });

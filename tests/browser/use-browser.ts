@@ -1,5 +1,6 @@
-import { execFileSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { eventually } from '@weir/testkit/eventually';
 import type { Row } from '@weir/testkit/weir-client';
@@ -31,6 +32,8 @@ export interface TestBrowser {
   context(options?: BrowserContextOptions): Promise<BrowserContext>;
   /** Makes a Weir site, and serves pages with its tag. */
   openSite(attributes?: string, body?: string, headers?: Readonly<Record<string, string>>): Promise<string>;
+  /** A Chromium that nobody drives, on a page. */
+  spawnChromium(url: string): ChildProcess;
   tag(siteId: string, attributes?: string): string;
   /** The site's rows in order, once there are `count` and nothing is on its way any more. */
   rows(siteId: string, count: number, columns?: string, table?: string): Promise<readonly Row[]>;
@@ -72,6 +75,13 @@ export function useBrowser(): TestBrowser {
       const context = await browser.newContext({ userAgent: USER_AGENT, ...options });
       contexts.push(context);
       return context;
+    },
+    spawnChromium(url) {
+      const profile = mkdtempSync(join(tmpdir(), 'weir-chromium-'));
+      const args = [...ARGS, ...QUIET, '--headless', `--user-agent=${USER_AGENT}`, `--user-data-dir=${profile}`, url];
+      const child = spawn(CHROMIUM, args, { stdio: 'ignore' });
+      child.once('exit', () => rmSync(profile, { recursive: true, force: true, maxRetries: 5 }));
+      return child;
     },
     tag: (siteId, attributes = '') =>
       `<script defer src="${weir.url}/weir.js" data-site="${siteId}" ${attributes}></script>`,

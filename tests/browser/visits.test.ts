@@ -1,3 +1,4 @@
+import { eventually } from '@weir/testkit/eventually';
 import { describeBrowser, loaded, useBrowser } from './use-browser.ts';
 
 describeBrowser('visits in Chromium, by their rows', () => {
@@ -33,7 +34,9 @@ describeBrowser('visits in Chromium, by their rows', () => {
     await loaded(page);
     await page.evaluate(`history.pushState({}, '', '/b'); history.pushState({}, '', '/b'); history.replaceState({}, '', '/b?page=2');
       history.replaceState({}, '', '/c'); history.pushState({}, '', '#x');`);
-    await page.evaluate(`new Promise((done) => { addEventListener('popstate', done, { once: true }); history.go(-3); })`);
+    await page.evaluate(
+      `new Promise((done) => { addEventListener('popstate', done, { once: true }); history.go(-3); })`,
+    );
     const rows = await browser.rows(siteId, 4, PAGE);
     expect(rows.map((row) => [row.pathname, String(row.referrer).replace(browser.site.url, '')])).toEqual([
       ['/a', ''],
@@ -55,7 +58,10 @@ describeBrowser('visits in Chromium, by their rows', () => {
   });
 
   test('back and forward out of the bfcache: each page seen is one pageview', async () => {
-    const siteId = await browser.openSite('', '<script>addEventListener("pageshow", (e) => { window.restored = e.persisted; })</script>');
+    const siteId = await browser.openSite(
+      '',
+      '<script>addEventListener("pageshow", (e) => { window.restored = e.persisted; })</script>',
+    );
     const page = await (await browser.context()).newPage();
     for (const path of ['/one', '/two']) {
       await page.goto(`${browser.site.url}${path}`);
@@ -96,19 +102,38 @@ describeBrowser('visits in Chromium, by their rows', () => {
     expect(rows[2]?.session_id).not.toBe(rows[0]?.session_id);
   });
 
+  // Chromium prerenders nothing while DevTools is attached, which is how Playwright drives it: this one drives itself.
   test('a prerendered page counts when it is seen', async () => {
-    const rules = '<script type="speculationrules">{"prerender":[{"urls":["/next"],"eagerness":"immediate"}]}</script>';
     const siteId = await browser.weir.client.createSite();
-    browser.site.serve((path) => ({ html: `${browser.tag(siteId)}${path === '/start' ? `${rules}<a href="/next">next</a>` : ''}` }));
-    const page = await (await browser.context()).newPage();
-    await page.goto(`${browser.site.url}/start`);
-    await loaded(page);
-    await page.waitForTimeout(1_000);
-    expect((await browser.rows(siteId, 1, PAGE)).map((row) => row.pathname)).toEqual(['/start']);
-    await page.click('a');
-    await page.waitForURL('**/next');
-    const rows = await browser.rows(siteId, 2, PAGE);
-    expect(rows.map((row) => row.pathname)).toEqual(['/start', '/next']);
-    console.log('activationStart', await page.evaluate('performance.getEntriesByType("navigation")[0].activationStart'));
+    let isPrerendered = false;
+    let go: (() => void) | undefined;
+    const RULES = '<script type="speculationrules">{"prerender":[{"urls":["/next"],"eagerness":"immediate"}]}</script>';
+    const CLICK =
+      '<a href="/next">next</a><script>fetch("/go").then(() => document.querySelector("a").click())</script>';
+    const START = 'performance.getEntriesByType("navigation")[0].activationStart';
+    const TELL = `<script>addEventListener('load', () => weir.track('loaded', { prerendered: document.prerendering === true }));
+      document.addEventListener('prerenderingchange', () => weir.track('activated', { start: ${START} }))</script>`;
+    browser.site.serve(async (path, headers) => {
+      if (path === '/go') await new Promise<void>((resolve) => (go = resolve));
+      if (path === '/next') isPrerendered = headers['sec-purpose'] === 'prefetch;prerender';
+      return { html: browser.tag(siteId) + (path === '/start' ? RULES + CLICK : TELL) };
+    });
+    const ownBrowser = browser.spawnChromium(`${browser.site.url}/start`);
+    try {
+      await eventually('the prerender', () => isPrerendered && go !== undefined);
+      expect((await browser.rows(siteId, 1, PAGE)).map((row) => row.pathname)).toEqual(['/start']);
+      go?.();
+      const rows = await browser.rows(siteId, 4, `${PAGE}, properties`);
+      expect(rows.map((row) => [row.pathname, row.event_name])).toEqual([
+        ['/start', ''],
+        ['/next', ''],
+        ['/next', 'loaded'],
+        ['/next', 'activated'],
+      ]);
+      expect(rows[2]?.properties).toMatchObject({ prerendered: true });
+      expect(new Set(rows.map((row) => row.session_id)).size).toBe(1);
+    } finally {
+      ownBrowser.kill();
+    }
   });
 });

@@ -26,10 +26,12 @@ export function createWeir(given: Options): Weir {
   const browser = navigator as Navigator & { globalPrivacyControl?: boolean };
   const path = (): string => location.pathname + (isOn('hash') ? location.hash : '');
   const clean = (url: string): string =>
-    cleanUrl(url).replace(/\?.*/, (query) =>
-      query
-        .replace(/[?&]([^=&]*)[^&]*/g, (pair, name) => (matches(CAMPAIGN + options.query, name) ? pair : ''))
-        .replace(/^&/, '?'),
+    cleanUrl(
+      url.replace(/\?[^#]*/, (query) =>
+        query
+          .replace(/[?&]([^=&]*)[^&]*/g, (pair, name) => (matches(CAMPAIGN + options.query, name) ? pair : ''))
+          .replace(/^&/, '?'),
+      ),
     );
 
   const core = createCore({

@@ -24,7 +24,7 @@ export function createVisitor(): Visitor {
       const labels = location.hostname.split('.');
       for (let from = labels.length; from--; ) {
         // biome-ignore lint/suspicious/noDocumentCookie: the Cookie Store is missing on pages without TLS and in Firefox
-        document.cookie = `${NAME}=${state};path=/;samesite=lax;max-age=${state && KEPT_SECONDS};domain=${labels.slice(from).join('.')}`;
+        document.cookie = `${NAME}=${state};path=/;samesite=lax;max-age=${state ? KEPT_SECONDS : 0};domain=${labels.slice(from).join('.')}`;
         if (!state === !document.cookie.includes(`${NAME}=${state}`)) break;
       }
     });

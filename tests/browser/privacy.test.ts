@@ -1,0 +1,134 @@
+import { describeBrowser, loaded, useBrowser } from './use-browser.ts';
+
+describeBrowser('options and wishes in Chromium, by the rows', () => {
+  const browser = useBrowser();
+  const ROW = 'type, event_name, url, pathname, referrer, visitor_id, session_id, cookieless, value_text, properties';
+  const STORED = `JSON.stringify([document.cookie, Object.keys(localStorage), Object.keys(sessionStorage)])`;
+  const NOTHING = '["",[],[]]';
+
+  test('cookieless: nothing is stored, the server knows the visitor for the day', async () => {
+    const siteId = await browser.openSite('data-cookieless');
+    const page = await (await browser.context()).newPage();
+    for (const path of ['/a', '/b']) await page.goto(`${browser.site.url}${path}`);
+    await loaded(page);
+    const rows = await browser.rows(siteId, 2, ROW);
+    expect(rows.every((row) => row.cookieless && String(row.visitor_id).startsWith('c_'))).toBe(true);
+    expect(rows[1]).toMatchObject({ visitor_id: rows[0]?.visitor_id, session_id: rows[0]?.session_id });
+    expect(await page.evaluate(STORED)).toBe(NOTHING);
+    expect(await page.evaluate('weir.getVisitorId() + weir.getSessionId()')).toBe('');
+  });
+
+  test('modes switch at run time: consent is given, and taken back', async () => {
+    const siteId = await browser.openSite('data-cookieless');
+    const page = await (await browser.context()).newPage();
+    await page.goto(`${browser.site.url}/a`);
+    await loaded(page);
+    await page.evaluate(`weir.setCookieless(false); weir.track('known')`);
+    expect(await page.evaluate('weir.getVisitorId()')).toMatch(/^\d{20,40}$/);
+    await page.evaluate(`weir.setCookieless(true); weir.track('unknown')`);
+    expect(await page.evaluate(STORED)).toBe(NOTHING);
+    const rows = await browser.rows(siteId, 3, ROW);
+    expect(rows.map((row) => [row.event_name, Boolean(row.cookieless)])).toEqual([
+      ['', true],
+      ['known', false],
+      ['unknown', true],
+    ]);
+  });
+
+  test('Global Privacy Control and Do Not Track: nothing is sent or stored', async () => {
+    const siteId = await browser.openSite('data-privacy');
+    for (const wish of ['globalPrivacyControl: { value: true }', `doNotTrack: { value: '1' }`]) {
+      const context = await browser.context();
+      await context.addInitScript(`Object.defineProperties(navigator, { ${wish} })`);
+      const page = await context.newPage();
+      await page.goto(`${browser.site.url}/refused`);
+      await loaded(page);
+      expect(await page.evaluate(`weir.track('refused'), ${STORED}`)).toBe(NOTHING);
+      await page.close();
+    }
+    await (await (await browser.context()).newPage()).goto(`${browser.site.url}/allowed`);
+    expect((await browser.rows(siteId, 1, ROW)).map((row) => row.pathname)).toEqual(['/allowed']);
+  });
+
+  test('who opted out is not counted, on later pages too, until opting in', async () => {
+    const siteId = await browser.openSite();
+    const page = await (await browser.context()).newPage();
+    await page.goto(`${browser.site.url}/a`);
+    await loaded(page);
+    const visitor = await page.evaluate('weir.getVisitorId()');
+    await page.evaluate(`weir.optOut(); weir.track('refused')`);
+    expect(await page.evaluate(STORED)).toBe('["",["weir.off"],[]]');
+    await page.goto(`${browser.site.url}/refused`);
+    await loaded(page);
+    await page.evaluate(`weir.optIn(); weir.track('again')`);
+    const rows = await browser.rows(siteId, 2, ROW);
+    expect(rows.map((row) => row.event_name || row.pathname)).toEqual(['/a', 'again']);
+    expect(rows[1]?.visitor_id).not.toBe(visitor);
+  });
+
+  test('excluded paths, allowed hosts and the query allow-list', async () => {
+    const siteId = await browser.openSite(
+      'data-exclude="/admin*, /preview" data-query="page, f_*" data-hosts="127.0.0.1, *.example"',
+    );
+    const page = await (await browser.context()).newPage();
+    const { url } = browser.site;
+    for (const path of ['/admin/x', '/preview', url.replace('127.0.0.1', 'localhost')]) {
+      await page.goto(new URL(path, url).href);
+      await loaded(page);
+    }
+    await page.goto(`${url}/preview/2?token=secret&page=2&f_a=1&utm_source=s&mail=x&gclid=g`);
+    await loaded(page);
+    await page.evaluate(`location.href = '/next?mail=x'`);
+    await page.waitForURL('**/next?mail=x');
+    const rows = await browser.rows(siteId, 2, ROW);
+    const counted = `${url}/preview/2?page=2&f_a=1&utm_source=s&gclid=g`;
+    expect(rows.map((row) => [row.url, row.referrer])).toEqual([
+      [counted, ''],
+      [`${url}/next`, counted],
+    ]);
+  });
+
+  test('clicks: marked elements, links elsewhere, files, forms', async () => {
+    const body = `<a id="out" target="_blank" href="https://example.invalid/x?a=1#b"><b>out</b></a> <a id="file" href="/files/Report.PDF" target="_blank">f</a>
+      <a id="mail" href="mailto:a@b.c">m</a><div data-weir-event="plan chosen" data-weir-plan="pro" data-weir-value="12"><i id="inner">x</i></div>
+      <form id="ask" data-weir-event="asked" data-weir-topic="price" action="/sent"><input name="id"><button id="send">s</button></form>`;
+    const siteId = await browser.openSite('data-outbound data-download data-form', body);
+    const page = await (await browser.context()).newPage();
+    await page.goto(`${browser.site.url}/a`);
+    await loaded(page);
+    await page.click('#out b');
+    await page.click('#file', { button: 'middle' });
+    await page.click('#file', { button: 'right' });
+    await page.click('#inner');
+    await page.click('#send');
+    const rows = (await browser.rows(siteId, 8, ROW)).filter((row) => row.type === 'event');
+    expect(rows.map((row) => [row.event_name, row.value_text, row.properties])).toEqual([
+      ['outbound', '', { url: 'https://example.invalid/x?a=1' }],
+      ['download', '', { url: `${browser.site.url}/files/Report.PDF` }],
+      ['plan chosen', '12', { plan: 'pro' }],
+      ['asked', '', { topic: 'price' }],
+      ['form', '', { form: 'ask' }],
+    ]);
+  });
+
+  test('engagement is told when a page ends, of the page that ended', async () => {
+    const siteId = await browser.openSite('data-engagement', '<div style="height: 4000px">tall</div>');
+    const page = await (await browser.context({ viewport: { width: 800, height: 1000 } })).newPage();
+    await page.goto(`${browser.site.url}/a`);
+    await loaded(page);
+    await page.evaluate('new Promise((done) => { addEventListener("scroll", done); scrollTo(0, 1000); })');
+    await page.evaluate(`history.pushState({}, '', '/b')`);
+    await page.goto('about:blank');
+    const rows = await browser.rows(siteId, 4, ROW);
+    expect(rows.map((row) => [row.pathname, row.event_name])).toEqual([
+      ['/a', ''],
+      ['/a', '$engagement'],
+      ['/b', ''],
+      ['/b', '$engagement'],
+    ]);
+    const { engaged_ms, scroll_depth } = (rows[1]?.properties ?? {}) as Record<string, unknown>;
+    expect(Number(scroll_depth)).toBeGreaterThanOrEqual(48);
+    expect(Number(scroll_depth)).toBeLessThanOrEqual(52);
+    expect(Number(engaged_ms)).toBeGreaterThan(0);
+  });
+});
