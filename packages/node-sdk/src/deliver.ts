@@ -1,0 +1,81 @@
+import type { QueuedCall } from './event.ts';
+import type { Undelivered } from './outbox.ts';
+import type { Post } from './transport.ts';
+
+export const EVENTS_PER_BATCH_MAX = 500;
+const BATCH_BYTES_MAX = 1024 * 1024;
+const TOO_MANY = 429;
+
+/** What became of some calls. */
+export interface Delivery {
+  /** Done with, the refused ones included. */
+  readonly settled: readonly QueuedCall[];
+  readonly refused: readonly Undelivered[];
+  /** To be sent again, in their order. */
+  readonly left: readonly QueuedCall[];
+  readonly afterMs?: number;
+}
+
+/** Sends the first of the calls to its own endpoint. */
+export async function deliverOne(post: Post, calls: readonly QueuedCall[]): Promise<Delivery> {
+  const [call, ...rest] = calls;
+  if (call === undefined) return { settled: [], refused: [], left: [] };
+  const attempt = await post(call.kind === 'event' ? '/api/v1/events' : '/api/identify', call.body);
+  if (attempt.outcome === 'retry') return { settled: [], refused: [], left: calls, ...after(attempt.afterMs) };
+  const refused = attempt.outcome === 'refused' ? [refusal(call, attempt.status, attempt.message)] : [];
+  return { settled: [call], refused, left: rest, afterMs: 0 };
+}
+
+/** Sends as many of the events as one request may hold; each has a result of its own. */
+export async function deliverBatch(post: Post, calls: readonly QueuedCall[]): Promise<Delivery> {
+  const sent = calls.slice(0, fitting(calls));
+  const rest = calls.slice(sent.length);
+  const attempt = await post('/api/v1/events/batch', `{"events":[${sent.map((call) => call.body).join(',')}]}`);
+  if (attempt.outcome === 'retry') return { settled: [], refused: [], left: calls, ...after(attempt.afterMs) };
+  if (attempt.outcome === 'refused') {
+    const refused = sent.map((call) => refusal(call, attempt.status, attempt.message));
+    return { settled: sent, refused, left: rest, afterMs: 0 };
+  }
+  const results = resultsOf(attempt.json);
+  const again = sent.filter((_, index) => isAgain(results[index]));
+  const settled = sent.filter((_, index) => !isAgain(results[index]));
+  const refused = sent.flatMap((call, index) => {
+    const error = results[index]?.error;
+    return error === undefined || isAgain(results[index]) ? [] : [refusal(call, error.code, error.message)];
+  });
+  const left = [...again, ...rest];
+  return { settled, refused, left, ...(again.length === 0 ? { afterMs: 0 } : {}) };
+}
+
+interface BatchResult {
+  readonly error?: { readonly code: number; readonly message: string };
+}
+
+/** A missing result says nothing of its event, which has a key and can be sent again. */
+function isAgain(result: BatchResult | undefined): boolean {
+  return result === undefined || result.error?.code === TOO_MANY || (result.error?.code ?? 0) >= 500;
+}
+
+function resultsOf(json: unknown): readonly (BatchResult | undefined)[] {
+  return (json as { data?: { results?: BatchResult[] } } | undefined)?.data?.results ?? [];
+}
+
+function fitting(calls: readonly QueuedCall[]): number {
+  const encoder = new TextEncoder();
+  let bytes = '{"events":[]}'.length;
+  let count = 0;
+  for (const { body } of calls.slice(0, EVENTS_PER_BATCH_MAX)) {
+    bytes += encoder.encode(body).length + 1;
+    if (bytes > BATCH_BYTES_MAX && count > 0) break;
+    count += 1;
+  }
+  return count;
+}
+
+function refusal(call: QueuedCall, status: number, message: string): Undelivered {
+  return { call, status, reason: `Weir refused with ${status}: ${message}` };
+}
+
+function after(afterMs: number | undefined): { readonly afterMs?: number } {
+  return afterMs === undefined ? {} : { afterMs };
+}

@@ -1,0 +1,35 @@
+import { createVisit, type Visit } from './visit.ts';
+import type { Weir } from './weir.ts';
+
+/** What is used of Express's request, so that this needs no package. */
+interface ExpressRequest {
+  readonly headers: { readonly cookie?: string | undefined; readonly referer?: string | undefined };
+  readonly protocol: string;
+  readonly originalUrl: string;
+  /** As far as the app's `trust proxy` believes. */
+  readonly ip?: string | undefined;
+  get(name: string): string | undefined;
+  weir?: Visit;
+}
+
+/** Express middleware: `app.use(weirMiddleware(weir))`, then `request.weir.track(…)`. */
+export function weirMiddleware(weir: Weir) {
+  return (request: ExpressRequest, _response: unknown, next: () => void): void => {
+    request.weir = createVisit(weir, {
+      cookie: request.headers.cookie,
+      url: `${request.protocol}://${request.get('host')}${request.originalUrl}`,
+      referrer: request.headers.referer,
+      userAgent: request.get('user-agent'),
+      ip: request.ip,
+    });
+    next();
+  };
+}
+
+declare global {
+  namespace Express {
+    interface Request {
+      weir?: Visit;
+    }
+  }
+}

@@ -1,0 +1,163 @@
+import { type Delivery, deliverBatch, deliverOne, EVENTS_PER_BATCH_MAX } from './deliver.ts';
+import type { QueuedCall } from './event.ts';
+import type { Post } from './transport.ts';
+
+/** Keeps calls over a restart. `add` has them on disk when it returns. */
+export interface OutboxStore {
+  /** What an earlier run left unsent, in order. */
+  load(): readonly QueuedCall[];
+  add(call: QueuedCall): void;
+  remove(calls: readonly QueuedCall[]): void;
+  close(): void;
+}
+
+export interface Undelivered {
+  readonly call: QueuedCall;
+  readonly reason: string;
+  /** Of Weir's answer, where it was one. */
+  readonly status?: number;
+}
+
+export interface OutboxDeps {
+  readonly post: Post;
+  readonly store: OutboxStore | undefined;
+  readonly batch: boolean;
+  readonly callsMax: number;
+  readonly concurrency: number;
+  readonly random: () => number;
+  readonly onError: (undelivered: Undelivered) => void;
+}
+
+export interface Outbox {
+  add(call: QueuedCall): boolean;
+  flush(): Promise<void>;
+  close(withinMs: number): Promise<number>;
+}
+
+const BACKOFF_FIRST_MS = 200;
+const BACKOFF_LAST_MS = 30_000;
+
+/** A bounded queue with bounded concurrency. An identify goes alone: after all before it, before all after it. */
+export function createOutbox(deps: OutboxDeps): Outbox {
+  const { post, store, onError, random } = deps;
+  const waiting: QueuedCall[] = [...(store?.load() ?? [])];
+  const sleepers = new Set<() => void>();
+  let closed = false;
+  const idle = new Set<() => void>();
+  const sending = new Set<Promise<void>>();
+  let underWay = 0;
+  let callsUnderWay = 0;
+  let identifying = false;
+  let scheduled = false;
+
+  /** Calls made in one turn go out together. */
+  function schedule(): void {
+    if (scheduled) return;
+    scheduled = true;
+    queueMicrotask(() => {
+      scheduled = false;
+      pump();
+    });
+  }
+
+  function pump(): void {
+    while (waiting[0] !== undefined && underWay < deps.concurrency && !identifying && !closed) {
+      identifying = waiting[0].kind === 'identify';
+      if (identifying && underWay > 0) {
+        identifying = false;
+        return;
+      }
+      const calls = waiting.splice(0, identifying ? 1 : eventsAhead());
+      underWay += 1;
+      callsUnderWay += calls.length;
+      const sent = send(calls).finally(() => sending.delete(sent));
+      sending.add(sent);
+    }
+    if (waiting.length === 0 && underWay === 0) for (const wake of idle) wake();
+  }
+
+  /** How many events stand before the next identify, as far as one request takes them. */
+  function eventsAhead(): number {
+    if (!deps.batch) return 1;
+    const end = waiting.findIndex((call) => call.kind === 'identify');
+    return Math.min(end < 0 ? waiting.length : end, EVENTS_PER_BATCH_MAX);
+  }
+
+  async function send(calls: readonly QueuedCall[]): Promise<void> {
+    let left = calls;
+    for (let failures = 0; left.length > 0 && !closed; ) {
+      const delivery: Delivery =
+        deps.batch && left[0]?.kind === 'event' ? await deliverBatch(post, left) : await deliverOne(post, left);
+      for (const undelivered of delivery.refused) onError(undelivered);
+      if (delivery.settled.length > 0) store?.remove(delivery.settled);
+      failures = delivery.settled.length > 0 ? 0 : failures + 1;
+      left = delivery.left;
+      if (left.length > 0) await pause(delivery.afterMs ?? backoffMs(failures));
+    }
+    waiting.unshift(...left);
+    underWay -= 1;
+    callsUnderWay -= calls.length;
+    identifying = false;
+    pump();
+  }
+
+  /** Half fixed, half random, so that many clients don't come back together. */
+  function backoffMs(failures: number): number {
+    const most = Math.min(BACKOFF_FIRST_MS * 2 ** failures, BACKOFF_LAST_MS);
+    return most / 2 + (most / 2) * random();
+  }
+
+  /** Ends early when the client is closed. */
+  function pause(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const end = (): void => {
+        clearTimeout(timer);
+        sleepers.delete(end);
+        resolve();
+      };
+      const timer = setTimeout(end, ms);
+      sleepers.add(end);
+    });
+  }
+
+  function flush(): Promise<void> {
+    if (waiting.length === 0 && underWay === 0) return Promise.resolve();
+    return new Promise((resolve) => {
+      const wake = (): void => {
+        idle.delete(wake);
+        resolve();
+      };
+      idle.add(wake);
+      schedule();
+    });
+  }
+
+  schedule();
+  return {
+    add(call) {
+      if (waiting.length + callsUnderWay >= deps.callsMax || closed) {
+        onError({ call, reason: closed ? 'the client is closed' : 'the queue is full' });
+        return false;
+      }
+      store?.add(call);
+      waiting.push(call);
+      schedule();
+      return true;
+    },
+    flush,
+    async close(withinMs) {
+      let timer: ReturnType<typeof setTimeout> | undefined;
+      const late = new Promise<void>((resolve) => {
+        timer = setTimeout(resolve, withinMs);
+      });
+      await Promise.race([flush(), late]);
+      clearTimeout(timer);
+      closed = true;
+      for (const wake of sleepers) wake();
+      // What is under way ends within its time-out, and what it did is still written down.
+      await Promise.allSettled(sending);
+      store?.close();
+      return waiting.length;
+    },
+  };
+}

@@ -1,0 +1,55 @@
+/** How an attempt ended: `retry` may be tried again without harm, `refused` may not. */
+export type Attempt =
+  | { readonly outcome: 'done'; readonly json: unknown }
+  | { readonly outcome: 'refused'; readonly status: number; readonly message: string }
+  | { readonly outcome: 'retry'; readonly reason: string; readonly afterMs?: number };
+
+export type Post = (path: string, body: string) => Promise<Attempt>;
+
+export interface TransportOptions {
+  readonly url: string;
+  readonly apiKey: string;
+  readonly timeoutMs: number;
+  readonly fetch: typeof fetch;
+}
+
+/** One attempt over HTTP, with fetch alone: the same on Node, Deno, Bun and edge runtimes. Never rejects. */
+export function createTransport({ url, apiKey, timeoutMs, fetch }: TransportOptions): Post {
+  const headers = { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' };
+  return async (path, body) => {
+    let response: Response;
+    let text: string;
+    try {
+      response = await fetch(new URL(path, url), {
+        method: 'POST',
+        headers,
+        body,
+        signal: AbortSignal.timeout(timeoutMs),
+      });
+      text = await response.text();
+    } catch (error) {
+      return { outcome: 'retry', reason: error instanceof Error ? error.message : String(error) };
+    }
+    const { status } = response;
+    if (status === 429 || status >= 500) {
+      const seconds = Number(response.headers.get('retry-after') ?? Number.NaN);
+      return { outcome: 'retry', reason: `status ${status}`, ...(seconds >= 0 ? { afterMs: seconds * 1000 } : {}) };
+    }
+    const json = parseOrUndefined(text);
+    return response.ok ? { outcome: 'done', json } : { outcome: 'refused', status, message: messageOf(json, text) };
+  };
+}
+
+function parseOrUndefined(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The envelopes of the endpoints differ (api.md 7). */
+function messageOf(json: unknown, text: string): string {
+  const { error } = (json ?? {}) as { error?: string | { message?: string } };
+  return typeof error === 'string' ? error : (error?.message ?? text.slice(0, 200));
+}

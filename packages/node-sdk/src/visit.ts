@@ -1,0 +1,40 @@
+import type { EventFields, IdentityFields } from './event.ts';
+import type { Weir } from './weir.ts';
+
+/** Weir, seen from one request: its visitor and its client are filled in. */
+export interface Visit {
+  /** Of the snippet's cookie; empty in cookieless mode, or where the snippet was not seen. */
+  readonly visitorId: string;
+  readonly sessionId: string;
+  track(name: string, fields?: EventFields): boolean;
+  /** False where there is no visitor to identify, too. */
+  identify(userId: string, fields?: IdentityFields): boolean;
+}
+
+export interface VisitRequest {
+  readonly cookie: string | undefined;
+  readonly url: string;
+  readonly referrer: string | undefined;
+  readonly userAgent: string | undefined;
+  /** The client's, not a proxy's. */
+  readonly ip: string | undefined;
+}
+
+const COOKIE = /(?:^|;\s*)weir=(\d{1,64})\.(\d{1,64})\.\d+/;
+
+export function createVisit(weir: Weir, request: VisitRequest): Visit {
+  const [, visitorId = '', sessionId = ''] = COOKIE.exec(request.cookie ?? '') ?? [];
+  const { url, referrer, userAgent, ip } = request;
+  const known = { url, referrer, userAgent, ip };
+  return {
+    visitorId,
+    sessionId,
+    track: (name, fields = {}) =>
+      weir.track(name, { visitorId, sessionId, ...fields, context: { ...defined(known), ...fields.context } }),
+    identify: (userId, fields) => visitorId !== '' && weir.identify(visitorId, userId, fields),
+  };
+}
+
+function defined<T extends object>(fields: T): { [K in keyof T]?: NonNullable<T[K]> } {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined && value !== '')) as never;
+}

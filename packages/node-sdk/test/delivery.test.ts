@@ -1,0 +1,125 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startWeir, type WeirProcess } from '@weir/testkit/weir-process';
+import type { Undelivered } from '../src/outbox.ts';
+import { openQueueFile } from '../src/queue-file.ts';
+import { Weir } from '../src/weir.ts';
+
+const EVENTS = 10_000;
+const RESTART_EVERY_MS = 2_000;
+
+describe('delivery to a real Weir', () => {
+  let server: WeirProcess;
+  let folder: string;
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'weir-sdk-'));
+    server = await startWeir({ env: { RATE_LIMIT_EVENTS: '1000000', RATE_LIMIT_IDENTIFY: '1000000' } });
+  }, 120_000);
+  afterAll(async () => {
+    await server.stop();
+    rmSync(folder, { recursive: true, force: true });
+  }, 60_000);
+
+  const open = async (options: object = {}) => {
+    const siteId = await server.client.createSite();
+    const { key } = await server.client.createKey(siteId);
+    const undelivered: Undelivered[] = [];
+    const weir = new Weir({ url: server.url, apiKey: key, onError: (one) => undelivered.push(one), ...options });
+    return { siteId, key, weir, undelivered };
+  };
+
+  test('every field arrives; an identity stands before the events that rely on it', async () => {
+    const { siteId, weir, undelivered } = await open();
+    weir.track('before', { value: 3 });
+    weir.identify('v1', 'u1', { email: 'u1@example.com', plan: 'pro' });
+    weir.track('after', {
+      userId: 'u1',
+      value: '12.50',
+      properties: { plan: 'pro' },
+      externalId: 'x9',
+      timestamp: new Date('2026-01-02T03:04:05.678Z'),
+      context: {
+        url: 'https://example.com/buy?utm_source=s',
+        userAgent: 'Mozilla/5.0 (Windows NT 10.0) Firefox/140.0',
+      },
+    });
+    await weir.close();
+    const rows = await server.client.rows('events', siteId, 2);
+    const after = rows.find((row) => row.event_name === 'after');
+    expect(after).toMatchObject({
+      visitor_id: 'v1',
+      user_id: 'u1',
+      value: 12.5,
+      pathname: '/buy',
+      utm_source: 's',
+      os: 'Windows',
+      source: 'server',
+      properties: { plan: 'pro', external_id: 'x9' },
+    });
+    expect(String(after?.timestamp)).toContain('2026-01-02 03:04:05.678');
+    expect(undelivered).toEqual([]);
+  });
+
+  test('what Weir refuses is told once, and spoils nothing else', async () => {
+    const { siteId, weir, undelivered } = await open();
+    weir.track('');
+    weir.track('good');
+    await weir.flush();
+    expect(undelivered).toMatchObject([{ status: 400, reason: expect.stringContaining('name') }]);
+    expect(await server.client.rows('events', siteId, 1)).toHaveLength(1);
+    await weir.close();
+    expect(weir.track('late')).toBe(false);
+  });
+
+  test('the queue is bounded', async () => {
+    const { weir, undelivered } = await open({ url: 'http://127.0.0.1:9', queueCallsMax: 3 });
+    expect([1, 2, 3, 4].map((count) => weir.track(`e${count}`))).toEqual([true, true, true, false]);
+    expect(undelivered).toMatchObject([{ reason: 'the queue is full' }]);
+    expect(await weir.close(10)).toBe(3);
+  });
+
+  test('unsent events are on disk, and the next process sends them', async () => {
+    const path = join(folder, 'queue');
+    const { siteId, key, weir } = await open({ url: 'http://127.0.0.1:9', store: openQueueFile(path) });
+    for (let count = 0; count < 50; count += 1) weir.track(`e${count}`);
+    expect(await weir.close(50)).toBe(50);
+    const next = new Weir({ url: server.url, apiKey: key, store: openQueueFile(path) });
+    await next.flush();
+    expect(await next.close()).toBe(0);
+    expect(await server.client.rows('events', siteId, 50)).toHaveLength(50);
+    expect(readFileSync(path, 'utf8')).toBe('');
+  });
+
+  test(`${EVENTS} events against a gateway killed and restarted every ${RESTART_EVERY_MS} ms: each once`, async () => {
+    const { siteId, weir, undelivered } = await open({ queueCallsMax: EVENTS, concurrency: 16 });
+    let restarts = 0;
+    let done = false;
+    const tracked = (async () => {
+      for (let count = 0; count < EVENTS; count += 1) {
+        weir.track('load', { properties: { count } });
+        // Spread over at least three kills.
+        if (count % 100 === 99) await new Promise((resolve) => setTimeout(resolve, RESTART_EVERY_MS / 25));
+      }
+      await weir.flush();
+      done = true;
+    })();
+    while (!done) {
+      await new Promise((resolve) => setTimeout(resolve, RESTART_EVERY_MS));
+      if (done) break;
+      await server.kill9();
+      await server.restart();
+      restarts += 1;
+    }
+    await tracked;
+    await weir.close();
+    await server.client.rows('events', siteId, EVENTS, 'event_id');
+    await server.client.settled();
+    const counts = `SELECT count() AS total, uniqExact(properties.count) AS distinct FROM events WHERE site_id = {site:String}`;
+    const [found] = await server.client.sql(counts, { site: siteId });
+    expect([Number(found?.total), Number(found?.distinct)]).toEqual([EVENTS, EVENTS]);
+    expect(undelivered).toEqual([]);
+    expect(restarts).toBeGreaterThanOrEqual(2);
+    expect(await server.client.audit()).toEqual([]);
+  }, 300_000);
+});

@@ -1,0 +1,74 @@
+import type { AddressInfo } from 'node:net';
+import { startWeir, type WeirProcess } from '@weir/testkit/weir-process';
+import express from 'express';
+import { weirMiddleware } from '../src/express.ts';
+import { withWeir } from '../src/next.ts';
+import { Weir } from '../src/weir.ts';
+
+const FIREFOX = 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0';
+const COOKIE = `a=b; weir=${'1'.repeat(30)}.${'2'.repeat(30)}.1764000000000; c=d`;
+
+describe('events out of a visitor’s request', () => {
+  let server: WeirProcess;
+  let weir: Weir;
+  let siteId: string;
+  beforeAll(async () => {
+    server = await startWeir();
+    siteId = await server.client.createSite();
+    const { key } = await server.client.createKey(siteId);
+    weir = new Weir({ url: server.url, apiKey: key });
+  }, 120_000);
+  afterAll(async () => {
+    await weir.close();
+    await server.stop();
+  }, 60_000);
+
+  const rowOf = async (name: string, count: number) =>
+    (await server.client.rows('events', siteId, count)).find((row) => row.event_name === name);
+
+  test('Express: visitor, session, page and client are the request’s', async () => {
+    const app = express();
+    app.use(weirMiddleware(weir));
+    app.post('/buy', (request, response) => {
+      request.weir?.track('purchase', { value: 49 });
+      request.weir?.identify('ada');
+      response.sendStatus(204);
+    });
+    const listening = app.listen(0, '127.0.0.1');
+    await new Promise((resolve) => listening.once('listening', resolve));
+    const origin = `http://127.0.0.1:${(listening.address() as AddressInfo).port}`;
+    const headers = { cookie: COOKIE, 'user-agent': FIREFOX, referer: 'https://www.google.com/' };
+    expect((await fetch(`${origin}/buy?utm_campaign=x`, { method: 'POST', headers })).status).toBe(204);
+    listening.close();
+    await weir.flush();
+    expect(await rowOf('purchase', 1)).toMatchObject({
+      visitor_id: '1'.repeat(30),
+      session_id: '2'.repeat(30),
+      url: `${origin}/buy?utm_campaign=x`,
+      utm_campaign: 'x',
+      referrer_domain: expect.stringContaining('google.com'),
+      browser: 'Firefox',
+    });
+    const [profile] = await server.client.rows('profiles', siteId, 1);
+    expect(profile).toMatchObject({ user_id: 'ada', visitor_ids: ['1'.repeat(30)] });
+  });
+
+  test('Next and other Fetch API servers: the same, flushed before the runtime may stop', async () => {
+    const handler = withWeir(weir, (_request, visit) => {
+      visit.track('from next');
+      return new Response('ok');
+    });
+    const request = new Request('https://shop.example/api/buy', { headers: { cookie: COOKIE, 'user-agent': FIREFOX } });
+    expect((await handler(request, {})).status).toBe(200);
+    expect(await rowOf('from next', 2)).toMatchObject({ visitor_id: '1'.repeat(30), hostname: 'shop.example' });
+  });
+
+  test('a request without the snippet’s cookie is anonymous, and identifies nobody', async () => {
+    const handler = withWeir(weir, (_request, visit) => {
+      visit.track('anonymous');
+      return visit.identify('nobody');
+    });
+    expect(await handler(new Request('https://shop.example/'), {})).toBe(false);
+    expect(await rowOf('anonymous', 3)).toMatchObject({ visitor_id: '', session_id: '' });
+  });
+});
