@@ -72,6 +72,26 @@ describe('delivery to a real Weir', () => {
     expect(weir.track('late')).toBe(false);
   });
 
+  test('in batches: 1,200 events in a few requests, the refused one told, an identity in its place', async () => {
+    const posted: string[] = [];
+    const counting: typeof fetch = (input, init) => {
+      posted.push(new URL(String(input)).pathname);
+      return fetch(input, init);
+    };
+    const { siteId, weir, undelivered } = await open({ batch: true, fetch: counting });
+    for (let count = 0; count < 600; count += 1) weir.track('early', { properties: { count } });
+    weir.track('x'.repeat(129));
+    weir.identify('v1', 'u1');
+    for (let count = 0; count < 600; count += 1) weir.track('late', { userId: 'u1', properties: { count } });
+    expect(await weir.close()).toBe(0);
+    const rows = await server.client.rows('events', siteId, 1_200, 'event_name, visitor_id');
+    expect(rows).toHaveLength(1_200);
+    expect(rows.filter((row) => row.event_name === 'late').every((row) => row.visitor_id === 'v1')).toBe(true);
+    expect(undelivered).toMatchObject([{ status: 400 }]);
+    expect(posted.filter((path) => path === '/api/identify')).toHaveLength(1);
+    expect(posted.length).toBeLessThanOrEqual(6);
+  });
+
   test('the queue is bounded', async () => {
     const { weir, undelivered } = await open({ url: 'http://127.0.0.1:9', queueCallsMax: 3 });
     expect([1, 2, 3, 4].map((count) => weir.track(`e${count}`))).toEqual([true, true, true, false]);

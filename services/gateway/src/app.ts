@@ -9,6 +9,7 @@ import { bareApp, mountOperations, only } from './operations.ts';
 import { createReplies, type Replies } from './reply.ts';
 import { collectRoute } from './routes/collect.ts';
 import { eventsRoute } from './routes/events.ts';
+import { eventsBatchRoute } from './routes/events-batch.ts';
 import { identifyRoute } from './routes/identify.ts';
 
 export interface Gateway {
@@ -48,6 +49,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
   const app = bareApp();
 
   app.route('/api/v1/events').post(eventsRoute(routeDeps, events)).all(only('POST', events));
+  app.route('/api/v1/events/batch').post(eventsBatchRoute(routeDeps, events)).all(only('POST', events));
   const collectHandler = collectRoute(routeDeps, collect);
   const collectPaths = ['/api/collect', ...deps.config.collectPaths];
   for (const path of collectPaths) {
@@ -57,6 +59,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
 
   mountOperations(app, deps, metrics, {
     '/api/v1/events': events,
+    '/api/v1/events/batch': events,
     '/api/identify': identify,
     ...Object.fromEntries(collectPaths.map((path) => [path, collect])),
   });

@@ -20,19 +20,34 @@ export interface KeyedRoute {
   accept(accepted: KeyedRequest): Promise<void>;
 }
 
+/** The key of a request that may do this; answers 401 or 403 where there is none. */
+export function knownKey(
+  { authenticate }: Pick<RouteDeps, 'authenticate'>,
+  replies: Replies,
+  scope: Scope,
+  request: IncomingMessage,
+  response: ServerResponse,
+): ApiKey | undefined {
+  const { authorization } = request.headers;
+  const key = authenticate(authorization);
+  if (key === undefined) {
+    const message = authorization === undefined ? 'Missing API key' : 'Invalid API key';
+    replies.error(response, 401, message, ['WWW-Authenticate', 'Bearer']);
+    return undefined;
+  }
+  if (key.scopes.includes(scope)) return key;
+  replies.error(response, 403, `API key does not have ${scope} scope`);
+  return undefined;
+}
+
 /** What events and identify share (decisions.md): key known (401), scope (403), rate limit (429), body (400, 413). */
 export function keyedRoute(deps: RouteDeps, replies: Replies, route: KeyedRoute): Handle {
-  const { authenticate, registry, rateLimiter, config } = deps;
+  const { registry, rateLimiter, config } = deps;
   const { bucket, scope, accept } = route;
 
   return async (request, response) => {
-    const { authorization } = request.headers;
-    const key = authenticate(authorization);
-    if (key === undefined) {
-      const message = authorization === undefined ? 'Missing API key' : 'Invalid API key';
-      return replies.error(response, 401, message, ['WWW-Authenticate', 'Bearer']);
-    }
-    if (!key.scopes.includes(scope)) return replies.error(response, 403, `API key does not have ${scope} scope`);
+    const key = knownKey(deps, replies, scope, request, response);
+    if (key === undefined) return;
     const perMinute = registry.site(key.siteId)?.limits[bucket] ?? config.rateLimits[bucket];
     const limit = await rateLimiter.take(bucket, key.keyId, perMinute);
     if (!limit.allowed) return replies.limited(response, limit);

@@ -11,25 +11,24 @@ export type Body =
   | { readonly json: JsonObject; readonly text: string }
   | { readonly status: 400 | 413; readonly message: string };
 
-const TOO_LARGE: Body = { status: 413, message: `the body must be at most ${BODY_BYTES_MAX / 1024} KiB` };
 const ENCODED: Body = { status: 400, message: 'the body must not be compressed: Content-Encoding is not supported' };
 const NOT_UTF8: Body = { status: 400, message: 'the body must be valid UTF-8' };
 const NOT_JSON: Body = { status: 400, message: 'the body must be valid JSON' };
 const NOT_OBJECT: Body = { status: 400, message: 'the body must be a JSON object' };
 
 /** Reads the body. Never resolves where the client goes away before its end: then there is nobody to answer. */
-export function readBody(request: IncomingMessage): Promise<Body> {
+export function readBody(request: IncomingMessage, bytesMax = BODY_BYTES_MAX): Promise<Body> {
   const encoding = request.headers['content-encoding'];
   if (encoding !== undefined && encoding !== 'identity') return discard(request, ENCODED);
-  if (Number(request.headers['content-length'] ?? 0) > BODY_BYTES_MAX) return discard(request, TOO_LARGE);
+  if (Number(request.headers['content-length'] ?? 0) > bytesMax) return discard(request, tooLarge(bytesMax));
   return new Promise((resolve) => {
     let chunks: Buffer | Buffer[] = EMPTY;
     let bytes = 0;
     const take = (chunk: Buffer): void => {
       bytes += chunk.length;
-      if (bytes > BODY_BYTES_MAX) {
+      if (bytes > bytesMax) {
         request.off('data', take).off('end', end);
-        resolve(discard(request, TOO_LARGE));
+        resolve(discard(request, tooLarge(bytesMax)));
       } else if (chunks === EMPTY) chunks = chunk;
       else if (Array.isArray(chunks)) chunks.push(chunk);
       else chunks = [chunks, chunk];
@@ -40,6 +39,10 @@ export function readBody(request: IncomingMessage): Promise<Body> {
 }
 
 const EMPTY = Buffer.alloc(0);
+
+function tooLarge(bytesMax: number): Body {
+  return { status: 413, message: `the body must be at most ${bytesMax / 1024} KiB` };
+}
 
 async function discard(request: IncomingMessage, body: Body): Promise<Body> {
   let discarded = 0;

@@ -24,6 +24,12 @@ export const CORS_HEADERS: readonly string[] = ['Access-Control-Allow-Origin', '
 export function createReplies(endpoint: Endpoint, count: CountReply): Replies {
   const common: readonly string[] = endpoint === 'collect' ? CORS_HEADERS : [];
 
+  /** Scripts of other origins may read it only when told so. */
+  const retryAfter = (seconds: number): string[] =>
+    endpoint === 'collect'
+      ? ['Retry-After', String(seconds), 'Access-Control-Expose-Headers', 'Retry-After']
+      : ['Retry-After', String(seconds)];
+
   const json = (response: ServerResponse, status: number, body: string, headers: readonly string[]): void => {
     count(status);
     response.writeHead(status, [
@@ -59,14 +65,11 @@ export function createReplies(endpoint: Endpoint, count: CountReply): Replies {
     empty,
     error,
     limited(response, limit) {
-      const headers = ['Retry-After', String(limit.resetSeconds)];
+      const headers = retryAfter(limit.resetSeconds);
       empty(response, 429, endpoint === 'collect' ? headers : [...headers, ...limitHeaders(limit)]);
     },
     unavailable(response) {
-      error(response, 503, 'the event log cannot take the record now; send it again', [
-        'Retry-After',
-        String(RETRY_AFTER_SECONDS),
-      ]);
+      error(response, 503, 'the event log cannot take the record now; send it again', retryAfter(RETRY_AFTER_SECONDS));
     },
   };
 }

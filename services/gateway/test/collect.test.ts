@@ -45,6 +45,7 @@ describe('4.3 POST /api/collect', () => {
     expect((await post(weir, '{')).status).toBe(400);
     const limited = await post(weir, '{');
     expect([limited.status, await limited.text()]).toEqual([429, '']);
+    expect(limited.headers.get('access-control-expose-headers')).toBe('Retry-After');
     expect(limited.headers.get('retry-after')).toMatch(/^\d+$/);
   });
 

@@ -16,6 +16,7 @@ it('has every path of api.md and decisions.md', () => {
   expect(Object.keys(document().paths)).toEqual(
     expect.arrayContaining([
       '/api/v1/events',
+      '/api/v1/events/batch',
       '/api/identify',
       '/api/collect',
       '/t/hit',

@@ -16,13 +16,13 @@ import {
   text,
 } from './responses.ts';
 
-function keyedErrors(error: Schema): Schema {
+function keyedErrors(error: Schema, bodyMax = '64 KiB'): Schema {
   return {
     400: json('Malformed, or a field broke a rule; the message names both.', error),
     401: json('Missing or invalid API key.', error),
     403: json('The key lacks the scope, or belongs to another site.', error),
     405: json('Another method.', error, ALLOW),
-    413: json('The body is over 64 KiB.', error),
+    413: json(`The body is over ${bodyMax}.`, error),
     429: noBody('Rate limit exceeded.', RETRY_AFTER),
     503: json('The event log cannot take the record now: send it again.', error, RETRY_AFTER),
   };
@@ -43,6 +43,38 @@ const events: Schema = {
       ),
       202: json('Event queued.', success(object({ accepted: constant(true) })), RATE_LIMIT),
       ...keyedErrors(ENVELOPE),
+    },
+  },
+};
+
+const accepted = object({ accepted: constant(true) });
+const duplicate = object({ accepted: constant(false), duplicate: constant(true) });
+const failed = object({ error: object({ code: { enum: [400, 413, 429, 503] }, message: text }) });
+const count: Schema = { type: 'integer', minimum: 0 };
+
+const eventsBatch: Schema = {
+  post: {
+    operationId: 'sendEvents',
+    tags: ['ingestion'],
+    summary: 'Up to 500 custom events from a server, each on its own; at most 1 MiB',
+    security: [{ apiKey: [] }],
+    requestBody: body(
+      object({ events: { type: 'array', minItems: 1, maxItems: 500, items: reference('ServerEvent') } }),
+    ),
+    responses: {
+      200: json(
+        'One result for each event, in order. Each counts against the rate limit; one that no longer fits fails with 429.',
+        success(
+          object({
+            accepted: count,
+            duplicates: count,
+            failed: count,
+            results: { type: 'array', items: { anyOf: [accepted, duplicate, failed] } },
+          }),
+        ),
+        RATE_LIMIT,
+      ),
+      ...keyedErrors(ENVELOPE, '1 MiB'),
     },
   },
 };
@@ -104,6 +136,7 @@ const collect: Schema = {
 
 export const INGESTION_PATHS: Readonly<Record<string, Schema>> = {
   '/api/v1/events': events,
+  '/api/v1/events/batch': eventsBatch,
   '/api/identify': identify,
   '/api/collect': collect,
 };
