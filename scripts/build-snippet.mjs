@@ -1,5 +1,4 @@
-// The browser snippet into dist/public/: what browsers load. Its sizes are a promise (issue 6): the build prints them and
-// fails above.
+// The browser snippet into dist/public/: what browsers load. Its sizes are a promise: the build prints them, CI fails above.
 import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
@@ -16,8 +15,8 @@ export const SNIPPET_FILES = [
     holds: 'pageviews, SPA, track, identify, queue',
     gzipBytesMax: 1600,
   },
-  { entry: 'script.ts', file: 'weir.js', holds: 'everything', gzipBytesMax: 2457 },
-  { entry: 'create-weir.ts', file: 'weir.mjs', holds: 'everything, as a module', gzipBytesMax: 2457 },
+  { entry: 'script.ts', file: 'weir.js', holds: 'everything', gzipBytesMax: 2400 },
+  { entry: 'create-weir.ts', file: 'weir.mjs', holds: 'everything, as a module', gzipBytesMax: 2400 },
   { entry: 'stub-script.ts', file: 'weir-stub.js', holds: 'calls before the script', gzipBytesMax: 300 },
 ];
 
@@ -35,13 +34,14 @@ export async function buildSnippet(root) {
   return sizes;
 }
 
-/** esbuild joins the files; terser takes a further 3 % off. */
+/** esbuild joins the files; terser takes a further 4 % off. */
 async function bundle(entry, isModule) {
   const { outputFiles } = await build({
     entryPoints: [entry],
     bundle: true,
     write: false,
     format: isModule ? 'esm' : 'iife',
+    minifySyntax: true,
     target: 'es2017',
     mangleProps: INTERNAL,
     tsconfigRaw: { compilerOptions: {} },
@@ -51,9 +51,9 @@ async function bundle(entry, isModule) {
     ecma: 2017,
     module: isModule,
     toplevel: true,
-    compress: { passes: 4, unsafe: true, unsafe_arrows: true, pure_getters: true, keep_fargs: false },
+    compress: { passes: 3, inline: 1, unsafe: true, unsafe_arrows: true, pure_getters: true, keep_fargs: false },
   });
-  return `${code}\n`;
+  return code;
 }
 
 export function printSizes(sizes) {
@@ -61,5 +61,6 @@ export function printSizes(sizes) {
     console.error(`${file}: ${gzipBytes} bytes gzip (at most ${gzipBytesMax}), ${bytes} plain: ${holds}`);
   }
   const over = sizes.filter(({ gzipBytes, gzipBytesMax }) => gzipBytes > gzipBytesMax);
-  if (over.length > 0) throw new Error(`over the size budget: ${over.map(({ file }) => file).join(', ')}`);
+  // Another Node's zlib may differ by a byte: that must not keep anyone from starting Weir.
+  if (over.length > 0 && process.env.CI === 'true') throw new Error(`over the size budget: ${over.map(({ file }) => file).join(', ')}`);
 }

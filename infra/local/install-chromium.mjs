@@ -6,7 +6,10 @@ export const CHROMIUM = '/usr/bin/chromium';
 
 export function installChromium() {
   if (existsSync(CHROMIUM)) return;
-  for (const args of [['update', '-q'], ['install', '-y', '-q', '--no-install-recommends', 'chromium']]) {
+  for (const args of [
+    ['update', '-q'],
+    ['install', '-y', '-q', '--no-install-recommends', 'chromium'],
+  ]) {
     const { status } = spawnSync('apt-get', args, {
       stdio: ['ignore', 2, 2],
       env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },

@@ -1,13 +1,13 @@
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-export interface PageAnswer {
+interface PageAnswer {
   readonly html: string;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
 /** What the site answers to a path. */
-export type Page = (path: string, headers: IncomingHttpHeaders) => PageAnswer | Promise<PageAnswer>;
+type Page = (path: string, headers: IncomingHttpHeaders) => PageAnswer | Promise<PageAnswer>;
 
 /** A web site on an origin of its own, as Weir's customers have: the snippet and the hits cross origins. */
 export interface PageServer {

@@ -21,9 +21,9 @@ export const describeBrowser = missing && !CI ? describe.skip : describe;
 
 const ARGS = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run'];
 const QUIET = ['--disable-background-networking', '--disable-component-update', '--disable-sync'];
-/** Without "Headless", which is a bot's. */
+/** Without "Headless", which is a bot's. For the whole browser: a beacon of a page that is gone has no page's own. */
 const USER_AGENT =
-  'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36';
+  '--user-agent=Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36';
 
 export interface TestBrowser {
   readonly weir: WeirProcess;
@@ -51,7 +51,7 @@ export function useBrowser(): TestBrowser {
     site = await startPageServer();
     browser = await chromium.launch({
       executablePath: CHROMIUM,
-      args: [...ARGS, ...QUIET],
+      args: [...ARGS, ...QUIET, USER_AGENT],
       ignoreDefaultArgs: ['--disable-back-forward-cache'],
     });
   }, 120_000);
@@ -72,13 +72,13 @@ export function useBrowser(): TestBrowser {
       return site;
     },
     async context(options) {
-      const context = await browser.newContext({ userAgent: USER_AGENT, ...options });
+      const context = await browser.newContext(options);
       contexts.push(context);
       return context;
     },
     spawnChromium(url) {
       const profile = mkdtempSync(join(tmpdir(), 'weir-chromium-'));
-      const args = [...ARGS, ...QUIET, '--headless', `--user-agent=${USER_AGENT}`, `--user-data-dir=${profile}`, url];
+      const args = [...ARGS, ...QUIET, '--headless', USER_AGENT, `--user-data-dir=${profile}`, url];
       const child = spawn(CHROMIUM, args, { stdio: 'ignore' });
       child.once('exit', () => rmSync(profile, { recursive: true, force: true, maxRetries: 5 }));
       return child;

@@ -1,5 +1,4 @@
-import type { QueuedCall } from './event.ts';
-import type { Undelivered } from './outbox.ts';
+import type { QueuedCall, Undelivered } from './event.ts';
 import type { Post } from './transport.ts';
 
 export const EVENTS_PER_BATCH_MAX = 500;

@@ -43,6 +43,13 @@ export interface QueuedCall {
   readonly body: string;
 }
 
+export interface Undelivered {
+  readonly call: QueuedCall;
+  readonly reason: string;
+  /** Of Weir's answer, where it was one. */
+  readonly status?: number;
+}
+
 export function toEventBody(name: string, fields: EventFields, idempotencyKey: string, now: number): string {
   const { context, timestamp = now, userId, visitorId, sessionId, externalId, value, properties } = fields;
   return JSON.stringify({

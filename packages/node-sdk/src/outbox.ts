@@ -1,5 +1,5 @@
 import { type Delivery, deliverBatch, deliverOne, EVENTS_PER_BATCH_MAX } from './deliver.ts';
-import type { QueuedCall } from './event.ts';
+import type { QueuedCall, Undelivered } from './event.ts';
 import type { Post } from './transport.ts';
 
 /** Keeps calls over a restart. `add` has them on disk when it returns. */
@@ -9,13 +9,6 @@ export interface OutboxStore {
   add(call: QueuedCall): void;
   remove(calls: readonly QueuedCall[]): void;
   close(): void;
-}
-
-export interface Undelivered {
-  readonly call: QueuedCall;
-  readonly reason: string;
-  /** Of Weir's answer, where it was one. */
-  readonly status?: number;
 }
 
 export interface OutboxDeps {

@@ -1,5 +1,5 @@
-import { type EventFields, type IdentityFields, type QueuedCall, toEventBody } from './event.ts';
-import { createOutbox, type Outbox, type OutboxStore, type Undelivered } from './outbox.ts';
+import { type EventFields, type IdentityFields, type QueuedCall, toEventBody, type Undelivered } from './event.ts';
+import { createOutbox, type Outbox, type OutboxStore } from './outbox.ts';
 import { createTransport } from './transport.ts';
 
 export interface WeirOptions {

@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startWeir, type WeirProcess } from '@weir/testkit/weir-process';
-import type { Undelivered } from '../src/outbox.ts';
+import type { Undelivered } from '../src/event.ts';
 import { openQueueFile } from '../src/queue-file.ts';
 import { Weir } from '../src/weir.ts';
 

@@ -12,10 +12,10 @@ const list = () => {
   document.getElementById('sent')?.replaceChildren(...items);
 };
 
-const { fetch } = window;
+const { fetch: send } = window;
 window.fetch = (url, options) => {
   if (options?.method === 'POST') show('fetch', options.body);
-  return fetch(url, options);
+  return send(url, options);
 };
 const sendBeacon = navigator.sendBeacon.bind(navigator);
 navigator.sendBeacon = (url, body) => {

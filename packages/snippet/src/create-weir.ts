@@ -1,6 +1,6 @@
 import { keep, kept } from './attempt.ts';
 import { cleanUrl } from './clean-url.ts';
-import { DEFAULTS, type IsOn, matches, type Options } from './options.ts';
+import { type IsOn, matches, type Options } from './options.ts';
 import { QUEUE_NAME } from './queue.ts';
 import { watchClicks } from './watch-clicks.ts';
 import { watchEngagement } from './watch-engagement.ts';
@@ -20,7 +20,7 @@ const CAMPAIGN = 'utm_*,ref,source,via,*cl*id,';
 
 /** Everything that the snippet does, by its options. The first pageview is the caller's. */
 export function createWeir(given: Options): Weir {
-  const options = Object.assign({}, DEFAULTS, given);
+  const options = Object.assign({ spa: true, exclude: '', hosts: '*', query: '*' }, given);
   const isOn: IsOn = (name) => /^(true)?$/.test(options[name] as string);
   let cookieless = isOn('cookieless');
   const browser = navigator as Navigator & { globalPrivacyControl?: boolean };
@@ -36,10 +36,10 @@ export function createWeir(given: Options): Weir {
 
   const core = createCore({
     site: options.site,
-    endpoints: options.endpoint.split(/[\s,]+/),
+    endpoints: options.endpoint.split(' '),
     mode: () =>
       kept(OFF) ||
-      (isOn('privacy') && (browser.doNotTrack === '1' || browser.globalPrivacyControl)) ||
+      (isOn('privacy') && (+(browser.doNotTrack as string) || browser.globalPrivacyControl)) ||
       matches(options.exclude, path()) ||
       !matches(options.hosts, location.hostname)
         ? 2

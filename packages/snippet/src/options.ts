@@ -6,7 +6,10 @@ export type Globs = string;
 /** The script tag's data attributes: `data-site`, `data-endpoint` and so on. */
 export interface Options {
   readonly site: string;
-  /** In a script tag, when not given: `api/collect` beside the script. Else, or one of COLLECT_PATHS; several: a further one is tried when one can't be reached. */
+  /**
+   * `api/collect` beside the script where a tag does not say. Or one of COLLECT_PATHS. Several, separated by a space: a further
+   * one is tried when one can't be reached.
+   */
   readonly endpoint: string;
   /** Nothing is stored in the browser. */
   readonly cookieless?: Switch;
@@ -34,14 +37,13 @@ export interface Options {
   readonly privacy?: Switch;
 }
 
-export const DEFAULTS = { spa: true, exclude: '', hosts: '*', query: '*' } as const;
-
 /** Options with their defaults; reads a switch. */
 export type IsOn = (name: keyof Options) => boolean;
 
 export function matches(globs: Globs | undefined, text: string): boolean {
   const pattern = (globs as string)
     .replace(/[\s,]+/g, '|')
-    .replace(/[^\w|]/g, (char) => (char === '*' ? '.*' : `\\${char}`));
+    .replace(/[^\w|*]/g, '\\$&')
+    .replace(/\*/g, '.*');
   return new RegExp(`^(${pattern})$`).test(text);
 }

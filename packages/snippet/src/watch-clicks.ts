@@ -1,7 +1,7 @@
 import type { IsOn } from './options.ts';
 import type { WeirCore } from './weir.ts';
 
-const FILE = /\.(pdf|(doc|xls|ppt)x?|csv|txt|zip|rar|7z|gz|dmg|exe|msi|apk|mp\d)$/i;
+const FILE = /\.(pdf|(doc|xls|ppt)x?|csv|txt|zip|rar|gz|dmg|exe|mp\d)$/i;
 
 /** Events of elements with `data-weir-event`, and of links and forms as the options say. */
 export function watchClicks(track: WeirCore['track'], cleanUrl: (url: string) => string, isOn: IsOn): void {

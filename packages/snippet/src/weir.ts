@@ -24,8 +24,8 @@ export type Mode = boolean | 2;
 /** How a page is counted; asked for every hit, so that answers may change. */
 export interface Policy {
   readonly site: string;
-  /** Where hits go; a further one is tried when the one before it can't be reached. */
-  readonly endpoints: readonly string[];
+  /** Where hits go; the first one moves to the end when it can't be reached. */
+  readonly endpoints: string[];
   readonly mode: () => Mode;
   readonly path: () => string;
   /** What is sent of a URL. */
@@ -57,7 +57,7 @@ export interface Core {
 /** Pageviews (out of bfcache too), events, identities, visitor, session and queue. The first pageview is the caller's. */
 export function createCore({ site, endpoints, mode, path, cleanUrl }: Policy): Core {
   const visitor = createVisitor();
-  const queue = createQueue([...endpoints], mode);
+  const queue = createQueue(endpoints, mode);
   /** What happens before the page is seen: while it is prerendered, or in a tab in the background. */
   let unseen: (() => void)[] | undefined = [];
   let page: Partial<PageHit> = {};

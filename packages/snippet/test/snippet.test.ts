@@ -1,0 +1,44 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { cleanUrl } from '../src/clean-url.ts';
+import { matches } from '../src/options.ts';
+
+describe('globs', () => {
+  test.each([
+    ['/admin*', '/admin/users', true],
+    ['/admin*', '/x/admin', false],
+    ['/a, /b', '/b', true],
+    ['/a /b', '/b', true],
+    ['/a.b', '/axb', false],
+    ['*.example.com,example.com', 'www.example.com', true],
+    ['*.example.com', 'example.com.evil', false],
+    ['/(((a+)+)+$', '/aaaa', false],
+    ['*', '', true],
+    ['', '/', false],
+  ])('%j matches %j: %j', (globs, text, expected) => {
+    expect(matches(globs, text)).toBe(expected);
+  });
+});
+
+test('a URL is sent without its fragment, and no longer than is stored', () => {
+  expect(cleanUrl('https://a.example/b?c=d#token=secret')).toBe('https://a.example/b?c=d');
+  expect(cleanUrl(`https://a.example/${'x'.repeat(9_000)}`)).toHaveLength(4_096);
+});
+
+describe('sizes, of what the build made', () => {
+  const read = (file: string): Buffer => readFileSync(join(__dirname, '../../../dist/public', file));
+
+  test.each([
+    ['weir.core.js', 1_600],
+    ['weir.js', 2_400],
+  ])('%s is at most %i bytes gzip', (file, bytesMax) => {
+    expect(gzipSync(read(file), { level: 9 }).length).toBeLessThanOrEqual(bytesMax);
+  });
+
+  test('one global, and nothing that a strict policy refuses', () => {
+    const code = read('weir.js').toString();
+    expect(code).not.toMatch(/\beval\(|\bFunction\(|\.innerHTML|document\.write/);
+    expect(new Set(code.match(/window\.\w+/g))).toEqual(new Set(['window.weir']));
+  });
+});
