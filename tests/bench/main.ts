@@ -1,10 +1,10 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { PROJECT_ROOT } from '@weir/testkit/weir-process';
 import { loadText, machineText } from './machine.ts';
 import { type BenchOptions, readOptions, usage } from './options.ts';
 import { buildPrograms } from './programs.ts';
-import { benchmarksPage, plainText, type Result } from './report.ts';
+import { plainText, type Result, renewedPage } from './report.ts';
 import { SCENARIOS } from './scenarios.ts';
 import { topFunctions } from './top-functions.ts';
 
@@ -22,11 +22,17 @@ async function main(options: BenchOptions): Promise<void> {
   const results: Result[] = [];
   try {
     for (const scenario of options.scenarios) {
+      const missing = scenario.missing?.();
+      if (missing !== undefined) {
+        console.log(`${scenario.name} can not run here:\n${missing}`);
+        continue;
+      }
       console.error(`bench: ${scenario.name}`);
       const before = loadText();
       const findings = await scenario.run({
         programs,
         rounds: options.rounds ?? scenario.rounds,
+        records: options.records,
         note: (text) => console.error(`bench: ${scenario.name}: ${text}`),
       });
       const result = { scenario, findings, load: `before: ${before}; after: ${loadText()}` };
@@ -38,8 +44,10 @@ async function main(options: BenchOptions): Promise<void> {
   }
   console.log(`\n${machineText()}`);
   if (profileDir !== undefined) console.log(topFunctions(profileDir));
-  if (options.write) {
-    writeFileSync(PAGE, benchmarksPage(results, machineText(), new Date().toISOString().slice(0, 10)));
+  if (options.write && results.length > 0) {
+    const date = new Date().toISOString().slice(0, 10);
+    const old = existsSync(PAGE) ? readFileSync(PAGE, 'utf8') : '';
+    writeFileSync(PAGE, renewedPage(old, results, machineText(), date));
     console.log(`written: ${PAGE}`);
   }
 }

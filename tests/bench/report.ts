@@ -18,9 +18,32 @@ export function plainText({ scenario, findings, load }: Result): string {
   return lines.join('\n');
 }
 
-/** docs/benchmarks.md. */
-export function benchmarksPage(results: readonly Result[], machine: string, date: string): string {
-  const targets = results.flatMap(({ findings }) => findings.targets);
+/** docs/benchmarks.md, renewed: whole, or only the sections of what runs where it is named; those outlive a whole renewal. */
+export function renewedPage(old: string, results: readonly Result[], machine: string, date: string): string {
+  const own = results.filter(({ scenario }) => scenario.onlyByName !== undefined);
+  const sections = own.map(({ scenario, ...result }) =>
+    [
+      ...section({ scenario, ...result }),
+      '',
+      `${date}. ${machine}.`,
+      '',
+      ...targetsTable([{ scenario, ...result }]),
+    ].join('\n'),
+  );
+  if (own.length === 0) return `${benchmarksPage(results, machine, date)}${keptSections(old).join('')}`;
+  const names = own.map(({ scenario }) => `## ${scenario.name}\n`);
+  const [head = '', ...others] = old.split(/^(?=## )/m);
+  const kept = others.filter((text) => !names.some((name) => text.startsWith(name)));
+  return `${[head, ...kept].join('').trimEnd()}\n${sections.join('\n')}\n`;
+}
+
+/** Sections with a date of their own, so not of a whole renewal. */
+function keptSections(old: string): string[] {
+  const [, ...sections] = old.split(/^(?=## )/m);
+  return sections.filter((text) => /^\d{4}-\d\d-\d\d\. /m.test(text)).map((text) => `\n${text.trimEnd()}\n`);
+}
+
+function benchmarksPage(results: readonly Result[], machine: string, date: string): string {
   return `${[
     '# Benchmarks',
     '',
@@ -31,20 +54,29 @@ export function benchmarksPage(results: readonly Result[], machine: string, date
     '',
     '## Targets',
     '',
-    ...markdown({
-      head: ['what', 'wanted', 'found', ''],
-      rows: targets.map(({ what, wanted, found, met }) => [what, wanted, found, met ? 'met' : '**missed**']),
-    }),
-    ...results.flatMap(({ scenario, findings, load }) => [
-      '',
-      `## ${scenario.name}`,
-      '',
-      `${scenario.about[0]?.toUpperCase()}${scenario.about.slice(1)}. ${load[0]?.toUpperCase()}${load.slice(1)}.`,
-      ...findings.tables.flatMap((table) => ['', ...markdown(table)]),
-      '',
-      ...findings.notes.map((text) => `- ${text}`),
-    ]),
+    ...targetsTable(results),
+    ...results.flatMap(section),
   ].join('\n')}\n`;
+}
+
+function targetsTable(results: readonly Result[]): string[] {
+  const targets = results.flatMap(({ findings }) => findings.targets);
+  return markdown({
+    head: ['what', 'wanted', 'found', ''],
+    rows: targets.map(({ what, wanted, found, met }) => [what, wanted, found, met ? 'met' : '**missed**']),
+  });
+}
+
+function section({ scenario, findings, load }: Result): string[] {
+  return [
+    '',
+    `## ${scenario.name}`,
+    '',
+    `${scenario.about[0]?.toUpperCase()}${scenario.about.slice(1)}. ${load[0]?.toUpperCase()}${load.slice(1)}.`,
+    ...findings.tables.flatMap((table) => ['', ...markdown(table)]),
+    '',
+    ...findings.notes.map((text) => `- ${text}`),
+  ];
 }
 
 function markdown({ head, rows }: Table): string[] {

@@ -6,12 +6,18 @@ export interface Scenario {
   readonly about: string;
   /** Rounds where `--rounds` says nothing. */
   readonly rounds: number;
+  /** Why it runs only where it is named. */
+  readonly onlyByName?: string;
+  /** Why it can't run here; `undefined` where it can. */
+  missing?(): string | undefined;
   run(bench: Bench): Promise<Findings>;
 }
 
 export interface Bench {
   readonly programs: Programs;
   readonly rounds: number;
+  /** Records of a backlog; undefined: the scenario's own number. */
+  readonly records: number | undefined;
   /** Says how far it is, on standard error. */
   note(text: string): void;
 }

@@ -1,3 +1,4 @@
+import { distributed } from './distributed.ts';
 import { endToEnd } from './end-to-end.ts';
 import { enrich } from './enrich.ts';
 import { gateway } from './gateway.ts';
@@ -6,4 +7,4 @@ import { log } from './log.ts';
 import type { Scenario } from './scenario.ts';
 import { write } from './write.ts';
 
-export const SCENARIOS: readonly Scenario[] = [gateway, log, enrich, write, endToEnd, importLog];
+export const SCENARIOS: readonly Scenario[] = [gateway, log, enrich, write, endToEnd, importLog, distributed];

@@ -1,0 +1,35 @@
+import type { Programs, RunningProgram } from './programs.ts';
+import { ADMIN_TOKEN } from './servers.ts';
+
+export interface RoleProcess extends Pick<RunningProgram, 'cpuMicros' | 'stop'> {
+  readonly port: number;
+  /** Records dealt with, by partition. */
+  consumed(): Promise<ReadonlyMap<string, number>>;
+}
+
+/** A role alone, on the engines that `env` names; resolves when it does its work. */
+export async function startRole(
+  programs: Programs,
+  role: 'gateway' | 'enricher' | 'writer',
+  env: Readonly<Record<string, string>>,
+): Promise<RoleProcess> {
+  const program = programs.start('main', [role], {
+    WEIR_DATA_DIR: programs.newFolder(),
+    WEIR_ADMIN_TOKEN: ADMIN_TOKEN,
+    PORT: '0',
+    RATE_LIMIT_COLLECT: '1000000000',
+    RATE_LIMIT_EVENTS: '1000000000',
+    ...env,
+  });
+  const [, port] = await program.printed(/ready: http:\/\/127\.0\.0\.1:(\d+)/);
+  return {
+    port: Number(port),
+    cpuMicros: program.cpuMicros,
+    stop: program.stop,
+    async consumed() {
+      const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+      const lines = text.matchAll(/^weir_consumed_records_total\{[^}]*partition="(\d+)"[^}]*\} (\d+)/gm);
+      return new Map([...lines].map(([, partition = '', count]) => [partition, Number(count)]));
+    },
+  };
+}

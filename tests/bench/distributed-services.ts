@@ -1,0 +1,75 @@
+import { execFile, spawnSync } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { PROJECT_ROOT } from '@weir/testkit/weir-process';
+
+const PROGRAM = join(PROJECT_ROOT, 'infra/local/services.mjs');
+const TICK_MICROS = 10_000;
+const run = promisify(execFile);
+
+export const ENGINES = ['kafka', 'redis', 'clickhouse'] as const;
+export type EngineName = (typeof ENGINES)[number];
+
+/** Real engines on loopback, whose CPU and disk can be asked for. */
+export interface BenchServices {
+  readonly env: Readonly<Record<string, string>>;
+  cpuMicros(name: EngineName): number;
+  /** Of the partitions of one topic, on the broker's disk. */
+  topicBytes(topic: string): number;
+  close(): Promise<void>;
+}
+
+export function servicesMissing(): string | undefined {
+  if (process.env.CI === 'true') return undefined;
+  const { status, stderr } = spawnSync(process.execPath, [PROGRAM, 'check'], { encoding: 'utf8' });
+  return status === 0 ? undefined : stderr.trim();
+}
+
+export async function startBenchServices(): Promise<BenchServices> {
+  const dir = join(PROJECT_ROOT, '.cache/services', `bench-${randomUUID().slice(0, 8)}`);
+  const down = [PROGRAM, 'down', '--dir', dir, '--wipe'];
+  // They outlive this process: an interrupted bench must not leave them behind.
+  const downAtExit = (): void => void spawnSync(process.execPath, down);
+  process.once('exit', downAtExit);
+  const { stdout } = await run(process.execPath, [PROGRAM, 'up', '--dir', dir]);
+  const data = join(dir, 'kafka/data');
+  return {
+    env: Object.fromEntries([...stdout.matchAll(/^export (\w+)=(.+)$/gm)].map(([, name, value]) => [name, value])),
+    cpuMicros: (name) => ticksWithChildren(Number(readFileSync(join(dir, name, 'pid'), 'utf8'))) * TICK_MICROS,
+    topicBytes(topic) {
+      const folders = readdirSync(data).filter((name) => name.startsWith(`${topic}-`));
+      const { stdout: sizes } = spawnSync('du', ['-sk', ...folders], { cwd: data, encoding: 'utf8' });
+      return [...sizes.matchAll(/^(\d+)/gm)].reduce((sum, [, kib]) => sum + Number(kib) * 1024, 0);
+    },
+    async close() {
+      await run(process.execPath, down);
+      process.off('exit', downAtExit);
+    },
+  };
+}
+
+/** ClickHouse's engine is a child of the process that is started. Linux; elsewhere 0. */
+function ticksWithChildren(pid: number): number {
+  if (!existsSync('/proc/self/stat')) return 0;
+  let ticks = 0;
+  for (const entry of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
+    const fields = statOf(entry);
+    if (entry === String(pid) || fields[1] === String(pid)) ticks += Number(fields[11]) + Number(fields[12]);
+  }
+  return ticks;
+}
+
+/** From the state on; of a process that is gone, nothing. */
+function statOf(pid: string): readonly string[] {
+  const file = `/proc/${pid}/stat`;
+  if (!existsSync(file)) return [];
+  try {
+    const stat = readFileSync(file, 'utf8');
+    return stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  } catch (error) {
+    if (['ENOENT', 'ESRCH'].includes((error as NodeJS.ErrnoException).code ?? '')) return [];
+    throw error;
+  }
+}
