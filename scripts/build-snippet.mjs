@@ -62,5 +62,6 @@ export function printSizes(sizes) {
   }
   const over = sizes.filter(({ gzipBytes, gzipBytesMax }) => gzipBytes > gzipBytesMax);
   // Another Node's zlib may differ by a byte: that must not keep anyone from starting Weir.
-  if (over.length > 0 && process.env.CI === 'true') throw new Error(`over the size budget: ${over.map(({ file }) => file).join(', ')}`);
+  if (over.length > 0 && process.env.CI === 'true')
+    throw new Error(`over the size budget: ${over.map(({ file }) => file).join(', ')}`);
 }

@@ -1,4 +1,4 @@
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -33,7 +33,7 @@ export interface TestBrowser {
   /** Makes a Weir site, and serves pages with its tag. */
   openSite(attributes?: string, body?: string, headers?: Readonly<Record<string, string>>): Promise<string>;
   /** A Chromium that nobody drives, on a page. */
-  spawnChromium(url: string): ChildProcess;
+  spawnChromium(url: string): { close(): Promise<void> };
   tag(siteId: string, attributes?: string): string;
   /** The site's rows in order, once there are `count` and nothing is on its way any more. */
   rows(siteId: string, count: number, columns?: string, table?: string): Promise<readonly Row[]>;
@@ -79,9 +79,16 @@ export function useBrowser(): TestBrowser {
     spawnChromium(url) {
       const profile = mkdtempSync(join(tmpdir(), 'weir-chromium-'));
       const args = [...ARGS, ...QUIET, '--headless', USER_AGENT, `--user-data-dir=${profile}`, url];
-      const child = spawn(CHROMIUM, args, { stdio: 'ignore' });
-      child.once('exit', () => rmSync(profile, { recursive: true, force: true, maxRetries: 5 }));
-      return child;
+      const child = spawn(CHROMIUM, args, { stdio: 'ignore', detached: true });
+      const exited = new Promise((resolve) => child.once('exit', resolve));
+      return {
+        async close() {
+          process.kill(-(child.pid ?? 0), 'SIGKILL');
+          await exited;
+          // Its helpers die a moment after it, and write until then.
+          rmSync(profile, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
+        },
+      };
     },
     tag: (siteId, attributes = '') =>
       `<script defer src="${weir.url}/weir.js" data-site="${siteId}" ${attributes}></script>`,

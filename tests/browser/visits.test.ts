@@ -133,7 +133,7 @@ describeBrowser('visits in Chromium, by their rows', () => {
       expect(rows[2]?.properties).toMatchObject({ prerendered: true });
       expect(new Set(rows.map((row) => row.session_id)).size).toBe(1);
     } finally {
-      ownBrowser.kill();
+      await ownBrowser.close();
     }
   });
 });
