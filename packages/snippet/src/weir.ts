@@ -109,8 +109,8 @@ export function createCore({ site, endpoints, mode, path, cleanUrl }: Policy): C
       for (const send of waiting) send();
     } else if (!unseen) queue.leave();
   };
+  // Also when the page is left, in every browser since 2021.
   addEventListener('visibilitychange', see);
-  addEventListener('pagehide', () => unseen || queue.leave());
   // Out of the back/forward cache: the page is looked at again.
   addEventListener('pageshow', (event) => event.persisted && weir.pageview());
   see();
