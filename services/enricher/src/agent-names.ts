@@ -24,25 +24,50 @@ const AGENTS_MAX = 20_000;
 const KEY_CHARS_MAX = 1024;
 
 export function createAgents(): Agents {
-  const names = new BoundedCache<AgentNames>(AGENTS_MAX);
-  const bots = new BoundedCache<string>(AGENTS_MAX);
+  const agents = new BoundedCache<Agent>(AGENTS_MAX);
+  const hinted = new BoundedCache<AgentNames>(AGENTS_MAX);
+  // Each record asks twice in a row, with the very same text.
+  let last: Agent = toAgent('');
+
+  const agentOf = (userAgent: string): Agent => {
+    if (last.userAgent === userAgent) return last;
+    last = agents.get(userAgent) ?? toAgent(userAgent);
+    return last;
+  };
+
+  function toAgent(userAgent: string): Agent {
+    const made: Agent = { userAgent, bot: botName(userAgent), names: undefined };
+    if (userAgent.length <= KEY_CHARS_MAX) agents.set(userAgent, made);
+    return made;
+  }
+
   return {
     names(userAgent, hints) {
-      const key = hints === undefined ? userAgent : `${userAgent}\0${JSON.stringify(hints)}`;
-      const known = names.get(key);
+      if (hints === undefined) {
+        const agent = agentOf(userAgent);
+        agent.names ??= namesOf(userAgent, undefined);
+        return agent.names;
+      }
+      const key = `${userAgent}\0${JSON.stringify(hints)}`;
+      const known = hinted.get(key);
       if (known !== undefined) return known;
-      const made = toNames(userAgent === '' ? NO_CLIENT : parseClient(userAgent, hints));
-      if (key.length <= KEY_CHARS_MAX) names.set(key, made);
+      const made = namesOf(userAgent, hints);
+      if (key.length <= KEY_CHARS_MAX) hinted.set(key, made);
       return made;
     },
-    bot(userAgent) {
-      const known = bots.get(userAgent);
-      if (known !== undefined) return known;
-      const made = botName(userAgent);
-      bots.set(userAgent, made);
-      return made;
-    },
+    bot: (userAgent) => agentOf(userAgent).bot,
   };
+}
+
+interface Agent {
+  readonly userAgent: string;
+  readonly bot: string;
+  /** Parsed when first asked for: nobody asks what browser a bot is. */
+  names: AgentNames | undefined;
+}
+
+function namesOf(userAgent: string, hints: ClientHints | undefined): AgentNames {
+  return toNames(userAgent === '' ? NO_CLIENT : parseClient(userAgent, hints));
 }
 
 export function toNames(client: Client): AgentNames {

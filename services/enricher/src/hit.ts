@@ -61,6 +61,8 @@ export interface Hit {
   /** Of an import, the UTC day of its line. */
   readonly lineDay: string;
   sessionId: string;
+  /** Where the visitor's sessions stand; `sessionKeyOf` makes it. */
+  sessionKey: string;
 
   site: Site | undefined;
   names: AgentNames | undefined;

@@ -1,8 +1,11 @@
+/** Anything but printable ASCII, and the two of it that JSON escapes. */
+const MAY_NEED_ESCAPES = /[^ !#-[\]-~]/;
 const LONE_SURROGATE = /\\\\|\\u[dD][89abAB][0-9a-fA-F]{2}|\\u[dD][c-fC-F][0-9a-fA-F]{2}/g;
 
 /** A string as JSON that ClickHouse reads too: it refuses the escapes that JSON.stringify gives for half a surrogate pair. */
 export function jsonText(text: string): string {
-  return text === '' ? '""' : JSON.stringify(text.isWellFormed() ? text : text.toWellFormed());
+  if (!MAY_NEED_ESCAPES.test(text)) return `"${text}"`;
+  return JSON.stringify(text.isWellFormed() ? text : text.toWellFormed());
 }
 
 /**

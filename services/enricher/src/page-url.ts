@@ -9,6 +9,8 @@ export interface PageUrl {
   readonly urlJson: string;
   readonly hostname: string;
   readonly pathname: string;
+  /** Columns `url` to `pathname`, where hostname and pathname are its own. */
+  readonly json: string;
   /** From the query; the same object `NO_TAGS` where it has none. */
   readonly tags: Tags;
   readonly clickId: ClickId | undefined;
@@ -37,10 +39,12 @@ function parsePageUrl(url: string): PageUrl {
   const parsed = URL.canParse(url) ? new URL(url) : undefined;
   const base = parsed ?? (URL.canParse(url, ANY_BASE) ? new URL(url, ANY_BASE) : undefined);
   const query = base === undefined || base.search.length < 2 ? undefined : base.searchParams;
+  const { hostname = '', pathname = '' } = parsed ?? {};
   return {
     urlJson,
-    hostname: parsed?.hostname ?? '',
-    pathname: parsed?.pathname ?? '',
+    hostname,
+    pathname,
+    json: `${urlJson},${jsonText(hostname)},${jsonText(pathname)}`,
     tags: query === undefined ? NO_TAGS : tagsOf(query),
     clickId: query === undefined ? undefined : clickIdOf(query),
   };

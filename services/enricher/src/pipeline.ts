@@ -8,6 +8,7 @@ import type { GeoLookup } from './geo/geo-lookup.ts';
 import type { Draft, Hit, Step } from './hit.ts';
 import { jsonText } from './json-text.ts';
 import { createLanguages } from './language.ts';
+import { createLineBytes } from './line-bytes.ts';
 import { createPageUrls } from './page-url.ts';
 import { createPlaces } from './place-text.ts';
 import { readHit } from './read-hit.ts';
@@ -41,12 +42,13 @@ export function createEnrichment({ registry, geo, logId, clock }: EnrichmentDeps
   const sources = createSources(lists.own, lists.byHost);
   const agents = createAgents();
   const { claimKey, holderOf } = createClaimKey(logId);
+  const lineBytes = createLineBytes();
 
   const steps: readonly Step[] = [
     claimKey,
     createPutSite(registry, clock),
-    createPutClient(agents),
     createPutBot(agents),
+    createPutClient(agents),
     createPutGeo(createPlaces(geo)),
     createPutSource({ sources, pageUrl: createPageUrls(), referrer: createReferrers(sources) }),
     putVisitor,
@@ -88,11 +90,14 @@ export function createEnrichment({ registry, geo, logId, clock }: EnrichmentDeps
         return unreadable(messageOf(error));
       }
     },
-    saltDays: (draft) => (draft.readable ? saltDaysOf(draft) : []),
+    saltDays: (draft) => (draft.readable ? saltDaysOf(draft) : NONE),
     stateKeys(draft, salts) {
-      if (!draft.readable) return [];
+      if (!draft.readable) return NONE;
       putVisitor(draft, { salts });
-      return [linkKeyOf(draft), sessionKeyOf(draft)].filter((key) => key !== undefined);
+      const link = linkKeyOf(draft);
+      const session = sessionKeyOf(draft);
+      if (link === undefined) return session === undefined ? NONE : [session];
+      return session === undefined ? [link] : [link, session];
     },
     keyHolder: holderOf,
     finish(draft, batch) {
@@ -107,10 +112,12 @@ export function createEnrichment({ registry, geo, logId, clock }: EnrichmentDeps
           line = bareLine(deadLine(draft, 'step_failed', messageOf(error)), texts);
         }
       }
-      return { line: Buffer.from(line), receivedAt: draft.receivedAt };
+      return { line: lineBytes(line), receivedAt: draft.receivedAt };
     },
   };
 }
+
+const NONE: readonly string[] = [];
 
 function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);

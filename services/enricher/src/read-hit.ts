@@ -168,6 +168,7 @@ function blankHit(logged: LoggedRecord, record: RawRecord): Mutable<Hit> {
     linked: false,
     lineDay: '',
     sessionId: '',
+    sessionKey: '',
     site: undefined,
     names: undefined,
     bot: '',

@@ -1,15 +1,20 @@
 import { type Channel, channelOf } from '@weir/domain/channel';
 import type { ClickId } from '@weir/domain/click-id';
-import type { SourceKind, Sources } from '@weir/domain/source';
+import type { Source, SourceKind, Sources } from '@weir/domain/source';
 import type { Tags } from './hit.ts';
-import type { Referrer } from './referrer.ts';
+
+/** The site that a visit came from. */
+export interface Origin {
+  readonly domain: string;
+  readonly source: Source | undefined;
+}
 
 /** What a visit's channel is decided by. */
 export interface Visit {
   readonly tags: Tags;
   readonly clickId: ClickId | undefined;
   /** Undefined where there is none, or it is a page of the site itself. */
-  readonly referrer: Referrer | undefined;
+  readonly referrer: Origin | undefined;
 }
 
 export interface Attribution {
@@ -47,7 +52,7 @@ export function attribute({ tags, clickId, referrer }: Visit, sources: Sources):
 }
 
 /** GA4 has no medium for a visit with a utm_source alone. */
-function untaggedMedium(tags: Tags, linkTag: string, referrer: Referrer | undefined): string {
+function untaggedMedium(tags: Tags, linkTag: string, referrer: Origin | undefined): string {
   if (tags.utmSource !== '') return '';
   if (linkTag !== '') return 'referral';
   return referrer === undefined ? '' : REFERRER_MEDIUM[referrer.source?.kind ?? 'other'];

@@ -1,11 +1,20 @@
-import { type Agents, NO_NAMES } from '../agent-names.ts';
-import type { Step } from '../hit.ts';
+import { type AgentNames, type Agents, NO_NAMES, toNames } from '../agent-names.ts';
+import type { Hit, Step } from '../hit.ts';
+import { NO_CLIENT } from '../parse-client.ts';
 
-/** Browser, system and device. A server event that came through an HTTP library says nothing of its visitor's. */
+/** A bot has no browser of anyone's: Googlebot would count as a Chrome on Android. */
+const BOT_NAMES: AgentNames = toNames({ ...NO_CLIENT, deviceType: 'bot' });
+
+/** Browser, system and device, of what `put-bot` took for no bot. */
 export function createPutClient(agents: Agents): Step {
   return (hit) => {
-    const ofLibrary = !hit.ownUserAgent && agents.bot(hit.userAgent) !== '';
-    hit.names = ofLibrary ? NO_NAMES : agents.names(hit.userAgent, hit.clientHints);
+    if (hit.bot !== '') hit.names = BOT_NAMES;
+    else hit.names = ofLibrary(hit, agents) ? NO_NAMES : agents.names(hit.userAgent, hit.clientHints);
     return undefined;
   };
+}
+
+/** A server event that came through an HTTP library says nothing of its visitor's. */
+function ofLibrary(hit: Hit, agents: Agents): boolean {
+  return !hit.ownUserAgent && agents.bot(hit.userAgent) !== '';
 }

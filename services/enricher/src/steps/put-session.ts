@@ -21,7 +21,9 @@ const ID_HEX_CHARS = 32;
 export function sessionKeyOf(hit: Hit): string | undefined {
   if (hit.visitorId === '' || hit.linked || hit.identity !== undefined) return undefined;
   if (hit.kind === 'event' && hit.sessionId !== '') return undefined;
-  return `session:${hit.siteId}\0${hit.visitorId}`;
+  // Asked for twice; the visitor does not change between, but for a `linked` one.
+  hit.sessionKey ||= `session:${hit.siteId}\0${hit.visitorId}`;
+  return hit.sessionKey;
 }
 
 /** The session by the event's own time. A server event may join one, but never starts or prolongs one. */

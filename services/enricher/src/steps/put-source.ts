@@ -5,6 +5,7 @@ import { jsonText } from '../json-text.ts';
 import type { PageUrl } from '../page-url.ts';
 import type { Referrer } from '../referrer.ts';
 import { attribute } from '../traffic.ts';
+import { visitJson } from '../visit-json.ts';
 
 export interface PutSourceDeps {
   readonly sources: Sources;
@@ -12,30 +13,35 @@ export interface PutSourceDeps {
   readonly referrer: (referrer: string) => Referrer;
 }
 
-const NO_TAGS_JSON = '"","","","","","","",""';
+const NO_VISIT = { channel: '', trafficSource: '' };
 
 /** The page, the referrer and the tags, and the channel that they make. */
 export function createPutSource({ sources, pageUrl, referrer: referrerOf }: PutSourceDeps): Step {
   return (hit) => {
     const page = pageUrl(hit.url);
     const referrer = referrerOf(hit.referrer);
-    const hostname = hit.hostname || page.hostname;
+    hit.hostname ||= page.hostname;
     hit.pathname ||= page.pathname;
-    hit.hostname = hostname;
+    const { hostname, pathname } = hit;
+    const pageJson =
+      hostname === page.hostname && pathname === page.pathname
+        ? page.json
+        : `${page.urlJson},${jsonText(hostname)},${jsonText(pathname)}`;
     const tags = mergedTags(hit.tags, page.tags);
     const external = isExternal(referrer, hostname, hit.site) ? referrer : undefined;
     const clickId = page.clickId;
     // A server event that tells of no page was not a direct visit either.
     const ofNoVisit = hit.kind === 'event' && hit.url === '' && hit.referrer === '';
-    const { channel, trafficSource } = ofNoVisit ? NO_VISIT : attribute({ tags, clickId, referrer: external }, sources);
-    hit.sourceJson = `${page.urlJson},${jsonText(hostname)},${jsonText(hit.pathname)},${referrer.json},${
-      external === undefined ? '""' : jsonText(external.domain)
-    },${tags === NO_TAGS ? NO_TAGS_JSON : tagsJson(tags)},"${clickId?.type ?? ''}","${channel}",${jsonText(trafficSource)}`;
+    if (tags === NO_TAGS && clickId === undefined && !ofNoVisit) {
+      hit.sourceJson = `${pageJson},${external === undefined ? referrer.internalJson : referrer.untaggedJson}`;
+      return undefined;
+    }
+    const attribution = ofNoVisit ? NO_VISIT : attribute({ tags, clickId, referrer: external }, sources);
+    const referrerDomain = external?.domain ?? '';
+    hit.sourceJson = `${pageJson},${visitJson({ referrerJson: referrer.json, referrerDomain, tags, clickId, attribution })}`;
     return undefined;
   };
 }
-
-const NO_VISIT = { channel: '', trafficSource: '' };
 
 /** A field that was sent wins over the URL's query (tables.md). */
 function mergedTags(sent: Tags, query: Tags): Tags {
@@ -51,12 +57,6 @@ function mergedTags(sent: Tags, query: Tags): Tags {
     source: sent.source || query.source,
     via: sent.via || query.via,
   };
-}
-
-/** Columns `utm_source` to `via`. */
-function tagsJson(tags: Tags): string {
-  const { utmSource, utmMedium, utmCampaign, utmTerm, utmContent, ref, source, via } = tags;
-  return [utmSource, utmMedium, utmCampaign, utmTerm, utmContent, ref, source, via].map(jsonText).join(',');
 }
 
 /** A visit that goes on within the site, its subdomains included, has no source of its own. */
