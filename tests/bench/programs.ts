@@ -2,7 +2,7 @@ import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
-import { bareEnv, PROJECT_ROOT } from '@weir/testkit/weir-process';
+import { bareEnv, PROJECT_ROOT, startFlags } from '@weir/testkit/weir-process';
 import { build, type Plugin } from 'esbuild';
 
 /** Programs that are measured: what `npm start` runs, and the bench's own, bundled alike, each in a process of its own. */
@@ -80,7 +80,7 @@ export async function buildPrograms(profileDir: string | undefined): Promise<Pro
   return {
     path,
     async measure<T>(name: string, task: object) {
-      const child = launch(name, ['--expose-gc'], [JSON.stringify(task)]);
+      const child = launch(name, [...startFlags(), '--expose-gc'], [JSON.stringify(task)]);
       const printed = collect(child);
       const code = await new Promise<number | null>((resolve) => child.once('close', resolve));
       if (code !== 0) throw new Error(`${name} ended with ${code}`);
@@ -93,7 +93,10 @@ export async function buildPrograms(profileDir: string | undefined): Promise<Pro
       if (code !== 0) throw new Error(`${name} ${args.join(' ')} ended with ${code}`);
     },
     start(name, args, env) {
-      const child = launch(name, ['--import', path('cpu-probe')], args, { LOG_LEVEL: 'error', ...env });
+      const child = launch(name, [...startFlags(), '--import', path('cpu-probe')], args, {
+        LOG_LEVEL: 'error',
+        ...env,
+      });
       return runningProgram(name, child);
     },
     newFolder() {

@@ -21,7 +21,13 @@ test('the image runs as nobody in particular, on the current LTS of Node, and sa
   expect(instructions).toContain('ARG NODE_VERSION=24');
   expect(runtime).toContain('USER 1000:1000');
   expect(runtime.filter((line) => line.startsWith('HEALTHCHECK'))).toHaveLength(1);
-  expect(runtime).toContain('ENTRYPOINT ["tini", "--", "node", "dist/main.js"]');
+  expect(runtime).toContain('ENTRYPOINT ["tini", "--", "node", "--max-semi-space-size=32", "dist/main.js"]');
+});
+
+test('the image starts Weir as npm start does', () => {
+  const { scripts } = JSON.parse(readText('package.json')) as { readonly scripts: { readonly start: string } };
+  const words = ['tini', '--', ...scripts.start.split(' ')].map((word) => JSON.stringify(word));
+  expect(runtime).toContain(`ENTRYPOINT [${words.join(', ')}]`);
 });
 
 test('it has no secret, no chDB and no development package in it', () => {

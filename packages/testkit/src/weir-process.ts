@@ -1,5 +1,5 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -143,6 +143,15 @@ export function bareEnv(env: Readonly<Record<string, string>>): Record<string, s
   return { PATH, HOME, ...Object.fromEntries(Object.entries(env).filter(([, value]) => value !== '')) };
 }
 
+/** What `npm start` gives Node before the program: package.json is the only home of these. */
+export function startFlags(): readonly string[] {
+  const { scripts } = JSON.parse(readFileSync(join(PROJECT_ROOT, 'package.json'), 'utf8')) as {
+    readonly scripts: { readonly start: string };
+  };
+  const [, ...rest] = scripts.start.split(' ');
+  return rest.slice(0, -1);
+}
+
 /** A port that was free a moment ago. */
 export function freePort(): Promise<number> {
   return new Promise((resolve, reject) => {
@@ -158,7 +167,7 @@ export function freePort(): Promise<number> {
 function spawnWeir(roles: readonly string[], env: Readonly<Record<string, string>>): ChildProcess {
   const program = join(PROJECT_ROOT, 'dist/main.js');
   if (!existsSync(program)) throw new Error(`${program} is missing: run \`node scripts/prepare.mjs\` first`);
-  return spawn(process.execPath, [program, ...roles], {
+  return spawn(process.execPath, [...startFlags(), program, ...roles], {
     cwd: PROJECT_ROOT,
     env: bareEnv(env),
     stdio: ['ignore', 'pipe', 'pipe'],

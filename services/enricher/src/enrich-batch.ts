@@ -51,8 +51,11 @@ export async function enrichBatch<Draft>(
   const holderOf = (draft: Draft): KeyHolder | undefined => enrichment.keyHolder(draft);
   const drafts = records.map((record) => enrichment.read(record, foldPartition.partition));
 
-  const salts = await readSalts(task.registry, new Set(drafts.flatMap((draft) => enrichment.saltDays(draft))));
-  const keys = [...new Set(drafts.flatMap((draft) => enrichment.stateKeys(draft, salts)))];
+  const salts = await readSalts(
+    task.registry,
+    distinct(drafts, (draft) => enrichment.saltDays(draft)),
+  );
+  const keys = [...distinct(drafts, (draft) => enrichment.stateKeys(draft, salts))];
 
   /** In a store that lacks earlier records these may be taken for the first of their keys: they must not stay so. */
   async function behind(appliedTo: number): Promise<EnrichedBatch> {
@@ -87,6 +90,16 @@ export async function enrichBatch<Draft>(
     };
   });
   return { state: 'enriched', appliedTo: fold.appliedTo, outcomes, changes: overlay.changes() };
+}
+
+/** What all drafts need, each once. Not flatMap: it costs a hit 4 % of all its steps. */
+export function distinct<Draft>(
+  drafts: readonly Draft[],
+  of: (draft: Draft) => readonly string[],
+): ReadonlySet<string> {
+  const found = new Set<string>();
+  for (const draft of drafts) for (const text of of(draft)) found.add(text);
+  return found;
 }
 
 async function readSalts(registry: Registry, days: ReadonlySet<string>): Promise<ReadonlyMap<string, string>> {

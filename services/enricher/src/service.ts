@@ -22,7 +22,11 @@ export interface EnricherDeps<Draft> {
   readonly limits?: EnricherLimits;
 }
 
+/** Of one partition at once. What a batch holds must die young: with 4,096 records the collector takes a quarter of the CPU. */
+export const BATCH_RECORDS_MAX = 1_024;
+
 export interface EnricherLimits {
+  /** Default `BATCH_RECORDS_MAX`. */
   readonly batchRecordsMax?: number;
   readonly batchBytesMax?: number;
   /** How long the raw topic keeps records: an alarm is raised when the oldest unread one is half as old. */
@@ -49,6 +53,7 @@ export async function startEnricher<Draft>(deps: EnricherDeps<Draft>): Promise<E
   const subscription = await eventLog.consume({
     topic: TOPIC_RAW,
     group: GROUP_ENRICHER,
+    batchRecordsMax: BATCH_RECORDS_MAX,
     ...batchLimits,
     async open(handle) {
       const { partition } = handle;

@@ -1,10 +1,11 @@
 import { join } from 'node:path';
 import { GROUP_ENRICHER, TOPIC_RAW } from '@weir/domain/topics';
 import { createBatchOverlay } from '@weir/enricher/batch-overlay';
+import { distinct } from '@weir/enricher/enrich-batch';
 import type { Enrichment } from '@weir/enricher/enrichment';
 import { openGeo } from '@weir/enricher/geo/open-geo';
 import { createEnrichment } from '@weir/enricher/pipeline';
-import { startEnricher } from '@weir/enricher/service';
+import { BATCH_RECORDS_MAX, startEnricher } from '@weir/enricher/service';
 import type { StoredRecord } from '@weir/ports/event-log';
 import { createLogger } from '@weir/runtime/logger';
 import { createMetrics } from '@weir/runtime/metrics';
@@ -30,9 +31,6 @@ export interface EnrichFigures {
   readonly loop: readonly number[];
   readonly firstPass: number;
 }
-
-/** As many as the loop is given at once. */
-const BATCH_RECORDS = 4_096;
 
 async function main({ folder, rounds, partitions, copies }: EnrichTask): Promise<EnrichFigures> {
   const traffic = readTraffic();
@@ -122,9 +120,9 @@ function enrichAll<Draft>(
   state: Map<string, string | undefined>,
 ): Uint8Array[] {
   const lines: Uint8Array[] = [];
-  for (let at = 0; at < records.length; at += BATCH_RECORDS) {
-    const drafts = records.slice(at, at + BATCH_RECORDS).map((record) => enrichment.read(record, 0));
-    const keys = [...new Set(drafts.flatMap((draft) => enrichment.stateKeys(draft, salts)))];
+  for (let at = 0; at < records.length; at += BATCH_RECORDS_MAX) {
+    const drafts = records.slice(at, at + BATCH_RECORDS_MAX).map((record) => enrichment.read(record, 0));
+    const keys = [...distinct(drafts, (draft) => enrichment.stateKeys(draft, salts))];
     const overlay = createBatchOverlay(
       keys,
       keys.map((key) => state.get(key)),
