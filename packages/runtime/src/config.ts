@@ -30,6 +30,8 @@ export interface Config {
   };
   /** How long SIGTERM waits for requests and batches under way. */
   readonly drainTimeoutMs: number;
+  /** How often the engines' settings are compared with what exactly-once needs. */
+  readonly guardIntervalMs: number;
   readonly engines: EngineConfig;
 }
 
@@ -109,6 +111,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     },
     engines,
     drainTimeoutMs: whole('WEIR_DRAIN_TIMEOUT_MS', 20_000, 0, 600_000),
+    guardIntervalMs: whole('WEIR_GUARD_INTERVAL_SECONDS', 60, 1, 60) * 1000,
   };
   if (reader.problems.length > 0) throw new ConfigError(reader.problems);
   return Object.freeze(config);

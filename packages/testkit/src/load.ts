@@ -38,13 +38,7 @@ export function startLoad({ url, site, key, clients }: LoadOptions): Load {
   let stopped = false;
 
   const sendEvent = (agent: Agent, name: string): Promise<HttpAnswer | undefined> =>
-    answerOrNone(
-      nextUrl(),
-      agent,
-      '/api/v1/events',
-      { name: 'load', idempotency_key: name, visitor_id: name },
-      bearer(key),
-    );
+    answerOrNone(nextUrl(), agent, '/api/v1/events', loadEvent(name), bearer(key));
 
   const untilAcknowledged = async (agent: Agent, name: string): Promise<void> => {
     for (;;) {
@@ -85,6 +79,11 @@ export function startLoad({ url, site, key, clients }: LoadOptions): Load {
       await running;
     },
   };
+}
+
+/** The server event of a name: a visitor of its own, so that all partitions have some. */
+export function loadEvent(name: string): object {
+  return { name: 'load', idempotency_key: name, visitor_id: name };
 }
 
 /** `undefined`: refused, cut off or too late, so that the client can't know what became of it. */

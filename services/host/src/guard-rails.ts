@@ -2,7 +2,7 @@ import { isDependencyError } from '@weir/domain/errors';
 import type { Logger } from '@weir/runtime/logger';
 import { createDriftMetric, type Metrics } from '@weir/runtime/metrics';
 
-const CHECK_INTERVAL_MS = 60_000;
+const NOT_AS_NEEDED = 'an engine is not set as exactly-once needs it';
 
 /** An engine whose settings can drift from what exactly-once needs. */
 export interface GuardRail {
@@ -11,19 +11,32 @@ export interface GuardRail {
   drift(): Promise<readonly string[]>;
 }
 
+export interface GuardRailDeps {
+  readonly intervalMs: number;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+}
+
 /**
- * Compares the engines' settings with what exactly-once needs, now and every minute. Drift is an alarm: an error in the log
+ * Compares the engines' settings with what exactly-once needs, now and every so often. Drift is an alarm: an error in the log
  * and `weir_engine_drift` above 0, until it is mended. (Settings that make a start pointless are refused by the adapters.)
  */
-export function watchGuardRails(rails: readonly GuardRail[], logger: Logger, metrics: Metrics): { close(): void } {
+export function watchGuardRails(rails: readonly GuardRail[], deps: GuardRailDeps): { close(): void } {
+  const { intervalMs, logger, metrics } = deps;
   const count = createDriftMetric(metrics);
   const check = async ({ engine, drift }: GuardRail): Promise<void> => {
     try {
       const found = await drift();
       count(engine, found.length);
-      if (found.length > 0) logger.error({ engine, drift: found }, 'an engine is not set as exactly-once needs it');
+      if (found.length > 0) logger.error({ engine, drift: found }, NOT_AS_NEEDED);
     } catch (error) {
       if (!isDependencyError(error)) throw error;
+      // Not away, but not what it was: a topic is gone.
+      if (error.code === 'event_log_damaged') {
+        count(engine, 1);
+        logger.error({ engine, drift: [error.message] }, NOT_AS_NEEDED);
+        return;
+      }
       logger.warn({ engine, code: error.code }, 'the settings of an engine could not be checked');
     }
   };
@@ -31,7 +44,7 @@ export function watchGuardRails(rails: readonly GuardRail[], logger: Logger, met
     for (const rail of rails) void check(rail);
   };
   checkAll();
-  const timer = setInterval(checkAll, CHECK_INTERVAL_MS);
+  const timer = setInterval(checkAll, intervalMs);
   timer.unref();
   return { close: () => clearInterval(timer) };
 }

@@ -13,6 +13,7 @@ import { openAnalytics } from './open-analytics.ts';
 import { openPorts } from './open-ports.ts';
 import { findProjectFiles } from './project-files.ts';
 import { createReadiness } from './readiness.ts';
+import { requireEngines } from './require-engines.ts';
 import type { Role } from './roles.ts';
 import { createStack, type Stack } from './stack.ts';
 import { startConsumers } from './start-consumers.ts';
@@ -57,9 +58,11 @@ async function start({ config, roles, logger, clock, print }: StartOptions, stac
   // ClickHouse takes longest to come up, so it is begun first; the gateway does not wait for it.
   const store = needsTables ? await openAnalytics({ config, files, logger, stack }) : undefined;
   const ports = await openPorts({ config, logger, clock, stack });
-  stack.add(watchGuardRails(ports.guardRails, logger, metrics), (watch) => watch.close());
+  const intervalMs = config.guardIntervalMs;
+  stack.add(watchGuardRails(ports.guardRails, { intervalMs, logger, metrics }), (watch) => watch.close());
   const demoKey = isFirstStart ? await makeDemoSite(ports.registry, clock()) : undefined;
 
+  requireEngines(roles, { ports, analytics: store?.analytics, readiness });
   const consumers = startConsumers({ roles, config, ports, store, logger, clock, metrics, readiness });
   stack.add(consumers, (started) => started.close());
 

@@ -1,0 +1,146 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { eventually } from '@weir/testkit/eventually';
+import { type HttpAnswer, sendHttp } from '@weir/testkit/http-client';
+import { bearer } from '@weir/testkit/weir-client';
+import { say } from '../faults/exactly-once.ts';
+import { describeDistributed } from './deployment.ts';
+import { underLoad } from './under-load.ts';
+
+const CLIENTS = 16;
+const ROUNDS = 10;
+
+const event = (url: string, key: string): Promise<HttpAnswer> =>
+  sendHttp(url, { path: '/api/v1/events', headers: bearer(key), body: { name: 'x' } });
+const ready = async (url: string): Promise<number> => (await sendHttp(url, { path: '/readyz' })).status;
+
+/** `count` requests over all addresses in turn, a few at a time; how many got which status. */
+async function statuses(count: number, urls: readonly string[], key: string): Promise<Record<string, number>> {
+  const found: Record<string, number> = {};
+  let sent = 0;
+  const client = async (): Promise<void> => {
+    while (sent < count) {
+      const { status } = await event(urls[sent++ % urls.length] ?? '', key);
+      found[status] = (found[status] ?? 0) + 1;
+    }
+  };
+  await Promise.all(Array.from({ length: CLIENTS }, client));
+  return found;
+}
+
+/** Milliseconds until `answer` has the status. */
+async function until(status: number, answer: () => Promise<HttpAnswer>): Promise<number> {
+  const startedAt = performance.now();
+  await eventually(`status ${status}`, async () => (await answer()).status === status);
+  return Math.round(performance.now() - startedAt);
+}
+
+describeDistributed('several gateways', {}, (weir) => {
+  const gateways = () => weir().gateways.map(({ url }) => url);
+
+  test('limits are counted across gateways: 1,200 a minute for one key, not 2,400', async () => {
+    const { key } = await weir().client.createKey(await weir().client.createSite());
+    // Each gateway has answered one request of `createKey`.
+    const left = 1_200 - gateways().length;
+    expect(await statuses(left + 200, gateways(), key)).toEqual({ 202: left, 429: 200 });
+  });
+
+  test('with Redis away each gateway counts alone and goes on serving', async () => {
+    const { client, services } = weir();
+    const site = await client.createSite();
+    await client.must(200, 'PATCH', `/sites/${site}`, { limits: { events: 5 } });
+    const { key } = await client.createKey(site);
+    await services.redis.kill9();
+    expect(await statuses(20, gateways(), key)).toEqual({ 202: 10, 429: 10 });
+    await services.redis.up();
+  });
+
+  test('a new site and its key work on every gateway, and a revoked key is refused by every one, within a second', async () => {
+    const { client } = weir();
+    const known: number[] = [];
+    const revoked: number[] = [];
+    for (let round = 0; round < ROUNDS; round++) {
+      const { site_id: site } = (await client.must(201, 'POST', '/sites', { name: 'N', domain: 'n.example' })) as {
+        site_id: string;
+      };
+      const hit = { site_id: site, visitor_id: 'v', session_id: 's', type: 'pageview' };
+      const collect = (url: string) => sendHttp(url, { path: '/api/collect', body: hit });
+      known.push(...(await Promise.all(gateways().map((url) => until(204, () => collect(url))))));
+      const body = { name: 'k', scopes: ['events:write'] };
+      const made = (await client.must(201, 'POST', `/sites/${site}/keys`, body)) as { key: string; key_id: string };
+      known.push(...(await Promise.all(gateways().map((url) => until(202, () => event(url, made.key))))));
+      await client.must(200, 'DELETE', `/sites/${site}/keys/${made.key_id}`);
+      revoked.push(...(await Promise.all(gateways().map((url) => until(401, () => event(url, made.key))))));
+    }
+    say(`gateways: a new site or key is known after at most ${Math.max(...known)} ms, of ${known.length}`);
+    say(`gateways: a revoked key is refused after at most ${Math.max(...revoked)} ms, of ${revoked.length}`);
+    expect(Math.max(...known, ...revoked)).toBeLessThan(1_000);
+  });
+
+  test.each(['kill -9', 'SIGSTOP'] as const)(
+    'Kafka away (%s): 503 with Retry-After within 2 s, the registry as last read; accepting within a second of its return',
+    async (fault) => {
+      const { client, services } = weir();
+      const { kafka } = services;
+      const site = await client.createSite();
+      const { key } = await client.createKey(site);
+      if (fault === 'kill -9') await kafka.kill9();
+      else kafka.signal('SIGSTOP');
+
+      const tookMs: number[] = [];
+      for (let n = 0; n < 3; n++) {
+        await Promise.all(
+          gateways().map(async (url) => {
+            const startedAt = performance.now();
+            const answer = await event(url, key);
+            tookMs.push(Math.round(performance.now() - startedAt));
+            expect(answer.status).toBe(503);
+            expect(answer.headers['retry-after']).toMatch(/^\d+$/);
+            expect((await event(url, 'unknown')).status).toBe(401);
+          }),
+        );
+      }
+      for (const url of gateways()) await eventually('not ready', async () => (await ready(url)) === 503);
+      const asking = gateways().map(async (url) => {
+        await eventually(`${url} to accept`, async () => (await event(url, key)).status === 202, 60_000);
+        return performance.now();
+      });
+      if (fault === 'kill -9') await kafka.up();
+      else kafka.signal('SIGCONT');
+      const upAt = performance.now();
+      const backMs = (await Promise.all(asking)).map((at) => Math.round(at - upAt));
+      say(
+        `Kafka away (${fault}): 503 after ${tookMs.join(', ')} ms; accepted ${backMs.join(', ')} ms after its return`,
+      );
+      expect(Math.max(...tookMs)).toBeLessThan(2_000);
+      expect(Math.max(...backMs)).toBeLessThan(1_000);
+      for (const url of gateways()) await eventually('ready', async () => (await ready(url)) === 200);
+    },
+    120_000,
+  );
+
+  test('a gateway starts and serves while ClickHouse is down', async () => {
+    const { client, services } = weir();
+    const site = await client.createSite();
+    const { key } = await client.createKey(site);
+    await services.clickhouse.kill9();
+    const late = await weir().start('gateway');
+    const answer = await event(late.url, key);
+    await late.stop();
+    await services.clickhouse.up();
+    expect(answer.status).toBe(202);
+    expect(await client.rows('events', site, 1)).toHaveLength(1);
+  }, 120_000);
+
+  test('a rolling restart under load loses and doubles nothing', async () => {
+    const { enrichers, writers, control } = weir();
+    await underLoad('rolling restart', weir(), async () => {
+      const readyMs: number[] = [];
+      for (const process of [...weir().gateways, ...enrichers, ...writers, control]) {
+        expect(await process.terminate()).toBe(0);
+        readyMs.push(Math.round(await process.restart()));
+        await pause(200);
+      }
+      return `ready again after ${readyMs.join(', ')} ms`;
+    });
+  }, 240_000);
+});
