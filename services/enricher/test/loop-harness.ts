@@ -14,7 +14,7 @@ import { eventually } from '@weir/testkit/eventually';
 import { type Enricher, type EnricherLimits, startEnricher } from '../src/service.ts';
 import { createCountingEnrichment, type TestRecord } from './loop-enrichment.ts';
 
-export const START = Date.UTC(2026, 5, 15, 12);
+const START = Date.UTC(2026, 5, 15, 12);
 export const PARTITIONS = 2;
 
 /** One outcome of the enriched topic. */
