@@ -5,7 +5,7 @@ import type { BenchServices } from './distributed-services.ts';
 import type { Bench, Table, Target } from './scenario.ts';
 import { showSpread, spreadOf } from './spread.ts';
 
-export const COUNTS = [1, 2, 4] as const;
+const COUNTS = [1, 2, 4] as const;
 const TIMES_MAX = 1.15;
 /** Until a group of several has settled. */
 const SETTLE_MS = 1_500;

@@ -10,7 +10,7 @@ const TICK_MICROS = 10_000;
 const run = promisify(execFile);
 
 export const ENGINES = ['kafka', 'redis', 'clickhouse'] as const;
-export type EngineName = (typeof ENGINES)[number];
+type EngineName = (typeof ENGINES)[number];
 
 /** Real engines on loopback, whose CPU and disk can be asked for. */
 export interface BenchServices {

@@ -3,7 +3,7 @@ import { startWeir, TEST_ADMIN_TOKEN, type WeirProcess } from '@weir/testkit/wei
 import { type Front, startFront } from './front.ts';
 import { type Services, servicesProblem, startServices } from './services.ts';
 
-export type RoleName = 'gateway' | 'enricher' | 'writer' | 'control';
+type RoleName = 'gateway' | 'enricher' | 'writer' | 'control';
 
 /** Weir as one runs it when one machine is not enough: each role in processes of its own, on real services. */
 export interface Deployment {
@@ -25,7 +25,7 @@ export interface Deployment {
 
 const PER_ROLE = 2;
 
-export async function startDeployment(env: Readonly<Record<string, string>> = {}): Promise<Deployment> {
+async function startDeployment(env: Readonly<Record<string, string>> = {}): Promise<Deployment> {
   const services = await startServices();
   const all: WeirProcess[] = [];
   const start = (role: RoleName, more: Readonly<Record<string, string>> = {}): Promise<WeirProcess> =>

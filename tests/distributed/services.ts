@@ -12,7 +12,7 @@ const run = promisify(execFile);
 type ServiceName = 'kafka' | 'redis' | 'clickhouse';
 
 /** One real service on loopback, to be broken. Its address outlives its process. */
-export interface Service {
+interface Service {
   readonly address: string;
   signal(signal: 'SIGSTOP' | 'SIGCONT'): void;
   /** Resolves when the process is dead: a dying broker still accepts records. */

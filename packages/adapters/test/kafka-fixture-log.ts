@@ -1,9 +1,9 @@
-import { pino } from 'pino';
+import { createLogger } from '@weir/runtime/logger';
 import topicsJson from '../../../infra/kafka/topics.json' with { type: 'json' };
 import { type KafkaEventLog, openKafkaEventLog } from '../src/kafka-event-log.ts';
 import type { TopicSpec } from '../src/kafka-topics.ts';
 
-export const TOPICS = 40;
+const TOPICS = 40;
 const topics: Record<string, TopicSpec> = { ...(topicsJson.topics as Record<string, TopicSpec>) };
 for (let i = 0; i < TOPICS; i++) {
   topics[`topic.${i}`] = topicsJson.topics['events.raw'] as TopicSpec;
@@ -21,6 +21,6 @@ export function openKafkaFixtureLog(brokers: string, topicPrefix: string): Promi
     enrichedRetentionDays: 30,
     topicPrefix,
     clock: Date.now,
-    logger: pino({ level: 'silent' }),
+    logger: createLogger('silent'),
   });
 }

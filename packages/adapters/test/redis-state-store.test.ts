@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { isDependencyError } from '@weir/domain/errors';
+import { createLogger } from '@weir/runtime/logger';
 import { eventually } from '@weir/testkit/eventually';
 import { describeLive } from '@weir/testkit/live-ports';
-import { pino } from 'pino';
 import { rateLimiterContract } from '../../ports/contract/rate-limiter.contract.ts';
 import { stateStoreContract } from '../../ports/contract/state-store.contract.ts';
 import { openRedisRateLimiter } from '../src/redis-rate-limiter.ts';
 import { openRedisStateStore, type RedisStateStore } from '../src/redis-state-store.ts';
 
-const logger = pino({ level: 'silent' });
+const logger = createLogger('silent');
 
 describeLive('redis', (url) => {
   async function open(keyPrefix: string): Promise<RedisStateStore> {
