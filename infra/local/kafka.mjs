@@ -62,7 +62,8 @@ function mavenArgs() {
 function format(properties, dir) {
   mkdirSync(dir, { recursive: true });
   const id = randomBytes(16).toString('base64url');
-  const tool = ['kafka.tools.StorageTool', 'format', '-t', id, '-c', properties];
+  // One ID in 64 begins with a dash, so it must not stand alone.
+  const tool = ['kafka.tools.StorageTool', 'format', `--cluster-id=${id}`, '-c', properties];
   const { status, stderr } = spawnSync('java', [...classpath(), ...tool], { encoding: 'utf8' });
   if (status !== 0) throw new Error(`Kafka's storage could not be formatted: ${stderr}`);
 }
