@@ -1,5 +1,6 @@
-import { compileAddressRules, parseNetwork } from './exclusion-addresses.ts';
+import { compileAddressRules } from './exclusion-addresses.ts';
 import { compilePathGlob } from './exclusion-path.ts';
+import { parseNetwork } from './network.ts';
 import type { DropReason } from './outcome.ts';
 import type { ExclusionRule, ExclusionType } from './site.ts';
 

@@ -1,5 +1,5 @@
-import { isIP } from 'node:net';
 import { resolve } from 'node:path';
+import { parseNetwork } from '@weir/domain/network';
 import { type EngineConfig, readEngineConfig } from './engine-config.ts';
 import { createEnvReader } from './env-reader.ts';
 
@@ -11,6 +11,8 @@ export interface Config {
   /** Undefined: made at the first start and kept in the data folder. */
   readonly adminToken: string | undefined;
   readonly trustedProxies: readonly string[] | number;
+  /** In lower case; undefined: `X-Forwarded-For`, and `Forwarded` where that is not sent. */
+  readonly clientIpHeader: string | undefined;
   readonly collectPaths: readonly string[];
   readonly rateLimits: { readonly collect: number; readonly events: number; readonly identify: number };
   /** Undefined: the bundled DB-IP data. */
@@ -78,11 +80,21 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
   const hops = trusted.length === 1 && /^\d+$/.test(trusted[0] ?? '') ? Number(trusted[0]) : undefined;
   if (hops === undefined) {
     for (const proxy of trusted) {
-      if (!isAddressOrCidr(proxy))
+      if (parseNetwork(proxy) === undefined)
         reader.problem(`TRUSTED_PROXIES: "${proxy}" is neither an address nor a CIDR nor a hop count`);
     }
   } else if (hops > 32) {
     reader.problem('TRUSTED_PROXIES as a hop count must be at most 32');
+  }
+
+  const clientIpHeader = text('CLIENT_IP_HEADER')?.toLowerCase();
+  if (clientIpHeader !== undefined) {
+    if (!/^[a-z0-9-]{1,64}$/.test(clientIpHeader)) {
+      reader.problem('CLIENT_IP_HEADER must be the name of a header, such as CF-Connecting-IP');
+    }
+    if (trusted.length === 0 || hops === 0) {
+      reader.problem('CLIENT_IP_HEADER is believed only from TRUSTED_PROXIES, and none are set');
+    }
   }
 
   const engines = readEngineConfig(reader);
@@ -92,6 +104,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     dataDir: resolve(text('WEIR_DATA_DIR') ?? './data'),
     adminToken,
     trustedProxies: hops ?? trusted,
+    clientIpHeader,
     collectPaths,
     rateLimits: {
       collect: whole('RATE_LIMIT_COLLECT', 600, 1, 1_000_000_000),
@@ -115,12 +128,4 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
   };
   if (reader.problems.length > 0) throw new ConfigError(reader.problems);
   return Object.freeze(config);
-}
-
-function isAddressOrCidr(text: string): boolean {
-  const [address = '', prefix, ...rest] = text.split('/');
-  const family = isIP(address);
-  if (family === 0 || rest.length > 0) return false;
-  if (prefix === undefined) return true;
-  return /^\d{1,3}$/.test(prefix) && Number(prefix) <= (family === 4 ? 32 : 128);
 }

@@ -40,7 +40,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
     ...deps,
     batcher,
     authenticate: createAuthenticate(deps.registry),
-    clientAddress: createClientAddress(deps.config.trustedProxies),
+    clientAddress: createClientAddress(deps.config),
   };
   const events = createReplies('events', metrics.countReplies('events'));
   const identify = createReplies('identify', metrics.countReplies('identify'));

@@ -24,7 +24,7 @@ export interface GatewayDeps {
   readonly ready: () => Promise<readonly string[]>;
 }
 
-export type GatewayConfig = Pick<Config, 'trustedProxies' | 'collectPaths' | 'rateLimits'> & {
+export type GatewayConfig = Pick<Config, 'trustedProxies' | 'clientIpHeader' | 'collectPaths' | 'rateLimits'> & {
   readonly batch: Pick<Config['batch'], 'appendLingerMs'>;
 };
 

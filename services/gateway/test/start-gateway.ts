@@ -69,6 +69,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Runnin
     rateLimiter,
     config: {
       trustedProxies: [],
+      clientIpHeader: undefined,
       collectPaths: [],
       rateLimits: { collect: 600, events: 1200, identify: 120 },
       batch: { appendLingerMs: 2 },
