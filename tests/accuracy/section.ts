@@ -1,0 +1,40 @@
+/** One part of docs/accuracy.md: what was compared with what, as a table, and what must hold. */
+export interface Section {
+  readonly title: string;
+  /** Without the title; headings inside start at `###`. */
+  readonly markdown: string;
+  readonly targets: readonly Target[];
+}
+
+export interface Target {
+  readonly name: string;
+  /** A share from 0 to 1. */
+  readonly reached: number;
+  readonly wanted: Wanted;
+  readonly cases: number;
+}
+
+type Wanted = { readonly atLeast: number } | { readonly atMost: number };
+
+export function isMet({ reached, wanted, cases }: Target): boolean {
+  if (cases === 0) return false;
+  return 'atLeast' in wanted ? reached >= wanted.atLeast : reached <= wanted.atMost;
+}
+
+export function targetLine(target: Target): string {
+  const { name, reached, wanted, cases } = target;
+  const bound = 'atLeast' in wanted ? `>= ${percent(wanted.atLeast)}` : `<= ${percent(wanted.atMost)}`;
+  return `| ${name} | ${percent(reached)} | ${bound} | ${cases} | ${isMet(target) ? 'met' : '**missed**'} |`;
+}
+
+/** Never rounded up to a target that was not reached. */
+export function percent(share: number): string {
+  return `${(Math.floor(share * 10_000) / 100).toFixed(2)} %`;
+}
+
+/** A markdown table; cells are escaped. */
+export function table(head: readonly string[], rows: readonly (readonly (string | number)[])[]): string {
+  const line = (cells: readonly (string | number)[]) =>
+    `| ${cells.map((cell) => String(cell).replaceAll('|', '\\|').replaceAll('\n', ' ')).join(' | ')} |`;
+  return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n');
+}

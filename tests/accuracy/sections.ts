@@ -1,0 +1,4 @@
+import type { Section } from './section.ts';
+
+/** The document's parts, in order. Each is one file of this folder that exports one function. */
+export const SECTIONS: readonly (() => Section | Promise<Section>)[] = [];
