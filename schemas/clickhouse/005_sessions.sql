@@ -1,48 +1,11 @@
--- Rows with a session_id, bots left out. Entry and exit are by event time, pageviews before other events; the attributes are the
--- first event's by (timestamp, event_id). So batches may come in any order.
-CREATE TABLE IF NOT EXISTS sessions_merged
-(
-    site_id LowCardinality(String),
-    session_id String,
-    started_at SimpleAggregateFunction(min, DateTime64(3, 'UTC')),
-    ended_at SimpleAggregateFunction(max, DateTime64(3, 'UTC')),
-    pageviews SimpleAggregateFunction(sum, UInt64),
-    events SimpleAggregateFunction(sum, UInt64),
-    entry_path AggregateFunction(argMin, String, Tuple(Bool, DateTime64(3, 'UTC'), String)),
-    exit_path AggregateFunction(argMax, String, Tuple(Bool, DateTime64(3, 'UTC'), String)),
-    first AggregateFunction(argMin, Tuple(
-        visitor_id String, referrer_domain String, channel String, traffic_source String,
-        utm_source String, utm_medium String, utm_campaign String, utm_term String, utm_content String,
-        country String, region String, city String, browser String, os String, device_type String
-    ), Tuple(DateTime64(3, 'UTC'), String))
-)
-ENGINE = AggregatingMergeTree
-ORDER BY (site_id, session_id)
-SETTINGS non_replicated_deduplication_window = 10000, fsync_after_insert = 1, fsync_part_directory = 1;
-
-CREATE MATERIALIZED VIEW IF NOT EXISTS sessions_fill TO sessions_merged AS
-SELECT
-    site_id,
-    session_id,
-    min(timestamp) AS started_at,
-    max(timestamp) AS ended_at,
-    countIf(type = 'pageview') AS pageviews,
-    countIf(type = 'event') AS events,
-    argMinState(pathname, (type != 'pageview', timestamp, event_id)) AS entry_path,
-    argMaxState(pathname, (type = 'pageview', timestamp, event_id)) AS exit_path,
-    argMinState(CAST(
-        (
-            visitor_id, referrer_domain, channel, traffic_source, utm_source, utm_medium, utm_campaign, utm_term, utm_content,
-            country, region, city, browser, os, device_type
-        ),
-        'Tuple(visitor_id String, referrer_domain String, channel String, traffic_source String, utm_source String, utm_medium String, utm_campaign String, utm_term String, utm_content String, country String, region String, city String, browser String, os String, device_type String)'
-    ), (timestamp, event_id)) AS first
-FROM records
-WHERE outcome = 'row' AND session_id != '' AND bot = ''
-GROUP BY site_id, session_id;
-
--- A bounce is one pageview and no other event.
+-- One row for each session. A bounce is one pageview and no other event; the duration goes to the last hit, `$engagement` included.
+-- What was only ever named by server events, or is nothing but `$engagement`, is no session.
 CREATE VIEW IF NOT EXISTS sessions AS
+WITH
+(
+    SELECT (groupArray(fragment_id), groupArray(session_id))
+    FROM (SELECT '' AS fragment_id, '' AS session_id UNION ALL SELECT fragment_id, session_id FROM session_moves)
+) AS moved
 SELECT
     site_id,
     session_id,
@@ -73,14 +36,15 @@ FROM
 (
     SELECT
         site_id,
-        session_id,
-        min(sessions_merged.started_at) AS started_at,
-        max(sessions_merged.ended_at) AS ended_at,
-        sum(sessions_merged.pageviews) AS pageviews,
-        sum(sessions_merged.events) AS events,
-        argMinMerge(sessions_merged.entry_path) AS entry_path,
-        argMaxMerge(sessions_merged.exit_path) AS exit_path,
+        transform(session_fragments.session_id, moved.1, moved.2) AS session_id,
+        min(session_fragments.started_at) AS started_at,
+        max(session_fragments.ended_at) AS ended_at,
+        sum(session_fragments.pageviews) AS pageviews,
+        sum(session_fragments.events) AS events,
+        argMinMerge(session_fragments.entry_path) AS entry_path,
+        argMaxMerge(session_fragments.exit_path) AS exit_path,
         argMinMerge(first) AS head
-    FROM sessions_merged
+    FROM session_fragments
     GROUP BY site_id, session_id
+    HAVING max(visited)
 );

@@ -89,6 +89,7 @@ export async function openLogRegistry({ eventLog, clock, randomSalt, onDamage }:
       }
       return making;
     },
+    saltMade: (day) => index.saltOf(day),
     async removeSaltsBefore(day) {
       const old = [...index.salts].filter(([saltDay]) => saltDay < day).flatMap(([, salts]) => [...salts.keys()]);
       await Promise.all(old.map((key) => table.put(key, undefined)));

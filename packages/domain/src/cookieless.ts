@@ -24,6 +24,11 @@ export function cookielessVisitorId(salt: string, visitor: CookielessVisitor): s
   return COOKIELESS_PREFIX + hash('sha256', parts, 'hex').slice(0, ID_HEX_CHARS);
 }
 
+/** The day before a UTC day. */
+export function dayBefore(day: string): string {
+  return utcDay(Date.parse(day) - 1);
+}
+
 const DAY_MS = 24 * 3600_000;
 
 /** The UTC day of a time, `YYYY-MM-DD`: salts rotate at 00:00 UTC. Counted, since a Date costs a microsecond a hit. */

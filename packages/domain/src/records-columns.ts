@@ -4,7 +4,11 @@
  * Meaning: spec/tables.md. Columns that are not in it:
  * - `outcome`, `reason`: see outcome.ts; `rule_id`: the exclusion rule that dropped the hit, else empty.
  * - `detail`: JSON text, else empty. Of an `identify`: `{profile_id, user_id, email?, name?, image?, traits?, payment_customer_id?}`
- *   with only the fields that were sent; of a `dead`: `{topic, partition, offset, stage, error, payload}`.
+ *   with only the fields that were sent, and `{profile_id, user_id}` where its `reason` is `unlink`; of a `dead`:
+ *   `{topic, partition, offset, stage, error, payload}`; of a `row` that a server sent, what the columns can't tell:
+ *   `{user_visitor?: true, visit_session?: true, number?}`: the visitor was found through the user, the session through the visit,
+ *   and the value's own text where it was sent as a JSON number that a Float64 rounds; of another `row` `{session_moved: true}`,
+ *   where rows of its visitor before it have the ID of a session that has got another one.
  */
 export const RECORDS_COLUMNS_VERSION = 1;
 

@@ -29,6 +29,8 @@ export interface Registry {
    * the log wins, and every process returns that one.
    */
   salt(day: string): Promise<string>;
+  /** The salt of a day, where one was made and is not removed yet. */
+  saltMade(day: string): string | undefined;
   /** Removes the salts of days before `day`. */
   removeSaltsBefore(day: string): Promise<void>;
 

@@ -1,3 +1,4 @@
+import { dayBefore } from '@weir/domain/cookieless';
 import {
   HEADER_COLUMNS_VERSION,
   HEADER_RAW_OFFSET,
@@ -102,9 +103,14 @@ export function distinct<Draft>(
   return found;
 }
 
-async function readSalts(registry: Registry, days: ReadonlySet<string>): Promise<ReadonlyMap<string, string>> {
+/** The salts of the days, made where there are none, and of the days before them, where there are any. */
+export async function readSalts(registry: Registry, days: ReadonlySet<string>): Promise<ReadonlyMap<string, string>> {
   const salts = new Map<string, string>();
-  for (const day of days) salts.set(day, await registry.salt(day));
+  for (const day of days) {
+    salts.set(day, await registry.salt(day));
+    const before = registry.saltMade(dayBefore(day));
+    if (before !== undefined) salts.set(dayBefore(day), before);
+  }
   return salts;
 }
 

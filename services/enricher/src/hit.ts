@@ -22,7 +22,7 @@ export interface Hit {
   readonly siteId: string;
   readonly eventId: string;
   readonly receivedAt: number;
-  readonly type: 'pageview' | 'event' | 'identify';
+  readonly type: 'pageview' | 'event' | 'identify' | 'unlink';
   readonly eventName: string;
   /** Unix milliseconds of the event itself. */
   readonly timestamp: number;
@@ -30,6 +30,8 @@ export interface Hit {
   readonly userId: string;
   readonly value: number | undefined;
   readonly valueText: string;
+  /** The value's own text where it was sent as a JSON number that a Float64 rounds. */
+  readonly numberText: string;
   readonly properties: JsonObject | undefined;
   readonly identity: Identity | undefined;
 
@@ -56,13 +58,19 @@ export interface Hit {
   /** As sent, until `put-visitor` and `link-visitor` give it. */
   visitorId: string;
   readonly cookieless: boolean;
+  /** Of a cookieless hit: who it would have been on the day before; empty where that day has no salt. */
+  previousVisitorId: string;
   /** The visitor was found through the user. */
   linked: boolean;
   /** Of an import, the UTC day of its line. */
   readonly lineDay: string;
   sessionId: string;
+  /** The server named the session itself. */
+  readonly sessionSent: boolean;
   /** Where the visitor's sessions stand; `sessionKeyOf` makes it. */
   sessionKey: string;
+  /** Of rows before it, the session has got another ID. */
+  sessionMoved: boolean;
 
   site: Site | undefined;
   names: AgentNames | undefined;

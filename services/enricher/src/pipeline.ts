@@ -6,6 +6,7 @@ import type { Enrichment } from './enrichment.ts';
 import { enrichmentVersion } from './enrichment-version.ts';
 import type { GeoLookup } from './geo/geo-lookup.ts';
 import type { Draft, Hit, Step } from './hit.ts';
+import { publicSuffixOf } from './host-domain.ts';
 import { jsonText } from './json-text.ts';
 import { createLanguages } from './language.ts';
 import { createLineBytes } from './line-bytes.ts';
@@ -24,9 +25,9 @@ import { createPutGeo } from './steps/put-geo.ts';
 import { putSession, sessionKeyOf } from './steps/put-session.ts';
 import { createPutSite } from './steps/put-site.ts';
 import { createPutSource } from './steps/put-source.ts';
-import { putVisitor, saltDaysOf } from './steps/put-visitor.ts';
+import { nameVisitor, previousSessionsKeyOf, putVisitor, saltDaysOf } from './steps/put-visitor.ts';
 import { bareLine, endedLine, type LineTexts, rowLine } from './to-line.ts';
-import { toProfileDetail } from './to-profile-detail.ts';
+import { toProfileDetail, toUnlinkDetail } from './to-profile-detail.ts';
 
 export interface EnrichmentDeps {
   readonly registry: Registry;
@@ -39,7 +40,7 @@ export interface EnrichmentDeps {
 /** Raw records to outcomes. Its steps, in order, are what happens to a hit. */
 export function createEnrichment({ registry, geo, logId, clock }: EnrichmentDeps): Enrichment<Draft> {
   const lists = loadSourceLists();
-  const sources = createSources(lists.own, lists.byHost);
+  const sources = createSources(lists, publicSuffixOf);
   const agents = createAgents();
   const { claimKey, holderOf } = createClaimKey(logId);
   const lineBytes = createLineBytes();
@@ -72,6 +73,9 @@ export function createEnrichment({ registry, geo, logId, clock }: EnrichmentDeps
         ? bareLine(endedLine(hit, 'duplicate', '', '', ''), texts)
         : bareLine(endedLine(hit, 'dropped', ending.reason, ending.ruleId, ''), texts);
     }
+    if (hit.type === 'unlink') {
+      return bareLine(endedLine(hit, 'identify', 'unlink', '', toUnlinkDetail(hit.siteId, hit.userId)), texts);
+    }
     if (hit.identity === undefined) return rowLine(hit, texts);
     return bareLine(endedLine(hit, 'identify', '', '', toProfileDetail(hit.siteId, hit.identity)), texts);
   }
@@ -93,11 +97,12 @@ export function createEnrichment({ registry, geo, logId, clock }: EnrichmentDeps
     saltDays: (draft) => (draft.readable ? saltDaysOf(draft) : NONE),
     stateKeys(draft, salts) {
       if (!draft.readable) return NONE;
-      putVisitor(draft, { salts });
+      nameVisitor(draft, salts);
       const link = linkKeyOf(draft);
+      const previous = previousSessionsKeyOf(draft);
       const session = sessionKeyOf(draft);
-      if (link === undefined) return session === undefined ? NONE : [session];
-      return session === undefined ? [link] : [link, session];
+      if (link === undefined && previous === undefined) return session === undefined ? NONE : [session];
+      return [link, previous, session].filter((key) => key !== undefined);
     },
     keyHolder: holderOf,
     finish(draft, batch) {

@@ -6,6 +6,7 @@ import { readIdentity } from '@weir/domain/identity';
 import { normalizeIp } from '@weir/domain/ip-address';
 import type { JsonObject } from '@weir/domain/json';
 import { decodeRawRecord, type RawRecord } from '@weir/domain/raw-record';
+import { roundedNumberText } from '@weir/domain/rounded-number';
 import { readServerEvent } from '@weir/domain/server-event';
 import { type Hit, NO_TAGS, type Tags } from './hit.ts';
 
@@ -43,6 +44,8 @@ export function readHit(logged: LoggedRecord): Hit | string {
       return readServerIdentity(logged, record);
     case 'import':
       return readImport(logged, record);
+    case 'unlink':
+      return readUnlink(logged, record);
     default:
       return 'kind is not known';
   }
@@ -88,6 +91,9 @@ function readEvent(logged: LoggedRecord, record: RawRecord): Hit | string {
   hit.userId = event.userId;
   hit.value = event.value;
   hit.valueText = event.valueText;
+  if (event.value !== undefined && event.valueText === '') {
+    hit.numberText = roundedNumberText(event.value, () => bodyTextOf(logged.value));
+  }
   hit.properties = event.properties;
   hit.url = context.url;
   hit.hostname = context.hostname;
@@ -100,6 +106,7 @@ function readEvent(logged: LoggedRecord, record: RawRecord): Hit | string {
   hit.platformSent = context.platform;
   hit.visitorId = event.visitorId;
   hit.sessionId = event.sessionId;
+  hit.sessionSent = event.sessionId !== '';
   return hit;
 }
 
@@ -111,6 +118,19 @@ function readServerIdentity(logged: LoggedRecord, record: RawRecord): Hit | stri
   hit.userId = identity.userId;
   hit.identity = identity;
   hit.visitorId = identity.visitorId;
+  hit.ownUserAgent = false;
+  return hit;
+}
+
+/** `{visitor_id, user_id}` of the admin API, which has checked them. */
+function readUnlink(logged: LoggedRecord, record: RawRecord): Hit | string {
+  const { visitor_id: visitorId, user_id: userId } = record.body;
+  if (typeof visitorId !== 'string' || visitorId === '') return 'visitor_id is invalid';
+  if (typeof userId !== 'string' || userId === '') return 'user_id is invalid';
+  const hit = blankHit(logged, record);
+  hit.type = 'unlink';
+  hit.visitorId = visitorId;
+  hit.userId = userId;
   hit.ownUserAgent = false;
   return hit;
 }
@@ -147,6 +167,7 @@ function blankHit(logged: LoggedRecord, record: RawRecord): Mutable<Hit> {
     userId: '',
     value: undefined,
     valueText: '',
+    numberText: '',
     properties: undefined,
     identity: undefined,
     url: '',
@@ -165,10 +186,13 @@ function blankHit(logged: LoggedRecord, record: RawRecord): Mutable<Hit> {
     platformSent: '',
     visitorId: '',
     cookieless: false,
+    previousVisitorId: '',
     linked: false,
     lineDay: '',
     sessionId: '',
+    sessionSent: false,
     sessionKey: '',
+    sessionMoved: false,
     site: undefined,
     names: undefined,
     bot: '',

@@ -1,4 +1,4 @@
-import type { DropReason, Outcome } from '@weir/domain/outcome';
+import type { DropReason, IdentifyReason, Outcome } from '@weir/domain/outcome';
 import { NO_NAMES } from './agent-names.ts';
 import type { Hit } from './hit.ts';
 import { jsonText, jsonValue } from './json-text.ts';
@@ -36,6 +36,9 @@ export interface BareLine {
 /** Columns `url` to `traffic_source`. */
 const NO_SOURCE_JSON = `${'"",'.repeat(15)}""`;
 
+/** Column `detail` of a row that tells `sessions_moved` of its visitor. */
+const MOVED_JSON = jsonText('{"session_moved":true}');
+
 export function rowLine(hit: Hit, texts: LineTexts): string {
   const names = hit.names ?? NO_NAMES;
   const deviceType = hit.deviceTypeSent === '' ? names.deviceTypeJson : jsonText(hit.deviceTypeSent);
@@ -48,7 +51,23 @@ export function rowLine(hit: Hit, texts: LineTexts): string {
     hit.screenWidth
   },${hit.screenHeight},${texts.languageJson(hit.acceptLanguage)},${texts.enrichmentJson()},${jsonText(hit.bot)},${jsonText(
     hit.idempotencyKey,
-  )},${texts.logIdJson},${hit.partition},${hit.offset},""]\n`;
+  )},${texts.logIdJson},${hit.partition},${hit.offset},${
+    hit.kind === 'event' ? eventDetailJson(hit) : hit.sessionMoved ? MOVED_JSON : '""'
+  }]\n`;
+}
+
+/** Column `detail` of a server event. */
+function eventDetailJson({ linked, visitorId, sessionId, sessionSent, numberText }: Hit): string {
+  const userVisitor = linked && visitorId !== '';
+  const visitSession = sessionId !== '' && !sessionSent;
+  if (!userVisitor && !visitSession && numberText === '') return '""';
+  return jsonText(
+    JSON.stringify({
+      ...(userVisitor ? { user_visitor: true } : {}),
+      ...(visitSession ? { visit_session: true } : {}),
+      ...(numberText === '' ? {} : { number: numberText }),
+    }),
+  );
 }
 
 /** Columns `value` to `properties`. */
@@ -76,7 +95,7 @@ export function sourceOf(hit: Hit): 'collect' | 'server' | 'import' {
 export function endedLine(
   hit: Hit,
   outcome: 'duplicate' | 'dropped' | 'identify',
-  reason: DropReason | '',
+  reason: DropReason | IdentifyReason | '',
   ruleId: string,
   detail: string,
 ): BareLine {

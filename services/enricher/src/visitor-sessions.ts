@@ -1,13 +1,21 @@
+/** decisions.md, POST /api/collect: a new session after 30 minutes without a hit of that visitor. */
+export const SESSION_IDLE_MS = 30 * 60_000;
+
 /** A session of a visitor: its ID, first and last time. */
 export interface VisitorSession {
   readonly id: string;
-  start: number;
-  last: number;
+  readonly start: number;
+  readonly last: number;
+}
+
+/** Where a visitor's sessions stand in the state store. */
+export function visitorSessionsKey(siteId: string, visitorId: string): string {
+  return `session:${siteId}\0${visitorId}`;
 }
 
 /**
  * A visitor's sessions as the state store keeps them: a line each, `<start> <milliseconds to the last hit> <id>`, the one that
- * began to be seen last first. Not JSON: reading and writing it was a sixth of all that a hit cost.
+ * starts last first. Not JSON: reading and writing it was a sixth of all that a hit cost.
  */
 export function sessionsText(sessions: readonly VisitorSession[]): string {
   return sessions.map(({ id, start, last }) => `${start} ${last - start} ${escaped(id)}`).join('\n');
@@ -17,20 +25,43 @@ export function readSessions(text: string | undefined): VisitorSession[] {
   return text === undefined ? [] : text.split('\n').map(readSession);
 }
 
-/** What nearly every hit does: the session of the first line goes on. Undefined where it is another one's, or no hit within `idleMs`. */
+/**
+ * What nearly every hit does: the session of the first line goes on. As it is the one that starts last, no other can come to
+ * touch it. Undefined where it is another one's, or no hit within 30 minutes.
+ */
 export function prolongFirst(
   text: string,
   id: string,
   at: number,
-  idleMs: number,
 ): { readonly id: string; readonly text: string } | undefined {
   const end = text.indexOf('\n');
   const line = end < 0 ? text : text.slice(0, end);
   const { id: own, start, last } = readSession(line);
-  if (id === '' ? at < start || at > last + idleMs : id !== own || at < start) return undefined;
+  if (id === '' ? at < start || at > last + SESSION_IDLE_MS : id !== own || at < start) return undefined;
   if (at <= last) return { id: own, text };
   const rest = end < 0 ? '' : text.slice(end);
   return { id: own, text: `${start} ${at - start} ${escaped(own)}${rest}` };
+}
+
+/** The session that was going on at a time, else one that begins within 30 minutes after it. */
+export function sessionAt(sessions: readonly VisitorSession[], at: number): VisitorSession | undefined {
+  return (
+    sessions.find(({ start, last }) => at >= start && at <= last + SESSION_IDLE_MS) ??
+    sessions.find(({ start }) => at < start && at >= start - SESSION_IDLE_MS)
+  );
+}
+
+/** The sessions with one more, or with it in the place of those that it takes in; at most `max`, those that start last. */
+export function replaced(
+  sessions: readonly VisitorSession[],
+  gone: readonly VisitorSession[],
+  added: VisitorSession,
+  max: number,
+): VisitorSession[] {
+  const kept = sessions.filter((session) => !gone.includes(session));
+  const at = kept.findIndex(({ start }) => start <= added.start);
+  kept.splice(at < 0 ? kept.length : at, 0, added);
+  return kept.slice(0, max);
 }
 
 function readSession(line: string): VisitorSession {

@@ -10,6 +10,7 @@ import { RECORDS_COLUMNS, type RecordsColumn } from '@weir/domain/records-column
 import type { ExclusionType } from '@weir/domain/site';
 import type { Registry } from '@weir/ports/registry';
 import { createBatchOverlay } from '../src/batch-overlay.ts';
+import { distinct, readSalts } from '../src/enrich-batch.ts';
 import { type Geo, openGeo } from '../src/geo/open-geo.ts';
 import { createEnrichment } from '../src/pipeline.ts';
 
@@ -64,9 +65,11 @@ export async function openEnrichHarness(): Promise<EnrichHarness> {
     const first = offset;
     offset += values.length;
     const drafts = values.map((value, i) => enrichment.read({ offset: first + i, value, appendedAt: now }, 0));
-    const salts = new Map<string, string>();
-    for (const day of drafts.flatMap((draft) => enrichment.saltDays(draft))) salts.set(day, await registry.salt(day));
-    const keys = [...new Set(drafts.flatMap((draft) => enrichment.stateKeys(draft, salts)))];
+    const salts = await readSalts(
+      registry,
+      distinct(drafts, (draft) => enrichment.saltDays(draft)),
+    );
+    const keys = [...distinct(drafts, (draft) => enrichment.stateKeys(draft, salts))];
     const { appliedTo, values: read } = await stateStore.readFold(foldPartition, keys);
     const state = createBatchOverlay(keys, read);
     const texts: string[] = [];

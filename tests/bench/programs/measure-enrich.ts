@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { GROUP_ENRICHER, TOPIC_RAW } from '@weir/domain/topics';
 import { createBatchOverlay } from '@weir/enricher/batch-overlay';
-import { distinct } from '@weir/enricher/enrich-batch';
+import { distinct, readSalts } from '@weir/enricher/enrich-batch';
 import type { Enrichment } from '@weir/enricher/enrichment';
 import { openGeo } from '@weir/enricher/geo/open-geo';
 import { createEnrichment } from '@weir/enricher/pipeline';
@@ -150,10 +150,10 @@ async function saltsOf<Draft>(
   records: readonly StoredRecord[],
   { registry }: Engines,
 ): Promise<ReadonlyMap<string, string>> {
-  const days = new Set(records.flatMap((record) => enrichment.saltDays(enrichment.read(record, 0))));
-  const salts = new Map<string, string>();
-  for (const day of days) salts.set(day, await registry.salt(day));
-  return salts;
+  return readSalts(
+    registry,
+    distinct(records, (record) => enrichment.saltDays(enrichment.read(record, 0))),
+  );
 }
 
 /** So that no measurement pays for the garbage of the one before. */
