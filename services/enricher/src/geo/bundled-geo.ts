@@ -14,6 +14,7 @@ export async function readBundledGeo(): Promise<GeoFiles> {
   const [ipv4, ipv6] = await Promise.all([read(4), read(6)]);
   return {
     version: `dbip ${ipv4.version}`,
+    builtAt: Math.min(ipv4.builtAt, ipv6.builtAt),
     get: (ip, family) => (family === 4 ? ipv4 : ipv6).get(ip),
   };
 }

@@ -5,6 +5,8 @@ import { type Family, type MmdbFile, readMmdb } from './mmdb-file.ts';
 /** The files that answer together. */
 export interface GeoFiles {
   readonly version: string;
+  /** Unix milliseconds: when the older of them was built. */
+  readonly builtAt: number;
   get(ip: string, family: Family): unknown;
 }
 
@@ -37,9 +39,10 @@ export async function readGeoFiles(path: string): Promise<GeoFiles> {
   const ipv4 = best(4);
   const ipv6 = best(6);
   if (ipv4 === undefined && ipv6 === undefined) throw new Error('no MMDB file with places in it');
-  const used = new Set([ipv4?.version, ipv6?.version].filter((version) => version !== undefined));
+  const used = [...new Set([ipv4, ipv6])].filter((file) => file !== undefined);
   return {
-    version: [...used].join(' + '),
+    version: used.map(({ version }) => version).join(' + '),
+    builtAt: Math.min(...used.map(({ builtAt }) => builtAt)),
     get: (ip, family) => (family === 4 ? ipv4 : ipv6)?.get(ip),
   };
 }

@@ -4,51 +4,74 @@ import { regionCode } from './region-code.ts';
 
 /** MaxMind's layout (GeoLite2, GeoIP2, DB-IP's own files). */
 interface NestedRecord {
-  readonly country?: { readonly iso_code?: string };
-  readonly subdivisions?: readonly { readonly iso_code?: string; readonly names?: Readonly<Record<string, string>> }[];
-  readonly city?: { readonly names?: Readonly<Record<string, string>> };
-  readonly location?: { readonly time_zone?: string; readonly latitude?: number; readonly longitude?: number };
+  readonly country?: { readonly iso_code?: unknown };
+  readonly subdivisions?: readonly { readonly iso_code?: unknown; readonly names?: { readonly en?: unknown } }[];
+  readonly city?: { readonly names?: { readonly en?: unknown } };
+  readonly location?: { readonly time_zone?: unknown; readonly latitude?: unknown; readonly longitude?: unknown };
 }
 
 /** ip-location-db's layout. Its timezones are empty, its regions are names. */
 interface FlatRecord {
-  readonly country_code?: string;
-  readonly state1?: string;
-  readonly city?: string;
-  readonly timezone?: string;
-  readonly latitude?: number;
-  readonly longitude?: number;
+  readonly country_code?: unknown;
+  readonly state1?: unknown;
+  readonly city?: unknown;
+  readonly timezone?: unknown;
+  readonly latitude?: unknown;
+  readonly longitude?: unknown;
 }
 
+/** What a record of either layout says. Fields of a wrong type say nothing: a file may be of anyone's making. */
 export function placeOf(record: unknown): Place {
   if (typeof record !== 'object' || record === null) return NO_PLACE;
   return 'country_code' in record ? fromFlat(record as FlatRecord) : fromNested(record as NestedRecord);
 }
 
 function fromFlat(record: FlatRecord): Place {
-  const country = (record.country_code ?? '').toUpperCase();
+  const country = countryCode(record.country_code);
   return {
     country,
-    region: regionCode(country, record.state1 ?? ''),
-    city: record.city ?? '',
-    timezone: record.timezone || timezoneAt(record.latitude, record.longitude),
+    region: regionCode(country, text(record.state1)),
+    city: text(record.city),
+    timezone: zoneName(record.timezone) || timezoneAt(record.latitude, record.longitude),
   };
 }
 
-function fromNested(record: NestedRecord): Place {
-  const country = record.country?.iso_code ?? '';
-  const subdivision = record.subdivisions?.[0];
-  const region = subdivision?.iso_code;
+function fromNested({ country: of, subdivisions, city, location }: NestedRecord): Place {
+  const country = countryCode(of?.iso_code);
+  const subdivision = Array.isArray(subdivisions) ? (subdivisions as NonNullable<typeof subdivisions>)[0] : undefined;
+  const code = text(subdivision?.iso_code);
   return {
     country,
-    region: region ? `${country}-${region}` : regionCode(country, subdivision?.names?.en ?? ''),
-    city: record.city?.names?.en ?? '',
-    timezone: record.location?.time_zone ?? timezoneAt(record.location?.latitude, record.location?.longitude),
+    region: subdivisionCode(country, code) || regionCode(country, text(subdivision?.names?.en)),
+    city: text(city?.names?.en),
+    timezone: zoneName(location?.time_zone) || timezoneAt(location?.latitude, location?.longitude),
   };
 }
 
-function timezoneAt(latitude: number | undefined, longitude: number | undefined): string {
-  if (latitude === undefined || longitude === undefined) return '';
-  if (Math.abs(latitude) > 90 || Math.abs(longitude) > 180 || (latitude === 0 && longitude === 0)) return '';
+/** ISO 3166-1 alpha-2. `ZZ` is what some files call nowhere. */
+function countryCode(value: unknown): string {
+  const code = text(value).toUpperCase();
+  return /^[A-Z]{2}$/.test(code) && code !== 'ZZ' ? code : '';
+}
+
+/** ISO 3166-2 of the part after the country; some files give the whole. */
+function subdivisionCode(country: string, code: string): string {
+  const part = code.startsWith(`${country}-`) ? code.slice(country.length + 1) : code;
+  return country !== '' && /^[A-Z0-9]{1,3}$/.test(part) ? `${country}-${part}` : '';
+}
+
+/** A name, and not an offset such as `+02:00`. */
+function zoneName(value: unknown): string {
+  const name = text(value);
+  return /^[A-Za-z]/.test(name) ? name : '';
+}
+
+function timezoneAt(latitude: unknown, longitude: unknown): string {
+  if (typeof latitude !== 'number' || typeof longitude !== 'number') return '';
+  if (!(Math.abs(latitude) <= 90 && Math.abs(longitude) <= 180) || (latitude === 0 && longitude === 0)) return '';
   return tzlookup(latitude, longitude);
+}
+
+function text(value: unknown): string {
+  return typeof value === 'string' ? value : '';
 }

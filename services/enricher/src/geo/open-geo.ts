@@ -1,9 +1,11 @@
 import { isIP } from 'node:net';
 import { normalizeIp } from '@weir/domain/ip-address';
 import type { Logger } from '@weir/runtime/logger';
+import { createMetrics, type Metrics } from '@weir/runtime/metrics';
 import { readBundledGeo } from './bundled-geo.ts';
 import { type GeoFiles, geoSignature, readGeoFiles } from './geo-files.ts';
 import { type GeoLookup, NO_PLACE } from './geo-lookup.ts';
+import { createGeoMetrics } from './geo-metrics.ts';
 import { placeOf } from './mmdb-place.ts';
 
 export interface GeoConfig {
@@ -11,11 +13,14 @@ export interface GeoConfig {
   readonly database?: string | undefined;
   /** Told what becomes of each change of the files: `info` when it is in force, `warn` when the old data answers on. */
   readonly logger?: Pick<Logger, 'info' | 'warn'>;
+  readonly metrics?: Metrics;
   /** How often a change of the files is looked for; default 30 s. */
   readonly checkIntervalMs?: number;
 }
 
 export interface Geo extends GeoLookup {
+  /** Why the files on disk can't be used, while older data answers on; empty: they are in use. */
+  readonly problem: string;
   /** Looks for a change now. Resolves when it is in force, or refused. Never rejects. */
   check(): Promise<void>;
   close(): void;
@@ -31,20 +36,39 @@ export async function openGeo(config: GeoConfig): Promise<Geo> {
   const path = config.database;
   let seen = path === undefined ? '' : await geoSignature(path).catch(() => '');
   let files: GeoFiles = await (path === undefined ? readBundledGeo() : readFirst(path));
+  let problem = '';
+  let refused = '';
   let checking: Promise<void> | undefined;
+  const metrics = createGeoMetrics(config.metrics ?? createMetrics(), {
+    builtAt: () => files.builtAt,
+    stale: () => problem !== '',
+  });
+
+  function refuse(reason: string): void {
+    // A file that is missing is found missing every time; one alarm for each problem is enough, the gauge stays up.
+    if (reason === problem) return;
+    problem = reason;
+    metrics.reloaded('refused');
+    config.logger?.warn({ version: files.version, reason }, 'geo data not readable: the old data answers on');
+  }
 
   async function swapIfChanged(own: string): Promise<void> {
+    let now = '';
     try {
-      const now = await geoSignature(own);
-      if (now === seen) return;
-      seen = now;
-      files = await readGeoFiles(own);
+      now = await geoSignature(own);
+      if (now === seen) problem = '';
+      if (now === seen || now === refused) return;
+      const read = await readGeoFiles(own);
+      // Half of the old file and half of the new one may pass for a file: what was written to while it was read waits.
+      if ((await geoSignature(own)) !== now) return;
+      [files, seen, problem] = [read, now, ''];
+      metrics.reloaded('swapped');
       config.logger?.info({ version: files.version }, 'geo data reloaded');
     } catch (error) {
-      config.logger?.warn(
-        { version: files.version, reason: messageOf(error) },
-        'geo data not readable: the old data answers on',
-      );
+      const later = await geoSignature(own).catch(() => '');
+      if (later !== now) return;
+      refused = now;
+      refuse(messageOf(error));
     }
   }
 
@@ -63,10 +87,20 @@ export async function openGeo(config: GeoConfig): Promise<Geo> {
     get version() {
       return files.version;
     },
+    get problem() {
+      return problem;
+    },
     lookup(ip) {
       const address = normalizeIp(ip);
       const family = isIP(address);
-      return family === 4 || family === 6 ? placeOf(files.get(address, family)) : NO_PLACE;
+      if (family !== 4 && family !== 6) return NO_PLACE;
+      try {
+        return placeOf(files.get(address, family));
+      } catch {
+        // Damage that no probe met, at this address alone. The event is worth more than its place.
+        metrics.damaged();
+        return NO_PLACE;
+      }
     },
     check,
     close: () => clearInterval(timer),
