@@ -1,6 +1,5 @@
 import { compileAddressRules } from './exclusion-addresses.ts';
-import { compilePathGlob } from './exclusion-path.ts';
-import { parseNetwork } from './network.ts';
+import { compileGlobs, keepFirst, memoised } from './exclusion-globs.ts';
 import type { DropReason } from './outcome.ts';
 import type { ExclusionRule, ExclusionType } from './site.ts';
 
@@ -21,49 +20,41 @@ export function excludedBy(rule: ExclusionRule): DropReason {
   return `excluded_${rule.type}`;
 }
 
-/** One matcher for all rules of a site; undefined where it has none. Types are asked in the spec's order. */
+/**
+ * One matcher for all rules of a site; undefined where it has none. Types are asked in the spec's order, and of several rules of
+ * one type the most specific answers: it is the one that is counted.
+ */
 export function compileExclusions(rules: readonly ExclusionRule[]): ExclusionMatcher | undefined {
   if (rules.length === 0) return undefined;
   const of = (type: ExclusionType) => rules.filter((rule) => rule.type === type);
-  const byText = (type: ExclusionType, key: (value: string) => string) =>
-    new Map(of(type).map((rule) => [key(rule.value.trim()), rule]));
+  const byText = (type: ExclusionType, spell: (value: string) => string): ReadonlyMap<string, ExclusionRule> => {
+    const map = new Map<string, ExclusionRule>();
+    for (const rule of of(type)) keepFirst(map, spell(rule.value), rule);
+    return map;
+  };
 
   const address = compileAddressRules(of('ip'));
-  const paths = of('path').map((rule) => ({ rule, matches: compilePathGlob(rule.value) }));
-  const hostnames = byText('hostname', lower);
-  const countries = byText('country', (value) => value.toUpperCase());
+  const path = memoised(compileGlobs(of('path'), (value) => value));
+  const hostname = compileGlobs(of('hostname'), lower);
+  const countries = byText('country', (value) => value.trim().toUpperCase());
   const agents = of('user_agent').map((rule) => ({ rule, part: lower(rule.value) }));
-  const visitors = new Map(of('visitor').map((rule) => [rule.value, rule]));
+  const agent = memoised((userAgent) => {
+    const spelled = lower(userAgent);
+    return agents.find(({ part }) => spelled.includes(part))?.rule;
+  });
+  const visitors = byText('visitor', (value) => value);
   const bots = of('bots')[0];
 
-  return (subject) => {
-    const excluding =
-      address(subject.ip) ??
-      paths.find((path) => path.matches(subject.pathname))?.rule ??
-      hostnames.get(lower(subject.hostname)) ??
-      countries.get(subject.country);
-    if (excluding !== undefined) return excluding;
-    if (agents.length > 0) {
-      const agent = lower(subject.userAgent);
-      const found = agents.find(({ part }) => agent.includes(part));
-      if (found !== undefined) return found.rule;
-    }
-    return visitors.get(subject.visitorId) ?? (subject.bot === '' ? undefined : bots);
-  };
-}
-
-const VALUE_CHARS_MAX = 1024;
-
-/** What is wrong with a rule that someone wants to add; undefined where nothing is. */
-export function brokenExclusion(type: ExclusionType, value: string): string | undefined {
-  if (type === 'bots') return undefined;
-  if (value.trim() === '') return 'value must not be empty';
-  if ([...value].length > VALUE_CHARS_MAX) return `value must be at most ${VALUE_CHARS_MAX} chars`;
-  if (type === 'ip' && parseNetwork(value) === undefined) return 'value must be an IPv4 or IPv6 address or CIDR';
-  if (type === 'country' && !/^[A-Za-z]{2}$/.test(value.trim())) return 'value must be an ISO 3166-1 alpha-2 code';
-  return undefined;
+  return (subject) =>
+    address(subject.ip) ??
+    path(subject.pathname) ??
+    hostname(lower(subject.hostname)) ??
+    countries.get(subject.country) ??
+    (agents.length === 0 ? undefined : agent(subject.userAgent)) ??
+    visitors.get(subject.visitorId) ??
+    (subject.bot === '' ? undefined : bots);
 }
 
 function lower(text: string): string {
-  return text.toLowerCase();
+  return text.trim().toLowerCase();
 }

@@ -1,5 +1,6 @@
-import { brokenExclusion, compileExclusions, type ExclusionSubject } from '../src/exclusion.ts';
+import { compileExclusions, type ExclusionSubject } from '../src/exclusion.ts';
 import { compilePathGlob } from '../src/exclusion-path.ts';
+import { exclusionValueProblem } from '../src/exclusion-value.ts';
 import type { ExclusionRule, ExclusionType } from '../src/site.ts';
 
 const NOBODY: ExclusionSubject = {
@@ -73,14 +74,50 @@ test('what is empty is excluded by no rule', () => {
   expect(compileExclusions(rules)?.({ ...NOBODY, hostname: '' })).toBeUndefined();
 });
 
+describe('of several rules of one type the most specific is counted', () => {
+  test.each([
+    ['path', ['/a/*', '*', '/a/b/*', '/a/b/c'], { pathname: '/a/b/c' }, '/a/b/c'],
+    ['path', ['/a/*', '*', '/a/b/*', '/a/b/c'], { pathname: '/a/b/d' }, '/a/b/*'],
+    ['path', ['/a/*', '*', '/a/b/*'], { pathname: '/' }, '*'],
+    ['path', ['*/edit', '/a/*'], { pathname: '/b/edit' }, '*/edit'],
+    ['ip', ['10.0.0.0/8', '10.1.0.0/16'], { ip: '10.1.2.3' }, '10.1.0.0/16'],
+    ['hostname', ['*.example.com', 'A.example.com'], { hostname: 'a.EXAMPLE.com' }, 'A.example.com'],
+    ['hostname', ['*.example.com'], { hostname: 'b.example.com' }, '*.example.com'],
+    ['hostname', ['*.example.com'], { hostname: 'example.com' }, undefined],
+    ['user_agent', ['Chrome', 'Firefox'], { userAgent: 'Mozilla/5.0 firefox/130' }, 'Firefox'],
+  ] as const)('%s %j: %j', (type, values, subject, expected) => {
+    const matches = compileExclusions(values.map((value) => rule(type, value)));
+    const found = () => matches?.({ ...NOBODY, ...subject })?.value;
+    expect([found(), found()]).toEqual([expected, expected]);
+  });
+});
+
+test('of two rules that say the same the first is counted', () => {
+  for (const [type, subject] of [
+    ['ip', { ip: '10.0.0.1' }],
+    ['path', { pathname: '10.0.0.1' }],
+    ['hostname', { hostname: '10.0.0.1' }],
+    ['country', { country: '10.0.0.1' }],
+    ['visitor', { visitorId: '10.0.0.1' }],
+    ['user_agent', { userAgent: '10.0.0.1' }],
+  ] as const) {
+    const matches = compileExclusions(['one', 'two'].map((ruleId) => rule(type, '10.0.0.1', ruleId)));
+    expect(matches?.({ ...NOBODY, ...subject })?.ruleId).toBe('one');
+  }
+});
+
 test.each([
-  ['ip', '300.1.1.1', 'value must be an IPv4 or IPv6 address or CIDR'],
-  ['ip', '192.0.2.0/33', 'value must be an IPv4 or IPv6 address or CIDR'],
-  ['country', 'Germany', 'value must be an ISO 3166-1 alpha-2 code'],
-  ['path', ' ', 'value must not be empty'],
-  ['path', 'x'.repeat(1025), 'value must be at most 1024 chars'],
+  ['ip', '300.1.1.1', 'value of a rule of type ip must be an IP address or a CIDR such as 192.0.2.0/24'],
+  ['ip', '192.0.2.0/33', expect.stringContaining('must be an IP address or a CIDR')],
+  ['ip', '::ffff:192.0.2.0/95', expect.stringContaining('must be an IP address or a CIDR')],
+  ['ip', ' 192.0.2.1', expect.stringContaining('must be an IP address or a CIDR')],
+  ['country', 'Germany', expect.stringContaining('alpha-2')],
+  ['path', ' ', expect.stringContaining('begins with / or *')],
+  ['path', `/${'x'.repeat(1024)}`, 'value must be at most 1024 chars'],
+  ['visitor', '', 'value is required'],
+  ['bots', 'no', 'value of a bots rule must be left out'],
   ['bots', '', undefined],
   ['ip', '2001:db8::/32', undefined],
 ] as const)('a rule %s "%s": %s', (type, value, problem) => {
-  expect(brokenExclusion(type, value)).toBe(problem);
+  expect(exclusionValueProblem(type, value)).toEqual(problem);
 });

@@ -7,6 +7,8 @@ interface RuleView {
   readonly type: string;
   readonly value: string;
   readonly created_at: string;
+  readonly dropped: number | null;
+  readonly last_dropped_at: string | null;
 }
 
 interface RuleOptions {
@@ -38,13 +40,23 @@ export function addExclusionCommands(program: Command, { io, client }: CommandCo
       print(io, json, rule, ({ rule_id }) => `added ${rule_id}; in force within a second`);
     });
 
-  withExamples(exclusion.command('list').description('list the rules'), 'weir exclusion list --site shop')
+  withExamples(
+    exclusion.command('list').description('list the rules, and how many hits each has dropped'),
+    'weir exclusion list --site shop',
+  )
     .addOption(siteOption())
     .action(async ({ json, site }: RuleOptions) => {
       print(io, json, await client().call<RuleView[]>('GET', sitePath(site, 'exclusions')), (rules) =>
         table(
-          ['rule_id', 'type', 'value', 'created_at'],
-          rules.map((rule) => [rule.rule_id, rule.type, rule.value, rule.created_at]),
+          ['rule_id', 'type', 'value', 'created_at', 'dropped', 'last_dropped_at'],
+          rules.map((rule) => [
+            rule.rule_id,
+            rule.type,
+            rule.value,
+            rule.created_at,
+            rule.dropped ?? 'unknown',
+            rule.last_dropped_at ?? 'never',
+          ]),
           'no rules',
         ),
       );

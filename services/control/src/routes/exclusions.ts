@@ -1,25 +1,32 @@
+import { exclusionValueProblem } from '@weir/domain/exclusion-value';
 import type { ExclusionRule, ExclusionType } from '@weir/domain/site';
 import type { Router } from 'express';
 import { NEW_EXCLUSION } from '../admin-schemas.ts';
 import type { ControlDeps } from '../control-deps.ts';
 import { defineRoute, param } from '../define-route.ts';
-import { exclusionValueProblem } from '../exclusion-value.ts';
+
 import { randomId } from '../random-id.ts';
 import { conflict, created, invalid, notFound, ok } from '../reply.ts';
+import { countRuleDrops, type RuleDrops } from '../rule-drops.ts';
 import type { Serial } from '../serial.ts';
 import { timeText } from '../time-text.ts';
 import { compileBody } from '../validate.ts';
 
-const RULES_PER_SITE_MAX = 1000;
+const RULES_PER_SITE_MAX = 10_000;
+/** Rules that may have to be asked one by one; all others are looked up, however many there are. */
+const SOUGHT_RULES_PER_SITE_MAX = 1000;
 
 export function exclusionRoutes(router: Router, deps: ControlDeps, serial: Serial): void {
   const { registry } = deps;
   const checkNew = compileBody<{ readonly type: ExclusionType; readonly value?: string }>(NEW_EXCLUSION);
 
   defineRoute(router, '/sites/:site_id/exclusions', {
-    get: (request) => {
+    get: async (request) => {
       const siteId = param(request, 'site_id');
-      return registry.site(siteId) === undefined ? notFound('site') : ok(registry.exclusions(siteId).map(ruleView));
+      if (registry.site(siteId) === undefined) return notFound('site');
+      const rules = registry.exclusions(siteId);
+      const drops = rules.length === 0 ? NO_DROPS : await countRuleDrops(deps.analytics, siteId);
+      return ok(rules.map((rule) => ruleView(rule, drops)));
     },
     post: (request) =>
       serial(async () => {
@@ -37,10 +44,18 @@ export function exclusionRoutes(router: Router, deps: ControlDeps, serial: Seria
         if (rules.length >= RULES_PER_SITE_MAX) {
           return conflict(`the site has ${RULES_PER_SITE_MAX} rules, the most there can be`);
         }
+        if (
+          isSought(type, kept) &&
+          rules.filter((rule) => isSought(rule.type, rule.value)).length >= SOUGHT_RULES_PER_SITE_MAX
+        ) {
+          return conflict(
+            `the site has ${SOUGHT_RULES_PER_SITE_MAX} rules of user agents and of globs that do not end in their only *, the most there can be`,
+          );
+        }
         const ruleId = randomId('rule', deps.randomBytes);
         const rule: ExclusionRule = { ruleId, siteId, type, value: kept, createdAt: deps.clock() };
         await registry.putExclusion(rule);
-        return created(ruleView(rule));
+        return created(ruleView(rule, NO_DROPS));
       }),
   });
 
@@ -56,7 +71,24 @@ export function exclusionRoutes(router: Router, deps: ControlDeps, serial: Seria
   });
 }
 
-function ruleView(rule: ExclusionRule): object {
+function isSought(type: ExclusionType, value: string): boolean {
+  if (type === 'user_agent') return true;
+  return (type === 'path' || type === 'hostname') && /\*./.test(value);
+}
+
+const NO_DROPS: RuleDrops = new Map();
+
+/** `drops`: undefined while the analytics store can't be asked. */
+function ruleView(rule: ExclusionRule, drops: RuleDrops | undefined): object {
   const { ruleId, siteId, type, value, createdAt } = rule;
-  return { rule_id: ruleId, site_id: siteId, type, value, created_at: timeText(createdAt) };
+  const counted = drops?.get(ruleId);
+  return {
+    rule_id: ruleId,
+    site_id: siteId,
+    type,
+    value,
+    created_at: timeText(createdAt),
+    dropped: drops === undefined ? null : (counted?.hits ?? 0),
+    last_dropped_at: counted === undefined ? null : timeText(counted.lastMinuteMs),
+  };
 }

@@ -18,7 +18,19 @@ export const ADMIN_SCHEMAS: Readonly<Record<string, Schema>> = {
     ...object({ name: text, scopes, legacy_identify: { type: 'boolean' } }, ['name']),
     oneOf: [{ required: ['scopes'] }, { required: ['legacy_identify'] }],
   },
-  ExclusionRule: object({ rule_id: text, type: exclusionType, value: text }),
+  ExclusionRule: object({
+    rule_id: text,
+    site_id: text,
+    type: exclusionType,
+    value: text,
+    created_at: text,
+    dropped: {
+      type: ['integer', 'null'],
+      minimum: 0,
+      description: 'Hits that this rule dropped, as far back as the tables go; null while they can not be asked.',
+    },
+    last_dropped_at: { type: ['string', 'null'], description: 'The minute of the last one.' },
+  }),
   NewExclusionRule: object({ type: exclusionType, value: text }, ['type']),
   SqlResult: object({
     columns: { type: 'array', items: object({ name: text, type: text }) },

@@ -1,0 +1,57 @@
+import { compilePathGlob } from './exclusion-path.ts';
+import type { ExclusionRule } from './site.ts';
+
+/**
+ * Many globs, in which `*` stands for any characters. Texts without one and beginnings (`/admin/*`) are found by look-up, the
+ * longest first; only what is left is asked rule by rule.
+ */
+export function compileGlobs(
+  rules: readonly ExclusionRule[],
+  spell: (text: string) => string,
+): (text: string) => ExclusionRule | undefined {
+  const exact = new Map<string, ExclusionRule>();
+  const beginnings = new Map<number, Map<string, ExclusionRule>>();
+  const others: { readonly rule: ExclusionRule; readonly matches: (text: string) => boolean }[] = [];
+  for (const rule of rules) {
+    const glob = spell(rule.value);
+    const star = glob.indexOf('*');
+    if (star < 0) keepFirst(exact, glob, rule);
+    else if (star === glob.length - 1) {
+      const ofLength = beginnings.get(star) ?? new Map<string, ExclusionRule>();
+      keepFirst(ofLength, glob.slice(0, star), rule);
+      beginnings.set(star, ofLength);
+    } else others.push({ rule, matches: compilePathGlob(glob) });
+  }
+  const longestFirst = [...beginnings].sort(([a], [b]) => b - a);
+
+  return (text) => {
+    const found = exact.get(text);
+    if (found !== undefined) return found;
+    for (const [length, ofLength] of longestFirst) {
+      const rule = length > text.length ? undefined : ofLength.get(text.slice(0, length));
+      if (rule !== undefined) return rule;
+    }
+    return others.find(({ matches }) => matches(text))?.rule;
+  };
+}
+
+/** Of two rules that say the same the first stands. */
+export function keepFirst<Key, Value>(map: Map<Key, Value>, key: Key, value: Value): void {
+  if (!map.has(key)) map.set(key, value);
+}
+
+const MEMO_ENTRIES_MAX = 2_000;
+const MEMO_CHARS_MAX = 512;
+
+/** Remembers answers: the same paths and user agents come again and again. Bounded by entries and by the length of each. */
+export function memoised<Value>(ask: (text: string) => Value | undefined): (text: string) => Value | undefined {
+  const known = new Map<string, Value | undefined>();
+  return (text) => {
+    if (known.has(text)) return known.get(text);
+    const answer = ask(text);
+    if (text.length > MEMO_CHARS_MAX) return answer;
+    if (known.size >= MEMO_ENTRIES_MAX) known.clear();
+    known.set(text, answer);
+    return answer;
+  };
+}
