@@ -1,4 +1,5 @@
 -- Identifies only, kept nowhere: the views below hang on it, so that an insert without identifies doesn't pay for each of them.
+-- `unlinks`: the record takes back what identifies before it said of this visitor and user (docs/decisions/0013), and says no more.
 CREATE TABLE IF NOT EXISTS identified
 (
     site_id LowCardinality(String),
@@ -6,36 +7,52 @@ CREATE TABLE IF NOT EXISTS identified
     received_at DateTime64(3, 'UTC'),
     event_id String,
     profile_id String,
+    unlinks Bool,
     detail String
 )
 ENGINE = Null;
 
 CREATE MATERIALIZED VIEW IF NOT EXISTS identified_fill TO identified AS
-SELECT site_id, visitor_id, received_at, event_id, JSONExtractString(detail, 'profile_id') AS profile_id, detail
+SELECT site_id, visitor_id, received_at, event_id, JSONExtractString(detail, 'profile_id') AS profile_id, reason = 'unlink' AS unlinks, detail
 FROM records
 WHERE outcome = 'identify';
 
--- Which user a visitor belongs to: the one of the latest identify by (received_at, event_id), whatever the order of inserts.
+-- When a visitor was last identified as a user, and last unlinked from it, by (received_at, event_id): whatever the order of inserts.
 CREATE TABLE IF NOT EXISTS links_latest
 (
     site_id LowCardinality(String),
     visitor_id String,
-    profile_id AggregateFunction(argMax, String, Tuple(DateTime64(3, 'UTC'), String)),
+    profile_id String,
+    linked SimpleAggregateFunction(max, Tuple(DateTime64(3, 'UTC'), String)),
+    unlinked SimpleAggregateFunction(max, Tuple(DateTime64(3, 'UTC'), String)),
     inserted_at SimpleAggregateFunction(max, DateTime('UTC'))
 )
 ENGINE = AggregatingMergeTree
-ORDER BY (site_id, visitor_id)
+ORDER BY (site_id, visitor_id, profile_id)
 SETTINGS non_replicated_deduplication_window = 10000, fsync_after_insert = 1, fsync_part_directory = 1;
 
 CREATE MATERIALIZED VIEW IF NOT EXISTS links_fill TO links_latest AS
-SELECT site_id, visitor_id, argMaxState(identified.profile_id, (received_at, event_id)) AS profile_id, now('UTC') AS inserted_at
+SELECT
+    site_id,
+    visitor_id,
+    profile_id,
+    maxIf((received_at, event_id), NOT unlinks) AS linked,
+    maxIf((received_at, event_id), unlinks) AS unlinked,
+    now('UTC') AS inserted_at
 FROM identified
 WHERE visitor_id != ''
-GROUP BY site_id, visitor_id;
+GROUP BY site_id, visitor_id, profile_id;
 
+-- Which user a visitor belongs to: the one it was identified as last, of those that it was not unlinked from since; empty where
+-- none is left.
 CREATE VIEW IF NOT EXISTS links AS
-SELECT site_id, visitor_id, argMaxMerge(links_latest.profile_id) AS profile_id
-FROM links_latest
+SELECT site_id, visitor_id, argMaxIf(pairs.profile_id, pairs.linked_last, pairs.linked_last > pairs.unlinked_last) AS profile_id
+FROM
+(
+    SELECT site_id, visitor_id, profile_id, max(links_latest.linked) AS linked_last, max(links_latest.unlinked) AS unlinked_last
+    FROM links_latest
+    GROUP BY site_id, visitor_id, profile_id
+) AS pairs
 GROUP BY site_id, visitor_id;
 
 -- The links, and under the empty key when they were read.
@@ -56,6 +73,47 @@ PRIMARY KEY site_id, visitor_id
 SOURCE(CLICKHOUSE(USER '{username}' PASSWORD '{password}' DB '{database}' TABLE 'links_with_time'))
 LIFETIME(MIN 30 MAX 60)
 LAYOUT(COMPLEX_KEY_HASHED());
+
+-- Every identify and unlink of a visitor, for who it was at a time.
+CREATE TABLE IF NOT EXISTS links_log
+(
+    site_id LowCardinality(String),
+    visitor_id String,
+    received_at DateTime64(3, 'UTC') CODEC(Delta(8), ZSTD(1)),
+    event_id String CODEC(ZSTD(1)),
+    profile_id String CODEC(ZSTD(1)),
+    unlinks Bool
+)
+ENGINE = ReplacingMergeTree
+ORDER BY (site_id, visitor_id, received_at, event_id)
+SETTINGS non_replicated_deduplication_window = 10000, fsync_after_insert = 1, fsync_part_directory = 1;
+
+CREATE MATERIALIZED VIEW IF NOT EXISTS links_log_fill TO links_log AS
+SELECT site_id, visitor_id, received_at, event_id, profile_id, unlinks
+FROM identified
+WHERE visitor_id != '';
+
+-- Who a visitor was, and since when: a row for each change, the first of which reaches back to the beginning of time.
+CREATE VIEW IF NOT EXISTS links_in_time AS
+SELECT site_id, visitor_id, change.1 AS since, change.2 AS profile_id
+FROM
+(
+    SELECT
+        site_id,
+        visitor_id,
+        arraySort(groupArrayIf((received_at, event_id, profile_id), NOT links_log.unlinks)) AS identifies,
+        groupArrayIf((received_at, event_id, profile_id), links_log.unlinks) AS unlinked,
+        arrayFilter(
+            one -> NOT arrayExists(unlink -> unlink.3 = one.3 AND (unlink.1, unlink.2) > (one.1, one.2), unlinked),
+            identifies
+        ) AS standing,
+        arrayFilter((one, at) -> at = length(standing) OR standing[at + 1].1 != one.1, standing, arrayEnumerate(standing)) AS timely,
+        arrayFilter((one, at) -> at = 1 OR timely[at - 1].3 != one.3, timely, arrayEnumerate(timely)) AS changes,
+        arrayMap((one, at) -> (if(at = 1, toDateTime64(0, 3, 'UTC'), one.1), one.3), changes, arrayEnumerate(changes)) AS spans
+    FROM links_log
+    GROUP BY site_id, visitor_id
+)
+ARRAY JOIN spans AS change;
 
 -- When a visitor was seen.
 CREATE TABLE IF NOT EXISTS visitors_seen
@@ -102,6 +160,7 @@ SELECT
     min(received_at) AS first_seen_at,
     max(received_at) AS last_seen_at
 FROM identified
+WHERE NOT unlinks
 GROUP BY site_id, profile_id;
 
 -- The latest value of each trait, as JSON; `null` stands for a trait that was removed.
@@ -124,6 +183,7 @@ SELECT
     argMaxState(pair.2, (received_at, event_id)) AS value
 FROM identified
 ARRAY JOIN JSONExtractKeysAndValuesRaw(detail, 'traits') AS pair
+WHERE NOT unlinks
 GROUP BY site_id, profile_id, trait;
 
 -- first_seen_at and last_seen_at take in what the visitors that belong to the profile did before and after they were identified.
@@ -170,7 +230,7 @@ LEFT JOIN
     SELECT
         site_id,
         profile_id,
-        groupArray(visitor_id) AS visitor_ids,
+        arraySort(groupArray(visitor_id)) AS visitor_ids,
         minIf(first_seen_at, first_seen_at != 0) AS first_seen_at,
         max(last_seen_at) AS last_seen_at
     FROM
@@ -192,8 +252,7 @@ CREATE TABLE IF NOT EXISTS payment_customers_latest
 (
     site_id LowCardinality(String),
     payment_customer_id String,
-    owner AggregateFunction(argMax, Tuple(String, String), Tuple(DateTime64(3, 'UTC'), String)),
-    linked_at SimpleAggregateFunction(max, DateTime64(3, 'UTC'))
+    owner AggregateFunction(argMax, Tuple(String, String, Tuple(DateTime64(3, 'UTC'), String)), Tuple(DateTime64(3, 'UTC'), String))
 )
 ENGINE = AggregatingMergeTree
 ORDER BY (site_id, payment_customer_id)
@@ -203,17 +262,29 @@ CREATE MATERIALIZED VIEW IF NOT EXISTS payment_customers_fill TO payment_custome
 SELECT
     site_id,
     JSONExtractString(detail, 'payment_customer_id') AS payment_customer_id,
-    argMaxState((visitor_id, profile_id), (received_at, event_id)) AS owner,
-    max(received_at) AS linked_at
+    argMaxState((visitor_id, profile_id, (received_at, event_id)), (received_at, event_id)) AS owner
 FROM identified
-WHERE payment_customer_id != ''
+WHERE NOT unlinks AND payment_customer_id != ''
 GROUP BY site_id, payment_customer_id;
 
+-- The visitor is empty where it was unlinked from that profile after the customer was linked.
 CREATE VIEW IF NOT EXISTS payment_customers AS
-SELECT site_id, payment_customer_id, owned.1 AS visitor_id, owned.2 AS profile_id, linked_at
+SELECT
+    customers.site_id AS site_id,
+    customers.payment_customer_id AS payment_customer_id,
+    if(unlinks.unlinked_last > customers.owned.3, '', customers.owned.1) AS visitor_id,
+    customers.owned.2 AS profile_id,
+    customers.owned.3.1 AS linked_at
 FROM
 (
-    SELECT site_id, payment_customer_id, argMaxMerge(owner) AS owned, max(payment_customers_latest.linked_at) AS linked_at
+    SELECT site_id, payment_customer_id, argMaxMerge(owner) AS owned
     FROM payment_customers_latest
     GROUP BY site_id, payment_customer_id
-);
+) AS customers
+LEFT JOIN
+(
+    SELECT site_id, visitor_id, profile_id, max(unlinked) AS unlinked_last
+    FROM links_latest
+    WHERE unlinked.2 != ''
+    GROUP BY site_id, visitor_id, profile_id
+) AS unlinks ON unlinks.site_id = customers.site_id AND unlinks.visitor_id = customers.owned.1 AND unlinks.profile_id = customers.owned.2;

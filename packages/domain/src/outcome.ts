@@ -1,6 +1,9 @@
 /** What became of a raw record. Each raw record has exactly one (spec: tables.md, `outcomes`). `row` is a row of `events`. */
 export type Outcome = 'row' | 'identify' | 'duplicate' | 'dropped' | 'dead';
 
+/** Why an `identify` saves nothing: it takes a link back. */
+export type IdentifyReason = 'unlink';
+
 /** Why a hit was dropped. The `excluded_*` ones name the type of the exclusion rule (decisions.md, Exclusion rules). */
 export type DropReason =
   | 'excluded_ip'

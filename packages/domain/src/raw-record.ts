@@ -1,7 +1,10 @@
 import type { JsonObject } from './json.ts';
 
-/** Which door a record came through. `identify` is POST /api/identify; an identify hit of the browser is a `collect`. */
-export type RecordKind = 'collect' | 'event' | 'identify' | 'import';
+/**
+ * Which door a record came through. `identify` is POST /api/identify; an identify hit of the browser is a `collect`. `unlink`
+ * is the admin API's: `{visitor_id, user_id}`, and takes back what identifies before it said of the two.
+ */
+export type RecordKind = 'collect' | 'event' | 'identify' | 'import' | 'unlink';
 
 /**
  * A record of `events.raw`: what the gateway accepted, as it was sent, with what only the gateway knows.

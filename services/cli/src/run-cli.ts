@@ -8,6 +8,7 @@ import { addKeyCommands } from './commands/key.ts';
 import { addSiteCommands } from './commands/site.ts';
 import { addSqlCommand } from './commands/sql.ts';
 import { addStatusCommand } from './commands/status.ts';
+import { addVisitorCommands } from './commands/visitor.ts';
 import { CliError, EXIT, type ExitCode } from './exit-codes.ts';
 
 const HELP = `
@@ -42,6 +43,7 @@ export async function runCli(args: readonly string[], io: CliIo): Promise<ExitCo
   addSiteCommands(program, context);
   addKeyCommands(program, context);
   addExclusionCommands(program, context);
+  addVisitorCommands(program, context);
   addSqlCommand(program, context);
   addStatusCommand(program, context);
   addAuditCommand(program, context);

@@ -46,6 +46,15 @@ export const NEW_EXCLUSION = {
   },
 } as const;
 
+export const UNLINK = {
+  type: 'object',
+  required: ['visitor_id'],
+  properties: {
+    visitor_id: { type: 'string', minLength: 1, maxLength: 64 },
+    user_id: { type: 'string', maxLength: 255 },
+  },
+} as const;
+
 export const SQL_QUERY = {
   type: 'object',
   required: ['query'],

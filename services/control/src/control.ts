@@ -2,12 +2,15 @@ import express, { type ErrorRequestHandler, type Router } from 'express';
 import { authenticateAdmin } from './authenticate-admin.ts';
 import type { ControlDeps } from './control-deps.ts';
 import { auditRoutes } from './routes/audit.ts';
+import { breakdownRoutes } from './routes/breakdown.ts';
 import { exclusionRoutes } from './routes/exclusions.ts';
 import { importRoutes } from './routes/imports.ts';
 import { keyRoutes } from './routes/keys.ts';
 import { pipelineRoutes } from './routes/pipeline.ts';
 import { siteRoutes } from './routes/sites.ts';
 import { sqlRoutes } from './routes/sql.ts';
+import { statsRoutes } from './routes/stats.ts';
+import { unlinkRoutes } from './routes/unlink.ts';
 import { sendError } from './send.ts';
 import { createSerial } from './serial.ts';
 import { dashboardRoutes } from './web/dashboard-routes.ts';
@@ -29,9 +32,12 @@ export function createControl(deps: ControlDeps): Control {
   keyRoutes(admin, deps, serial);
   exclusionRoutes(admin, deps, serial);
   importRoutes(admin, deps, serial);
+  unlinkRoutes(admin, deps);
   sqlRoutes(admin, deps);
   pipelineRoutes(admin, deps);
   auditRoutes(admin, deps);
+  statsRoutes(admin, deps);
+  breakdownRoutes(admin, deps);
   admin.use((_request, response) => sendError(response, 404, 'no such path'));
   admin.use(answerBrokenRequest(deps));
 

@@ -26,6 +26,7 @@ it('has every path of api.md and decisions.md', () => {
       '/api/admin/sites/{site_id}/keys/{key_id}',
       '/api/admin/sites/{site_id}/exclusions',
       '/api/admin/sites/{site_id}/exclusions/{rule_id}',
+      '/api/admin/sites/{site_id}/unlink',
       '/api/admin/sql',
       '/api/admin/pipeline',
       '/api/admin/audit',

@@ -94,6 +94,28 @@ export const ADMIN_PATHS: Readonly<Record<string, Schema>> = {
     parameters: inPath('site_id', 'rule_id'),
     delete: call('removeExclusion', 'Remove an exclusion rule', removed),
   },
+  '/api/admin/sites/{site_id}/unlink': {
+    parameters: inPath('site_id'),
+    post: call(
+      'unlinkVisitor',
+      'Take a visitor away from a user: what identifies said of the two before counts no more',
+      {
+        200: json(
+          'Unlinked; shows within seconds. Without user_id it is the user that the visitor belongs to now.',
+          success(
+            object({ visitor_id: text, user_id: text, profile_id: text, unlinked: { type: 'boolean' } }, [
+              'visitor_id',
+              'user_id',
+              'profile_id',
+              'unlinked',
+            ]),
+          ),
+        ),
+        ...NOT_FOUND,
+      },
+      object({ visitor_id: text, user_id: text }, ['visitor_id']),
+    ),
+  },
   '/api/admin/sql': {
     post: call(
       'sql',
