@@ -1,0 +1,58 @@
+import type { Dimension } from './dimensions.ts';
+import { METRIC_SQL, type MetricName } from './metrics.ts';
+import { COUNT_HITS, COUNT_VISITS, reportParts, type Scope, type Statement, SUM_FOUND } from './report-sql.ts';
+
+export interface BreakdownOrder {
+  readonly metric: MetricName;
+  readonly direction: 'asc' | 'desc';
+}
+
+export interface BreakdownPage {
+  readonly order: BreakdownOrder;
+  readonly rowsMax: number;
+  readonly skip: number;
+  /** Only these values: those that another period's rows are compared with. */
+  readonly values?: readonly string[];
+}
+
+/**
+ * A row of `Counts` for each value of the dimension (`name`). A visit counts for each value that one of its rows has, and only
+ * once; so a row here is what the stats say when they are filtered by its value.
+ */
+export function breakdownStatement(
+  scope: Scope,
+  by: Dimension,
+  { order, rowsMax, skip, values }: BreakdownPage,
+): Statement {
+  const { parameters, tables, hits, began, hitValue } = reportParts(scope, by);
+  const visits =
+    by.scope === 'visit'
+      ? { value: `visit.${by.sql}`, rows: 'visit' }
+      : {
+          value: 'hit.name',
+          rows: '(SELECT DISTINCT name, session_id FROM hit) AS hit INNER JOIN visit ON visit.session_id = hit.session_id',
+        };
+  const conditions = [
+    ...(by.listsEmpty ? [] : ["name != ''"]),
+    ...(values === undefined ? [] : [`name IN ${parameters.put('values', 'Array(String)', values)}`]),
+  ];
+  const sql = `${tables}
+SELECT name, ${SUM_FOUND}
+FROM
+(
+  SELECT toString(${hitValue(by)}) AS name,
+    ${COUNT_HITS}
+  FROM ${hits}
+  GROUP BY name
+  UNION ALL
+  SELECT toString(${visits.value}) AS name,
+    ${COUNT_VISITS}
+  FROM ${visits.rows}
+  WHERE ${began}
+  GROUP BY name
+) AS found
+${conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}\n`}GROUP BY name
+ORDER BY ${METRIC_SQL[order.metric]} ${order.direction.toUpperCase()} NULLS LAST, name
+LIMIT ${parameters.put('rows', 'UInt32', rowsMax)} OFFSET ${parameters.put('skip', 'UInt32', skip)}`;
+  return { sql, params: parameters.values };
+}

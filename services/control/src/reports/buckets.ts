@@ -1,0 +1,67 @@
+import { Temporal } from 'temporal-polyfill';
+import type { Checked } from '../validate.ts';
+import type { Period } from './period.ts';
+
+export const INTERVALS = ['hour', 'day', 'week', 'month'] as const;
+export type Interval = (typeof INTERVALS)[number];
+
+export const BUCKETS_MAX = 2_000;
+const HOUR_MS = 3600_000;
+const DAY_MS = 24 * HOUR_MS;
+
+export function defaultInterval({ fromMs, toMs }: Period): Interval {
+  const lengthMs = toMs - fromMs;
+  if (lengthMs <= 2 * DAY_MS + HOUR_MS) return 'hour';
+  if (lengthMs <= 100 * DAY_MS) return 'day';
+  return lengthMs <= 3 * 366 * DAY_MS ? 'week' : 'month';
+}
+
+/**
+ * The moments at which the buckets begin, Unix milliseconds, in order; the first is the period's own. Days, weeks (from Monday)
+ * and months begin with the local day; an hour begins where the local clock shows a full one, and where it is changed.
+ * So a day has 23 or 25 hours when its clocks change, and a clock that is changed by half an hour makes an hour of half the length.
+ */
+export function bucketStarts(period: Period, interval: Interval): Checked<readonly number[]> {
+  const starts: number[] = [];
+  const next = interval === 'hour' ? hourAfter(period) : (ms: number) => dayAfter(ms, period.zone, interval);
+  for (let at = period.fromMs; at < period.toMs; at = next(at)) {
+    if (starts.length >= BUCKETS_MAX) {
+      return { problem: `interval must give at most ${BUCKETS_MAX} buckets; ${interval} gives more in this period` };
+    }
+    starts.push(at);
+  }
+  return { value: starts };
+}
+
+function dayAfter(ms: number, zone: string, interval: Exclude<Interval, 'hour'>): number {
+  const date = local(ms, zone).toPlainDate();
+  const later = {
+    day: () => date.add({ days: 1 }),
+    week: () => date.add({ days: 8 - date.dayOfWeek }),
+    month: () => date.with({ day: 1 }).add({ months: 1 }),
+  }[interval]();
+  return later.toZonedDateTime(zone).epochMilliseconds;
+}
+
+function hourAfter({ zone, fromMs }: Period): (ms: number) => number {
+  let change = clockChangeAfter(fromMs, zone);
+  return (ms) => {
+    if (ms >= change) change = clockChangeAfter(ms, zone);
+    const localMs = ms + local(ms, zone).offsetNanoseconds / 1e6;
+    const intoHourMs = ((localMs % HOUR_MS) + HOUR_MS) % HOUR_MS;
+    return Math.min(ms + HOUR_MS - intoHourMs, change);
+  };
+}
+
+function clockChangeAfter(ms: number, zone: string): number {
+  return local(ms, zone).getTimeZoneTransition('next')?.epochMilliseconds ?? Number.POSITIVE_INFINITY;
+}
+
+function local(ms: number, zone: string): Temporal.ZonedDateTime {
+  return Temporal.Instant.fromEpochMilliseconds(ms).toZonedDateTimeISO(zone);
+}
+
+/** ISO 8601 with the zone's offset at that moment. */
+export function localText(ms: number, zone: string): string {
+  return local(ms, zone).toString({ timeZoneName: 'never' });
+}

@@ -1,0 +1,120 @@
+import { Temporal } from 'temporal-polyfill';
+import type { Checked } from '../validate.ts';
+
+/** A stretch of time in a site's zone: from the one moment up to, not including, the other. Unix milliseconds. */
+export interface Period {
+  readonly zone: string;
+  readonly fromMs: number;
+  readonly toMs: number;
+}
+
+export const PERIODS = ['24h', 'today', 'yesterday', '7d', '30d', '90d', '12mo', 'month', 'year', 'all'] as const;
+export const COMPARISONS = ['previous_period', 'previous_year'] as const;
+export type Comparison = (typeof COMPARISONS)[number];
+const PERIOD_DEFAULT = '30d';
+
+/** decisions.md, timestamp: from 1970-01-01 up to, not including, 2100-01-01. */
+const EARLIEST_MS = 0;
+const LATEST_MS = Date.UTC(2100, 0, 1);
+const DATE = /^\d{4}-\d{2}-\d{2}$/;
+const TIME_RULE = 'must be a date (2026-03-29) or an ISO 8601 time from 1970 up to 2100';
+
+export interface PeriodQuery {
+  readonly period?: string | undefined;
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
+}
+
+/** `all` begins with the site's first row: `firstMs` tells, undefined where there is none. */
+export async function readPeriod(
+  { period, from, to }: PeriodQuery,
+  zone: string,
+  nowMs: number,
+  firstMs: () => Promise<number | undefined>,
+): Promise<Checked<Period>> {
+  if (period !== undefined && (from ?? to) !== undefined)
+    return { problem: 'period must stand alone, without from and to' };
+  if (from === undefined && to !== undefined) return { problem: 'from is required where to is given' };
+  if (from !== undefined) return between(from, to, zone, nowMs);
+  const name = PERIODS.find((known) => known === (period ?? PERIOD_DEFAULT));
+  if (name === undefined) return { problem: `period must be one of ${PERIODS.join(', ')}` };
+  if (name === '24h') return { value: { zone, fromMs: nowMs - 24 * 3600_000, toMs: nowMs } };
+  const today = Temporal.Instant.fromEpochMilliseconds(nowMs).toZonedDateTimeISO(zone).toPlainDate();
+  if (name === 'yesterday') return { value: days(zone, today.subtract({ days: 1 }), today) };
+  const first = name === 'all' ? await firstMs() : undefined;
+  return { value: days(zone, firstDay(name, today, zone, first), today.add({ days: 1 })) };
+}
+
+function firstDay(
+  name: (typeof PERIODS)[number],
+  today: Temporal.PlainDate,
+  zone: string,
+  firstMs: number | undefined,
+): Temporal.PlainDate {
+  if (name === 'month') return today.with({ day: 1 });
+  if (name === 'year') return today.with({ month: 1, day: 1 });
+  if (name === '12mo') return today.with({ day: 1 }).subtract({ months: 11 });
+  if (name === 'all' && firstMs !== undefined) {
+    const first = Temporal.Instant.fromEpochMilliseconds(firstMs).toZonedDateTimeISO(zone).toPlainDate();
+    return Temporal.PlainDate.compare(first, today) < 0 ? first : today;
+  }
+  // Of `today` and of `all` without a row there are no digits to read.
+  return today.subtract({ days: Math.max(0, (Number.parseInt(name, 10) || 1) - 1) });
+}
+
+function days(zone: string, first: Temporal.PlainDate, end: Temporal.PlainDate): Period {
+  return { zone, fromMs: startOf(first, zone), toMs: startOf(end, zone) };
+}
+
+/** Its first moment, which is not midnight where the clock was put forward over it. */
+function startOf(date: Temporal.PlainDate, zone: string): number {
+  return date.toZonedDateTime(zone).epochMilliseconds;
+}
+
+/** A date is a whole local day, `to` included; a time is a moment, `to` not included. */
+function between(from: string, to: string | undefined, zone: string, nowMs: number): Checked<Period> {
+  const fromMs = momentOf(from, zone, 0);
+  if (fromMs === undefined) return { problem: `from ${TIME_RULE}` };
+  const today = Temporal.Instant.fromEpochMilliseconds(nowMs).toZonedDateTimeISO(zone).toPlainDate();
+  const toMs = momentOf(to ?? today.toString(), zone, 1);
+  if (toMs === undefined) return { problem: `to ${TIME_RULE}` };
+  if (toMs <= fromMs) return { problem: 'to must be later than from' };
+  return { value: { zone, fromMs, toMs } };
+}
+
+function momentOf(text: string, zone: string, daysAfter: 0 | 1): number | undefined {
+  try {
+    const ms = DATE.test(text)
+      ? startOf(Temporal.PlainDate.from(text).add({ days: daysAfter }), zone)
+      : /(?:Z|[+-]\d{2}:?\d{2})$/i.test(text)
+        ? Temporal.Instant.from(text).epochMilliseconds
+        : Temporal.PlainDateTime.from(text).toZonedDateTime(zone).epochMilliseconds;
+    // A day to either side: 1970-01-01 begins earlier in the east, and 2099-12-31 ends later in the west.
+    return ms >= EARLIEST_MS - 86_400_000 && ms <= LATEST_MS + 86_400_000 ? ms : undefined;
+  } catch (error) {
+    if (error instanceof RangeError) return undefined;
+    throw error;
+  }
+}
+
+/**
+ * What a period is compared with. Whole local days are compared with as many whole local days right before them, or with
+ * those of the same dates a year earlier; other stretches with one of the same length.
+ */
+export function comparedPeriod({ zone, fromMs, toMs }: Period, comparison: Comparison): Period {
+  const [from, to] = [fromMs, toMs].map((ms) =>
+    Temporal.Instant.fromEpochMilliseconds(ms).toZonedDateTimeISO(zone),
+  ) as [Temporal.ZonedDateTime, Temporal.ZonedDateTime];
+  const isDays = [from, to].every((moment) => moment.startOfDay().epochMilliseconds === moment.epochMilliseconds);
+  const [first, end] = [from.toPlainDate(), to.toPlainDate()];
+  if (comparison === 'previous_year') {
+    if (isDays) return days(zone, first.subtract({ years: 1 }), end.subtract({ years: 1 }));
+    return {
+      zone,
+      fromMs: from.subtract({ years: 1 }).epochMilliseconds,
+      toMs: to.subtract({ years: 1 }).epochMilliseconds,
+    };
+  }
+  if (isDays) return days(zone, first.subtract({ days: first.until(end).days }), first);
+  return { zone, fromMs: fromMs - (toMs - fromMs), toMs: fromMs };
+}

@@ -1,0 +1,108 @@
+import type { Dimension } from './dimensions.ts';
+import type { Filter } from './filter.ts';
+import { conditionOf, createParameters, type Parameters } from './parameters.ts';
+import type { Period } from './period.ts';
+
+/** What rows and visits a report is made of. */
+export interface Scope {
+  readonly siteId: string;
+  readonly period: Period;
+  readonly withBots: boolean;
+  readonly filters: readonly Filter[];
+}
+
+/** A statement of the analytics store with the values of its `{name:Type}`. */
+export interface Statement {
+  readonly sql: string;
+  readonly params: Readonly<Record<string, unknown>>;
+}
+
+/** The parts that every report is put together from. */
+export interface ReportParts {
+  readonly parameters: Parameters;
+  /** `WITH hit AS (…), visit AS (…)`: rows of the period that all filters of their own let through, and their visits. */
+  readonly tables: string;
+  /** The rows, joined to their visits where a visit's dimension asks for it. */
+  readonly hits: string;
+  /** The condition of the visits that count: begun in the period, and chosen by the filters. */
+  readonly began: string;
+  /** A dimension as SQL over `hits`. */
+  hitValue(dimension: Dimension): string;
+}
+
+export const IN_PERIOD =
+  'timestamp >= fromUnixTimestamp64Milli({from:Int64}) AND timestamp < fromUnixTimestamp64Milli({to:Int64})';
+const HIT_COLUMNS = ['session_id', 'visitor_id', 'type', 'timestamp'];
+const VISIT_COLUMNS = ['session_id', 'started_at', 'is_bounce', 'duration_seconds', 'pageviews'];
+
+/**
+ * A filter on a hit's dimension chooses rows; one on a visit's dimension chooses visits and with them their rows. `sessions` is
+ * asked only for the sessions of those rows: it is ordered by them, and without that each report would merge the site's
+ * whole history.
+ */
+export function reportParts({ siteId, period, withBots, filters }: Scope, by?: Dimension): ReportParts {
+  const parameters = createParameters();
+  parameters.put('site', 'String', siteId);
+  parameters.put('from', 'Int64', period.fromMs);
+  parameters.put('to', 'Int64', period.toMs);
+  const named = filters.map((filter, index) => ({ filter, name: `filter${index}` }));
+  const ofVisit = named.filter(({ filter }) => filter.dimension.scope === 'visit');
+  const visitDimensions = [...ofVisit.map(({ filter }) => filter.dimension), ...(by?.scope === 'visit' ? [by] : [])];
+  const isJoined = visitDimensions.length > 0;
+  const hitValue = ({ scope, sql, ownSql }: Dimension): string =>
+    scope === 'hit' ? 'name' : `if(visit.session_id = '', ${ownSql === '' ? "''" : `hit.${ownSql}`}, visit.${sql})`;
+
+  const hitConditions = [
+    'site_id = {site:String}',
+    IN_PERIOD,
+    "NOT startsWith(event_name, '$')",
+    ...(withBots ? [] : ["bot = ''"]),
+    ...named
+      .filter(({ filter }) => filter.dimension.scope === 'hit')
+      .map(({ filter, name }) =>
+        conditionOf(filter, parameters.valueOf(filter.dimension, filter.dimension.sql), name, parameters),
+      ),
+  ];
+  const hitColumns = [
+    ...new Set([...HIT_COLUMNS, ...visitDimensions.map(({ ownSql }) => ownSql).filter((column) => column !== '')]),
+    ...(by?.scope === 'hit' ? [`${parameters.valueOf(by, by.sql)} AS name`] : []),
+  ];
+  const visitColumns = [...new Set([...VISIT_COLUMNS, ...visitDimensions.map(({ sql }) => sql)])];
+  const tables = `WITH
+hit AS
+(
+  SELECT ${hitColumns.join(', ')}
+  FROM events
+  WHERE ${hitConditions.join('\n    AND ')}
+),
+visit AS
+(
+  SELECT ${visitColumns.join(', ')}
+  FROM sessions
+  WHERE site_id = {site:String} AND session_id IN (SELECT session_id FROM hit)
+)`;
+  const joined = ofVisit.map(({ filter, name }) => conditionOf(filter, hitValue(filter.dimension), name, parameters));
+  const began = [
+    'started_at >= fromUnixTimestamp64Milli({from:Int64})',
+    'started_at < fromUnixTimestamp64Milli({to:Int64})',
+    ...ofVisit.map(({ filter, name }) => conditionOf(filter, filter.dimension.sql, name, parameters)),
+  ];
+  return {
+    parameters,
+    tables,
+    hits: `hit${isJoined ? ' LEFT JOIN visit ON visit.session_id = hit.session_id' : ''}${joined.length > 0 ? `\n  WHERE ${joined.join(' AND ')}` : ''}`,
+    began: began.join(' AND '),
+    hitValue,
+  };
+}
+
+/** The columns of `Counts`, from the rows and from the visits; `SUM_FOUND` puts both together. */
+export const COUNT_HITS =
+  "uniqExactIf(hit.visitor_id, hit.visitor_id != '') AS visitors, 0 AS visits, countIf(type = 'pageview') AS pageviews,\n" +
+  "    countIf(type = 'event') AS events, 0 AS bounces, 0 AS seconds, 0 AS views";
+export const COUNT_VISITS =
+  '0 AS visitors, count() AS visits, 0 AS pageviews, 0 AS events,\n' +
+  '    countIf(visit.is_bounce) AS bounces, sum(visit.duration_seconds) AS seconds, sum(visit.pageviews) AS views';
+export const SUM_FOUND = ['visitors', 'visits', 'pageviews', 'events', 'bounces', 'seconds', 'views']
+  .map((name) => `sum(found.${name}) AS ${name}`)
+  .join(', ');

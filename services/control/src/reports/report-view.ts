@@ -1,0 +1,23 @@
+import { localText } from './buckets.ts';
+import type { ReportRequest } from './report-request.ts';
+import type { Scope, Statement } from './report-sql.ts';
+
+/** The head of every report's answer: what the numbers are of. */
+export function headView({ scope, compared }: ReportRequest): Readonly<Record<string, unknown>> {
+  return {
+    site_id: scope.siteId,
+    timezone: scope.period.zone,
+    ...periodView(scope),
+    bots: scope.withBots ? 'include' : 'exclude',
+    ...(compared === undefined ? {} : { compare: compared.comparison }),
+  };
+}
+
+/** `to` is the first moment after it. */
+export function periodView({ period }: Scope): { readonly from: string; readonly to: string } {
+  return { from: localText(period.fromMs, period.zone), to: localText(period.toMs, period.zone) };
+}
+
+export function statementView(of: string, { sql, params }: Statement): object {
+  return { of, sql, params };
+}

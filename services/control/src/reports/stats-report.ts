@@ -1,0 +1,65 @@
+import type { Checked } from '../validate.ts';
+import { bucketStarts, defaultInterval, type Interval, localText } from './buckets.ts';
+import { leftOut } from './left-out.ts';
+import { type Counts, changeOf, countsOf, type Metrics, metricsOf, NO_COUNTS } from './metrics.ts';
+import type { ReportDeps, ReportRequest } from './report-request.ts';
+import type { Scope, Statement } from './report-sql.ts';
+import { headView, periodView, statementView } from './report-view.ts';
+import { statsStatement } from './stats-sql.ts';
+
+/** The answer of `stats`: numbers of the whole period and of each of its buckets. */
+export async function statsReport(
+  request: ReportRequest,
+  asked: Interval | undefined,
+  deps: ReportDeps,
+): Promise<Checked<object>> {
+  const interval = asked ?? defaultInterval(request.scope.period);
+  const now = await statsOf(request.scope, interval, deps);
+  if ('problem' in now) return now;
+  const { compared } = request;
+  const before = compared === undefined ? undefined : await statsOf(compared.scope, interval, deps);
+  if (before !== undefined && 'problem' in before) return before;
+  const statements = [
+    statementView('stats', now.value.statement),
+    ...(before === undefined ? [] : [statementView('comparison', before.value.statement)]),
+  ];
+  return {
+    value: {
+      ...headView(request),
+      interval,
+      ...now.value.view,
+      ...(compared === undefined || before === undefined
+        ? {}
+        : {
+            comparison: {
+              ...periodView(compared.scope),
+              ...before.value.view,
+              change: changeOf(now.value.view.totals, before.value.view.totals),
+            },
+          }),
+      ...(request.withExplanation ? { explain: { statements, left_out: await leftOut(request.scope, deps) } } : {}),
+    },
+  };
+}
+
+interface Stats {
+  readonly statement: Statement;
+  readonly view: { readonly totals: Metrics; readonly buckets: readonly object[] };
+}
+
+async function statsOf(scope: Scope, interval: Interval, { analytics }: ReportDeps): Promise<Checked<Stats>> {
+  const starts = bucketStarts(scope.period, interval);
+  if ('problem' in starts) return starts;
+  const statement = statsStatement(scope, starts.value);
+  const { rows } = await analytics.userQuery(statement.sql, statement.params);
+  const ofBucket = new Map<number | 'total', Counts>(
+    rows.map((row) => [Number(row.is_total) === 1 ? 'total' : Number(row.bucket), countsOf(row)]),
+  );
+  const { zone, toMs } = scope.period;
+  const buckets = starts.value.map((start, index) => ({
+    start: localText(start, zone),
+    end: localText(starts.value[index + 1] ?? toMs, zone),
+    ...metricsOf(ofBucket.get(start) ?? NO_COUNTS),
+  }));
+  return { value: { statement, view: { totals: metricsOf(ofBucket.get('total') ?? NO_COUNTS), buckets } } };
+}

@@ -1,0 +1,26 @@
+import { COUNT_HITS, COUNT_VISITS, reportParts, type Scope, type Statement, SUM_FOUND } from './report-sql.ts';
+
+/** A row of `Counts` for each bucket that has anything (`bucket`: its start in Unix milliseconds), and one for the whole (`is_total`). */
+export function statsStatement(scope: Scope, starts: readonly number[]): Statement {
+  const { parameters, tables, hits, began } = reportParts(scope);
+  const buckets = parameters.put('buckets', 'Array(Int64)', starts);
+  const bucketOf = (moment: string): string => `roundDown(toUnixTimestamp64Milli(${moment}), ${buckets})`;
+  const sql = `${tables}
+SELECT is_total, bucket, ${SUM_FOUND}
+FROM
+(
+  SELECT grouping(bucket) AS is_total, ${bucketOf('timestamp')} AS bucket,
+    ${COUNT_HITS}
+  FROM ${hits}
+  GROUP BY GROUPING SETS ((bucket), ())
+  UNION ALL
+  SELECT grouping(bucket) AS is_total, ${bucketOf('started_at')} AS bucket,
+    ${COUNT_VISITS}
+  FROM visit
+  WHERE ${began}
+  GROUP BY GROUPING SETS ((bucket), ())
+) AS found
+GROUP BY is_total, bucket
+ORDER BY is_total, bucket`;
+  return { sql, params: parameters.values };
+}
