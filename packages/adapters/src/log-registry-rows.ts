@@ -46,6 +46,7 @@ const FIELDS: Readonly<Record<RegistryRow['kind'], Readonly<Record<string, Check
     domain: text,
     timezone: filled,
     createdAt: whole,
+    queryAllow: (value) => value === undefined || (Array.isArray(value) && value.every(text)),
     limits: (value) => typeof value === 'object' && value !== null && Object.values(value).every(Number.isSafeInteger),
   },
   key: {

@@ -1,4 +1,7 @@
-/** Query parameters that ad platforms and mailers add to the links that they send people through (tables.md, click_id_type). */
+/**
+ * Query parameters that ad platforms and mailers add to the links that they send people through (tables.md, click_id_type).
+ * Read in any case; the type is what people call it, in lower case.
+ */
 export interface ClickId {
   readonly type: string;
   /** The source it stands for where nothing else names one. */
@@ -21,7 +24,7 @@ const CLICK_IDS: readonly ClickId[] = [
   { type: 'twclid', source: 'twitter', medium: 'cpc' },
   { type: 'li_fat_id', source: 'linkedin', medium: 'cpc' },
   { type: 'rdt_cid', source: 'reddit', medium: 'cpc' },
-  { type: 'ScCid', source: 'snapchat', medium: 'cpc' },
+  { type: 'sccid', source: 'snapchat', medium: 'cpc' },
   { type: 'epik', source: 'pinterest', medium: 'cpc' },
   { type: 'qclid', source: 'quora', medium: 'cpc' },
   { type: 'irclickid', source: 'impact', medium: 'affiliate' },
@@ -35,6 +38,15 @@ const CLICK_IDS: readonly ClickId[] = [
 ];
 
 const BY_PARAMETER = new Map(CLICK_IDS.map((clickId) => [clickId.type.toLowerCase(), clickId]));
+
+/** They tag a link: columns of their own in tables.md. */
+const TAGS = new Set(['utm_source', 'utm_medium', 'utm_campaign', 'utm_term', 'utm_content', 'ref', 'source', 'via']);
+
+/** It says where a visit came from, and nothing about the page. */
+export function isCampaignParameter(name: string): boolean {
+  const lower = name.toLowerCase();
+  return TAGS.has(name) || lower.startsWith('utm_') || BY_PARAMETER.has(lower);
+}
 
 /** The first click ID of a query, in the query's order. */
 export function clickIdOf(query: URLSearchParams): ClickId | undefined {

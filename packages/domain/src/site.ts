@@ -8,6 +8,8 @@ export interface Site {
   readonly timezone: string;
   /** Requests a minute; absent: the configured default. */
   readonly limits: SiteLimits;
+  /** Names of the query parameters that stored URLs keep; absent: all, empty: none. See query-allow.ts. */
+  readonly queryAllow?: readonly string[];
   readonly createdAt: number;
 }
 

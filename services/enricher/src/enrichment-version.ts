@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
+import type { SourceLists } from '@weir/domain/source';
 import UaParser from 'ua-parser-js';
 import bots from '../lists/bots.json';
-import type { SourceLists } from './source-lists.ts';
 
 /** Raise it with every change of a step that makes other rows of the same records. */
 const STEPS_VERSION = 1;

@@ -2,10 +2,11 @@ import { type ClickId, clickIdOf } from '@weir/domain/click-id';
 import { BoundedCache } from './bounded-cache.ts';
 import { NO_TAGS, type Tags } from './hit.ts';
 import { jsonText } from './json-text.ts';
+import { cutUrl, type QueryCut } from './query-cut.ts';
 
 /** A page's URL, taken apart. */
 export interface PageUrl {
-  /** Without its fragment. */
+  /** As it is stored: without its fragment, and with those parameters that the site keeps. */
   readonly urlJson: string;
   readonly hostname: string;
   readonly pathname: string;
@@ -22,20 +23,23 @@ const TAG_CHARS_MAX = 255;
 /** For URLs without a host: only the query is read of it. */
 const ANY_BASE = 'http://host.invalid';
 
-export function createPageUrls(): (url: string) => PageUrl {
-  const cache = new BoundedCache<PageUrl>(URLS_MAX);
-  return (url) => {
-    const known = cache.get(url);
+export function createPageUrls(): (url: string, cut?: QueryCut) => PageUrl {
+  const whole = new BoundedCache<PageUrl>(URLS_MAX);
+  const cuts = new BoundedCache<PageUrl>(URLS_MAX);
+  return (url, cut) => {
+    const cache = cut === undefined ? whole : cuts;
+    const key = cut === undefined ? url : `${cut.key}\0${url}`;
+    const known = cache.get(key);
     if (known !== undefined) return known;
-    const made = parsePageUrl(url);
-    if (url.length <= KEY_CHARS_MAX) cache.set(url, made);
+    const made = parsePageUrl(url, cut);
+    if (key.length <= KEY_CHARS_MAX) cache.set(key, made);
     return made;
   };
 }
 
-function parsePageUrl(url: string): PageUrl {
+function parsePageUrl(url: string, cut: QueryCut | undefined): PageUrl {
   const hash = url.indexOf('#');
-  const urlJson = jsonText(hash < 0 ? url : url.slice(0, hash));
+  const urlJson = jsonText(cutUrl(hash < 0 ? url : url.slice(0, hash), cut));
   const parsed = URL.canParse(url) ? new URL(url) : undefined;
   const base = parsed ?? (URL.canParse(url, ANY_BASE) ? new URL(url, ANY_BASE) : undefined);
   const query = base === undefined || base.search.length < 2 ? undefined : base.searchParams;

@@ -1,17 +1,19 @@
-import type { Sources } from '@weir/domain/source';
-import { getDomain } from 'tldts';
+import type { Source, Sources } from '@weir/domain/source';
 import { BoundedCache } from './bounded-cache.ts';
 import { NO_TAGS } from './hit.ts';
+import { domainOf } from './host-domain.ts';
 import { jsonText } from './json-text.ts';
+import { cutUrl, type QueryCut } from './query-cut.ts';
 import { attribute, type Origin } from './traffic.ts';
 import { visitJson } from './visit-json.ts';
 
 /** A referrer, taken apart. */
 export interface Referrer extends Origin {
+  /** As it is stored. */
   readonly json: string;
-  /** In lower case; empty where the text is no URL with a host. */
+  /** In lower case; empty where the text is no page and no app. Of an Android app, its package. */
   readonly hostname: string;
-  /** The registrable domain, or the host where it has none. */
+  /** The registrable domain, or the host where it has none; of an app, its package. */
   readonly domain: string;
   /** Columns `referrer` to `traffic_source` of a visit from there without tags or a click ID, as most are. */
   readonly untaggedJson: string;
@@ -22,38 +24,57 @@ export interface Referrer extends Origin {
 const REFERRERS_MAX = 20_000;
 const KEY_CHARS_MAX = 1024;
 
-export function createReferrers(sources: Sources): (referrer: string) => Referrer {
-  const cache = new BoundedCache<Referrer>(REFERRERS_MAX);
-  const none = parseReferrer('', sources);
-  return (referrer) => {
+/** A site that cuts queries cuts those of its referrers too: they are its own pages', or say what somebody searched for. */
+export function createReferrers(sources: Sources): (referrer: string, cut?: QueryCut) => Referrer {
+  const whole = new BoundedCache<Referrer>(REFERRERS_MAX);
+  const cuts = new BoundedCache<Referrer>(REFERRERS_MAX);
+  const none = parseReferrer('', sources, undefined);
+  return (referrer, cut) => {
     if (referrer === '') return none;
-    const known = cache.get(referrer);
+    const cache = cut === undefined ? whole : cuts;
+    const key = cut === undefined ? referrer : `${cut.key}\0${referrer}`;
+    const known = cache.get(key);
     if (known !== undefined) return known;
-    const made = parseReferrer(referrer, sources);
-    if (referrer.length <= KEY_CHARS_MAX) cache.set(referrer, made);
+    const made = parseReferrer(referrer, sources, cut);
+    if (key.length <= KEY_CHARS_MAX) cache.set(key, made);
     return made;
   };
 }
 
-function parseReferrer(referrer: string, sources: Sources): Referrer {
-  const url = URL.canParse(referrer) ? new URL(referrer) : undefined;
-  const hostname = url?.hostname.toLowerCase() ?? '';
-  const json = jsonText(referrer);
+function parseReferrer(referrer: string, sources: Sources, cut: QueryCut | undefined): Referrer {
+  const json = jsonText(cut === undefined ? referrer : withoutFragment(cutUrl(referrer, cut)));
   const internalJson = untagged(json, undefined, sources);
-  if (url === undefined || hostname === '') {
+  const origin = originOf(referrer, sources);
+  if (origin === undefined) {
     return { json, hostname: '', domain: '', source: undefined, untaggedJson: internalJson, internalJson };
   }
-  // Private suffixes too: me.github.io and you.github.io are two sites.
-  const domain = getDomain(hostname, { allowPrivateDomains: true }) ?? hostname;
-  const source = sources.ofReferrer(hostname, url.pathname);
-  return {
-    json,
-    hostname,
-    domain,
-    source,
-    untaggedJson: untagged(json, { domain, source }, sources),
-    internalJson,
-  };
+  return { json, ...origin, untaggedJson: untagged(json, origin, sources), internalJson };
+}
+
+/** Undefined where a visit came from no page: `about:blank`, an extension, a file, a text that is no URL. */
+function originOf(
+  referrer: string,
+  sources: Sources,
+): { hostname: string; domain: string; source: Source | undefined } | undefined {
+  const url = URL.canParse(referrer) ? new URL(referrer) : undefined;
+  // A trailing dot is DNS's way to say the same host.
+  const hostname = url?.hostname.toLowerCase().replace(/\.$/, '') ?? '';
+  if (url === undefined || hostname === '') return undefined;
+  switch (url.protocol) {
+    case 'http:':
+    case 'https:':
+      return { hostname, domain: domainOf(hostname), source: sources.ofReferrer(hostname, url.pathname) };
+    case 'android-app:':
+    case 'ios-app:':
+      return { hostname, domain: hostname, source: sources.ofApp(hostname) };
+    default:
+      return undefined;
+  }
+}
+
+function withoutFragment(url: string): string {
+  const hash = url.indexOf('#');
+  return hash < 0 ? url : url.slice(0, hash);
 }
 
 function untagged(referrerJson: string, referrer: Origin | undefined, sources: Sources): string {

@@ -35,12 +35,15 @@ const REFERRER_MEDIUM: Readonly<Record<SourceKind, string>> = {
   other: 'referral',
 };
 
+/** GA4's way to say that there is none. */
+const DIRECT = '(direct)';
+
 /** Tags win over a click ID, that over the referrer. `ref`, `source` and `via` name a source as utm_source does. */
 export function attribute({ tags, clickId, referrer }: Visit, sources: Sources): Attribution {
   const linkTag = tags.ref || tags.source || tags.via;
-  const tag = tags.utmSource || linkTag || clickId?.source || '';
+  const tag = tags.utmSource || linkTag || clickSource(clickId, referrer);
   const source = tag === '' ? referrer?.source : sources.ofTag(tag);
-  const name = source?.name ?? (tag || (referrer?.domain ?? ''));
+  const name = tag === DIRECT ? '' : (source?.name ?? (tag || (referrer?.domain ?? '')));
   const medium = tags.utmMedium || clickId?.medium || untaggedMedium(tags, linkTag, referrer);
   const channel = channelOf({
     source: (tag || (referrer?.domain ?? '')).toLowerCase(),
@@ -49,6 +52,12 @@ export function attribute({ tags, clickId, referrer }: Visit, sources: Sources):
     campaign: tags.utmCampaign.toLowerCase(),
   });
   return { channel, trafficSource: name };
+}
+
+/** Facebook adds fbclid to the links of all its networks, unpaid ones too: a referrer that we know says more. */
+function clickSource(clickId: ClickId | undefined, referrer: Origin | undefined): string {
+  if (clickId === undefined || (clickId.medium === '' && referrer?.source !== undefined)) return '';
+  return clickId.source;
 }
 
 /** GA4 has no medium for a visit with a utm_source alone. */

@@ -1,12 +1,12 @@
 import { createSources } from '@weir/domain/source';
+import { publicSuffixOf } from '../src/host-domain.ts';
 import { createPageUrls } from '../src/page-url.ts';
 import { createReferrers } from '../src/referrer.ts';
 import { loadSourceLists } from '../src/source-lists.ts';
 import { attribute } from '../src/traffic.ts';
 import { type EnrichHarness, openEnrichHarness, pageview } from './enrich-harness.ts';
 
-const lists = loadSourceLists();
-const sources = createSources(lists.own, lists.byHost);
+const sources = createSources(loadSourceLists(), publicSuffixOf);
 const pageUrl = createPageUrls();
 const referrerOf = createReferrers(sources);
 
@@ -34,7 +34,7 @@ describe('referrers', () => {
     ['https://search.yahoo.com/', 'Organic Search', 'Yahoo!'],
     ['android-app://com.google.android.googlequicksearchbox/', 'Organic Search', 'Google'],
     ['https://mail.google.com/mail/u/0/', 'Email', 'Gmail'],
-    ['https://docs.google.com/document/', 'Referral', 'google.com'],
+    ['https://docs.google.com/document/', 'Referral', 'Google Docs'],
     ['https://gemini.google.com/', 'AI Assistants', 'Gemini'],
     ['https://chatgpt.com/', 'AI Assistants', 'ChatGPT'],
     ['https://www.perplexity.ai/search', 'AI Assistants', 'Perplexity'],
@@ -48,7 +48,7 @@ describe('referrers', () => {
     ['https://www.tiktok.com/', 'Organic Social', 'TikTok'],
     ['https://www.youtube.com/watch?v=1', 'Organic Video', 'YouTube'],
     ['https://www.amazon.de/dp/1', 'Organic Shopping', 'Amazon'],
-    ['https://www.google.com/products?q=x', 'Organic Shopping', 'Google Product Search'],
+    ['https://www.google.com/products?q=x', 'Organic Shopping', 'Google Shopping'],
     ['https://me.github.io/', 'Referral', 'GitHub'],
     ['https://blog.someone.co.uk/post', 'Referral', 'someone.co.uk'],
     ['http://192.0.2.1/', 'Referral', '192.0.2.1'],

@@ -1,37 +1,44 @@
 import type { Site } from '@weir/domain/site';
 import type { Sources } from '@weir/domain/source';
 import { NO_TAGS, type Step, type Tags } from '../hit.ts';
+import { createHostDomains } from '../host-domain.ts';
 import { jsonText } from '../json-text.ts';
 import type { PageUrl } from '../page-url.ts';
+import { cutPath, type QueryCut, queryCutOf } from '../query-cut.ts';
 import type { Referrer } from '../referrer.ts';
 import { attribute } from '../traffic.ts';
 import { visitJson } from '../visit-json.ts';
 
 export interface PutSourceDeps {
   readonly sources: Sources;
-  readonly pageUrl: (url: string) => PageUrl;
-  readonly referrer: (referrer: string) => Referrer;
+  readonly pageUrl: (url: string, cut: QueryCut | undefined) => PageUrl;
+  readonly referrer: (referrer: string, cut: QueryCut | undefined) => Referrer;
 }
 
 const NO_VISIT = { channel: '', trafficSource: '' };
 
 /** The page, the referrer and the tags, and the channel that they make. */
 export function createPutSource({ sources, pageUrl, referrer: referrerOf }: PutSourceDeps): Step {
+  const domainOf = createHostDomains();
   return (hit) => {
-    const page = pageUrl(hit.url);
-    const referrer = referrerOf(hit.referrer);
+    const cut = queryCutOf(hit.site);
+    const page = pageUrl(hit.url, cut);
+    const referrer = referrerOf(hit.referrer, cut);
+    // A path that was sent with a query is read like a URL where there is none.
+    const tagged = hit.url === '' && hit.pathname.includes('?') ? pageUrl(hit.pathname, cut) : page;
     hit.hostname ||= page.hostname;
-    hit.pathname ||= page.pathname;
+    if (hit.pathname === '') hit.pathname = page.pathname;
+    else if (hit.pathname.includes('?')) hit.pathname = cutPath(hit.pathname, cut);
     const { hostname, pathname } = hit;
     const pageJson =
       hostname === page.hostname && pathname === page.pathname
         ? page.json
         : `${page.urlJson},${jsonText(hostname)},${jsonText(pathname)}`;
-    const tags = mergedTags(hit.tags, page.tags);
-    const external = isExternal(referrer, hostname, hit.site) ? referrer : undefined;
-    const clickId = page.clickId;
+    const tags = mergedTags(hit.tags, tagged.tags);
+    const external = isExternal(referrer, hostname, hit.site, domainOf) ? referrer : undefined;
+    const clickId = tagged.clickId;
     // A server event that tells of no page was not a direct visit either.
-    const ofNoVisit = hit.kind === 'event' && hit.url === '' && hit.referrer === '';
+    const ofNoVisit = hit.kind === 'event' && hit.url === '' && hit.referrer === '' && tagged === page;
     if (tags === NO_TAGS && clickId === undefined && !ofNoVisit) {
       hit.sourceJson = `${pageJson},${external === undefined ? referrer.internalJson : referrer.untaggedJson}`;
       return undefined;
@@ -59,15 +66,16 @@ function mergedTags(sent: Tags, query: Tags): Tags {
   };
 }
 
-/** A visit that goes on within the site, its subdomains included, has no source of its own. */
-function isExternal(referrer: Referrer, hostname: string, site: Site | undefined): boolean {
-  if (referrer.hostname === '') return false;
-  const from = bare(referrer.hostname);
-  if (from === bare(hostname)) return false;
-  const domain = site === undefined ? '' : bare(site.domain);
-  return domain === '' || (from !== domain && !from.endsWith(`.${domain}`));
-}
-
-function bare(hostname: string): string {
-  return hostname.startsWith('www.') ? hostname.slice(4) : hostname;
+/**
+ * A visit that goes on within one registrable domain, the page's or the site's, has no source of its own (issue 5, Source): it
+ * is Direct, with an empty traffic_source and referrer_domain. The referrer stays.
+ */
+function isExternal(
+  { hostname: from, domain }: Referrer,
+  hostname: string,
+  site: Site | undefined,
+  domainOf: (hostname: string) => string,
+): boolean {
+  if (from === '' || from === hostname || domain === domainOf(hostname)) return false;
+  return site === undefined || domain !== domainOf(site.domain);
 }
