@@ -9,7 +9,7 @@ WITH
 SELECT
     site_id,
     session_id,
-    head.visitor_id AS visitor_id,
+    head[1] AS visitor_id,
     started_at,
     ended_at,
     toUInt32(dateDiff('second', started_at, ended_at)) AS duration_seconds,
@@ -18,20 +18,20 @@ SELECT
     entry_path,
     exit_path,
     pageviews = 1 AND events = 0 AS is_bounce,
-    head.referrer_domain AS referrer_domain,
-    head.channel AS channel,
-    head.traffic_source AS traffic_source,
-    head.utm_source AS utm_source,
-    head.utm_medium AS utm_medium,
-    head.utm_campaign AS utm_campaign,
-    head.utm_term AS utm_term,
-    head.utm_content AS utm_content,
-    head.country AS country,
-    head.region AS region,
-    head.city AS city,
-    head.browser AS browser,
-    head.os AS os,
-    head.device_type AS device_type
+    head[2] AS referrer_domain,
+    head[3] AS channel,
+    head[4] AS traffic_source,
+    head[5] AS utm_source,
+    head[6] AS utm_medium,
+    head[7] AS utm_campaign,
+    head[8] AS utm_term,
+    head[9] AS utm_content,
+    head[10] AS country,
+    head[11] AS region,
+    head[12] AS city,
+    head[13] AS browser,
+    head[14] AS os,
+    head[15] AS device_type
 FROM
 (
     SELECT
@@ -43,7 +43,7 @@ FROM
         sum(session_fragments.events) AS events,
         argMinMerge(session_fragments.entry_path) AS entry_path,
         argMaxMerge(session_fragments.exit_path) AS exit_path,
-        argMinMerge(first) AS head
+        splitByChar('\0', argMinMerge(first)) AS head
     FROM session_fragments
     GROUP BY site_id, session_id
     HAVING max(visited)
