@@ -41,9 +41,15 @@ const REFERRAL = new Set(['referral', 'app', 'link']);
 const isPaid = (visit: Traffic): boolean => PAID.test(visit.medium);
 const isShopping = (visit: Traffic): boolean => visit.kind === 'shopping' || SHOPPING_CAMPAIGN.test(visit.campaign);
 
-/** In GA4's order; the first that holds. */
+/** GA4: `Source exactly matches "(direct)" AND Medium is one of ("(not set)", "(none)")`; ours are empty where nothing tells. */
+function isDirect({ source, medium, campaign }: Traffic): boolean {
+  if (source === '(direct)') return medium === '' || medium === '(not set)' || medium === '(none)';
+  return source === '' && medium === '' && campaign === '';
+}
+
+/** In GA4's order, AI Assistants before its organic groups; the first that holds. */
 const RULES: readonly (readonly [Channel, (visit: Traffic) => boolean])[] = [
-  ['Direct', (visit) => visit.source === '' && visit.medium === '' && visit.campaign === ''],
+  ['Direct', isDirect],
   ['Cross-network', (visit) => visit.campaign.includes('cross-network')],
   ['Paid Shopping', (visit) => isPaid(visit) && isShopping(visit)],
   ['Paid Search', (visit) => isPaid(visit) && visit.kind === 'search'],
