@@ -113,19 +113,25 @@ ASOF LEFT JOIN
 -- the first one after it. Last touch: the last visit before the payment that was not Direct; where there is none, the visit.
 CREATE VIEW IF NOT EXISTS payments AS
 WITH
-    owned_visits AS
+    -- By visitor and by profile, in one pass; only of those who paid.
+    keyed_visits AS
     (
-        SELECT site_id, visitor_id AS visitor_key, arraySort(groupArray(touch)) AS own_touches
+        SELECT site_id, key, arraySort(groupArray(touch)) AS touches
         FROM person_visits
-        WHERE visitor_id IN (SELECT payments_owned.visitor_key FROM payments_owned)
-        GROUP BY site_id, visitor_key
+        ARRAY JOIN arrayFilter(key -> length(key) > 1, [concat('v', visitor_id), concat('p', profile_id)]) AS key
+        WHERE key IN (SELECT arrayJoin([concat('v', visitor_key), concat('p', profile_id)]) FROM payments_owned)
+        GROUP BY site_id, key
     ),
-    profile_visits AS
+    visited AS
     (
-        SELECT site_id, profile_id, arraySort(groupArray(touch)) AS person_touches
-        FROM person_visits
-        WHERE profile_id != '' AND profile_id IN (SELECT payments_owned.profile_id FROM payments_owned)
-        GROUP BY site_id, profile_id
+        SELECT
+            site_id, event_id, event_name, timestamp, received_at, currency, amount, amount_text, payment_customer_id, user_id,
+            profile_id, customer_visitor_id, named_session_id, visitor_key,
+            anyIf(touches, startsWith(key, 'v')) AS own_touches,
+            anyIf(touches, startsWith(key, 'p')) AS person_touches
+        FROM (SELECT *, arrayJoin([concat('v', visitor_key), concat('p', profile_id)]) AS key FROM payments_owned) AS keyed
+        LEFT JOIN keyed_visits USING (site_id, key)
+        GROUP BY ALL
     ),
     touched AS
     (
@@ -142,9 +148,7 @@ WITH
             touches[1] AS first_touch,
             arrayLast(touch -> touch.started_at <= timestamp AND touch.channel != 'Direct', touches) AS marked_touch,
             if(marked_touch.session_id = '', visit, marked_touch) AS last_touch
-        FROM payments_owned
-        LEFT JOIN owned_visits USING (site_id, visitor_key)
-        LEFT JOIN profile_visits USING (site_id, profile_id)
+        FROM visited
     )
 SELECT
     site_id, event_id, event_name, timestamp, received_at, currency, amount, amount_text, payment_customer_id, user_id, profile_id,
