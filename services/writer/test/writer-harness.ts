@@ -43,7 +43,10 @@ export async function openEngine(): Promise<Engine> {
     password,
     migrationsDir: join(root, 'schemas/clickhouse'),
   });
-  await analytics.migrate();
+  await analytics.migrate().catch(async (error: unknown) => {
+    await clickhouse.close();
+    throw error;
+  });
   return {
     analytics,
     async close() {
