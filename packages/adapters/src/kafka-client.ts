@@ -1,4 +1,4 @@
-import { connect as connectTcp, isIP } from 'node:net';
+import { connect as connectTcp, isIP, type Socket } from 'node:net';
 import { type ConnectionOptions, connect as connectTls } from 'node:tls';
 import type { Logger } from '@weir/runtime/logger';
 import { type ISocketFactory, Kafka, logLevel, type SASLOptions } from 'kafkajs';
@@ -22,8 +22,16 @@ export const FAIL_FAST: KafkaTimeouts = { connectionTimeoutMs: 500, requestTimeo
 /** What works in the background: patience costs nobody anything. */
 export const PATIENT: KafkaTimeouts = { connectionTimeoutMs: 1000, requestTimeoutMs: 5000 };
 
-/** kafkajs repeats nothing by itself: what may be repeated, and for how long, is decided above it. */
-export function createKafka(address: KafkaAddress, timeouts: KafkaTimeouts, logger: Logger): Kafka {
+/**
+ * kafkajs repeats nothing by itself: what may be repeated, and for how long, is decided above it. `onSocket` is given each
+ * socket, to be destroyed where kafkajs would wait for ever.
+ */
+export function createKafka(
+  address: KafkaAddress,
+  timeouts: KafkaTimeouts,
+  logger: Logger,
+  onSocket: (socket: Socket) => void = () => undefined,
+): Kafka {
   return new Kafka({
     brokers: [...address.brokers],
     clientId: address.clientId,
@@ -34,7 +42,11 @@ export function createKafka(address: KafkaAddress, timeouts: KafkaTimeouts, logg
     requestTimeout: timeouts.requestTimeoutMs,
     enforceRequestTimeout: true,
     retry: { retries: 0 },
-    socketFactory,
+    socketFactory(place) {
+      const socket = openSocket(place);
+      onSocket(socket);
+      return socket;
+    },
     logLevel: logLevel.ERROR,
     // Every failure reaches a caller as an outcome or an error; kafkajs's own lines are for whoever debugs it.
     logCreator: () => (entry) => logger.debug({ kafkajs: entry.log.message, namespace: entry.namespace }, 'kafkajs'),
@@ -42,7 +54,7 @@ export function createKafka(address: KafkaAddress, timeouts: KafkaTimeouts, logg
 }
 
 /** kafkajs's own leaves Nagle's algorithm on. */
-const socketFactory: ISocketFactory = ({ host, port, ssl, onConnect }) => {
+const openSocket: ISocketFactory = ({ host, port, ssl, onConnect }) => {
   const socket = ssl
     ? connectTls({ host, port, ...(isIP(host) === 0 ? { servername: host } : {}), ...ssl }, onConnect)
     : connectTcp({ host, port }, onConnect);

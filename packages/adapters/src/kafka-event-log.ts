@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { DependencyError } from '@weir/domain/errors';
 import { partitionOf } from '@weir/domain/partition-of';
-import { TABLE_REGISTRY, TOPIC_RAW } from '@weir/domain/topics';
+import { TABLE_REGISTRY, TABLE_SALTS, TOPIC_RAW } from '@weir/domain/topics';
 import type { AppendOutcome, AppendRecord, EventLog, PartitionPosition } from '@weir/ports/event-log';
 import type { Logger } from '@weir/runtime/logger';
 import { outcomeOf } from './kafka-append-run.ts';
 import { createKafkaAppender } from './kafka-appender.ts';
-import { createKafka, FAIL_FAST, type KafkaAddress, PATIENT } from './kafka-client.ts';
+import { createKafka, FAIL_FAST, type KafkaAddress, type KafkaTimeouts, PATIENT } from './kafka-client.ts';
 import { eventLogUnavailable } from './kafka-errors.ts';
 import { createKafkaLink, type KafkaLink, runAgain } from './kafka-link.ts';
 import { claimLogId } from './kafka-log-id.ts';
@@ -40,26 +40,31 @@ export interface KafkaEventLog extends EventLog {
 export async function openKafkaEventLog(config: KafkaEventLogConfig): Promise<KafkaEventLog> {
   const { clock, logger, topicPrefix = '' } = config;
   const named = (name: string) => topicPrefix + name;
-  const fast = createKafka(config, FAIL_FAST, logger);
-  const patient = createKafka(config, PATIENT, logger);
-  const topics = createKafkaTopics(patient, {
+  const link = (timeouts: KafkaTimeouts, names: readonly string[]) =>
+    createKafkaLink({ address: config, timeouts, topics: names, logger });
+  const topics = createKafkaTopics(createKafka(config, PATIENT, logger), {
     spec: config.topics,
     topicPrefix,
     partitions: config.partitions,
-    retentionMs: { raw: config.rawRetentionHours * 3600_000, enriched: config.enrichedRetentionDays * 24 * 3600_000 },
+    retentionMs: {
+      raw: config.rawRetentionHours * 3600_000,
+      enriched: config.enrichedRetentionDays * 24 * 3600_000,
+      // A day's salt is made when the day begins, and needed until its last record is gone.
+      salts: (config.rawRetentionHours + 25) * 3600_000,
+    },
   });
   const partitionCount = await topics.ensure();
   refuseFatalDrift(await topics.drift(), logger);
 
   const all = Object.keys(config.topics.topics).map(named);
-  const eventTopics = all.filter((name) => name !== named(TABLE_REGISTRY));
+  const eventTopics = all.filter((name) => ![TABLE_REGISTRY, TABLE_SALTS].map(named).includes(name));
   const partitions = Array.from({ length: partitionCount }, (_, partition) => partition);
-  const appendLink = createKafkaLink(fast, all, logger);
-  const queryLink = createKafkaLink(fast, all, logger);
+  const appendLink = link(FAIL_FAST, all);
+  const queryLink = link(FAIL_FAST, all);
   await leadersAnswer(queryLink, all, config.topics, topicPrefix, partitions);
   const appender = createKafkaAppender({ link: appendLink, clock, logger });
   const openTable = (name: string) =>
-    openKafkaTable({ link: createKafkaLink(patient, [named(name)], logger), appender, topic: named(name), logger });
+    openKafkaTable({ link: link(PATIENT, [named(name)]), appender, topic: named(name), logger });
 
   const registry = await openTable(TABLE_REGISTRY);
   const logId = await claimLogId(registry, randomUUID()).finally(() => registry.close());
@@ -91,8 +96,8 @@ export async function openKafkaEventLog(config: KafkaEventLogConfig): Promise<Ka
     append,
     async consume(options) {
       const topic = named(options.topic);
-      const groupLink = createKafkaLink(patient, [topic], logger);
-      const fetchLink = createKafkaLink(patient, [topic], logger);
+      const groupLink = link(PATIENT, [topic]);
+      const fetchLink = link(PATIENT, [topic]);
       return subscribe({ groupLink, fetchLink, topic, groupId: groupId(options.group, topic), clock, logger }, options);
     },
     positions: (topic, group) =>

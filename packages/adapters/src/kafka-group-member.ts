@@ -64,7 +64,7 @@ export function joinKafkaGroup(options: GroupMemberOptions): GroupMember {
   let memberId = '';
 
   /** The broker that keeps the group, found again when it says that it no longer does. */
-  function withCoordinator<T>(work: (broker: GroupBroker) => Promise<T>): Promise<T> {
+  function withCoordinator<T>(work: (broker: GroupBroker) => Promise<T>, patienceMs = 0): Promise<T> {
     return link.run(async (cluster) => {
       const found = coordinators.get(cluster) ?? cluster.findGroupCoordinator({ groupId });
       coordinators.set(cluster, found);
@@ -74,7 +74,7 @@ export function joinKafkaGroup(options: GroupMemberOptions): GroupMember {
         if (!LOST.has(brokerErrorType(error) ?? '')) coordinators.delete(cluster);
         throw error;
       }
-    });
+    }, patienceMs);
   }
 
   async function join(): Promise<Session> {
@@ -95,7 +95,7 @@ export function joinKafkaGroup(options: GroupMemberOptions): GroupMember {
       const { memberAssignment } = await broker.syncGroup({ groupId, generationId, memberId, groupAssignment });
       const partitions = AssignerProtocol.MemberAssignment.decode(memberAssignment)?.assignment[topic] ?? [];
       return { generationId, memberId, partitions };
-    });
+    }, REBALANCE_TIMEOUT_MS);
   }
 
   /** Resolves with the reason why the session is over. Keeps the membership alive through a broker's absence. */

@@ -1,61 +1,112 @@
+import type { Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from '@weir/runtime/logger';
 import type { Broker, Cluster, Kafka } from 'kafkajs';
-import { brokerErrorType } from './kafka-errors.ts';
+import { createKafka, type KafkaAddress, type KafkaTimeouts } from './kafka-client.ts';
+import { brokerErrorType, rootCause } from './kafka-errors.ts';
 
 /**
  * One set of connections to the brokers, made when needed and thrown away whole at the first failure of a transport: kafkajs's
  * connections do not survive a paused broker (a late `end()` of the old socket closes the new one).
  */
 export interface KafkaLink {
-  /** Connects where need be and does the work. Rejects with kafkajs's error, after which the next call connects anew. */
-  run<T>(work: (cluster: Cluster) => Promise<T>): Promise<T>;
+  /**
+   * Connects where need be and does the work; `patienceMs`: how much longer than usual it may take. Rejects with kafkajs's
+   * error, after which the next call connects anew, and always in the end.
+   */
+  run<T>(work: (cluster: Cluster) => Promise<T>, patienceMs?: number): Promise<T>;
   close(): Promise<void>;
 }
 
-export function createKafkaLink(kafka: Kafka, topics: readonly string[], logger: Logger): KafkaLink {
-  let current: Promise<Cluster> | undefined;
+export interface KafkaLinkOptions {
+  readonly address: KafkaAddress;
+  readonly timeouts: KafkaTimeouts;
+  readonly topics: readonly string[];
+  readonly logger: Logger;
+}
+
+/** How long connections that are thrown away may still answer: other brokers than the one that failed. */
+const LAST_ANSWERS_MS = 300;
+
+interface Connections {
+  readonly cluster: Promise<Cluster>;
+  readonly sockets: ReadonlySet<Socket>;
+  /** What goes on, to be ended: kafkajs leaves requests pending for ever when a broker ends a connection that is being left. */
+  readonly running: Set<() => void>;
+}
+
+export function createKafkaLink({ address, timeouts, topics, logger }: KafkaLinkOptions): KafkaLink {
+  const connectWithinMs = 2 * timeouts.connectionTimeoutMs + timeouts.requestTimeoutMs;
+  const workWithinMs = 2 * timeouts.requestTimeoutMs;
+  let current: Connections | undefined;
   let closed = false;
 
-  const leave = (cluster: Cluster): Promise<void> =>
-    cluster
-      .disconnect()
-      .catch((error: unknown) => logger.debug({ err: error }, 'a connection to Kafka did not end well'));
-
-  const connect = async (): Promise<Cluster> => {
-    const cluster = newCluster(kafka);
-    try {
+  function open(): Connections {
+    const sockets = new Set<Socket>();
+    const keep = (socket: Socket): void => {
+      sockets.add(socket);
+      socket.once('close', () => sockets.delete(socket));
+    };
+    const cluster = newCluster(createKafka(address, timeouts, logger, keep));
+    const connect = async (): Promise<Cluster> => {
       await cluster.connect();
       await (topics.length > 0 ? cluster.addMultipleTargetTopics([...topics]) : cluster.refreshMetadata());
       return cluster;
-    } catch (error) {
-      void leave(cluster);
-      throw error;
-    }
-  };
+    };
+    return { cluster: connect(), sockets, running: new Set() };
+  }
+
+  /** Resolves when nothing of it is left. */
+  async function leave({ cluster, sockets, running }: Connections): Promise<void> {
+    const left = cluster
+      .then((connected) => connected.disconnect())
+      .catch((error: unknown) => logger.debug({ err: rootCause(error) }, 'a connection to Kafka did not end well'));
+    const answered = new AbortController();
+    await Promise.race([left, pause(LAST_ANSWERS_MS, undefined, { signal: answered.signal }).catch(() => undefined)]);
+    answered.abort();
+    for (const socket of sockets) socket.destroy(new Error('left'));
+    for (const end of running) end();
+  }
+
+  function drop(connections: Connections): Promise<void> {
+    if (current === connections) current = undefined;
+    return leave(connections);
+  }
 
   return {
-    async run(work) {
+    async run(work, patienceMs = 0) {
       if (closed) throw new Error('the connection to Kafka was closed');
-      current ??= connect();
+      current ??= open();
       const mine = current;
       try {
-        return await work(await mine);
+        return await endingBy(mine, work, connectWithinMs + workWithinMs + patienceMs);
       } catch (error) {
-        if (current === mine && brokerErrorType(error) === undefined) {
-          current = undefined;
-          void mine.then(leave, () => undefined);
-        }
+        if (current === mine && brokerErrorType(error) === undefined) void drop(mine);
         throw error;
       }
     },
     async close() {
       closed = true;
-      const last = current;
-      current = undefined;
-      await last?.then(leave, () => undefined);
+      if (current !== undefined) await drop(current);
     },
   };
+}
+
+/** The work's own end; else a rejection after `withinMs`, or when the connections are given up. */
+function endingBy<T>(connections: Connections, work: (cluster: Cluster) => Promise<T>, withinMs: number): Promise<T> {
+  const { cluster, running } = connections;
+  return new Promise<T>((resolve, reject) => {
+    const end = (): void => reject(new Error('the connection to Kafka was given up'));
+    const timer = setTimeout(end, withinMs);
+    running.add(end);
+    cluster
+      .then(work)
+      .then(resolve, reject)
+      .finally(() => {
+        clearTimeout(timer);
+        running.delete(end);
+      });
+  });
 }
 
 /** kafkajs hands its cluster (a public type) to partition assigners only: a consumer that never runs is the way to it. */

@@ -3,15 +3,13 @@ import topicsJson from '../../../infra/kafka/topics.json' with { type: 'json' };
 import { type KafkaEventLog, openKafkaEventLog } from '../src/kafka-event-log.ts';
 import type { TopicSpec } from '../src/kafka-topics.ts';
 
-const TOPICS = 40;
-const topics: Record<string, TopicSpec> = { ...(topicsJson.topics as Record<string, TopicSpec>) };
-for (let i = 0; i < TOPICS; i++) {
-  topics[`topic.${i}`] = topicsJson.topics['events.raw'] as TopicSpec;
-  if (i < 8) topics[`table.${i}`] = topicsJson.topics.registry as TopicSpec;
-}
-
-/** A log with topics `topic.0 …` and tables `table.0 …` beside its own, of three partitions. */
-export function openKafkaFixtureLog(brokers: string, topicPrefix: string): Promise<KafkaEventLog> {
+/** A log with topics `topic.0 …` and up to eight tables `table.0 …` beside its own, of three partitions. */
+export function openKafkaFixtureLog(brokers: string, topicPrefix: string, count = 40): Promise<KafkaEventLog> {
+  const topics: Record<string, TopicSpec> = { ...(topicsJson.topics as Record<string, TopicSpec>) };
+  for (let i = 0; i < count; i++) {
+    topics[`topic.${i}`] = topicsJson.topics['events.raw'] as TopicSpec;
+    if (i < 8) topics[`table.${i}`] = topicsJson.topics.registry as TopicSpec;
+  }
   return openKafkaEventLog({
     brokers: brokers.split(','),
     clientId: 'weir-test',
