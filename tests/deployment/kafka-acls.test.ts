@@ -3,7 +3,14 @@ import { join } from 'node:path';
 import { type KafkaEventLog, openKafkaEventLog } from '@weir/adapters/kafka-event-log';
 import type { TopicsSpec } from '@weir/adapters/kafka-topics';
 import { openLogRegistry } from '@weir/adapters/log-registry';
-import { GROUP_ENRICHER, GROUP_WRITER, TABLE_REGISTRY, TOPIC_ENRICHED, TOPIC_RAW } from '@weir/domain/topics';
+import {
+  GROUP_ENRICHER,
+  GROUP_WRITER,
+  TABLE_REGISTRY,
+  TABLE_SALTS,
+  TOPIC_ENRICHED,
+  TOPIC_RAW,
+} from '@weir/domain/topics';
 import { createLogger } from '@weir/runtime/logger';
 import { eventually } from '@weir/testkit/eventually';
 import { localProblem } from '@weir/testkit/live-local';
@@ -19,7 +26,7 @@ describe('infra/kafka/acls.json', () => {
   test('names the topics of topics.json and the groups of the roles', () => {
     const rules = Object.values(acls).flat();
     expect(new Set(rules.flatMap(({ topic }) => topic ?? []))).toEqual(new Set(Object.keys(topics.topics)));
-    expect(Object.keys(topics.topics)).toEqual([TOPIC_RAW, TOPIC_ENRICHED, TABLE_REGISTRY]);
+    expect(Object.keys(topics.topics)).toEqual([TOPIC_RAW, TOPIC_ENRICHED, TABLE_REGISTRY, TABLE_SALTS]);
     const groups = rules.filter(({ group }) => group !== undefined).map(({ group, of }) => `${group}.${of}`);
     expect(new Set(groups)).toEqual(new Set([`${GROUP_ENRICHER}.${TOPIC_RAW}`, `${GROUP_WRITER}.${TOPIC_ENRICHED}`]));
   });

@@ -1,16 +1,20 @@
 import { randomUUID } from 'node:crypto';
 import { closeSync, fsyncSync, mkdirSync, openSync } from 'node:fs';
+import { join } from 'node:path';
 import { DependencyError } from '@weir/domain/errors';
 import { partitionOf } from '@weir/domain/partition-of';
+import { TABLE_SALTS } from '@weir/domain/topics';
 import type { AppendOutcome, AppendRecord, Commit, EventLog } from '@weir/ports/event-log';
 import { open } from 'lmdb';
+import { openFileTable } from './file-table.ts';
 import { type ConsumerGroup, createConsumerGroup } from './lmdb-consumer-group.ts';
 import { encodeHeaders } from './lmdb-entry.ts';
 import { committed, createGroupCommit } from './lmdb-group-commit.ts';
-import { createTableStore, type TableRows, type TableStore } from './lmdb-log-table.ts';
+import { createLmdbTable, type TableRows } from './lmdb-log-table.ts';
 import { createPartitionLog, type Ends, type Entries, type PartitionLog } from './lmdb-partition-log.ts';
 import type { CommitStore } from './lmdb-partition-loop.ts';
 import { startRetention } from './lmdb-retention.ts';
+import type { TableStore } from './table-store.ts';
 
 export interface LmdbEventLogConfig {
   readonly folder: string;
@@ -50,7 +54,9 @@ export async function openLmdbEventLog(config: LmdbEventLogConfig): Promise<Even
 
   const topics = new Map<string, readonly PartitionLog[]>();
   const groups = new Map<string, ConsumerGroup>();
-  const tables = new Map<string, TableStore>();
+  const tables = new Map<string, TableStore>([
+    [TABLE_SALTS, await openFileTable(join(config.folder, `${TABLE_SALTS}.json`))],
+  ]);
   let pendingBytes = 0;
   let closed = false;
 
@@ -146,7 +152,7 @@ export async function openLmdbEventLog(config: LmdbEventLogConfig): Promise<Even
     async openTable(name) {
       let table = tables.get(name);
       if (table === undefined) {
-        table = createTableStore(name, rows, commit);
+        table = createLmdbTable(name, rows, commit);
         tables.set(name, table);
       }
       return table.open();

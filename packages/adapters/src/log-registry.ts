@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { isDependencyError } from '@weir/domain/errors';
-import { TABLE_REGISTRY } from '@weir/domain/topics';
+import { TABLE_REGISTRY, TABLE_SALTS } from '@weir/domain/topics';
 import type { EventLog } from '@weir/ports/event-log';
 import type { Registry } from '@weir/ports/registry';
 import { RegistryIndex } from './log-registry-index.ts';
@@ -19,13 +19,12 @@ export interface LogRegistryConfig {
 }
 
 export async function openLogRegistry({ eventLog, clock, randomSalt, onDamage }: LogRegistryConfig): Promise<Registry> {
-  const table = await eventLog.openTable(TABLE_REGISTRY);
+  const [table, saltTable] = await Promise.all([eventLog.openTable(TABLE_REGISTRY), eventLog.openTable(TABLE_SALTS)]);
   const index = new RegistryIndex();
   const listeners: ((siteId: string) => void)[] = [];
   const makingSalts = new Map<string, Promise<string>>();
 
-  for (const [key, value] of table.entries()) index.apply(key, value);
-  table.onChange((key, value) => {
+  const change = (key: string, value: string | undefined): void => {
     let siteId: string | undefined;
     try {
       siteId = index.apply(key, value);
@@ -36,7 +35,11 @@ export async function openLogRegistry({ eventLog, clock, randomSalt, onDamage }:
     }
     if (siteId === undefined) return;
     for (const listener of listeners) listener(siteId);
-  });
+  };
+  for (const one of [table, saltTable]) {
+    for (const [key, value] of one.entries()) index.apply(key, value);
+    one.onChange(change);
+  }
 
   const put = (key: string, value: unknown): Promise<void> => table.put(key, JSON.stringify(value));
 
@@ -46,11 +49,11 @@ export async function openLogRegistry({ eventLog, clock, randomSalt, onDamage }:
    */
   async function makeSalt(day: string): Promise<string> {
     const own = rowKey.salt(day, randomUUID());
-    await put(own, { salt: randomSalt(), madeAt: clock() });
+    await saltTable.put(own, JSON.stringify({ salt: randomSalt(), madeAt: clock() }));
     const salts = index.salts.get(day);
     const [winner] = salts?.entries() ?? [];
     if (winner === undefined) return makeSalt(day);
-    if (winner[0] !== own) await table.put(own, undefined);
+    if (winner[0] !== own) await saltTable.put(own, undefined);
     return winner[1];
   }
 
@@ -92,12 +95,14 @@ export async function openLogRegistry({ eventLog, clock, randomSalt, onDamage }:
     saltMade: (day) => index.saltOf(day),
     async removeSaltsBefore(day) {
       const old = [...index.salts].filter(([saltDay]) => saltDay < day).flatMap(([, salts]) => [...salts.keys()]);
-      await Promise.all(old.map((key) => table.put(key, undefined)));
+      await Promise.all(old.map((key) => saltTable.put(key, undefined)));
     },
 
     onChange(listener) {
       listeners.push(listener);
     },
-    close: () => table.close(),
+    async close() {
+      await Promise.all([table.close(), saltTable.close()]);
+    },
   };
 }

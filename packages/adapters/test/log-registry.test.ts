@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { TABLE_REGISTRY } from '@weir/domain/topics';
+import { TABLE_REGISTRY, TABLE_SALTS } from '@weir/domain/topics';
 import type { Registry } from '@weir/ports/registry';
 import { registryContract } from '../../ports/contract/registry.contract.ts';
 import { openLmdbEventLog } from '../src/lmdb-event-log.ts';
@@ -93,7 +93,7 @@ describe('the registry', () => {
     const eventLog = await openLog(folder);
     const makers = await Promise.all([1, 2, 3].map(() => openLogRegistry({ eventLog, clock: Date.now, randomSalt })));
     await Promise.all(makers.map((maker) => maker.salt('2030-01-01')));
-    const table = await eventLog.openTable(TABLE_REGISTRY);
+    const table = await eventLog.openTable(TABLE_SALTS);
     expect([...table.entries().keys()].filter((key) => key.startsWith('salt/'))).toHaveLength(1);
     await eventLog.close();
   });
