@@ -8,7 +8,9 @@ export class RegistryIndex {
   readonly keysByHash = new Map<string, ApiKey>();
   readonly salts = new Map<string, Map<string, string>>();
   private readonly keys = new Map<string, readonly ApiKey[]>();
-  private readonly exclusions = new Map<string, readonly ExclusionRule[]>();
+  private readonly exclusions = new Map<string, Map<string, ExclusionRule>>();
+  /** The rules of a site as a list, until one of them changes: they may be thousands. */
+  private readonly exclusionLists = new Map<string, readonly ExclusionRule[]>();
   private readonly imports = new Map<string, ReadonlyMap<string, ImportLedgerEntry>>();
   /** What stands under each of the table's keys, to take it away again. */
   private readonly rows = new Map<string, RegistryRow>();
@@ -27,7 +29,12 @@ export class RegistryIndex {
   }
 
   exclusionsOf(siteId: string): readonly ExclusionRule[] {
-    return this.exclusions.get(siteId) ?? [];
+    let list = this.exclusionLists.get(siteId);
+    if (list === undefined) {
+      list = [...(this.exclusions.get(siteId)?.values() ?? [])];
+      if (list.length > 0) this.exclusionLists.set(siteId, list);
+    }
+    return list;
   }
 
   importsOf(siteId: string): ReadonlyMap<string, ImportLedgerEntry> {
@@ -53,8 +60,12 @@ export class RegistryIndex {
         break;
       }
       case 'exclusion': {
-        const others = this.exclusionsOf(row.value.siteId).filter((other) => other.ruleId !== row.value.ruleId);
-        this.exclusions.set(row.value.siteId, [...others, row.value]);
+        const { siteId, ruleId } = row.value;
+        const rules = this.exclusions.get(siteId) ?? new Map<string, ExclusionRule>();
+        // What is put again moves to the end, as in the log.
+        rules.delete(ruleId);
+        this.exclusions.set(siteId, rules.set(ruleId, row.value));
+        this.exclusionLists.delete(siteId);
         break;
       }
       case 'import':
@@ -83,12 +94,13 @@ export class RegistryIndex {
         );
         if (this.keysByHash.get(row.value.hash) === row.value) this.keysByHash.delete(row.value.hash);
         break;
-      case 'exclusion':
-        this.exclusions.set(
-          row.value.siteId,
-          this.exclusionsOf(row.value.siteId).filter((other) => other !== row.value),
-        );
+      case 'exclusion': {
+        const rules = this.exclusions.get(row.value.siteId);
+        if (rules?.get(row.value.ruleId) === row.value) rules.delete(row.value.ruleId);
+        if (rules?.size === 0) this.exclusions.delete(row.value.siteId);
+        this.exclusionLists.delete(row.value.siteId);
         break;
+      }
       case 'import': {
         const imports = new Map(this.importsOf(row.value.siteId));
         imports.delete(row.value.fileDigest);

@@ -11,6 +11,7 @@ import { siteRoutes } from './routes/sites.ts';
 import { sqlRoutes } from './routes/sql.ts';
 import { statsRoutes } from './routes/stats.ts';
 import { unlinkRoutes } from './routes/unlink.ts';
+import { whoamiRoutes } from './routes/whoami.ts';
 import { sendError } from './send.ts';
 import { createSerial } from './serial.ts';
 import { dashboardRoutes } from './web/dashboard-routes.ts';
@@ -36,6 +37,7 @@ export function createControl(deps: ControlDeps): Control {
   sqlRoutes(admin, deps);
   pipelineRoutes(admin, deps);
   auditRoutes(admin, deps);
+  whoamiRoutes(admin, deps);
   statsRoutes(admin, deps);
   breakdownRoutes(admin, deps);
   admin.use((_request, response) => sendError(response, 404, 'no such path'));

@@ -14,6 +14,8 @@ import { startEmbeddedClickhouse } from '@weir/embedded-clickhouse/start-embedde
 import { openGeo } from '@weir/enricher/geo/open-geo';
 import { createEnrichment } from '@weir/enricher/pipeline';
 import { startEnricher } from '@weir/enricher/service';
+import { createFindClient } from '@weir/gateway/client-address';
+import { createHitNetworks } from '@weir/gateway/hit-networks';
 import type { EventLog } from '@weir/ports/event-log';
 import { createLogger } from '@weir/runtime/logger';
 import { createMetrics } from '@weir/runtime/metrics';
@@ -23,6 +25,8 @@ import express from 'express';
 export const ADMIN_TOKEN = 'test-admin-token-0123456789';
 const SCHEMAS = join(__dirname, '../../../schemas/clickhouse');
 const CLICKHOUSE = join(__dirname, '../../../packages/embedded-clickhouse/src/server.ts');
+
+const PROXIES = { trustedProxies: ['127.0.0.1'], clientIpHeader: undefined };
 
 export type ControlHarness = Awaited<ReturnType<typeof openControlHarness>>;
 
@@ -72,7 +76,12 @@ export async function openControlHarness(decorate: (log: EventLog) => EventLog =
         { topic: TOPIC_RAW, consumer: GROUP_ENRICHER, partitions: enricher.status() },
         { topic: TOPIC_ENRICHED, consumer: GROUP_WRITER, partitions: writer.status() },
       ],
+      findClient: createFindClient(PROXIES),
+      proxies: PROXIES,
+      locate: async (ip) => ({ place: geo.lookup(ip), data: geo.version, problem: geo.problem }),
+      crowdedSites: hitNetworks.crowded,
     });
+  const hitNetworks = createHitNetworks();
   let control = makeControl();
   const app = express();
   app.use((request, response, next) => control.router(request, response, next));
@@ -80,10 +89,16 @@ export async function openControlHarness(decorate: (log: EventLog) => EventLog =
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 
-  async function call(method: string, path: string, body?: unknown, token: string = ADMIN_TOKEN): Promise<Reply> {
+  async function call(
+    method: string,
+    path: string,
+    body?: unknown,
+    token: string = ADMIN_TOKEN,
+    headers: Readonly<Record<string, string>> = {},
+  ): Promise<Reply> {
     const response = await fetch(`${url}/api/admin${path}`, {
       method,
-      headers: { authorization: `Bearer ${token}` },
+      headers: { ...headers, authorization: `Bearer ${token}` },
       ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
     });
     const text = await response.text();
@@ -96,6 +111,7 @@ export async function openControlHarness(decorate: (log: EventLog) => EventLog =
     eventLog,
     analytics,
     registry,
+    hitNetworks,
     call,
     /** What control keeps in memory is gone, as after a kill. */
     forgetControl() {

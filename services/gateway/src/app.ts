@@ -2,6 +2,7 @@ import type { Express, RequestHandler } from 'express';
 import { createAppendBatcher } from './append-batcher.ts';
 import { createAuthenticate } from './authenticate.ts';
 import { createClientAddress } from './client-address.ts';
+import { showCrowdedSites } from './crowded-metric.ts';
 import type { GatewayDeps, RouteDeps } from './gateway-deps.ts';
 import { createGatewayMetrics, type GatewayMetrics } from './gateway-metrics.ts';
 import { createKeyClaims } from './key-claims.ts';
@@ -36,6 +37,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
     clock: deps.clock,
     metrics,
   });
+  showCrowdedSites(deps.metrics, deps.hitNetworks);
   const routeDeps: RouteDeps = {
     ...deps,
     batcher,

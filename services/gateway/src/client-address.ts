@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
+import type { FoundClient } from '@weir/domain/found-client';
 import { normalizeIp } from '@weir/domain/ip-address';
 import { parseNetwork } from '@weir/domain/network';
 import { compileNetworks } from '@weir/domain/network-table';
@@ -7,17 +8,6 @@ import { claimedAddress, forwardedClaims, type ReadClaims, xForwardedForClaims }
 
 /** The client's address, normalised; empty where the connection is gone. */
 export type ClientAddress = (request: IncomingMessage) => string;
-
-/** How a request's client was found. */
-export interface FoundClient {
-  readonly address: string;
-  /** The header that gave the address, in lower case; empty: the connection did. */
-  readonly header: string;
-  /** The other end of the connection. */
-  readonly peer: string;
-  /** Headers of this peer are believed. */
-  readonly peerTrusted: boolean;
-}
 
 export interface ClientAddressConfig {
   /** Addresses and CIDRs, or a number of hops. None: nothing is believed. */

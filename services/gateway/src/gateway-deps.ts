@@ -18,6 +18,7 @@ export interface GatewayDeps {
   readonly newEventId: () => string;
   readonly logger: Logger;
   readonly metrics: Metrics;
+  readonly hitNetworks: HitNetworks;
   /** What else this process serves; asked after the gateway's own routes and before the 404. */
   readonly routers?: readonly Router[];
   /** Names what is not ready yet; empty: ready. */
@@ -38,3 +39,4 @@ export interface RouteDeps extends Omit<GatewayDeps, 'routers' | 'ready'> {
 import type { AppendBatcher } from './append-batcher.ts';
 import type { Authenticate } from './authenticate.ts';
 import type { ClientAddress } from './client-address.ts';
+import type { HitNetworks } from './hit-networks.ts';

@@ -30,6 +30,7 @@ it('has every path of api.md and decisions.md', () => {
       '/api/admin/sql',
       '/api/admin/pipeline',
       '/api/admin/audit',
+      '/api/admin/whoami',
       '/api/admin/sites/{site_id}/imports',
       '/api/admin/sites/{site_id}/imports/{digest}/chunks',
       '/api/admin/sites/{site_id}/imports/{digest}/finish',

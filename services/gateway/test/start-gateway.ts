@@ -18,6 +18,7 @@ import { createLogger } from '@weir/runtime/logger';
 import { createMetrics } from '@weir/runtime/metrics';
 import { createGateway, type Gateway } from '../src/app.ts';
 import type { GatewayDeps } from '../src/gateway-deps.ts';
+import { createHitNetworks } from '../src/hit-networks.ts';
 
 export interface RunningGateway {
   readonly url: string;
@@ -79,6 +80,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Runnin
     newEventId: createEventIds(clock, randomFillSync),
     logger,
     metrics: createMetrics(),
+    hitNetworks: createHitNetworks(),
     ready: options.ready ?? (async () => []),
     ...(options.routers === undefined ? {} : { routers: options.routers }),
   };

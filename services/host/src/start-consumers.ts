@@ -1,6 +1,5 @@
 import type { ConsumerStatus } from '@weir/control/control-deps';
 import { GROUP_ENRICHER, GROUP_WRITER, TOPIC_ENRICHED, TOPIC_RAW } from '@weir/domain/topics';
-import { openGeo } from '@weir/enricher/geo/open-geo';
 import { createEnrichment } from '@weir/enricher/pipeline';
 import { startEnricher } from '@weir/enricher/service';
 import type { Config } from '@weir/runtime/config';
@@ -11,6 +10,7 @@ import type { OpenAnalytics } from './open-analytics.ts';
 import type { Ports } from './open-ports.ts';
 import type { Readiness } from './readiness.ts';
 import type { Role } from './roles.ts';
+import type { SharedGeo } from './shared-geo.ts';
 import { createStack } from './stack.ts';
 
 const HOUR_MS = 3_600_000;
@@ -24,6 +24,7 @@ export interface ConsumersDeps {
   readonly clock: () => number;
   readonly metrics: Metrics;
   readonly readiness: Readiness;
+  readonly geo: SharedGeo;
 }
 
 export interface Consumers {
@@ -40,7 +41,7 @@ export function startConsumers(deps: ConsumersDeps): Consumers {
   const statuses: (() => ConsumerStatus)[] = [];
 
   const enricher = async (): Promise<void> => {
-    const geo = stack.add(await openGeo({ database: config.geoipDatabase, logger }), (opened) => opened.close());
+    const geo = await deps.geo();
     const { eventLog, stateStore, registry } = ports;
     const enrichment = createEnrichment({ registry, geo, logId: eventLog.logId, clock });
     const started = stack.add(

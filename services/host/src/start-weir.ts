@@ -8,6 +8,7 @@ import type { Logger } from '@weir/runtime/logger';
 import { createMetrics } from '@weir/runtime/metrics';
 import { createApp } from './create-app.ts';
 import { makeDemoSite } from './demo-site.ts';
+import { startForgettingSalts } from './forget-salts.ts';
 import { watchGuardRails } from './guard-rails.ts';
 import { openAnalytics } from './open-analytics.ts';
 import { openPorts } from './open-ports.ts';
@@ -15,9 +16,12 @@ import { findProjectFiles } from './project-files.ts';
 import { createReadiness } from './readiness.ts';
 import { requireEngines } from './require-engines.ts';
 import type { Role } from './roles.ts';
+import { createSharedGeo } from './shared-geo.ts';
 import { createStack, type Stack } from './stack.ts';
 import { startConsumers } from './start-consumers.ts';
 import { welcome } from './welcome.ts';
+
+const HOUR_MS = 3_600_000;
 
 export interface StartOptions {
   readonly config: Config;
@@ -60,10 +64,16 @@ async function start({ config, roles, logger, clock, print }: StartOptions, stac
   const ports = await openPorts({ config, logger, clock, stack });
   const intervalMs = config.guardIntervalMs;
   stack.add(watchGuardRails(ports.guardRails, { intervalMs, logger, metrics }), (watch) => watch.close());
+  if (roles.includes('enricher')) {
+    const rawRetentionMs = config.rawRetentionHours * HOUR_MS;
+    const { registry } = ports;
+    stack.add(startForgettingSalts({ registry, rawRetentionMs, intervalMs, clock, logger }), (job) => job.close());
+  }
   const demoKey = isFirstStart ? await makeDemoSite(ports.registry, clock()) : undefined;
 
   requireEngines(roles, { ports, analytics: store?.analytics, readiness });
-  const consumers = startConsumers({ roles, config, ports, store, logger, clock, metrics, readiness });
+  const geo = createSharedGeo({ config, logger, metrics, stack });
+  const consumers = startConsumers({ roles, config, ports, store, logger, clock, metrics, readiness, geo });
   stack.add(consumers, (started) => started.close());
 
   const web = createApp({
@@ -78,6 +88,7 @@ async function start({ config, roles, logger, clock, print }: StartOptions, stac
     clock,
     metrics,
     readiness,
+    geo,
   });
   const server = stack.add(
     await startHttpServer({ app: web.app, host: config.host, port: config.port, logger }),

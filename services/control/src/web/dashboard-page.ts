@@ -17,6 +17,7 @@ export const DASHBOARD_PAGE = `<!doctype html>
 </form>
 <p id="problem" role="alert" hidden></p>
 <div id="board" hidden>
+<ul id="crowded" role="status" hidden></ul>
 <section class="bar">
 <label for="site">Site</label> <select id="site"></select>
 <label for="days">Period</label>
@@ -28,6 +29,8 @@ export const DASHBOARD_PAGE = `<!doctype html>
 <section id="tops" class="cards"></section>
 <h2>Pipeline</h2>
 <section id="pipeline"></section>
+<h2>You, as Weir sees you</h2>
+<section id="whoami"></section>
 </div>
 </main>
 <footer><a href="https://db-ip.com" rel="noopener">IP Geolocation by DB-IP</a> (CC BY 4.0)</footer>

@@ -1,3 +1,5 @@
+import { DASHBOARD_WHOAMI } from './dashboard-whoami.ts';
+
 /** Every text that comes from data goes through textContent. The token lives in sessionStorage: it ends with the tab. */
 export const DASHBOARD_SCRIPT = `const $ = (id) => document.getElementById(id);
 const KEY = 'weir-admin-token';
@@ -24,7 +26,7 @@ async function call(path, body) {
 const FROM = "FROM events WHERE site_id = {site:String} AND timestamp > now64(3) - toIntervalDay({days:UInt32})"
   + " AND ({bots:UInt8} = 1 OR bot = '')";
 const NUMBERS = "SELECT uniqExactIf(visitor_id, visitor_id != '') AS Visitors, uniqExactIf(session_id, session_id != '') AS Sessions,"
-  + " countIf(type = 'pageview') AS Pageviews, countIf(type = 'event') AS Events " + FROM;
+  + " countIf(type = 'pageview') AS Pageviews, countIf(type = 'event' AND NOT startsWith(event_name, '$')) AS Events " + FROM;
 const TOPS = { Pages: 'pathname', Referrers: 'traffic_source', Channels: 'channel', Countries: 'country', Browsers: 'browser', Systems: 'os' };
 const top = (column) => 'SELECT ' + column + " AS name, count() AS hits " + FROM + " AND type = 'pageview' GROUP BY name ORDER BY hits DESC, name LIMIT 10";
 
@@ -80,6 +82,7 @@ async function showPipeline() {
     consumer.dead_letters === null ? '?' : number.format(consumer.dead_letters), consumer.alarm || consumer.last_error || 'none'])));
 }
 
+${DASHBOARD_WHOAMI}
 function guarded(task) {
   return async () => {
     try { await task(); $('problem').hidden = true; }
@@ -87,7 +90,7 @@ function guarded(task) {
   };
 }
 
-const refresh = guarded(async () => { if (token && !document.hidden) await Promise.all([showPipeline(), showSite()]); });
+const refresh = guarded(async () => { if (token && !document.hidden) await Promise.all([showPipeline(), showWhoami(), showSite()]); });
 
 const start = guarded(async () => {
   $('sign-in').hidden = Boolean(token);

@@ -20,6 +20,7 @@ td, th { padding: .25rem .4rem; text-align: left; border-bottom: 1px solid var(-
 td:first-child { max-width: 12rem; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
 td.n, th.n { text-align: right; font-variant-numeric: tabular-nums; }
 meter { width: 4.5rem; }
-#problem { padding: .6rem; border-left: 4px solid #c33; background: var(--soft); }
+#problem, #crowded, .advice { padding: .6rem; border-left: 4px solid #c33; background: var(--soft); }
+#crowded, .advice { margin: .6rem 0; border-color: #c90; list-style: none; }
 footer { margin: 2rem 0; padding-top: .6rem; border-top: 1px solid var(--line); }
 `;

@@ -129,6 +129,11 @@ export const ADMIN_PATHS: Readonly<Record<string, Schema>> = {
       200: json('The consumers.', success({ type: ['object', 'array'] })),
     }),
   },
+  '/api/admin/whoami': {
+    get: call('whoami', 'Whom Weir takes the asker for, by which header, and what may be wrong with the proxies', {
+      200: json('The request itself, and sites most of whose hits come from one network.', one('Whoami')),
+    }),
+  },
   '/api/admin/audit': {
     get: call('audit', 'Whether every raw record has exactly one outcome, and what became of them', {
       200: json('The books.', success(object({ balanced: { type: 'boolean' } }, ['balanced']))),

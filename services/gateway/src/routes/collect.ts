@@ -14,15 +14,16 @@ import type { Handle } from '../route.ts';
 
 /** POST /api/collect (api.md 4.3): rate limit (429), body (400), site (404). Exclusion rules are the enricher's, so that no answer depends on them. */
 export function collectRoute(deps: RouteDeps, replies: Replies): Handle {
-  const { batcher, clock, newEventId, clientAddress, registry, rateLimiter, config } = deps;
+  const { batcher, clock, newEventId, clientAddress, hitNetworks, registry, rateLimiter, config } = deps;
   const limitsVary = createLimitsVary(registry);
 
-  const accept = async (request: IncomingMessage, response: ServerResponse, ip: string, body: Body) => {
+  const accept = async (request: IncomingMessage, response: ServerResponse, { ip, network }: Client, body: Body) => {
     if ('status' in body) return replies.error(response, body.status, body.message);
     const hit = checkCollectHit(body.json, () => body.text);
     if (hit instanceof FieldError) return replies.error(response, 400, hit.message);
     const { site_id: siteId, visitor_id: visitorId } = hit;
     if (registry.site(siteId) === undefined) return replies.empty(response, 404);
+    hitNetworks.count(siteId, ip, network);
     const eventId = newEventId();
     const head = recordHead(request, { eventId, kind: 'collect', siteId, receivedAt: clock(), ip });
     const userId = hit.identity?.userId ?? '';
@@ -36,9 +37,8 @@ export function collectRoute(deps: RouteDeps, replies: Replies): Handle {
   };
 
   /** Counts the request against the address, at the site's limit where it has one of its own. */
-  const take = (ip: string, siteId: string | undefined) => {
+  const take = (network: string, siteId: string | undefined) => {
     const own = siteId === undefined ? undefined : registry.site(siteId)?.limits.collect;
-    const network = visitorNetwork(ip);
     return own === undefined
       ? rateLimiter.take('collect', network, config.rateLimits.collect)
       : rateLimiter.take('collect', `${siteId}/${network}`, own);
@@ -46,12 +46,19 @@ export function collectRoute(deps: RouteDeps, replies: Replies): Handle {
 
   return async (request, response) => {
     const ip = clientAddress(request);
+    const network = visitorNetwork(ip);
     // Where sites have limits of their own, only the body tells whose counts. Its faults still answer after the limit.
     const read = limitsVary() ? await readBody(request) : undefined;
-    const limit = await take(ip, read !== undefined && 'json' in read ? siteIdOf(read.json) : undefined);
+    const limit = await take(network, read !== undefined && 'json' in read ? siteIdOf(read.json) : undefined);
     if (!limit.allowed) return replies.limited(response, limit);
-    return accept(request, response, ip, read ?? (await readBody(request)));
+    return accept(request, response, { ip, network }, read ?? (await readBody(request)));
   };
+}
+
+interface Client {
+  readonly ip: string;
+  /** What counts as one visitor's address. */
+  readonly network: string;
 }
 
 function siteIdOf(body: JsonObject): string | undefined {

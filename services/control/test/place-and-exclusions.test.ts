@@ -1,0 +1,105 @@
+import { encodeRawRecord } from '@weir/domain/raw-record';
+import type { ExclusionType } from '@weir/domain/site';
+import { TOPIC_RAW } from '@weir/domain/topics';
+import { eventually } from '@weir/testkit/eventually';
+import { type ControlHarness, openControlHarness } from './control-harness.ts';
+
+let weir: ControlHarness;
+beforeAll(async () => {
+  weir = await openControlHarness();
+});
+afterAll(() => weir.close());
+
+async function addSite(siteId: string): Promise<void> {
+  expect((await weir.call('POST', '/sites', { name: 'N', domain: 'example.com', site_id: siteId })).status).toBe(201);
+}
+
+/** Issue 5: "GET /api/admin/whoami … show which header gave which address and country". */
+describe('whoami', () => {
+  const ask = async (headers: Readonly<Record<string, string>> = {}) =>
+    (await weir.call('GET', '/whoami', undefined, undefined, headers)).body.data;
+
+  test('the header that gave the address, and the place', async () => {
+    expect(await ask({ 'x-forwarded-for': '1.1.1.1, 81.2.69.142' })).toEqual({
+      address: '81.2.69.142',
+      header: 'x-forwarded-for',
+      connection: '127.0.0.1',
+      connection_trusted: true,
+      country: 'GB',
+      region: expect.stringMatching(/^GB-/),
+      city: expect.any(String),
+      timezone: 'Europe/London',
+      geo: { data: expect.stringMatching(/^dbip /), problem: null },
+      sent: { 'x-forwarded-for': '1.1.1.1, 81.2.69.142' },
+      trusted_proxies: ['127.0.0.1'],
+      client_ip_header: null,
+      advice: [],
+      crowded_sites: expect.any(Array),
+    });
+  });
+
+  test.each([
+    [{}, null, /sent no address that can be read/],
+    [{ 'x-forwarded-for': 'unknown' }, null, /sent no address that can be read/],
+    [{ forwarded: 'for="[fd00::7]"' }, 'forwarded', /fd00::7 is a private address/],
+    [{ 'x-forwarded-for': '81.2.69.142', 'cf-connecting-ip': '8.8.8.8' }, 'x-forwarded-for', /set CLIENT_IP_HEADER/],
+  ])('advice on %j', async (headers, header, advice) => {
+    const data = await ask(headers as Record<string, string>);
+    expect([data.header, data.advice]).toEqual([header, [expect.stringMatching(advice)]]);
+  });
+
+  test('sites most of whose hits come from one network', async () => {
+    for (let i = 0; i < 100; i += 1) weir.hitNetworks.count('crowded', '10.0.0.1', '10.0.0.1');
+    expect((await ask()).crowded_sites).toEqual([{ site_id: 'crowded', hits: 100, percent: 100, private: true }]);
+  });
+
+  test('only with the admin token', async () => {
+    expect((await weir.call('GET', '/whoami', undefined, 'wrong')).status).toBe(401);
+  });
+});
+
+/** Issue 5: "counted per rule for the owner". */
+describe('what each exclusion rule dropped', () => {
+  let made = 0;
+  const hit = (siteId: string, visitorId: string, receivedAt: number) => {
+    made += 1;
+    const eventId = `01975a00-0000-7000-8000-${String(made).padStart(12, '0')}`;
+    const head = { eventId, kind: 'collect', siteId, receivedAt, ip: '', userAgent: 'x', acceptLanguage: '' } as const;
+    const body = { site_id: siteId, visitor_id: visitorId, session_id: 's', type: 'pageview' };
+    return { partition: 0, value: encodeRawRecord(head, JSON.stringify(body)) };
+  };
+
+  test('how many hits, and when the last', async () => {
+    await addSite('counted');
+    const add = async (value: string) =>
+      (await weir.call('POST', '/sites/counted/exclusions', { type: 'visitor', value })).body.data;
+    const [busy, idle] = [await add('colleague'), await add('nobody')];
+    expect(busy).toMatchObject({ dropped: 0, last_dropped_at: null });
+    const now = Date.now();
+    const older = now - 600_000;
+    const hits = [hit('counted', 'colleague', older), hit('counted', 'colleague', now), hit('counted', 'v', now)];
+    await weir.eventLog.append(TOPIC_RAW, hits);
+    const listed = async () => (await weir.call('GET', '/sites/counted/exclusions')).body.data;
+    await eventually('both hits are counted', async () => (await listed())[0]?.dropped === 2);
+    const minute = new Date(Math.floor(now / 60_000) * 60_000).toISOString();
+    expect(await listed()).toEqual([
+      { ...busy, dropped: 2, last_dropped_at: minute },
+      { ...idle, dropped: 0, last_dropped_at: null },
+    ]);
+  });
+
+  test('up to 1,000 that must be sought one by one, among up to 10,000', async () => {
+    await addSite('many-rules');
+    const put = (type: ExclusionType, value: string) =>
+      weir.registry.putExclusion({ ruleId: value, siteId: 'many-rules', type, value, createdAt: 0 });
+    await Promise.all(Array.from({ length: 1000 }, (_, i) => put('user_agent', `agent-${i}`)));
+    const add = async (type: string, value: string) =>
+      (await weir.call('POST', '/sites/many-rules/exclusions', { type, value })).status;
+    expect([await add('user_agent', 'x'), await add('path', '*/x')]).toEqual([409, 409]);
+    expect([await add('path', '/x/*'), await add('ip', '192.0.2.1'), await add('hostname', 'a.b')]).toEqual([
+      201, 201, 201,
+    ]);
+    await Promise.all(Array.from({ length: 8997 }, (_, i) => put('path', `/${i}`)));
+    expect(await add('path', '/y/*')).toBe(409);
+  });
+});
