@@ -62,9 +62,15 @@ export async function runUserQuery(
   }
 }
 
-/** Whole numbers that a JSON number of JavaScript would round become strings; every other one stays a number. */
+/**
+ * Whole numbers and decimals that a JSON number of JavaScript would round become strings; every other one stays a number. A
+ * Float64 is written as short as JavaScript writes it, so it stays.
+ */
 export function exactIntegers(json: string): string {
-  return json.replace(/"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[\d.eE+-]*/g, (token) =>
-    /^-?\d{16,}$/.test(token) && !Number.isSafeInteger(Number(token)) ? `"${token}"` : token,
-  );
+  return json.replace(/"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[\d.eE+-]*/g, (token) => (isRounded(token) ? `"${token}"` : token));
+}
+
+function isRounded(token: string): boolean {
+  if (/^-?\d{16,}$/.test(token)) return !Number.isSafeInteger(Number(token));
+  return token.length > 16 && /^-?\d+\.\d+$/.test(token) && String(Number(token)) !== token;
 }

@@ -62,6 +62,49 @@ describe('link-visitor (decisions.md, Linking)', () => {
     });
   });
 
+  test('an unlink is an identify that takes its link back, and leaves another of the same user alone (decision 13)', async () => {
+    const event = { kind: 'event', body: { name: 'e', user_id: 'u3' } } as const;
+    const say = (kind: 'identify' | 'unlink', visitor: string) =>
+      ({ kind, body: { visitor_id: visitor, user_id: 'u3' } }) as const;
+    const lines = await harness.enrich(
+      ...[say('identify', 'vd'), event, say('unlink', 'other'), event, say('unlink', 'vd'), event],
+      ...[say('identify', 've'), event],
+    );
+    const shown = lines.map(({ outcome, reason, visitor_id }) => [outcome, reason, visitor_id].join(' '));
+    expect(shown).toEqual([
+      ...['identify  vd', 'row  vd', 'identify unlink other', 'row  vd', 'identify unlink vd', 'row  '],
+      ...['identify  ve', 'row  ve'],
+    ]);
+    expect(JSON.parse(lines[4]?.detail as string)).toEqual({ profile_id: profileId(SITE, 'u3'), user_id: 'u3' });
+    expect(lines[4]).toMatchObject({ source: 'server', type: 'unlink', user_id: 'u3', session_id: '' });
+  });
+
+  test('an unlink that names no visitor or user is a dead letter', async () => {
+    const lines = await harness.enrich(
+      { kind: 'unlink', body: { visitor_id: 'v' } },
+      { kind: 'unlink', body: { user_id: 'u' } },
+    );
+    expect(lines.map(({ outcome }) => outcome)).toEqual(['dead', 'dead']);
+  });
+
+  test('a row of a server says what it was found by, and what a Float64 rounds', async () => {
+    const at = NOW + HOUR_MS;
+    const lines = await harness.enrich(
+      { kind: 'identify', body: { visitor_id: 'vf', user_id: 'u4' } },
+      { kind: 'event', body: { name: 'e', user_id: 'u4', value: 2 ** 53 } },
+      { receivedAt: at, body: pageview({ visitor_id: 'vg', session_id: 'sg' }) },
+      { kind: 'event', receivedAt: at, body: { name: 'e', visitor_id: 'vg' } },
+      { kind: 'event', receivedAt: at, body: { name: 'e', visitor_id: 'vg', session_id: 'sg', value: 19.99 } },
+    );
+    expect(lines.map(({ detail }) => detail)).toEqual([
+      expect.any(String),
+      '{"user_visitor":true,"number":"9007199254740992"}',
+      '',
+      '{"visit_session":true}',
+      '',
+    ]);
+  });
+
   test('a visitor_id wins, and external_id links nothing', async () => {
     const [line] = await harness.enrich({ kind: 'event', body: { name: 'e', visitor_id: 'vz', user_id: 'u1' } });
     expect(line).toMatchObject({ visitor_id: 'vz', user_id: 'u1' });
