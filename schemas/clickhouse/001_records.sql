@@ -54,6 +54,7 @@ CREATE TABLE IF NOT EXISTS records
     language LowCardinality(String),
     enrichment LowCardinality(String),
     bot LowCardinality(String),
+    bot_reason LowCardinality(String),
     idempotency_key String CODEC(ZSTD(1)),
     log_id LowCardinality(String),
     raw_partition UInt32,

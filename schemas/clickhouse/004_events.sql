@@ -33,7 +33,7 @@ SELECT
     utm_source, utm_medium, utm_campaign, utm_term, utm_content, ref, source_param, via, click_id_type,
     channel, traffic_source, country, region, city, timezone, browser, browser_version, os, os_version,
     device_type, device_brand, device_model, platform, screen_width, screen_height, language,
-    enrichment, bot, idempotency_key, log_id, raw_partition, raw_offset
+    enrichment, bot, bot_reason, idempotency_key, log_id, raw_partition, raw_offset
 FROM records
 WHERE outcome = 'row';
 

@@ -3,6 +3,7 @@
  * gives them. A change of this list is a new version: lines of two versions never share an insert.
  * Meaning: spec/tables.md. Columns that are not in it:
  * - `outcome`, `reason`: see outcome.ts; `rule_id`: the exclusion rule that dropped the hit, else empty.
+ * - `bot_reason`: why `bot` is not empty (the enricher's bot-verdict.ts), else empty.
  * - `detail`: JSON text, else empty. Of an `identify`: `{profile_id, user_id, email?, name?, image?, traits?, payment_customer_id?}`
  *   with only the fields that were sent, and `{profile_id, user_id}` where its `reason` is `unlink`; of a `dead`:
  *   `{topic, partition, offset, stage, error, payload}`; of a `row` that a server sent, what the columns can't tell:
@@ -63,6 +64,7 @@ export const RECORDS_COLUMNS = [
   'language',
   'enrichment',
   'bot',
+  'bot_reason',
   'idempotency_key',
   'log_id',
   'raw_partition',

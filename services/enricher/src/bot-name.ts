@@ -1,8 +1,3 @@
-import { isbot } from 'isbot';
-import knownBots from '../lists/bots.json';
-
-/** A request that doesn't say who it is. `isbot` takes it for a person. */
-export const NO_USER_AGENT = 'No user agent';
 const UNNAMED = 'Unnamed bot';
 const NAME_CHARS_MAX = 40;
 
@@ -11,17 +6,8 @@ const TELLING_WORD =
   /[a-z0-9_.!-]{0,30}(?:bot|crawl|spider|slurp|fetch|scan|archiver|preview|monitor|feed|reader|validator)[a-z0-9_.!-]{0,30}/i;
 const FIRST_PRODUCT = /^([a-z][a-z0-9_.! -]{0,40}?)(?:\/|\s*\(|$)/i;
 
-/** The name of the bot behind a user agent; empty for what may be a person. Ours first: `isbot` gives no names. */
-export function botName(userAgent: string): string {
-  const agent = userAgent.trim();
-  if (agent === '' || agent === '-') return NO_USER_AGENT;
-  const lower = agent.toLowerCase();
-  const told = knownBots.find((bot) => bot.match.some((word) => lower.includes(word)));
-  if (told !== undefined && (told.ai || isbot(agent))) return told.name;
-  return isbot(agent) ? ownName(agent) : '';
-}
-
-function ownName(agent: string): string {
+/** What a bot that is in no list calls itself. */
+export function botName(agent: string): string {
   const word = TELLING_WORD.exec(withoutLinks(agent))?.[0];
   if (word !== undefined) return word.slice(0, NAME_CHARS_MAX);
   const product = FIRST_PRODUCT.exec(agent)?.[1]?.trim();

@@ -4,8 +4,9 @@ const BROWSERS: Readonly<Record<string, string>> = {
   'Mobile Chrome': 'Chrome',
   'Mobile Firefox': 'Firefox',
   'Chrome Mobile': 'Chrome',
-  'Chrome WebView': 'Chrome WebView',
+  'Chrome WebView': 'Android WebView',
   'Chrome Headless': 'Chrome',
+  'Mobile Chromium': 'Chromium',
   chrome: 'Chrome',
   IE: 'Internet Explorer',
   IEMobile: 'Internet Explorer',
@@ -23,6 +24,11 @@ const BROWSERS: Readonly<Record<string, string>> = {
   conkeror: 'Conkeror',
   rekonq: 'Rekonq',
   Silk: 'Amazon Silk',
+  Yandex: 'Yandex Browser',
+  Line: 'LINE',
+  KAKAOTALK: 'KakaoTalk',
+  Twitter: 'X',
+  baidu: 'Baidu',
 };
 
 const SYSTEMS: Readonly<Record<string, string>> = {
@@ -32,7 +38,7 @@ const SYSTEMS: Readonly<Record<string, string>> = {
   'Windows Mobile': 'Windows Phone',
   'Android-x86': 'Android',
   'Fire OS': 'Android',
-  HarmonyOS: 'HarmonyOS',
+  KAIOS: 'KaiOS',
   GNU: 'Linux',
 };
 
@@ -40,8 +46,12 @@ const SYSTEMS: Readonly<Record<string, string>> = {
 const LINUX =
   /^(?:ubuntu|debian|fedora|centos|red ?hat|suse|opensuse|gentoo|arch|slackware|mandriva|mageia|mint|linspire|pclinuxos|zenwalk|sabayon|raspbian|elementary os|manjaro|vectorlinux|deepin|unix|joli|linpus|pcbsd|rhel)$/i;
 
-export function browserName(name: string | undefined): string {
-  return name === undefined ? '' : (BROWSERS[name] ?? name);
+/** A web view of iOS says its engine and no more. */
+const IOS_WEB_VIEW = 'Safari (in-app)';
+
+export function browserName(name: string | undefined, system: string): string {
+  if (name === undefined) return '';
+  return name === 'WebKit' && system === 'iOS' ? IOS_WEB_VIEW : (BROWSERS[name] ?? name);
 }
 
 export function systemFamily(name: string | undefined): string {

@@ -4,7 +4,7 @@ import UaParser from 'ua-parser-js';
 import bots from '../lists/bots.json';
 
 /** Raise it with every change of a step that makes other rows of the same records. */
-const STEPS_VERSION = 1;
+const STEPS_VERSION = 2;
 
 /** Column `enrichment`: code and lists, but for the geo data, which may change while we run. */
 export function enrichmentVersion(lists: SourceLists): string {

@@ -4,6 +4,7 @@ import type { DropReason } from '@weir/domain/outcome';
 import type { RecordKind } from '@weir/domain/raw-record';
 import type { Site } from '@weir/domain/site';
 import type { AgentNames } from './agent-names.ts';
+import type { BotVerdict } from './bot-verdict.ts';
 import type { FinishContext } from './enrichment.ts';
 import type { PlaceText } from './place-text.ts';
 
@@ -43,7 +44,10 @@ export interface Hit {
   readonly tags: Tags;
   readonly screenWidth: number;
   readonly screenHeight: number;
+  /** `Accept-Language`, or the one language that the page's script says. */
   readonly acceptLanguage: string;
+  /** As the page's script says it, not checked yet. */
+  readonly timezoneSent: string;
   readonly clientHints: Readonly<Record<string, string>> | undefined;
 
   /** Of the visitor: of a server event the one in its context, else the request's. `forget-address` empties it. */
@@ -74,7 +78,7 @@ export interface Hit {
 
   site: Site | undefined;
   names: AgentNames | undefined;
-  bot: string;
+  bot: BotVerdict;
   place: PlaceText | undefined;
   sourceJson: string;
 }

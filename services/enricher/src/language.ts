@@ -3,6 +3,11 @@ import { BoundedCache } from './bounded-cache.ts';
 const TAG = /^[a-z]{2,3}(?:-[a-z0-9]{1,8}){0,3}$/i;
 const HEADERS_MAX = 5_000;
 
+/** What the page's script says its language is (`navigator.language`); empty where that is none. It wins over the header. */
+export function languageTag(sent: unknown): string {
+  return typeof sent === 'string' && TAG.test(sent) ? sent : '';
+}
+
 /** The language that an `Accept-Language` likes best, as JSON; empty where it names none. */
 export function createLanguages(): (acceptLanguage: string) => string {
   const cache = new BoundedCache<string>(HEADERS_MAX);

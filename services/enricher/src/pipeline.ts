@@ -26,6 +26,7 @@ import { putSession, sessionKeyOf } from './steps/put-session.ts';
 import { createPutSite } from './steps/put-site.ts';
 import { createPutSource } from './steps/put-source.ts';
 import { nameVisitor, previousSessionsKeyOf, putVisitor, saltDaysOf } from './steps/put-visitor.ts';
+import { createTimezones } from './timezone.ts';
 import { bareLine, endedLine, type LineTexts, rowLine } from './to-line.ts';
 import { toProfileDetail, toUnlinkDetail } from './to-profile-detail.ts';
 
@@ -62,6 +63,7 @@ export function createEnrichment({ registry, geo, logId, clock }: EnrichmentDeps
   const texts: LineTexts = {
     logIdJson: jsonText(logId),
     enrichmentJson: versionText(enrichmentVersion(lists), geo),
+    timezoneJson: createTimezones(),
     languageJson: createLanguages(),
   };
 

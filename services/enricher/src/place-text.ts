@@ -2,13 +2,16 @@ import { BoundedCache } from './bounded-cache.ts';
 import type { GeoLookup } from './geo/geo-lookup.ts';
 import { jsonText } from './json-text.ts';
 
-/** A place as the line gives it: columns `country` to `timezone`. */
+/** A place as the line gives it. */
 export interface PlaceText {
   readonly country: string;
+  /** Columns `country` to `city`. */
   readonly json: string;
+  /** Column `timezone`, for where the page's script says none. */
+  readonly timezoneJson: string;
 }
 
-export const NOWHERE: PlaceText = { country: '', json: '"","","",""' };
+export const NOWHERE: PlaceText = { country: '', json: '"","",""', timezoneJson: '""' };
 
 const ADDRESSES_MAX = 50_000;
 
@@ -24,7 +27,11 @@ export function createPlaces(geo: GeoLookup): (ip: string) => PlaceText {
     const known = cache.get(ip);
     if (known !== undefined) return known;
     const { country, region, city, timezone } = geo.lookup(ip);
-    const place = { country, json: [country, region, city, timezone].map(jsonText).join(',') };
+    const place = {
+      country,
+      json: [country, region, city].map(jsonText).join(','),
+      timezoneJson: jsonText(timezone),
+    };
     cache.set(ip, place);
     return place;
   };

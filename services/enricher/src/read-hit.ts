@@ -8,7 +8,9 @@ import type { JsonObject } from '@weir/domain/json';
 import { decodeRawRecord, type RawRecord } from '@weir/domain/raw-record';
 import { roundedNumberText } from '@weir/domain/rounded-number';
 import { readServerEvent } from '@weir/domain/server-event';
+import { NO_BOT } from './bot-verdict.ts';
 import { type Hit, NO_TAGS, type Tags } from './hit.ts';
+import { languageTag } from './language.ts';
 
 type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
 
@@ -70,7 +72,8 @@ function readCollect(logged: LoggedRecord, record: RawRecord): Hit | string {
   hit.tags = tagsOf(sent);
   hit.screenWidth = sent.screenWidth ?? 0;
   hit.screenHeight = sent.screenHeight ?? 0;
-  hit.acceptLanguage = textOf(record.acceptLanguage);
+  hit.acceptLanguage = languageTag(record.body.language) || textOf(record.acceptLanguage);
+  hit.timezoneSent = textOf(record.body.timezone);
   hit.clientHints = record.clientHints;
   hit.visitorId = sent.visitorId;
   // An identify without a visitor links none, so it needs no made-up one (decisions.md, POST /api/collect).
@@ -178,6 +181,7 @@ function blankHit(logged: LoggedRecord, record: RawRecord): Mutable<Hit> {
     screenWidth: 0,
     screenHeight: 0,
     acceptLanguage: '',
+    timezoneSent: '',
     clientHints: undefined,
     ip: textOf(record.ip),
     userAgent: textOf(record.userAgent),
@@ -195,7 +199,7 @@ function blankHit(logged: LoggedRecord, record: RawRecord): Mutable<Hit> {
     sessionMoved: false,
     site: undefined,
     names: undefined,
-    bot: '',
+    bot: NO_BOT,
     place: undefined,
     sourceJson: '',
   };

@@ -12,6 +12,8 @@ export interface LineTexts {
   readonly logIdJson: string;
   /** Column `enrichment`. */
   readonly enrichmentJson: () => string;
+  /** Column `timezone` of what the page's script says; undefined where that is none. */
+  readonly timezoneJson: (sent: string) => string | undefined;
   /** Column `language` of an `Accept-Language`. */
   readonly languageJson: (acceptLanguage: string) => string;
 }
@@ -41,15 +43,16 @@ const MOVED_JSON = jsonText('{"session_moved":true}');
 
 export function rowLine(hit: Hit, texts: LineTexts): string {
   const names = hit.names ?? NO_NAMES;
+  const place = hit.place ?? NOWHERE;
   const deviceType = hit.deviceTypeSent === '' ? names.deviceTypeJson : jsonText(hit.deviceTypeSent);
   const platform = hit.platformSent === '' ? names.osJson : jsonText(hit.platformSent);
   return `["row","","",${jsonText(hit.siteId)},"${hit.eventId}","${sourceOf(hit)}","${hit.type}",${jsonText(hit.eventName)},${
     hit.timestamp
   },${hit.receivedAt},${jsonText(hit.visitorId)},${jsonText(hit.sessionId)},${jsonText(hit.userId)},${
     hit.cookieless
-  },${valueJson(hit)},${hit.sourceJson},${(hit.place ?? NOWHERE).json},${names.browserJson},${deviceType},${names.modelJson},${platform},${
+  },${valueJson(hit)},${hit.sourceJson},${place.json},${texts.timezoneJson(hit.timezoneSent) ?? place.timezoneJson},${names.browserJson},${deviceType},${names.modelJson},${platform},${
     hit.screenWidth
-  },${hit.screenHeight},${texts.languageJson(hit.acceptLanguage)},${texts.enrichmentJson()},${jsonText(hit.bot)},${jsonText(
+  },${hit.screenHeight},${texts.languageJson(hit.acceptLanguage)},${texts.enrichmentJson()},${hit.bot.json},${jsonText(
     hit.idempotencyKey,
   )},${texts.logIdJson},${hit.partition},${hit.offset},${
     hit.kind === 'event' ? eventDetailJson(hit) : hit.sessionMoved ? MOVED_JSON : '""'
@@ -81,7 +84,7 @@ export function bareLine(line: BareLine, texts: LineTexts): string {
     line.source
   }","${line.type}","",${line.receivedAt},${line.receivedAt},${jsonText(line.visitorId)},"",${jsonText(
     line.userId,
-  )},false,null,"",{},${NO_SOURCE_JSON},${NOWHERE.json},${NO_NAMES.browserJson},"",${NO_NAMES.modelJson},"",0,0,"",${texts.enrichmentJson()},"","",${
+  )},false,null,"",{},${NO_SOURCE_JSON},${NOWHERE.json},${NOWHERE.timezoneJson},${NO_NAMES.browserJson},"",${NO_NAMES.modelJson},"",0,0,"",${texts.enrichmentJson()},"","","",${
     texts.logIdJson
   },${line.partition},${line.offset},${jsonText(line.detail)}]\n`;
 }

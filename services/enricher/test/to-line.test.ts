@@ -76,6 +76,7 @@ describe('to-line: every column of records-columns.ts in its place', () => {
       language: 'de-CH',
       enrichment: expect.stringMatching(/^steps-\d+ ua-1\.0\.41 lists-[0-9a-f]{8} geo-.*\d{4}-\d\d-\d\d$/),
       bot: '',
+      bot_reason: '',
       idempotency_key: '',
       log_id: expect.stringMatching(/./),
       raw_partition: 0,

@@ -24,7 +24,7 @@ export function createDropExcluded(registry: Registry): Step {
       country: hit.place?.country ?? '',
       userAgent: hit.userAgent,
       visitorId: hit.visitorId,
-      bot: hit.bot,
+      bot: hit.bot.name,
     });
     return rule === undefined ? undefined : { outcome: 'dropped', reason: excludedBy(rule), ruleId: rule.ruleId };
   };

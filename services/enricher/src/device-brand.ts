@@ -1,0 +1,28 @@
+/** Makers by how their models are numbered: the cases that ua-parser-js misses once a user agent says no `Build/`. */
+const BRANDS: readonly (readonly [brand: string, pattern: RegExp])[] = [
+  ['Google', /^(?:Pixel|Nexus (?:5X|6P)|Chromecast)\b/],
+  ['Samsung', /^(?:SM|GT|SCH|SGH|SHV|SPH|SC)-[A-Z]?\d|^SC-\d\d[A-Z]/],
+  ['Motorola', /^(?:moto|motorola|XT\d{4})\b/i],
+  ['Xiaomi', /^(?:Mi|MI|Redmi|POCO|M2\d{3}[A-Z]|2[0-5]\d{5,}[A-Z]|MiTV)/],
+  ['Realme', /^RMX\d{4}/],
+  ['OPPO', /^CPH\d{4}/],
+  ['vivo', /^(?:vivo|V2\d{3}|I2\d{3})/],
+  ['OnePlus', /^(?:ONEPLUS|OnePlus|(?:LE|KB|IN|NE|AC|DE|DN|EB|GN|HD|IV|MT)2\d{3})/],
+  ['Sony', /^(?:SO-\d\d[A-Z]|XQ-[A-Z]{2}\d|SOG\d|SOV\d|BRAVIA)/],
+  ['Huawei', /^(?:HUAWEI|[A-Z]{3}-(?:L|LX|AL|TL|NX)\d)/],
+  ['Sharp', /^(?:SH-\d\d[A-Z]|SHG\d|SHV\d|AQUOS)/],
+  ['Nokia', /^Nokia/],
+  ['Infinix', /^Infinix/],
+  ['TECNO', /^TECNO/],
+  ['itel', /^itel/],
+  ['Fairphone', /^(?:FP\d|Fairphone)/],
+  ['Nothing', /^(?:A0(?:63|65|142)|Nothing)/],
+  ['Lenovo', /^(?:Lenovo|TB-?[A-Z]?\d)/],
+  ['LG', /^LM-[A-Z]\d/],
+  ['Meta', /^Quest\b/],
+];
+
+/** Empty where nothing is known. */
+export function deviceBrand(model: string): string {
+  return BRANDS.find(([, pattern]) => pattern.test(model))?.[0] ?? '';
+}
