@@ -1,7 +1,7 @@
 -- Rows with a session_id, bots left out, summed up by the session_id that they were given. Entry and exit are by event time,
 -- pageviews before other events; the attributes are the first event's, by event time and a hash of event_id. So batches may come in any order.
 -- A server event is counted, and neither starts nor prolongs: `visited` is false and the times say nothing where there is nothing else.
--- `$engagement` prolongs, and is counted nowhere.
+-- Events of Weir's own, as `$engagement`, whose names begin with a `$`, prolong and are counted nowhere.
 CREATE TABLE IF NOT EXISTS session_fragments
 (
     site_id LowCardinality(String),
@@ -27,7 +27,8 @@ SETTINGS non_replicated_deduplication_window = 10000, fsync_after_insert = 1, fs
 CREATE MATERIALIZED VIEW IF NOT EXISTS sessions_fill TO session_fragments AS
 WITH
     source != 'server' AS of_visitor,
-    of_visitor AND event_name != '$engagement' AS visits,
+    NOT startsWith(event_name, '$') AS counts,
+    of_visitor AND counts AS visits,
     bitOr(bitShiftLeft(toUInt128(toUnixTimestamp64Milli(timestamp)), 64), toUInt128(sipHash64(event_id))) AS place,
     bitShiftLeft(toUInt128(1), 112) AS after_all
 SELECT
@@ -38,7 +39,7 @@ SELECT
     min(if(of_visitor, timestamp, toDateTime64('2200-01-01 00:00:00', 3, 'UTC'))) AS started_at,
     max(if(of_visitor, timestamp, toDateTime64(0, 3, 'UTC'))) AS ended_at,
     countIf(type = 'pageview') AS pageviews,
-    countIf(type = 'event' AND event_name != '$engagement') AS events,
+    countIf(type = 'event' AND counts) AS events,
     argMinStateIf(pathname, if(type = 'pageview', place, bitOr(place, after_all)), visits) AS entry_path,
     argMaxStateIf(pathname, if(type = 'pageview', bitOr(place, after_all), place), visits) AS exit_path,
     argMinStateIf(arrayStringConcat(arrayMap(text -> replaceAll(text, '\0', ''), [

@@ -1,5 +1,5 @@
 -- One row for each session. A bounce is one pageview and no other event; the duration goes to the last hit, `$engagement` included.
--- What was only ever named by server events, or is nothing but `$engagement`, is no session.
+-- What was only ever named by server events, or has nothing but `$engagement`, is no session.
 CREATE VIEW IF NOT EXISTS sessions AS
 WITH
 (
