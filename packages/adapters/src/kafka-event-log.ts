@@ -67,7 +67,7 @@ export async function openKafkaEventLog(config: KafkaEventLogConfig): Promise<Ka
     openKafkaTable({ link: link(PATIENT, [named(name)]), appender, topic: named(name), logger });
 
   const registry = await openTable(TABLE_REGISTRY);
-  const logId = await claimLogId(registry, randomUUID()).finally(() => registry.close());
+  const logId = await claimLogId(registry, randomUUID).finally(() => registry.close());
 
   async function append(topic: string, records: readonly AppendRecord[]): Promise<readonly AppendOutcome[]> {
     const places = new Map<number, number[]>();
