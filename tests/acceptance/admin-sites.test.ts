@@ -2,7 +2,7 @@ import { eventually } from '@weir/testkit/eventually';
 import { sendHttp } from '@weir/testkit/http-client';
 import { bearer } from '@weir/testkit/weir-client';
 import { expectEnvelope, expectIdentifyError, expectNoBody } from './expect-answers.ts';
-import { useWeir } from './use-weir.ts';
+import { inForceEverywhere, useWeir } from './use-weir.ts';
 
 const weir = useWeir();
 const site = { name: 'Shop', domain: 'shop.example' };
@@ -34,6 +34,10 @@ describe('decisions, Admin API: sites', () => {
     { ...site, domain: 'not a domain' },
     { ...site, timezone: 'Mars/Phobos' },
     { ...site, site_id: '../x' },
+    { ...site, query_allow: 'q' },
+    { ...site, query_allow: [''] },
+    { ...site, query_allow: ['q', 'q'] },
+    { ...site, query_allow: Array.from({ length: 101 }, (_, index) => `q${index}`) },
     { ...site, site_id: 'a b' },
     [],
     '{"name":',
@@ -62,6 +66,38 @@ describe('decisions, Admin API: sites', () => {
       expectEnvelope(await weir.admin('PATCH', `/sites/${id}`, wrong), 400);
     }
     expectEnvelope(await weir.admin('PATCH', '/sites/no-such-site', { name: 'x' }), 404);
+  });
+
+  test('query_allow: "Query strings of stored URLs can be cut per site to an allow-list" (issue 5)', async () => {
+    const id = await weir.createSite();
+    const allow = async (change: object) => {
+      const { query_allow } = (await weir.must(200, 'PATCH', `/sites/${id}`, change)) as { query_allow: unknown };
+      await inForceEverywhere();
+      return query_allow;
+    };
+    const visit = (event_name: string) =>
+      weir.collect({
+        ...{ site_id: id, visitor_id: 'v', session_id: 's', type: 'event', event_name },
+        url: 'https://shop.example/list?page=2&token=t&utm_source=news&gclid=1',
+        referrer: 'https://shop.example/?token=t&page=1',
+      });
+    expect(((await weir.must(200, 'GET', `/sites/${id}`)) as { query_allow: unknown }).query_allow).toBeNull();
+    await visit('all');
+    expect(await allow({ query_allow: ['page', 'q'] })).toEqual(['page', 'q']);
+    expect(await allow({ name: 'New' })).toEqual(['page', 'q']);
+    await visit('listed');
+    expect(await allow({ query_allow: [] })).toEqual([]);
+    await visit('none');
+    expect(await allow({ query_allow: null })).toBeNull();
+    const rows = await weir.rows('events', id, 3, 'event_name, url, referrer, utm_source, click_id_type');
+    const tags = { utm_source: 'news', click_id_type: 'gclid' };
+    const page = 'https://shop.example/list';
+    const from = 'https://shop.example/';
+    expect(Object.fromEntries(rows.map(({ event_name, ...row }) => [event_name, row]))).toEqual({
+      all: { ...tags, url: `${page}?page=2&token=t&utm_source=news&gclid=1`, referrer: `${from}?token=t&page=1` },
+      listed: { ...tags, url: `${page}?page=2`, referrer: `${from}?page=1` },
+      none: { ...tags, url: page, referrer: from },
+    });
   });
 
   test('DELETE removes the site with its keys: 404 and 401 within a second', async () => {

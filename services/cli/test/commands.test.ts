@@ -1,3 +1,4 @@
+import { eventually } from '@weir/testkit/eventually';
 import { ADMIN_TOKEN, type ControlHarness, openControlHarness } from '../../control/test/control-harness.ts';
 import { cli } from './cli-harness.ts';
 
@@ -20,6 +21,15 @@ test('site add, list, show, set, remove', async () => {
   expect((await run('site', 'set', 'shop', '--limit-events', '6000', '--json')).json.limits).toEqual({ events: 6000 });
   expect((await run('site', 'set', 'shop', '--limit-events', 'default', '--json')).json.limits).toEqual({});
   expect((await run('site', 'show', 'shop')).out).toMatch(/site_id +shop\n/);
+  expect((await run('site', 'set', 'shop', '--query-allow', 'page, q', '--json')).json.query_allow).toEqual([
+    'page',
+    'q',
+  ]);
+  expect((await run('site', 'set', 'shop', '--name', 'S', '--json')).json.query_allow).toEqual(['page', 'q']);
+  expect((await run('site', 'set', 'shop', '--query-allow', 'none', '--json')).json.query_allow).toEqual([]);
+  expect((await run('site', 'set', 'shop', '--query-allow', 'all', '--json')).json.query_allow).toBeNull();
+  const cut = await run('site', 'add', 'example.com', '--id', 'cut', '--query-allow', 'q', '--json');
+  expect(cut.json).toMatchObject({ query_allow: ['q'], timezone: 'UTC' });
   const taken = await run('site', 'add', 'example.com', '--id', 'shop');
   expect([taken.exitCode, taken.out, taken.err]).toEqual([1, '', 'weir: site_id shop is taken\n']);
   expect((await run('site', 'remove', 'shop')).out).toBe('removed shop\n');
@@ -41,6 +51,18 @@ test('key add, list, revoke; exclusion add, list, remove', async () => {
   expect((await run('exclusion', 'remove', rule.rule_id, '--site', 'k')).exitCode).toBe(0);
   const refused = await run('exclusion', 'add', 'ip', 'x', '--site', 'k');
   expect([refused.exitCode, refused.err]).toEqual([1, expect.stringContaining('must be an IP address or a CIDR')]);
+});
+
+test('visitor unlink: a record of the log, which the audit counts as an identify', async () => {
+  await run('site', 'add', 'example.com', '--id', 'v');
+  const named = await run('visitor', 'unlink', 'v_1', '--user', '42', '--site', 'v');
+  expect([named.exitCode, named.out]).toEqual([0, 'unlinked v_1 from 42\n']);
+  const nobody = await run('visitor', 'unlink', 'v_1', '--site', 'v');
+  expect([nobody.exitCode, nobody.err]).toEqual([1, 'weir: a user of this visitor not found\n']);
+  await eventually('the record to be an outcome', async () => {
+    const sql = "SELECT outcome, reason FROM outcomes WHERE site_id = 'v'";
+    expect((await run('sql', sql, '--json')).json.rows).toEqual([{ outcome: 'identify', reason: 'unlink' }]);
+  });
 });
 
 test('sql, status, audit', async () => {

@@ -1,3 +1,5 @@
+import { QUERY_ALLOW_NAME_CHARS_MAX, QUERY_ALLOW_NAMES_MAX } from '@weir/domain/query-allow';
+
 /** Bodies of the admin API (decisions.md, Admin API), as JSON Schema: what the routes check and the OpenAPI document shows. */
 export const SITE_ID_PATTERN = '^[A-Za-z0-9_-]{1,64}$';
 const name = { type: 'string', minLength: 1, maxLength: 255, pattern: '\\S' } as const;
@@ -14,13 +16,32 @@ const limits = {
   additionalProperties: false,
 } as const;
 
+/** Null: everything is kept; empty: nothing. */
+const queryAllow = {
+  type: 'array',
+  nullable: true,
+  maxItems: QUERY_ALLOW_NAMES_MAX,
+  uniqueItems: true,
+  items: { type: 'string', minLength: 1, maxLength: QUERY_ALLOW_NAME_CHARS_MAX },
+} as const;
+
 export const NEW_SITE = {
   type: 'object',
   required: ['name', 'domain'],
-  properties: { name, domain, timezone, limits, site_id: { type: 'string', pattern: SITE_ID_PATTERN } },
+  properties: {
+    name,
+    domain,
+    timezone,
+    limits,
+    query_allow: queryAllow,
+    site_id: { type: 'string', pattern: SITE_ID_PATTERN },
+  },
 } as const;
 
-export const SITE_CHANGE = { type: 'object', properties: { name, domain, timezone, limits } } as const;
+export const SITE_CHANGE = {
+  type: 'object',
+  properties: { name, domain, timezone, limits, query_allow: queryAllow },
+} as const;
 
 export const NEW_KEY = {
   type: 'object',

@@ -5,11 +5,19 @@ const ajv = new Ajv({ strict: true, allowUnionTypes: true });
 
 export type Checked<T> = { readonly value: T } | { readonly problem: string };
 
-/** A check of a request's body. `null` in an optional top-level field means absent (decisions.md). */
+interface BodySchema {
+  readonly properties?: Readonly<Record<string, { readonly nullable?: boolean }>>;
+}
+
+/** A check of a request's body. `null` in an optional top-level field means absent (decisions.md), but where it is `nullable`. */
 export function compileBody<T>(schema: object): (body: object) => Checked<T> {
   const validate = ajv.compile<T>(schema as JSONSchemaType<T>);
+  const { properties = {} } = schema as BodySchema;
+  const isNullable = (name: string): boolean => Object.hasOwn(properties, name) && properties[name]?.nullable === true;
   return (body) => {
-    const value: unknown = Object.fromEntries(Object.entries(body).filter(([, field]) => field !== null));
+    const value: unknown = Object.fromEntries(
+      Object.entries(body).filter(([name, field]) => field !== null || isNullable(name)),
+    );
     if (validate(value)) return { value };
     return { problem: problemOf(validate.errors?.[0]) };
   };

@@ -45,6 +45,7 @@ describe('sites', () => {
         domain: 'shop.example',
         timezone: 'UTC',
         limits: {},
+        query_allow: null,
         created_at: expect.stringMatching(/Z$/),
       },
     });

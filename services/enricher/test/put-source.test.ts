@@ -4,7 +4,7 @@ import { createPageUrls } from '../src/page-url.ts';
 import { createReferrers } from '../src/referrer.ts';
 import { loadSourceLists } from '../src/source-lists.ts';
 import { attribute } from '../src/traffic.ts';
-import { type EnrichHarness, openEnrichHarness, pageview } from './enrich-harness.ts';
+import { type EnrichHarness, openEnrichHarness, pageview, SITE } from './enrich-harness.ts';
 
 const sources = createSources(loadSourceLists(), publicSuffixOf);
 const pageUrl = createPageUrls();
@@ -52,6 +52,42 @@ describe('referrers', () => {
     ['https://me.github.io/', 'Referral', 'GitHub'],
     ['https://blog.someone.co.uk/post', 'Referral', 'someone.co.uk'],
     ['http://192.0.2.1/', 'Referral', '192.0.2.1'],
+    ['https://images.google.fr/', 'Organic Search', 'Google Images'],
+    ['https://www.google.com/imgres?q=x', 'Organic Search', 'Google Images'],
+    ['https://news.google.com/', 'Organic Search', 'Google News'],
+    ['https://www.google.com.br/', 'Organic Search', 'Google'],
+    ['https://google.notgoogle.com/', 'Referral', 'notgoogle.com'],
+    ['https://google.blogspot.com/', 'Referral', 'google.blogspot.com'],
+    ['https://es.search.yahoo.com/', 'Organic Search', 'Yahoo!'],
+    ['https://yandex.com.tr/search', 'Organic Search', 'Yandex'],
+    ['https://nam02.safelinks.protection.outlook.com/?url=x', 'Email', 'Outlook.com'],
+    ['https://shop.us1.list-manage.com/track/click', 'Email', 'Mailchimp'],
+    ['https://webmail.provider.example.org/', 'Email', 'webmail.provider.example.org'],
+    ['https://mail2.someone.de/', 'Email', 'mail2.someone.de'],
+    ['https://mail.de/', 'Referral', 'mail.de'],
+    ['https://mail.python.org/archives/', 'Referral', 'Python Mailing Lists'],
+    ['https://www.amazon.co.uk/dp/1', 'Organic Shopping', 'Amazon'],
+    ['https://www.facebook.com/marketplace/item/1', 'Organic Shopping', 'Facebook Marketplace'],
+    ['https://de.pinterest.com/', 'Organic Social', 'Pinterest'],
+    ['https://www.pinterest.co.kr/', 'Organic Social', 'Pinterest'],
+    ['https://meta.ua/', 'Organic Search', 'Meta'],
+    ['https://chat.deepseek.com/', 'AI Assistants', 'DeepSeek'],
+    ['https://chat.mistral.ai/chat', 'AI Assistants', 'Mistral'],
+    ['https://grok.com/', 'AI Assistants', 'Grok'],
+    ['https://x.com/', 'Organic Social', 'X'],
+    ['https://you.com/search?q=x', 'AI Assistants', 'You'],
+    ['https://www.phind.com/', 'AI Assistants', 'Phind'],
+    ['https://www.meta.ai/', 'AI Assistants', 'Meta AI'],
+    ['https://duckduckgo.com/chat', 'AI Assistants', 'Duck.ai'],
+    ['android-app://com.google.android.gm/', 'Email', 'Gmail'],
+    ['android-app://com.Slack', 'Organic Social', 'Slack'],
+    ['android-app://com.openai.chatgpt/', 'AI Assistants', 'ChatGPT'],
+    ['android-app://com.amazon.mShop.android.shopping/', 'Organic Shopping', 'Amazon'],
+    ['android-app://org.some.app/', 'Referral', 'org.some.app'],
+    ['https://www.google.com./', 'Organic Search', 'Google'],
+    ['about:blank', 'Direct', ''],
+    ['chrome-extension://abcdef/page.html', 'Direct', ''],
+    ['file:///home/me/page.html', 'Direct', ''],
   ])('%s: %s, %s', (referrer, channel, source) => {
     expect(of(PAGE, referrer)).toEqual([channel, source]);
   });
@@ -74,8 +110,26 @@ describe('tags and click IDs', () => {
     ['?ttclid=1', 'Paid Social', 'TikTok'],
     ['?dclid=1', 'Display', 'Google'],
     ['?gclid=', 'Direct', ''],
+    ['?gbraid=1', 'Paid Search', 'Google'],
+    ['?wbraid=1', 'Paid Search', 'Google'],
+    ['?twclid=1', 'Paid Social', 'X'],
+    ['?li_fat_id=1', 'Paid Social', 'LinkedIn'],
+    ['?yclid=1', 'Paid Search', 'Yandex'],
+    ['?epik=1', 'Paid Social', 'Pinterest'],
+    ['?rdt_cid=1', 'Paid Social', 'Reddit'],
+    ['?ScCid=1', 'Paid Social', 'Snapchat'],
+    ['?source=hn', 'Organic Social', 'Hacker News'],
+    ['?utm_source=free', 'Unassigned', 'free'],
+    ['?utm_source=meta&utm_medium=paid', 'Paid Social', 'Facebook'],
+    ['?utm_source=(direct)&utm_medium=(none)', 'Direct', ''],
   ])('%s: %s, %s', (query, channel, source) => {
     expect(of(`${PAGE}${query}`, '')).toEqual([channel, source]);
+  });
+
+  test('a referrer that is known says more than a click ID of unpaid links', () => {
+    expect(of(`${PAGE}?fbclid=1`, 'https://l.instagram.com/')).toEqual(['Organic Social', 'Instagram']);
+    expect(of(`${PAGE}?fbclid=1`, 'https://blog.example.org/')).toEqual(['Organic Social', 'Facebook']);
+    expect(of(`${PAGE}?gclid=1`, 'https://www.youtube.com/')).toEqual(['Paid Search', 'Google']);
   });
 
   test('a tag wins over the referrer', () => {
@@ -93,15 +147,34 @@ describe('the columns of a hit', () => {
   });
   afterAll(() => harness.close());
 
-  test('hits from the site and its subdomains are internal referrers', async () => {
-    const [own, sub, lookalike] = await harness.enrich(
-      { body: pageview({ referrer: 'https://www.example.com/a' }) },
-      { body: pageview({ referrer: 'https://docs.example.com/a' }) },
-      { body: pageview({ referrer: 'https://notexample.com/a' }) },
+  test('"the same registrable domain as the page\'s host or the site\'s is internal": Direct, the referrer stays', async () => {
+    const internal = [
+      { referrer: 'https://www.example.com/a' },
+      { referrer: 'https://docs.example.com/a' },
+      { referrer: 'https://EXAMPLE.com./a' },
+      { referrer: 'https://a.other.co.uk/', url: 'https://b.other.co.uk/' },
+      { referrer: 'https://a.example.com/', url: 'https://b.other.co.uk/' },
+      { referrer: 'http://192.0.2.1/', url: 'http://192.0.2.1/' },
+      { referrer: 'https://mail.example.com/' },
+      { referrer: 'https://xn--mnchen-3ya.example/', url: '/', hostname: 'www.M\u00fcnchen.example' },
+    ];
+    const rows = await harness.enrich(...internal.map((fields) => ({ body: pageview(fields) })));
+    expect(rows).toEqual(
+      internal.map(({ referrer }) =>
+        expect.objectContaining({ channel: 'Direct', traffic_source: '', referrer_domain: '', referrer }),
+      ),
     );
-    expect(own).toMatchObject({ channel: 'Direct', referrer_domain: '', referrer: 'https://www.example.com/a' });
-    expect(sub).toMatchObject({ channel: 'Direct', traffic_source: '' });
-    expect(lookalike).toMatchObject({ channel: 'Referral', referrer_domain: 'notexample.com' });
+    const external = [
+      ['https://notexample.com/a', 'notexample.com'],
+      ['https://example.com.evil.org/', 'evil.org'],
+      ['https://me.github.io/', 'me.github.io'],
+      ['http://192.0.2.2/', '192.0.2.2'],
+      ['android-app://com.example/', 'com.example'],
+    ] as const;
+    const url = 'https://you.github.io/';
+    const others = await harness.enrich(...external.map(([referrer]) => ({ body: pageview({ referrer, url }) })));
+    expect(others.map((row) => row.referrer_domain)).toEqual(external.map(([, domain]) => domain));
+    expect(others.map((row) => row.channel)).toEqual(external.map(() => 'Referral'));
   });
 
   test('"url without its fragment"; tags "taken from the url\'s query where the field is not sent"', async () => {
@@ -119,5 +192,52 @@ describe('the columns of a hit', () => {
     );
     expect(path).toMatchObject({ url: '/a/b?utm_source=q', pathname: '/a/b', hostname: '', utm_source: 'q' });
     expect(fields).toMatchObject({ hostname: 'h.example', pathname: '/virtual' });
+  });
+
+  test('"recognised and stripped from the stored page path but kept as type"', async () => {
+    const pathname = '/a?x=1&GCLID=2&utm_id=3&via=v&ref=r&source=s';
+    const [both, alone] = await harness.enrich(
+      { body: pageview({ url: 'https://example.com/a?msclkid=1', pathname }) },
+      { body: pageview({ url: '', pathname }) },
+    );
+    // The url is stored "without its fragment" (tables.md), and with all else.
+    expect(both).toMatchObject({
+      url: 'https://example.com/a?msclkid=1',
+      pathname: '/a?x=1',
+      click_id_type: 'msclkid',
+    });
+    expect(alone).toMatchObject({ pathname: '/a?x=1', click_id_type: 'gclid', via: 'v', ref: 'r', source_param: 's' });
+  });
+
+  test('"Query strings of stored URLs can be cut per site to an allow-list"', async () => {
+    const site = harness.registry.site(SITE);
+    if (site === undefined) throw new Error('the harness has a site');
+    const hit = {
+      body: pageview({
+        url: 'https://example.com/a?q=1&email=me%40x.org&utm_source=news&gclid=2#part',
+        pathname: '/a?q=1&email=me',
+        referrer: 'https://www.google.com/search?q=2&email=me#secret',
+      }),
+    };
+    const tags = { utm_source: 'news', click_id_type: 'gclid', referrer_domain: 'google.com' };
+    const cut = async (queryAllow: readonly string[]) => {
+      await harness.registry.putSite({ ...site, queryAllow });
+      return (await harness.enrich(hit))[0];
+    };
+    expect(await cut(['q'])).toMatchObject({
+      ...tags,
+      url: 'https://example.com/a?q=1',
+      pathname: '/a?q=1',
+      referrer: 'https://www.google.com/search?q=2',
+    });
+    const none = { ...tags, url: 'https://example.com/a', pathname: '/a', referrer: 'https://www.google.com/search' };
+    expect(await cut([])).toMatchObject(none);
+    await harness.registry.putSite(site);
+    expect((await harness.enrich(hit))[0]).toMatchObject({
+      ...tags,
+      url: 'https://example.com/a?q=1&email=me%40x.org&utm_source=news&gclid=2',
+      pathname: '/a?q=1&email=me',
+      referrer: 'https://www.google.com/search?q=2&email=me#secret',
+    });
   });
 });

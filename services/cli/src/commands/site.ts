@@ -10,8 +10,11 @@ interface SiteView {
   readonly domain: string;
   readonly timezone: string;
   readonly limits: Readonly<Record<string, number>>;
+  readonly query_allow: readonly string[] | null;
   readonly created_at: string;
 }
+
+type QueryAllow = readonly string[] | 'all';
 
 interface SiteOptions {
   readonly json?: boolean;
@@ -19,11 +22,13 @@ interface SiteOptions {
   readonly name?: string;
   readonly domain?: string;
   readonly timezone?: string;
+  readonly queryAllow?: QueryAllow;
   readonly limitCollect?: number | 'default';
   readonly limitEvents?: number | 'default';
   readonly limitIdentify?: number | 'default';
 }
 
+const QUERY_ALLOW = 'query parameters that stored URLs keep: names with commas between, "none", or "all"';
 const show = (site: SiteView): string => fields({ ...site });
 
 export function addSiteCommands(program: Command, context: CommandContext): void {
@@ -44,9 +49,10 @@ export function addSiteCommands(program: Command, context: CommandContext): void
     .option('--name <name>', 'its name; default: the domain')
     .option('--id <site_id>', 'its ID, 1 to 64 of A-Z a-z 0-9 _ -; default: a new one')
     .option('--timezone <zone>', 'an IANA time zone; default: UTC')
+    .option('--query-allow <names>', QUERY_ALLOW, readQueryAllow)
     .action(async (domain: string, options: SiteOptions) => {
-      const { id, name = domain, timezone } = options;
-      const body = { name, domain, ...(id && { site_id: id }), ...(timezone && { timezone }) };
+      const { id, name = domain } = options;
+      const body = { ...changeOf(options), name, domain, ...(id && { site_id: id }) };
       print(io, options.json, await client().call<SiteView>('POST', '/sites', body), show);
     });
 
@@ -73,10 +79,12 @@ export function addSiteCommands(program: Command, context: CommandContext): void
     'weir site set shop --name "The shop"',
     'weir site set shop --limit-events 6000',
     'weir site set shop --limit-events default',
+    'weir site set shop --query-allow page,q',
   )
     .option('--name <name>')
     .option('--domain <domain>')
     .option('--timezone <zone>', 'an IANA time zone')
+    .option('--query-allow <names>', QUERY_ALLOW, readQueryAllow)
     .option('--limit-collect <n>', 'hits a minute and address, or "default"', readLimit)
     .option('--limit-events <n>', 'events a minute and key, or "default"', readLimit)
     .option('--limit-identify <n>', 'identify calls a minute and key, or "default"', readLimit)
@@ -97,9 +105,16 @@ export function addSiteCommands(program: Command, context: CommandContext): void
 }
 
 function changeOf(options: SiteOptions): object {
-  const { name, domain, timezone, limitCollect: collect, limitEvents: events, limitIdentify: identify } = options;
+  const { name, domain, timezone, queryAllow } = options;
+  const { limitCollect: collect, limitEvents: events, limitIdentify: identify } = options;
   const limits = defined({ collect: limitOf(collect), events: limitOf(events), identify: limitOf(identify) });
-  return defined({ name, domain, timezone, limits: Object.keys(limits).length > 0 ? limits : undefined });
+  return defined({
+    name,
+    domain,
+    timezone,
+    query_allow: queryAllow === 'all' ? null : queryAllow,
+    limits: Object.keys(limits).length > 0 ? limits : undefined,
+  });
 }
 
 function defined(values: Readonly<Record<string, unknown>>): object {
@@ -115,4 +130,9 @@ function readLimit(text: string): number | 'default' {
   if (text === 'default') return text;
   if (!/^[1-9]\d{0,9}$/.test(text)) throw new InvalidArgumentError('a whole number from 1, or "default".');
   return Number(text);
+}
+
+function readQueryAllow(text: string): QueryAllow {
+  if (text === 'all') return text;
+  return text === 'none' ? [] : text.split(',').map((name) => name.trim());
 }

@@ -17,6 +17,7 @@ interface SiteFields {
   readonly domain?: string;
   readonly timezone?: string;
   readonly limits?: Readonly<Record<keyof SiteLimits, number | null>>;
+  readonly query_allow?: readonly string[] | null;
 }
 
 export function siteRoutes(router: Router, deps: ControlDeps, serial: Serial): void {
@@ -36,6 +37,7 @@ export function siteRoutes(router: Router, deps: ControlDeps, serial: Serial): v
           name,
           domain,
           limits,
+          query_allow: queryAllow,
         } = checked.value;
         if (!isTimezone(timezone)) return invalid(TIMEZONE_RULE);
         if (registry.site(siteId) !== undefined) return conflict(`site_id ${siteId} is taken`);
@@ -47,6 +49,7 @@ export function siteRoutes(router: Router, deps: ControlDeps, serial: Serial): v
           domain: domain.toLowerCase(),
           timezone,
           limits: changeLimits({}, limits),
+          ...(queryAllow && { queryAllow }),
           createdAt: deps.clock(),
         };
         await registry.putSite(site);
@@ -65,14 +68,17 @@ export function siteRoutes(router: Router, deps: ControlDeps, serial: Serial): v
         if (site === undefined) return notFound('site');
         const checked = checkChange(request.body);
         if ('problem' in checked) return invalid(checked.problem);
+        const { queryAllow: allowed, ...rest } = site;
         const { name = site.name, domain = site.domain, timezone = site.timezone, limits } = checked.value;
+        const { query_allow: queryAllow = allowed } = checked.value;
         if (!isTimezone(timezone)) return invalid(TIMEZONE_RULE);
         const changed: Site = {
-          ...site,
+          ...rest,
           name,
           domain: domain.toLowerCase(),
           timezone,
           limits: changeLimits(site.limits, limits),
+          ...(queryAllow && { queryAllow }),
         };
         await registry.putSite(changed);
         return ok(siteView(changed));
@@ -94,6 +100,7 @@ function siteView(site: Site): object {
     domain: site.domain,
     timezone: site.timezone,
     limits: site.limits,
+    query_allow: site.queryAllow ?? null,
     created_at: timeText(site.createdAt),
   };
 }
