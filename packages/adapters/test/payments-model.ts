@@ -3,13 +3,13 @@ import { identify, type RowFields, T0 } from './clickhouse-harness.ts';
 import { type Act, belongedTo } from './people-model.ts';
 
 /** Visits, identifies and payments of one site, and what docs/people-and-money.md makes of them: a second reading of it. */
-export interface Visit {
+interface Visit {
   readonly session: string;
   readonly visitor: string;
   readonly at: number;
   readonly channel: string;
 }
-export interface Naming {
+interface Naming {
   readonly visitor: string;
   readonly user: string;
   readonly customer: string;
@@ -28,7 +28,7 @@ export interface Payment {
   readonly amount: string;
   readonly asNumber: boolean;
 }
-export interface Story {
+interface Story {
   readonly visits: readonly Visit[];
   readonly namings: readonly Naming[];
   readonly payments: readonly Payment[];

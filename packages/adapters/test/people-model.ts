@@ -45,7 +45,7 @@ export function rowOf(site: string, { kind, visitor, user, at, id, email, plan }
   );
 }
 
-export const before = (a: Act, b: Act): number => a.at - b.at || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0);
+const before = (a: Act, b: Act): number => a.at - b.at || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0);
 
 /** The identifies of a visitor that stand, in time: those that no later unlink takes back. */
 function standing(acts: readonly Act[], visitor: string): readonly Act[] {

@@ -77,6 +77,9 @@ describe('link-visitor (decisions.md, Linking)', () => {
     ]);
     expect(JSON.parse(lines[4]?.detail as string)).toEqual({ profile_id: profileId(SITE, 'u3'), user_id: 'u3' });
     expect(lines[4]).toMatchObject({ source: 'server', type: 'unlink', user_id: 'u3', session_id: '' });
+    // And in the state that is kept between batches.
+    await harness.enrich(say('unlink', 've'));
+    expect((await harness.enrich(event))[0]).toMatchObject({ outcome: 'row', visitor_id: '' });
   });
 
   test('an unlink that names no visitor or user is a dead letter', async () => {
