@@ -1,6 +1,7 @@
 import { channels } from './channels.ts';
+import { countries } from './countries.ts';
 import type { Section } from './section.ts';
 import { sources } from './sources.ts';
 
 /** The document's parts, in order. Each is one file of this folder that exports one function. */
-export const SECTIONS: readonly (() => Section | Promise<Section>)[] = [sources, channels];
+export const SECTIONS: readonly (() => Section | Promise<Section>)[] = [sources, channels, countries];

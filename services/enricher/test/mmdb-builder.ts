@@ -31,15 +31,19 @@ export function buildMmdb({ databaseType, ipVersion, networks, builtAt }: MmdbCo
   });
 
   const data: Buffer[] = [];
+  let length = 0;
   const starts = networks.map(({ record }) => {
-    const start = data.reduce((sum, piece) => sum + piece.length, 0);
-    data.push(encode(record));
+    const start = length;
+    const encoded = encode(record);
+    length += encoded.length;
+    data.push(encoded);
     return start;
   });
+  const numbers = new Map(nodes.map((node, i) => [node, i]));
   const tree = Buffer.alloc(nodes.length * 6);
   const pointer = (side: Node | number | undefined): number => {
     if (side === undefined) return nodes.length;
-    return typeof side === 'number' ? nodes.length + 16 + (starts[side] ?? 0) : nodes.indexOf(side);
+    return typeof side === 'number' ? nodes.length + 16 + (starts[side] ?? 0) : (numbers.get(side) ?? 0);
   };
   nodes.forEach((node, i) => {
     tree.writeUIntBE(pointer(node[0]), i * 6, 3);
@@ -65,6 +69,9 @@ export function bitsOf(address: string, length: number): string {
   const bits = address.split('.').map((part) => Number(part).toString(2).padStart(8, '0'));
   return bits.join('').slice(0, length);
 }
+
+/** What stands before the bits of an IPv4 network in a file of both families. */
+export const IPV4_IN_IPV6 = '0'.repeat(96);
 
 function encode(value: MmdbValue): Buffer {
   if (typeof value === 'string') {

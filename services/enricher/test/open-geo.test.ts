@@ -5,10 +5,9 @@ import { NO_PLACE } from '../src/geo/geo-lookup.ts';
 import { type Geo, openGeo } from '../src/geo/open-geo.ts';
 import { regionCode } from '../src/geo/region-code.ts';
 import { createPlaces } from '../src/place-text.ts';
-import { bitsOf, buildMmdb, type MmdbContent, type MmdbValue } from './mmdb-builder.ts';
+import { bitsOf, buildMmdb, IPV4_IN_IPV6, type MmdbContent, type MmdbValue } from './mmdb-builder.ts';
 
 const BUILT = new Date('2026-03-01T00:00:00Z');
-const V6_MAPPED = '0'.repeat(96);
 
 function maxmindLayout(city: string): MmdbValue {
   return {
@@ -67,7 +66,7 @@ test('the bundled data: both families, IPv4-mapped addresses unwrapped', async (
 });
 
 test("MaxMind's layout, one file for both families", async () => {
-  const bits = V6_MAPPED + bitsOf('192.0.2.0', 24);
+  const bits = IPV4_IN_IPV6 + bitsOf('192.0.2.0', 24);
   const path = write('GeoLite2-City.mmdb', {
     databaseType: 'GeoLite2-City',
     ipVersion: 6,
@@ -91,7 +90,7 @@ test("ip-location-db's flat layout, split by family: each asked only for its own
     databaseType: 'city ipv6',
     ipVersion: 6,
     // An IPv4 address asked of this file would be found here, and be wrong.
-    networks: [{ bits: V6_MAPPED, record: maxmindLayout('Wrong') }],
+    networks: [{ bits: IPV4_IN_IPV6, record: maxmindLayout('Wrong') }],
   });
   write('asn.mmdb', { databaseType: 'GeoLite2-ASN', ipVersion: 4, networks });
   const geo = await open(folder);
