@@ -31,6 +31,8 @@ it('has every path of api.md and decisions.md', () => {
       '/api/admin/pipeline',
       '/api/admin/audit',
       '/api/admin/whoami',
+      '/api/admin/sites/{site_id}/stats',
+      '/api/admin/sites/{site_id}/breakdown',
       '/api/admin/sites/{site_id}/imports',
       '/api/admin/sites/{site_id}/imports/{digest}/chunks',
       '/api/admin/sites/{site_id}/imports/{digest}/finish',

@@ -12,13 +12,13 @@ FROM
   SELECT grouping(bucket) AS is_total, ${bucketOf('timestamp')} AS bucket,
     ${COUNT_HITS}
   FROM ${hits}
-  GROUP BY GROUPING SETS ((bucket), ())
+  GROUP BY ROLLUP (bucket)
   UNION ALL
   SELECT grouping(bucket) AS is_total, ${bucketOf('started_at')} AS bucket,
     ${COUNT_VISITS}
   FROM visit
   WHERE ${began}
-  GROUP BY GROUPING SETS ((bucket), ())
+  GROUP BY ROLLUP (bucket)
 ) AS found
 GROUP BY is_total, bucket
 ORDER BY is_total, bucket`;

@@ -8,10 +8,10 @@ const COMMON: Schema = {
   413: json('The body is too large.', ENVELOPE),
   503: json('A part of Weir is away: send it again.', ENVELOPE),
 };
-const NOT_FOUND: Schema = { 404: json('No such site, key or rule.', ENVELOPE) };
+export const NOT_FOUND: Schema = { 404: json('No such site, key or rule.', ENVELOPE) };
 const TAKEN: Schema = { 409: json('Taken, or as many as there may be.', ENVELOPE) };
 
-function call(operationId: string, summary: string, responses: Schema, request?: Schema): Schema {
+export function call(operationId: string, summary: string, responses: Schema, request?: Schema): Schema {
   return {
     operationId,
     tags: ['admin'],
@@ -28,7 +28,7 @@ function one(name: string): Schema {
 function list(name: string): Schema {
   return success({ type: 'array', items: reference(name) });
 }
-function inPath(...names: string[]): Schema[] {
+export function inPath(...names: string[]): Schema[] {
   return names.map((name) => ({ name, in: 'path', required: true, schema: text }));
 }
 const removed = { 200: json('Removed.', success({ type: 'object' })), ...NOT_FOUND };

@@ -1,6 +1,7 @@
 import { ADMIN_PATHS } from './admin-paths.ts';
 import { ADMIN_SCHEMAS } from './admin-schemas.ts';
 import { INGESTION_PATHS } from './ingestion-paths.ts';
+import { REPORT_PATHS } from './report-paths.ts';
 import { REQUEST_SCHEMAS, type Schema } from './request-schemas.ts';
 import { constant, json, object, RESPONSE_SCHEMAS, text } from './responses.ts';
 
@@ -33,7 +34,7 @@ export function openApiDocument(collectPaths: readonly string[]): Schema {
     },
     servers: [{ url: '/' }],
     tags: [{ name: 'ingestion' }, { name: 'admin' }, { name: 'health' }],
-    paths: { ...INGESTION_PATHS, ...further, ...ADMIN_PATHS, ...HEALTH_PATHS },
+    paths: { ...INGESTION_PATHS, ...further, ...ADMIN_PATHS, ...REPORT_PATHS, ...HEALTH_PATHS },
     components: {
       securitySchemes: {
         apiKey: { type: 'http', scheme: 'bearer', description: 'A server API key of a site.' },
