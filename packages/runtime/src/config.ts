@@ -43,6 +43,9 @@ export type LogLevel = (typeof LOG_LEVELS)[number];
 /** One process works one partition off in order anyway; each further one costs pages in every commit and an insert of its own. */
 const PARTITIONS_EMBEDDED = 1;
 const PARTITIONS_KAFKA = 12;
+/** Each partition inserts on its own: twelve that linger 250 ms make 48 inserts a second, and an insert costs more than a hundred rows. */
+const LINGER_EMBEDDED_MS = 250;
+const LINGER_KAFKA_MS = 1000;
 const TAKEN_PATHS =
   /^\/(api\/(admin(\/.*)?|v1\/events(\/.*)?|identify|collect)|healthz|readyz|metrics|openapi\.json|weir\.js|dashboard(\/.*)?|demo(\/.*)?)$/;
 
@@ -120,7 +123,12 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
       appendLingerMs: whole('WEIR_APPEND_LINGER_MS', 5, 0, 1000),
       writerRowsMax: whole('WEIR_WRITER_ROWS_MAX', 20_000, 1, 100_000),
       writerBytesMax: whole('WEIR_WRITER_BYTES_MAX', 16 * 1024 * 1024, 65_536, 256 * 1024 * 1024),
-      writerLingerMs: whole('WEIR_WRITER_LINGER_MS', 250, 0, 60_000),
+      writerLingerMs: whole(
+        'WEIR_WRITER_LINGER_MS',
+        engines.kafka === undefined ? LINGER_EMBEDDED_MS : LINGER_KAFKA_MS,
+        0,
+        60_000,
+      ),
     },
     engines,
     drainTimeoutMs: whole('WEIR_DRAIN_TIMEOUT_MS', 20_000, 0, 600_000),

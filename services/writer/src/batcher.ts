@@ -12,6 +12,8 @@ export interface BatchLimits {
 export interface Batcher {
   /** False: its raw offset was taken before. Throws `event_log_damaged` where an outcome is missing before it. */
   push(row: Row): boolean;
+  /** Whether `take` has one to give. */
+  ready(partial: boolean): boolean;
   /** The next full batch, or, with `partial`, the open one: never part of a planned range. */
   take(partial: boolean): Batch | undefined;
   /** Full batches that wait. */
@@ -57,6 +59,7 @@ export function createBatcher(first: number, limits: BatchLimits, planned: Plan 
       if (inPlan(row.rawOffset) ? row.rawOffset === planned?.to : open.length >= limits.rowsMax) close();
       return true;
     },
+    ready: (partial) => full.length > 0 || (partial && open[0] !== undefined && !inPlan(open[0].rawOffset)),
     take(partial) {
       if (full.length === 0 && partial && open[0] !== undefined && !inPlan(open[0].rawOffset)) close();
       return full.shift();

@@ -3,7 +3,7 @@ import { GROUP_WRITER, TOPIC_ENRICHED, TOPIC_RAW } from '@weir/domain/topics';
 import type { EventLog, PartitionConsumer, StoredRecord } from '@weir/ports/event-log';
 import { assertLogReaches } from '@weir/runtime/assert-log-reaches';
 import { assertOwned, describeError } from '@weir/runtime/consume-retry';
-import { readRow } from './batch.ts';
+import { type Batch, readRow } from './batch.ts';
 import { type BatchLimits, createBatcher } from './batcher.ts';
 import { decodeProgress, encodeProgress, type Plan, type Progress } from './plan.ts';
 import { createWriteBatch, type WriteBatchDeps } from './write-batch.ts';
@@ -18,8 +18,8 @@ export interface PartitionDeps extends WriteBatchDeps {
 }
 
 /**
- * One enriched partition. Rows gather in the batcher while the batch before is being inserted; `handle` waits while a full
- * batch waits, so at most two batches and one delivery are in memory.
+ * One enriched partition. Rows gather in the batcher while the batch before is being inserted and while others have the turn;
+ * `handle` waits while a full batch waits, so at most two batches and one delivery are in memory.
  */
 export async function openPartition(deps: PartitionDeps): Promise<PartitionConsumer> {
   const { handle, limits, metrics, progress, logger } = deps;
@@ -71,14 +71,18 @@ export async function openPartition(deps: PartitionDeps): Promise<PartitionConsu
     committedNext = next;
   }
 
+  function cut(partial: boolean): Batch {
+    const batch = batcher.take(partial) as Batch;
+    if (batcher.firstRow() === undefined) disarm();
+    tellRoom();
+    committedNext = -1;
+    return batch;
+  }
+
   async function pump(): Promise<void> {
-    for (;;) {
-      const batch = signal.aborted ? undefined : batcher.take(lingerOver);
-      if (batch === undefined) break;
-      if (batcher.firstRow() === undefined) disarm();
-      tellRoom();
-      committedNext = -1;
-      await writeBatch(batch);
+    while (!signal.aborted && batcher.ready(lingerOver)) {
+      const partial = lingerOver;
+      const batch = await writeBatch(() => cut(partial));
       redoing = false;
       const last = batch.rows[batch.rows.length - 1];
       progress.advance(batch.rows.length, (last?.offset ?? readTo) + 1);

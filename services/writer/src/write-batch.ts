@@ -21,8 +21,11 @@ export interface WriteBatchDeps {
   readonly insertSlots: Slots;
 }
 
-/** Writes batches of one partition, one at a time, in order. */
-export type WriteBatch = (batch: Batch) => Promise<void>;
+/**
+ * Writes batches of one partition, one at a time, in order. `cut` gives the batch when its turn to insert has come: rows gather
+ * while other partitions insert, and few large inserts cost the store a fraction of many small ones. Resolves with the batch.
+ */
+export type WriteBatch = (cut: () => Batch) => Promise<Batch>;
 
 /** About two minutes: what is still away then may need a person. */
 const TRIES_BEFORE_ALARM = 30;
@@ -53,25 +56,23 @@ export function createWriteBatch(deps: WriteBatchDeps, redo: Plan | undefined): 
   const { partition, signal } = handle;
   let deadRun = 0;
 
-  async function writePiece(piece: Batch): Promise<Step> {
-    const insert = planInsert(piece, logId, partition);
-    if (redo !== undefined && redo.from === insert.plan.from && !samePlan(redo, insert.plan)) {
-      throw new DependencyError(
-        'event_log_damaged',
-        `partition ${partition}: planned ${JSON.stringify(redo)}, but the log now gives ${JSON.stringify(insert.plan)}`,
-      );
-    }
-    const metadata = encodeProgress({ next: insert.plan.from, plan: insert.plan });
-    const result = await deps.insertSlots(async () => {
+  async function writePiece(next: () => Batch): Promise<Step> {
+    const { piece, insert, result } = await deps.insertSlots(async () => {
       assertOwned(signal, partition);
+      const piece = next();
+      const insert = planInsert(piece, logId, partition);
+      assertAsPlanned(insert.plan);
       const plannedAt = clock();
-      await handle.commit({ offset: (piece.rows[0] as Row).offset, metadata });
+      await handle.commit({
+        offset: (piece.rows[0] as Row).offset,
+        metadata: encodeProgress({ next: insert.plan.from, plan: insert.plan }),
+      });
       if (clock() - plannedAt > PLAN_FRESH_MS) {
         throw new DependencyError('event_log_unavailable', `partition ${partition}: the plan took too long to commit`);
       }
-      const answer = await insertBatch(analytics, insert, logId, partition);
+      const result = await insertBatch(analytics, insert, logId, partition);
       metrics.batch(partition, (clock() - plannedAt) / 1000);
-      return answer;
+      return { piece, insert, result };
     });
     redo = undefined;
     if (result.status === 'refused') return replacePiece(piece, result.error);
@@ -86,6 +87,14 @@ export function createWriteBatch(deps: WriteBatchDeps, redo: Plan | undefined): 
     return { left: [] };
   }
 
+  function assertAsPlanned(plan: Plan): void {
+    if (redo === undefined || redo.from !== plan.from || samePlan(redo, plan)) return;
+    throw new DependencyError(
+      'event_log_damaged',
+      `partition ${partition}: planned ${JSON.stringify(redo)}, but the log now gives ${JSON.stringify(plan)}`,
+    );
+  }
+
   function replacePiece(piece: Batch, error: string): Step {
     if (piece.rows.length > 1) return { left: halve(piece) };
     const asItWas = { rows: piece.rows };
@@ -93,15 +102,23 @@ export function createWriteBatch(deps: WriteBatchDeps, redo: Plan | undefined): 
     return { left: [{ ...asItWas, dead: printable(error).slice(0, DEAD_ERROR_CHARS_MAX) }] };
   }
 
-  return async (batch) => {
-    let pieces: readonly Batch[] = [batch];
-    for (let attempt = 0; pieces.length > 0; ) {
+  return async (cut) => {
+    const taken: { batch?: Batch } = {};
+    let pieces: readonly Batch[] = [];
+    const next = (): Batch => {
+      if (taken.batch === undefined) {
+        taken.batch = cut();
+        pieces = [taken.batch];
+      }
+      return pieces[0] as Batch;
+    };
+    for (let attempt = 0; ; ) {
       assertOwned(signal, partition);
-      const [piece, ...rest] = pieces as [Batch, ...Batch[]];
       try {
-        const { left, stop } = await writePiece(piece);
-        pieces = [...left, ...rest];
+        const { left, stop } = await writePiece(next);
+        pieces = [...left, ...pieces.slice(1)];
         if (stop !== undefined) throw new DependencyError('analytics_refused', stop);
+        if (taken.batch !== undefined && pieces.length === 0) return taken.batch;
         attempt = 0;
       } catch (error) {
         if (isDependencyError(error, 'partition_lost')) throw error;
