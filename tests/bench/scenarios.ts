@@ -1,10 +1,20 @@
 import { distributed } from './distributed.ts';
 import { endToEnd } from './end-to-end.ts';
 import { enrich } from './enrich.ts';
+import { exclusions } from './exclusions.ts';
 import { gateway } from './gateway.ts';
 import { importLog } from './import.ts';
 import { log } from './log.ts';
 import type { Scenario } from './scenario.ts';
 import { write } from './write.ts';
 
-export const SCENARIOS: readonly Scenario[] = [gateway, log, enrich, write, endToEnd, importLog, distributed];
+export const SCENARIOS: readonly Scenario[] = [
+  gateway,
+  log,
+  enrich,
+  exclusions,
+  write,
+  endToEnd,
+  importLog,
+  distributed,
+];

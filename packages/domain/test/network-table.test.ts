@@ -42,6 +42,38 @@ describe('parseNetwork', () => {
   });
 });
 
+describe('IPv6 is read as ipaddr.js reads it', () => {
+  const texts = [
+    '::',
+    '::1',
+    '1::',
+    '2001:DB8::8:800:200c:417a',
+    '1:2:3:4:5:6:7:8',
+    '1:2:3:4:5:6:7::',
+    '::2:3:4:5:6:7:8',
+    'fe80::1%eth0',
+  ];
+  const dotted = ['::ffff:192.0.2.1', '64:ff9b::192.0.2.33'];
+  const wrong = [
+    ':',
+    ':::',
+    '1:2',
+    '1:2:3:4:5:6:7:8:9',
+    '1::2::3',
+    '12345::',
+    'g::',
+    '1:2:3:4:5:6:7:8::',
+    '::1:',
+    ':1::',
+    '1.2.3.4:5',
+  ];
+  test.each([...texts, ...dotted])('%s', (text) => {
+    const bytes = ipaddr.process(text.replace(/%.*/, '')).toByteArray();
+    expect(BigInt(addressNumber(text) ?? -1)).toBe(bytes.reduce((sum, byte) => sum * 256n + BigInt(byte), 0n));
+  });
+  test.each(wrong)('"%s" is none', (text) => expect(addressNumber(text)).toBeUndefined());
+});
+
 describe('the most specific network that holds an address', () => {
   test.each([
     ['10.1.2.3', '10.1.2.3'],
