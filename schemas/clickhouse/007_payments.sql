@@ -51,41 +51,33 @@ FROM
 )
 WHERE (value IS NOT NULL OR value_text != '') AND (customer != '' OR money != '');
 
--- Each visit that has a visitor, with what a payment takes from it, and whose it was when it began.
-CREATE VIEW IF NOT EXISTS person_visits AS
+-- What a payment takes from a visit.
+CREATE VIEW IF NOT EXISTS touches AS
 SELECT
     site_id,
+    session_id,
     visitor_id,
-    profile_id,
+    started_at,
     CAST(
         (
-            began_at, session_id, visitor_id, channel, traffic_source, utm_source, utm_medium, utm_campaign, utm_term, utm_content
+            started_at, session_id, visitor_id, channel, traffic_source, utm_source, utm_medium, utm_campaign, utm_term, utm_content
         ),
         'Tuple(started_at DateTime64(3, \'UTC\'), session_id String, visitor_id String, channel String, traffic_source String, utm_source String, utm_medium String, utm_campaign String, utm_term String, utm_content String)'
     ) AS touch
-FROM
-(
-    SELECT
-        site_id, visitor_id, session_id, started_at AS began_at, channel, traffic_source, utm_source, utm_medium, utm_campaign,
-        utm_term, utm_content
-    FROM sessions
-    WHERE visitor_id != ''
-) AS began
-ASOF LEFT JOIN (SELECT site_id, visitor_id, since AS began_at, profile_id FROM links_in_time) AS was
-    USING (site_id, visitor_id, began_at);
+FROM sessions;
 
 -- Each payment, with whose it is: profile_id of the payment's customer; else of its user; else of its visitor at that time.
 -- visitor_key: the visitor that the server named, itself or by the session; else the customer's where it has no profile.
 CREATE VIEW IF NOT EXISTS payments_owned AS
 SELECT
-    site_id, event_id, event_name, timestamp, received_at, named_session_id, user_id, payment_customer_id, currency,
-    amount_text, amount, customer_visitor_id, own_visitor_id AS visitor_key,
+    site_id, event_id, event_name, timestamp, received_at, user_id, payment_customer_id, currency, amount_text, amount,
+    customer_visitor_id, named_touch, own_visitor_id AS visitor_key,
     multiIf(customer_profile_id != '', customer_profile_id, user_profile_id != '', user_profile_id, was_profile_id) AS profile_id
 FROM
 (
     SELECT
         log.site_id AS site_id, log.event_id AS event_id, log.event_name AS event_name, log.timestamp AS timestamp,
-        log.received_at AS received_at, log.session_id AS named_session_id, log.user_id AS user_id,
+        log.received_at AS received_at, named.touch AS named_touch, log.user_id AS user_id,
         log.payment_customer_id AS payment_customer_id, log.currency AS currency, log.amount_text AS amount_text,
         log.amount AS amount, customers.profile_id AS customer_profile_id, customers.visitor_id AS customer_visitor_id,
         users.profile_id AS user_profile_id, if(log.visitor_id != '', log.visitor_id, named.visitor_id) AS own_visitor_id
@@ -98,7 +90,7 @@ FROM
     ) AS users ON users.site_id = log.site_id AND users.known_user_id = log.user_id
     LEFT JOIN
     (
-        SELECT site_id, session_id, visitor_id FROM sessions
+        SELECT site_id, session_id, visitor_id, touch FROM touches
         WHERE session_id IN (SELECT payments_log.session_id FROM payments_log WHERE payments_log.session_id != '')
     ) AS named ON named.site_id = log.site_id AND named.session_id = log.session_id
 ) AS payers
@@ -113,42 +105,70 @@ ASOF LEFT JOIN
 -- the first one after it. Last touch: the last visit before the payment that was not Direct; where there is none, the visit.
 CREATE VIEW IF NOT EXISTS payments AS
 WITH
-    -- By visitor and by profile, in one pass; only of those who paid.
-    keyed_visits AS
+    -- Visits and payments side by side, by visitor and by profile, so that one pass in time finds the visits of all payments.
+    moments AS
     (
-        SELECT site_id, key, arraySort(groupArray(touch)) AS touches
-        FROM person_visits
-        ARRAY JOIN arrayFilter(key -> length(key) > 1, [concat('v', visitor_id), concat('p', profile_id)]) AS key
-        WHERE key IN (SELECT arrayJoin([concat('v', visitor_key), concat('p', profile_id)]) FROM payments_owned)
-        GROUP BY site_id, key
+        SELECT site_id, key, began_at AS at, false AS is_payment, touch, '' AS event_id
+        FROM
+        (
+            SELECT site_id, visitor_id, profile_id, began_at, touch
+            FROM (SELECT site_id, visitor_id, started_at AS began_at, touch FROM touches WHERE visitor_id != '') AS began
+            ASOF LEFT JOIN (SELECT site_id, visitor_id, since AS began_at, profile_id FROM links_in_time) AS was
+                USING (site_id, visitor_id, began_at)
+        )
+        ARRAY JOIN [concat('v', visitor_id), concat('p', profile_id)] AS key
+        WHERE key != 'p' AND key IN (SELECT arrayJoin([concat('v', visitor_key), concat('p', profile_id)]) FROM payments_owned)
+        UNION ALL
+        SELECT site_id, key, timestamp AS at, true AS is_payment, named_touch AS touch, event_id
+        FROM payments_owned
+        ARRAY JOIN [concat('v', visitor_key), concat('p', profile_id)] AS key
     ),
-    visited AS
+    found AS
     (
         SELECT
-            site_id, event_id, event_name, timestamp, received_at, currency, amount, amount_text, payment_customer_id, user_id,
-            profile_id, customer_visitor_id, named_session_id, visitor_key,
-            anyIf(touches, startsWith(key, 'v')) AS own_touches,
-            anyIf(touches, startsWith(key, 'p')) AS person_touches
-        FROM (SELECT *, arrayJoin([concat('v', visitor_key), concat('p', profile_id)]) AS key FROM payments_owned) AS keyed
-        LEFT JOIN keyed_visits USING (site_id, key)
-        GROUP BY ALL
+            site_id,
+            event_id,
+            anyIf(before, key LIKE 'v%') AS own_before,
+            anyIf(before, key LIKE 'p%') AS person_before,
+            anyIf(marked, key LIKE 'v%') AS own_marked,
+            anyIf(marked, key LIKE 'p%') AS person_marked,
+            anyIf(first, key LIKE 'v%') AS own_first,
+            anyIf(first, key LIKE 'p%') AS person_first
+        FROM
+        (
+            SELECT
+                site_id, event_id, key, is_payment,
+                anyLastIf(touch, NOT is_payment) OVER so_far AS before,
+                anyLastIf(touch, NOT is_payment AND touch.channel != 'Direct') OVER so_far AS marked,
+                anyIf(touch, NOT is_payment) OVER whole AS first
+            FROM moments
+            WINDOW
+                so_far AS (PARTITION BY site_id, key ORDER BY at, is_payment, touch.session_id, event_id ROWS UNBOUNDED PRECEDING),
+                whole AS
+                (
+                    PARTITION BY site_id, key ORDER BY at, is_payment, touch.session_id, event_id
+                    ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING
+                )
+        )
+        WHERE is_payment
+        GROUP BY site_id, event_id
     ),
     touched AS
     (
         SELECT
-            *,
-            if(empty(person_touches), own_touches, person_touches) AS touches,
-            arrayConcat(
-                arrayFilter(touch -> touch.session_id = named_session_id, own_touches),
-                reverse(arrayFilter(touch -> touch.started_at <= timestamp, own_touches)),
-                reverse(arrayFilter(touch -> touch.started_at <= timestamp, person_touches)),
-                own_touches,
-                person_touches
-            )[1] AS visit,
-            touches[1] AS first_touch,
-            arrayLast(touch -> touch.started_at <= timestamp AND touch.channel != 'Direct', touches) AS marked_touch,
-            if(marked_touch.session_id = '', visit, marked_touch) AS last_touch
-        FROM visited
+            payments_owned.*,
+            multiIf(
+                named_touch.session_id != '', named_touch,
+                own_before.session_id != '', own_before,
+                person_before.session_id != '', person_before,
+                own_first.session_id != '', own_first,
+                person_first
+            ) AS visit,
+            if(person_first.session_id != '', person_first, own_first) AS first_touch,
+            if(person_first.session_id != '', person_marked, own_marked) AS marked_touch,
+            if(marked_touch.session_id != '', marked_touch, visit) AS last_touch
+        FROM payments_owned
+        LEFT JOIN found USING (site_id, event_id)
     )
 SELECT
     site_id, event_id, event_name, timestamp, received_at, currency, amount, amount_text, payment_customer_id, user_id, profile_id,
@@ -157,7 +177,7 @@ SELECT
     visit.started_at AS visit_started_at,
     multiIf(
         visit.session_id = '', 'none',
-        visit.session_id = named_session_id, 'named',
+        named_touch.session_id != '', 'named',
         visit.started_at <= timestamp, 'before',
         'after'
     ) AS visit_found,

@@ -142,7 +142,7 @@ export function attributed({ visits, namings }: Story, paid: Payment): object {
   const all = ofPerson.length > 0 ? ofPerson : ofVisitor;
   const until = (list: readonly Visit[]): readonly Visit[] => list.filter((visit) => visit.at <= paid.at);
   const visit =
-    ofVisitor.find(({ session }) => session === paid.session) ??
+    visits.find(({ session }) => session === paid.session) ??
     until(ofVisitor).at(-1) ??
     until(ofPerson).at(-1) ??
     ofVisitor[0] ??
