@@ -23,13 +23,18 @@ export function isMet({ reached, wanted, cases }: Target): boolean {
 
 export function targetLine(target: Target): string {
   const { name, reached, wanted, cases } = target;
+  const share = 'atLeast' in wanted ? percent(reached) : percentAtMost(reached);
   const bound = 'atLeast' in wanted ? `>= ${percent(wanted.atLeast)}` : `<= ${percent(wanted.atMost)}`;
-  return `| ${name} | ${percent(reached)} | ${bound} | ${cases} | ${isMet(target) ? 'met' : '**missed**'} |`;
+  return `| ${name} | ${share} | ${bound} | ${cases} | ${isMet(target) ? 'met' : '**missed**'} |`;
 }
 
 /** Never rounded up to a target that was not reached. */
 export function percent(share: number): string {
   return `${(Math.floor(share * 10_000) / 100).toFixed(2)} %`;
+}
+
+function percentAtMost(share: number): string {
+  return `${(Math.ceil(share * 10_000) / 100).toFixed(2)} %`;
 }
 
 /** A markdown table; cells are escaped. */

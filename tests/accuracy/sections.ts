@@ -1,7 +1,9 @@
+import { bots } from './bots.ts';
 import { channels } from './channels.ts';
+import { clients } from './clients.ts';
 import { countries } from './countries.ts';
 import type { Section } from './section.ts';
 import { sources } from './sources.ts';
 
 /** The document's parts, in order. Each is one file of this folder that exports one function. */
-export const SECTIONS: readonly (() => Section | Promise<Section>)[] = [sources, channels, countries];
+export const SECTIONS: readonly (() => Section | Promise<Section>)[] = [clients, bots, sources, channels, countries];

@@ -36,6 +36,8 @@ const SYSTEMS: Readonly<Record<string, string>> = {
   'Mac OS X': 'macOS',
   'Chromium OS': 'Chrome OS',
   'Windows Mobile': 'Windows Phone',
+  'Windows Phone OS': 'Windows Phone',
+  PLAYSTATION: 'PlayStation',
   'Android-x86': 'Android',
   'Fire OS': 'Android',
   KAIOS: 'KaiOS',

@@ -5,6 +5,7 @@ import { unquoted, withHints } from './client-hints.ts';
 import { browserName, deviceType, systemFamily } from './client-names.ts';
 import { inAppBrowser } from './in-app-browsers.ts';
 import { putRightDevice } from './put-right-device.ts';
+import { putRightSystem } from './put-right-system.ts';
 
 /** Longer ones cost ua-parser-js more than they tell. */
 export const USER_AGENT_PARSED_CHARS_MAX = 512;
@@ -30,7 +31,7 @@ export function parseClient(wholeAgent: string, hints: ClientHints | undefined):
     deviceBrand: parsed.device.vendor ?? '',
     deviceModel: parsed.device.model ?? '',
   };
-  const client = unfrozen(putRightDevice(named, userAgent));
+  const client = unfrozen(putRightDevice(putRightSystem(named, userAgent), userAgent));
   if (macintoshClaim(userAgent) === 'sure') return asHandheld(client, 'iPad');
   return hints === undefined ? client : withHints(client, hints);
 }

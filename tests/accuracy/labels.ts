@@ -1,0 +1,62 @@
+import { browserName, deviceType, systemFamily } from '@weir/enricher/client-names';
+
+/** What the sets call things, in our words. `UNKNOWN` and the like: the set doesn't say. */
+const NOTHING = /^(?:unknown|undefined|other|misc|)$/i;
+
+const BROWSERS: Readonly<Record<string, string>> = {
+  'Chrome Mobile': 'Chrome',
+  'Chrome Mobile iOS': 'Chrome',
+  'Firefox Mobile': 'Firefox',
+  'Firefox iOS': 'Firefox',
+  'IE Mobile': 'Internet Explorer',
+  'Opera Mobile': 'Opera',
+  'QQ Browser Mobile': 'QQ Browser',
+  Android: 'Android Browser',
+  // woothee knows one name for the web views of both systems.
+  Webview: 'a web view',
+};
+
+export function browserLabel(label: string | undefined): string | undefined {
+  if (label === undefined || NOTHING.test(label)) return undefined;
+  return BROWSERS[label] ?? browserName(label, '');
+}
+
+/** Families in words of more than one set; the rest is as `systemFamily` has it. */
+const SYSTEMS: readonly (readonly [pattern: RegExp, family: string])[] = [
+  [/^Windows (?:Phone|CE|Mobile)/, 'Windows Phone'],
+  [/^Windows/, 'Windows'],
+  [/^Mac ?OS ?Classic/i, 'Mac OS Classic'],
+  [/^Mac ?OS/i, 'macOS'],
+  [/^(?:iPhone|iPad|iPod|iOS)/, 'iOS'],
+  [/^(?:ChromeOS|Chrome OS)$/i, 'Chrome OS'],
+  [/^PlayStation/i, 'PlayStation'],
+  [/^Nintendo/, 'Nintendo'],
+  [/^Xbox/, 'Xbox'],
+];
+
+export function systemLabel(label: string | undefined): string | undefined {
+  if (label === undefined || NOTHING.test(label)) return undefined;
+  return SYSTEMS.find(([pattern]) => pattern.test(label))?.[1] ?? systemFamily(label);
+}
+
+const DEVICES: Readonly<Record<string, string>> = {
+  pc: 'desktop',
+  smartphone: 'mobile',
+  mobilephone: 'mobile',
+  iPhone: 'mobile',
+  iPod: 'mobile',
+  iPad: 'tablet',
+  HbbTV: 'tv',
+};
+
+/** `system`: woothee's appliances are consoles and televisions, told apart by their system. */
+export function deviceLabel(label: string | undefined, system = ''): string | undefined {
+  if (label === undefined) return undefined;
+  // iOS and Windows tablets are smartphones and PCs to woothee, which has no word for them.
+  if (label === 'smartphone' && system === 'iPad') return 'tablet';
+  if (label === 'appliance') return /^(?:PlayStation|Nintendo|Xbox)/i.test(system) ? 'console' : 'tv';
+  if (/^(?:PlayStation|Nintendo)/.test(label)) return 'console';
+  if (/^Kindle Fire/.test(label)) return 'tablet';
+  const known = DEVICES[label] ?? deviceType(label, '');
+  return known === '' ? undefined : known;
+}
