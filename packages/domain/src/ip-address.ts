@@ -1,11 +1,12 @@
 import { isIPv4 } from 'node:net';
 import ipaddr from 'ipaddr.js';
+import { undotted } from './network.ts';
 
 /** An address in one spelling: IPv6 lower-case and compressed without its zone, IPv4-mapped unwrapped. Empty where it is none. */
 export function normalizeIp(text: string): string {
   if (isIPv4(text)) return text;
   if (!text.includes(':')) return '';
-  const bare = text.replace(/%.*$/, '');
+  const bare = undotted(text.replace(/%.*$/, ''));
   if (!ipaddr.IPv6.isValid(bare)) return '';
   const address = ipaddr.IPv6.parse(bare);
   return address.isIPv4MappedAddress() ? address.toIPv4Address().toString() : address.toString();

@@ -1,4 +1,5 @@
 import ipaddr from 'ipaddr.js';
+import { normalizeIp } from '../src/ip-address.ts';
 import { addressNumber, parseNetwork } from '../src/network.ts';
 import { compileNetworks } from '../src/network-table.ts';
 
@@ -53,7 +54,7 @@ describe('IPv6 is read as ipaddr.js reads it', () => {
     '::2:3:4:5:6:7:8',
     'fe80::1%eth0',
   ];
-  const dotted = ['::ffff:192.0.2.1', '64:ff9b::192.0.2.33'];
+  const dotted = ['::ffff:192.0.2.1', '1:2:3:4:5:6:192.0.2.33'];
   const wrong = [
     ':',
     ':::',
@@ -70,6 +71,11 @@ describe('IPv6 is read as ipaddr.js reads it', () => {
   test.each([...texts, ...dotted])('%s', (text) => {
     const bytes = ipaddr.process(text.replace(/%.*/, '')).toByteArray();
     expect(BigInt(addressNumber(text) ?? -1)).toBe(bytes.reduce((sum, byte) => sum * 256n + BigInt(byte), 0n));
+  });
+  test('with its last part as IPv4, which ipaddr.js reads in few places only', () => {
+    expect(addressNumber('64:ff9b::192.0.2.33')).toBe(addressNumber('64:ff9b::c000:221'));
+    expect(normalizeIp('64:ff9b::192.0.2.33')).toBe('64:ff9b::c000:221');
+    expect(addressNumber('64:ff9b::192.0.2.333')).toBeUndefined();
   });
   test.each(wrong)('"%s" is none', (text) => expect(addressNumber(text)).toBeUndefined());
 });
