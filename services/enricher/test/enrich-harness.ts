@@ -37,6 +37,7 @@ export interface EnrichHarness {
 export async function openEnrichHarness(): Promise<EnrichHarness> {
   const folder = mkdtempSync(join(tmpdir(), 'weir-enrich-'));
   let now = NOW;
+  let salts = 0;
   const clock = (): number => now;
   const eventLog = await openLmdbEventLog({
     folder: join(folder, 'log'),
@@ -45,7 +46,7 @@ export async function openEnrichHarness(): Promise<EnrichHarness> {
     retentionMs: () => 1e12,
   });
   const stateStore = await openLmdbStateStore({ folder: join(folder, 'state'), clock });
-  const registry = await openLogRegistry({ eventLog, clock, randomSalt: () => 'ab'.repeat(32) });
+  const registry = await openLogRegistry({ eventLog, clock, randomSalt: () => String(++salts).padStart(64, '0') });
   const geo: Geo = await openGeo({});
   const enrichment = createEnrichment({ registry, geo, logId: eventLog.logId, clock });
   const foldPartition = { logId: eventLog.logId, partition: 0 };
@@ -65,18 +66,18 @@ export async function openEnrichHarness(): Promise<EnrichHarness> {
     const first = offset;
     offset += values.length;
     const drafts = values.map((value, i) => enrichment.read({ offset: first + i, value, appendedAt: now }, 0));
-    const salts = await readSalts(
+    const daySalts = await readSalts(
       registry,
       distinct(drafts, (draft) => enrichment.saltDays(draft)),
     );
-    const keys = [...distinct(drafts, (draft) => enrichment.stateKeys(draft, salts))];
+    const keys = [...distinct(drafts, (draft) => enrichment.stateKeys(draft, daySalts))];
     const { appliedTo, values: read } = await stateStore.readFold(foldPartition, keys);
     const state = createBatchOverlay(keys, read);
     const texts: string[] = [];
     for (const draft of drafts) {
       const holder = enrichment.keyHolder(draft);
       const heldBy = holder === undefined ? undefined : (await stateStore.holdFirst([holder], 24 * 3600_000))[0];
-      texts.push(Buffer.from(enrichment.finish(draft, { salts, state, heldBy }).line).toString());
+      texts.push(Buffer.from(enrichment.finish(draft, { salts: daySalts, state, heldBy }).line).toString());
     }
     await stateStore.writeFold(foldPartition, { from: appliedTo, to: offset }, state.changes());
     return texts;

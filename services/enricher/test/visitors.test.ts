@@ -1,5 +1,5 @@
 import { profileId } from '@weir/domain/profile-id';
-import { type EnrichHarness, NOW, openEnrichHarness, pageview, SITE } from './enrich-harness.ts';
+import { type EnrichHarness, NOW, openEnrichHarness, pageview, type RawInput, SITE } from './enrich-harness.ts';
 
 const HOUR_MS = 3600_000;
 let harness: EnrichHarness;
@@ -155,6 +155,58 @@ describe('put-visitor: cookieless (decisions.md, POST /api/collect)', () => {
     expect(rows[1]?.visitor_id).toBe(rows[0]?.visitor_id);
     expect(rows[2]?.visitor_id).not.toBe(rows[0]?.visitor_id);
     expect(rows[1]?.session_id).not.toBe(rows[0]?.session_id);
+  });
+});
+
+describe('put-visitor: "midnight does not split a visit (previous day\'s salt is tried)" (issue 5)', () => {
+  const MIDNIGHT = Date.UTC(2026, 5, 16);
+  const visitorsAt = async (ip: string, minutes: readonly number[], toRecord: (ip: string, at: number) => RawInput) => {
+    const rows = await harness.enrich(...minutes.map((minute) => toRecord(ip, MIDNIGHT + minute * 60_000)));
+    return rows.map((row) => `${row.visitor_id} ${row.session_id}`);
+  };
+  const hit = (ip: string, receivedAt: number): RawInput => ({
+    ip,
+    receivedAt,
+    body: pageview({ visitor_id: '', session_id: '' }),
+  });
+  const line = (ip: string, timestamp: number): RawInput => ({
+    kind: 'import',
+    ip,
+    receivedAt: NOW + 30 * 24 * HOUR_MS,
+    body: { url: 'https://example.com/', timestamp },
+  });
+
+  test.each([
+    ['hits', hit],
+    ['imported lines', line],
+  ])('%s at 23:50 and 00:10 are one visit, which goes on under its ID until it has been idle', async (_, toRecord) => {
+    const visits = await visitorsAt('81.2.69.150', [-10, 10, 40, 65, 96, 100], toRecord);
+    expect(new Set(visits.slice(0, 4)).size).toBe(1);
+    expect(new Set(visits.slice(4)).size).toBe(1);
+    expect(visits[4]?.split(' ')[0]).not.toBe(visits[0]?.split(' ')[0]);
+  });
+
+  test.each([
+    ['hits', hit],
+    ['imported lines', line],
+  ])('%s after more than 30 idle minutes are of another visitor', async (_, toRecord) => {
+    const [before, after] = await visitorsAt('81.2.69.151', [-20, 11], toRecord);
+    expect(after?.split(' ')[0]).not.toBe(before?.split(' ')[0]);
+  });
+
+  test('a visit that never pauses is cut at the second midnight: no ID outlives a day and a visit', async () => {
+    const minutes = Array.from({ length: 52 }, (_, i) => i * 30 - 60);
+    const visits = await visitorsAt('81.2.69.152', minutes, hit);
+    const [first] = visits;
+    const last = minutes.findLastIndex((minute) => minute < 24 * 60);
+    expect(visits.slice(0, last + 1).every((visit) => visit === first)).toBe(true);
+    expect(visits[last + 1]?.split(' ')[0]).not.toBe(first?.split(' ')[0]);
+  });
+
+  test('no salt is made for a day before', async () => {
+    await harness.enrich(hit('81.2.69.153', Date.UTC(2027, 0, 10, 12)));
+    expect(harness.registry.saltMade('2027-01-10')).toMatch(/^[0-9a-f]{64}$/);
+    expect(harness.registry.saltMade('2027-01-09')).toBeUndefined();
   });
 });
 
