@@ -24,6 +24,12 @@ const TYPES: Readonly<Record<string, string>> = {
 };
 /** A snippet that everyone embeds: an hour old at most, and a day longer where Weir can't be reached. */
 const SNIPPET_CACHE = 'public, max-age=3600, stale-while-revalidate=86400, stale-if-error=86400';
+/**
+ * The Client Hints that a browser sends only when asked, for what the enricher knows to read of them (docs/operations.md).
+ * No Critical-CH: it would make a browser ask again for a file that is the same for all.
+ */
+const ACCEPT_CH =
+  'Sec-CH-UA-Full-Version-List, Sec-CH-UA-Platform-Version, Sec-CH-UA-Model, Sec-CH-UA-Form-Factors, Sec-CH-UA, Sec-CH-UA-Mobile, Sec-CH-UA-Platform';
 const PAGE_POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
 
@@ -64,6 +70,7 @@ function readPublicFiles(publicDir: string): ReadonlyMap<string, PublicFile> {
         'Cache-Control': isPage ? 'no-cache' : SNIPPET_CACHE,
         Vary: 'Accept-Encoding',
         'X-Content-Type-Options': 'nosniff',
+        'Accept-CH': ACCEPT_CH,
         ...(isPage ? { 'Content-Security-Policy': PAGE_POLICY } : { 'Access-Control-Allow-Origin': '*' }),
       },
     };
