@@ -35,7 +35,19 @@ const expressions: [string, string][] = [
 test.each(expressions)('%s asks for what Weir counts', (_title, expr) => {
   expect(used(expr).filter((name) => !isMade(name))).toEqual([]);
   const labels = [...expr.matchAll(/by \(([^)]*)\)/g)].flatMap(([, list = '']) => list.split(/,\s*/));
-  const known = ['role', 'partition', 'code', 'endpoint', 'status', 'outcome', 'call', 'engine', 'le', 'instance'];
+  const known = [
+    'role',
+    'partition',
+    'code',
+    'endpoint',
+    'status',
+    'outcome',
+    'call',
+    'engine',
+    'le',
+    'instance',
+    'site_id',
+  ];
   expect(labels.filter((label) => !known.includes(label))).toEqual([]);
   for (const [open, close] of ['()', '{}', '[]']) {
     expect(expr.split(open ?? '').length).toBe(expr.split(close ?? '').length);
