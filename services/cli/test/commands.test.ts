@@ -62,7 +62,25 @@ test('visitor unlink: a record of the log, which the audit counts as an identify
   await eventually('the record to be an outcome', async () => {
     const sql = "SELECT outcome, reason FROM outcomes WHERE site_id = 'v'";
     expect((await run('sql', sql, '--json')).json.rows).toEqual([{ outcome: 'identify', reason: 'unlink' }]);
+    return true;
   });
+});
+
+test('stats and breakdown, for people and for programs', async () => {
+  await run('site', 'add', 'example.com', '--id', 'numbers', '--timezone', 'Europe/Berlin');
+  const days = ['--from', '2026-03-28', '--to', '2026-03-30'];
+  const stats = await run('stats', 'numbers', ...days, '--compare', 'previous_year', '--explain');
+  expect(stats.exitCode).toBe(0);
+  expect(stats.out).toMatch(/^day \(Europe\/Berlin\) +visitors .*\n2026-03-28T00:00:00\+01:00 +0 +0/);
+  expect(stats.out).toMatch(/\ntotal +0 .*\nbefore +0 .*\n\nleft out: \{"rows":0,/);
+  const json = (await run('stats', 'numbers', ...days, '--interval', 'week', '--bots', '--json')).json;
+  expect(json).toMatchObject({ interval: 'week', bots: 'include', totals: { visitors: 0, bounce_rate: null } });
+  const filters = ['--filter', 'country:is:DE', '--filter', 'page:matches:/a*'];
+  const pages = await run('breakdown', 'numbers', '--by', 'page', ...days, ...filters);
+  expect([pages.exitCode, pages.out]).toEqual([0, 'nothing in this period\n']);
+  const refused = await run('breakdown', 'numbers', '--by', 'planet');
+  expect([refused.exitCode, refused.err]).toEqual([1, expect.stringMatching(/^weir: dimension must be one of page/)]);
+  expect((await run('breakdown', 'numbers')).exitCode).toBe(2);
 });
 
 test('sql, status, audit', async () => {
@@ -100,11 +118,20 @@ describe('exit codes', () => {
   });
 });
 
-test.each(['', 'site', 'site add', 'key add', 'exclusion add', 'sql', 'status', 'audit', 'import'])(
-  'weir %s --help has examples and needs no settings',
-  async (command) => {
-    const help = await cli([...command.split(' ').filter(Boolean), '--help'], { env: {} });
-    expect(help.exitCode).toBe(0);
-    if (command !== 'site') expect(help.out).toContain('Examples:');
-  },
-);
+test.each([
+  '',
+  'site',
+  'site add',
+  'key add',
+  'exclusion add',
+  'stats',
+  'breakdown',
+  'sql',
+  'status',
+  'audit',
+  'import',
+])('weir %s --help has examples and needs no settings', async (command) => {
+  const help = await cli([...command.split(' ').filter(Boolean), '--help'], { env: {} });
+  expect(help.exitCode).toBe(0);
+  if (command !== 'site') expect(help.out).toContain('Examples:');
+});
