@@ -131,6 +131,98 @@ describe('issue 5, must show 4: the numbers of `stats` equal a hand-written SQL 
   });
 });
 
+describe('what is wrong is refused, and the parameter named', () => {
+  let site = '';
+  beforeAll(async () => {
+    site = await client.createSite();
+  });
+  const many = (count: number, text: string) => Array.from({ length: count }, (_, n) => `${text}${n}`).join('&');
+  const wrong: readonly (readonly [string, string, RegExp])[] = [
+    ['stats', 'from=yesterday', /^from must be a date/],
+    ['stats', 'from=2026-02-30', /^from must be a date/],
+    ['stats', 'from=1066-10-14', /^from must be a date/],
+    ['stats', 'from=2026-03-02&to=2026-03-01', /^to must be later than from/],
+    ['stats', 'to=2026-03-01', /^from is required/],
+    ['stats', 'period=7d&from=2026-03-01', /^period must stand alone/],
+    ['stats', 'period=8d', /^period must be one of/],
+    ['stats', 'interval=minute', /^interval must be one of/],
+    ['stats', 'from=2000-01-01&interval=hour', /^interval must give at most 2000 buckets/],
+    ['stats', 'compare=never', /^compare must be one of/],
+    ['stats', 'bots=maybe', /^bots must be one of/],
+    ['stats', 'explain=yes', /^explain must be one of/],
+    ['stats', 'limit=3', /^limit is not a known parameter/],
+    ['stats', 'period=7d&period=30d', /^period must not be given twice/],
+    ['stats', 'filter=', /^filter must begin with a dimension/],
+    ['stats', 'filter=planet:is:Mars', /^filter must begin with a dimension/],
+    ['stats', 'filter=page', /^filter must be DIMENSION:OPERATOR:VALUE/],
+    ['stats', 'filter=page:is', /^filter must be DIMENSION:OPERATOR:VALUE/],
+    ['stats', 'filter=page:like:x', /^filter must be DIMENSION:OPERATOR:VALUE/],
+    ['stats', 'filter=page:contains:', /^filter must not have an empty value/],
+    ['stats', 'filter=page:is:a%00b', /^filter must not hold control characters/],
+    ['stats', `filter=property:${'x'.repeat(257)}:is:1`, /^filter must begin with a dimension/],
+    ['stats', `filter=page:is:${'x'.repeat(1025)}`, /^filter must have values of at most 1024 chars/],
+    ['stats', `filter=page:is:${'x,'.repeat(50)}`, /^filter must have at most 50 values/],
+    ['stats', many(21, 'filter=page:is:/'), /^filter may be given 20 times at most/],
+    ['stats', many(1_000, 'filter='), /^filter may be given 20 times at most/],
+    ['stats', `${many(1_100, 'x=')}&filter=os:is:x`, /^x is not a known parameter/],
+    ['breakdown', '', /^dimension must be one of/],
+    ['breakdown', 'dimension=pathname', /^dimension must be one of/],
+    ['breakdown', 'dimension=property:', /^dimension must be one of/],
+    ['breakdown', 'dimension=page&order=revenue', /^order must be one of/],
+    ['breakdown', 'dimension=page&order=visits:up', /^order must be one of/],
+    ['breakdown', 'dimension=page&limit=0', /^limit must be a whole number from 1 to 1000/],
+    ['breakdown', 'dimension=page&limit=1001', /^limit must be a whole number from 1 to 1000/],
+    ['breakdown', 'dimension=page&page=101', /^page must be a whole number from 1 to 100/],
+    ['breakdown', 'dimension=page&interval=day', /^interval is not a known parameter/],
+  ];
+  test.each(wrong.map(([path, query, message]) => [path, query.slice(0, 60), query, message] as const))(
+    '%s?%s',
+    async (path, _, query, message) => {
+      const { status, json } = await client.admin('GET', `/sites/${site}/${path}?${query}`);
+      expect([status, json]).toEqual([
+        400,
+        { status: 'error', error: { code: 400, message: expect.stringMatching(message) } },
+      ]);
+    },
+  );
+
+  test('the OpenAPI document names what there is', async () => {
+    const { json } = await client.send({ path: '/openapi.json' });
+    const { paths } = json as { paths: Record<string, { get: { parameters: { name: string; schema: object }[] } }> };
+    const documented = (path: string) => paths[`/api/admin/sites/{site_id}/${path}`]?.get.parameters ?? [];
+    const messageOf = async (path: string, query: string) =>
+      (await client.admin('GET', `/sites/${site}/${path}?${query}`)).text;
+    for (const path of ['stats', 'breakdown']) {
+      const names = documented(path).map(({ name }) => name);
+      expect(await messageOf(path, 'x=1')).toContain(`known are ${names.join(', ')}`);
+    }
+    const enumOf = (path: string, wanted: string): string[] =>
+      (
+        JSON.stringify(documented(path).find(({ name }) => name === wanted)?.schema).match(/"enum":\[([^\]]+)/)?.[1] ??
+        ''
+      )
+        .replaceAll('"', '')
+        .split(',');
+    expect(await messageOf('breakdown', 'dimension=x')).toContain(
+      `one of ${enumOf('breakdown', 'dimension').join(', ')}, property:NAME"`,
+    );
+    for (const name of ['period', 'interval', 'compare', 'bots', 'explain']) {
+      expect(await messageOf('stats', `${name}=x`)).toContain(`one of ${enumOf('stats', name).join(', ')}"`);
+    }
+  });
+
+  test('an unknown site is 404, no token 401, another method 405', async () => {
+    for (const path of ['stats', 'breakdown?dimension=page']) {
+      expect(await client.admin('GET', `/sites/nobody/${path}`)).toMatchObject({
+        status: 404,
+        json: { status: 'error' },
+      });
+      expect(await client.send({ path: `/api/admin/sites/${site}/${path}` })).toMatchObject({ status: 401 });
+      expect(await client.admin('POST', `/sites/${site}/${path}`, {})).toMatchObject({ status: 405 });
+    }
+  });
+});
+
 function shifted(day: string, days: number): string {
   return new Date(Date.parse(`${day}T00:00:00Z`) + days * 86_400_000).toISOString().slice(0, 10);
 }

@@ -20,9 +20,9 @@ export const DASHBOARD_PAGE = `<!doctype html>
 <ul id="crowded" role="status" hidden></ul>
 <section class="bar">
 <label for="site">Site</label> <select id="site"></select>
-<label for="days">Period</label>
-<select id="days"><option value="1">24 hours</option><option value="7" selected>7 days</option><option value="30">30 days</option>
-<option value="36500">All time</option></select>
+<label for="period">Period</label>
+<select id="period"><option value="24h">24 hours</option><option value="7d" selected>7 days</option><option value="30d">30 days</option>
+<option value="12mo">12 months</option><option value="all">All time</option></select>
 <label><input id="bots" type="checkbox"> with bots</label>
 </section>
 <section id="numbers" class="tiles"></section>

@@ -5,6 +5,7 @@ export const DASHBOARD_SCRIPT = `const $ = (id) => document.getElementById(id);
 const KEY = 'weir-admin-token';
 const number = new Intl.NumberFormat('en');
 let token = sessionStorage.getItem(KEY);
+let nextSite = 0;
 
 function node(tag, text, className) {
   const element = document.createElement(tag);
@@ -23,12 +24,11 @@ async function call(path, body) {
   return reply.data;
 }
 
-const FROM = "FROM events WHERE site_id = {site:String} AND timestamp > now64(3) - toIntervalDay({days:UInt32})"
-  + " AND ({bots:UInt8} = 1 OR bot = '')";
-const NUMBERS = "SELECT uniqExactIf(visitor_id, visitor_id != '') AS Visitors, uniqExactIf(session_id, session_id != '') AS Sessions,"
-  + " countIf(type = 'pageview') AS Pageviews, countIf(type = 'event' AND NOT startsWith(event_name, '$')) AS Events " + FROM;
-const TOPS = { Pages: 'pathname', Referrers: 'traffic_source', Channels: 'channel', Countries: 'country', Browsers: 'browser', Systems: 'os' };
-const top = (column) => 'SELECT ' + column + " AS name, count() AS hits " + FROM + " AND type = 'pageview' GROUP BY name ORDER BY hits DESC, name LIMIT 10";
+const percent = new Intl.NumberFormat('en', { style: 'percent', maximumFractionDigits: 1 });
+const clock = (seconds) => Math.floor(seconds / 60) + 'm ' + Math.round(seconds % 60) + 's';
+const TILES = { visitors: ['Visitors', number], visits: ['Visits', number], pageviews: ['Pageviews', number], events: ['Events', number],
+  bounce_rate: ['Bounce rate', percent], visit_duration: ['Visit duration', { format: clock }], views_per_visit: ['Views per visit', number] };
+const TOPS = { Pages: 'page', Sources: 'source', Channels: 'channel', Countries: 'country', Browsers: 'browser', Systems: 'os' };
 
 function table(heads, rows) {
   const result = node('table');
@@ -53,23 +53,28 @@ function bar(value, max) {
 }
 
 async function showSite() {
-  const params = { site: $('site').value, days: Number($('days').value), bots: $('bots').checked ? 1 : 0 };
-  if (!params.site) return;
-  const query = (sql) => call('/sql', { query: sql, params });
-  const [numbers, ...tops] = await Promise.all([query(NUMBERS), ...Object.values(TOPS).map((column) => query(top(column)))]);
-  $('numbers').replaceChildren(...Object.entries(numbers.rows[0]).map(([name, value]) => {
-    const tile = node('div', name);
-    tile.prepend(node('b', number.format(value)));
+  if (!$('site').value) return;
+  const began = Date.now();
+  const report = (name, more) => call('/sites/' + encodeURIComponent($('site').value) + '/' + name + '?' + new URLSearchParams({
+    period: $('period').value, bots: $('bots').checked ? 'include' : 'exclude', ...more }));
+  const [stats, ...tops] = await Promise.all([report('stats'), ...Object.values(TOPS).map((dimension) => report('breakdown', { dimension, limit: 10 }))]);
+  $('numbers').replaceChildren(...Object.entries(TILES).map(([name, [title, format]]) => {
+    const tile = node('div', title);
+    const value = stats.totals[name];
+    tile.prepend(node('b', value === null ? '\u2013' : format.format(value)));
     return tile;
   }));
   $('tops').replaceChildren(...Object.keys(TOPS).map((name, index) => {
-    const rows = tops[index].rows;
+    const { rows } = tops[index];
     const card = node('div');
-    const most = Math.max(1, ...rows.map((row) => Number(row.hits)));
+    const most = Math.max(1, ...rows.map((row) => row.visitors));
     card.append(rows.length === 0 ? node('p', name + ': nothing in this period.', 'none')
-      : table([name, '', 'Pageviews'], rows.map((row) => [row.name || '(none)', bar(row.hits, most), number.format(row.hits)])));
+      : table([name, '', 'Visitors', 'Pageviews'], rows.map((row) => [row.value || '(none)', bar(row.visitors, most),
+        number.format(row.visitors), number.format(row.pageviews)])));
     return card;
   }));
+  // A large site's numbers are not asked for all the time.
+  nextSite = Date.now() + Math.max(4000, 20 * (Date.now() - began));
 }
 
 async function showPipeline() {
@@ -90,7 +95,9 @@ function guarded(task) {
   };
 }
 
-const refresh = guarded(async () => { if (token && !document.hidden) await Promise.all([showPipeline(), showWhoami(), showSite()]); });
+const refresh = guarded(async () => {
+  if (token && !document.hidden) await Promise.all([showPipeline(), showWhoami(), ...(Date.now() < nextSite ? [] : [showSite()])]);
+});
 
 const start = guarded(async () => {
   $('sign-in').hidden = Boolean(token);
@@ -116,7 +123,7 @@ $('sign-in').addEventListener('submit', (event) => {
   start();
 });
 $('sign-out').addEventListener('click', signOut);
-for (const id of ['site', 'days', 'bots']) $(id).addEventListener('change', guarded(showSite));
+for (const id of ['site', 'period', 'bots']) $(id).addEventListener('change', guarded(showSite));
 setInterval(refresh, 5000);
 start();
 `;

@@ -1,0 +1,75 @@
+import type { Command } from 'commander';
+
+/** The options that `weir stats` and `weir breakdown` share; the admin API checks and explains them. */
+export interface ReportOptions {
+  readonly json?: boolean;
+  readonly period?: string;
+  readonly from?: string;
+  readonly to?: string;
+  readonly filter: readonly string[];
+  readonly compare?: string;
+  readonly bots?: boolean;
+  readonly explain?: boolean;
+}
+
+export interface MetricsView {
+  readonly visitors: number;
+  readonly visits: number;
+  readonly pageviews: number;
+  readonly events: number;
+  readonly bounce_rate: number | null;
+  readonly visit_duration: number | null;
+  readonly views_per_visit: number | null;
+}
+
+export interface ExplainView {
+  readonly statements: readonly { readonly of: string; readonly sql: string; readonly params: object }[];
+  readonly left_out: Readonly<Record<string, unknown>>;
+}
+
+export function withReportOptions(command: Command): Command {
+  return command
+    .option('--period <period>', '24h, today, yesterday, 7d, 30d, 90d, 12mo, month, year or all; default: 30d')
+    .option('--from <time>', "a date of the site's zone, or an ISO 8601 time")
+    .option('--to <time>', 'a date, itself included, or an ISO 8601 time')
+    .option(
+      '--filter <filter>',
+      'DIMENSION:OPERATOR:VALUE,VALUE; may be repeated',
+      (text, earlier: string[]) => [...earlier, text],
+      [],
+    )
+    .option('--compare <with>', 'previous_period or previous_year')
+    .option('--bots', 'with bots')
+    .option('--explain', 'the SQL too, and what was left out');
+}
+
+/** As a query string. */
+export function reportQuery(options: ReportOptions, own: Readonly<Record<string, string | undefined>>): string {
+  const { period, from, to, filter, compare, bots, explain } = options;
+  const given = { period, from, to, compare, bots: bots && 'include', explain: explain && '1', ...own };
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(given)) if (value) query.append(name, value);
+  for (const text of filter) query.append('filter', text);
+  return query.toString();
+}
+
+export const METRIC_HEADS = ['visitors', 'visits', 'pageviews', 'events', 'bounce rate', 'duration', 'views/visit'];
+
+/** Cells for `METRIC_HEADS`. */
+export function metricCells(metrics: MetricsView): readonly (string | number)[] {
+  const { visitors, visits, pageviews, events, bounce_rate: bounces, visit_duration: seconds } = metrics;
+  return [
+    ...[visitors, visits, pageviews, events],
+    bounces === null ? '-' : `${(bounces * 100).toFixed(1)}%`,
+    seconds === null ? '-' : `${Math.floor(seconds / 60)}m ${Math.round(seconds % 60)}s`,
+    metrics.views_per_visit ?? '-',
+  ];
+}
+
+export function humanExplain(explain: ExplainView | undefined): readonly string[] {
+  if (explain === undefined) return [];
+  const statements = explain.statements.map(
+    ({ of, sql, params }) => `-- ${of}\n${sql}\n-- with ${JSON.stringify(params)}`,
+  );
+  return ['', `left out: ${JSON.stringify(explain.left_out)}`, '', ...statements];
+}
