@@ -20,7 +20,7 @@ const APPS: readonly (readonly [name: string, pattern: RegExp])[] = [
   ['NAVER', /\bNAVER\(inapp; search; \d+; (\d+(?:\.\d+)*)/],
   ['Telegram', /\bTelegram-Android\/(\d+(?:\.\d+)*)/],
   ['Alipay', /\bAlipayClient\/(\d+(?:\.\d+)*)/],
-  ['Weibo', /\b__weibo__(\d+(?:\.\d+)*)/],
+  ['Weibo', /__weibo__(\d+(?:\.\d+)*)/],
   ['Google App', /\bGSA\/(\d+(?:\.\d+)*)/],
   ['Bing', /\bBingSapphire\/(\d+(?:\.\d+)*)/],
   ['QQ Browser', /QQBrowser(?:Lite)?(?:\/(\d+(?:\.\d+)*))?/],
