@@ -61,9 +61,13 @@ export function metricCells(metrics: MetricsView): readonly (string | number)[] 
   return [
     ...[visitors, visits, pageviews, events],
     bounces === null ? '-' : `${(bounces * 100).toFixed(1)}%`,
-    seconds === null ? '-' : `${Math.floor(seconds / 60)}m ${Math.round(seconds % 60)}s`,
+    seconds === null ? '-' : duration(Math.round(seconds)),
     metrics.views_per_visit ?? '-',
   ];
+}
+
+function duration(seconds: number): string {
+  return `${Math.floor(seconds / 60)}m ${seconds % 60}s`;
 }
 
 export function humanExplain(explain: ExplainView | undefined): readonly string[] {

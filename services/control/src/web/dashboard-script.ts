@@ -25,7 +25,7 @@ async function call(path, body) {
 }
 
 const percent = new Intl.NumberFormat('en', { style: 'percent', maximumFractionDigits: 1 });
-const clock = (seconds) => Math.floor(seconds / 60) + 'm ' + Math.round(seconds % 60) + 's';
+const clock = (seconds) => Math.floor(Math.round(seconds) / 60) + 'm ' + (Math.round(seconds) % 60) + 's';
 const TILES = { visitors: ['Visitors', number], visits: ['Visits', number], pageviews: ['Pageviews', number], events: ['Events', number],
   bounce_rate: ['Bounce rate', percent], visit_duration: ['Visit duration', { format: clock }], views_per_visit: ['Views per visit', number] };
 const TOPS = { Pages: 'page', Sources: 'source', Channels: 'channel', Countries: 'country', Browsers: 'browser', Systems: 'os' };
