@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { openKafkaEventLog } from '@weir/adapters/kafka-event-log';
 import type { TopicsSpec } from '@weir/adapters/kafka-topics';
 import { openLogRegistry } from '@weir/adapters/log-registry';
+import { partitionOf } from '@weir/domain/partition-of';
 import { TOPIC_RAW } from '@weir/domain/topics';
 import { makeDemoSite } from '@weir/host/demo-site';
 import type { AppendRecord, EventLog } from '@weir/ports/event-log';
@@ -15,12 +16,13 @@ import { readTraffic, SITE } from './programs/traffic.ts';
 export const PARTITIONS = 12;
 const POLL_MS = 100;
 const APPEND_RECORDS_MAX = 2_000;
+const APPENDS_AT_ONCE = 4;
 const TRIES_MAX = 20;
 
 export interface BenchLog {
   /** Of the demo site, that the gateway's requests name. */
   readonly key: string;
-  /** Appends so many records of the traffic, in batches of one file. */
+  /** Appends so many records of the traffic. */
   fill(records: number): Promise<void>;
   /** Resolves when the group has committed `records` of the topic, each partition to its end. */
   caughtUp(topic: string, group: string, records: number): Promise<void>;
@@ -51,10 +53,10 @@ export async function openBenchLog(brokers: string, prefix: string): Promise<Ben
   const key = await makeDemoSite(registry, Date.now());
   if (key === undefined) throw new Error('the log was there before');
   await registry.putSite(SITE);
-  let nextFile = 0;
+  const again = await traffic(eventLog.partitionCount);
   return {
     key,
-    fill: (records) => fill(eventLog, records, () => `bench-${nextFile++}`),
+    fill: (records) => fill(eventLog, records, again),
     async caughtUp(topic, group, records) {
       for (;;) {
         const positions = await eventLog.positions(topic, group);
@@ -70,27 +72,42 @@ export async function openBenchLog(brokers: string, prefix: string): Promise<Ben
   };
 }
 
-/** One batch is made while the one before is under way. */
-async function fill(eventLog: EventLog, records: number, newFile: () => string): Promise<void> {
-  const traffic = readTraffic();
-  let underWay: Promise<void> = Promise.resolve();
-  for (let left = records; left > 0; ) {
-    const batch = (await traffic.rawRecords(newFile())).slice(0, left);
-    left -= batch.length;
-    await underWay;
-    underWay = appendAll(eventLog, batch);
-  }
-  await underWay;
+/** The traffic again and again, each time with event IDs of its own, several appends at once. */
+async function fill(eventLog: EventLog, records: number, again: () => AppendRecord[]): Promise<void> {
+  let left = records;
+  let batch: AppendRecord[] = [];
+  const take = (): readonly AppendRecord[] => {
+    if (batch.length === 0) batch = again();
+    const piece = batch.splice(0, Math.min(left, APPEND_RECORDS_MAX));
+    left -= piece.length;
+    return piece;
+  };
+  const appender = async (): Promise<void> => {
+    while (left > 0) await appendAll(eventLog, take());
+  };
+  await Promise.all(Array.from({ length: APPENDS_AT_ONCE }, appender));
+}
+
+/** What an import would append, but for the event IDs: making those as an import does takes longer than the rest. */
+async function traffic(partitionCount: number): Promise<() => AppendRecord[]> {
+  const made = await readTraffic().rawRecords('bench');
+  const first = made.map(({ key = '', value }) => ({ partition: partitionOf(key, partitionCount), value }));
+  const at = Buffer.from(first[0]?.value ?? []).indexOf('"eventId":"') + '"eventId":"'.length;
+  let count = 0;
+  return () =>
+    first.map(({ partition, value }) => {
+      const own = Buffer.from(value);
+      own.write(`${(count++).toString(16).padStart(8, '0')}-0000-5000-8000-000000000000`, at, 'latin1');
+      return { partition, value: own };
+    });
 }
 
 /** On a machine that is busy with what is measured the log refuses some; a record that is there twice costs what any does. */
-async function appendAll(eventLog: EventLog, batch: readonly AppendRecord[]): Promise<void> {
-  for (let at = 0; at < batch.length; at += APPEND_RECORDS_MAX) {
-    let left = batch.slice(at, at + APPEND_RECORDS_MAX);
-    for (let tries = 0; left.length > 0; tries++) {
-      if (tries === TRIES_MAX) throw new Error('the log refuses records');
-      const outcomes = await eventLog.append(TOPIC_RAW, left);
-      left = left.filter((_, index) => outcomes[index]?.status !== 'stored');
-    }
+async function appendAll(eventLog: EventLog, piece: readonly AppendRecord[]): Promise<void> {
+  let left = piece;
+  for (let tries = 0; left.length > 0; tries++) {
+    if (tries === TRIES_MAX) throw new Error('the log refuses records');
+    const outcomes = await eventLog.append(TOPIC_RAW, left);
+    left = left.filter((_, index) => outcomes[index]?.status !== 'stored');
   }
 }

@@ -1,6 +1,7 @@
 import type { Logger } from '@weir/runtime/logger';
 import type { Cluster } from 'kafkajs';
 import { type AppendRun, createAppendRun, type KafkaRecord, type RunOutcome } from './kafka-append-run.ts';
+import type { KafkaCompression } from './kafka-compression.ts';
 import { nothingWasSent, rootCause } from './kafka-errors.ts';
 import { brokerOf, type KafkaLink, leaderOf } from './kafka-link.ts';
 import { produce } from './kafka-produce.ts';
@@ -10,11 +11,9 @@ const BUFFER_BYTES_MAX = 64 * 1024 * 1024;
 /** Of one batch of one partition; topics.json sets `max.message.bytes` to 16 MiB. */
 const BATCH_BYTES_MAX = 15 * 1024 * 1024;
 const REQUEST_BYTES_MAX = 32 * 1024 * 1024;
-/** An append is decided within this time, so that a gateway can say 503 within 2 s. */
-const DEADLINE_MS = 1700;
 const RETRY_PAUSE_MS = 50;
 
-/** Appends runs of records. Outcomes as in the port; decided `DEADLINE_MS` after the call at the latest. */
+/** Appends runs of records. Outcomes as in the port; decided `deadlineMs` after the call at the latest. */
 export interface KafkaAppender {
   append(topic: string, partition: number, records: readonly KafkaRecord[]): Promise<RunOutcome>;
   /** Resolves when nothing is under way any more. */
@@ -23,6 +22,8 @@ export interface KafkaAppender {
 
 export interface KafkaAppenderDeps {
   readonly link: KafkaLink;
+  readonly deadlineMs: number;
+  readonly compression: KafkaCompression;
   readonly clock: () => number;
   readonly logger: Logger;
 }
@@ -31,7 +32,13 @@ export interface KafkaAppenderDeps {
  * One request at a time goes to each leader; what arrives meanwhile is the next one. So batches grow with the load, order
  * holds, and when a broker hangs only one request's outcome is unknown: the rest is known not to be in the log.
  */
-export function createKafkaAppender({ link, clock, logger }: KafkaAppenderDeps): KafkaAppender {
+export function createKafkaAppender({
+  link,
+  deadlineMs,
+  compression,
+  clock,
+  logger,
+}: KafkaAppenderDeps): KafkaAppender {
   /** In the order of arrival. */
   let waiting: AppendRun[] = [];
   let waitingBytes = 0;
@@ -43,7 +50,7 @@ export function createKafkaAppender({ link, clock, logger }: KafkaAppenderDeps):
   let drained: (() => void)[] = [];
 
   function append(topic: string, partition: number, records: readonly KafkaRecord[]): Promise<RunOutcome> {
-    const { run, outcome } = createAppendRun(topic, partition, records, clock() + DEADLINE_MS);
+    const { run, outcome } = createAppendRun(topic, partition, records, clock() + deadlineMs);
     if (run.bytes > BATCH_BYTES_MAX) run.settle(refused(`more than ${BATCH_BYTES_MAX} bytes for one partition`));
     else if (waitingBytes + run.bytes > BUFFER_BYTES_MAX) run.settle(refused('the buffer is full'));
     else {
@@ -144,7 +151,7 @@ export function createKafkaAppender({ link, clock, logger }: KafkaAppenderDeps):
       again = await link.run(async (cluster) => {
         const broker = await brokerOf(cluster, leader);
         sending = true;
-        return produce(broker, runs);
+        return produce(broker, runs, compression);
       });
       leadersAreStale ||= again.length > 0;
     } catch (error) {

@@ -1,12 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { DependencyError } from '@weir/domain/errors';
 import { partitionOf } from '@weir/domain/partition-of';
-import { TABLE_REGISTRY, TABLE_SALTS, TOPIC_RAW } from '@weir/domain/topics';
+import { TABLE_REGISTRY, TABLE_SALTS, TOPIC_ENRICHED, TOPIC_RAW } from '@weir/domain/topics';
 import type { AppendOutcome, AppendRecord, EventLog, PartitionPosition } from '@weir/ports/event-log';
+import type { KafkaCompressionName } from '@weir/runtime/engine-config';
 import type { Logger } from '@weir/runtime/logger';
 import { outcomeOf } from './kafka-append-run.ts';
 import { createKafkaAppender } from './kafka-appender.ts';
 import { createKafka, FAIL_FAST, type KafkaAddress, type KafkaTimeouts, PATIENT } from './kafka-client.ts';
+import { kafkaCompression, readLz4Too } from './kafka-compression.ts';
 import { eventLogUnavailable } from './kafka-errors.ts';
 import { createKafkaLink, type KafkaLink, runAgain } from './kafka-link.ts';
 import { claimLogId } from './kafka-log-id.ts';
@@ -22,6 +24,8 @@ export interface KafkaEventLogConfig extends KafkaAddress {
   readonly partitions: number;
   readonly rawRetentionHours: number;
   readonly enrichedRetentionDays: number;
+  /** Of what is appended; all are read. Default: none. */
+  readonly compression?: KafkaCompressionName;
   /** Before the name of every topic and group, for a cluster that is shared. */
   readonly topicPrefix?: string;
   readonly clock: () => number;
@@ -59,12 +63,18 @@ export async function openKafkaEventLog(config: KafkaEventLogConfig): Promise<Ka
   const all = Object.keys(config.topics.topics).map(named);
   const eventTopics = all.filter((name) => ![TABLE_REGISTRY, TABLE_SALTS].map(named).includes(name));
   const partitions = Array.from({ length: partitionCount }, (_, partition) => partition);
-  const appendLink = link(FAIL_FAST, all);
   const queryLink = link(FAIL_FAST, all);
   await leadersAnswer(queryLink, all, config.topics, topicPrefix, partitions);
-  const appender = createKafkaAppender({ link: appendLink, clock, logger });
+  const compression = kafkaCompression(config.compression ?? 'none');
+  readLz4Too();
+  const openAppender = (timeouts: KafkaTimeouts, deadlineMs: number) => {
+    const own = link(timeouts, all);
+    return { own, appender: createKafkaAppender({ link: own, deadlineMs, compression, clock, logger }) };
+  };
+  const hasty = openAppender(FAIL_FAST, HASTY_DEADLINE_MS);
+  const steady = openAppender(PATIENT, STEADY_DEADLINE_MS);
   const openTable = (name: string) =>
-    openKafkaTable({ link: link(PATIENT, [named(name)]), appender, topic: named(name), logger });
+    openKafkaTable({ link: link(PATIENT, [named(name)]), appender: hasty.appender, topic: named(name), logger });
 
   const registry = await openTable(TABLE_REGISTRY);
   const logId = await claimLogId(registry, randomUUID).finally(() => registry.close());
@@ -78,6 +88,7 @@ export async function openKafkaEventLog(config: KafkaEventLogConfig): Promise<Ka
       else indexes.push(index);
     });
     const outcomes = new Array<AppendOutcome>(records.length);
+    const { appender } = topic === TOPIC_ENRICHED ? steady : hasty;
     await Promise.all(
       [...places].map(async ([partition, indexes]) => {
         const run = indexes.map((index) => toKafkaRecord(records[index]!));
@@ -117,11 +128,19 @@ export async function openKafkaEventLog(config: KafkaEventLogConfig): Promise<Ka
     ping: () => ping(queryLink, named(TOPIC_RAW), eventTopics),
     drift: topics.drift,
     async close() {
-      await appender.drain();
-      await Promise.all([appendLink.close(), queryLink.close()]);
+      await Promise.all([hasty, steady].map(({ appender }) => appender.drain()));
+      await Promise.all([hasty.own, steady.own, queryLink].map((one) => one.close()));
     },
   };
 }
+
+/** Somebody waits for the answer: a gateway can say 503 within 2 s. */
+const HASTY_DEADLINE_MS = 1700;
+/**
+ * Nobody waits but the next batch. An append that is given up while a busy broker still works on it is made again, and each
+ * repeat makes the broker busier.
+ */
+const STEADY_DEADLINE_MS = 8000;
 
 /** One per topic, so that a group's name can be used with two. */
 const groupId = (group: string, topic: string) => `${group}.${topic}`;

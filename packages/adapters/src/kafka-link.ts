@@ -164,14 +164,22 @@ export function brokerOf(cluster: Cluster, nodeId: number): Promise<Broker> {
 }
 
 interface Pool {
-  send(request: { readonly response: { readonly parse: unknown } }): Promise<unknown>;
+  send(request: { readonly request: object; readonly response: object }): Promise<unknown>;
 }
 
-/** The same broker, but a response in which one partition failed is returned, not thrown: the others' outcomes are in it. */
-export function answeringPerPartition(broker: Broker): Broker {
+/**
+ * The same broker, but a response in which one partition failed is returned, not thrown: the others' outcomes are in it.
+ * `payload`: sent in place of what kafkajs would make of the request.
+ */
+export function answeringPerPartition(broker: Broker, payload?: Buffer): Broker {
   const pool = (broker as unknown as { readonly connectionPool: Pool }).connectionPool;
   const lenient = Object.create(pool) as Pool;
-  lenient.send = (request) =>
-    pool.send({ ...request, response: { ...request.response, parse: async (data: unknown) => data } });
+  const own = payload === undefined ? {} : { encode: async () => ({ buf: payload, buffer: payload }) };
+  lenient.send = ({ request, response, ...rest }) =>
+    pool.send({
+      ...rest,
+      request: { ...request, ...own },
+      response: { ...response, parse: async (data: unknown) => data },
+    });
   return Object.create(broker, { connectionPool: { value: lenient } }) as Broker;
 }

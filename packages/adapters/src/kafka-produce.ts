@@ -1,5 +1,7 @@
 import type { Broker } from 'kafkajs';
 import type { AppendRun } from './kafka-append-run.ts';
+import type { KafkaCompression } from './kafka-compression.ts';
+import { encodeProduce } from './kafka-encode-produce.ts';
 import { knownRefusal } from './kafka-errors.ts';
 import { answeringPerPartition } from './kafka-link.ts';
 
@@ -21,33 +23,23 @@ interface ProduceResponse {
  * Sends runs to the leader of their partitions as one request, one batch a partition, and settles what is decided.
  * Returns the runs that the leader is known to have refused for now. Rejects when there was no answer.
  */
-export async function produce(broker: Broker, runs: readonly AppendRun[]): Promise<readonly AppendRun[]> {
+export async function produce(
+  broker: Broker,
+  runs: readonly AppendRun[],
+  compression: KafkaCompression,
+): Promise<readonly AppendRun[]> {
   const byPartition = new Map<string, AppendRun[]>();
-  const byTopic = new Map<string, AppendRun[][]>();
   for (const run of runs) {
     const id = `${run.topic}/${run.partition}`;
     const batch = byPartition.get(id);
-    if (batch !== undefined) {
-      batch.push(run);
-      continue;
-    }
-    const first = [run];
-    byPartition.set(id, first);
-    const batches = byTopic.get(run.topic);
-    if (batches === undefined) byTopic.set(run.topic, [first]);
-    else batches.push(first);
+    if (batch === undefined) byPartition.set(id, [run]);
+    else batch.push(run);
   }
-  const response = (await answeringPerPartition(broker).produce({
+  const payload = await encodeProduce([...byPartition.values()], REPLICATION_TIMEOUT_MS, compression);
+  const response = (await answeringPerPartition(broker, payload).produce({
     acks: -1,
     timeout: REPLICATION_TIMEOUT_MS,
-    topicData: [...byTopic].map(([topic, batches]) => ({
-      topic,
-      partitions: batches.map((batch) => ({
-        partition: batch[0]!.partition,
-        firstSequence: 0,
-        messages: batch.flatMap((run) => run.records as (typeof run.records)[number][]),
-      })),
-    })),
+    topicData: [],
   })) as ProduceResponse;
 
   const again: AppendRun[] = [];

@@ -1,10 +1,15 @@
 import { createLogger } from '@weir/runtime/logger';
 import topicsJson from '../../../infra/kafka/topics.json' with { type: 'json' };
-import { type KafkaEventLog, openKafkaEventLog } from '../src/kafka-event-log.ts';
+import { type KafkaEventLog, type KafkaEventLogConfig, openKafkaEventLog } from '../src/kafka-event-log.ts';
 import type { TopicSpec } from '../src/kafka-topics.ts';
 
 /** A log with topics `topic.0 …` and up to eight tables `table.0 …` beside its own, of three partitions. */
-export function openKafkaFixtureLog(brokers: string, topicPrefix: string, count = 40): Promise<KafkaEventLog> {
+export function openKafkaFixtureLog(
+  brokers: string,
+  topicPrefix: string,
+  count = 40,
+  more: Partial<KafkaEventLogConfig> = {},
+): Promise<KafkaEventLog> {
   const topics: Record<string, TopicSpec> = { ...(topicsJson.topics as Record<string, TopicSpec>) };
   for (let i = 0; i < count; i++) {
     topics[`topic.${i}`] = topicsJson.topics['events.raw'] as TopicSpec;
@@ -20,5 +25,6 @@ export function openKafkaFixtureLog(brokers: string, topicPrefix: string, count 
     topicPrefix,
     clock: Date.now,
     logger: createLogger('silent'),
+    ...more,
   });
 }

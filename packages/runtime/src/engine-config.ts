@@ -14,7 +14,12 @@ export interface KafkaConfig {
   readonly sasl: SaslConfig | undefined;
   /** Before the name of every topic and group, for a cluster that is shared. */
   readonly topicPrefix: string;
+  /** Of what is appended; all are read. */
+  readonly compression: KafkaCompressionName;
 }
+
+const KAFKA_COMPRESSIONS = ['none', 'gzip', 'lz4'] as const;
+export type KafkaCompressionName = (typeof KAFKA_COMPRESSIONS)[number];
 
 export interface SaslConfig {
   readonly mechanism: SaslMechanism;
@@ -72,9 +77,11 @@ function readKafka(env: EnvReader): KafkaConfig | undefined {
   if (!/^[A-Za-z0-9._-]{0,100}$/.test(topicPrefix)) {
     env.problem('KAFKA_TOPIC_PREFIX must be at most 100 letters, digits, dots, dashes and underscores');
   }
+  const compression = env.oneOf('KAFKA_COMPRESSION', KAFKA_COMPRESSIONS) ?? 'none';
   if (brokers.length === 0) return undefined;
   return {
     brokers,
+    compression,
     tls: env.flag('KAFKA_TLS', false) ? { ca: readPem(env, 'KAFKA_TLS_CA_FILE') } : undefined,
     sasl: mechanism === undefined ? undefined : { mechanism, username: username ?? '', password: password ?? '' },
     topicPrefix,

@@ -75,6 +75,7 @@ async function openEventLog({ config, logger, clock, stack }: OpenPortsDeps, rai
       ...(kafka.sasl === undefined ? {} : { sasl: kafka.sasl }),
       topics: topics as TopicsSpec,
       topicPrefix: kafka.topicPrefix,
+      compression: kafka.compression,
       partitions,
       rawRetentionHours,
       enrichedRetentionDays,
