@@ -17,6 +17,7 @@ describeOwnProcess('decisions: a wrong setting stops the start and says all that
       PORT: 'eighty',
       LOG_LEVEL: 'loud',
       TRUSTED_PROXIES: '10.0.0.0/8,proxy.internal',
+      CLIENT_IP_HEADER: 'X Real IP',
       RATE_LIMIT_COLLECT: '-1',
       RATE_LIMIT_EVENTS: '1.5',
       RATE_LIMIT_IDENTIFY: 'many',
@@ -28,6 +29,13 @@ describeOwnProcess('decisions: a wrong setting stops the start and says all that
     expect(run.code).toBeGreaterThan(0);
     for (const name of Object.keys(wrong)) expect(run.stderr).toContain(name);
     expect(run.stderr).not.toMatch(/\n\s+at /);
+  });
+
+  test('CLIENT_IP_HEADER without proxies that are trusted', async () => {
+    const env = { CLIENT_IP_HEADER: 'X-Real-IP', WEIR_DATA_DIR: join(folder, 'data'), PORT: String(await freePort()) };
+    const run = await runProgram('main.js', [], env);
+    expect(run.code).toBeGreaterThan(0);
+    expect(run.stderr).toContain('CLIENT_IP_HEADER is believed only from TRUSTED_PROXIES');
   });
 
   test('a GeoIP database that is not there', async () => {

@@ -1,3 +1,4 @@
+import { eventually } from '@weir/testkit/eventually';
 import { expectEnvelope, expectNoBody } from './expect-answers.ts';
 import { inForceEverywhere, useWeir } from './use-weir.ts';
 
@@ -5,6 +6,10 @@ const weir = useWeir();
 const BROWSER =
   'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/129.0.0.0 Safari/537.36';
 const GOOGLEBOT = 'Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)';
+
+interface Rule {
+  readonly dropped: number | null;
+}
 
 interface Hit {
   readonly ip?: string;
@@ -54,6 +59,9 @@ describe('decisions: exclusion rules', () => {
     for (const hit of [...dropped, ...kept]) expectNoBody(await sendHit(site, hit), 204);
     const outcomes = await weir.rows('outcomes', site, dropped.length, 'outcome, reason');
     expect(outcomes).toEqual(dropped.map(() => ({ outcome: 'dropped', reason: `excluded_${type}` })));
+    const rules = async () => (await weir.must(200, 'GET', `/sites/${site}/exclusions`)) as readonly Rule[];
+    await eventually('the rule counts them', async () => (await rules())[0]?.dropped === dropped.length);
+    expect(await rules()).toMatchObject([{ type, last_dropped_at: expect.stringMatching(/:00\.000Z$/) }]);
     expect(await weir.rows('events', site, kept.length, 'type')).toHaveLength(kept.length);
   });
 
