@@ -48,7 +48,8 @@ export function withHints(client: Client, hints: ClientHints): Client {
 
 function brandOf(client: Client, hints: ClientHints): Pick<Client, 'browser' | 'browserVersion'> {
   const { browser, browserVersion } = client;
-  const full = hints['sec-ch-ua-full-version-list'];
+  // Chromium sends an empty list where its user agent was changed by a flag.
+  const full = hints['sec-ch-ua-full-version-list'] || undefined;
   for (const [, brand = '', version = ''] of (full ?? hints['sec-ch-ua'] ?? '').matchAll(BRAND)) {
     if (NO_BRAND.test(brand)) continue;
     const name = BRANDS[brand] ?? brand;

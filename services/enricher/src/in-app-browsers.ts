@@ -23,13 +23,14 @@ const APPS: readonly (readonly [name: string, pattern: RegExp])[] = [
   ['Weibo', /__weibo__(\d+(?:\.\d+)*)/],
   ['Google App', /\bGSA\/(\d+(?:\.\d+)*)/],
   ['Bing', /\bBingSapphire\/(\d+(?:\.\d+)*)/],
+  ['QQ', /\bQQ\/(\d+(?:\.\d+)*)/],
   ['QQ Browser', /QQBrowser(?:Lite)?(?:\/(\d+(?:\.\d+)*))?/],
   ['UC Browser', /\bUCWEB\/?(\d+(?:\.\d+)*)/],
   ['Steam', /\bValve (?:Steam|Client)/],
 ];
 /** One look that most user agents end with. */
 const ANY_APP =
-  /Barcelona|FBAN|FB_IAB|Instagram|musical|trill|TikTok|aweme|LinkedInApp|Snapchat|Pinterest|Twitter|Reddit|Line\/|MicroMessenger|KAKAOTALK|NAVER|Telegram|AlipayClient|__weibo__|GSA\/|BingSapphire|QQBrowser|UCWEB|Valve/;
+  /Barcelona|FBAN|FB_IAB|Instagram|musical|trill|TikTok|aweme|LinkedInApp|Snapchat|Pinterest|Twitter|Reddit|Line\/|MicroMessenger|KAKAOTALK|NAVER|Telegram|AlipayClient|__weibo__|GSA\/|BingSapphire|QQ|UCWEB|Valve/;
 
 export interface AppBrowser {
   readonly name: string;

@@ -81,6 +81,7 @@ describe('issue 5, Client: "Client Hints … used when sent: Windows 11, Android
     ['Yandex Browser', full('YaBrowser', '24.6.0.0'), 'Yandex Browser', '24.6.0.0'],
     ['Chrome, by all of its version', full('Google Chrome', '126.0.6478.127'), 'Chrome', '126.0.6478.127'],
     ['the made-up brand is none', { 'sec-ch-ua': '"Not;A=Brand";v="99", "Chromium";v="126"' }, 'Chrome', '126.0.0.0'],
+    ['an empty long list', { 'sec-ch-ua-full-version-list': '', 'sec-ch-ua': '"Brave";v="126"' }, 'Brave', '126'],
     ['nonsense', { 'sec-ch-ua': '"""";;v=' }, 'Chrome', '126.0.0.0'],
   ])('%s', (_, hints, browser, browserVersion) => {
     expect(parseClient(CHROME, hints as Readonly<Record<string, string>>)).toMatchObject({ browser, browserVersion });

@@ -40,6 +40,7 @@ describe('issue 5, Client: "in-app browsers and webviews"', () => {
     [`${ANDROID} Telegram-Android/11.4.2 (Samsung SM-A546B; Android 14; SDK 34; AVERAGE)`, 'Telegram', '11.4.2'],
     [`${IOS} AlipayClient/10.5.96`, 'Alipay', '10.5.96'],
     [`${IOS} Weibo (iPhone14,5__weibo__14.6.1__iphone__os17.5)`, 'Weibo', '14.6.1'],
+    [`${ANDROID} MQQBrowser/6.2 TBS/045 QQ/8.8.88`, 'QQ', '8.8.88'],
     [`${ANDROID} BingSapphire/28.2`, 'Bing', '28.2'],
     [
       'Mozilla/5.0 (compatible; MSIE 10.0; Windows NT 6.2; WOW64; Trident/6.0; QQBrowser/7.6.21433.400)',
