@@ -18,6 +18,7 @@ const NOT_OF_A_DEPLOYMENT = [
     'the deployment has other limits; limits.test.ts has the default ones over two gateways',
   ],
   ['decisions: each can be changed by configuration', 'it starts a process with other limits'],
+  ['a CDN whose header is named by CLIENT_IP_HEADER', 'it starts a process with that setting'],
 ] as const;
 
 interface Report {
