@@ -47,7 +47,7 @@ test('key add, list, revoke; exclusion add, list, remove', async () => {
   expect((await run('key', 'list', '--site', 'k', '--json')).json).toHaveLength(1);
 
   const rule = (await run('exclusion', 'add', 'ip', '192.0.2.0/24', '--site', 'k', '--json')).json;
-  expect((await run('exclusion', 'list', '--site', 'k')).out).toContain('192.0.2.0/24');
+  expect((await run('exclusion', 'list', '--site', 'k')).out).toMatch(/192\.0\.2\.0\/24 .* 0 +never\n$/);
   expect((await run('exclusion', 'remove', rule.rule_id, '--site', 'k')).exitCode).toBe(0);
   const refused = await run('exclusion', 'add', 'ip', 'x', '--site', 'k');
   expect([refused.exitCode, refused.err]).toEqual([1, expect.stringContaining('must be an IP address or a CIDR')]);
