@@ -51,7 +51,15 @@ async function bundle(entry, isModule) {
     ecma: 2017,
     module: isModule,
     toplevel: true,
-    compress: { passes: 3, inline: 1, unsafe: true, unsafe_arrows: true, pure_getters: true, keep_fargs: false },
+    compress: {
+      passes: 3,
+      inline: 1,
+      unsafe: true,
+      unsafe_arrows: true,
+      pure_getters: true,
+      keep_fargs: false,
+      hoist_funs: true,
+    },
   });
   return code;
 }

@@ -69,6 +69,58 @@ describeBrowser('delivery from Chromium, by the rows', () => {
     expect(await namesOf(siteId, 2)).toEqual(['/a', 'through']);
   });
 
+  test('an alias may be told as its path: it stands beside the script', async () => {
+    const siteId = await browser.openSite('data-endpoint="/measure"');
+    const page = await (await browser.context()).newPage();
+    await page.route('**/api/collect', (route) => route.abort('blockedbyclient'));
+    await page.goto(`${browser.site.url}/a`);
+    expect(await namesOf(siteId, 1)).toEqual(['/a']);
+  });
+
+  test('a hit that is larger than the server takes holds nothing up', async () => {
+    const siteId = await browser.openSite();
+    const page = await (await browser.context()).newPage();
+    await page.goto(`${browser.site.url}/a`);
+    await loaded(page);
+    await page.evaluate(`weir.track('too large', { text: 'x'.repeat(70_000) });
+      weir.track('large', { text: 'ü'.repeat(12_000) }); weir.track('after')`);
+    expect(await namesOf(siteId, 3)).toEqual(['/a', 'large', 'after']);
+  });
+
+  test('at most 60 hits wait, the newest; more than 64 KiB of them outlive their page', async () => {
+    const siteId = await browser.openSite();
+    const page = await (await browser.context()).newPage();
+    await page.goto(`${browser.site.url}/a`);
+    await loaded(page);
+    await browser.rows(siteId, 1);
+    await page.route('**/api/collect', (route) => route.abort());
+    await page.evaluate(`for (let n = 1; n <= 65; n++) weir.track('n' + n, { text: 'x'.repeat(2_000) })`);
+    await page.goto(`${browser.site.url}/b`);
+    await loaded(page);
+    await page.unroute('**/api/collect');
+    await page.reload();
+    const names = await namesOf(siteId, 61);
+    expect(names).toHaveLength(61);
+    expect(names.slice(-3)).toEqual(['n65', '/b', '/b']);
+  });
+
+  test('a sandbox without storage and cookies: counted, and nothing throws', async () => {
+    const siteId = await browser.weir.client.createSite();
+    const frame = `${browser.tag(siteId)}<script>addEventListener('load', () => { weir.track('one'); })</script>`;
+    browser.site.serve((path) => ({
+      html: path === '/frame' ? frame : '<iframe sandbox="allow-scripts" src="/frame"></iframe>',
+    }));
+    const page = await (await browser.context()).newPage();
+    const errors: string[] = [];
+    page.on('pageerror', (error) => errors.push(error.message));
+    await page.goto(`${browser.site.url}/a`);
+    const rows = await browser.rows(siteId, 2, `${NAMES}, session_id`);
+    expect(rows.map((row) => row.event_name || row.pathname)).toEqual(['/frame', 'one']);
+    expect(rows[1]).toMatchObject({ visitor_id: rows[0]?.visitor_id });
+    expect(rows[0]?.visitor_id).toMatch(/^\d{20,40}$/);
+    expect(errors).toEqual([]);
+  });
+
   test('a closed tab: what was tracked at the last moment arrives', async () => {
     const siteId = await browser.openSite(
       '',

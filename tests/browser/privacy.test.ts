@@ -66,6 +66,38 @@ describeBrowser('options and wishes in Chromium, by the rows', () => {
     expect(rows[1]?.visitor_id).not.toBe(visitor);
   });
 
+  test('an opt-out is of what waits to be sent, too', async () => {
+    const siteId = await browser.openSite();
+    const page = await (await browser.context()).newPage();
+    await page.goto(`${browser.site.url}/a`);
+    await loaded(page);
+    await browser.rows(siteId, 1);
+    await page.route('**/api/collect', (route) => route.abort());
+    await page.evaluate(`weir.track('waiting'); weir.track('waiting too')`);
+    await page.evaluate('weir.optOut()');
+    await page.unroute('**/api/collect');
+    await page.reload();
+    await loaded(page);
+    await page.evaluate(`weir.optIn(); weir.track('again')`);
+    const rows = await browser.rows(siteId, 2, ROW);
+    expect(rows.map((row) => row.event_name || row.pathname)).toEqual(['/a', 'again']);
+  });
+
+  test('data-spa="false": a move in the history is none; data-manual: the page says when it is a pageview', async () => {
+    const siteId = await browser.openSite('data-spa="false" data-manual');
+    const page = await (await browser.context()).newPage();
+    await page.goto(`${browser.site.url}/a`);
+    await loaded(page);
+    await page.evaluate(
+      `history.pushState({}, '', '/b'); weir.track('before'); history.pushState({}, '', '/c'); weir.pageview()`,
+    );
+    const rows = await browser.rows(siteId, 2, ROW);
+    expect(rows.map((row) => [row.pathname, row.event_name])).toEqual([
+      ['/b', 'before'],
+      ['/c', ''],
+    ]);
+  });
+
   test('excluded paths, allowed hosts and the query allow-list', async () => {
     const siteId = await browser.openSite(
       'data-exclude="/admin*, /preview" data-query="page, f_*" data-hosts="127.0.0.1, *.example"',
@@ -108,6 +140,22 @@ describeBrowser('options and wishes in Chromium, by the rows', () => {
       ['plan chosen', '12', { plan: 'pro' }],
       ['asked', '', { topic: 'price' }],
       ['form', '', { form: 'ask' }],
+    ]);
+  });
+
+  test('the time on an excluded page is nobody’s engagement', async () => {
+    const siteId = await browser.openSite('data-engagement data-exclude="/admin*"');
+    const page = await (await browser.context()).newPage();
+    await page.goto(`${browser.site.url}/admin`);
+    await loaded(page);
+    await page.evaluate(
+      `history.pushState({}, '', '/a'); history.pushState({}, '', '/admin/2'); history.pushState({}, '', '/b'); weir.track('last')`,
+    );
+    const rows = await browser.rows(siteId, 3, ROW);
+    expect(rows.map((row) => [row.pathname, row.event_name])).toEqual([
+      ['/a', ''],
+      ['/b', ''],
+      ['/b', 'last'],
     ]);
   });
 

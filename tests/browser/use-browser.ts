@@ -16,7 +16,7 @@ if (CI && !existsSync(CHROMIUM)) {
 const missing = !existsSync(CHROMIUM);
 if (missing) console.warn(`tests/browser is skipped: ${CHROMIUM} is missing (node infra/local/install-chromium.mjs)`);
 
-/** Firefox and WebKit are not driven: playwright-core needs builds of its own of both, which no package registry carries. */
+/** Firefox and WebKit: engines.test.ts. playwright-core would need builds of its own of both. */
 export const describeBrowser = missing && !CI ? describe.skip : describe;
 
 const ARGS = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run'];

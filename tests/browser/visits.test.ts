@@ -86,6 +86,20 @@ describeBrowser('visits in Chromium, by their rows', () => {
     expect(by('/three')?.visitor_id).not.toBe(by('/one')?.visitor_id);
   });
 
+  test('subdomains share visitor and session by the cookie of the widest domain', async () => {
+    const siteId = await browser.openSite();
+    const page = await (await browser.context()).newPage();
+    for (const host of ['www.shop.localhost', 'blog.shop.localhost', 'other.localhost']) {
+      await page.goto(`${browser.site.url.replace('127.0.0.1', host)}/`);
+      await loaded(page);
+    }
+    const rows = await browser.rows(siteId, 3, `${PAGE}, hostname`);
+    const by = (host: string) => rows.find((row) => row.hostname === host);
+    const [www, blog, other] = ['www.shop.localhost', 'blog.shop.localhost', 'other.localhost'].map(by);
+    expect(blog).toMatchObject({ visitor_id: www?.visitor_id, session_id: www?.session_id });
+    expect(other?.visitor_id).not.toBe(www?.visitor_id);
+  });
+
   test('30 idle minutes end a session, not the visitor', async () => {
     const siteId = await browser.openSite();
     const page = await (await browser.context()).newPage();

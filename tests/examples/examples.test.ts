@@ -1,36 +1,55 @@
 import { execFile } from 'node:child_process';
-import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { PROJECT_ROOT, startWeir, type WeirProcess } from '@weir/testkit/weir-process';
+import { readmeExample } from './readme-example.ts';
 
 const run = promisify(execFile);
 
-// The page of examples/browser.html is opened by tests/browser/demo.test.ts.
-describe('the examples, as they stand in examples/', () => {
+// The browser's examples are opened by tests/browser.
+describe('the examples, as they stand', () => {
   let weir: WeirProcess;
-  let key: string;
-  let siteId: string;
   beforeAll(async () => {
     weir = await startWeir();
-    siteId = await weir.client.createSite();
-    key = (await weir.client.createKey(siteId)).key;
   }, 120_000);
   afterAll(() => weir.stop(), 60_000);
 
-  test.each([
-    ['Node', process.execPath, ['--import', 'tsx', 'examples/node.ts']],
-    ['curl', 'bash', ['examples/curl.sh', 'once']],
-    ['curl again, with the key it had', 'bash', ['examples/curl.sh', 'once']],
-    ['Python', 'python3', ['examples/python.py']],
-  ])('%s', async (_name, program, args) => {
+  const openSite = async () => {
+    const siteId = await weir.client.createSite();
+    const { key } = await weir.client.createKey(siteId);
     const env = { ...process.env, WEIR_URL: weir.url, WEIR_KEY: key };
-    await run(program, args, { cwd: join(PROJECT_ROOT), env });
+    const signups = async (count: number) => {
+      await weir.client.rows('events', siteId, count);
+      await weir.client.settled();
+      return weir.client.rows('events', siteId, count, 'event_name, user_id, value');
+    };
+    return { run: (program: string, args: string[]) => run(program, args, { cwd: PROJECT_ROOT, env }), signups };
+  };
+  const SIGNUP = { event_name: 'signup', user_id: 'ada', value: 49 };
+
+  test('README: Node, curl and Python; a repeated one is stored once', async () => {
+    const site = await openSite();
+    await site.run(process.execPath, [
+      '--import',
+      'tsx',
+      '--input-type=module',
+      '--eval',
+      readmeExample('js', weir.url),
+    ]);
+    const curl = await site.run('bash', ['-euc', readmeExample('sh', weir.url)]);
+    expect(JSON.parse(curl.stdout)).toEqual({ status: 'success', data: { accepted: true } });
+    const python = await site.run('python3', ['-c', readmeExample('python', weir.url)]);
+    expect(JSON.parse(python.stdout)).toEqual({ status: 'success', data: { accepted: true } });
+    const again = await site.run('python3', ['-c', readmeExample('python', weir.url)]);
+    expect(JSON.parse(again.stdout)).toEqual({ status: 'success', data: { accepted: false, duplicate: true } });
+    expect(await site.signups(3)).toEqual([SIGNUP, SIGNUP, SIGNUP]);
   });
 
-  test('three rows came out: the repeated one is stored once', async () => {
-    await weir.client.rows('events', siteId, 3);
-    await weir.client.settled();
-    const rows = await weir.client.rows('events', siteId, 3, 'event_name, user_id, value');
-    expect(rows).toEqual(Array(3).fill({ event_name: 'signup', user_id: 'ada', value: 49 }));
+  test('examples/: node.ts, curl.sh twice with one key, python.py', async () => {
+    const site = await openSite();
+    await site.run(process.execPath, ['--import', 'tsx', 'examples/node.ts']);
+    await site.run('bash', ['examples/curl.sh', 'once']);
+    await site.run('bash', ['examples/curl.sh', 'once']);
+    await site.run('python3', ['examples/python.py']);
+    expect(await site.signups(3)).toEqual([SIGNUP, SIGNUP, SIGNUP]);
   });
 });

@@ -7,15 +7,18 @@ export function attempt<T>(run: () => T): T | undefined {
   }
 }
 
+/** Where the browser refuses its storage, this page's own memory serves. */
+const storage: Record<string, string | number> = attempt(() => localStorage) || {};
+
 /** What this browser keeps under a name for the origin. */
 export function kept(name: string): string {
-  return attempt(() => localStorage[name]) || '';
+  return (storage[name] as string) || '';
 }
 
 /** An empty text removes it. */
 export function keep(name: string, text: string | number): void {
   attempt(() => {
-    if (text) localStorage[name] = text;
-    else delete localStorage[name];
+    if (text) storage[name] = text;
+    else delete storage[name];
   });
 }

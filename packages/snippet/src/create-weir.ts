@@ -18,12 +18,14 @@ export interface Weir extends WeirCore {
 const OFF = 'weir.off';
 const CAMPAIGN = 'utm_*,ref,source,via,*cl*id,';
 
-/** Everything that the snippet does, by its options. The first pageview is the caller's. */
+/** Everything that the snippet does, by its options. The first pageview is the caller's */
 export function createWeir(given: Options): Weir {
-  const options = Object.assign({ spa: true, exclude: '', hosts: '*', query: '*' }, given);
+  const options = Object.assign(
+    { src: location.href, endpoint: 'api/collect', spa: '', exclude: '', hosts: '*', query: '*' },
+    given,
+  );
   const isOn: IsOn = (name) => /^(true)?$/.test(options[name] as string);
   let cookieless = isOn('cookieless');
-  const browser = navigator as Navigator & { globalPrivacyControl?: boolean };
   const path = (): string => location.pathname + (isOn('hash') ? location.hash : '');
   const clean = (url: string): string =>
     cleanUrl(
@@ -34,24 +36,27 @@ export function createWeir(given: Options): Weir {
       ),
     );
 
-  const core = createCore({
-    site: options.site,
-    endpoints: options.endpoint.split(' '),
-    mode: () =>
-      kept(OFF) ||
-      (isOn('privacy') && (+(browser.doNotTrack as string) || browser.globalPrivacyControl)) ||
+  const core = createCore(
+    options.site,
+    options.endpoint.split(' ').map((path) => new URL(path, options.src).href),
+    () =>
+      +kept(OFF) ||
+      ((isOn('privacy') &&
+        (+(navigator.doNotTrack as string) ||
+          (navigator as { globalPrivacyControl?: boolean }).globalPrivacyControl)) ||
       matches(options.exclude, path()) ||
       !matches(options.hosts, location.hostname)
         ? 2
-        : cookieless,
+        : cookieless),
     path,
-    cleanUrl: clean,
-  });
-  const { weir, page } = core;
+    clean,
+  );
+  const weir = core.weir as Weir;
   const forget = (): void => {
     core.visitor.write('');
     keep(QUEUE_NAME, '');
-    page().visitor_id = page().session_id = '';
+    const page = core.page();
+    page.visitor_id = page.session_id = '';
   };
   const endPage = isOn('engagement') && watchEngagement(core);
   watchClicks(weir.track, clean, isOn);
@@ -61,15 +66,14 @@ export function createWeir(given: Options): Weir {
       weir.pageview();
     });
   }
-  return Object.assign(weir, {
-    optOut() {
-      keep(OFF, 1);
-      forget();
-    },
-    optIn: () => keep(OFF, ''),
-    setCookieless(on: boolean) {
-      cookieless = on;
-      if (on) forget();
-    },
-  });
+  weir.optOut = () => {
+    keep(OFF, 3);
+    forget();
+  };
+  weir.optIn = () => keep(OFF, '');
+  weir.setCookieless = (on) => {
+    cookieless = on;
+    if (on) forget();
+  };
+  return weir;
 }

@@ -9,12 +9,15 @@ declare global {
   }
 }
 
-/** Takes the one global, and makes up for the calls that the stub kept: who opted out before is not counted first. */
-export function install(weir: WeirCore, manual?: boolean): void {
-  const calls = (window.weir || ({} as Window['weir'] & object)).q || [];
+/** The calls that the stub kept; undefined where the snippet is there already: a tag that stands twice counts once. */
+export function keptCalls(): KeptCall[] | undefined {
+  return (window.weir || { q: [] }).q;
+}
+
+/** Takes the one global, and makes up for the kept calls: who opted out before is not counted first. */
+export function install(weir: WeirCore, calls: KeptCall[]): void {
   window.weir = weir;
   for (const [method, ...args] of calls) {
     (weir as unknown as Record<string, (...args: unknown[]) => void>)[method]!(...args);
   }
-  if (!manual) weir.pageview();
 }

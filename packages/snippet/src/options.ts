@@ -7,10 +7,12 @@ export type Globs = string;
 export interface Options {
   readonly site: string;
   /**
-   * `api/collect` beside the script where a tag does not say. Or one of COLLECT_PATHS. Several, separated by a space: a further
-   * one is tried when one can't be reached.
+   * Default: `api/collect`. Or one of COLLECT_PATHS. Several, separated by a space: a further one is tried when one can't be
+   * reached.
    */
-  readonly endpoint: string;
+  readonly endpoint?: string;
+  /** What endpoints are relative to: the script's own address. For the module: the page's, where nothing is said. */
+  readonly src?: string;
   /** Nothing is stored in the browser. */
   readonly cookieless?: Switch;
   /** On by default: a new path in the history is a pageview. */

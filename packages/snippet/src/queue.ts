@@ -1,4 +1,5 @@
 import { attempt, keep, kept } from './attempt.ts';
+import type { Mode } from './mode.ts';
 
 /** Hits on their way out: in order, one at a time, kept until the server has answered. */
 export interface Queue {
@@ -10,66 +11,74 @@ export interface Queue {
 
 export const QUEUE_NAME = 'weir.q';
 const WAITING_HITS_MAX = 60;
-/** Longer with every failure in a row. */
+/** Longer with every failure in a row of all endpoints. */
 const WAIT_SECONDS = 3;
+const TOO_MANY = 429;
+/** Of at most 3 bytes each. What browsers send for a page that has ended is 64 KiB at once; they refuse more, and at once. */
+const KEEPALIVE_CHARS_MAX = 2e4;
 
-/** `keepsNothing`: whether this browser may keep nothing now. Further endpoints are tried when one can't be reached. */
-export function createQueue(endpoints: string[], keepsNothing: () => unknown): Queue {
+/** Further endpoints are tried when one can't be reached. */
+export function createQueue(endpoints: string[], mode: () => Mode): Queue {
   const hits: string[] = [];
   /** 1 while the first hit is under way. */
   let busy = 0;
+  /** In a row; one more while the first hit is under way. */
   let failures = 0;
-  let timer = 0;
+  let timer: number | undefined;
 
   const takeStored = (): string[] => {
-    const text = kept(QUEUE_NAME);
+    const stored = attempt(() => JSON.parse(kept(QUEUE_NAME))) || [];
     keep(QUEUE_NAME, '');
-    return attempt(() => JSON.parse(text)) || [];
+    return stored;
   };
 
   const goOn = (): void => {
-    clearTimeout(timer);
-    timer = 0;
+    timer = clearTimeout(timer) as undefined;
     queue.send();
   };
 
-  const flush = async (): Promise<void> => {
-    if (busy || timer || !hits[0]) return;
-    busy = 1;
-    let retryAfter: string | null | undefined;
-    try {
-      const { status, headers } = await fetch(endpoints[0] as string, {
-        method: 'POST',
-        body: hits[0],
-        keepalive: true,
-      });
-      if (status < 500 && status !== 429) {
-        hits.shift();
-        failures = -1;
-      }
-      retryAfter = headers.get('retry-after');
-    } catch {
-      endpoints.push(endpoints.shift() as string);
-    }
-    busy = 0;
-    if (failures++ >= 0) {
-      timer = setTimeout(goOn, (+(retryAfter as string) || failures * WAIT_SECONDS) * 1e3);
-    } else void flush();
-  };
-
   const queue: Queue = {
-    send(body) {
+    async send(body) {
       if (body) hits.push(body);
       else hits.splice(busy, 0, ...takeStored());
-      if (hits[WAITING_HITS_MAX]) hits.splice(busy, 1);
-      void flush();
+      // All, after an opt-out, in another tab too.
+      hits.splice(busy, (mode() as number) > 2 ? WAITING_HITS_MAX : hits.length - WAITING_HITS_MAX);
+      if (busy || timer || !hits[0]) return;
+      busy = 1;
+      failures++;
+      let retryAfter: string | null | undefined;
+      try {
+        const { status, headers } = await fetch(endpoints[0] as string, {
+          method: 'POST',
+          body: hits[0],
+          keepalive: !hits[0][KEEPALIVE_CHARS_MAX],
+        });
+        if (status < 500 && status - TOO_MANY) {
+          hits.shift();
+          failures = 0;
+        }
+        retryAfter = headers.get('retry-after');
+      } catch {
+        endpoints.push(endpoints.shift() as string);
+      }
+      busy = 0;
+      if (failures) {
+        const seconds = +(retryAfter as string) || ((failures / endpoints.length) | 0) * WAIT_SECONDS;
+        timer = setTimeout(goOn, seconds * 1e3);
+      } else queue.send();
     },
     leave() {
       // A server that is known to be failing would lose a beacon, which tells nobody.
-      while (hits[busy] && !failures && attempt(() => navigator.sendBeacon(endpoints[0] as string, hits[busy]))) {
+      while (
+        hits[busy] &&
+        failures === busy &&
+        attempt(() => navigator.sendBeacon(endpoints[0] as string, hits[busy]))
+      ) {
         hits.splice(busy, 1);
       }
-      if (!keepsNothing() && hits[busy]) keep(QUEUE_NAME, JSON.stringify(takeStored().concat(hits.splice(busy))));
+      if (!mode() && hits[busy]) {
+        keep(QUEUE_NAME, JSON.stringify(takeStored().concat(hits.splice(busy)).slice(-WAITING_HITS_MAX)));
+      }
     },
   };
   addEventListener('online', goOn);

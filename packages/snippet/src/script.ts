@@ -1,11 +1,11 @@
 import { createWeir } from './create-weir.ts';
-import { install } from './install.ts';
+import { install, keptCalls } from './install.ts';
 import type { Options } from './options.ts';
 
 const { dataset, src } = document.currentScript as HTMLScriptElement;
-
-// A tag that stands twice counts once.
-if (!window.weir || window.weir.q) {
-  const options = Object.assign({ endpoint: new URL('api/collect', src).href }, dataset);
-  install(createWeir(options as unknown as Options), 'manual' in dataset);
+const calls = keptCalls();
+if (calls) {
+  const weir = createWeir(Object.assign({ src }, dataset) as unknown as Options);
+  install(weir, calls);
+  if (!('manual' in dataset)) weir.pageview();
 }

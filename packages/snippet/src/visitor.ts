@@ -11,22 +11,18 @@ export interface Visitor {
 const SESSION_IDLE_MS = 18e5;
 /** Almost a year. */
 const KEPT_SECONDS = 3e7;
-const NAME = 'weir';
 const STATE = /\bweir=(\d+)\.(\d+)\.(\d+)/;
 
 export function createVisitor(): Visitor {
-  let memory = '';
-
   const write = (state: string): void => {
-    memory = state;
-    keep(NAME, state);
+    keep('weir', state);
     attempt(() => {
       // The widest domain that the browser takes, so that subdomains share it; a public suffix is refused silently.
       const labels = location.hostname.split('.');
       for (let from = labels.length; from--; ) {
         // biome-ignore lint/suspicious/noDocumentCookie: the Cookie Store is missing on pages without TLS and in Firefox
-        document.cookie = `${NAME}=${state};path=/;samesite=lax;max-age=${state ? KEPT_SECONDS : 0};domain=${labels.slice(from).join('.')}`;
-        if (!state === !document.cookie.includes(`${NAME}=${state}`)) break;
+        document.cookie = `weir=${state};path=/;samesite=lax;max-age=${state ? KEPT_SECONDS : 0};domain=${labels.slice(from).join('.')}`;
+        if (state && document.cookie.includes(`weir=${state}`)) break;
       }
     });
   };
@@ -34,12 +30,12 @@ export function createVisitor(): Visitor {
   return {
     ids(active) {
       const now = Date.now();
-      // The cookie comes first: subdomains share it. Storage outlives a cleared cookie; memory serves where neither is allowed.
-      const states = `${attempt(() => document.cookie)} ${NAME}=${kept(NAME)} ${NAME}=${memory}`;
+      // The cookie comes first: subdomains share it. Storage outlives a cleared cookie.
+      const states = `${attempt(() => document.cookie)} weir=${kept('weir')}`;
       const [, visitor = randomId(), session, seen = 0] = STATE.exec(states) || [];
       const idle = now - +seen > SESSION_IDLE_MS;
       const ids = [visitor, idle ? randomId() : (session as string)] as const;
-      if (active || idle) write(`${ids.join('.')}.${now}`);
+      if (active || idle) write([...ids, now].join('.'));
       return ids;
     },
     write,

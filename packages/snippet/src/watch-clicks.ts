@@ -3,10 +3,15 @@ import type { WeirCore } from './weir.ts';
 
 const FILE = /\.(pdf|(doc|xls|ppt)x?|csv|txt|zip|rar|gz|dmg|exe|mp\d)$/i;
 
+interface ClickOrSubmit {
+  readonly type: string;
+  readonly target: Element;
+  readonly button?: number;
+}
+
 /** Events of elements with `data-weir-event`, and of links and forms as the options say. */
 export function watchClicks(track: WeirCore['track'], cleanUrl: (url: string) => string, isOn: IsOn): void {
-  const look = ({ type, target, button }: Event & { readonly button?: number }): void => {
-    const element = target as Element;
+  const look = ({ type, target: element, button }: ClickOrSubmit): void => {
     // A right click opens a menu.
     if (!element.closest || (button as number) > 1) return;
     const isForm = type === 'submit';
@@ -26,5 +31,5 @@ export function watchClicks(track: WeirCore['track'], cleanUrl: (url: string) =>
       track(name, isForm ? { form: element.getAttribute('id') } : { url: cleanUrl((link as HTMLAnchorElement).href) });
     }
   };
-  for (const type of ['click', 'auxclick', 'submit']) addEventListener(type, look, true);
+  for (const type of ['click', 'auxclick', 'submit']) addEventListener(type, look as unknown as EventListener, true);
 }

@@ -2,8 +2,8 @@ import type { Core } from './weir.ts';
 
 /** Sends `$engagement` when a page is hidden or left. Returns what to call when the page becomes another one. */
 export function watchEngagement({ hit, page }: Core): () => void {
-  let since = 0;
-  let depth = 0;
+  let since: number;
+  let depth: number;
   const look = (): void => {
     depth = Math.max(depth, (((scrollY + innerHeight) / document.documentElement.scrollHeight) * 100) | 0);
   };
@@ -15,7 +15,8 @@ export function watchEngagement({ hit, page }: Core): () => void {
     look();
     const event_properties = { engaged_ms: Date.now() - since, scroll_depth: depth };
     // The pageview's own address and session: the page is another one already, or its session may be over.
-    hit('event', Object.assign({}, page(), { type: 'event', event_name: '$engagement', event_properties }));
+    if (page().url)
+      hit('event', Object.assign({}, page(), { type: 'event', event_name: '$engagement', event_properties }));
     start();
   };
   start();

@@ -2,9 +2,8 @@
 export function watchHistory(path: () => string, moved: () => void): void {
   let last = path();
   const look = (): void => {
-    const before = last;
-    last = path();
-    if (before !== last) moved();
+    // biome-ignore lint/suspicious/noAssignInExpressions: 8 bytes
+    if (last !== (last = path())) moved();
   };
   for (const name of ['pushState', 'replaceState'] as const) {
     const original = history[name];

@@ -1,4 +1,5 @@
 import { attempt } from './attempt.ts';
+import type { Mode } from './mode.ts';
 import { createQueue } from './queue.ts';
 import { createVisitor, type Visitor } from './visitor.ts';
 
@@ -16,20 +17,6 @@ export interface WeirCore {
   /** Empty in cookieless mode and after `optOut`. */
   getVisitorId(): string;
   getSessionId(): string;
-}
-
-/** false: all is allowed. true: nothing is stored, the server tells visitors apart by a daily hash. 2: nothing is sent either. */
-export type Mode = boolean | 2;
-
-/** How a page is counted; asked for every hit, so that answers may change. */
-export interface Policy {
-  readonly site: string;
-  /** Where hits go; the first one moves to the end when it can't be reached. */
-  readonly endpoints: string[];
-  readonly mode: () => Mode;
-  readonly path: () => string;
-  /** What is sent of a URL. */
-  readonly cleanUrl: (url: string) => string;
 }
 
 /** A hit on the wire, with what every hit has (api.md 2.3). */
@@ -50,16 +37,23 @@ export interface Core {
   readonly visitor: Visitor;
   /** Sends a hit of this type; `fields` win over the page's own. Without fields: a pageview. */
   readonly hit: (type: string, fields?: object) => void;
-  /** The last pageview. */
+  /** The last pageview; empty where the page is not counted. */
   readonly page: () => Partial<PageHit>;
 }
 
 /** Pageviews (out of bfcache too), events, identities, visitor, session and queue. The first pageview is the caller's. */
-export function createCore({ site, endpoints, mode, path, cleanUrl }: Policy): Core {
+export function createCore(
+  site: string,
+  endpoints: string[],
+  mode: () => Mode,
+  path: () => string,
+  cleanUrl: (url: string) => string,
+): Core {
   const visitor = createVisitor();
   const queue = createQueue(endpoints, mode);
   /** What happens before the page is seen: while it is prerendered, or in a tab in the background. */
-  let unseen: (() => void)[] | undefined = [];
+  const unseen: (() => void)[] = [];
+  let isSeen: boolean | undefined;
   let page: Partial<PageHit> = {};
   let referrer = cleanUrl(document.referrer);
 
@@ -67,9 +61,12 @@ export function createCore({ site, endpoints, mode, path, cleanUrl }: Policy): C
 
   const hit = (type: string, fields?: object): void => {
     const send = (): void => {
-      if (mode() === 2) return;
+      if ((mode() as number) > 1) {
+        if (!fields) page = {};
+        return;
+      }
       const url = cleanUrl(location.href);
-      if (!fields && page.url && page.url !== url) referrer = page.url;
+      if (!fields && page.url !== url) referrer = page.url || referrer;
       const [visitor_id, session_id] = ids(true) as [string, string];
       const context: PageHit = {
         site_id: site,
@@ -85,8 +82,8 @@ export function createCore({ site, endpoints, mode, path, cleanUrl }: Policy): C
       if (!fields) page = context;
       queue.send(attempt(() => JSON.stringify(Object.assign(context, fields))));
     };
-    if (unseen) unseen.push(send);
-    else send();
+    if (isSeen) send();
+    else unseen.push(send);
   };
 
   const weir: WeirCore = {
@@ -102,12 +99,13 @@ export function createCore({ site, endpoints, mode, path, cleanUrl }: Policy): C
   };
 
   const see = (): void => {
-    if (!document.hidden) {
-      const waiting = unseen || [];
-      unseen = undefined;
+    if (document.hidden) {
+      if (isSeen) queue.leave();
+    } else {
+      isSeen = true;
       queue.send();
-      for (const send of waiting) send();
-    } else if (!unseen) queue.leave();
+      for (const send of unseen.splice(0)) send();
+    }
   };
   // Also when the page is left, in every browser since 2021.
   addEventListener('visibilitychange', see);
