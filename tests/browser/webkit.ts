@@ -1,0 +1,70 @@
+import { spawn } from 'node:child_process';
+import { eventually } from '@weir/testkit/eventually';
+import { freePort } from '@weir/testkit/weir-process';
+import type { DrivenBrowser } from './driven-browser.ts';
+import { killBrowser } from './kill-browser.ts';
+
+export const WEBKIT_DRIVER = '/usr/bin/WebKitWebDriver';
+export const XVFB = '/usr/bin/Xvfb';
+const MINI_BROWSER = '/usr/lib/x86_64-linux-gnu/webkit2gtk-4.1/MiniBrowser';
+const ANSWER_WITHIN_MS = 10_000;
+/** In containers without user namespaces WebKit's own sandbox can't start. */
+const NO_SANDBOX = {
+  WEBKIT_DISABLE_SANDBOX_THIS_IS_DANGEROUS: '1',
+  LIBGL_ALWAYS_SOFTWARE: '1',
+  WEBKIT_DISABLE_COMPOSITING_MODE: '1',
+};
+
+/** Debian's WebKitGTK over WebDriver, on a screen that nobody sees. */
+export async function openWebKit(): Promise<DrivenBrowser> {
+  const display = `:${await freePort()}`;
+  const screen = spawn(XVFB, [display, '-screen', '0', '1024x768x24', '-nolisten', 'tcp'], {
+    stdio: 'ignore',
+    detached: true,
+  });
+  const port = await freePort();
+  const env = { ...process.env, ...NO_SANDBOX, DISPLAY: display, GDK_BACKEND: 'x11' };
+  const driver = spawn(WEBKIT_DRIVER, ['--host=127.0.0.1', `--port=${port}`], { stdio: 'ignore', detached: true, env });
+
+  const send = async <T>(method: string, path: string, body?: object): Promise<T> => {
+    const response = await fetch(`http://127.0.0.1:${port}${path}`, {
+      method,
+      signal: AbortSignal.timeout(ANSWER_WITHIN_MS),
+      ...(body === undefined ? {} : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
+    });
+    const { value } = (await response.json()) as { value: T };
+    if (!response.ok) throw new Error(`${method} ${path}: ${JSON.stringify(value)}`);
+    return value;
+  };
+  const options = { 'webkitgtk:browserOptions': { binary: MINI_BROWSER, args: ['--automation'] } };
+  const { sessionId } = await eventually('a session of WebKit', () =>
+    send<{ sessionId: string }>('POST', '/session', { capabilities: { alwaysMatch: options } }),
+  );
+  const session = `/session/${sessionId}`;
+  const tabs = [await send<string>('GET', `${session}/window`)];
+  const toFront = () => send('POST', `${session}/window`, { handle: tabs.at(-1) });
+  return {
+    name: 'WebKit',
+    goto: (url) => send('POST', `${session}/url`, { url }),
+    back: () => send('POST', `${session}/back`, {}),
+    evaluate: <T>(expression: string) =>
+      send<T>('POST', `${session}/execute/async`, {
+        script: `const done = arguments[0]; (async () => (${expression}))().then(done, (error) => done(String(error)));`,
+        args: [],
+      }),
+    async openTab() {
+      tabs.push((await send<{ handle: string }>('POST', `${session}/window/new`, { type: 'tab' })).handle);
+      await toFront();
+    },
+    async closeTab() {
+      await send('DELETE', `${session}/window`);
+      tabs.pop();
+      await toFront();
+    },
+    async close() {
+      await send('DELETE', session);
+      await killBrowser(driver);
+      await killBrowser(screen);
+    },
+  };
+}
