@@ -29,8 +29,9 @@ export function breakdownStatement(
     by.scope === 'visit'
       ? { value: `visit.${by.sql}`, rows: 'visit' }
       : {
-          value: 'hit.name',
-          rows: '(SELECT DISTINCT name, session_id FROM hit) AS hit INNER JOIN visit ON visit.session_id = hit.session_id',
+          // Values of a session first, then the join: half the rows of joining each pair of both.
+          value: 'each',
+          rows: '(SELECT session_id, groupUniqArray(name) AS names FROM hit GROUP BY session_id) AS hit\n  INNER JOIN visit ON visit.session_id = hit.session_id\n  ARRAY JOIN hit.names AS each',
         };
   const conditions = [
     ...(by.listsEmpty ? [] : ["name != ''"]),

@@ -69,8 +69,7 @@ async function showSite() {
     const card = node('div');
     const most = Math.max(1, ...rows.map((row) => row.visitors));
     card.append(rows.length === 0 ? node('p', name + ': nothing in this period.', 'none')
-      : table([name, '', 'Visitors', 'Pageviews'], rows.map((row) => [row.value || '(none)', bar(row.visitors, most),
-        number.format(row.visitors), number.format(row.pageviews)])));
+      : table([name, '', 'Visitors'], rows.map((row) => [row.value || '(none)', bar(row.visitors, most), number.format(row.visitors)])));
     return card;
   }));
   // A large site's numbers are not asked for all the time.
