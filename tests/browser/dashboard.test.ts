@@ -26,8 +26,8 @@ describeBrowser('the dashboard', () => {
     expect(whoami).toContain('127.0.0.1, which is not in TRUSTED_PROXIES');
     await page.waitForSelector('#crowded li');
     expect(await page.textContent('#crowded')).toBe(
-      `${site}: at least 100 % of the last ${HITS} hits come from one private network. ` +
-        'A proxy before Weir is missing in TRUSTED_PROXIES.',
+      `${site}: at least 100 % of the last ${HITS} hits come from one private network: a proxy that is ` +
+        'missing in TRUSTED_PROXIES, or machines of your own.',
     );
     expect(errors).toEqual([]);
   });

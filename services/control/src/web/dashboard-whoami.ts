@@ -10,6 +10,6 @@ export const DASHBOARD_WHOAMI = `async function showWhoami() {
   $('crowded').hidden = !me.crowded_sites || me.crowded_sites.length === 0;
   $('crowded').replaceChildren(...(me.crowded_sites || []).map((site) => node('li',
     site.site_id + ': at least ' + site.percent + ' % of the last ' + number.format(site.hits) + ' hits come from one '
-    + (site.private ? 'private network. A proxy before Weir is missing in TRUSTED_PROXIES.' : 'network. Is a proxy before Weir missing in TRUSTED_PROXIES?'))));
+    + (site.private ? 'private network: a proxy that is missing in TRUSTED_PROXIES, or machines of your own.' : 'network. Is a proxy before Weir missing in TRUSTED_PROXIES?'))));
 }
 `;
