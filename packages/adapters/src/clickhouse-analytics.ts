@@ -3,6 +3,7 @@ import { finished } from 'node:stream/promises';
 import { ClickHouseLogLevel, createClient } from '@clickhouse/client';
 import { DependencyError } from '@weir/domain/errors';
 import type { Analytics } from '@weir/ports/analytics';
+import { clickhouseDrift, type DriftedServer, SHARDS_QUERY, TABLES_QUERY, VERSION_QUERY } from './clickhouse-drift.ts';
 import { insertError, statementError } from './clickhouse-errors.ts';
 import { migrateClickhouse } from './clickhouse-migrate.ts';
 import { runUserQuery } from './clickhouse-run-user-query.ts';
@@ -15,6 +16,8 @@ export interface ClickhouseAnalyticsConfig {
   readonly reader?: { readonly url: string; readonly username: string; readonly password: string };
   /** Default: `weir`. */
   readonly database?: string;
+  /** Of one shard: tables with copies on all of its replicas, and inserts that most of them have. Default: one server. */
+  readonly cluster?: string | undefined;
   /** `schemas/clickhouse` */
   readonly migrationsDir: string;
 }
@@ -46,9 +49,18 @@ const INSERT_SETTINGS = {
   date_time_input_format: 'best_effort',
 } as const;
 
+/** An insert that one replica took and nobody else has would be lost with it. */
+const CLUSTER_INSERT_SETTINGS = { insert_quorum: 'auto' } as const;
+
+export interface ClickhouseAnalytics extends Analytics {
+  /** What of the server and its tables is not as exactly-once needs it, one line each: ask every minute. */
+  drift(): Promise<readonly string[]>;
+}
+
 /** Connects on first use; `migrate` makes the database and its tables. */
-export function openClickhouseAnalytics(config: ClickhouseAnalyticsConfig): Analytics {
-  const database = config.database ?? 'weir';
+export function openClickhouseAnalytics(config: ClickhouseAnalyticsConfig): ClickhouseAnalytics {
+  const { cluster, database = 'weir' } = config;
+  const insertSettings = { ...INSERT_SETTINGS, ...(cluster === undefined ? {} : CLUSTER_INSERT_SETTINGS) };
   const connect = ({ url, username, password }: Omit<ClickhouseAnalyticsConfig, 'migrationsDir'>) =>
     createClient({
       url,
@@ -79,7 +91,7 @@ export function openClickhouseAnalytics(config: ClickhouseAnalyticsConfig): Anal
         const { stream } = await client.exec({
           query: `INSERT INTO records (${columns.join(', ')}) FORMAT JSONCompactEachRow`,
           values: Readable.from([Buffer.concat(lines)], { objectMode: false }),
-          clickhouse_settings: { ...INSERT_SETTINGS, insert_deduplication_token: token },
+          clickhouse_settings: { ...insertSettings, insert_deduplication_token: token },
         });
         await finished(stream.resume());
       } catch (error) {
@@ -99,6 +111,17 @@ export function openClickhouseAnalytics(config: ClickhouseAnalyticsConfig): Anal
     select,
 
     userQuery: (query, params) => runUserQuery(reader, query, params),
+
+    async drift() {
+      const [server] = await select<{ version: string }>(VERSION_QUERY);
+      const tables = await select<DriftedServer['tables'][number]>(TABLES_QUERY);
+      const [of] = cluster === undefined ? [] : await select<{ shards: string }>(SHARDS_QUERY, { cluster });
+      return clickhouseDrift({
+        version: server?.version ?? '',
+        tables,
+        shards: of === undefined ? undefined : Number(of.shards),
+      });
+    },
 
     async ping() {
       const result = await client.ping({ select: true });

@@ -4,12 +4,15 @@ import { join } from 'node:path';
 import { type ClickHouseClient, ClickHouseLogLevel, createClient } from '@clickhouse/client';
 import { DependencyError } from '@weir/domain/errors';
 import { sqlStatements } from '@weir/domain/sql-tokens';
+import { onCluster } from './clickhouse-on-cluster.ts';
 
 export interface MigrateConfig {
   readonly url: string;
   readonly username: string;
   readonly password: string;
   readonly migrationsDir: string;
+  /** Makes tables with copies on every replica of it; undefined: one server. */
+  readonly cluster?: string | undefined;
 }
 
 const MIGRATION_NAME = /^\d{3}_[a-z0-9_]+\.sql$/;
@@ -23,7 +26,7 @@ export async function migrateClickhouse(config: MigrateConfig, database: string)
   // A client names its database in every request: this one must not, because it may not be there yet.
   const bare = openClient(config);
   try {
-    await bare.command({ query: `CREATE DATABASE IF NOT EXISTS ${database}` });
+    await bare.command({ query: forCluster(`CREATE DATABASE IF NOT EXISTS ${database}`, config) });
   } finally {
     await bare.close();
   }
@@ -38,7 +41,7 @@ export async function migrateClickhouse(config: MigrateConfig, database: string)
 async function applyMissing(client: ClickHouseClient, config: MigrateConfig, database: string): Promise<void> {
   const { migrationsDir } = config;
   const filling = await fillingFor(client, config, database);
-  const run = (query: string): Promise<unknown> => client.command({ query });
+  const run = (query: string): Promise<unknown> => client.command({ query: forCluster(query, config) });
   await run(
     "CREATE TABLE IF NOT EXISTS schema_migrations (name String, digest String, applied_at DateTime64(3, 'UTC') DEFAULT now64(3)) " +
       'ENGINE = MergeTree ORDER BY name SETTINGS fsync_after_insert = 1, fsync_part_directory = 1',
@@ -66,6 +69,10 @@ async function applyMissing(client: ClickHouseClient, config: MigrateConfig, dat
       query_params: { name, digest },
     });
   }
+}
+
+function forCluster(statement: string, { cluster }: MigrateConfig): string {
+  return cluster === undefined ? statement : onCluster(statement, { cluster });
 }
 
 interface Filling {

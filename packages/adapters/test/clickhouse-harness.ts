@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { RECORDS_COLUMNS, type RecordsColumn } from '@weir/domain/records-columns';
 import { type EmbeddedClickhouse, startEmbeddedClickhouse } from '@weir/embedded-clickhouse/start-embedded-clickhouse';
-import type { Analytics, RecordsBatch } from '@weir/ports/analytics';
-import { openClickhouseAnalytics } from '../src/clickhouse-analytics.ts';
+import type { RecordsBatch } from '@weir/ports/analytics';
+import { type ClickhouseAnalytics, openClickhouseAnalytics } from '../src/clickhouse-analytics.ts';
 
 const ROOT = join(__dirname, '../../..');
 const EMPTY: Readonly<Record<string, unknown>> = {
@@ -26,7 +26,7 @@ export type RowFields = Partial<Readonly<Record<RecordsColumn, unknown>>>;
 
 export interface ClickhouseUnderTest {
   readonly clickhouse: EmbeddedClickhouse;
-  readonly analytics: Analytics;
+  readonly analytics: ClickhouseAnalytics;
   close(): Promise<void>;
 }
 

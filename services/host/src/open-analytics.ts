@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { openClickhouseAnalytics } from '@weir/adapters/clickhouse-analytics';
+import { type ClickhouseAnalytics, openClickhouseAnalytics } from '@weir/adapters/clickhouse-analytics';
 import { isDependencyError } from '@weir/domain/errors';
 import { startEmbeddedClickhouse } from '@weir/embedded-clickhouse/start-embedded-clickhouse';
 import type { Analytics } from '@weir/ports/analytics';
@@ -12,7 +12,7 @@ const RETRY_EVERY_MS = 500;
 
 /** The analytics store, which may take a while to be there, or go away and come back. */
 export interface OpenAnalytics {
-  readonly analytics: Analytics;
+  readonly analytics: ClickhouseAnalytics;
   /** Resolves when it answers and its tables are up to date; rejects when they never will be. */
   readonly ready: Promise<void>;
 }
@@ -28,8 +28,8 @@ export async function openAnalytics({ config, files, logger, stack }: OpenAnalyt
   const { clickhouse } = config.engines;
   const { migrationsDir } = files;
   if (clickhouse !== undefined) {
-    const { writer, reader, database } = clickhouse;
-    const analytics = openClickhouseAnalytics({ ...writer, reader, database, migrationsDir });
+    const { writer, reader, database, cluster } = clickhouse;
+    const analytics = openClickhouseAnalytics({ ...writer, reader, database, cluster, migrationsDir });
     stack.add(analytics, (opened) => opened.close());
     return { analytics, ready: migrateWhenThere(analytics, logger) };
   }

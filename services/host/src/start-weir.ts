@@ -63,7 +63,11 @@ async function start({ config, roles, logger, clock, print }: StartOptions, stac
   const store = needsTables ? await openAnalytics({ config, files, logger, stack }) : undefined;
   const ports = await openPorts({ config, logger, clock, stack });
   const intervalMs = config.guardIntervalMs;
-  stack.add(watchGuardRails(ports.guardRails, { intervalMs, logger, metrics }), (watch) => watch.close());
+  const rails =
+    store === undefined ? [] : [{ engine: 'clickhouse', drift: () => store.ready.then(() => store.analytics.drift()) }];
+  stack.add(watchGuardRails([...ports.guardRails, ...rails], { intervalMs, logger, metrics }), (watch) =>
+    watch.close(),
+  );
   if (roles.includes('enricher')) {
     const rawRetentionMs = config.rawRetentionHours * HOUR_MS;
     const { registry } = ports;
