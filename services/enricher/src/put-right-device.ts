@@ -3,6 +3,8 @@ import { deviceBrand } from './device-brand.ts';
 
 const TELEVISION =
   /\b(?:smart-?tv|hbbtv|web0s|webos\.tv|webostv|netcast|tizen[^)]*\btv|apple ?tv|android ?tv|google ?tv|roku|bravia|crkey|aft[a-z]{1,5}|mitv|mibox|smartcast|viera|philipstv|nettv|vidaa|aquostv|freebox|opera tv|dtv|inettvbrowser)\b|\bSHIELD Android/i;
+/** No television runs these; the pattern is the dearest of the overlays. */
+const NO_TELEVISION: ReadonlySet<string> = new Set(['Windows', 'iOS', 'Chrome OS']);
 const SAYS_NOTHING = /^(?:K|wv|Mobile|Tablet|Build|Android)$/;
 
 /** Televisions, consoles, watches and headsets that ua-parser-js takes for something else, or gives half a name. */
@@ -19,7 +21,8 @@ export function putRightDevice(client: Client, userAgent: string): Client {
   // Meta's headsets run Android, and say Linux when they ask for desktop pages.
   if (client.browser === 'Oculus Browser') return { ...named, os: 'Android', deviceType: 'wearable' };
   if (client.os === 'Windows' && /\bXbox\b/.test(userAgent)) return { ...named, os: 'Xbox', deviceType: 'console' };
-  if (client.deviceType !== 'console' && TELEVISION.test(userAgent)) return television(named, userAgent);
+  const mayBeTelevision = client.deviceType !== 'console' && !NO_TELEVISION.has(client.os);
+  if (mayBeTelevision && TELEVISION.test(userAgent)) return television(named, userAgent);
   if (client.os === 'Nintendo' && client.browser === 'WebKit') return { ...named, browser: 'Nintendo Browser' };
   return named;
 }
