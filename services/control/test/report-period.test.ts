@@ -118,6 +118,15 @@ describe('docs/stats.md: buckets', () => {
       }
     },
   );
+  test('a clock that was changed within an hour ends the hour there', async () => {
+    const caracas = await period({ from: '2016-05-01T01:00', to: '2016-05-01T04:00' }, 'America/Caracas');
+    const hours = bucketStarts(caracas, 'hour');
+    expect('value' in hours && hours.value.map((ms) => localText(ms, 'America/Caracas').slice(11))).toEqual([
+      '01:00:00-04:30',
+      '02:00:00-04:30',
+      '03:00:00-04:00',
+    ]);
+  });
   test('without an interval: hours of two days, days of three months, weeks, months', async () => {
     const of = async (from: string, to: string) => defaultInterval(await period({ from, to }));
     expect(await of('2026-10-24', '2026-10-25')).toBe('hour');
