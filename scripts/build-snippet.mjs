@@ -21,8 +21,7 @@ export const SNIPPET_FILES = [
 ];
 
 /** Writes every form of the snippet and the demo pages; returns the sizes. */
-export async function buildSnippet(root) {
-  const publicDir = join(root, 'dist/public');
+export async function buildSnippet(root, publicDir = join(root, 'dist/public')) {
   mkdirSync(publicDir, { recursive: true });
   const sizes = [];
   for (const { entry, file, holds, gzipBytesMax } of SNIPPET_FILES) {

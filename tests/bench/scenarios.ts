@@ -6,6 +6,7 @@ import { gateway } from './gateway.ts';
 import { importLog } from './import.ts';
 import { log } from './log.ts';
 import type { Scenario } from './scenario.ts';
+import { snippet } from './snippet.ts';
 import { write } from './write.ts';
 
 export const SCENARIOS: readonly Scenario[] = [
@@ -16,5 +17,6 @@ export const SCENARIOS: readonly Scenario[] = [
   write,
   endToEnd,
   importLog,
+  snippet,
   distributed,
 ];
