@@ -6,40 +6,13 @@ import { describeLive } from '@weir/testkit/live-ports';
 import { rateLimiterContract } from '../../ports/contract/rate-limiter.contract.ts';
 import { stateStoreContract } from '../../ports/contract/state-store.contract.ts';
 import { openRedisRateLimiter } from '../src/redis-rate-limiter.ts';
-import { openRedisStateStore, type RedisStateStore } from '../src/redis-state-store.ts';
+import { openRedisStateStore } from '../src/redis-state-store.ts';
+import { openConnectedStore, openRedisStoreFixture } from './redis-store-fixture.ts';
 
 const logger = createLogger('silent');
 
 describeLive('redis', (url) => {
-  async function open(keyPrefix: string): Promise<RedisStateStore> {
-    const store = await openRedisStateStore({ url: url(), clock: Date.now, logger, keyPrefix });
-    await eventually('connected', () => store.ping().then(() => true));
-    return store;
-  }
-
-  stateStoreContract('the Redis state store', async () => {
-    const keyPrefix = `test-${randomUUID()}:`;
-    let store = await open(keyPrefix);
-    const others: RedisStateStore[] = [];
-    return {
-      get store() {
-        return store;
-      },
-      async another() {
-        const other = await open(keyPrefix);
-        others.push(other);
-        return other;
-      },
-      async reopen() {
-        await store.close();
-        store = await open(keyPrefix);
-        return store;
-      },
-      async close() {
-        await Promise.all([store, ...others].map((one) => one.close()));
-      },
-    };
-  });
+  stateStoreContract('the Redis state store', () => openRedisStoreFixture({ url: url() }));
 
   rateLimiterContract('Redis', async () => {
     const keyPrefix = `test-${randomUUID()}:`;
@@ -51,7 +24,7 @@ describeLive('redis', (url) => {
     const config = { url: url(), clock: Date.now, logger, keyPrefix };
     const one = openRedisRateLimiter(config);
     const two = openRedisRateLimiter(config);
-    await open(keyPrefix).then((store) => store.close());
+    await openConnectedStore({ url: url() }, keyPrefix).then((store) => store.close());
     await eventually('both are connected', async () => {
       const taken = [await one.take('identify', 'x', 1), await two.take('identify', 'x', 1)];
       return taken.every(({ allowed }) => !allowed);
@@ -64,7 +37,7 @@ describeLive('redis', (url) => {
   });
 
   test('`drift` finds nothing to complain of', async () => {
-    const store = await open('x:');
+    const store = await openConnectedStore({ url: url() }, 'x:');
     expect(await store.drift()).toEqual([]);
     await store.close();
   });

@@ -1,0 +1,23 @@
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+export interface OwnCertificate {
+  readonly certFile: string;
+  readonly keyFile: string;
+  /** To be trusted. */
+  readonly ca: string;
+}
+
+/** A certificate for 127.0.0.1 that vouches for itself, made by openssl for this run. */
+export function makeOwnCertificate(dir: string): OwnCertificate {
+  const certFile = join(dir, 'cert.pem');
+  const keyFile = join(dir, 'key.pem');
+  const args = ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2', '-subj', '/CN=127.0.0.1'];
+  const names = ['-addext', 'subjectAltName=IP:127.0.0.1,DNS:localhost'];
+  const { status, stderr } = spawnSync('openssl', [...args, ...names, '-keyout', keyFile, '-out', certFile], {
+    encoding: 'utf8',
+  });
+  if (status !== 0) throw new Error(`openssl: ${stderr}`);
+  return { certFile, keyFile, ca: readFileSync(certFile, 'utf8') };
+}
