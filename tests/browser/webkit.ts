@@ -47,13 +47,16 @@ export async function openWebKit(): Promise<DrivenBrowser> {
     name: 'WebKit',
     goto: (url) => send('POST', `${session}/url`, { url }),
     back: () => send('POST', `${session}/back`, {}),
-    evaluate: <T>(expression: string) =>
-      send<T>('POST', `${session}/execute/async`, {
-        script: `const done = arguments[0]; (async () => (${expression}))().then(done, (error) => done(String(error)));`,
-        args: [],
-      }),
+    async evaluate<T>(expression: string) {
+      const script = `const done = arguments[0];
+        (async () => (${expression}))().then((value) => done({ value }), (error) => done({ error: String(error) }));`;
+      const found = await send<{ value?: T; error?: string }>('POST', `${session}/execute/async`, { script, args: [] });
+      if (found.error !== undefined) throw new Error(found.error);
+      return found.value as T;
+    },
     async openTab() {
-      tabs.push((await send<{ handle: string }>('POST', `${session}/window/new`, { type: 'tab' })).handle);
+      // A new tab would stay in the background; a window is seen at once.
+      tabs.push((await send<{ handle: string }>('POST', `${session}/window/new`, { type: 'window' })).handle);
       await toFront();
     },
     async closeTab() {
