@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { installLocal } from '@weir/testkit/live-local';
 import { interpolate, readCompose } from './compose.ts';
 import { ROOT } from './read-files.ts';
 
@@ -25,7 +26,7 @@ export function kafkaProperties(env: Readonly<Record<string, string>>): Record<s
 
 /** The broker of docker-compose.yml, its settings and users included, as a process on loopback. */
 export async function startKafkaOfCompose(passwords: Readonly<Record<string, string>>) {
-  installKafka();
+  installLocal('kafka');
   const dir = mkdtempSync(join(tmpdir(), 'weir-acls-'));
   const [port, controllerPort] = await freePorts(2);
   const written = readCompose().services.kafka?.environment ?? {};
@@ -69,14 +70,6 @@ export async function startKafkaOfCompose(passwords: Readonly<Record<string, str
       rmSync(dir, { recursive: true, force: true });
     },
   };
-}
-
-/** With CI=true it is installed first, as `npm run services:up` does. */
-function installKafka(): void {
-  if (process.env.CI !== 'true') return;
-  const script = "import('./infra/local/kafka.mjs').then(({ kafka }) => kafka.install())";
-  const { status, stderr } = spawnSync(process.execPath, ['-e', script], { cwd: ROOT, encoding: 'utf8' });
-  if (status !== 0) throw new Error(stderr);
 }
 
 async function freePorts(count: number): Promise<readonly number[]> {

@@ -12,10 +12,10 @@ const NOT_OF_A_DEPLOYMENT = [
   ['decisions: the first npm start', 'it is about an empty data folder; here nothing lives in one'],
   ['decisions: a wrong setting stops the start', 'it starts a process for each wrong setting'],
   ['decisions: WEIR_DATA_DIR', 'it is about two processes on one data folder'],
-  ['after a restart', 'rolling.test.ts restarts every role of a deployment'],
+  ['after a restart', 'gateways.test.ts restarts every role of a deployment'],
   [
     '8.1 rate limits (defaults)',
-    'the deployment has other limits; limits.test.ts has the default ones over two gateways',
+    'the deployment has other limits; gateways.test.ts has the default ones over two gateways',
   ],
   ['decisions: each can be changed by configuration', 'it starts a process with other limits'],
   ['a CDN whose header is named by CLIENT_IP_HEADER', 'it starts a process with that setting'],

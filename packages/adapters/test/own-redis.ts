@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { eventually } from '@weir/testkit/eventually';
+import { installLocal } from '@weir/testkit/live-local';
 import { freePort } from '@weir/testkit/weir-process';
 import { Redis, type RedisOptions } from 'ioredis';
 
@@ -19,6 +20,7 @@ export async function startOwnRedis(
   args: readonly string[],
   client: Pick<RedisOptions, 'tls'> = {},
 ): Promise<OwnRedis> {
+  installLocal('redis');
   const port = await freePort();
   const dir = mkdtempSync(join(tmpdir(), 'weir-redis-'));
   const listen = client.tls === undefined ? ['--port', `${port}`] : ['--port', '0', '--tls-port', `${port}`];

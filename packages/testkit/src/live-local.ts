@@ -33,3 +33,11 @@ export function localProblem(name: LiveName): string | undefined {
   const { status, stderr } = spawnSync(process.execPath, [SERVICES, 'check', '--only', name], { encoding: 'utf8' });
   return status === 0 ? undefined : stderr.trim();
 }
+
+/** With CI=true installs what is missing, as `services:up` does; for tests that start a service with settings of their own. */
+export function installLocal(name: LiveName): void {
+  if (process.env.CI !== 'true') return;
+  const script = `import('./infra/local/${name}.mjs').then(({ ${name} }) => ${name}.install())`;
+  const { status, stderr } = spawnSync(process.execPath, ['-e', script], { cwd: ROOT, encoding: 'utf8' });
+  if (status !== 0) throw new Error(stderr);
+}

@@ -1,0 +1,62 @@
+import { eventually } from '@weir/testkit/eventually';
+import { localProblem } from '@weir/testkit/live-local';
+import { openKafkaFixtureLog } from './kafka-fixture-log.ts';
+import { type SecureKafka, startSecureKafka, USER } from './secure-kafka.ts';
+
+const problem = localProblem('kafka');
+(problem === undefined ? describe : describe.skip)(
+  `Kafka behind TLS and SASL${problem === undefined ? '' : `: ${problem}`}`,
+  () => {
+    let kafka: SecureKafka;
+    beforeAll(async () => {
+      kafka = await startSecureKafka();
+      const first = () => open({ mechanism: 'plain', ...USER });
+      await (await eventually('the broker', first, 60_000)).close();
+    }, 90_000);
+    afterAll(() => kafka?.stop());
+
+    type Sasl = { readonly mechanism: 'plain' | 'scram-sha-256' | 'scram-sha-512'; username: string; password: string };
+    const open = (sasl: Sasl, ca: string | undefined = kafka.ca) =>
+      openKafkaFixtureLog(kafka.broker, 'tls.', 1, { tls: ca === '' ? true : { ca }, sasl });
+
+    test.each(['plain', 'scram-sha-256', 'scram-sha-512'] as const)(
+      '%s: appends, consumes, commits',
+      async (mechanism) => {
+        const log = await open({ mechanism, ...USER });
+        const [outcome] = await log.append('topic.0', [{ partition: 0, value: Buffer.from(mechanism) }]);
+        expect(outcome).toMatchObject({ status: 'stored' });
+        const read: string[] = [];
+        const subscription = await log.consume({
+          topic: 'topic.0',
+          group: mechanism,
+          onError: () => undefined,
+          open: async ({ commit }) => ({
+            async handle(records) {
+              read.push(...records.map(({ value }) => Buffer.from(value).toString()));
+              await commit({ offset: (records.at(-1)?.offset ?? 0) + 1, metadata: 'm' });
+            },
+            close: async () => undefined,
+          }),
+        });
+        await eventually('it is read', () => read.includes(mechanism));
+        const committed = async () => (await log.positions('topic.0', mechanism))[0];
+        await eventually('it is committed', async () => (await committed())?.committed === (await committed())?.end);
+        await subscription.close();
+        await log.close();
+      },
+      60_000,
+    );
+
+    test.each([
+      ['a wrong password', () => open({ mechanism: 'scram-sha-256', ...USER, password: 'wrong' })],
+      ['no such user', () => open({ mechanism: 'plain', username: 'nobody', password: 'x' })],
+      ['a certificate that nobody vouches for', () => open({ mechanism: 'plain', ...USER }, '')],
+    ])(
+      '%s is refused when the log is opened',
+      async (_, opening) => {
+        await expect(opening()).rejects.toMatchObject({ code: 'event_log_unavailable' });
+      },
+      60_000,
+    );
+  },
+);
