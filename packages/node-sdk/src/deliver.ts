@@ -3,6 +3,7 @@ import type { Post } from './transport.ts';
 
 export const EVENTS_PER_BATCH_MAX = 500;
 const BATCH_BYTES_MAX = 1024 * 1024;
+const TOO_LARGE = 413;
 const TOO_MANY = 429;
 
 /** What became of some calls. */
@@ -31,6 +32,12 @@ export async function deliverBatch(post: Post, calls: readonly QueuedCall[]): Pr
   const rest = calls.slice(sent.length);
   const attempt = await post('/api/v1/events/batch', `{"events":[${sent.map((call) => call.body).join(',')}]}`);
   if (attempt.outcome === 'retry') return { settled: [], refused: [], left: calls, ...after(attempt.afterMs) };
+  if (attempt.outcome === 'refused' && attempt.status === TOO_LARGE && sent.length > 1) {
+    // A proxy between takes less than Weir does.
+    const half = Math.ceil(sent.length / 2);
+    const delivery = await deliverBatch(post, sent.slice(0, half));
+    return { ...delivery, left: [...delivery.left, ...calls.slice(half)] };
+  }
   if (attempt.outcome === 'refused') {
     const refused = sent.map((call) => refusal(call, attempt.status, attempt.message));
     return { settled: sent, refused, left: rest, afterMs: 0 };

@@ -1,6 +1,8 @@
 import { createVisit, type Visit } from './visit.ts';
 import type { Weir } from './weir.ts';
 
+const FLUSH_WITHIN_MS = 2_000;
+
 export interface RequestVisitOptions {
   /** The client's address, where the platform tells it: never from a header that a client can write. */
   readonly ip?: string;
@@ -26,8 +28,9 @@ export function withWeir<Context extends { waitUntil?: (work: Promise<unknown>) 
 ): (request: Request, context: Context) => Promise<Answer> {
   return async (request, context) => {
     const answer = await handle(request, visitOf(weir, request, options?.(request)), context);
-    if (context?.waitUntil === undefined) await weir.flush();
-    else context.waitUntil(weir.flush());
+    // A Weir that is away must not hold up an answer for long: what is unsent goes out with the next request's.
+    if (context?.waitUntil === undefined) await weir.flush(FLUSH_WITHIN_MS);
+    else context.waitUntil(weir.flush(FLUSH_WITHIN_MS));
     return answer;
   };
 }

@@ -23,6 +23,7 @@ export interface OutboxDeps {
 
 export interface Outbox {
   add(call: QueuedCall): boolean;
+  /** Resolves when all that was taken before it is delivered or refused, or the outbox is closed. */
   flush(): Promise<void>;
   close(withinMs: number): Promise<number>;
 }
@@ -36,7 +37,11 @@ export function createOutbox(deps: OutboxDeps): Outbox {
   const waiting: QueuedCall[] = [...(store?.load() ?? [])];
   const sleepers = new Set<() => void>();
   let closed = false;
-  const idle = new Set<() => void>();
+  /** Calls that are neither delivered nor refused, in the order they were taken, which is their number. */
+  const open = new Map<QueuedCall, number>();
+  const flushes = new Set<{ readonly upTo: number; readonly resolve: () => void }>();
+  let taken = 0;
+  for (const call of waiting) open.set(call, 0);
   const sending = new Set<Promise<void>>();
   let underWay = 0;
   let callsUnderWay = 0;
@@ -66,7 +71,16 @@ export function createOutbox(deps: OutboxDeps): Outbox {
       const sent = send(calls).finally(() => sending.delete(sent));
       sending.add(sent);
     }
-    if (waiting.length === 0 && underWay === 0) for (const wake of idle) wake();
+    wakeFlushes();
+  }
+
+  function wakeFlushes(): void {
+    const oldest = closed ? Number.POSITIVE_INFINITY : (open.values().next().value ?? Number.POSITIVE_INFINITY);
+    for (const flushing of flushes) {
+      if (flushing.upTo >= oldest) continue;
+      flushes.delete(flushing);
+      flushing.resolve();
+    }
   }
 
   /** How many events stand before the next identify, as far as one request takes them. */
@@ -83,6 +97,8 @@ export function createOutbox(deps: OutboxDeps): Outbox {
         deps.batch && left[0]?.kind === 'event' ? await deliverBatch(post, left) : await deliverOne(post, left);
       for (const undelivered of delivery.refused) onError(undelivered);
       if (delivery.settled.length > 0) store?.remove(delivery.settled);
+      for (const call of delivery.settled) open.delete(call);
+      wakeFlushes();
       failures = delivery.settled.length > 0 ? 0 : failures + 1;
       left = delivery.left;
       if (left.length > 0) await pause(delivery.afterMs ?? backoffMs(failures));
@@ -114,13 +130,8 @@ export function createOutbox(deps: OutboxDeps): Outbox {
   }
 
   function flush(): Promise<void> {
-    if (waiting.length === 0 && underWay === 0) return Promise.resolve();
     return new Promise((resolve) => {
-      const wake = (): void => {
-        idle.delete(wake);
-        resolve();
-      };
-      idle.add(wake);
+      flushes.add({ upTo: taken, resolve });
       schedule();
     });
   }
@@ -133,6 +144,7 @@ export function createOutbox(deps: OutboxDeps): Outbox {
         return false;
       }
       store?.add(call);
+      open.set(call, ++taken);
       waiting.push(call);
       schedule();
       return true;
@@ -146,6 +158,7 @@ export function createOutbox(deps: OutboxDeps): Outbox {
       await Promise.race([flush(), late]);
       clearTimeout(timer);
       closed = true;
+      wakeFlushes();
       for (const wake of sleepers) wake();
       // What is under way ends within its time-out, and what it did is still written down.
       await Promise.allSettled(sending);

@@ -24,6 +24,8 @@ export function createTransport({ url, apiKey, timeoutMs, fetch }: TransportOpti
         method: 'POST',
         headers,
         body,
+        // A redirected POST would arrive as a GET.
+        redirect: 'manual',
         signal: AbortSignal.timeout(timeoutMs),
       });
       text = await response.text();
@@ -31,12 +33,14 @@ export function createTransport({ url, apiKey, timeoutMs, fetch }: TransportOpti
       return { outcome: 'retry', reason: error instanceof Error ? error.message : String(error) };
     }
     const { status } = response;
-    if (status === 429 || status >= 500) {
+    if (status === 408 || status === 429 || status >= 500) {
       const seconds = Number(response.headers.get('retry-after') ?? Number.NaN);
       return { outcome: 'retry', reason: `status ${status}`, ...(seconds >= 0 ? { afterMs: seconds * 1000 } : {}) };
     }
     const json = parseOrUndefined(text);
-    return response.ok ? { outcome: 'done', json } : { outcome: 'refused', status, message: messageOf(json, text) };
+    if (!response.ok) return { outcome: 'refused', status, message: messageOf(json, text) };
+    // Something between may answer 200 in Weir's place.
+    return isSuccess(json) ? { outcome: 'done', json } : { outcome: 'retry', reason: 'not an answer of Weir' };
   };
 }
 
@@ -46,6 +50,10 @@ function parseOrUndefined(text: string): unknown {
   } catch {
     return undefined;
   }
+}
+
+function isSuccess(json: unknown): boolean {
+  return (json as { status?: unknown } | undefined | null)?.status === 'success';
 }
 
 /** The envelopes of the endpoints differ (api.md 7). */

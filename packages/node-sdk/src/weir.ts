@@ -60,9 +60,14 @@ export class Weir {
     return this.#outbox.add(call);
   }
 
-  /** Resolves when everything taken so far was delivered or refused. */
-  flush(): Promise<void> {
-    return this.#outbox.flush();
+  /** Resolves when everything taken so far was delivered or refused, or the client is closed; after `withinMs` at the latest. */
+  async flush(withinMs?: number): Promise<void> {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const late = new Promise<void>((resolve) => {
+      if (withinMs !== undefined) timer = setTimeout(resolve, withinMs);
+    });
+    await Promise.race([this.#outbox.flush(), late]);
+    clearTimeout(timer);
   }
 
   /** Flushes for at most this long, and stops. Resolves with the number of calls left unsent (in the store, where there is one). */

@@ -92,6 +92,41 @@ describe('delivery to a real Weir', () => {
     expect(posted.length).toBeLessThanOrEqual(6);
   });
 
+  test('a flush waits for what was taken before it, for as long as it may, and no longer than the client lives', async () => {
+    const { weir } = await open({ url: 'http://127.0.0.1:9' });
+    weir.track('unsent');
+    await weir.flush(10);
+    const flushed = weir.flush();
+    expect(await weir.close(10)).toBe(1);
+    await flushed;
+  });
+
+  test('answers that are not Weir’s: a 200 is tried again, a redirect is told, a 413 of a proxy halves the batch', async () => {
+    const answers = [
+      () => new Response('<html>Sign in to the Wi-Fi</html>'),
+      () => new Response('', { status: 413 }),
+      () => new Response('', { status: 413 }),
+    ];
+    const sizes: number[] = [];
+    const between: typeof fetch = async (input, init) => {
+      sizes.push((JSON.parse(String(init?.body)) as { events: unknown[] }).events.length);
+      return answers.shift()?.() ?? fetch(input, init);
+    };
+    const { siteId, weir, undelivered } = await open({ batch: true, concurrency: 1, fetch: between });
+    for (let count = 0; count < 40; count += 1) weir.track(`e${count}`);
+    await weir.flush();
+    expect(sizes.slice(0, 4)).toEqual([40, 40, 20, 10]);
+    expect(await server.client.rows('events', siteId, 40)).toHaveLength(40);
+    expect(undelivered).toEqual([]);
+    await weir.close();
+    const redirected = await open({
+      fetch: async () => new Response('', { status: 301, headers: { location: '/x' } }),
+    });
+    redirected.weir.track('lost');
+    await redirected.weir.close();
+    expect(redirected.undelivered).toMatchObject([{ status: 301 }]);
+  });
+
   test('the queue is bounded', async () => {
     const { weir, undelivered } = await open({ url: 'http://127.0.0.1:9', queueCallsMax: 3 });
     expect([1, 2, 3, 4].map((count) => weir.track(`e${count}`))).toEqual([true, true, true, false]);
