@@ -1,3 +1,4 @@
+import { readmeExample } from '../examples/readme-example.ts';
 import { describeBrowser, loaded, useBrowser } from './use-browser.ts';
 
 describeBrowser('delivery from Chromium, by the rows', () => {
@@ -187,6 +188,20 @@ describeBrowser('delivery from Chromium, by the rows', () => {
     await loaded(page);
     await page.evaluate(`weir.track('last')`);
     expect(await namesOf(siteId, 2)).toEqual(['/a', 'last']);
+  });
+
+  test('the example of README', async () => {
+    const siteId = await browser.weir.client.createSite();
+    const html = readmeExample('html', browser.weir.url).replace('data-site="demo"', `data-site="${siteId}"`);
+    browser.site.serve(() => ({ html }));
+    await (await (await browser.context()).newPage()).goto(`${browser.site.url}/shop`);
+    expect(await browser.rows(siteId, 2, 'event_name, pathname, value')).toEqual([
+      { event_name: '', pathname: '/shop', value: null },
+      { event_name: 'purchase', pathname: '/shop', value: 49 },
+    ]);
+    expect(await browser.rows(siteId, 1, 'user_id, email', 'profiles')).toEqual([
+      { user_id: 'ada', email: 'ada@example.com' },
+    ]);
   });
 
   test('the module does the same', async () => {
