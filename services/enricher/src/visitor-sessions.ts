@@ -43,6 +43,22 @@ export function prolongFirst(
   return { id: own, text: `${start} ${at - start} ${escaped(own)}${rest}` };
 }
 
+/** The ID of the session that a time lies within: such a hit changes nothing. Read without making all of them. */
+export function idWithin(text: string, at: number): string | undefined {
+  for (let from = 0; from < text.length; ) {
+    const newline = text.indexOf('\n', from);
+    const end = newline < 0 ? text.length : newline;
+    const first = text.indexOf(' ', from);
+    const start = Number(text.slice(from, first));
+    if (at >= start) {
+      const second = text.indexOf(' ', first + 1);
+      if (at <= start + Number(text.slice(first + 1, second))) return unescaped(text.slice(second + 1, end));
+    }
+    from = end + 1;
+  }
+  return undefined;
+}
+
 /** The session that was going on at a time, else one that begins within 30 minutes after it. */
 export function sessionAt(sessions: readonly VisitorSession[], at: number): VisitorSession | undefined {
   return (

@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import type { FinishContext } from '../enrichment.ts';
 import type { Hit } from '../hit.ts';
 import {
+  idWithin,
   prolongFirst,
   readSessions,
   replaced,
@@ -47,6 +48,12 @@ export function putSession(hit: Hit, { state }: FinishContext): undefined {
   if (prolonged !== undefined) {
     hit.sessionId = prolonged.id;
     if (hit.kind !== 'event') state.set(key, prolonged.text, SESSION_TTL_MS);
+    return;
+  }
+  // Of a log that is read again, nearly all.
+  const within = kept === undefined || hit.kind === 'event' ? undefined : idWithin(kept, at);
+  if (within !== undefined && (hit.sessionId === '' ? MADE_ID.test(within) : hit.sessionId === within)) {
+    hit.sessionId = within;
     return;
   }
   const sessions = readSessions(kept);
