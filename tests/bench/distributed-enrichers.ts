@@ -10,7 +10,7 @@ const TIMES_MAX = 1.15;
 /** Until a group of several has settled. */
 const SETTLE_MS = 1_500;
 /** For each of them: cold code is a cost of starting, not of sharing the work. */
-const WARM_UP_RECORDS = 20_000;
+const WARM_UP_RECORDS = 60_000;
 
 interface Figure {
   readonly micros: number;

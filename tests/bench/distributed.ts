@@ -7,7 +7,7 @@ import type { Bench, Findings, Scenario } from './scenario.ts';
 
 const BACKLOG_RECORDS = 2_000_000;
 /** Of the backlog, for each count of enrichers and each round. */
-const ENRICHERS_SHARE = 0.05;
+const ENRICHERS_SHARE = 0.1;
 
 export const distributed: Scenario = {
   name: 'distributed',
@@ -37,7 +37,7 @@ async function run(bench: Bench): Promise<Findings> {
       targets: enrichers.targets,
       notes: [
         `One Kafka 4.3 broker (heap 256 MiB, one copy), one Redis, the embedded ClickHouse over HTTP, and all that is measured share this machine's cores. ${loads.join('; ')}.`,
-        `Gateways: CPU of the process over ${REQUESTS} requests a round, ${CONNECTIONS} connections, ${bench.rounds} rounds in turn. Enrichers: ${ofEnrichers} records a round on a new log of 12 partitions, after 20,000 for each enricher that are not counted, appended while the enrichers run; the records/s are those of a full machine, the CPU per record is what counts.`,
+        `Gateways: CPU of the process over ${REQUESTS} requests a round, ${CONNECTIONS} connections, ${bench.rounds} rounds in turn. Enrichers: ${ofEnrichers} records a round on a new log of 12 partitions, after 60,000 for each enricher that are not counted, appended while the enrichers run; the records/s are those of a full machine, the CPU per record is what counts.`,
         `Backlog: once, one enricher and one writer started on ${records} records that were there; their start is in seconds and CPU. Records: the page views of the access log again and again, keyed as an import keys them.`,
       ],
     };

@@ -31,6 +31,13 @@ function redis(url: string, command: string): Promise<string> {
   });
 }
 
+async function clickhouse(address: string, statement: string): Promise<void> {
+  const { username, password, origin } = new URL(address);
+  const headers = { 'X-ClickHouse-User': username, 'X-ClickHouse-Key': decodeURIComponent(password) };
+  const answer = await fetch(origin, { method: 'POST', body: statement, headers });
+  if (!answer.ok) throw new Error(await answer.text());
+}
+
 describeDistributed('guard rails', { WEIR_GUARD_INTERVAL_SECONDS: '1' }, (weir) => {
   const drift = async (url: string, engine: string): Promise<number> => {
     const { text } = await sendHttp(url, { path: '/metrics' });
@@ -67,6 +74,25 @@ describeDistributed('guard rails', { WEIR_GUARD_INTERVAL_SECONDS: '1' }, (weir) 
     await redis(address, 'CONFIG SET maxmemory-policy noeviction');
     for (const { url } of everywhere()) {
       await eventually('the end of the alarm', async () => (await drift(url, 'redis')) === 0);
+    }
+  });
+
+  test('a table of ClickHouse that forgets tokens early is an alarm in writers and control', async () => {
+    const stores = [weir().control, ...weir().writers];
+    for (const { url } of stores) {
+      await eventually('a first look', async () => (await drift(url, 'clickhouse')) === 0);
+    }
+    const setWindow = (size: number) =>
+      clickhouse(
+        weir().services.clickhouse.address,
+        `ALTER TABLE weir.records MODIFY SETTING non_replicated_deduplication_window = ${size}`,
+      );
+    await setWindow(100);
+    for (const { url } of stores) await eventually('the alarm', async () => (await drift(url, 'clickhouse')) === 1);
+    expect(weir().control.output()).toContain('records: non_replicated_deduplication_window is 100, not 10000 or more');
+    await setWindow(10_000);
+    for (const { url } of stores) {
+      await eventually('the end of the alarm', async () => (await drift(url, 'clickhouse')) === 0);
     }
   });
 });

@@ -96,16 +96,17 @@ export function createKafkaLink({ address, timeouts, topics, logger }: KafkaLink
 function endingBy<T>(connections: Connections, work: (cluster: Cluster) => Promise<T>, withinMs: number): Promise<T> {
   const { cluster, running } = connections;
   return new Promise<T>((resolve, reject) => {
-    const end = (): void => reject(new Error('the connection to Kafka was given up'));
+    const over = (): void => {
+      clearTimeout(timer);
+      running.delete(end);
+    };
+    const end = (): void => {
+      over();
+      reject(new Error('the connection to Kafka was given up'));
+    };
     const timer = setTimeout(end, withinMs);
     running.add(end);
-    cluster
-      .then(work)
-      .then(resolve, reject)
-      .finally(() => {
-        clearTimeout(timer);
-        running.delete(end);
-      });
+    cluster.then(work).then(resolve, reject).finally(over);
   });
 }
 

@@ -1,0 +1,44 @@
+import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { createLogger } from '@weir/runtime/logger';
+import { describeLive } from '@weir/testkit/live-ports';
+import { createKafkaLink, type KafkaLink } from '../src/kafka-link.ts';
+
+const never = () => new Promise<void>(() => undefined);
+
+function openLink(brokers: string, requestTimeoutMs: number): KafkaLink {
+  const address = { brokers: brokers.split(','), clientId: 'weir-test' };
+  const timeouts = { connectionTimeoutMs: 200, requestTimeoutMs };
+  return createKafkaLink({ address, timeouts, topics: [], logger: createLogger('silent') });
+}
+
+test('a broker that takes connections and says nothing: work is rejected, and leaving waits for nothing', async () => {
+  const sockets: Socket[] = [];
+  const silent = createServer((socket) => void sockets.push(socket)).listen(0, '127.0.0.1');
+  await new Promise((resolve) => silent.once('listening', resolve));
+  const link = openLink(`127.0.0.1:${(silent.address() as AddressInfo).port}`, 200);
+  await expect(link.run(never)).rejects.toThrow();
+  const underWay = link.run(never);
+  await Promise.all([expect(underWay).rejects.toThrow(), link.close()]);
+  for (const socket of sockets) socket.destroy();
+  await new Promise((resolve) => silent.close(resolve));
+});
+
+describeLive('kafka', (brokers) => {
+  test('when one piece of work loses the connections, all that goes on over them ends, and the next connects anew', async () => {
+    const link = openLink(brokers(), 60_000);
+    await link.run(async (cluster) => cluster.refreshMetadata());
+    const underWay = link.run(never);
+    const failed = link.run(() => Promise.reject(new Error('the transport broke')));
+    await expect(failed).rejects.toThrow('the transport broke');
+    await expect(underWay).rejects.toThrow('given up');
+    expect(await link.run(async () => 'connected')).toBe('connected');
+    await link.close();
+  });
+
+  test('work that never ends is ended, whatever became of it', async () => {
+    const link = openLink(brokers(), 300);
+    await expect(link.run(never)).rejects.toThrow('given up');
+    await link.close();
+    await expect(link.run(never)).rejects.toThrow('closed');
+  });
+});
