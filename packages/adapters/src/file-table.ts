@@ -20,13 +20,15 @@ export async function openFileTable(path: string): Promise<TableStore> {
   });
   let last: Promise<unknown> = Promise.resolve();
 
-  async function replace(wanted: Rows): Promise<void> {
+  async function replace(wanted: Rows, apply: () => void): Promise<void> {
     const old = existsSync(path) ? await open(path, 'r+') : undefined;
     try {
       await writeDurably(next, JSON.stringify(wanted));
       await rename(next, path);
       await syncFolder(dirname(path));
       rows = wanted;
+      // Now: it stands after a restart, whatever comes of the old bytes.
+      apply();
       if (old !== undefined) await overwrite(old);
     } finally {
       await old?.close();
@@ -36,8 +38,7 @@ export async function openFileTable(path: string): Promise<TableStore> {
   return createTableStore(rows, (key, value, apply) => {
     const written = last.then(async () => {
       const others = rows.filter(([other]) => other !== key);
-      await unlessBroken(path, () => replace(value === undefined ? others : [...others, [key, value]]));
-      apply();
+      await unlessBroken(path, () => replace(value === undefined ? others : [...others, [key, value]], apply));
     });
     last = written.catch(() => undefined);
     return written;

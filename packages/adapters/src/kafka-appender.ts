@@ -147,14 +147,18 @@ export function createKafkaAppender({
     underWay.set(leader, runs);
     let again: readonly AppendRun[] = [];
     let sending = false;
+    let givenUp = false;
     try {
       again = await link.run(async (cluster) => {
         const broker = await brokerOf(cluster, leader);
+        // The runs wait to be sent over other connections by now: sent here too, they would be stored twice.
+        if (givenUp) throw new Error('given up before anything was sent');
         sending = true;
         return produce(broker, runs, compression);
       });
       leadersAreStale ||= again.length > 0;
     } catch (error) {
+      givenUp = true;
       if (!sending || nothingWasSent(error)) again = runs;
       else for (const run of runs) run.settle({ status: 'unknown', reason: rootCause(error).message });
     }

@@ -106,7 +106,9 @@ function endingBy<T>(connections: Connections, work: (cluster: Cluster) => Promi
     };
     const timer = setTimeout(end, withinMs);
     running.add(end);
-    cluster.then(work).then(resolve, reject).finally(over);
+    // Not begun late: whoever was told that it was given up may have done it again by now, and more since.
+    const begin = (connected: Cluster) => (running.has(end) ? work(connected) : Promise.reject(new Error('given up')));
+    cluster.then(begin).then(resolve, reject).finally(over);
   });
 }
 

@@ -7,6 +7,8 @@ import { answeringPerPartition } from './kafka-link.ts';
 
 /** How long the leader waits for its followers. */
 const REPLICATION_TIMEOUT_MS = 1000;
+/** In place of the offset of a batch that was refused before anything was written. */
+const NO_OFFSET = '-1';
 
 interface ProduceResponse {
   readonly topics: readonly {
@@ -47,7 +49,7 @@ export async function produce(
     for (const { partition, errorCode, baseOffset } of partitions) {
       const batch = byPartition.get(`${topicName}/${partition}`) ?? [];
       if (errorCode === 0) settleStored(batch, Number(baseOffset));
-      else again.push(...settleFailed(batch, errorCode));
+      else again.push(...settleFailed(batch, errorCode, baseOffset !== NO_OFFSET));
     }
   }
   for (const run of runs)
@@ -63,8 +65,12 @@ function settleStored(batch: readonly AppendRun[], base: number): void {
   }
 }
 
-function settleFailed(batch: readonly AppendRun[], code: number): readonly AppendRun[] {
-  const refusal = knownRefusal(code);
+/**
+ * `written`: the leader had given the batch an offset before it failed. One that is deposed while it waits for its followers answers
+ * NOT_LEADER_OR_FOLLOWER then too, and they may have the batch: sending it again would store it twice.
+ */
+function settleFailed(batch: readonly AppendRun[], code: number, written: boolean): readonly AppendRun[] {
+  const refusal = written ? undefined : knownRefusal(code);
   if (refusal?.again) return batch;
   for (const run of batch) {
     run.settle(refusal === undefined ? unknown(`broker error ${code}`) : { status: 'refused', reason: refusal.type });

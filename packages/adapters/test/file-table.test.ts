@@ -1,4 +1,4 @@
-import { linkSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { linkSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openFileTable } from '../src/file-table.ts';
@@ -54,6 +54,16 @@ describe('a table as one file', () => {
     await expect(table.put('b', '2')).rejects.toMatchObject({ code: 'event_log_unavailable' });
     expect([...table.entries()]).toEqual([['a', '1']]);
     folder = mkdtempSync(join(tmpdir(), 'weir-table-'));
+  });
+
+  test('a row that is in the file stands, also where the old bytes could not be overwritten', async () => {
+    const table = (await openFileTable(path)).open();
+    rmSync(path, { force: true });
+    // Takes no sync, so that what comes after the new file fails.
+    symlinkSync('/dev/full', path);
+    await expect(table.put('a', '1')).rejects.toMatchObject({ code: 'event_log_unavailable' });
+    expect([...table.entries()]).toEqual(await rowsOf());
+    expect([...table.entries()]).toEqual([['a', '1']]);
   });
 
   test('a file that can not be read is an error of the opening', async () => {

@@ -35,6 +35,19 @@ describeLive('kafka', (brokers) => {
     await link.close();
   });
 
+  test('work that was given up before there was a connection is not begun when there is one', async () => {
+    const link = openLink(brokers(), 2000);
+    let begun = false;
+    const work = link.run(async () => {
+      begun = true;
+    }, -10_000);
+    await expect(work).rejects.toThrow('given up');
+    // Made later, so by now there is the first one too.
+    await link.run(async (cluster) => cluster.refreshMetadata());
+    expect(begun).toBe(false);
+    await link.close();
+  });
+
   test('work that never ends is ended, whatever became of it', async () => {
     const link = openLink(brokers(), 300);
     await expect(link.run(never)).rejects.toThrow('given up');

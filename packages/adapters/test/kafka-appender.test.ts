@@ -1,0 +1,78 @@
+import { createLogger } from '@weir/runtime/logger';
+import type { Broker, Cluster } from 'kafkajs';
+import { createAppendRun, type RunOutcome } from '../src/kafka-append-run.ts';
+import { createKafkaAppender } from '../src/kafka-appender.ts';
+import { kafkaCompression } from '../src/kafka-compression.ts';
+import type { KafkaLink } from '../src/kafka-link.ts';
+import { produce } from '../src/kafka-produce.ts';
+
+const compression = kafkaCompression('none');
+const record = { key: null, value: Buffer.from('a'), headers: {} };
+const NOT_LEADER = 6;
+const NOT_ENOUGH_REPLICAS_AFTER_APPEND = 20;
+
+interface Answer {
+  readonly errorCode: number;
+  readonly baseOffset: string;
+}
+
+/** What a broker says to a produce request for partition 0 of `t`, in the words of kafkajs. */
+function brokerThatSays(answer: () => Answer): Broker {
+  const partitions = () => [{ partition: 0, ...answer() }];
+  const said = {
+    connectionPool: {},
+    produce: async () => ({ topics: [{ topicName: 't', partitions: partitions() }] }),
+  };
+  return said as unknown as Broker;
+}
+
+describe('design: "known refusals (not the leader, no connection) are [repeated]", and nothing else', () => {
+  async function outcomeOf(answer: Answer): Promise<RunOutcome | 'again'> {
+    const { run, outcome } = createAppendRun('t', 0, [record], 0);
+    const again = await produce(
+      brokerThatSays(() => answer),
+      [run],
+      compression,
+    );
+    return again.length > 0 ? 'again' : outcome;
+  }
+
+  test('a leader that was deposed before it wrote anything took nothing', async () => {
+    expect(await outcomeOf({ errorCode: NOT_LEADER, baseOffset: '-1' })).toBe('again');
+  });
+
+  test.each([NOT_LEADER, NOT_ENOUGH_REPLICAS_AFTER_APPEND])(
+    'error %i after the batch had an offset: its followers may have it',
+    async (errorCode) => {
+      expect(await outcomeOf({ errorCode, baseOffset: '41' })).toMatchObject({ status: 'unknown' });
+    },
+  );
+});
+
+test('a send that was given up while it looked for its broker is made once, over the next connections', async () => {
+  let stored = 0;
+  const broker = brokerThatSays(() => ({ errorCode: 0, baseOffset: String(stored++) }));
+  let found: (broker: Broker) => void = () => undefined;
+  const cluster = (findBroker: () => Promise<Broker>): Cluster =>
+    ({ findBroker, findTopicPartitionMetadata: () => [{ partitionId: 0, leader: 1 }] }) as unknown as Cluster;
+  const late = cluster(() => new Promise((resolve) => (found = resolve)));
+  const next = cluster(async () => broker);
+  let runs = 0;
+  let givenUp: Promise<unknown> = Promise.resolve();
+  const link: KafkaLink = {
+    async run(work) {
+      runs++;
+      // The first run asks who leads, the second sends.
+      if (runs !== 2) return work(runs === 1 ? late : next);
+      givenUp = work(late).catch(() => undefined);
+      throw new Error('the connection to Kafka was given up');
+    },
+    close: async () => undefined,
+  };
+  const logger = createLogger('silent');
+  const appender = createKafkaAppender({ link, deadlineMs: 5000, compression, clock: Date.now, logger });
+  expect(await appender.append('t', 0, [record])).toEqual({ status: 'stored', base: 0 });
+  found(broker);
+  await givenUp;
+  expect(stored).toBe(1);
+});
