@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort, runProgram, startWeir } from '@weir/testkit/weir-process';
@@ -24,6 +24,7 @@ describeOwnProcess('decisions: a wrong setting stops the start and says all that
       RAW_RETENTION_HOURS: '0',
       ENRICHED_RETENTION_DAYS: 'week',
       COLLECT_PATHS: 'no-slash',
+      GEOIP_DATABASE: join(folder, 'none.mmdb'),
     };
     const run = await runProgram('main.js', [], { ...wrong, WEIR_DATA_DIR: join(folder, 'data') });
     expect(run.code).toBeGreaterThan(0);
@@ -38,11 +39,13 @@ describeOwnProcess('decisions: a wrong setting stops the start and says all that
     expect(run.stderr).toContain('CLIENT_IP_HEADER is believed only from TRUSTED_PROXIES');
   });
 
-  test('a GeoIP database that is not there', async () => {
+  test('a GeoIP database that is none', async () => {
+    writeFileSync(join(folder, 'none.mmdb'), 'none');
     const env = { GEOIP_DATABASE: join(folder, 'none.mmdb'), WEIR_DATA_DIR: join(folder, 'data') };
     const run = await runProgram('main.js', [], { ...env, PORT: String(await freePort()) });
     expect(run.code).toBeGreaterThan(0);
     expect(run.stderr).toContain('GEOIP_DATABASE');
+    expect(run.stderr).not.toMatch(/\n\s+at /);
   });
 
   test('a role that does not exist', async () => {
@@ -59,6 +62,12 @@ describeOwnProcess('decisions: a wrong setting stops the start and says all that
     await weir.stop();
     expect(run.code).toBeGreaterThan(0);
     expect(run.stderr).toContain(env.PORT);
+    expect(run.stderr).not.toMatch(/\n\s+at /);
+    // "The first npm start … makes a demo site and a key, and prints …": what ended before it printed was not the first.
+    const first = await startWeir({ dataDir: join(folder, 'data'), env: { WEIR_ADMIN_TOKEN: '' } });
+    await first.terminate();
+    expect(first.output()).toContain(readFileSync(join(folder, 'data', 'admin-token'), 'utf8').trim());
+    expect(first.output()).toMatch(/curl .*\n.*Bearer wk_/);
   });
 });
 

@@ -71,6 +71,6 @@ export function exactIntegers(json: string): string {
 }
 
 function isRounded(token: string): boolean {
-  if (/^-?\d{16,}$/.test(token)) return !Number.isSafeInteger(Number(token));
+  if (/^-?\d{16,}$/.test(token)) return String(Number(token)) !== token;
   return token.length > 16 && /^-?\d+\.\d+$/.test(token) && String(Number(token)) !== token;
 }

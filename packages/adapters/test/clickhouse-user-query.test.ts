@@ -103,7 +103,7 @@ describe('sqlTokens', () => {
 describe('exactIntegers', () => {
   it('keeps numbers that are exact, and makes strings of those that would be rounded', () => {
     const json =
-      '{"a":18446744073709551615,"b":[9007199254740991,-9007199254740993],"c":"18446744073709551615\\"1","d":1.12345678901234567890,"e":1e5,"f":0.30000000000000004}';
+      '{"a":18446744073709551615,"b":[9007199254740991,-9007199254740993],"c":"18446744073709551615\\"1","d":1.12345678901234567890,"e":1e5,"f":0.30000000000000004,"g":12345678901234567000}';
     expect(JSON.parse(exactIntegers(json))).toEqual({
       a: '18446744073709551615',
       b: [9007199254740991, '-9007199254740993'],
@@ -111,6 +111,8 @@ describe('exactIntegers', () => {
       d: '1.12345678901234567890',
       e: 1e5,
       f: Number('0.30000000000000004'),
+      // A Float64, as ClickHouse writes it: as short as JavaScript does.
+      g: Number('12345678901234567000'),
     });
   });
 });

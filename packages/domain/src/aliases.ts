@@ -23,8 +23,9 @@ export function sentValue(first: Sent, second?: Sent, third?: Sent): Sent {
 
 /** The name under which the winning value of a field was sent: for messages. */
 export function nameAsSent(body: Readonly<Record<string, Sent>>, name: string, aliases: readonly string[]): string {
-  for (const candidate of [name, ...aliases]) {
-    if (isSent(body[candidate])) return candidate;
-  }
-  return name;
+  const names = [name, ...aliases];
+  // An empty string was sent only where nothing else was: as the wrong type of an object.
+  return (
+    names.find((candidate) => isSent(body[candidate])) ?? names.find((candidate) => body[candidate] === '') ?? name
+  );
 }

@@ -42,7 +42,7 @@ export function toFieldError(
   const last = names.pop() ?? '';
   let owner: JsonObject = body;
   for (const name of names) owner = (owner[name] ?? {}) as JsonObject;
-  const field = nameAsSent(owner, last, aliasesOf(fields[last]));
+  const field = error.keyword === 'required' ? last : nameAsSent(owner, last, aliasesOf(fields[last]));
   return new FieldError([...names, field].join('.'), rule(error, owner[field]));
 }
 

@@ -89,6 +89,7 @@ describe('decisions: messages name the field as sent and the rule it broke', () 
     [{ name: 'x', url: 5 }, 'url must be a string'],
     [{ name: 'x', metadata: [] }, 'metadata must be an object'],
     [{ name: 'x', properties: '' }, 'properties must be an object'],
+    [{ name: 'x', metadata: '' }, 'metadata must be an object'],
     [{ name: 'x', metadata: { a: { b: { c: { d: { e: {} } } } } } }, 'metadata must be at most 5 levels deep'],
   ])('%j: %s', (body, message) => {
     expect(refusal(body as JsonObject)).toBe(message);

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { parseNetwork } from '@weir/domain/network';
 import { type EngineConfig, readEngineConfig } from './engine-config.ts';
@@ -54,8 +55,8 @@ export class ConfigError extends Error {
   override readonly name = 'ConfigError';
   readonly problems: readonly string[];
 
-  constructor(problems: readonly string[]) {
-    super(`wrong settings:\n${problems.map((problem) => `  ${problem}`).join('\n')}`);
+  constructor(problems: readonly string[], options?: ErrorOptions) {
+    super(`wrong settings:\n${problems.map((problem) => `  ${problem}`).join('\n')}`, options);
     this.problems = problems;
   }
 }
@@ -100,6 +101,11 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     }
   }
 
+  const geoipDatabase = text('GEOIP_DATABASE');
+  if (geoipDatabase !== undefined && !existsSync(geoipDatabase)) {
+    reader.problem(`GEOIP_DATABASE: ${geoipDatabase} is not there`);
+  }
+
   const engines = readEngineConfig(reader);
   const config: Config = {
     host: text('HOST') ?? '127.0.0.1',
@@ -114,7 +120,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
       events: whole('RATE_LIMIT_EVENTS', 1200, 1, 1_000_000_000),
       identify: whole('RATE_LIMIT_IDENTIFY', 120, 1, 1_000_000_000),
     },
-    geoipDatabase: text('GEOIP_DATABASE'),
+    geoipDatabase,
     rawRetentionHours: whole('RAW_RETENTION_HOURS', 72, 1, 8760),
     enrichedRetentionDays: whole('ENRICHED_RETENTION_DAYS', 30, 1, 3650),
     logLevel,

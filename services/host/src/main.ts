@@ -8,10 +8,15 @@ const EXIT_FAILED = 1;
 const EXIT_USAGE = 2;
 
 main(process.argv.slice(2)).catch((error: unknown) => {
-  const expected = error instanceof ConfigError || isDependencyError(error);
+  const expected = error instanceof ConfigError || isDependencyError(error) || isListenError(error);
   console.error(expected ? `weir: ${error.message}` : error);
   process.exit(error instanceof ConfigError ? EXIT_USAGE : EXIT_FAILED);
 });
+
+/** A port that is taken or not allowed. The message says which, and why. */
+function isListenError(error: unknown): error is Error {
+  return error instanceof Error && 'syscall' in error && error.syscall === 'listen';
+}
 
 async function main(names: readonly string[]): Promise<void> {
   if (names.includes('--help') || names.includes('-h')) {

@@ -1,5 +1,3 @@
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import { readOrMakeAdminToken } from '@weir/runtime/admin-token';
 import type { Config } from '@weir/runtime/config';
 import { takeDataFolder } from '@weir/runtime/data-folder';
@@ -8,6 +6,7 @@ import type { Logger } from '@weir/runtime/logger';
 import { createMetrics } from '@weir/runtime/metrics';
 import { createApp } from './create-app.ts';
 import { makeDemoSite } from './demo-site.ts';
+import { createFirstWelcome } from './first-welcome.ts';
 import { startForgettingSalts } from './forget-salts.ts';
 import { watchGuardRails } from './guard-rails.ts';
 import { openAnalytics } from './open-analytics.ts';
@@ -53,7 +52,7 @@ async function start({ config, roles, logger, clock, print }: StartOptions, stac
   const needsTables = roles.includes('writer') || roles.includes('control');
   const embedded = usesDataFolder(config, needsTables);
   if (embedded) stack.add(await takeDataFolder(config.dataDir), (folder) => folder.close());
-  const isFirstStart = embedded && !existsSync(join(config.dataDir, 'log'));
+  const firstWelcome = createFirstWelcome(config);
   const admin = roles.includes('control') ? readOrMakeAdminToken(config.adminToken, config.dataDir) : undefined;
   const files = findProjectFiles();
   const metrics = createMetrics();
@@ -73,7 +72,8 @@ async function start({ config, roles, logger, clock, print }: StartOptions, stac
     const { registry } = ports;
     stack.add(startForgettingSalts({ registry, rawRetentionMs, intervalMs, clock, logger }), (job) => job.close());
   }
-  const demoKey = isFirstStart ? await makeDemoSite(ports.registry, clock()) : undefined;
+  const mayBeFirst = embedded && (firstWelcome.due || config.engines.kafka !== undefined);
+  const demoKey = mayBeFirst ? await makeDemoSite(ports.registry, clock(), firstWelcome.due) : undefined;
 
   requireEngines(roles, { ports, analytics: store?.analytics, readiness });
   const geo = createSharedGeo({ config, logger, metrics, stack });
@@ -104,7 +104,9 @@ async function start({ config, roles, logger, clock, print }: StartOptions, stac
 
   await consumers.started;
   const baseUrl = `http://${config.host}:${server.port}`;
-  print(welcome({ baseUrl, demoKey, newAdminToken: admin?.made ? admin.token : undefined }));
+  const isNewToken = admin?.made || (firstWelcome.due && config.adminToken === undefined);
+  print(welcome({ baseUrl, demoKey, newAdminToken: isNewToken ? admin?.token : undefined }));
+  firstWelcome.done();
   logger.info({ roles, port: server.port }, 'ready');
 }
 

@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import { normalizeIp } from '@weir/domain/ip-address';
+import { ConfigError } from '@weir/runtime/config';
 import type { Logger } from '@weir/runtime/logger';
 import { createMetrics, type Metrics } from '@weir/runtime/metrics';
 import { readBundledGeo } from './bundled-geo.ts';
@@ -111,7 +112,7 @@ async function readFirst(path: string): Promise<GeoFiles> {
   try {
     return await readGeoFiles(path);
   } catch (error) {
-    throw new Error(`GEOIP_DATABASE: ${path} can't be used: ${messageOf(error)}`, { cause: error });
+    throw new ConfigError([`GEOIP_DATABASE: ${path} can't be used: ${messageOf(error)}`], { cause: error });
   }
 }
 
