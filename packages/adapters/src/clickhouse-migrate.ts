@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type ClickHouseClient, ClickHouseLogLevel, createClient } from '@clickhouse/client';
+import { type ClickHouseClient, ClickHouseError, ClickHouseLogLevel, createClient } from '@clickhouse/client';
 import { DependencyError } from '@weir/domain/errors';
 import { sqlStatements } from '@weir/domain/sql-tokens';
 import { onCluster } from './clickhouse-on-cluster.ts';
@@ -25,42 +25,69 @@ export async function migrateClickhouse(config: MigrateConfig, database: string)
   if (!/^[A-Za-z_][A-Za-z0-9_]{0,63}$/.test(database)) throw new TypeError(`not a database name: ${database}`);
   // A client names its database in every request: this one must not, because it may not be there yet.
   const bare = openClient(config);
+  let digests: Digests | undefined;
   try {
-    await bare.command({ query: forCluster(`CREATE DATABASE IF NOT EXISTS ${database}`, config) });
+    digests = await readDigests(bare, database);
+    if (digests === undefined) {
+      await bare.command({ query: forCluster(`CREATE DATABASE IF NOT EXISTS ${database}`, config) });
+    }
   } finally {
     await bare.close();
   }
   const client = openClient(config, database);
   try {
-    await applyMissing(client, config, database);
+    await applyMissing(client, config, database, digests);
   } finally {
     await client.close();
   }
 }
 
-async function applyMissing(client: ClickHouseClient, config: MigrateConfig, database: string): Promise<void> {
+/** Of each migration that was applied. */
+type Digests = ReadonlyMap<string, string>;
+
+const UNKNOWN_TABLE = '60';
+const UNKNOWN_DATABASE = '81';
+
+/**
+ * Undefined where there is no ledger yet. Asked before anything is made: what is made on a cluster waits for every replica, and
+ * a start with nothing to apply must not hang on one that is away.
+ */
+async function readDigests(client: ClickHouseClient, database: string): Promise<Digests | undefined> {
+  try {
+    const applied = await client.query({
+      query: `SELECT DISTINCT name, digest FROM ${database}.schema_migrations`,
+      format: 'JSONEachRow',
+    });
+    return new Map((await applied.json<{ name: string; digest: string }>()).map((row) => [row.name, row.digest]));
+  } catch (error) {
+    if (error instanceof ClickHouseError && [UNKNOWN_TABLE, UNKNOWN_DATABASE].includes(error.code)) return undefined;
+    throw error;
+  }
+}
+
+async function applyMissing(
+  client: ClickHouseClient,
+  config: MigrateConfig,
+  database: string,
+  known: Digests | undefined,
+): Promise<void> {
   const { migrationsDir } = config;
   const filling = await fillingFor(client, config, database);
   const run = (query: string): Promise<unknown> => client.command({ query: forCluster(query, config) });
-  await run(
-    "CREATE TABLE IF NOT EXISTS schema_migrations (name String, digest String, applied_at DateTime64(3, 'UTC') DEFAULT now64(3)) " +
-      'ENGINE = MergeTree ORDER BY name SETTINGS fsync_after_insert = 1, fsync_part_directory = 1',
-  );
-  const applied = await client.query({
-    query: 'SELECT DISTINCT name, digest FROM schema_migrations',
-    format: 'JSONEachRow',
-  });
-  const digests = new Map(
-    (await applied.json<{ name: string; digest: string }>()).map((row) => [row.name, row.digest]),
-  );
+  if (known === undefined) {
+    await run(
+      "CREATE TABLE IF NOT EXISTS schema_migrations (name String, digest String, applied_at DateTime64(3, 'UTC') DEFAULT now64(3)) " +
+        'ENGINE = MergeTree ORDER BY name SETTINGS fsync_after_insert = 1, fsync_part_directory = 1',
+    );
+  }
 
   const names = (await readdir(migrationsDir)).filter((name) => MIGRATION_NAME.test(name)).sort();
   for (const name of names) {
     const sql = await readFile(join(migrationsDir, name), 'utf8');
     const digest = createHash('sha256').update(sql).digest('hex');
-    const known = digests.get(name);
-    if (known === digest) continue;
-    if (known !== undefined) {
+    const applied = known?.get(name);
+    if (applied === digest) continue;
+    if (applied !== undefined) {
       throw new DependencyError('analytics_refused', `the migration ${name} was changed after it had been applied`);
     }
     for (const statement of sqlStatements(sql)) await run(filled(statement, filling));

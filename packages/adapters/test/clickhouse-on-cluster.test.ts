@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { sqlStatements } from '@weir/domain/sql-tokens';
 import { clickhouseDrift } from '../src/clickhouse-drift.ts';
+import { migrateClickhouse } from '../src/clickhouse-migrate.ts';
 import { onCluster } from '../src/clickhouse-on-cluster.ts';
 import { type ClickhouseUnderTest, openClickhouseUnderTest } from './clickhouse-harness.ts';
 
@@ -46,6 +47,14 @@ describe('CLICKHOUSE_CLUSTER: replicated engines from the same migrations', () =
       expect(back).toBe(one);
     },
   );
+
+  test('a start with nothing to apply makes nothing on the cluster: it would wait for a replica that is away', async () => {
+    const { url, username, password } = opened.clickhouse;
+    const deployed = { url, username, password, cluster: 'of_which_none_answers' };
+    await migrateClickhouse({ ...deployed, migrationsDir: FOLDER }, 'weir');
+    // What is to be made is made there, and waited for.
+    await expect(migrateClickhouse({ ...deployed, migrationsDir: FOLDER }, 'another')).rejects.toThrow();
+  });
 
   test('the tables of the migrations, on this server, are as exactly-once needs them', async () => {
     expect(await opened.analytics.drift()).toEqual([]);
