@@ -1,4 +1,5 @@
 // The browser snippet into dist/public/: what browsers load. Its sizes are a promise: the build prints them, CI fails above.
+import { spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
@@ -13,10 +14,10 @@ export const SNIPPET_FILES = [
     entry: 'core-script.ts',
     file: 'weir.core.js',
     holds: 'pageviews, SPA, track, identify, queue',
-    gzipBytesMax: 1600,
+    gzipBytesMax: 1590,
   },
-  { entry: 'script.ts', file: 'weir.js', holds: 'everything', gzipBytesMax: 2400 },
-  { entry: 'create-weir.ts', file: 'weir.mjs', holds: 'everything, as a module', gzipBytesMax: 2400 },
+  { entry: 'script.ts', file: 'weir.js', holds: 'everything', gzipBytesMax: 2390 },
+  { entry: 'create-weir.ts', file: 'weir.mjs', holds: 'everything, as a module', gzipBytesMax: 2390 },
   { entry: 'stub-script.ts', file: 'weir-stub.js', holds: 'calls before the script', gzipBytesMax: 300 },
 ];
 
@@ -27,10 +28,17 @@ export async function buildSnippet(root, publicDir = join(root, 'dist/public')) 
   for (const { entry, file, holds, gzipBytesMax } of SNIPPET_FILES) {
     const code = Buffer.from(await bundle(join(root, 'packages/snippet/src', entry), file.endsWith('.mjs')));
     writeFileSync(join(publicDir, file), code);
-    sizes.push({ file, holds, bytes: code.length, gzipBytes: gzipSync(code, { level: 9 }).length, gzipBytesMax });
+    sizes.push({ file, holds, bytes: code.length, gzipBytes: gzipBytesOf(code), gzipBytesMax });
   }
   cpSync(join(root, 'packages/snippet/demo'), join(publicDir, 'demo'), { recursive: true });
   return sizes;
+}
+
+/** The larger of what Node's zlib makes, which is what Weir serves, and what `gzip -9` does: up to 20 bytes apart, either way. */
+function gzipBytesOf(code) {
+  const { error, status, stdout } = spawnSync('gzip', ['-9'], { input: code });
+  const byGzip = error === undefined && status === 0 ? stdout.length : 0;
+  return Math.max(gzipSync(code, { level: 9 }).length, byGzip);
 }
 
 /** esbuild joins the files; terser takes a further 4 % off. */
@@ -68,7 +76,7 @@ export function printSizes(sizes) {
     console.error(`${file}: ${gzipBytes} bytes gzip (at most ${gzipBytesMax}), ${bytes} plain: ${holds}`);
   }
   const over = sizes.filter(({ gzipBytes, gzipBytesMax }) => gzipBytes > gzipBytesMax);
-  // Another Node's zlib may differ by a byte: that must not keep anyone from starting Weir.
+  // Another zlib may differ by some bytes: that must not keep anyone from starting Weir.
   if (over.length > 0 && process.env.CI === 'true')
     throw new Error(`over the size budget: ${over.map(({ file }) => file).join(', ')}`);
 }

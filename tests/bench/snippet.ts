@@ -52,7 +52,7 @@ async function run({ programs }: Bench): Promise<Findings> {
       met: gzipBytes <= gzipBytesMax,
     })),
     notes: [
-      'The build prints these sizes and, in CI, fails above them. gzip level 9 of Node; GNU gzip gives up to 20 bytes more.',
+      "The build prints these sizes and, in CI, fails above them. The larger of Node's gzip, level 9, and `gzip -9`.",
       'Others count different things: some load more scripts later, some have no events, queue or storage, some far more than Weir. No figure stands for what a whole product does.',
     ],
   };

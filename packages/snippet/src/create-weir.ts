@@ -18,12 +18,9 @@ export interface Weir extends WeirCore {
 const OFF = 'weir.off';
 const CAMPAIGN = 'utm_*,ref,source,via,*cl*id,';
 
-/** Everything that the snippet does, by its options. The first pageview is the caller's */
-export function createWeir(given: Options): Weir {
-  const options = Object.assign(
-    { src: location.href, endpoint: 'api/collect', spa: '', exclude: '', hosts: '*', query: '*' },
-    given,
-  );
+/** Everything that the snippet does, by its options; `src` where they have none. The first pageview is the caller's. */
+export function createWeir(given: Options, src = location.href): Weir {
+  const options = Object.assign({ src, endpoint: 'api/collect', spa: '', exclude: '', hosts: '*', query: '*' }, given);
   const isOn: IsOn = (name) => /^(true)?$/.test(options[name] as string);
   let cookieless = isOn('cookieless');
   const path = (): string => location.pathname + (isOn('hash') ? location.hash : '');
@@ -55,8 +52,7 @@ export function createWeir(given: Options): Weir {
   const forget = (): void => {
     core.visitor.write('');
     keep(QUEUE_NAME, '');
-    const page = core.page();
-    page.visitor_id = page.session_id = '';
+    core.page.visitor_id = core.page.session_id = '';
   };
   const endPage = isOn('engagement') && watchEngagement(core);
   watchClicks(weir.track, clean, isOn);

@@ -5,7 +5,7 @@ import type { Options } from './options.ts';
 const { dataset, src } = document.currentScript as HTMLScriptElement;
 const calls = keptCalls();
 if (calls) {
-  const weir = createWeir(Object.assign({ src }, dataset) as unknown as Options);
+  const weir = createWeir(dataset as unknown as Options, src);
   install(weir, calls);
   if (!('manual' in dataset)) weir.pageview();
 }

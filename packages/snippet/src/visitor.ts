@@ -33,7 +33,7 @@ export function createVisitor(): Visitor {
       // The cookie comes first: subdomains share it. Storage outlives a cleared cookie.
       const states = `${attempt(() => document.cookie)} weir=${kept('weir')}`;
       const [, visitor = randomId(), session, seen = 0] = STATE.exec(states) || [];
-      const idle = now - +seen > SESSION_IDLE_MS;
+      const idle = now - (seen as number) > SESSION_IDLE_MS;
       const ids = [visitor, idle ? randomId() : (session as string)] as const;
       if (active || idle) write([...ids, now].join('.'));
       return ids;

@@ -1,7 +1,7 @@
 import type { Core } from './weir.ts';
 
 /** Sends `$engagement` when a page is hidden or left. Returns what to call when the page becomes another one. */
-export function watchEngagement({ hit, page }: Core): () => void {
+export function watchEngagement(core: Core): () => void {
   let since: number;
   let depth: number;
   const look = (): void => {
@@ -15,8 +15,7 @@ export function watchEngagement({ hit, page }: Core): () => void {
     look();
     const event_properties = { engaged_ms: Date.now() - since, scroll_depth: depth };
     // The pageview's own address and session: the page is another one already, or its session may be over.
-    if (page().url)
-      hit('event', Object.assign({}, page(), { type: 'event', event_name: '$engagement', event_properties }));
+    if (core.page.url) core.hit('event', Object.assign({}, core.page, { event_name: '$engagement', event_properties }));
     start();
   };
   start();

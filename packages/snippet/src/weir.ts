@@ -19,12 +19,11 @@ export interface WeirCore {
   getSessionId(): string;
 }
 
-/** A hit on the wire, with what every hit has (api.md 2.3). */
+/** What every hit on the wire has beside its type (api.md 2.3). */
 export interface PageHit {
   readonly site_id: string;
   visitor_id: string;
   session_id: string;
-  readonly type: string;
   readonly url: string;
   readonly pathname: string;
   readonly referrer: string;
@@ -38,7 +37,7 @@ export interface Core {
   /** Sends a hit of this type; `fields` win over the page's own. Without fields: a pageview. */
   readonly hit: (type: string, fields?: object) => void;
   /** The last pageview; empty where the page is not counted. */
-  readonly page: () => Partial<PageHit>;
+  page: Partial<PageHit>;
 }
 
 /** Pageviews (out of bfcache too), events, identities, visitor, session and queue. The first pageview is the caller's. */
@@ -54,7 +53,6 @@ export function createCore(
   /** What happens before the page is seen: while it is prerendered, or in a tab in the background. */
   const unseen: (() => void)[] = [];
   let isSeen: boolean | undefined;
-  let page: Partial<PageHit> = {};
   let referrer = cleanUrl(document.referrer);
 
   const ids = (active?: boolean): readonly string[] => (mode() ? ['', ''] : visitor.ids(active));
@@ -62,25 +60,24 @@ export function createCore(
   const hit = (type: string, fields?: object): void => {
     const send = (): void => {
       if ((mode() as number) > 1) {
-        if (!fields) page = {};
+        if (!fields) core.page = {};
         return;
       }
       const url = cleanUrl(location.href);
-      if (!fields && page.url !== url) referrer = page.url || referrer;
+      if (!fields && core.page.url !== url) referrer = core.page.url || referrer;
       const [visitor_id, session_id] = ids(true) as [string, string];
       const context: PageHit = {
         site_id: site,
         visitor_id,
         session_id,
-        type,
         url,
         pathname: path(),
         referrer,
         screen_width: screen.width,
         screen_height: screen.height,
       };
-      if (!fields) page = context;
-      queue.send(attempt(() => JSON.stringify(Object.assign(context, fields))));
+      if (!fields) core.page = context;
+      queue.send(attempt(() => JSON.stringify(Object.assign(context, fields, { type }))));
     };
     if (isSeen) send();
     else unseen.push(send);
@@ -104,13 +101,14 @@ export function createCore(
     } else {
       isSeen = true;
       queue.send();
-      for (const send of unseen.splice(0)) send();
+      unseen.splice(0).map((send) => send());
     }
   };
   // Also when the page is left, in every browser since 2021.
   addEventListener('visibilitychange', see);
   // Out of the back/forward cache: the page is looked at again.
   addEventListener('pageshow', (event) => event.persisted && weir.pageview());
+  const core: Core = { weir, visitor, hit, page: {} };
   see();
-  return { weir, visitor, hit, page: () => page };
+  return core;
 }
