@@ -49,8 +49,11 @@ const INSERT_SETTINGS = {
   date_time_input_format: 'best_effort',
 } as const;
 
-/** An insert that one replica took and nobody else has would be lost with it. */
-const CLUSTER_INSERT_SETTINGS = { insert_quorum: 'auto' } as const;
+/**
+ * An insert that one replica took and nobody else has would be lost with it. While the quorum is away, the server must give up
+ * before the client does, or its retries pile up there.
+ */
+const CLUSTER_INSERT_SETTINGS = { insert_quorum: 'auto', insert_quorum_timeout: 60_000 } as const;
 
 export interface ClickhouseAnalytics extends Analytics {
   /** What of the server and its tables is not as exactly-once needs it, one line each: ask every minute. */

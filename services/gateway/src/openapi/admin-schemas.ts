@@ -58,12 +58,16 @@ export const ADMIN_SCHEMAS: Readonly<Record<string, Schema>> = {
     advice: { type: 'array', items: text },
     crowded_sites: {
       type: ['array', 'null'],
-      description: 'Sites at least half of whose recent hits come from one network; null where this process takes no hits.',
+      description:
+        'Sites at least half of whose recent hits come from one network; null where this process takes no hits.',
       items: object({
         site_id: text,
         hits: { type: 'integer' },
         percent: { type: 'integer' },
-        private: { type: 'boolean', description: 'It is a private network: a proxy, and not a visitor of the open web.' },
+        private: {
+          type: 'boolean',
+          description: 'It is a private network: a proxy, and not a visitor of the open web.',
+        },
       }),
     },
   }),
