@@ -3,6 +3,7 @@ import { rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
+import { buildPackages } from './build-packages.mjs';
 import { buildSnippet, printSizes } from './build-snippet.mjs';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
@@ -35,3 +36,4 @@ await build({
   logLevel: 'warning',
 });
 printSizes(await buildSnippet(root));
+buildPackages(root);

@@ -15,6 +15,13 @@ export interface Weir extends WeirCore {
   setCookieless(on: boolean): void;
 }
 
+declare global {
+  interface Window {
+    /** There once a script of the snippet has run; `q`: the stub's, until then. */
+    weir?: Weir & { q?: (readonly [string, ...unknown[]])[] };
+  }
+}
+
 const OFF = 'weir.off';
 const CAMPAIGN = 'utm_*,ref,source,via,*cl*id,';
 

@@ -1,0 +1,59 @@
+// What others install, into dist/packages/: the server client and the browser snippet, as JavaScript with its types.
+// `npm install ./dist/packages/node-sdk`, `npm publish dist/packages/snippet`.
+import { spawnSync } from 'node:child_process';
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+const TSC = ['--noEmit', 'false', '--rewriteRelativeImportExtensions', '--declaration'];
+const both = (name, code = name) => ({ types: `./${name}.d.ts`, default: `./${code}.js` });
+
+/** Writes the packages. Needs the snippet in `dist/public`. */
+export function buildPackages(root) {
+  const client = join(root, 'dist/packages/node-sdk');
+  emitTypes(root, 'packages/node-sdk/tsconfig.json', client, []);
+  writeManifest(root, 'node-sdk', client, {
+    engines: { node: '>=20' },
+    exports: Object.fromEntries([
+      ['.', both('weir')],
+      ...['event', 'visit', 'express', 'next', 'queue-file'].map((name) => [`./${name}`, both(name)]),
+    ]),
+  });
+
+  const publicDir = join(root, 'dist/public');
+  const snippet = join(root, 'dist/packages/snippet');
+  emitTypes(root, 'packages/snippet/tsconfig.json', join(snippet, 'types'), ['--emitDeclarationOnly']);
+  const scripts = readdirSync(publicDir).filter((name) => /^weir\b.*\.js$/.test(name));
+  for (const name of ['weir.mjs', ...scripts]) copyFileSync(join(publicDir, name), join(snippet, name));
+  writeManifest(root, 'snippet', snippet, {
+    exports: {
+      '.': { types: './types/create-weir.d.ts', default: './weir.mjs' },
+      './options': { types: './types/options.d.ts' },
+      ...Object.fromEntries(scripts.map((name) => [`./${name}`, `./${name}`])),
+    },
+  });
+  // Of the module that browsers load, for who imports it from here.
+  writeFileSync(join(publicDir, 'weir.d.mts'), "export * from '../packages/snippet/types/create-weir.js';\n");
+}
+
+function emitTypes(root, project, outDir, options) {
+  const tsc = join(root, 'node_modules/typescript/bin/tsc');
+  const { status } = spawnSync(process.execPath, [tsc, '-p', project, ...TSC, ...options, '--outDir', outDir], {
+    cwd: root,
+    stdio: ['ignore', 2, 2],
+  });
+  if (status !== 0) throw new Error(`tsc -p ${project} failed`);
+  // tsc writes the .ts of an import into .d.ts files, where only newer versions find what is meant.
+  for (const name of readdirSync(outDir).filter((name) => name.endsWith('.d.ts'))) {
+    const text = readFileSync(join(outDir, name), 'utf8');
+    writeFileSync(join(outDir, name), text.replace(/(from '\.\/[\w-]+)\.ts'/g, "$1.js'"));
+  }
+}
+
+function writeManifest(root, folder, outDir, fields) {
+  const { name, version, type } = JSON.parse(readFileSync(join(root, 'packages', folder, 'package.json'), 'utf8'));
+  mkdirSync(outDir, { recursive: true });
+  const manifest = { name, version, license: 'Apache-2.0', type, ...fields };
+  writeFileSync(join(outDir, 'package.json'), `${JSON.stringify(manifest, undefined, 2)}\n`);
+  copyFileSync(join(root, 'packages', folder, 'README.md'), join(outDir, 'README.md'));
+  copyFileSync(join(root, 'LICENSE'), join(outDir, 'LICENSE'));
+}

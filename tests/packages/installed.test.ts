@@ -1,0 +1,131 @@
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { PROJECT_ROOT } from '@weir/testkit/weir-process';
+
+// Every line under a @ts-expect-error must be refused, every other one taken: tsc says where not.
+const BROWSER = `
+import { createWeir, type Weir } from '@weir/snippet';
+import type { Options } from '@weir/snippet/options';
+const options: Options = { site: 'demo', endpoint: '/measure', cookieless: true, query: 'page, f_*' };
+const made: Weir = createWeir(options);
+made.pageview();
+made.setCookieless(true);
+const weir = window.weir!;
+weir.track('signup', { value: 49.9, plan: 'pro', trial: false, coupon: null });
+weir.pageview();
+weir.identify('ada', { email: 'ada@example.com', name: 'Ada', image: 'https://example.com/ada.png', plan: 'pro' });
+const ids: string = weir.getVisitorId() + weir.getSessionId();
+weir.optOut();
+weir.optIn();
+weir.setCookieless(false);
+// @ts-expect-error the script may not be there
+window.weir.pageview();
+// @ts-expect-error properties are flat
+weir.track('signup', { plan: { name: 'pro' } });
+// @ts-expect-error a value is a number or a string
+weir.track('signup', { value: true });
+// @ts-expect-error a name is needed
+weir.track();
+// @ts-expect-error a site is needed
+createWeir({ endpoint: '/measure' });
+// @ts-expect-error no such option
+createWeir({ site: 'demo', cookies: false });
+export { ids };
+`;
+
+const PUBLIC_MODULE = `
+import { createWeir, type Weir } from '${join(PROJECT_ROOT, 'dist/public/weir.mjs')}';
+export const weir: Weir = createWeir({ site: 'demo' });
+// @ts-expect-error a site is needed
+createWeir({});
+`;
+
+const SERVER = `
+import { Weir, type WeirOptions } from '@weir/node-sdk';
+import type { EventFields, IdentityFields } from '@weir/node-sdk/event';
+import { weirMiddleware } from '@weir/node-sdk/express';
+import { visitOf, withWeir } from '@weir/node-sdk/next';
+import { openQueueFile } from '@weir/node-sdk/queue-file';
+import type { Visit } from '@weir/node-sdk/visit';
+const options: WeirOptions = { url: 'http://127.0.0.1:8080', apiKey: 'k', batch: true, store: openQueueFile('q') };
+const weir = new Weir(options);
+const fields: EventFields = { userId: 'ada', value: '49', properties: { items: [{ id: 1 }] }, timestamp: new Date() };
+const taken: boolean = weir.track('signup', fields);
+const traits: IdentityFields = { email: 'ada@example.com', plan: 'pro', old: null };
+weir.identify('v1', 'ada', traits);
+const left: Promise<number> = weir.close(1_000);
+export const visit: Visit = visitOf(weir, new Request('https://example.com/'));
+export const handler = withWeir(weir, (request, visit) => new Response(request.url + visit.visitorId));
+export const middleware = weirMiddleware(weir);
+export { left, taken };
+// @ts-expect-error a key is needed
+new Weir({ url: 'http://127.0.0.1:8080' });
+// @ts-expect-error a value is a number or a string
+weir.track('signup', { value: true });
+// @ts-expect-error a trait is flat
+weir.identify('v1', 'ada', { address: { city: 'London' } });
+`;
+
+describe('dist/packages, as others install them', () => {
+  let folder: string;
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), 'weir-packages-'));
+    mkdirSync(join(folder, 'node_modules'));
+    symlinkSync(join(PROJECT_ROOT, 'dist/packages'), join(folder, 'node_modules/@weir'));
+    symlinkSync(join(PROJECT_ROOT, 'node_modules/@types'), join(folder, 'node_modules/@types'));
+  });
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  const run = (program: string, ...args: string[]): string => {
+    const { status, stdout, stderr } = spawnSync(process.execPath, [program, ...args], {
+      cwd: folder,
+      encoding: 'utf8',
+    });
+    return `${stdout}${stderr}status ${status}`;
+  };
+
+  test.each([
+    ['@weir/snippet', BROWSER, 'es2022,dom,dom.iterable', []],
+    ['dist/public/weir.mjs', PUBLIC_MODULE, 'es2022,dom,dom.iterable', []],
+    ['@weir/node-sdk', SERVER, 'es2022', ['--types', 'node']],
+  ])('%s is typed: what is right passes, what is wrong does not', (name, code, lib, more) => {
+    const file = `uses${name.replace(/\W/g, '-')}.mts`;
+    writeFileSync(join(folder, file), code);
+    for (const resolution of [
+      ['--module', 'nodenext'],
+      ['--module', 'esnext', '--moduleResolution', 'bundler'],
+    ]) {
+      const strict = [
+        '--ignoreConfig',
+        '--noEmit',
+        '--strict',
+        '--exactOptionalPropertyTypes',
+        '--skipLibCheck',
+        'false',
+      ];
+      const tsc = join(PROJECT_ROOT, 'node_modules/typescript/bin/tsc');
+      expect(run(tsc, ...strict, ...resolution, '--lib', lib, ...more, file)).toBe('status 0');
+    }
+  });
+
+  test('@weir/node-sdk runs without anything of this repository', () => {
+    writeFileSync(
+      join(folder, 'use.mjs'),
+      `import { Weir } from '@weir/node-sdk';
+       import { weirMiddleware } from '@weir/node-sdk/express';
+       import { withWeir } from '@weir/node-sdk/next';
+       import { openQueueFile } from '@weir/node-sdk/queue-file';
+       const sent = [];
+       const fetch = async (url, { body }) => {
+         sent.push(String(url), JSON.parse(body).name);
+         return Response.json({ status: 'success', data: { accepted: true } }, { status: 202 });
+       };
+       const weir = new Weir({ url: 'http://weir.test', apiKey: 'k', store: openQueueFile('queue'), fetch });
+       weir.track('signup');
+       console.log(await weir.close(), ...sent, typeof weirMiddleware(weir), typeof withWeir(weir, () => 1));`,
+    );
+    expect(run('use.mjs')).toBe('0 http://weir.test/api/v1/events signup function function\nstatus 0');
+  });
+});
