@@ -4,11 +4,15 @@ import { eventually } from '@weir/testkit/eventually';
 import { PROJECT_ROOT } from '@weir/testkit/weir-process';
 import { describeBrowser, loaded, useBrowser } from './use-browser.ts';
 
+/** Of ClickHouse's text, which is UTC. */
+const toMs = (text: string): number => Date.parse(`${text.replace(' ', 'T')}Z`);
+
 describeBrowser('the demo site and the example page, by their rows', () => {
   const browser = useBrowser();
 
   test('a full run on /demo ends with exactly these events and sessions', async () => {
     const { url } = browser.weir;
+    const before = Date.now();
     const page = await (await browser.context()).newPage();
     const errors: string[] = [];
     page.on('pageerror', (error) => errors.push(error.message));
@@ -25,10 +29,12 @@ describeBrowser('the demo site and the example page, by their rows', () => {
     await loaded(page);
     await page.click('text=Inbox');
     await page.click('#identify');
+    const [visitorId, sessionId] = await page.evaluate<string[]>('[weir.getVisitorId(), weir.getSessionId()]');
+    expect([visitorId, sessionId]).toEqual([expect.stringMatching(/^\d+$/), expect.stringMatching(/^\d+$/)]);
     await page.click('text=Private');
     await page.waitForURL('**/demo/private');
     await loaded(page);
-    const rows = await browser.rows('demo', 13, 'event_name, pathname, visitor_id, session_id, value, properties');
+    const rows = await browser.rows('demo', 13, 'event_name, pathname, timestamp');
     const counted = rows.filter((row) => row.event_name !== '$engagement');
     expect(counted.map((row) => row.event_name || row.pathname)).toEqual([
       'demo_opened',
@@ -52,13 +58,45 @@ describeBrowser('the demo site and the example page, by their rows', () => {
     // One more than the rows: the identity.
     await eventually('the page to show what was sent', async () => (await page.locator('#sent li').count()) === 14);
 
-    const sessions = await browser.rows('demo', 1, 'pageviews, events, entry_path, exit_path, is_bounce', 'sessions');
-    // The page's own events; $engagement of each of the four pages is counted nowhere.
-    expect(sessions).toEqual([
-      { pageviews: 4, events: 5, entry_path: '/demo', exit_path: '/demo/app/inbox', is_bounce: 0 },
+    const times = rows.map((row) => String(row.timestamp)).sort();
+    const started_at = times[0] as string;
+    const ended_at = times.at(-1) as string;
+    expect(toMs(started_at)).toBeGreaterThanOrEqual(before);
+    expect(toMs(ended_at)).toBeLessThanOrEqual(Date.now());
+    // spec/tables.md: sessions, every column.
+    expect(await browser.rows('demo', 1, '*', 'sessions')).toEqual([
+      {
+        site_id: 'demo',
+        session_id: sessionId,
+        visitor_id: visitorId,
+        started_at,
+        ended_at,
+        duration_seconds: Math.floor(toMs(ended_at) / 1000) - Math.floor(toMs(started_at) / 1000),
+        // The page's own events; $engagement of each of the four pages is counted nowhere.
+        pageviews: 4,
+        events: 5,
+        entry_path: '/demo',
+        exit_path: '/demo/app/inbox',
+        is_bounce: 0,
+        referrer_domain: '',
+        channel: 'Direct',
+        traffic_source: '',
+        utm_source: '',
+        utm_medium: '',
+        utm_campaign: '',
+        utm_term: '',
+        utm_content: '',
+        // Of a loopback address.
+        country: '',
+        region: '',
+        city: '',
+        browser: 'Chrome',
+        os: 'Linux',
+        device_type: 'desktop',
+      },
     ]);
     const profiles = await browser.rows('demo', 1, 'user_id, visitor_ids', 'profiles');
-    expect(profiles).toEqual([{ user_id: 'ada', visitor_ids: [rows[0]?.visitor_id] }]);
+    expect(profiles).toEqual([{ user_id: 'ada', visitor_ids: [visitorId] }]);
   });
 
   test('examples/browser.html', async () => {
