@@ -50,7 +50,7 @@ export async function deliverBatch(post: Post, calls: readonly QueuedCall[]): Pr
     return error === undefined || isAgain(results[index]) ? [] : [refusal(call, error.code, error.message)];
   });
   const left = [...again, ...rest];
-  return { settled, refused, left, ...(again.length === 0 ? { afterMs: 0 } : {}) };
+  return { settled, refused, left, ...after(again.length === 0 ? 0 : attempt.afterMs) };
 }
 
 interface BatchResult {

@@ -1,6 +1,6 @@
 /** How an attempt ended: `retry` may be tried again without harm, `refused` may not. */
 export type Attempt =
-  | { readonly outcome: 'done'; readonly json: unknown }
+  | { readonly outcome: 'done'; readonly json: unknown; readonly afterMs?: number }
   | { readonly outcome: 'refused'; readonly status: number; readonly message: string }
   | { readonly outcome: 'retry'; readonly reason: string; readonly afterMs?: number };
 
@@ -33,14 +33,17 @@ export function createTransport({ url, apiKey, timeoutMs, fetch }: TransportOpti
       return { outcome: 'retry', reason: error instanceof Error ? error.message : String(error) };
     }
     const { status } = response;
+    const seconds = Number(response.headers.get('retry-after') ?? Number.NaN);
+    const after = seconds >= 0 ? { afterMs: seconds * 1000 } : {};
     if (status === 408 || status === 429 || status >= 500) {
-      const seconds = Number(response.headers.get('retry-after') ?? Number.NaN);
-      return { outcome: 'retry', reason: `status ${status}`, ...(seconds >= 0 ? { afterMs: seconds * 1000 } : {}) };
+      return { outcome: 'retry', reason: `status ${status}`, ...after };
     }
     const json = parseOrUndefined(text);
     if (!response.ok) return { outcome: 'refused', status, message: messageOf(json, text) };
     // Something between may answer 200 in Weir's place.
-    return isSuccess(json) ? { outcome: 'done', json } : { outcome: 'retry', reason: 'not an answer of Weir' };
+    return isSuccess(json)
+      ? { outcome: 'done', json, ...after }
+      : { outcome: 'retry', reason: 'not an answer of Weir' };
   };
 }
 

@@ -8,6 +8,7 @@ export type CountReply = (status: number) => void;
 
 /** An endpoint's way of answering: its error bodies and the headers that every answer carries (api.md 7). */
 export interface Replies {
+  /** A limit that was exceeded, by a part of the request, says when that part can be sent again. */
   json(response: ServerResponse, status: number, body: string, limit?: RateLimit): void;
   empty(response: ServerResponse, status: number, headers?: readonly string[]): void;
   error(response: ServerResponse, status: number, message: string, headers?: readonly string[]): void;
@@ -60,7 +61,8 @@ export function createReplies(endpoint: Endpoint, count: CountReply): Replies {
 
   return {
     json(response, status, body, limit) {
-      json(response, status, body, limit === undefined ? [] : limitHeaders(limit));
+      const wait = limit === undefined || limit.allowed ? [] : retryAfter(limit.resetSeconds);
+      json(response, status, body, limit === undefined ? [] : [...limitHeaders(limit), ...wait]);
     },
     empty,
     error,

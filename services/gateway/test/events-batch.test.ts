@@ -4,6 +4,8 @@ import { type RunningGateway, startGateway } from './start-gateway.ts';
 const ACCEPTED = { accepted: true };
 const DUPLICATE = { accepted: false, duplicate: true };
 
+const envelope = (code: number, message: unknown) => ({ status: 'error', error: { code, message } });
+
 describe('POST /api/v1/events/batch', () => {
   let weir: RunningGateway;
   let key: string;
@@ -56,28 +58,49 @@ describe('POST /api/v1/events/batch', () => {
     expect(names).not.toContain('twice');
   });
 
+  it('accepts a key once of concurrent batches, and of one batch', async () => {
+    const keys = Array.from({ length: 40 }, (_, index) => `shared-${index}`);
+    // Each batch holds every key twice, and each in another order.
+    const batches = [0, 7, 19, 33].map((turn) => [...keys.slice(turn), ...keys, ...keys.slice(0, turn)]);
+    const answers = await Promise.all(
+      batches.map((batch) => send({ events: batch.map((key) => ({ name: 'shared', idempotency_key: key })) })),
+    );
+    const accepted = answers.flatMap(({ json }, batch) =>
+      batches[batch]?.filter((_, index) => json.data.results[index].accepted === true),
+    );
+    expect(accepted.sort()).toEqual([...keys].sort());
+    for (const { status, json } of answers) {
+      expect([status, json.data.failed]).toEqual([200, 0]);
+      expect(json.data.accepted + json.data.duplicates).toBe(80);
+      for (const result of json.data.results) expect([ACCEPTED, DUPLICATE]).toContainEqual(result);
+    }
+    const stored = (await weir.records()).filter(({ body }) => body.name === 'shared');
+    expect(stored.map(({ body }) => body.idempotency_key).sort()).toEqual([...keys].sort());
+  });
+
   it('takes 1 to 500 events and 1 MiB', async () => {
     expect((await send({ events: events(500) })).json.data.accepted).toBe(500);
+    const message = 'events must be an array of 1 to 500 events';
     for (const refused of [{ events: [] }, { events: events(501) }, { events: {} }, {}]) {
       const { status, json } = await send(refused);
-      expect([status, json.error.message]).toEqual([400, 'events must be an array of 1 to 500 events']);
+      expect([status, json]).toEqual([400, envelope(400, message)]);
     }
     const padded = (bytes: number) => {
       const head = '{"events":[{"name":"e"}],"pad":"';
       return `${head}${'x'.repeat(bytes - head.length - 2)}"}`;
     };
     expect((await send(padded(1024 * 1024))).status).toBe(200);
-    expect((await send(padded(1024 * 1024 + 1))).status).toBe(413);
+    const large = await send(padded(1024 * 1024 + 1));
+    expect([large.status, large.json]).toEqual([413, envelope(413, expect.stringContaining('1024 KiB'))]);
   });
 
   it('stands under the same key and scope', async () => {
-    expect((await send({ events: events(1) }, {}, 'wrong')).status).toBe(401);
+    const unknown = await send({ events: events(1) }, {}, 'wrong');
+    expect([unknown.status, unknown.json]).toEqual([401, envelope(401, expect.any(String))]);
     const identifyOnly = await weir.makeKey('site_a', ['identify:write']);
     const refused = await send({ events: events(1) }, {}, identifyOnly);
-    expect(refused).toMatchObject({
-      status: 403,
-      json: { error: { message: 'API key does not have events:write scope' } },
-    });
+    const message = 'API key does not have events:write scope';
+    expect([refused.status, refused.json]).toEqual([403, envelope(403, message)]);
     expect((await send('{', {})).status).toBe(400);
     expect((await send({ events: events(1) }, { 'content-type': 'text/plain' })).status).toBe(400);
     const other = await fetch(`${weir.url}/api/v1/events/batch`);
@@ -87,10 +110,18 @@ describe('POST /api/v1/events/batch', () => {
   it('counts each event against the rate limit: one that no longer fits gets 429', async () => {
     await weir.makeSite('site_b', { events: 3 });
     const limited = await weir.makeKey('site_b');
-    const { status, json } = await send({ events: events(5) }, {}, limited);
+    const fitting = await send({ events: events(1) }, {}, limited);
+    expect([fitting.headers.get('ratelimit-remaining'), fitting.headers.get('retry-after')]).toEqual(['2', null]);
+    const { status, json, headers } = await send({ events: [...events(1), 7, ...events(3)] }, {}, limited);
     expect(status).toBe(200);
-    expect(json.data).toMatchObject({ accepted: 3, failed: 2 });
-    expect(json.data.results.slice(3)).toEqual(Array(2).fill({ error: { code: 429, message: 'Rate limit exceeded' } }));
+    expect(json.data).toMatchObject({ accepted: 1, duplicates: 0, failed: 4 });
+    // The unreadable one counts too; those that no longer fit come last.
+    const codes = json.data.results.map((result: { error?: { code: number } }) => result.error?.code);
+    expect(codes).toEqual([undefined, 400, 429, 429, 429]);
+    expect(json.data.results[4]).toEqual({ error: { code: 429, message: 'Rate limit exceeded' } });
+    expect([headers.get('ratelimit-limit'), headers.get('ratelimit-remaining')]).toEqual(['3', '0']);
+    expect(headers.get('ratelimit-reset')).toMatch(/^([1-9]|[1-5]\d|60)$/);
+    expect(headers.get('retry-after')).toBe(headers.get('ratelimit-reset'));
     const unreadable = await send('{', {}, limited);
     expect([unreadable.status, unreadable.json]).toEqual([429, undefined]);
   });

@@ -63,7 +63,7 @@ const eventsBatch: Schema = {
     ),
     responses: {
       200: json(
-        'One result for each event, in order. Each counts against the rate limit; one that no longer fits fails with 429.',
+        'One result for each event, in order. Each counts against the rate limit; one that no longer fits fails with 429, and `Retry-After` says when it will.',
         success(
           object({
             accepted: count,
@@ -72,7 +72,7 @@ const eventsBatch: Schema = {
             results: { type: 'array', items: { anyOf: [accepted, duplicate, failed] } },
           }),
         ),
-        RATE_LIMIT,
+        { ...RATE_LIMIT, ...RETRY_AFTER },
       ),
       ...keyedErrors(ENVELOPE, '1 MiB'),
     },

@@ -73,7 +73,8 @@ export function eventsBatchRoute(deps: RouteDeps, replies: Replies): Handle {
       failed: count((result) => 'error' in result),
       results,
     };
-    replies.json(response, 200, JSON.stringify({ status: 'success', data }), limits.at(-1));
+    const limit = limits.find(({ allowed }) => !allowed) ?? limits.at(-1);
+    replies.json(response, 200, JSON.stringify({ status: 'success', data }), limit);
   };
 }
 
