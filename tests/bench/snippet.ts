@@ -10,15 +10,20 @@ interface SnippetSize {
   readonly gzipBytesMax: number;
 }
 
-/** What others make browsers load, found on 2026-11-21. Bytes: `gzip -9` of the file that the npm package holds. */
+/** What others make browsers load, found on 2026-11-21. Bytes: `gzip -9` of the file that the npm package holds, or makes. */
 const PEERS = [
+  [
+    'Umami',
+    '1,361 bytes',
+    'umami 2.10.0 (the newest on npm), src/tracker/index.js minified as its rollup config does, measured',
+  ],
   ['Plausible', '2,681 bytes', '@plausible-analytics/tracker 0.4.6, plausible.js (not minified), measured'],
   ['OpenPanel', '3,277 bytes', '@openpanel/web 1.4.1, tracker.global.js, measured'],
   ['Snowplow', '17,385 bytes', '@snowplow/browser-tracker 4.10.1, index.umd.min.js, measured'],
   ['Mixpanel', '33,415 bytes', 'mixpanel-browser 2.83.0, mixpanel.min.js, measured'],
   ['Countly', '36,688 bytes', 'countly-sdk-web 26.1.1, countly.min.js, measured'],
   ['PostHog', '121,971 bytes', 'posthog-js 1.449.2, array.js, measured'],
-  ['Plausible', '2.5 KB', 'published: plausible.io, article on script size'],
+  ['Plausible', '2.5 KB', 'published: github.com/plausible/website, _articles/analytics-script-size.md'],
   ['Simple Analytics', '3.7 KB, light 1.9 KB', 'published: docs.simpleanalytics.com/light'],
   ['GoatCounter', 'about 3.2 KB', 'published, as listed by API Evangelist: count.js, not minified'],
 ] as const;
