@@ -57,7 +57,7 @@ describeDistributed(
       expect(report.numPassedTests).toBeGreaterThan(300);
       await weir().client.settled();
       expect(await weir().client.audit()).toEqual([]);
-    }, 300_000);
+    }, 900_000);
   },
 );
 

@@ -10,7 +10,7 @@ const BROKER_STOPPED_MS = 8_000;
 const TURNS = 3;
 const KEYS_AGAIN_MAX = 300;
 
-jest.setTimeout(240_000);
+jest.setTimeout(600_000);
 
 describeDistributed('faults of a deployment, under load: nothing lost, nothing twice', FAULTS_ENV, (weir) => {
   const seed = Number(process.env.WEIR_FAULT_SEED ?? Date.now() % 1_000_000);

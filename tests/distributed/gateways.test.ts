@@ -115,7 +115,7 @@ describeDistributed('several gateways', {}, (weir) => {
       expect(Math.max(...backMs)).toBeLessThan(1_000);
       for (const url of gateways()) await eventually('ready', async () => (await ready(url)) === 200);
     },
-    120_000,
+    300_000,
   );
 
   test('a gateway starts and serves while ClickHouse is down', async () => {
@@ -129,7 +129,7 @@ describeDistributed('several gateways', {}, (weir) => {
     await services.clickhouse.up();
     expect(answer.status).toBe(202);
     expect(await client.rows('events', site, 1)).toHaveLength(1);
-  }, 120_000);
+  }, 300_000);
 
   test('a rolling restart under load loses and doubles nothing', async () => {
     const { enrichers, writers, control } = weir();
@@ -142,5 +142,5 @@ describeDistributed('several gateways', {}, (weir) => {
       }
       return `ready again after ${readyMs.join(', ')} ms`;
     });
-  }, 240_000);
+  }, 600_000);
 });
