@@ -99,12 +99,11 @@ for (const { engine, files, open, gpc } of ENGINES) {
       expect(found[0]?.visitor_id).toMatch(/^\d{20,40}$/);
     });
 
-    test('a closed tab: what was tracked at the last moment arrives, with the next page at the latest', async () => {
+    // Not by closing a tab, as visits.test.ts does in Chromium: Firefox, driven, may end the tab's process before what it sent is on its way.
+    test('a page that is left: what was tracked at the last moment arrives, with the next page at the latest', async () => {
       const siteId = await openSite('', `<script>addEventListener('pagehide', () => weir.track('bye'))</script>`);
-      await browser.openTab();
       await visit('/a');
       await rows(siteId, 1);
-      await browser.closeTab();
       await visit('/next');
       expect((await names(siteId, 3)).toSorted()).toEqual(['/a', '/next', 'bye']);
     });
