@@ -34,8 +34,8 @@ if (CI && ENGINES.some(({ files }) => missing(files))) {
 
 for (const { engine, files, open, gpc } of ENGINES) {
   const skipped = missing(files) && !CI;
-  if (skipped) console.warn(`${engine} is skipped: ${files} is missing (node infra/local/install-engines.mjs)`);
-  (skipped ? describe.skip : describe)(`visits in ${engine}, by their rows`, () => {
+  const wanted = skipped ? `: ${files.join(', ')} (node infra/local/install-engines.mjs)` : '';
+  (skipped ? describe.skip : describe)(`visits in ${engine}, by their rows${wanted}`, () => {
     let weir: WeirProcess;
     let site: PageServer;
     let browser: DrivenBrowser;

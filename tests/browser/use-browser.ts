@@ -14,10 +14,12 @@ if (CI && !existsSync(CHROMIUM)) {
   execFileSync(process.execPath, [join(PROJECT_ROOT, 'infra/local/install-chromium.mjs')], { stdio: 'inherit' });
 }
 const missing = !existsSync(CHROMIUM);
-if (missing) console.warn(`tests/browser is skipped: ${CHROMIUM} is missing (node infra/local/install-chromium.mjs)`);
 
 /** Firefox and WebKit: engines.test.ts. playwright-core would need builds of its own of both. */
-export const describeBrowser = missing && !CI ? describe.skip : describe;
+export function describeBrowser(name: string, body: () => void): void {
+  if (missing && !CI) describe.skip(`${name}: Chromium: apt-get install chromium`, body);
+  else describe(name, body);
+}
 
 const ARGS = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run'];
 const QUIET = ['--disable-background-networking', '--disable-component-update', '--disable-sync'];
