@@ -2,7 +2,7 @@ import type { RecordsBatch } from '@weir/ports/analytics';
 import { eventually } from '@weir/testkit/eventually';
 import { describeAnalytics } from '../../ports/contract/analytics.contract.ts';
 import { openClickhouseAnalytics } from '../src/clickhouse-analytics.ts';
-import { batch, type ClickhouseUnderTest, openClickhouseUnderTest } from './clickhouse-harness.ts';
+import { batch, openClickhouseUnderTest, openEmbeddedUnderTest } from './clickhouse-harness.ts';
 
 describeAnalytics('ClickHouse, embedded', {
   open: openClickhouseUnderTest,
@@ -14,9 +14,9 @@ describeAnalytics('ClickHouse, embedded', {
 });
 
 describe('the embedded ClickHouse', () => {
-  let opened: ClickhouseUnderTest;
+  let opened: Awaited<ReturnType<typeof openEmbeddedUnderTest>>;
   beforeAll(async () => {
-    opened = await openClickhouseUnderTest();
+    opened = await openEmbeddedUnderTest();
     await opened.analytics.migrate();
   });
   afterAll(() => opened.close());

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { RECORDS_COLUMNS, type RecordsColumn } from '@weir/domain/records-columns';
 import { type EmbeddedClickhouse, startEmbeddedClickhouse } from '@weir/embedded-clickhouse/start-embedded-clickhouse';
 import type { RecordsBatch } from '@weir/ports/analytics';
+import { type ClickhouseServer, dockerAnswers, startClickhouseContainer } from '@weir/testkit/live-docker';
 import { type ClickhouseAnalytics, openClickhouseAnalytics } from '../src/clickhouse-analytics.ts';
 
 const ROOT = join(__dirname, '../../..');
@@ -24,13 +25,18 @@ export const T0 = Date.UTC(2026, 4, 1);
 
 export type RowFields = Partial<Readonly<Record<RecordsColumn, unknown>>>;
 
-export interface ClickhouseUnderTest {
-  readonly clickhouse: EmbeddedClickhouse;
+export interface ClickhouseUnderTest<Engine = ClickhouseServer> {
+  readonly clickhouse: Engine;
   readonly analytics: ClickhouseAnalytics;
   close(): Promise<void>;
 }
 
+/** A ClickHouse server where Docker answers, else the embedded one. */
 export async function openClickhouseUnderTest(): Promise<ClickhouseUnderTest> {
+  return dockerAnswers() ? under(await startClickhouseContainer()) : openEmbeddedUnderTest();
+}
+
+export async function openEmbeddedUnderTest(): Promise<ClickhouseUnderTest<EmbeddedClickhouse>> {
   const dataDir = mkdtempSync(join(tmpdir(), 'weir-clickhouse-'));
   const clickhouse = await startEmbeddedClickhouse({
     dataDir,
@@ -38,6 +44,17 @@ export async function openClickhouseUnderTest(): Promise<ClickhouseUnderTest> {
     logger: { info: () => undefined, warn: () => undefined },
   });
   await clickhouse.ready();
+  const opened = under(clickhouse);
+  return {
+    ...opened,
+    async close() {
+      await opened.close();
+      rmSync(dataDir, { recursive: true });
+    },
+  };
+}
+
+function under<Engine extends ClickhouseServer>(clickhouse: Engine): ClickhouseUnderTest<Engine> {
   const analytics = openClickhouseAnalytics({ ...clickhouse, migrationsDir: join(ROOT, 'schemas/clickhouse') });
   return {
     clickhouse,
@@ -45,7 +62,6 @@ export async function openClickhouseUnderTest(): Promise<ClickhouseUnderTest> {
     async close() {
       await analytics.close();
       await clickhouse.close();
-      rmSync(dataDir, { recursive: true });
     },
   };
 }

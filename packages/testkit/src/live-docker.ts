@@ -16,6 +16,34 @@ export async function startContainer(name: LiveName): Promise<LiveService> {
   };
 }
 
+export interface ClickhouseServer {
+  readonly url: string;
+  readonly username: string;
+  readonly password: string;
+  close(): Promise<void>;
+}
+
+/** A ClickHouse server of the version that docker-compose.yml runs, with a user that may do everything. */
+export async function startClickhouseContainer(): Promise<ClickhouseServer> {
+  const [username, password] = ['weir', 'of-a-test-alone'];
+  const container = await new GenericContainer('clickhouse/clickhouse-server:25.8')
+    .withEnvironment({
+      CLICKHOUSE_USER: username,
+      CLICKHOUSE_PASSWORD: password,
+      CLICKHOUSE_DEFAULT_ACCESS_MANAGEMENT: '1',
+    })
+    .withUlimits({ nofile: { soft: 262_144, hard: 262_144 } })
+    .withExposedPorts(8123)
+    .withWaitStrategy(Wait.forHttp('/ping', 8123))
+    .start();
+  return {
+    url: `http://127.0.0.1:${container.getMappedPort(8123)}`,
+    username,
+    password,
+    close: async () => void (await container.stop()),
+  };
+}
+
 function redis(): GenericContainer {
   return new GenericContainer('redis:8')
     .withCommand(['redis-server', '--appendonly', 'yes', '--maxmemory-policy', 'noeviction'])
