@@ -15,6 +15,7 @@ module.exports = {
   transformIgnorePatterns: ['/node_modules/(?!temporal-)'],
   // Tests wait until something is true; the limit is for what never becomes true, on the busiest machine.
   testTimeout: 180_000,
+  globalSetup: '<rootDir>/infra/local/install-for-ci.mjs',
   reporters: ['default', '<rootDir>/scripts/print-skipped.cjs'],
   maxWorkers: 2,
 };

@@ -1,11 +1,9 @@
-// Debian's Chromium for tests/browser, where CI starts on a machine without it.
+// Debian's Chromium for tests/browser.
 import { existsSync } from 'node:fs';
-import { aptInstall } from './apt-install.mjs';
-
-export const CHROMIUM = '/usr/bin/chromium';
+import { aptInstall } from './installed.mjs';
 
 export function installChromium() {
-  if (!existsSync(CHROMIUM)) aptInstall(['chromium']);
+  if (!existsSync('/usr/bin/chromium')) aptInstall(['chromium']);
 }
 
 if (process.argv[1]?.endsWith('install-chromium.mjs')) installChromium();

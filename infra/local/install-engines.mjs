@@ -1,4 +1,11 @@
 // Debian's Firefox and WebKitGTK, with a screen for it, for tests/browser/engines.test.ts.
-import { aptInstall } from './apt-install.mjs';
+import { existsSync } from 'node:fs';
+import { aptInstall } from './installed.mjs';
 
-aptInstall(['firefox-esr', 'webkit2gtk-driver', 'xvfb']);
+const COMMANDS = ['/usr/bin/firefox-esr', '/usr/bin/WebKitWebDriver', '/usr/bin/Xvfb'];
+
+export function installEngines() {
+  if (!COMMANDS.every((file) => existsSync(file))) aptInstall(['firefox-esr', 'webkit2gtk-driver', 'xvfb']);
+}
+
+if (process.argv[1]?.endsWith('install-engines.mjs')) installEngines();

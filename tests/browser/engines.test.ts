@@ -1,9 +1,7 @@
-import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { createServer } from 'node:http';
-import { join } from 'node:path';
 import { eventually } from '@weir/testkit/eventually';
-import { freePort, PROJECT_ROOT, startWeir, type WeirProcess } from '@weir/testkit/weir-process';
+import { freePort, startWeir, type WeirProcess } from '@weir/testkit/weir-process';
 import type { DrivenBrowser } from './driven-browser.ts';
 import { FIREFOX, openFirefox } from './firefox.ts';
 import { type PageServer, startPageServer } from './page-server.ts';
@@ -27,10 +25,6 @@ const ENGINES = [
 ];
 const CI = process.env.CI === 'true';
 const missing = (files: readonly string[]): boolean => !files.every((file) => existsSync(file));
-
-if (CI && ENGINES.some(({ files }) => missing(files))) {
-  execFileSync(process.execPath, [join(PROJECT_ROOT, 'infra/local/install-engines.mjs')], { stdio: 'inherit' });
-}
 
 for (const { engine, files, open, gpc } of ENGINES) {
   const skipped = missing(files) && !CI;

@@ -1,18 +1,15 @@
-import { execFileSync, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { eventually } from '@weir/testkit/eventually';
 import type { Row } from '@weir/testkit/weir-client';
-import { PROJECT_ROOT, startWeir, type WeirProcess } from '@weir/testkit/weir-process';
+import { startWeir, type WeirProcess } from '@weir/testkit/weir-process';
 import { type Browser, type BrowserContext, type BrowserContextOptions, chromium } from 'playwright-core';
 import { type PageServer, startPageServer } from './page-server.ts';
 
 const CHROMIUM = '/usr/bin/chromium';
 const CI = process.env.CI === 'true';
-if (CI && !existsSync(CHROMIUM)) {
-  execFileSync(process.execPath, [join(PROJECT_ROOT, 'infra/local/install-chromium.mjs')], { stdio: 'inherit' });
-}
 const missing = !existsSync(CHROMIUM);
 
 /** Firefox and WebKit: engines.test.ts. playwright-core would need builds of its own of both. */
