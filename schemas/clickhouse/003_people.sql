@@ -18,6 +18,7 @@ FROM records
 WHERE outcome = 'identify';
 
 -- When a visitor was last identified as a user, and last unlinked from it, by (received_at, event_id): whatever the order of inserts.
+-- A person without a visitor is here too, under an empty one, for `profiles` to know that its insert came this far.
 CREATE TABLE IF NOT EXISTS links_latest
 (
     site_id LowCardinality(String),
@@ -40,13 +41,16 @@ SELECT
     maxIf((received_at, event_id), unlinks) AS unlinked,
     now('UTC') AS inserted_at
 FROM identified
-WHERE visitor_id != ''
 GROUP BY site_id, visitor_id, profile_id;
 
 -- Which user a visitor belongs to: the one it was identified as last, of those that it was not unlinked from since; empty where
--- none is left.
+-- none is left. profile_ids: all that it ever was.
 CREATE VIEW IF NOT EXISTS links AS
-SELECT site_id, visitor_id, argMaxIf(pairs.profile_id, pairs.linked_last, pairs.linked_last > pairs.unlinked_last) AS profile_id
+SELECT
+    site_id,
+    visitor_id,
+    argMaxIf(pairs.profile_id, pairs.linked_last, pairs.linked_last > pairs.unlinked_last AND visitor_id != '') AS profile_id,
+    groupArray(pairs.profile_id) AS profile_ids
 FROM
 (
     SELECT site_id, visitor_id, profile_id, max(links_latest.linked) AS linked_last, max(links_latest.unlinked) AS unlinked_last
@@ -163,7 +167,8 @@ FROM identified
 WHERE NOT unlinks
 GROUP BY site_id, profile_id;
 
--- The latest value of each trait, as JSON; `null` stands for a trait that was removed.
+-- The latest value of each trait, as JSON; `null` stands for a trait that was removed. An identify without traits leaves an empty
+-- value that is older than any: `profiles` waits for a row of each profile here.
 CREATE TABLE IF NOT EXISTS traits_latest
 (
     site_id LowCardinality(String),
@@ -180,13 +185,19 @@ SELECT
     site_id,
     profile_id,
     pair.1 AS trait,
-    argMaxState(pair.2, (received_at, event_id)) AS value
-FROM identified
-ARRAY JOIN JSONExtractKeysAndValuesRaw(detail, 'traits') AS pair
-WHERE NOT unlinks
+    argMaxState(pair.2, if(pair.2 = '', (toDateTime64(0, 3, 'UTC'), ''), (received_at, event_id))) AS value
+FROM
+(
+    SELECT site_id, profile_id, received_at, event_id, JSONExtractKeysAndValuesRaw(detail, 'traits') AS sent
+    FROM identified
+    WHERE NOT unlinks
+)
+ARRAY JOIN if(empty(sent), [('', '')], sent) AS pair
 GROUP BY site_id, profile_id, trait;
 
 -- first_seen_at and last_seen_at take in what the visitors that belong to the profile did before and after they were identified.
+-- An insert reaches the tables below one after the other, in an order of ClickHouse's own, and they are not read at one moment: a
+-- new profile is shown when its fields, traits and visitor have all been read, never with a part of them.
 CREATE VIEW IF NOT EXISTS profiles AS
 SELECT
     site_id,
@@ -195,7 +206,7 @@ SELECT
     identified.email AS email,
     identified.name AS name,
     identified.image AS image,
-    CAST(if(traits.text = '', '{}', traits.text), 'JSON') AS traits,
+    CAST(traits.text, 'JSON') AS traits,
     visited.visitor_ids AS visitor_ids,
     if(empty(visited.visitor_ids) OR visited.first_seen_at = 0, identified.first_seen_at, least(identified.first_seen_at, visited.first_seen_at)) AS first_seen_at,
     greatest(identified.last_seen_at, visited.last_seen_at) AS last_seen_at
@@ -213,36 +224,45 @@ FROM
     FROM profiles_latest
     GROUP BY site_id, profile_id
 ) AS identified
-LEFT JOIN
+INNER JOIN
 (
-    SELECT site_id, profile_id, concat('{', arrayStringConcat(groupArray(concat('"', trait, '":', value)), ','), '}') AS text
+    SELECT
+        site_id,
+        profile_id,
+        concat('{', arrayStringConcat(groupArrayIf(concat('"', trait, '":', value), value NOT IN ('', 'null')), ','), '}') AS text
     FROM
     (
         SELECT site_id, profile_id, trait, argMaxMerge(traits_latest.value) AS value
         FROM traits_latest
         GROUP BY site_id, profile_id, trait
     )
-    WHERE value != 'null'
     GROUP BY site_id, profile_id
 ) AS traits USING (site_id, profile_id)
-LEFT JOIN
+INNER JOIN
 (
     SELECT
         site_id,
         profile_id,
-        arraySort(groupArray(visitor_id)) AS visitor_ids,
-        minIf(first_seen_at, first_seen_at != 0) AS first_seen_at,
-        max(last_seen_at) AS last_seen_at
+        arraySort(groupArrayIf(visitor_id, belongs)) AS visitor_ids,
+        minIf(first_seen_at, belongs AND first_seen_at != 0) AS first_seen_at,
+        maxIf(last_seen_at, belongs) AS last_seen_at
     FROM
     (
-        SELECT links.site_id AS site_id, links.visitor_id AS visitor_id, links.profile_id AS profile_id, seen.first_seen_at AS first_seen_at, seen.last_seen_at AS last_seen_at
-        FROM links
+        SELECT
+            linked.site_id AS site_id, linked.visitor_id AS visitor_id, linked.profile_id AS profile_id,
+            linked.profile_id = linked.owner AS belongs, seen.first_seen_at AS first_seen_at, seen.last_seen_at AS last_seen_at
+        FROM
+        (
+            SELECT site_id, visitor_id, owner, profile_id
+            FROM (SELECT site_id, visitor_id, profile_id AS owner, profile_ids FROM links)
+            ARRAY JOIN profile_ids AS profile_id
+        ) AS linked
         LEFT JOIN
         (
             SELECT site_id, visitor_id, min(visitors_seen.first_seen_at) AS first_seen_at, max(visitors_seen.last_seen_at) AS last_seen_at
             FROM visitors_seen
             GROUP BY site_id, visitor_id
-        ) AS seen ON seen.site_id = links.site_id AND seen.visitor_id = links.visitor_id
+        ) AS seen ON seen.site_id = linked.site_id AND seen.visitor_id = linked.visitor_id
     )
     GROUP BY site_id, profile_id
 ) AS visited USING (site_id, profile_id);

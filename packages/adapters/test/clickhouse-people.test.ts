@@ -1,3 +1,4 @@
+import { createClient } from '@clickhouse/client';
 import fc from 'fast-check';
 import {
   batch,
@@ -98,6 +99,34 @@ describe('one visitor passed from one user to another stays right in time', () =
     ]);
   });
 });
+
+test.each(['profiles', 'traits', 'links'])(
+  'a new profile is not shown before %s_fill has its part of the insert',
+  async (name) => {
+    const client = createClient({ ...opened.clickhouse, database: 'weir' });
+    const site = `whole-${name}`;
+    const profiles =
+      'SELECT profile_id, visitor_ids, traits.plan AS plan FROM profiles WHERE site_id = {site:String} ORDER BY 1';
+    const planned = batch(next, [
+      link(site, 'a', 1, { detail: JSON.stringify({ ...who('a'), traits: { plan: 'pro' } }) }),
+      link(site, 'b', 1, { visitor_id: 'w' }),
+    ]);
+    next += planned.lines.length;
+    await client.command({ query: `DETACH TABLE ${name}_fill` });
+    try {
+      await opened.analytics.insertRecords(planned);
+      expect(await query(profiles, site)).toEqual([]);
+    } finally {
+      await client.command({ query: `ATTACH TABLE ${name}_fill` });
+      await client.close();
+    }
+    await opened.analytics.insertRecords(planned);
+    expect(await query(profiles, site)).toEqual([
+      { profile_id: 'p-a', visitor_ids: ['v'], plan: 'pro' },
+      { profile_id: 'p-b', visitor_ids: ['w'], plan: null },
+    ]);
+  },
+);
 
 describe('unlink (docs/decisions/0013)', () => {
   test('takes back what was said of the two before, and nothing that comes after', async () => {
