@@ -1,13 +1,5 @@
 import { createScanner } from 'jsonc-parser';
-
-// jsonc-parser's SyntaxKind: a const enum, which isolated modules can't read.
-const OPEN_BRACE = 1;
-const CLOSE_BRACE = 2;
-const OPEN_BRACKET = 3;
-const CLOSE_BRACKET = 4;
-const COMMA = 5;
-const STRING = 10;
-const END = 17;
+import { JSON_TOKEN } from './json-token.ts';
 
 const BODY = ',"body":';
 
@@ -32,21 +24,21 @@ export function keysInTextOrder(text: string, within?: string): readonly string[
   let topKey: string | undefined;
   let expectsKey = false;
   const isObject: boolean[] = [];
-  for (let token: number = scanner.scan(); token !== END; token = scanner.scan()) {
-    if (token === OPEN_BRACE || token === OPEN_BRACKET) {
+  for (let token: number = scanner.scan(); token !== JSON_TOKEN.end; token = scanner.scan()) {
+    if (token === JSON_TOKEN.openBrace || token === JSON_TOKEN.openBracket) {
       depth += 1;
-      expectsKey = token === OPEN_BRACE;
+      expectsKey = token === JSON_TOKEN.openBrace;
       if (depth <= level) isObject[depth] = expectsKey;
       // A key that is sent twice counts as it was sent last.
       if (depth === level && topKey === within) keys = new Set();
-    } else if (token === CLOSE_BRACE || token === CLOSE_BRACKET) {
+    } else if (token === JSON_TOKEN.closeBrace || token === JSON_TOKEN.closeBracket) {
       depth -= 1;
-    } else if (token === STRING && expectsKey) {
+    } else if (token === JSON_TOKEN.string && expectsKey) {
       expectsKey = false;
       const key = scanner.getTokenValue();
       if (depth === 1) topKey = within === undefined ? undefined : key;
       if (depth === level && topKey === within) keys.add(key);
-    } else if (token === COMMA) {
+    } else if (token === JSON_TOKEN.comma) {
       expectsKey = isObject[depth] === true;
     }
   }

@@ -1,3 +1,4 @@
+import { BoundedCache } from './bounded-cache.ts';
 import { compilePathGlob } from './exclusion-path.ts';
 import type { ExclusionRule } from './site.ts';
 
@@ -40,18 +41,20 @@ export function keepFirst<Key, Value>(map: Map<Key, Value>, key: Key, value: Val
   if (!map.has(key)) map.set(key, value);
 }
 
-const MEMO_ENTRIES_MAX = 2_000;
+const MEMO_ENTRIES_MAX = 1_000;
 const MEMO_CHARS_MAX = 512;
+const NONE = Symbol();
 
 /** Remembers answers: the same paths and user agents come again and again. Bounded by entries and by the length of each. */
-export function memoised<Value>(ask: (text: string) => Value | undefined): (text: string) => Value | undefined {
-  const known = new Map<string, Value | undefined>();
+export function memoised<Value extends object>(
+  ask: (text: string) => Value | undefined,
+): (text: string) => Value | undefined {
+  const known = new BoundedCache<Value | typeof NONE>(MEMO_ENTRIES_MAX);
   return (text) => {
-    if (known.has(text)) return known.get(text);
+    const before = known.get(text);
+    if (before !== undefined) return before === NONE ? undefined : before;
     const answer = ask(text);
-    if (text.length > MEMO_CHARS_MAX) return answer;
-    if (known.size >= MEMO_ENTRIES_MAX) known.clear();
-    known.set(text, answer);
+    if (text.length <= MEMO_CHARS_MAX) known.set(text, answer ?? NONE);
     return answer;
   };
 }

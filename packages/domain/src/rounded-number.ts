@@ -1,14 +1,5 @@
 import { createScanner } from 'jsonc-parser';
-
-// jsonc-parser's SyntaxKind: a const enum, which isolated modules can't read.
-const OPEN_BRACE = 1;
-const CLOSE_BRACE = 2;
-const OPEN_BRACKET = 3;
-const CLOSE_BRACKET = 4;
-const COLON = 6;
-const STRING = 10;
-const NUMBER = 11;
-const END = 17;
+import { JSON_TOKEN } from './json-token.ts';
 
 /** Every decimal of at most 15 significant digits comes back from a Float64 as it was. */
 const MAY_BE_ROUNDED = /\d[\d.]{15}/;
@@ -30,13 +21,13 @@ function scan(text: string, value: number): string {
   let key: string | undefined;
   let found = '';
   let last = '';
-  for (let token: number = scanner.scan(); token !== END; token = scanner.scan()) {
-    if (token === OPEN_BRACE || token === OPEN_BRACKET) depth += 1;
-    else if (token === CLOSE_BRACE || token === CLOSE_BRACKET) depth -= 1;
+  for (let token: number = scanner.scan(); token !== JSON_TOKEN.end; token = scanner.scan()) {
+    if (token === JSON_TOKEN.openBrace || token === JSON_TOKEN.openBracket) depth += 1;
+    else if (token === JSON_TOKEN.closeBrace || token === JSON_TOKEN.closeBracket) depth -= 1;
     if (depth !== 1) continue;
-    if (token === STRING) last = scanner.getTokenValue();
-    else if (token === COLON) key = last;
-    else if (token === NUMBER && key !== undefined && VALUE_KEYS.includes(key)) {
+    if (token === JSON_TOKEN.string) last = scanner.getTokenValue();
+    else if (token === JSON_TOKEN.colon) key = last;
+    else if (token === JSON_TOKEN.number && key !== undefined && VALUE_KEYS.includes(key)) {
       const number = scanner.getTokenValue();
       if (Number(number) === value && MAY_BE_ROUNDED.test(number)) found = number;
     }

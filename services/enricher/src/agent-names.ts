@@ -1,6 +1,6 @@
+import { BoundedCache } from '@weir/domain/bounded-cache';
 import { asHandheld, handheldOf, macintoshClaim } from './apple-handheld.ts';
 import type { BotVerdict } from './bot-verdict.ts';
-import { BoundedCache } from './bounded-cache.ts';
 import { type Client, type ClientHints, NO_CLIENT } from './client.ts';
 import { jsonText } from './json-text.ts';
 import { judgeBot } from './judge-bot.ts';

@@ -108,8 +108,9 @@ export async function readSalts(registry: Registry, days: ReadonlySet<string>): 
   const salts = new Map<string, string>();
   for (const day of days) {
     salts.set(day, await registry.salt(day));
-    const before = registry.saltMade(dayBefore(day));
-    if (before !== undefined) salts.set(dayBefore(day), before);
+    const before = dayBefore(day);
+    const saltBefore = registry.saltMade(before);
+    if (saltBefore !== undefined) salts.set(before, saltBefore);
   }
   return salts;
 }

@@ -1,6 +1,6 @@
 import { domainToASCII } from 'node:url';
+import { BoundedCache } from '@weir/domain/bounded-cache';
 import { getDomain, parse } from 'tldts';
-import { BoundedCache } from './bounded-cache.ts';
 
 const HOSTS_MAX = 20_000;
 

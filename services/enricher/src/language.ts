@@ -1,4 +1,4 @@
-import { BoundedCache } from './bounded-cache.ts';
+import { BoundedCache } from '@weir/domain/bounded-cache';
 
 const TAG = /^[a-z]{2,3}(?:-[a-z0-9]{1,8}){0,3}$/i;
 const HEADERS_MAX = 5_000;

@@ -1,5 +1,5 @@
 import { type ClickId, clickIdOf } from '@weir/domain/click-id';
-import { BoundedCache } from './bounded-cache.ts';
+import { cachedByCut } from './cached-by-cut.ts';
 import { NO_TAGS, type Tags } from './hit.ts';
 import { jsonText } from './json-text.ts';
 import { cutUrl, type QueryCut } from './query-cut.ts';
@@ -17,24 +17,12 @@ export interface PageUrl {
   readonly clickId: ClickId | undefined;
 }
 
-const URLS_MAX = 20_000;
-const KEY_CHARS_MAX = 1024;
 const TAG_CHARS_MAX = 255;
 /** For URLs without a host: only the query is read of it. */
 const ANY_BASE = 'http://host.invalid';
 
 export function createPageUrls(): (url: string, cut?: QueryCut) => PageUrl {
-  const whole = new BoundedCache<PageUrl>(URLS_MAX);
-  const cuts = new BoundedCache<PageUrl>(URLS_MAX);
-  return (url, cut) => {
-    const cache = cut === undefined ? whole : cuts;
-    const key = cut === undefined ? url : `${cut.key}\0${url}`;
-    const known = cache.get(key);
-    if (known !== undefined) return known;
-    const made = parsePageUrl(url, cut);
-    if (key.length <= KEY_CHARS_MAX) cache.set(key, made);
-    return made;
-  };
+  return cachedByCut(parsePageUrl);
 }
 
 function parsePageUrl(url: string, cut: QueryCut | undefined): PageUrl {

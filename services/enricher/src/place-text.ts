@@ -1,4 +1,4 @@
-import { BoundedCache } from './bounded-cache.ts';
+import { BoundedCache } from '@weir/domain/bounded-cache';
 import type { GeoLookup } from './geo/geo-lookup.ts';
 import { jsonText } from './json-text.ts';
 

@@ -1,5 +1,5 @@
 import type { Source, Sources } from '@weir/domain/source';
-import { BoundedCache } from './bounded-cache.ts';
+import { cachedByCut } from './cached-by-cut.ts';
 import { NO_TAGS } from './hit.ts';
 import { domainOf } from './host-domain.ts';
 import { jsonText } from './json-text.ts';
@@ -21,24 +21,11 @@ export interface Referrer extends Origin {
   readonly internalJson: string;
 }
 
-const REFERRERS_MAX = 20_000;
-const KEY_CHARS_MAX = 1024;
-
 /** A site that cuts queries cuts those of its referrers too: they are its own pages', or say what somebody searched for. */
 export function createReferrers(sources: Sources): (referrer: string, cut?: QueryCut) => Referrer {
-  const whole = new BoundedCache<Referrer>(REFERRERS_MAX);
-  const cuts = new BoundedCache<Referrer>(REFERRERS_MAX);
+  const cached = cachedByCut((referrer, cut) => parseReferrer(referrer, sources, cut));
   const none = parseReferrer('', sources, undefined);
-  return (referrer, cut) => {
-    if (referrer === '') return none;
-    const cache = cut === undefined ? whole : cuts;
-    const key = cut === undefined ? referrer : `${cut.key}\0${referrer}`;
-    const known = cache.get(key);
-    if (known !== undefined) return known;
-    const made = parseReferrer(referrer, sources, cut);
-    if (key.length <= KEY_CHARS_MAX) cache.set(key, made);
-    return made;
-  };
+  return (referrer, cut) => (referrer === '' ? none : cached(referrer, cut));
 }
 
 function parseReferrer(referrer: string, sources: Sources, cut: QueryCut | undefined): Referrer {

@@ -1,4 +1,4 @@
-import { BoundedCache } from './bounded-cache.ts';
+import { BoundedCache } from '@weir/domain/bounded-cache';
 
 const NAME = /^[A-Za-z][A-Za-z0-9_+-]*(?:\/[A-Za-z0-9_+-]+){0,2}$/;
 const CHARS_MAX = 64;
