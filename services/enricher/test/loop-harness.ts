@@ -53,6 +53,7 @@ export async function openHarness(): Promise<Harness> {
     retentionMs: () => time.retentionMs,
   });
   let readers = 0;
+  const started: Enricher[] = [];
 
   const harness: Harness = {
     eventLog,
@@ -65,8 +66,8 @@ export async function openHarness(): Promise<Harness> {
       );
       expect(answers.every((answer) => answer.status === 'stored')).toBe(true);
     },
-    start: (ports, limits) =>
-      startEnricher({
+    async start(ports, limits) {
+      const enricher = await startEnricher({
         eventLog: ports?.eventLog ?? eventLog,
         stateStore: ports?.stateStore ?? harness.stateStore,
         // The counting enrichment needs no salt, so nothing is asked of it.
@@ -76,7 +77,10 @@ export async function openHarness(): Promise<Harness> {
         logger: createLogger('silent'),
         metrics: createMetrics(),
         limits: { batchRecordsMax: 7, ...limits },
-      }),
+      });
+      started.push(enricher);
+      return enricher;
+    },
     async caughtUp() {
       await eventually('the enricher has caught up', async () => {
         const positions = await eventLog.positions(TOPIC_RAW, GROUP_ENRICHER);
@@ -110,6 +114,8 @@ export async function openHarness(): Promise<Harness> {
       harness.stateStore = await openState();
     },
     async close() {
+      // What a failed test has left running.
+      for (const enricher of started) await enricher.close();
       await eventLog.close();
       await harness.stateStore.close();
       rmSync(folder, { recursive: true });

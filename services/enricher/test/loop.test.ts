@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { DependencyError } from '@weir/domain/errors';
 import { GROUP_ENRICHER, TOPIC_RAW } from '@weir/domain/topics';
 import type { StateStore } from '@weir/ports/state-store';
@@ -35,10 +36,14 @@ describe('each raw record leaves exactly one outcome in the enriched partition o
     for (let p = 0; p < PARTITIONS; p++) await harness.put(p, records[p] ?? []);
     const enricher = await harness.start();
     await harness.caughtUp();
-    expect(enricher.status()).toMatchObject([
-      { partition: 0, nextOffset: 100 },
-      { partition: 1, nextOffset: 60 },
-    ]);
+    // The commit can be seen before the enricher itself hears that it is made.
+    await eventually('its own status says so', () => {
+      const offsets = enricher.status().map(({ partition, nextOffset }) => [partition, nextOffset]);
+      return isDeepStrictEqual(offsets, [
+        [0, 100],
+        [1, 60],
+      ]);
+    });
     await enricher.close();
     for (let p = 0; p < PARTITIONS; p++) expect(await harness.enriched(p)).toEqual(expected(records[p] ?? []));
   });
@@ -176,7 +181,7 @@ test('with the state store away the enricher waits, and goes on when it is back'
   expect(await harness.enriched(0)).toEqual([]);
   away = false;
   await harness.caughtUp();
-  expect(enricher.status()[0]?.lastError).toBeUndefined();
+  await eventually('the failure is over', () => enricher.status()[0]?.lastError === undefined);
   await enricher.close();
   expect(await harness.enriched(0)).toEqual(expected(records));
 });
