@@ -1,4 +1,4 @@
--- Money (docs/payments.md). A payment is a server event with a value and either `currency` or `payment_customer_id` among its
+-- Money (docs/people-and-money.md). A payment is a server event with a value and either `currency` or `payment_customer_id` among its
 -- properties. What is here is as it was sent: whom it belongs to is asked when it is queried, so the order of arrival is nothing.
 -- A visitor or session that the enricher found, and the server did not name, is left out: what it found hangs on the order.
 CREATE TABLE IF NOT EXISTS payments_log

@@ -23,7 +23,7 @@ const PEERS = [
   ['Mixpanel', '33,415 bytes', 'mixpanel-browser 2.83.0, mixpanel.min.js, measured'],
   ['Countly', '36,688 bytes', 'countly-sdk-web 26.1.1, countly.min.js, measured'],
   ['PostHog', '121,971 bytes', 'posthog-js 1.449.2, array.js, measured'],
-  ['Plausible', '2.5 KB', 'published: github.com/plausible/website, _articles/analytics-script-size.md'],
+  ['Plausible', '2.5 KB', 'published: github.com/plausible/website, the article analytics-script-size'],
   ['Simple Analytics', '3.7 KB, light 1.9 KB', 'published: docs.simpleanalytics.com/light'],
   ['GoatCounter', 'about 3.2 KB', 'published, as listed by API Evangelist: count.js, not minified'],
 ] as const;

@@ -1,6 +1,6 @@
 import { Ajv, type ErrorObject, type JSONSchemaType } from 'ajv';
 
-// Neither allErrors nor coercion: facts.md, HTTP.
+// Not allErrors: a hostile body makes 450,000 of them. No coercion: "5" is not 5.
 const ajv = new Ajv({ strict: true, allowUnionTypes: true });
 
 export type Checked<T> = { readonly value: T } | { readonly problem: string };

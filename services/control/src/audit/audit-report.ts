@@ -45,7 +45,7 @@ interface Books {
 }
 
 /**
- * design.md, The audit: per log and partition, raw offsets 0 .. last each have exactly one outcome; and received = stored +
+ * Per log and partition, raw offsets 0 .. last each have exactly one outcome; and received = stored +
  * identify + duplicate + dropped + dead + in flight. `positions` must be younger than what was counted, or a record that came
  * between the two would look like one that the log has lost. Logs that came before the present one have nothing in flight.
  */
