@@ -5,18 +5,22 @@ import { type ControlHarness, openControlHarness, type Reply } from './control-h
 
 let weir: ControlHarness;
 let fault: AppendFault = 'none';
+/** Awaited before each append. */
+let gate: Promise<unknown> = Promise.resolve();
 beforeAll(async () => {
-  weir = await openControlHarness((log) =>
-    createFaultyEventLog(
+  weir = await openControlHarness((log) => {
+    const faulty = createFaultyEventLog(
       log,
       () => undefined,
       () => fault,
-    ),
-  );
+    );
+    return { ...faulty, append: (topic, records) => gate.then(() => faulty.append(topic, records)) };
+  });
 });
 afterAll(() => weir.close());
 afterEach(() => {
   fault = 'none';
+  gate = Promise.resolve();
 });
 
 let files = 0;
@@ -139,6 +143,54 @@ test('one import of a file at a time', async () => {
   expect((await send(site, digest, chunk('other', 1, 5))).status).toBe(409);
   await weir.call('POST', `/sites/${site}/imports/${digest}/release`, { lease });
   expect((await start(site, digest)).status).toBe(200);
+});
+
+test('a lease that is released while its chunk runs is held until the chunk is done', async () => {
+  const [site, digest] = [await newSite(), newDigest()];
+  const { lease } = (await start(site, digest)).body.data;
+  let open: (value?: unknown) => void = () => undefined;
+  gate = new Promise((resolve) => {
+    open = resolve;
+  });
+  const running = send(site, digest, chunk(lease, 1, 40));
+  await eventually('the chunk is pending', () => weir.registry.import(site, digest)?.linesPending === 40);
+  await weir.call('POST', `/sites/${site}/imports/${digest}/release`, { lease });
+  const early = [await start(site, digest), await send(site, digest, chunk(lease, 1, 40))];
+  open();
+  expect(early.map(({ status }) => status)).toEqual([409, 409]);
+  expect((await running).body.data).toMatchObject({ lines_done: 40 });
+  const next = (await start(site, digest)).body.data;
+  expect(next).toMatchObject({ lines_done: 40, lease: expect.any(String) });
+  await weir.call('POST', `/sites/${site}/imports/${digest}/finish`, { lease: next.lease, lines: 40 });
+  await stored(site, digest, 40);
+  expect(await rows(site)).toEqual({ rows: 40, lines: 40 });
+});
+
+test('a lease that is released after an append with an unknown outcome is held until that must have settled', async () => {
+  const [site, digest] = [await newSite(), newDigest()];
+  const { lease } = (await start(site, digest)).body.data;
+  fault = 'lost-unknown';
+  await send(site, digest, chunk(lease, 1, 5));
+  await weir.call('POST', `/sites/${site}/imports/${digest}/release`, { lease });
+  expect((await start(site, digest)).status).toBe(409);
+});
+
+test('a file that ends while its last chunk runs has ended after it', async () => {
+  const [site, digest] = [await newSite(), newDigest()];
+  const { lease } = (await start(site, digest)).body.data;
+  let open: (value?: unknown) => void = () => undefined;
+  gate = new Promise((resolve) => {
+    open = resolve;
+  });
+  const running = send(site, digest, chunk(lease, 1, 5));
+  await eventually('the chunk is pending', () => weir.registry.import(site, digest)?.linesPending === 5);
+  const finished = weir.call('POST', `/sites/${site}/imports/${digest}/finish`, { lease, lines: 5 });
+  // Another request is answered meanwhile: the end waits for the chunk and not for its turn.
+  await weir.call('GET', `/sites/${site}/imports`);
+  open();
+  expect((await running).status).toBe(200);
+  expect((await finished).body.data).toMatchObject({ finished: true, lines_done: 5 });
+  expect(weir.registry.import(site, digest)).toMatchObject({ finished: true, linesDone: 5 });
 });
 
 test("a visitor's hits stay in order in one partition", async () => {

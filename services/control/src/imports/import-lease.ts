@@ -3,7 +3,7 @@ import { createSerial, type Serial } from '../serial.ts';
 /** One import of a file at a time: who holds it, and the order in which its chunks are dealt with. */
 export interface ImportLease {
   readonly lease: string;
-  /** Runs one task after the other; the lease does not end while one runs. */
+  /** Runs one task after the other; the lease does not end while one runs, even when it is released meanwhile. */
   readonly run: Serial;
   /** Nothing is looked up before this time: an append with an unknown outcome may still arrive in the log. */
   settledAt: number;
@@ -14,6 +14,7 @@ export interface ImportLeases {
   take(key: string, lease: string): ImportLease | undefined;
   /** The holder's lease, prolonged. After a restart of Weir nobody holds it, and the first that comes is the holder. */
   prolong(key: string, lease: string): ImportLease | undefined;
+  /** Ends the holder's lease as soon as none of its tasks runs and its appends have settled. */
   release(key: string, lease: string): void;
 }
 
@@ -25,6 +26,7 @@ interface Holder {
   readonly lease: ImportLease;
   until: number;
   running: number;
+  released: boolean;
 }
 
 export function createImportLeases(clock: () => number): ImportLeases {
@@ -32,18 +34,22 @@ export function createImportLeases(clock: () => number): ImportLeases {
   const forgetExpired = (): void => {
     for (const [key, { until, running }] of held) if (until <= clock() && running === 0) held.delete(key);
   };
+  const endLater = (holder: Holder): void => {
+    holder.until = holder.released ? holder.lease.settledAt : clock() + LEASE_MS;
+  };
   const take = (key: string, lease: string): ImportLease | undefined => {
     forgetExpired();
     if (held.has(key) || held.size >= LEASES_MAX) return undefined;
     const serial = createSerial();
-    const holder: Holder = { lease: { lease, run, settledAt: 0 }, until: clock() + LEASE_MS, running: 0 };
+    const holder: Holder = { lease: { lease, run, settledAt: 0 }, until: 0, running: 0, released: false };
     function run<T>(task: () => Promise<T>): Promise<T> {
       holder.running += 1;
       return serial(task).finally(() => {
         holder.running -= 1;
-        holder.until = clock() + LEASE_MS;
+        endLater(holder);
       });
     }
+    endLater(holder);
     held.set(key, holder);
     return holder.lease;
   };
@@ -51,12 +57,15 @@ export function createImportLeases(clock: () => number): ImportLeases {
     take,
     prolong(key, lease) {
       const holder = held.get(key);
-      if (holder?.lease.lease !== lease) return take(key, lease);
-      holder.until = clock() + LEASE_MS;
+      if (holder?.lease.lease !== lease || holder.released) return take(key, lease);
+      endLater(holder);
       return holder.lease;
     },
     release(key, lease) {
-      if (held.get(key)?.lease.lease === lease) held.delete(key);
+      const holder = held.get(key);
+      if (holder?.lease.lease !== lease) return;
+      holder.released = true;
+      endLater(holder);
     },
   };
 }

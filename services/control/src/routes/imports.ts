@@ -3,13 +3,14 @@ import type { Request, Router } from 'express';
 import { FILE_DIGEST_PATTERN, IMPORT_CHUNK, IMPORT_FINISH, IMPORT_RELEASE, NEW_IMPORT } from '../admin-schemas.ts';
 import type { ControlDeps } from '../control-deps.ts';
 import { defineRoute, param } from '../define-route.ts';
+import { finishImport } from '../imports/finish-import.ts';
 import { chunkProblem, type ImportChunk } from '../imports/import-chunk.ts';
 import { createImportLeases } from '../imports/import-lease.ts';
 import { importView } from '../imports/import-view.ts';
 import { takeChunk } from '../imports/take-chunk.ts';
 import { waitUntilStored } from '../imports/wait-until-stored.ts';
 import { randomId } from '../random-id.ts';
-import { busy, conflict, invalid, notFound, ok, type Reply } from '../reply.ts';
+import { busy, conflict, invalid, isReply, notFound, ok, type Reply } from '../reply.ts';
 import type { Serial } from '../serial.ts';
 import { compileBody } from '../validate.ts';
 
@@ -85,12 +86,13 @@ export function importRoutes(router: Router, deps: ControlDeps, serial: Serial):
       if (entry === undefined) return notFound('import');
       const checked = checkFinish(request.body);
       if ('problem' in checked) return invalid(checked.problem);
-      const { lease, lines } = checked.value;
-      if (entry.linesDone !== lines) return conflict(`${entry.linesDone} lines are done, not ${lines}`);
-      if (!entry.finished && leases.prolong(keyOf(entry), lease) === undefined) return busy(HELD);
-      const finished = { ...entry, finished: true };
-      if (!entry.finished) await registry.putImport(finished);
-      leases.release(keyOf(entry), lease);
+      const { siteId, fileDigest } = entry;
+      const finish = () => finishImport(deps, siteId, fileDigest, checked.value.lines);
+      const lease = entry.finished ? undefined : leases.prolong(keyOf(entry), checked.value.lease);
+      if (!entry.finished && lease === undefined) return busy(HELD);
+      const finished = await (lease === undefined ? finish() : lease.run(finish));
+      if (isReply(finished)) return finished;
+      leases.release(keyOf(entry), checked.value.lease);
       const queryable = await waitUntilStored(deps, QUERYABLE_WAIT_MS);
       return ok({ ...importView(finished), queryable });
     },
