@@ -2,7 +2,7 @@ import { type Delivery, deliverBatch, deliverOne, EVENTS_PER_BATCH_MAX } from '.
 import type { QueuedCall, Undelivered } from './event.ts';
 import type { Post } from './transport.ts';
 
-/** Keeps calls over a restart. `add` has them on disk when it returns. */
+/** Keeps calls over a restart. `add` has them on disk when it returns. What `add` and `remove` throw is told to `onError`. */
 export interface OutboxStore {
   /** What an earlier run left unsent, in order. */
   load(): readonly QueuedCall[];
@@ -33,7 +33,7 @@ const BACKOFF_LAST_MS = 30_000;
 
 /** A bounded queue with bounded concurrency. An identify goes alone: after all before it, before all after it. */
 export function createOutbox(deps: OutboxDeps): Outbox {
-  const { post, store, onError, random } = deps;
+  const { post, store, random } = deps;
   const waiting: QueuedCall[] = [...(store?.load() ?? [])];
   const sleepers = new Set<() => void>();
   let closed = false;
@@ -47,6 +47,26 @@ export function createOutbox(deps: OutboxDeps): Outbox {
   let callsUnderWay = 0;
   let identifying = false;
   let scheduled = false;
+
+  /** What the caller's own code throws, or rejects with, stops nothing. */
+  async function tell(undelivered: Undelivered): Promise<void> {
+    try {
+      await deps.onError(undelivered);
+    } catch (error) {
+      console.error(`weir: onError failed: ${error}`);
+    }
+  }
+
+  /** False: the store failed, as on a full disk, and `onError` was told of it. */
+  function tryStore(run: () => void, call: QueuedCall, reason: string): boolean {
+    try {
+      run();
+      return true;
+    } catch (error) {
+      void tell({ call, reason: `${reason}: ${error}` });
+      return false;
+    }
+  }
 
   /** Calls made in one turn go out together. */
   function schedule(): void {
@@ -95,8 +115,9 @@ export function createOutbox(deps: OutboxDeps): Outbox {
     for (let failures = 0; left.length > 0 && !closed; ) {
       const delivery: Delivery =
         deps.batch && left[0]?.kind === 'event' ? await deliverBatch(post, left) : await deliverOne(post, left);
-      for (const undelivered of delivery.refused) onError(undelivered);
-      if (delivery.settled.length > 0) store?.remove(delivery.settled);
+      for (const undelivered of delivery.refused) void tell(undelivered);
+      const [settled] = delivery.settled;
+      if (settled) tryStore(() => store?.remove(delivery.settled), settled, 'sent, but the store could not forget it');
       for (const call of delivery.settled) open.delete(call);
       wakeFlushes();
       failures = delivery.settled.length > 0 ? 0 : failures + 1;
@@ -140,10 +161,10 @@ export function createOutbox(deps: OutboxDeps): Outbox {
   return {
     add(call) {
       if (waiting.length + callsUnderWay >= deps.callsMax || closed) {
-        onError({ call, reason: closed ? 'the client is closed' : 'the queue is full' });
+        void tell({ call, reason: closed ? 'the client is closed' : 'the queue is full' });
         return false;
       }
-      store?.add(call);
+      if (!tryStore(() => store?.add(call), call, 'the store could not take it')) return false;
       open.set(call, ++taken);
       waiting.push(call);
       schedule();

@@ -1,4 +1,5 @@
 import {
+  appendFileSync,
   closeSync,
   existsSync,
   ftruncateSync,
@@ -6,7 +7,6 @@ import {
   readFileSync,
   renameSync,
   writeFileSync,
-  writeSync,
 } from 'node:fs';
 import type { QueuedCall } from './event.ts';
 import type { OutboxStore } from './outbox.ts';
@@ -29,6 +29,11 @@ export function openQueueFile(path: string): OutboxStore {
   }
   let file = rewrite();
 
+  /** The line break comes first, and so ends what a full disk has cut. */
+  function append(entries: readonly object[]): void {
+    appendFileSync(file, entries.map((entry) => `\n${JSON.stringify(entry)}`).join(''));
+  }
+
   function rewrite(): number {
     writeFileSync(`${path}.new`, [...unsent.values()].map((call) => `${JSON.stringify(call)}\n`).join(''), {
       mode: 0o600,
@@ -41,8 +46,8 @@ export function openQueueFile(path: string): OutboxStore {
   return {
     load: () => [...unsent.values()],
     add(call) {
+      append([call]);
       unsent.set(call.id, call);
-      writeSync(file, `${JSON.stringify(call)}\n`);
     },
     remove(calls) {
       for (const { id } of calls) unsent.delete(id);
@@ -51,15 +56,16 @@ export function openQueueFile(path: string): OutboxStore {
         ftruncateSync(file, 0);
         spareLines = 0;
       } else if (spareLines > SPARE_LINES_MAX) {
-        closeSync(file);
+        const old = file;
         file = rewrite();
-      } else writeSync(file, calls.map(({ id }) => `${JSON.stringify({ done: id })}\n`).join(''));
+        closeSync(old);
+      } else append(calls.map(({ id }) => ({ done: id })));
     },
     close: () => closeSync(file),
   };
 }
 
-/** A line cut by a crash was never taken. */
+/** A line cut by a crash or a full disk was never taken. */
 function parseLine(line: string): QueuedCall | { readonly done: string } | undefined {
   if (line === '') return undefined;
   try {

@@ -6,7 +6,10 @@ export interface WeirOptions {
   /** Where Weir answers, for example https://weir.example.com. */
   readonly url: string;
   readonly apiKey: string;
-  /** Told of what can't be delivered: refused by Weir, or not taken because the queue is full. Default: a line on stderr. */
+  /**
+   * Told of what can't be delivered: refused by Weir, or not taken because the queue is full or the store failed; and of a store
+   * that can't forget what was sent, once for each request. What it throws is a line on stderr. Default: a line on stderr.
+   */
   readonly onError?: (undelivered: Undelivered) => void;
   /** Keeps what is unsent over a restart: `openQueueFile(path)` of @weir/node-sdk/queue-file. */
   readonly store?: OutboxStore;
@@ -46,7 +49,7 @@ export class Weir {
     });
   }
 
-  /** Takes an event. False: the queue is full, and `onError` was told. */
+  /** Takes an event. False: it was not taken, and `onError` was told why. */
   track(name: string, fields: EventFields = {}): boolean {
     const id = fields.idempotencyKey ?? crypto.randomUUID();
     return this.#outbox.add({ id, kind: 'event', body: toEventBody(name, fields, id, this.#clock()) });

@@ -1,14 +1,19 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startWeir, type WeirProcess } from '@weir/testkit/weir-process';
 import type { Undelivered } from '../src/event.ts';
+import type { OutboxStore } from '../src/outbox.ts';
 import { openQueueFile } from '../src/queue-file.ts';
 import { Weir } from '../src/weir.ts';
 
 const EVENTS = 10_000;
 const RESTARTS_MAX = 15;
 const RESTART_EVERY_MS = 2_000;
+
+const raise = (): never => {
+  throw new Error('a defect of the caller');
+};
 
 describe('delivery to a real Weir', () => {
   let server: WeirProcess;
@@ -71,6 +76,41 @@ describe('delivery to a real Weir', () => {
     expect(await server.client.rows('events', siteId, 1)).toHaveLength(1);
     await weir.close();
     expect(weir.track('late')).toBe(false);
+  });
+
+  test.each([
+    ['throws', () => raise()],
+    ['rejects', async () => raise()],
+  ])('an onError that %s stops nothing', async (_, onError) => {
+    const { siteId, weir } = await open({ concurrency: 1, queueCallsMax: 4, onError });
+    weir.track('');
+    weir.identify('v1', '');
+    weir.track('');
+    weir.track('good');
+    expect(weir.track('too many')).toBe(false);
+    await weir.flush();
+    expect(await server.client.rows('events', siteId, 1)).toHaveLength(1);
+    expect(await weir.close()).toBe(0);
+  });
+
+  test('a full disk: what the store does not take is refused, what it does not forget is sent all the same', async () => {
+    const full = openSync('/dev/full', 'w');
+    const file = openQueueFile(join(folder, 'full'));
+    const remove = (): void => void writeSync(full, 'done');
+    const { siteId, weir, undelivered } = await open({ concurrency: 1, store: { ...file, remove } });
+    for (const name of ['first', 'second']) expect(weir.track(name)).toBe(true);
+    await weir.flush();
+    expect(await server.client.rows('events', siteId, 2)).toHaveLength(2);
+    const unforgotten = { reason: expect.stringMatching(/^sent, but .*ENOSPC/) };
+    expect(undelivered).toMatchObject([unforgotten, unforgotten]);
+    expect(await weir.close()).toBe(0);
+
+    const store: OutboxStore = { ...openQueueFile(join(folder, 'full')), add: remove };
+    const next = await open({ store });
+    expect(next.weir.track('third')).toBe(false);
+    expect(next.undelivered).toMatchObject([{ reason: expect.stringMatching(/not take it.*ENOSPC/) }]);
+    await next.weir.close();
+    closeSync(full);
   });
 
   test('in batches: 1,200 events in a few requests, the refused one told, an identity in its place', async () => {

@@ -1,0 +1,42 @@
+import { appendFileSync, mkdirSync, mkdtempSync, rmdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { QueuedCall } from '../src/event.ts';
+import { openQueueFile } from '../src/queue-file.ts';
+
+describe('a queue file on a disk that was full', () => {
+  let path: string;
+  beforeEach(() => {
+    path = join(mkdtempSync(join(tmpdir(), 'weir-queue-')), 'queue');
+  });
+  afterEach(() => rmSync(join(path, '..'), { recursive: true }));
+
+  const call = (id: string): QueuedCall => ({ id, kind: 'event', body: '{}' });
+  const loaded = (): readonly QueuedCall[] => {
+    const file = openQueueFile(path);
+    file.close();
+    return file.load();
+  };
+
+  test('a line that was cut takes no other with it', () => {
+    const file = openQueueFile(path);
+    file.add(call('before'));
+    appendFileSync(path, '\n{"id":"cut","kin');
+    file.add(call('after'));
+    file.close();
+    expect(loaded()).toEqual([call('before'), call('after')]);
+  });
+
+  test('a file that could not be written anew goes on as it was', () => {
+    const file = openQueueFile(path);
+    const calls = Array.from({ length: 5_001 }, (_, count) => call(`c${count}`));
+    for (const one of [...calls, call('kept')]) file.add(one);
+    mkdirSync(`${path}.new`);
+    expect(() => file.remove(calls)).toThrow('EISDIR');
+    file.add(call('after'));
+    rmdirSync(`${path}.new`);
+    file.remove([call('after')]);
+    file.close();
+    expect(loaded()).toEqual([call('kept')]);
+  });
+});
