@@ -99,7 +99,7 @@ function momentOf(text: string, zone: string, daysAfter: 0 | 1): number | undefi
 
 /**
  * What a period is compared with. Whole local days are compared with as many whole local days right before them, or with
- * those of the same dates a year earlier; other stretches with one of the same length.
+ * those of the same dates a year earlier; other stretches with one of the same length, right before or from a year earlier.
  */
 export function comparedPeriod({ zone, fromMs, toMs }: Period, comparison: Comparison): Period {
   const [from, to] = [fromMs, toMs].map((ms) =>
@@ -108,12 +108,11 @@ export function comparedPeriod({ zone, fromMs, toMs }: Period, comparison: Compa
   const isDays = [from, to].every((moment) => moment.startOfDay().epochMilliseconds === moment.epochMilliseconds);
   const [first, end] = [from.toPlainDate(), to.toPlainDate()];
   if (comparison === 'previous_year') {
-    if (isDays) return days(zone, first.subtract({ years: 1 }), end.subtract({ years: 1 }));
-    return {
-      zone,
-      fromMs: from.subtract({ years: 1 }).epochMilliseconds,
-      toMs: to.subtract({ years: 1 }).epochMilliseconds,
-    };
+    // The last day and not the end: a year before a 29 February that ends a period of the 28th is no later than the 28th.
+    const last = end.subtract({ days: 1 });
+    if (isDays) return days(zone, first.subtract({ years: 1 }), last.subtract({ years: 1 }).add({ days: 1 }));
+    const yearBefore = from.subtract({ years: 1 }).epochMilliseconds;
+    return { zone, fromMs: yearBefore, toMs: yearBefore + (toMs - fromMs) };
   }
   if (isDays) return days(zone, first.subtract({ days: first.until(end).days }), first);
   return { zone, fromMs: fromMs - (toMs - fromMs), toMs: fromMs };
