@@ -54,8 +54,8 @@ async function rows(site: string): Promise<{ rows: number; lines: number }> {
   const { body } = await weir.call('POST', '/sql', { query, params: { site } });
   return { rows: Number(body.data.rows[0].rows), lines: Number(body.data.rows[0].lines) };
 }
-async function stored(site: string, digest: string, lines: number): Promise<void> {
-  const finish = { lease: 'any', lines };
+async function stored(site: string, digest: string, lines: number, lease: string): Promise<void> {
+  const finish = { lease, lines };
   await eventually('queryable', async () => {
     const { body } = await weir.call('POST', `/sites/${site}/imports/${digest}/finish`, finish);
     return body.data.queryable;
@@ -79,7 +79,7 @@ test('chunks move the ledger, rows have source import, and a finished file adds 
   expect((await send(site, digest, chunk(lease, 60, 70))).status).toBe(409);
   expect((await send(site, digest, chunk(lease, 51, 60))).body.data).toMatchObject({ lines_done: 60 });
   expect((await weir.call('POST', `/sites/${site}/imports/${digest}/finish`, { lease, lines: 61 })).status).toBe(409);
-  await stored(site, digest, 60);
+  await stored(site, digest, 60, lease);
   expect(await rows(site)).toEqual({ rows: 60, lines: 60 });
   expect((await start(site, digest)).body.data).toMatchObject({ finished: true, lease: null, lines_done: 60 });
   expect((await weir.call('GET', `/sites/${site}/imports`)).body.data).toMatchObject([
@@ -105,7 +105,7 @@ describe('an append that is not known to be stored leaves the chunk pending; its
       lines_done: 40,
       hits_appended: 40,
     });
-    await stored(site, digest, 40);
+    await stored(site, digest, 40, lease);
     expect(await rows(site)).toEqual({ rows: 40, lines: 40 });
   });
 });
@@ -121,7 +121,7 @@ test('a resumed import may cut its chunks otherwise', async () => {
   expect(again.lines_done).toBe(0);
   expect((await send(site, digest, chunk(again.lease, 1, 15))).status).toBe(200);
   expect((await send(site, digest, chunk(again.lease, 16, 70))).status).toBe(200);
-  await stored(site, digest, 70);
+  await stored(site, digest, 70, again.lease);
   expect(await rows(site)).toEqual({ rows: 70, lines: 70 });
 });
 
@@ -161,8 +161,7 @@ test('a lease that is released while its chunk runs is held until the chunk is d
   expect((await running).body.data).toMatchObject({ lines_done: 40 });
   const next = (await start(site, digest)).body.data;
   expect(next).toMatchObject({ lines_done: 40, lease: expect.any(String) });
-  await weir.call('POST', `/sites/${site}/imports/${digest}/finish`, { lease: next.lease, lines: 40 });
-  await stored(site, digest, 40);
+  await stored(site, digest, 40, next.lease);
   expect(await rows(site)).toEqual({ rows: 40, lines: 40 });
 });
 
