@@ -39,11 +39,13 @@ export function addImportCommand(program: Command, { io, client }: CommandContex
     .addHelpText('after', NOTES)
     .action(async (file: string, { json, site, format }: ImportOptions) => {
       const admin = client();
-      const spooled = file === '-' ? await spoolToFile(io.stdin) : undefined;
+      // Before the pipe is read: a process that ends there would leave its copy behind.
+      const interrupted = io.interruption();
+      const spooled = file === '-' ? await spoolToFile(io.stdin, interrupted) : undefined;
       const path = spooled?.path ?? file;
       if (!existsSync(path)) throw new CliError(`no such file: ${path}`, EXIT.usage);
       try {
-        print(io, json, await importFile(io, admin, { path, siteId: site, format }), humanSummary);
+        print(io, json, await importFile(io, admin, { path, siteId: site, format, interrupted }), humanSummary);
       } finally {
         await spooled?.remove();
       }

@@ -24,6 +24,13 @@ export interface ImportSummary {
   readonly queryable: boolean;
 }
 
+interface ImportFileOptions {
+  readonly path: string;
+  readonly siteId: string;
+  readonly format: AccessLogFormat | undefined;
+  readonly interrupted: AbortSignal;
+}
+
 interface LedgerView {
   readonly lines_done: number;
   readonly hits_appended: number;
@@ -35,14 +42,9 @@ const BAD_LINES_SHOWN = 10;
 const START_PATIENCE_MS = 15_000;
 
 /** Imports a log file into a site, from where an earlier run of the same file stopped. */
-export async function importFile(
-  io: CliIo,
-  client: AdminClient,
-  options: { readonly path: string; readonly siteId: string; readonly format: AccessLogFormat | undefined },
-): Promise<ImportSummary> {
-  const { path, siteId, format } = options;
+export async function importFile(io: CliIo, client: AdminClient, options: ImportFileOptions): Promise<ImportSummary> {
+  const { path, siteId, format, interrupted } = options;
   const begun = io.clock();
-  const interrupted = io.interruption();
   const { domain } = await client.call<{ domain: string }>('GET', sitePath(siteId));
   const { digest, lines } = await scanLog(openLogFile(path));
   const sayWaiting = (reason: string) => io.stderr.write(`waiting: ${reason}\n`);
