@@ -139,6 +139,22 @@ describe('8.2 field limits of identify: at the edge and one past it', () => {
   });
 });
 
+test('half a surrogate pair anywhere is U+FFFD, and stops nothing', async () => {
+  const own = await weir.createSite();
+  const { key: ownKey } = await weir.createKey(own);
+  const half = '\ud83d';
+  const identity = { visitor_id: half, user_id: half, name: half, email: half, payment_customer_id: 'c', plan: half };
+  expectJson(await weir.identify(ownKey, identity), 200, identified);
+  expect((await weir.events(ownKey, { name: 'e', user_id: half, properties: { [half]: half } })).status).toBe(202);
+  const hit = { site_id: own, visitor_id: 'v', session_id: 's', type: 'identify', identity: { user_id: half } };
+  expect((await weir.collect(hit)).status).toBe(204);
+  const [profile] = await weir.rows('profiles', own, 1, 'user_id, name, traits.plan AS plan');
+  expect(profile).toEqual({ user_id: '\ufffd', name: '\ufffd', plan: '\ufffd' });
+  const [event] = await weir.rows('events', own, 1, 'user_id, visitor_id');
+  expect(event?.user_id).toBe('\ufffd');
+  await weir.rows('outcomes', own, 2);
+});
+
 describe('2.2 aliases: snake_case wins', () => {
   test('each alias is read', async () => {
     const own = await weir.createSite();

@@ -11,7 +11,7 @@ export interface Enrichment<Draft> {
   read(record: Pick<StoredRecord, 'offset' | 'value' | 'appendedAt'>, partition: number): Draft;
   /** The UTC days (`YYYY-MM-DD`) whose salts the draft needs. */
   saltDays(draft: Draft): readonly string[];
-  /** The state that `finish` may ask for. */
+  /** The state that `finish` may ask for. Never throws: where it can't be told, `finish` makes a dead letter. */
   stateKeys(draft: Draft, salts: ReadonlyMap<string, string>): readonly string[];
   /** The claim on its idempotency key, where the record has one. */
   keyHolder(draft: Draft): KeyHolder | undefined;

@@ -99,12 +99,12 @@ export function createEnrichment({ registry, geo, logId, clock }: EnrichmentDeps
     saltDays: (draft) => (draft.readable ? saltDaysOf(draft) : NONE),
     stateKeys(draft, salts) {
       if (!draft.readable) return NONE;
-      nameVisitor(draft, salts);
-      const link = linkKeyOf(draft);
-      const previous = previousSessionsKeyOf(draft);
-      const session = sessionKeyOf(draft);
-      if (link === undefined && previous === undefined) return session === undefined ? NONE : [session];
-      return [link, previous, session].filter((key) => key !== undefined);
+      try {
+        return stateKeysOf(draft, salts);
+      } catch {
+        // `finish` meets the same, and makes a dead letter of it.
+        return NONE;
+      }
     },
     keyHolder: holderOf,
     finish(draft, batch) {
@@ -125,6 +125,15 @@ export function createEnrichment({ registry, geo, logId, clock }: EnrichmentDeps
 }
 
 const NONE: readonly string[] = [];
+
+function stateKeysOf(hit: Hit, salts: ReadonlyMap<string, string>): readonly string[] {
+  nameVisitor(hit, salts);
+  const link = linkKeyOf(hit);
+  const previous = previousSessionsKeyOf(hit);
+  const session = sessionKeyOf(hit);
+  if (link === undefined && previous === undefined) return session === undefined ? NONE : [session];
+  return [link, previous, session].filter((key) => key !== undefined);
+}
 
 function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);

@@ -1,4 +1,8 @@
+import type { JsonObject } from '@weir/domain/json';
+import { RECORDS_COLUMNS } from '@weir/domain/records-columns';
+import fc from 'fast-check';
 import { createBatchOverlay } from '../src/batch-overlay.ts';
+import { openGeo } from '../src/geo/open-geo.ts';
 import { createEnrichment } from '../src/pipeline.ts';
 import {
   CHROME,
@@ -76,6 +80,63 @@ test('step_failed: a step that throws makes a dead letter that can be redriven, 
     ip: '',
     body: { name: 'e', context: { user_agent: CHROME } },
   });
+});
+
+test('step_failed: so does what throws before its state is read', async () => {
+  const { registry } = harness;
+  const geo = await openGeo({});
+  const enrichment = createEnrichment({ registry, geo, logId: 'log', clock: () => NOW });
+  const value = rawBytes({ ip: IP, body: pageview({ visitor_id: '', session_id: '' }) });
+  const draft = enrichment.read({ offset: 7, value, appendedAt: NOW }, 0);
+  // A bug, as the day's salt is always read before.
+  const salts = new Map<string, string>();
+  const keys = enrichment.stateKeys(draft, salts);
+  const state = createBatchOverlay(keys, []);
+  const line = parseLine(Buffer.from(enrichment.finish(draft, { salts, state, heldBy: undefined }).line).toString());
+  expect(line).toMatchObject({ outcome: 'dead', reason: 'step_failed', raw_offset: 7 });
+  geo.close();
+});
+
+const text = fc.oneof(
+  fc.string({ unit: 'binary', maxLength: 70 }),
+  fc.string({ maxLength: 70 }),
+  fc.constantFrom(
+    '\ud83d',
+    'a\udc00b',
+    '\0',
+    '%',
+    '%zz',
+    '\u202e',
+    'https://[',
+    'https://a.b/%ff?utm_source=%',
+    '__proto__',
+  ),
+);
+const fields: fc.Arbitrary<JsonObject> = fc.record<JsonObject>(
+  Object.fromEntries(
+    `visitor_id session_id user_id url hostname pathname referrer language timezone utm_source ref source via name value
+     event_name event_value email idempotency_key device_type platform`
+      .split(/\s+/)
+      .map((name) => [name, text]),
+  ),
+  { requiredKeys: [] },
+);
+
+test('each record leaves one outcome, whatever is in its fields', async () => {
+  await fc.assert(
+    fc.asyncProperty(fields, fields, text, async (body, more, agent) => {
+      const context = { userAgent: agent, acceptLanguage: agent, ip: IP };
+      const lines = await harness.lines([
+        rawBytes({ ...context, body: pageview({ ...body, properties: more }) }),
+        rawBytes({ ...context, body: pageview({ ...body, type: 'identify', identity: { user_id: agent, ...more } }) }),
+        rawBytes({ ...context, kind: 'event', body: { name: 'e', ...body, properties: more, context: more } }),
+        rawBytes({ ...context, kind: 'event', body: { name: 'e', user_id: body.user_id ?? agent } }),
+        rawBytes({ ...context, kind: 'identify', body: { visitor_id: 'v', user_id: agent, ...more } }),
+        rawBytes({ ...context, kind: 'import', body: { ...body, timestamp: NOW } }),
+      ]);
+      expect(lines.map((line) => JSON.parse(line).length)).toEqual(lines.map(() => RECORDS_COLUMNS.length));
+    }),
+  );
 });
 
 describe('forget-address: the IP never reaches a line (decisions.md)', () => {
