@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { closeSync, existsSync, mkdirSync, openSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
+import { DependencyError } from '@weir/domain/errors';
 import { type ChildMessage, type ChildOptions, type ParentMessage, USERNAME } from './child-messages.ts';
 
 export interface EmbeddedClickhouseOptions {
@@ -28,7 +29,7 @@ export interface EmbeddedClickhouse {
   readonly password: string;
   /** The child's process ID now; undefined while it is down. */
   readonly pid: () => number | undefined;
-  /** Resolves when the engine answers; rejects when the child ended at once STARTS_FAILED_MAX times in a row. */
+  /** Resolves when the engine answers; rejects (`analytics_unavailable`) when the child ended at once STARTS_FAILED_MAX times in a row. */
   ready(): Promise<void>;
   /** Lets statements under way finish, then ends the child. */
   close(): Promise<void>;
@@ -61,11 +62,12 @@ export async function startEmbeddedClickhouse(options: EmbeddedClickhouseOptions
     waiting = [];
     for (const waiter of settled) error === undefined ? waiter.resolve() : waiter.reject(error);
   };
-  const failure = (): Error => new Error(`the embedded ClickHouse does not start: ${lastFailure}`);
+  const failure = (): Error => unavailable(`the embedded ClickHouse does not start: ${lastFailure}`);
 
   const start = (onListening: () => void): void => {
     const started = spawnChild(options.entry, { folder, passwordFile, port }, join(dataDir, 'clickhouse.stderr'));
     child = started;
+    let reason = '';
     started.on('message', (message: ChildMessage) => {
       if (message.type === 'listening') {
         port = message.port;
@@ -74,18 +76,15 @@ export async function startEmbeddedClickhouse(options: EmbeddedClickhouseOptions
         isReady = true;
         startsFailed = 0;
         settle();
-      } else lastFailure = message.message;
+      } else reason = message.message;
     });
-    started.on('error', (error) => {
-      lastFailure = error.message;
-    });
-    started.on('exit', (code, signal) => {
+    const onEnd = (code: number | null, signal: NodeJS.Signals | null): void => {
       const wasReady = isReady;
       child = undefined;
       isReady = false;
       if (isClosing) return;
       if (!wasReady) startsFailed += 1;
-      lastFailure ||= `it ended with ${signal ?? `code ${code}`}`;
+      lastFailure = reason || `it ended with ${signal ?? `code ${code}`}`;
       options.logger.warn({ code, signal, startsFailed }, 'embedded ClickHouse ended, starting it again');
       if (startsFailed >= STARTS_FAILED_MAX) settle(failure());
       // It never ran, so nobody holds it to close it.
@@ -93,6 +92,12 @@ export async function startEmbeddedClickhouse(options: EmbeddedClickhouseOptions
       const pauseMs = wasReady ? 0 : Math.min(RESTART_PAUSE_MAX_MS, 50 * 2 ** startsFailed);
       restartTimer = setTimeout(() => start(onListening), pauseMs);
       options.onRestart?.();
+    };
+    started.on('exit', onEnd);
+    started.on('error', (error) => {
+      reason = error.message;
+      // What was never a process never exits.
+      if (started.pid === undefined) onEnd(null, null);
     });
   };
 
@@ -115,7 +120,7 @@ export async function startEmbeddedClickhouse(options: EmbeddedClickhouseOptions
     async close() {
       isClosing = true;
       clearTimeout(restartTimer);
-      settle(new Error('the embedded ClickHouse was closed'));
+      settle(unavailable('the embedded ClickHouse was closed'));
       const closing = child;
       if (closing === undefined) return;
       await new Promise<void>((resolve) => {
@@ -124,10 +129,16 @@ export async function startEmbeddedClickhouse(options: EmbeddedClickhouseOptions
           clearTimeout(timer);
           resolve();
         });
-        closing.send({ type: 'close' } satisfies ParentMessage);
+        // One that is not ready doesn't listen yet, and has acknowledged nothing.
+        if (isReady) closing.send({ type: 'close' } satisfies ParentMessage);
+        else closing.kill('SIGKILL');
       });
     },
   };
+}
+
+function unavailable(message: string): DependencyError {
+  return new DependencyError('analytics_unavailable', message);
 }
 
 function spawnChild(entry: string, options: ChildOptions, stderrFile: string): ChildProcess {

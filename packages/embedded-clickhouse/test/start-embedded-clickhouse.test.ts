@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
@@ -135,6 +135,35 @@ describe('an engine that cannot start', () => {
       'does not start',
     );
   });
+
+  it('is said too where there is not even a process, which ends without an exit', async () => {
+    const entry = join(dataDir, 'missing', 'server.js');
+    await expect(startEmbeddedClickhouse({ dataDir, entry, logger })).rejects.toMatchObject({
+      code: 'analytics_unavailable',
+      message: expect.stringMatching(/does not start: spawn .* ENOENT/),
+    });
+  });
+
+  it('is said with the reason of its last end, not of an earlier one', async () => {
+    const entry = join(dataDir, 'server.mjs');
+    const said = join(dataDir, 'said');
+    const first = `writeFileSync('${said}', ''); process.send({ type: 'failed', message: 'an earlier one' });`;
+    const program = `import { existsSync, writeFileSync } from 'node:fs'; if (!existsSync('${said}')) { ${first} }`;
+    writeFileSync(entry, `${program} process.exitCode = 7; process.disconnect();`);
+    await expect(startEmbeddedClickhouse({ dataDir, entry, logger })).rejects.toThrow('it ended with code 7');
+  });
+
+  it('is closed at once while it is not ready, for it hears nothing yet', async () => {
+    const entry = join(dataDir, 'server.mjs');
+    writeFileSync(entry, "process.send({ type: 'listening', port: 1 }); setInterval(() => undefined, 60_000);");
+    const clickhouse = await startEmbeddedClickhouse({ dataDir, entry, logger });
+    const pid = clickhouse.pid() as number;
+    const told = expect(clickhouse.ready()).rejects.toMatchObject({ code: 'analytics_unavailable' });
+    await clickhouse.close();
+    await told;
+    expect(isAlive(pid)).toBe(false);
+    // Below the time that a child which is told to close gets.
+  }, 10_000);
 });
 
 function isAlive(pid: number): boolean {
