@@ -7,6 +7,8 @@ const NOT_AS_NEEDED = 'an engine is not set as exactly-once needs it';
 /** An engine whose settings can drift from what exactly-once needs. */
 export interface GuardRail {
   readonly engine: string;
+  /** From when on it is looked at; where this rejects, never. Default: at once. */
+  readonly ready?: Promise<void>;
   /** What differs now, one line each; empty: all is well. Rejects while the engine is away, which is not drift. */
   drift(): Promise<readonly string[]>;
 }
@@ -40,11 +42,25 @@ export function watchGuardRails(rails: readonly GuardRail[], deps: GuardRailDeps
       logger.warn({ engine, code: error.code }, 'the settings of an engine could not be checked');
     }
   };
-  const checkAll = (): void => {
-    for (const rail of rails) void check(rail);
+  const watched: GuardRail[] = [];
+  const underWay = new Set<GuardRail>();
+  const look = async (rail: GuardRail): Promise<void> => {
+    if (underWay.has(rail)) return;
+    underWay.add(rail);
+    await check(rail);
+    underWay.delete(rail);
   };
-  checkAll();
-  const timer = setInterval(checkAll, intervalMs);
+  for (const rail of rails) {
+    const watch = (): Promise<void> => {
+      watched.push(rail);
+      return look(rail);
+    };
+    // A rejection is the business of whoever starts the engine.
+    (rail.ready ?? Promise.resolve()).then(watch, () => undefined);
+  }
+  const timer = setInterval(() => {
+    for (const rail of watched) void look(rail);
+  }, intervalMs);
   timer.unref();
   return { close: () => clearInterval(timer) };
 }
