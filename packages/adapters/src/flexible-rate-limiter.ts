@@ -1,51 +1,43 @@
-import {
-  RATE_LIMIT_WINDOW_SECONDS,
-  type RateLimit,
-  type RateLimitBucket,
-  type RateLimiter,
-} from '@weir/ports/rate-limiter';
-import { RateLimiterMemory, type RateLimiterRes } from 'rate-limiter-flexible';
+import { BoundedCache } from '@weir/domain/bounded-cache';
+import { RATE_LIMIT_WINDOW_SECONDS, type RateLimit, type RateLimiter } from '@weir/ports/rate-limiter';
 
 export interface MemoryRateLimiterConfig {
-  /** Keys counted before all start anew: what an attacker with that many addresses gains is less than the memory would cost. */
+  /** Keys counted at a time; beyond it those not seen for longest start anew. An attacker with so many gains less than memory costs. */
   readonly keysMax?: number;
+  readonly clock?: () => number;
 }
 
-/** Counts in this process alone. */
-export function createMemoryRateLimiter({ keysMax = 200_000 }: MemoryRateLimiterConfig = {}): RateLimiter {
-  let counters = openCounters();
-  let keys = 0;
+interface Window {
+  readonly endsAt: number;
+  taken: number;
+}
+
+/** Counts in this process alone. Without timers: those of a library hold every key for a minute, however many there are. */
+export function createMemoryRateLimiter(config: MemoryRateLimiterConfig = {}): RateLimiter {
+  const { keysMax = 200_000, clock = Date.now } = config;
+  const windows = new BoundedCache<Window>(Math.ceil(keysMax / 2));
   return {
-    async take(bucket, key, limitPerMinute) {
-      const counted = await counters[bucket].consume(key);
-      if (counted.isFirstInDuration) {
-        keys += 1;
-        if (keys > keysMax) {
-          counters = openCounters();
-          keys = 0;
-        }
+    take(bucket, key, limitPerMinute) {
+      const id = `${bucket} ${key}`;
+      const now = clock();
+      let window = windows.get(id);
+      if (window === undefined || window.endsAt <= now) {
+        window = { endsAt: now + RATE_LIMIT_WINDOW_SECONDS * 1000, taken: 0 };
+        windows.set(id, window);
       }
-      return toRateLimit(counted, limitPerMinute);
+      window.taken += 1;
+      return toRateLimit(window.taken, window.endsAt - now, limitPerMinute);
     },
     async close() {},
   };
 }
 
-/**
- * The library's own limit is never reached: limits differ by site and may change within a window, so they are compared here.
- * A counter's timer is not waited for at the end of the process.
- */
-function openCounters(): Record<RateLimitBucket, RateLimiterMemory> {
-  const open = () => new RateLimiterMemory({ points: Number.MAX_SAFE_INTEGER, duration: RATE_LIMIT_WINDOW_SECONDS });
-  return { collect: open(), events: open(), identify: open() };
-}
-
-function toRateLimit(counted: RateLimiterRes, limit: number): RateLimit {
-  const consumed = counted.consumedPoints;
+/** Limits differ by site and may change within a window, so they are compared when all is counted. */
+export function toRateLimit(taken: number, waitMs: number, limit: number): RateLimit {
   return {
-    allowed: consumed <= limit,
+    allowed: taken <= limit,
     limit,
-    remaining: consumed < limit ? limit - consumed : 0,
-    resetSeconds: Math.max(1, Math.ceil(counted.msBeforeNext / 1000)),
+    remaining: Math.max(0, limit - taken),
+    resetSeconds: Math.max(1, Math.ceil(waitMs / 1000)),
   };
 }

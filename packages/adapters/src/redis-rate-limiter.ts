@@ -1,13 +1,9 @@
-import {
-  RATE_LIMIT_WINDOW_SECONDS,
-  type RateLimit,
-  type RateLimitBucket,
-  type RateLimiter,
-} from '@weir/ports/rate-limiter';
-import { RateLimiterMemory, RateLimiterRedis, type RateLimiterRes } from 'rate-limiter-flexible';
+import { RATE_LIMIT_WINDOW_SECONDS, type RateLimitBucket, type RateLimiter } from '@weir/ports/rate-limiter';
+import { RateLimiterRedis, type RateLimiterRes } from 'rate-limiter-flexible';
+import { createMemoryRateLimiter, type MemoryRateLimiterConfig, toRateLimit } from './flexible-rate-limiter.ts';
 import { connectRedis, disconnectRedis, type RedisConfig } from './redis-connection.ts';
 
-export interface RedisRateLimiterConfig extends RedisConfig {
+export interface RedisRateLimiterConfig extends RedisConfig, Pick<MemoryRateLimiterConfig, 'keysMax'> {
   readonly keyPrefix?: string;
 }
 
@@ -15,14 +11,15 @@ export interface RedisRateLimiterConfig extends RedisConfig {
 const BLOCKED_KEYS_MAX = 100_000;
 
 interface Blocked {
-  readonly consumed: number;
+  readonly taken: number;
   readonly until: number;
 }
 
-/** Counts in Redis, for all processes together; while Redis is away, in this process alone. */
+/** Counts in Redis, for all processes together; while Redis is away, in this process alone, `keysMax` keys at most. */
 export function openRedisRateLimiter(config: RedisRateLimiterConfig): RateLimiter {
   const { clock, keyPrefix = 'weir:' } = config;
   const client = connectRedis(config);
+  const local = createMemoryRateLimiter(config);
   const counters: Record<RateLimitBucket, RateLimiterRedis> = {
     collect: open('collect'),
     events: open('events'),
@@ -30,15 +27,14 @@ export function openRedisRateLimiter(config: RedisRateLimiterConfig): RateLimite
   };
   let blocked = new Map<string, Blocked>();
 
-  /** The library's own limit is never reached: limits differ by site and may change within a window, so they are compared here. */
+  /** The library's own limit is never reached: `toRateLimit` compares. */
   function open(bucket: RateLimitBucket): RateLimiterRedis {
-    const window = { points: Number.MAX_SAFE_INTEGER, duration: RATE_LIMIT_WINDOW_SECONDS };
     return new RateLimiterRedis({
-      ...window,
+      points: Number.MAX_SAFE_INTEGER,
+      duration: RATE_LIMIT_WINDOW_SECONDS,
       storeClient: client,
       keyPrefix: `${keyPrefix}limit:${bucket}`,
       rejectIfRedisNotReady: true,
-      insuranceLimiter: new RateLimiterMemory(window),
     });
   }
 
@@ -47,25 +43,23 @@ export function openRedisRateLimiter(config: RedisRateLimiterConfig): RateLimite
       const id = `${bucket} ${key}`;
       const now = clock();
       const before = blocked.get(id);
-      if (before !== undefined && before.until > now && before.consumed >= limit)
-        return refusal(limit, before.until - now);
-      const counted: RateLimiterRes = await counters[bucket].consume(key);
-      const { consumedPoints, msBeforeNext } = counted;
-      if (consumedPoints > limit) {
-        if (blocked.size >= BLOCKED_KEYS_MAX) blocked = new Map();
-        blocked.set(id, { consumed: consumedPoints, until: now + msBeforeNext });
-        return refusal(limit, msBeforeNext);
+      if (before !== undefined && before.until > now && before.taken >= limit)
+        return toRateLimit(before.taken + 1, before.until - now, limit);
+      let counted: RateLimiterRes;
+      try {
+        counted = await counters[bucket].consume(key);
+      } catch {
+        return local.take(bucket, key, limit);
       }
-      return { allowed: true, limit, remaining: limit - consumedPoints, resetSeconds: wholeSeconds(msBeforeNext) };
+      const { consumedPoints: taken, msBeforeNext } = counted;
+      if (taken > limit) {
+        if (blocked.size >= BLOCKED_KEYS_MAX) blocked = new Map();
+        blocked.set(id, { taken, until: now + msBeforeNext });
+      }
+      return toRateLimit(taken, msBeforeNext, limit);
     },
     async close() {
       disconnectRedis(client);
     },
   };
-}
-
-const wholeSeconds = (ms: number) => Math.max(1, Math.ceil(ms / 1000));
-
-function refusal(limit: number, waitMs: number): RateLimit {
-  return { allowed: false, limit, remaining: 0, resetSeconds: wholeSeconds(waitMs) };
 }

@@ -54,3 +54,17 @@ test('without Redis every call rejects with state_store_unavailable, and limits 
   expect(taken.map(({ allowed }) => allowed)).toEqual([true, false]);
   await limiter.close();
 });
+
+test('without Redis no more than the number of keys is held', async () => {
+  const limiter = openRedisRateLimiter({
+    url: 'redis://127.0.0.1:1',
+    clock: Date.now,
+    logger,
+    keysMax: 10,
+  });
+  const first = async () => (await limiter.take('events', 'first', 1)).allowed;
+  expect([await first(), await first()]).toEqual([true, false]);
+  for (let i = 0; i < 10; i++) await limiter.take('events', `other ${i}`, 1);
+  expect(await first()).toBe(true);
+  await limiter.close();
+});
