@@ -27,7 +27,7 @@ async function main(names: readonly string[]): Promise<void> {
   const config = loadConfig(process.env);
   const logger = createLogger(config.logLevel);
 
-  const weir = await startWeir({ config, roles, logger, clock: Date.now, print: (text) => console.log(text) });
+  const weir = startWeir({ config, roles, logger, clock: Date.now, print: (text) => console.log(text) });
 
   let stopping = false;
   const stop = (signal: string): void => {
@@ -44,6 +44,7 @@ async function main(names: readonly string[]): Promise<void> {
   };
   process.on('SIGTERM', () => stop('SIGTERM'));
   process.on('SIGINT', () => stop('SIGINT'));
+  await weir.started;
 }
 
 function readRoles(names: readonly string[]): ReturnType<typeof rolesFromArguments> {

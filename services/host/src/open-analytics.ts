@@ -7,6 +7,7 @@ import type { Config } from '@weir/runtime/config';
 import type { Logger } from '@weir/runtime/logger';
 import type { ProjectFiles } from './project-files.ts';
 import type { Stack } from './stack.ts';
+import { unlessStopped } from './unless-stopped.ts';
 
 const RETRY_EVERY_MS = 500;
 
@@ -22,27 +23,37 @@ export interface OpenAnalyticsDeps {
   readonly files: ProjectFiles;
   readonly logger: Logger;
   readonly stack: Stack;
+  /** Ends the waiting: `ready` rejects with its reason. */
+  readonly stop: AbortSignal;
 }
 
-export async function openAnalytics({ config, files, logger, stack }: OpenAnalyticsDeps): Promise<OpenAnalytics> {
+export async function openAnalytics(deps: OpenAnalyticsDeps): Promise<OpenAnalytics> {
+  const { config, files, logger, stack, stop } = deps;
   const { clickhouse } = config.engines;
   const { migrationsDir } = files;
   if (clickhouse !== undefined) {
     const { writer, reader, database, cluster } = clickhouse;
     const analytics = openClickhouseAnalytics({ ...writer, reader, database, cluster, migrationsDir });
     stack.add(analytics, (opened) => opened.close());
-    return { analytics, ready: migrateWhenThere(analytics, logger) };
+    return { analytics, ready: heardLater(unlessStopped(migrateWhenThere(analytics, logger, stop), stop)) };
   }
   const engine = await startEmbeddedClickhouse({ dataDir: config.dataDir, entry: files.clickhouseServer, logger });
   stack.add(engine, (started) => started.close());
   const { url, username, password } = engine;
   const analytics = openClickhouseAnalytics({ url, username, password, migrationsDir });
   stack.add(analytics, (opened) => opened.close());
-  return { analytics, ready: engine.ready().then(() => analytics.migrate()) };
+  const migrated = engine.ready().then(() => analytics.migrate());
+  return { analytics, ready: heardLater(unlessStopped(migrated, stop)) };
+}
+
+/** Awaited by the roles that need it; a start that fails before it comes to them must not end the process unheard. */
+function heardLater(ready: Promise<void>): Promise<void> {
+  ready.catch(() => undefined);
+  return ready;
 }
 
 /** A server that is away now is waited for; one that refuses the migrations needs a person. */
-async function migrateWhenThere(analytics: Analytics, logger: Logger): Promise<void> {
+async function migrateWhenThere(analytics: Analytics, logger: Logger, stop: AbortSignal): Promise<void> {
   let said = false;
   for (;;) {
     try {
@@ -51,7 +62,7 @@ async function migrateWhenThere(analytics: Analytics, logger: Logger): Promise<v
       if (!isDependencyError(error, 'analytics_unavailable')) throw error;
       if (!said) logger.warn({ code: error.code }, 'waiting for ClickHouse');
       said = true;
-      await pause(RETRY_EVERY_MS, undefined, { ref: false });
+      await pause(RETRY_EVERY_MS, undefined, { signal: stop });
     }
   }
 }

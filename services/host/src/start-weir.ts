@@ -18,6 +18,7 @@ import type { Role } from './roles.ts';
 import { createSharedGeo } from './shared-geo.ts';
 import { createStack, type Stack } from './stack.ts';
 import { startConsumers } from './start-consumers.ts';
+import { unlessStopped } from './unless-stopped.ts';
 import { welcome } from './welcome.ts';
 
 const HOUR_MS = 3_600_000;
@@ -32,23 +33,43 @@ export interface StartOptions {
 }
 
 export interface Weir {
-  /** Stops taking requests, finishes those under way, and lets go of everything, in the reverse order of the start. */
+  /**
+   * Resolves when every role does its work, or when a `close` came first. Rejects when one of them never will; what was opened
+   * is closed again then.
+   */
+  readonly started: Promise<void>;
+  /**
+   * Stops taking requests, finishes those under way, and lets go of everything, in the reverse order of the start. A start that
+   * is under way goes no further.
+   */
   close(): Promise<void>;
 }
 
-/** Starts the roles in this process. Resolves when all of them do their work; what was opened is closed again on a failure. */
-export async function startWeir(options: StartOptions): Promise<Weir> {
+/** Starts the roles in this process. Requests are taken as soon as the log is there, whatever the other roles wait for. */
+export function startWeir(options: StartOptions): Weir {
   const stack = createStack();
-  try {
-    await start(options, stack);
-    return stack;
-  } catch (error) {
+  const stop = new AbortController();
+  const started = start(options, stack, stop.signal).catch(async (error: unknown) => {
+    if (stop.signal.aborted) return;
+    stop.abort();
     await stack.close();
     throw error;
-  }
+  });
+  return {
+    started,
+    async close() {
+      stop.abort();
+      await Promise.allSettled([started]);
+      await stack.close();
+    },
+  };
 }
 
-async function start({ config, roles, logger, clock, print }: StartOptions, stack: Stack): Promise<void> {
+async function start(
+  { config, roles, logger, clock, print }: StartOptions,
+  stack: Stack,
+  stop: AbortSignal,
+): Promise<void> {
   const needsTables = roles.includes('writer') || roles.includes('control');
   const embedded = usesDataFolder(config, needsTables);
   if (embedded) stack.add(await takeDataFolder(config.dataDir), (folder) => folder.close());
@@ -59,11 +80,11 @@ async function start({ config, roles, logger, clock, print }: StartOptions, stac
   const readiness = createReadiness();
 
   // ClickHouse takes longest to come up, so it is begun first; the gateway does not wait for it.
-  const store = needsTables ? await openAnalytics({ config, files, logger, stack }) : undefined;
+  const store = needsTables ? await openAnalytics({ config, files, logger, stack, stop }) : undefined;
   const ports = await openPorts({ config, logger, clock, stack });
   const intervalMs = config.guardIntervalMs;
   const rails =
-    store === undefined ? [] : [{ engine: 'clickhouse', drift: () => store.ready.then(() => store.analytics.drift()) }];
+    store === undefined ? [] : [{ engine: 'clickhouse', ready: store.ready, drift: () => store.analytics.drift() }];
   stack.add(watchGuardRails([...ports.guardRails, ...rails], { intervalMs, logger, metrics }), (watch) =>
     watch.close(),
   );
@@ -94,6 +115,7 @@ async function start({ config, roles, logger, clock, print }: StartOptions, stac
     readiness,
     geo,
   });
+  stop.throwIfAborted();
   const server = stack.add(
     await startHttpServer({ app: web.app, host: config.host, port: config.port, logger }),
     async (listening) => {
@@ -102,11 +124,11 @@ async function start({ config, roles, logger, clock, print }: StartOptions, stac
     },
   );
 
-  await consumers.started;
   const baseUrl = `http://${config.host}:${server.port}`;
   const isNewToken = admin?.made || (firstWelcome.due && config.adminToken === undefined);
   print(welcome({ baseUrl, demoKey, newAdminToken: isNewToken ? admin?.token : undefined }));
   firstWelcome.done();
+  await unlessStopped(consumers.started, stop);
   logger.info({ roles, port: server.port }, 'ready');
 }
 

@@ -10,7 +10,7 @@ export interface WelcomeFacts {
 
 /** What a start prints for people, on standard output. Secrets are in it only at the start that made them. */
 export function welcome({ baseUrl, demoKey, newAdminToken }: WelcomeFacts): string {
-  const lines = ['', `Weir is ready: ${baseUrl}`, `  dashboard    ${baseUrl}/dashboard`];
+  const lines = ['', `Weir listens: ${baseUrl}`, `  dashboard    ${baseUrl}/dashboard`];
   if (newAdminToken !== undefined) {
     lines.push(`  admin token  ${newAdminToken}   (shown once; kept in the data folder)`);
   }

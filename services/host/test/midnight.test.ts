@@ -24,7 +24,7 @@ let site: string;
 beforeAll(async () => {
   let printed = '';
   const env = { PORT: '0', WEIR_DATA_DIR: dataDir, WEIR_ADMIN_TOKEN: TOKEN, WEIR_GUARD_INTERVAL_SECONDS: '1' };
-  weir = await startWeir({
+  weir = startWeir({
     config: loadConfig(env),
     roles: ['gateway', 'enricher', 'writer', 'control'],
     logger: createLogger('silent'),
@@ -33,6 +33,7 @@ beforeAll(async () => {
       printed += text;
     },
   });
+  await weir.started;
   client = createWeirClient([/http:\/\/127\.0\.0\.1:\d+/.exec(printed)?.[0] ?? ''], TOKEN);
   site = await client.createSite();
 });

@@ -1,0 +1,114 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { request } from 'node:http';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { eventually } from '@weir/testkit/eventually';
+import { bareEnv, freePort, PROJECT_ROOT, runProgram } from '@weir/testkit/weir-process';
+
+let dataDir = '';
+let children: ChildProcess[] = [];
+beforeEach(() => {
+  dataDir = mkdtempSync(join(tmpdir(), 'weir-stopping-'));
+});
+afterEach(() => {
+  for (const child of children) child.kill('SIGKILL');
+  children = [];
+  rmSync(dataDir, { recursive: true, force: true });
+});
+
+interface Started {
+  readonly child: ChildProcess;
+  readonly output: () => string;
+  readonly ended: Promise<number | null>;
+}
+
+/** A start that is not waited for: here it is stopped before it is ready. */
+function start(env: Readonly<Record<string, string>>): Started {
+  const child = spawn(process.execPath, [join(PROJECT_ROOT, 'dist/main.js')], {
+    env: bareEnv({ WEIR_DATA_DIR: dataDir, ...env }),
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  children.push(child);
+  let printed = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.on('data', (chunk: Buffer) => {
+      printed += chunk.toString();
+    });
+  }
+  const ended = new Promise<number | null>((resolve) => child.once('exit', resolve));
+  return { child, output: () => printed, ended };
+}
+
+/** Nobody listens there. */
+const away = async (): Promise<string> => `http://127.0.0.1:${await freePort()}`;
+
+describe('decisions: SIGTERM drains: nothing accepted is left unanswered', () => {
+  test('while ClickHouse is still waited for, too: the first start has told its secrets, and a request under way is answered', async () => {
+    const port = await freePort();
+    const weir = start({ PORT: String(port), CLICKHOUSE_URL: await away() });
+    const key = await eventually('the welcome', () => /Bearer (wk_\S+?)'/.exec(weir.output())?.[1]);
+    expect(weir.output()).toMatch(/admin token {2}wat_/);
+
+    const body = JSON.stringify({ name: 'under way' });
+    const sent = request({
+      port,
+      method: 'POST',
+      path: '/api/v1/events',
+      headers: {
+        authorization: `Bearer ${key}`,
+        'content-type': 'application/json',
+        'content-length': body.length,
+        expect: '100-continue',
+      },
+    });
+    const answered = new Promise<number>((resolve, reject) => {
+      sent.once('error', reject);
+      sent.once('response', (response) => {
+        text(response).then(() => resolve(response.statusCode ?? 0), reject);
+      });
+    });
+    answered.catch(() => undefined);
+    const taken = new Promise((resolve) => sent.once('continue', resolve));
+    sent.flushHeaders();
+    await taken;
+    weir.child.kill('SIGTERM');
+    await Promise.race([weir.ended, eventually('the drain', () => weir.output().includes('draining'))]);
+    sent.end(body);
+    expect(await answered).toBe(202);
+    expect(await weir.ended).toBe(0);
+  });
+
+  test('a stop before the embedded ClickHouse is there is no failure', async () => {
+    const weir = start({ PORT: '0' });
+    await eventually('the embedded ClickHouse', () => weir.output().includes('embedded ClickHouse listens'));
+    weir.child.kill('SIGTERM');
+    expect(await weir.ended).toBe(0);
+    expect(weir.output()).toContain('draining');
+  });
+});
+
+describe('a start that fails', () => {
+  test('says why, and ends with a code that is not 0, while ClickHouse is waited for', async () => {
+    const taken = createServer();
+    const port = await new Promise<number>((resolve) =>
+      taken.listen(0, '127.0.0.1', () => resolve((taken.address() as { port: number }).port)),
+    );
+    const env = { PORT: String(port), CLICKHOUSE_URL: await away(), WEIR_DATA_DIR: dataDir };
+    const run = await runProgram('main.js', [], env);
+    taken.close();
+    expect(run.code).toBe(1);
+    expect(run.stderr).toMatch(new RegExp(`^weir: .*EADDRINUSE.*${port}`, 'm'));
+  });
+
+  test('says that the embedded ClickHouse does not start', async () => {
+    mkdirSync(join(dataDir, 'clickhouse'));
+    writeFileSync(join(dataDir, 'clickhouse', 'data'), 'where a folder should be');
+    const run = await runProgram('main.js', [], { PORT: '0', WEIR_DATA_DIR: dataDir });
+    expect(run.code).toBe(1);
+    expect(run.stderr).toMatch(/^weir: the embedded ClickHouse does not start: /m);
+    expect(run.stderr).not.toMatch(/\n\s+at /);
+  });
+});
