@@ -1,7 +1,10 @@
+import { join } from 'node:path';
+import { openApiDocument } from '@weir/gateway/openapi/document';
+import { createSnippetRoutes } from '@weir/gateway/snippet-routes';
 import { ROLES } from './compose.ts';
 import { buildKustomization, type Manifest } from './kustomize.ts';
 import { modelModule, typeProblems } from './manifest-types.ts';
-import { readSources, readYaml, readYamls } from './read-files.ts';
+import { ROOT, readSources, readYaml, readYamls } from './read-files.ts';
 import { knownVariables } from './variables.ts';
 
 interface Probe {
@@ -181,6 +184,28 @@ test('the gateway scales by CPU, the enricher by the lag of its group', () => {
     },
   ]);
   expect(named<Deployment>(overlay, 'Deployment', 'weir-enricher').spec.replicas).toBeUndefined();
+});
+
+test('the ingress leads to every public endpoint and every form of the snippet, and to nothing else', () => {
+  interface Ingress {
+    readonly spec: {
+      readonly rules: readonly {
+        readonly http: { readonly paths: readonly { readonly path: string; readonly pathType: string }[] };
+      }[];
+    };
+  }
+  const { rules } = named<Ingress>(overlay, 'Ingress', 'weir').spec;
+  const paths = rules.flatMap(({ http }) => http.paths);
+  expect(paths.filter(({ pathType }) => pathType !== 'Exact')).toEqual([]);
+
+  const operations = openApiDocument([]).paths as Record<string, Record<string, { readonly tags?: readonly string[] }>>;
+  const ingestion = Object.keys(operations).filter((path) =>
+    Object.values(operations[path] ?? {}).some(({ tags }) => tags?.includes('ingestion')),
+  );
+  const files = createSnippetRoutes({ files: { publicDir: join(ROOT, 'dist/public') } }).stack;
+  const snippets = files.map(({ route }) => route?.path ?? '').filter((path) => !path.startsWith('/demo'));
+  expect(snippets).toContain('/weir.js');
+  expect(paths.map(({ path }) => path).sort()).toEqual([...ingestion, ...snippets].sort());
 });
 
 test('the overlay names the image', () => {
