@@ -1,7 +1,10 @@
-import { execFileSync } from 'node:child_process';
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { execFileSync, spawn } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startWeir, type WeirProcess } from '@weir/testkit/weir-process';
+import { eventually } from '@weir/testkit/eventually';
+import { sendHttp } from '@weir/testkit/http-client';
+import { bareEnv, freePort, killGroup, PROJECT_ROOT, startWeir, type WeirProcess } from '@weir/testkit/weir-process';
 import { ACCEPTED } from './expect-answers.ts';
 import { describeOwnProcess } from './use-weir.ts';
 
@@ -71,5 +74,33 @@ describeOwnProcess('decisions: the first npm start with an empty data folder', (
     expect(weir.output().split(token)).toHaveLength(2);
     const sites = await weir.client.send({ path: '/api/admin/sites', headers: { authorization: `Bearer ${token}` } });
     expect((sites.json as { data: unknown[] }).data).toHaveLength(1);
+  });
+});
+
+describeOwnProcess('decisions: SIGTERM drains', () => {
+  test('also when it is sent to npm alone: nothing is left behind', async () => {
+    const port = await freePort();
+    const dataDir = mkdtempSync(join(tmpdir(), 'weir-npm-'));
+    const url = `http://127.0.0.1:${port}`;
+    const npm = spawn('npm', ['start', '--', 'gateway'], {
+      cwd: PROJECT_ROOT,
+      env: bareEnv({ PORT: String(port), WEIR_DATA_DIR: dataDir }),
+      stdio: 'ignore',
+      detached: true,
+    });
+    const isReady = async () => (await sendHttp(url, { path: '/readyz' })).status === 200;
+    try {
+      await eventually('Weir to be ready', isReady);
+      npm.kill('SIGTERM');
+      await eventually('the port to be free', () =>
+        isReady().then(
+          () => false,
+          () => true,
+        ),
+      );
+    } finally {
+      killGroup(npm);
+      rmSync(dataDir, { recursive: true });
+    }
   });
 });

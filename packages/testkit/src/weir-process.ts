@@ -148,8 +148,8 @@ export function startFlags(): readonly string[] {
   const { scripts } = JSON.parse(readFileSync(join(PROJECT_ROOT, 'package.json'), 'utf8')) as {
     readonly scripts: { readonly start: string };
   };
-  const [, ...rest] = scripts.start.split(' ');
-  return rest.slice(0, -1);
+  const words = scripts.start.split(' ');
+  return words.slice(words.indexOf('node') + 1, -1);
 }
 
 /** A port that was free a moment ago. */
@@ -179,7 +179,7 @@ function ended(child: ChildProcess): boolean {
   return child.exitCode !== null || child.signalCode !== null;
 }
 
-function killGroup(child: ChildProcess): void {
+export function killGroup(child: ChildProcess): void {
   try {
     process.kill(-(child.pid ?? 0), 'SIGKILL');
   } catch (error) {

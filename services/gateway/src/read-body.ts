@@ -11,6 +11,7 @@ export type Body =
   | { readonly json: JsonObject; readonly text: string }
   | { readonly status: 400 | 413; readonly message: string };
 
+const PLAIN = /^(identity)?$/i;
 const ENCODED: Body = { status: 400, message: 'the body must not be compressed: Content-Encoding is not supported' };
 const NOT_UTF8: Body = { status: 400, message: 'the body must be valid UTF-8' };
 const NOT_JSON: Body = { status: 400, message: 'the body must be valid JSON' };
@@ -19,7 +20,7 @@ const NOT_OBJECT: Body = { status: 400, message: 'the body must be a JSON object
 /** Reads the body. Never resolves where the client goes away before its end: then there is nobody to answer. */
 export function readBody(request: IncomingMessage, bytesMax = BODY_BYTES_MAX): Promise<Body> {
   const encoding = request.headers['content-encoding'];
-  if (encoding !== undefined && encoding !== 'identity') return discard(request, ENCODED);
+  if (encoding !== undefined && !PLAIN.test(encoding)) return discard(request, ENCODED);
   if (Number(request.headers['content-length'] ?? 0) > bytesMax) return discard(request, tooLarge(bytesMax));
   return new Promise((resolve) => {
     let chunks: Buffer | Buffer[] = EMPTY;

@@ -53,6 +53,13 @@ describe('POST /api/v1/events/batch', () => {
       { error: { code: 400, message: expect.stringContaining('32 KiB') } },
       { error: { code: 413, message: 'the event must be at most 64 KiB' } },
     ]);
+    // JSON.parse reads any depth; writing it again has an end.
+    const deep = `{"name":"deep","ignored":${'['.repeat(100_000)}${']'.repeat(100_000)}}`;
+    const mixed = await send(`{"events":[${deep},{"name":"beside"}]}`);
+    expect(mixed.json.data.results).toEqual([
+      { error: { code: 400, message: 'the event is nested too deeply' } },
+      ACCEPTED,
+    ]);
     const names = (await weir.records()).map(({ body }) => body.name);
     expect(names.filter((name) => name === 'one' || name === 'two').sort()).toEqual(['one', 'two']);
     expect(names).not.toContain('twice');

@@ -99,6 +99,10 @@ describe('4.1 POST /api/v1/events', () => {
   it('a compressed body is 400', async () => {
     expect((await post(weir, key, { name: 'x' }, { 'content-encoding': 'gzip' })).status).toBe(400);
   });
+
+  it.each(['identity', 'Identity', ''])('a body encoded as %j is taken as it is', async (encoding) => {
+    expect((await post(weir, key, { name: 'x' }, { 'content-encoding': encoding })).status).toBe(202);
+  });
 });
 
 describe('decisions: idempotency while things break', () => {

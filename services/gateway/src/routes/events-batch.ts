@@ -22,6 +22,7 @@ const LIMITED = failed(429, 'Rate limit exceeded');
 const UNAVAILABLE = failed(503, 'the event log cannot take the record now; send it again');
 const NOT_OBJECT = failed(400, 'the event must be a JSON object');
 const TOO_LARGE = failed(413, `the event must be at most ${BODY_BYTES_MAX / 1024} KiB`);
+const NESTED = failed(400, 'the event is nested too deeply');
 const EVENTS_RULE = `events must be an array of 1 to ${BATCH_EVENTS_MAX} events`;
 
 /**
@@ -34,7 +35,8 @@ export function eventsBatchRoute(deps: RouteDeps, replies: Replies): Handle {
 
   const appendOne = async (request: IncomingMessage, siteId: string, json: Json): Promise<Result> => {
     if (typeof json !== 'object' || json === null || Array.isArray(json)) return NOT_OBJECT;
-    const text = JSON.stringify(json);
+    const text = textOf(json);
+    if (text === undefined) return NESTED;
     if (Buffer.byteLength(text) > BODY_BYTES_MAX) return TOO_LARGE;
     const appended = appendEvent({ request, siteId, json: json as JsonObject, text });
     if (appended instanceof FieldError) return failed(400, appended.message);
@@ -76,6 +78,16 @@ export function eventsBatchRoute(deps: RouteDeps, replies: Replies): Handle {
     const limit = limits.find(({ allowed }) => !allowed) ?? limits.at(-1);
     replies.json(response, 200, JSON.stringify({ status: 'success', data }), limit);
   };
+}
+
+/** Undefined where V8's stack ends before the nesting does: JSON.parse has no such limit. */
+function textOf(json: Json): string | undefined {
+  try {
+    return JSON.stringify(json);
+  } catch (error) {
+    if (error instanceof RangeError) return undefined;
+    throw error;
+  }
 }
 
 function failed(code: 400 | 413 | 429 | 503, message: string): Result {
