@@ -28,7 +28,11 @@ const UNSUPPORTED_PARAMS = new Set(['session_id', 'role']);
 const NATIVE_COMPRESSION = new Set(['compress', 'decompress']);
 
 /** Bounds that hold where the request doesn't set its own. */
-const DEFAULT_SETTINGS = { max_execution_time: '600', max_result_bytes: String(512 * 1024 * 1024) };
+const DEFAULT_SETTINGS = {
+  max_execution_time: '600',
+  max_result_bytes: String(512 * 1024 * 1024),
+  max_query_size: String(256 * 1024),
+};
 
 export function readQueryRequest({ method, params, headers, newQueryId }: RequestParts): QueryRequest {
   const settings = new Map<string, string>(Object.entries(DEFAULT_SETTINGS));
@@ -53,7 +57,11 @@ export function readQueryRequest({ method, params, headers, newQueryId }: Reques
   settings.delete('readonly');
 
   const database = params.get('database') ?? text(headers['x-clickhouse-database']) ?? '';
-  const setup = [`SET ${[...settings].map(([name, value]) => `${name} = ${quote(value)}`).join(', ')}`];
+  const parameters = [...settings].filter(([name]) => name.startsWith('param_'));
+  for (const [name] of parameters) settings.delete(name);
+  const setup = [set(settings)];
+  // A SET is a query as well, and a server's limit of a query does not count its parameters.
+  if (parameters.length > 0) setup.unshift('SET max_query_size = 0', set(parameters));
   if (database !== '') setup.unshift(`USE ${quoteIdentifier(database)}`);
   if (readonly !== undefined && readonly !== '0') setup.push(`SET readonly = ${quote(readonly)}`);
 
@@ -65,6 +73,10 @@ export function readQueryRequest({ method, params, headers, newQueryId }: Reques
     gzipAnswer:
       params.get('enable_http_compression') === '1' && /\bgzip\b/.test(text(headers['accept-encoding']) ?? ''),
   };
+}
+
+function set(settings: Iterable<readonly [string, string]>): string {
+  return `SET ${[...settings].map(([name, value]) => `${name} = ${quote(value)}`).join(', ')}`;
 }
 
 function text(header: string | string[] | undefined): string | undefined {

@@ -77,6 +77,18 @@ describe("ClickHouse's HTTP interface", () => {
     expect((await ask(clickhouse, 'SELECT {n:UInt8}')).status).not.toBe(200);
   });
 
+  it('takes parameters of any length, as a server does, and bounds the query alone', async () => {
+    const form = new FormData();
+    const long = "it's \\".repeat(200_000);
+    // As a server reads it: escaped like a value of TabSeparated.
+    form.set('param_long', long.replace(/\\/g, '\\\\'));
+    form.set('param_short', 'x');
+    form.set('query', 'SELECT length({long:String}), {short:String}');
+    expect(await (await ask(clickhouse, '', { body: form })).text()).toBe(`${long.length}\tx\n`);
+    const tooLong = await ask(clickhouse, '', { body: `SELECT '${'x'.repeat(256 * 1024)}'` });
+    expect([tooLong.status, await tooLong.text()]).toEqual([400, expect.stringContaining('Max query size exceeded')]);
+  });
+
   it('inserts bodies, packed ones too, and lets GET change nothing', async () => {
     await ask(clickhouse, 'CREATE TABLE t (a UInt8, b String) ENGINE = MergeTree ORDER BY a');
     await ask(clickhouse, 'INSERT INTO t FORMAT JSONCompactEachRow', { body: '[1,"one"]\n' });
