@@ -30,6 +30,10 @@ export interface Outbox {
 
 const BACKOFF_FIRST_MS = 200;
 const BACKOFF_LAST_MS = 30_000;
+/** Whatever Retry-After says. */
+const PAUSE_MAX_MS = 3_600_000;
+/** A timer of more ends at once. */
+export const TIMER_MAX_MS = 2 ** 31 - 1;
 
 /** A bounded queue with bounded concurrency. An identify goes alone: after all before it, before all after it. */
 export function createOutbox(deps: OutboxDeps): Outbox {
@@ -37,6 +41,7 @@ export function createOutbox(deps: OutboxDeps): Outbox {
   const waiting: QueuedCall[] = [...(store?.load() ?? [])];
   const sleepers = new Set<() => void>();
   let closed = false;
+  let closing: Promise<number> | undefined;
   /** Calls that are neither delivered nor refused, in the order they were taken, which is their number. */
   const open = new Map<QueuedCall, number>();
   const flushes = new Set<{ readonly upTo: number; readonly resolve: () => void }>();
@@ -122,7 +127,7 @@ export function createOutbox(deps: OutboxDeps): Outbox {
       wakeFlushes();
       failures = delivery.settled.length > 0 ? 0 : failures + 1;
       left = delivery.left;
-      if (left.length > 0) await pause(delivery.afterMs ?? backoffMs(failures));
+      if (left.length > 0 && !closed) await pause(delivery.afterMs ?? backoffMs(failures));
     }
     waiting.unshift(...left);
     underWay -= 1;
@@ -145,7 +150,7 @@ export function createOutbox(deps: OutboxDeps): Outbox {
         sleepers.delete(end);
         resolve();
       };
-      const timer = setTimeout(end, ms);
+      const timer = setTimeout(end, Math.min(ms, PAUSE_MAX_MS));
       sleepers.add(end);
     });
   }
@@ -155,6 +160,22 @@ export function createOutbox(deps: OutboxDeps): Outbox {
       flushes.add({ upTo: taken, resolve });
       schedule();
     });
+  }
+
+  async function close(withinMs: number): Promise<number> {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const late = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, Math.min(withinMs, TIMER_MAX_MS));
+    });
+    await Promise.race([flush(), late]);
+    clearTimeout(timer);
+    closed = true;
+    wakeFlushes();
+    for (const wake of sleepers) wake();
+    // What is under way ends within its time-out, and what it did is still written down.
+    await Promise.allSettled(sending);
+    store?.close();
+    return waiting.length;
   }
 
   schedule();
@@ -171,20 +192,6 @@ export function createOutbox(deps: OutboxDeps): Outbox {
       return true;
     },
     flush,
-    async close(withinMs) {
-      let timer: ReturnType<typeof setTimeout> | undefined;
-      const late = new Promise<void>((resolve) => {
-        timer = setTimeout(resolve, withinMs);
-      });
-      await Promise.race([flush(), late]);
-      clearTimeout(timer);
-      closed = true;
-      wakeFlushes();
-      for (const wake of sleepers) wake();
-      // What is under way ends within its time-out, and what it did is still written down.
-      await Promise.allSettled(sending);
-      store?.close();
-      return waiting.length;
-    },
+    close: (withinMs) => (closing ??= close(withinMs)),
   };
 }

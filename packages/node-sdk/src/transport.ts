@@ -34,7 +34,7 @@ export function createTransport({ url, apiKey, timeoutMs, fetch }: TransportOpti
     }
     const { status } = response;
     const seconds = Number(response.headers.get('retry-after') ?? Number.NaN);
-    const after = seconds >= 0 ? { afterMs: seconds * 1000 } : {};
+    const after = seconds > 0 ? { afterMs: seconds * 1000 } : {};
     if (status === 408 || status === 429 || status >= 500) {
       return { outcome: 'retry', reason: `status ${status}`, ...after };
     }

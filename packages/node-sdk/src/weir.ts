@@ -1,5 +1,5 @@
 import { type EventFields, type IdentityFields, type QueuedCall, toEventBody, type Undelivered } from './event.ts';
-import { createOutbox, type Outbox, type OutboxStore } from './outbox.ts';
+import { createOutbox, type Outbox, type OutboxStore, TIMER_MAX_MS } from './outbox.ts';
 import { createTransport } from './transport.ts';
 
 export interface WeirOptions {
@@ -67,13 +67,16 @@ export class Weir {
   async flush(withinMs?: number): Promise<void> {
     let timer: ReturnType<typeof setTimeout> | undefined;
     const late = new Promise<void>((resolve) => {
-      if (withinMs !== undefined) timer = setTimeout(resolve, withinMs);
+      if (withinMs !== undefined) timer = setTimeout(resolve, Math.min(withinMs, TIMER_MAX_MS));
     });
     await Promise.race([this.#outbox.flush(), late]);
     clearTimeout(timer);
   }
 
-  /** Flushes for at most this long, and stops. Resolves with the number of calls left unsent (in the store, where there is one). */
+  /**
+   * Flushes for at most this long, and stops when the attempts under way have ended. Resolves with the number of calls left unsent
+   * (in the store, where there is one). A second call is the first's.
+   */
   close(withinMs = 10_000): Promise<number> {
     return this.#outbox.close(withinMs);
   }

@@ -1,0 +1,79 @@
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { openQueueFile } from '../src/queue-file.ts';
+import { Weir } from '../src/weir.ts';
+
+describe('waits that end', () => {
+  let server: Server;
+  let requests: number;
+  let answer: (response: ServerResponse) => void;
+  let url: string;
+  beforeAll(async () => {
+    server = createServer((request, response) => {
+      requests += 1;
+      request.resume().once('end', () => answer(response));
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  });
+  beforeEach(() => {
+    requests = 0;
+  });
+  afterAll(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+
+  const refuse = (response: ServerResponse, retryAfter: string): unknown =>
+    response.writeHead(429, { 'retry-after': retryAfter }).end();
+
+  test('an answer after the close is waited for, its Retry-After is not', async () => {
+    const asked = new Promise<ServerResponse>((resolve) => {
+      answer = resolve;
+    });
+    const weir = new Weir({ url, apiKey: 'k' });
+    weir.track('unsent');
+    const response = await asked;
+    const flushed = weir.flush();
+    const closed = weir.close(1);
+    // Over once the client is closed.
+    await flushed;
+    refuse(response, '3600');
+    expect(await closed).toBe(1);
+  });
+
+  test.each([
+    ['2592000', 'a month, which no timer takes'],
+    ['0', 'nothing'],
+  ])('a Retry-After of %s, %s, is no reason to ask at once', async (retryAfter) => {
+    answer = (response) => refuse(response, retryAfter);
+    const weir = new Weir({ url, apiKey: 'k', random: () => 1 });
+    weir.track('unsent');
+    await weir.flush(300);
+    expect(requests).toBe(1);
+    expect(await weir.close(1)).toBe(1);
+  });
+
+  test('a close may wait for ever', async () => {
+    answer = (response) => response.end('{"status":"success"}');
+    const weir = new Weir({ url, apiKey: 'k', concurrency: 1 });
+    for (const name of ['first', 'second', 'third']) weir.track(name);
+    expect(await weir.close(Number.POSITIVE_INFINITY)).toBe(0);
+    expect(requests).toBe(3);
+  });
+
+  test('a second close is the first', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'weir-close-'));
+    answer = (response) => response.destroy();
+    const weir = new Weir({ url, apiKey: 'k', store: openQueueFile(join(folder, 'queue')) });
+    weir.track('unsent');
+    await once(server, 'request');
+    expect(await Promise.all([weir.close(1), weir.close(1)])).toEqual([1, 1]);
+    expect(await weir.close()).toBe(1);
+    rmSync(folder, { recursive: true });
+  });
+});
