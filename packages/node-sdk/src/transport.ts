@@ -13,14 +13,20 @@ export interface TransportOptions {
   readonly fetch: typeof fetch;
 }
 
-/** One attempt over HTTP, with fetch alone: the same on Node, Deno, Bun and edge runtimes. Never rejects. */
+/**
+ * One attempt over HTTP, with fetch alone: the same on Node, Deno, Bun and edge runtimes. Never rejects. A URL or a key that no
+ * request can be made of throws here: each attempt would fail as if the network did.
+ */
 export function createTransport({ url, apiKey, timeoutMs, fetch }: TransportOptions): Post {
-  const headers = { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' };
+  const base = baseOf(url);
+  const authorization = `Bearer ${apiKey}`.trim();
+  if (/[^ -~]/.test(authorization)) throw new TypeError('apiKey has characters that no key has');
+  const headers = { authorization, 'content-type': 'application/json' };
   return async (path, body) => {
     let response: Response;
     let text: string;
     try {
-      response = await fetch(new URL(path, url), {
+      response = await fetch(base + path, {
         method: 'POST',
         headers,
         body,
@@ -45,6 +51,15 @@ export function createTransport({ url, apiKey, timeoutMs, fetch }: TransportOpti
       ? { outcome: 'done', json, ...after }
       : { outcome: 'retry', reason: 'not an answer of Weir' };
   };
+}
+
+/** With the path that a proxy may have put before Weir's own. */
+function baseOf(url: string): string {
+  if (!/^https?:\/\//i.test(url) || !URL.canParse(url)) {
+    throw new TypeError(`url must be an http(s) URL, not "${url}"`);
+  }
+  const { origin, pathname } = new URL(url);
+  return origin + pathname.replace(/\/+$/, '');
 }
 
 function parseOrUndefined(text: string): unknown {

@@ -3,7 +3,7 @@ import { createOutbox, type Outbox, type OutboxStore, TIMER_MAX_MS } from './out
 import { createTransport } from './transport.ts';
 
 export interface WeirOptions {
-  /** Where Weir answers, for example https://weir.example.com. */
+  /** Where Weir answers, for example https://weir.example.com or https://example.com/weir. Anything but an http(s) URL throws. */
   readonly url: string;
   readonly apiKey: string;
   /**
