@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { Dimension } from './dimensions.ts';
 import { METRIC_SQL, type MetricName } from './metrics.ts';
 import { COUNT_HITS, COUNT_VISITS, reportParts, type Scope, type Statement, SUM_FOUND } from './report-sql.ts';
@@ -11,7 +12,7 @@ export interface BreakdownPage {
   readonly order: BreakdownOrder;
   readonly rowsMax: number;
   readonly skip: number;
-  /** Only these values: those that another period's rows are compared with. */
+  /** Only these values: those that another period's rows are compared with. By their digests: a server takes 128 KiB a parameter. */
   readonly values?: readonly string[];
 }
 
@@ -35,7 +36,7 @@ export function breakdownStatement(
         };
   const conditions = [
     ...(by.listsEmpty ? [] : ["name != ''"]),
-    ...(values === undefined ? [] : [`name IN ${parameters.put('values', 'Array(String)', values)}`]),
+    ...(values === undefined ? [] : [`hex(MD5(name)) IN ${parameters.put('md5s', 'Array(String)', values.map(md5))}`]),
   ];
   const sql = `${tables}
 SELECT name, ${SUM_FOUND}
@@ -56,4 +57,8 @@ ${conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}\n`}GROUP BY 
 ORDER BY ${METRIC_SQL[order.metric]} ${order.direction.toUpperCase()} NULLS LAST, name
 LIMIT ${parameters.put('rows', 'UInt32', rowsMax)} OFFSET ${parameters.put('skip', 'UInt32', skip)}`;
   return { sql, params: parameters.values };
+}
+
+function md5(value: string): string {
+  return createHash('md5').update(value).digest('hex').toUpperCase();
 }
