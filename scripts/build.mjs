@@ -9,7 +9,7 @@ import { buildSnippet, printSizes } from './build-snippet.mjs';
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 
 /** Packages with a native part stay in node_modules; all others go into the bundle, which loads in a third of the time. */
-const NATIVE = ['lmdb', 'lz4-napi', 'chdb'];
+const NATIVE = ['lmdb', 'lz4-napi', 'chdb', 'fs-native-extensions'];
 /** CommonJS packages in an ESM bundle ask for Node's own modules by `require`. */
 const REQUIRE =
   "import { createRequire as weirCreateRequire } from 'node:module'; const require = weirCreateRequire(import.meta.url);";

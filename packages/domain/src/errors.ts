@@ -15,7 +15,9 @@ export type DependencyErrorCode =
   /** ClickHouse read the statement or the rows and refused them: repeating changes nothing. */
   | 'analytics_refused'
   /** Another process group holds the data folder. */
-  | 'data_folder_in_use';
+  | 'data_folder_in_use'
+  /** The data folder can't be made, written or locked. */
+  | 'data_folder_unusable';
 
 /** A dependency that failed in a known way. `code` is for programs, `message` for people, `cause` is the library's error. */
 export class DependencyError extends Error {

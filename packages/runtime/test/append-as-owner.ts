@@ -1,0 +1,24 @@
+import { join } from 'node:path';
+import { openLmdbEventLog } from '@weir/adapters/lmdb-event-log';
+import { takeDataFolder } from '../src/data-folder.ts';
+
+/** A process to be killed: `append-as-owner.ts FOLDER NAME` takes the folder and prints `offset value` for each acknowledged record. */
+async function main(folder: string, name: string): Promise<void> {
+  await takeDataFolder(folder);
+  const retentionMs = () => 3600_000;
+  const log = await openLmdbEventLog({ folder: join(folder, 'log'), partitions: 1, clock: Date.now, retentionMs });
+  let next = 0;
+  const appendOn = async (): Promise<never> => {
+    for (;;) {
+      const value = `${name}-${next++}.`;
+      const [outcome] = await log.append('t', [{ partition: 0, value: Buffer.from(value) }]);
+      if (outcome?.status === 'stored') process.stdout.write(`${outcome.offset} ${value}\n`);
+    }
+  };
+  await Promise.all(Array.from({ length: 10 }, appendOn));
+}
+
+main(process.argv[2] ?? '', process.argv[3] ?? '').catch((error: { code?: string; message: string }) => {
+  process.stderr.write(`${error.code}: ${error.message}\n`);
+  process.exit(1);
+});
