@@ -39,6 +39,9 @@ const INSERT_SETTINGS = {
   // A property that looks like a date stays the text that was sent.
   input_format_try_infer_dates: 0,
   input_format_try_infer_datetimes: 0,
+  // `[true, "red"]` stays what was sent, and does not become two texts.
+  input_format_json_read_bools_as_strings: 0,
+  input_format_json_read_numbers_as_strings: 0,
   // `{"a.b": 1, "a": {"b": 2}}` is one path twice to ClickHouse, and no reason to lose the row.
   type_json_skip_duplicated_paths: 1,
   max_insert_block_size: String(INSERT_ROWS_MAX),

@@ -17,6 +17,13 @@ async function insert(...rows: Parameters<typeof batch>[1]): Promise<void> {
 }
 
 describe('tables.md, events', () => {
+  it('arrays of several types stay what was sent', async () => {
+    const properties = { list: ['sku-1', true, 'red'], mixed: ['x', 1, 2.5, null, false] };
+    await insert({ site_id: 'a', properties });
+    const sql = "SELECT toString(properties) AS text FROM events WHERE site_id = 'a'";
+    expect(await query(sql)).toEqual([{ text: JSON.stringify(properties) }]);
+  });
+
   it('"`properties.plan` works in SQL"', async () => {
     await insert({
       site_id: 'p',

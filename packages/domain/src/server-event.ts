@@ -2,7 +2,7 @@ import schema from '../../../schemas/server-event.schema.json' with { type: 'jso
 import { isSent, sent, sentValue } from './aliases.ts';
 import { pageContext, pickContext, type ServerContext } from './context.ts';
 import { FieldError } from './field-error.ts';
-import type { JsonObject } from './json.ts';
+import type { Json, JsonObject } from './json.ts';
 import { toFieldError, validator } from './json-schema.ts';
 import { brokenPropertiesRule } from './properties.ts';
 import { parseTimestamp, TIMESTAMP_RULE } from './timestamp.ts';
@@ -45,7 +45,7 @@ export function checkServerEvent(body: JsonObject): ServerEventFields | FieldErr
   const fields = {
     name: sent(body.name, body.event_name),
     value: sent(body.value, body.event_value),
-    properties: sentValue(body.properties, body.metadata, body.event_properties),
+    properties: sentProperties(body),
     visitor_id: sent(body.visitor_id, body.visitorId),
     session_id: sent(body.session_id, body.sessionId),
     user_id: sent(body.user_id, body.userId),
@@ -64,6 +64,11 @@ export function checkServerEvent(body: JsonObject): ServerEventFields | FieldErr
     return new FieldError('timestamp', TIMESTAMP_RULE);
   }
   return checked;
+}
+
+/** The custom properties, under whichever of their names they were sent. */
+export function sentProperties(body: JsonObject): Json | undefined {
+  return sentValue(body.properties, body.metadata, body.event_properties);
 }
 
 export function readServerEvent(body: JsonObject): ServerEvent | FieldError {

@@ -1,4 +1,5 @@
 import { type ClickId, clickIdOf } from '@weir/domain/click-id';
+import { cutChars } from '@weir/domain/context';
 import { cachedByCut } from './cached-by-cut.ts';
 import { NO_TAGS, type Tags } from './hit.ts';
 import { jsonText } from './json-text.ts';
@@ -43,7 +44,7 @@ function parsePageUrl(url: string, cut: QueryCut | undefined): PageUrl {
 }
 
 function tagsOf(query: URLSearchParams): Tags {
-  const tag = (name: string) => (query.get(name) ?? '').slice(0, TAG_CHARS_MAX);
+  const tag = (name: string) => cutChars(query.get(name) ?? '', TAG_CHARS_MAX);
   const tags: Tags = {
     utmSource: tag('utm_source'),
     utmMedium: tag('utm_medium'),

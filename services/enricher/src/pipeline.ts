@@ -79,7 +79,7 @@ export function createEnrichment({ registry, geo, logId, clock }: EnrichmentDeps
       return bareLine(endedLine(hit, 'identify', 'unlink', '', toUnlinkDetail(hit.siteId, hit.userId)), texts);
     }
     if (hit.identity === undefined) return rowLine(hit, texts);
-    return bareLine(endedLine(hit, 'identify', '', '', toProfileDetail(hit.siteId, hit.identity)), texts);
+    return bareLine(endedLine(hit, 'identify', '', '', toProfileDetail(hit, hit.identity)), texts);
   }
 
   return {

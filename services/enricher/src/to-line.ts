@@ -1,7 +1,10 @@
+import type { Json, JsonObject } from '@weir/domain/json';
 import type { DropReason, IdentifyReason, Outcome } from '@weir/domain/outcome';
+import { sentProperties } from '@weir/domain/server-event';
 import { NO_NAMES } from './agent-names.ts';
+import { exactJson } from './exact-json.ts';
 import type { Hit } from './hit.ts';
-import { jsonText, jsonValue } from './json-text.ts';
+import { jsonText } from './json-text.ts';
 import { NOWHERE } from './place-text.ts';
 
 /**
@@ -74,10 +77,13 @@ function eventDetailJson({ linked, visitorId, sessionId, sessionSent, numberText
 }
 
 /** Columns `value` to `properties`. */
-function valueJson({ value, valueText, properties }: Hit): string {
+function valueJson({ value, valueText, properties, kind, raw }: Hit): string {
   if (value === undefined && valueText === '' && properties === undefined) return 'null,"",{}';
-  return `${value ?? 'null'},${jsonText(valueText)},${properties === undefined ? '{}' : jsonValue(properties)}`;
+  const sentAs = kind === 'collect' ? sentCollectProperties : sentProperties;
+  return `${value ?? 'null'},${jsonText(valueText)},${properties === undefined ? '{}' : exactJson(properties, raw, sentAs)}`;
 }
+
+const sentCollectProperties = (body: JsonObject): Json | undefined => body.event_properties;
 
 export function bareLine(line: BareLine, texts: LineTexts): string {
   return `["${line.outcome}","${line.reason}",${jsonText(line.ruleId)},${jsonText(line.siteId)},"${line.eventId}","${

@@ -1,5 +1,8 @@
 import type { Identity } from '@weir/domain/identity';
+import type { Json, JsonObject } from '@weir/domain/json';
 import { profileId } from '@weir/domain/profile-id';
+import { exactJson } from './exact-json.ts';
+import type { Hit } from './hit.ts';
 import { jsonValue } from './json-text.ts';
 
 /** Column `detail` of an unlink. */
@@ -8,9 +11,9 @@ export function toUnlinkDetail(siteId: string, userId: string): string {
 }
 
 /** Column `detail` of an identify (records-columns.ts): only the fields that were sent. */
-export function toProfileDetail(siteId: string, identity: Identity): string {
+export function toProfileDetail({ siteId, kind, raw }: Hit, identity: Identity): string {
   const { userId, email, name, image, paymentCustomerId, traits } = identity;
-  return jsonValue({
+  const detail = {
     profile_id: profileId(siteId, userId),
     user_id: userId,
     ...(email === '' ? {} : { email }),
@@ -18,5 +21,7 @@ export function toProfileDetail(siteId: string, identity: Identity): string {
     ...(image === '' ? {} : { image }),
     ...(Object.keys(traits).length === 0 ? {} : { traits }),
     ...(paymentCustomerId === '' ? {} : { payment_customer_id: paymentCustomerId }),
-  });
+  };
+  const traitsSentIn = (body: JsonObject): Json | undefined => (kind === 'collect' ? body.identity : body);
+  return exactJson(detail, raw, (body) => ({ traits: traitsSentIn(body) ?? null }));
 }

@@ -94,6 +94,11 @@ describe('referrers', () => {
 });
 
 describe('tags and click IDs', () => {
+  test('a tag is cut to 255 chars, which are code points', () => {
+    const tag = encodeURIComponent('😀'.repeat(256));
+    expect(of(`${PAGE}?utm_source=${tag}`, '')).toEqual(['Unassigned', '😀'.repeat(255)]);
+  });
+
   test.each([
     ['?utm_source=Google&utm_medium=cpc', 'Paid Search', 'Google'],
     ['?utm_source=fb&utm_medium=paid_social', 'Paid Social', 'Facebook'],
