@@ -5,11 +5,14 @@ const VALUE_CHARS_MAX = 1024;
 
 /** What the value of an exclusion rule must be (decisions.md, Exclusion rules); `undefined` where it is all right. */
 export function exclusionValueProblem(type: ExclusionType, value: string): string | undefined {
-  if (type === 'bots') return value === '' || value === 'true' ? undefined : 'value of a bots rule must be left out';
+  if (type === 'bots') return ALL_BOTS.test(value) ? undefined : 'value of a bots rule must be left out';
   if (value === '') return 'value is required';
   if ([...value].length > VALUE_CHARS_MAX) return `value must be at most ${VALUE_CHARS_MAX} chars`;
   return RULES[type].test(value) ? undefined : `value of a rule of type ${type} must be ${RULES[type].what}`;
 }
+
+/** Ways to say that all are meant, which is all that the rule can mean. */
+const ALL_BOTS = /^(|\*|all|true)$/i;
 
 const RULES: Readonly<Record<Exclude<ExclusionType, 'bots'>, { test(value: string): boolean; readonly what: string }>> =
   {
@@ -18,7 +21,7 @@ const RULES: Readonly<Record<Exclude<ExclusionType, 'bots'>, { test(value: strin
       what: 'an IP address or a CIDR such as 192.0.2.0/24',
     },
     path: {
-      test: (value) => /^[/*]/.test(value) && !/\s/.test(value),
+      test: (value) => /^[/*]\P{Cc}*$/u.test(value),
       what: 'a glob that begins with / or *, such as /admin/*',
     },
     hostname: {

@@ -1,5 +1,6 @@
 import { compileAddressRules } from './exclusion-addresses.ts';
 import { compileGlobs, keepFirst, memoised } from './exclusion-globs.ts';
+import { spellHostname, spellPath } from './exclusion-spelling.ts';
 import type { DropReason } from './outcome.ts';
 import type { ExclusionRule, ExclusionType } from './site.ts';
 
@@ -34,8 +35,10 @@ export function compileExclusions(rules: readonly ExclusionRule[]): ExclusionMat
   };
 
   const address = compileAddressRules(of('ip'));
-  const path = memoised(compileGlobs(of('path'), (value) => value));
-  const hostname = compileGlobs(of('hostname'), lower);
+  const paths = compileGlobs(of('path'), spellPath);
+  const path = memoised((pathname) => paths(spellPath(pathname)));
+  const hostnames = compileGlobs(of('hostname'), spellHostname);
+  const hostname = memoised((host) => hostnames(spellHostname(host)));
   const countries = byText('country', (value) => value.trim().toUpperCase());
   const agents = of('user_agent').map((rule) => ({ rule, part: lower(rule.value) }));
   const agent = memoised((userAgent) => {
@@ -48,7 +51,7 @@ export function compileExclusions(rules: readonly ExclusionRule[]): ExclusionMat
   return (subject) =>
     address(subject.ip) ??
     path(subject.pathname) ??
-    hostname(lower(subject.hostname)) ??
+    hostname(subject.hostname) ??
     countries.get(subject.country) ??
     (agents.length === 0 ? undefined : agent(subject.userAgent)) ??
     visitors.get(subject.visitorId) ??

@@ -84,6 +84,15 @@ describe('of several rules of one type the most specific is counted', () => {
     ['hostname', ['*.example.com', 'A.example.com'], { hostname: 'a.EXAMPLE.com' }, 'A.example.com'],
     ['hostname', ['*.example.com'], { hostname: 'b.example.com' }, '*.example.com'],
     ['hostname', ['*.example.com'], { hostname: 'example.com' }, undefined],
+    ['hostname', ['*.例え.jp', 'example.com'], { hostname: 'a.xn--r8jz45g.jp' }, '*.例え.jp'],
+    ['hostname', ['münchen.de'], { hostname: 'München.de' }, 'münchen.de'],
+    ['hostname', ['example.com'], { hostname: 'example.com.' }, 'example.com'],
+    ['path', ['/ä/*', '/b c'], { pathname: '/%C3%A4/x' }, '/ä/*'],
+    ['path', ['/%C3%A4/*'], { pathname: '/ä/x' }, '/%C3%A4/*'],
+    ['path', ['/b c'], { pathname: '/b%20c' }, '/b c'],
+    ['path', ['/admin*'], { pathname: '/%61dmin/x' }, '/admin*'],
+    ['path', ['/%zz*'], { pathname: '/%zz/%C3%A4' }, '/%zz*'],
+    ['path', ['/a/*'], { pathname: '/a%2Fb' }, undefined],
     ['user_agent', ['Chrome', 'Firefox'], { userAgent: 'Mozilla/5.0 firefox/130' }, 'Firefox'],
   ] as const)('%s %j: %j', (type, values, subject, expected) => {
     const matches = compileExclusions(values.map((value) => rule(type, value)));
@@ -114,9 +123,12 @@ test.each([
   ['country', 'Germany', expect.stringContaining('alpha-2')],
   ['path', ' ', expect.stringContaining('begins with / or *')],
   ['path', `/${'x'.repeat(1024)}`, 'value must be at most 1024 chars'],
+  ['path', '/a\nb', expect.stringContaining('begins with / or *')],
+  ['path', '/sp ace/*', undefined],
   ['visitor', '', 'value is required'],
   ['bots', 'no', 'value of a bots rule must be left out'],
   ['bots', '', undefined],
+  ['bots', '*', undefined],
   ['ip', '2001:db8::/32', undefined],
 ] as const)('a rule %s "%s": %s', (type, value, problem) => {
   expect(exclusionValueProblem(type, value)).toEqual(problem);
