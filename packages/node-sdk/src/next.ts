@@ -20,17 +20,19 @@ export function visitOf(weir: Weir, request: Request, { ip }: RequestVisitOption
   });
 }
 
-/** Wraps a Next route handler or middleware: what it tracked is on its way out before the runtime may stop it. */
+/** Wraps a Next route handler or middleware: what it tracked, before it threw too, is on its way out before the runtime may stop it. */
 export function withWeir<Context extends { waitUntil?: (work: Promise<unknown>) => void }, Answer>(
   weir: Weir,
   handle: (request: Request, visit: Visit, context: Context) => Answer | Promise<Answer>,
   options?: (request: Request) => RequestVisitOptions,
 ): (request: Request, context: Context) => Promise<Answer> {
   return async (request, context) => {
-    const answer = await handle(request, visitOf(weir, request, options?.(request)), context);
-    // A Weir that is away must not hold up an answer for long: what is unsent goes out with the next request's.
-    if (context?.waitUntil === undefined) await weir.flush(FLUSH_WITHIN_MS);
-    else context.waitUntil(weir.flush(FLUSH_WITHIN_MS));
-    return answer;
+    try {
+      return await handle(request, visitOf(weir, request, options?.(request)), context);
+    } finally {
+      // A Weir that is away must not hold up an answer for long: what is unsent goes out with the next request's.
+      if (context?.waitUntil === undefined) await weir.flush(FLUSH_WITHIN_MS);
+      else context.waitUntil(weir.flush(FLUSH_WITHIN_MS));
+    }
   };
 }

@@ -63,12 +63,36 @@ describe('events out of a visitor’s request', () => {
     expect(await rowOf('from next', 2)).toMatchObject({ visitor_id: '1'.repeat(30), hostname: 'shop.example' });
   });
 
+  test('a handler that throws: what it tracked before is flushed too, and what it threw goes on', async () => {
+    let answered = 0;
+    const counting: typeof fetch = async (input, init) => {
+      const answer = await fetch(input, init);
+      answered += 1;
+      return answer;
+    };
+    const { key } = await server.client.createKey(siteId);
+    const own = new Weir({ url: server.url, apiKey: key, fetch: counting });
+    const request = new Request('https://shop.example/api/buy');
+    const handler = withWeir(own, (_request, visit): Response => {
+      visit.track('before an error');
+      throw new Error('out of stock');
+    });
+    await expect(handler(request, {})).rejects.toThrow('out of stock');
+    expect(answered).toBe(1);
+    const works: Promise<unknown>[] = [];
+    await expect(handler(request, { waitUntil: (work) => works.push(work) })).rejects.toThrow('out of stock');
+    expect(works).toHaveLength(1);
+    await Promise.all(works);
+    expect(answered).toBe(2);
+    await own.close();
+  });
+
   test('a request without the snippet’s cookie is anonymous, and identifies nobody', async () => {
     const handler = withWeir(weir, (_request, visit) => {
       visit.track('anonymous');
       return visit.identify('nobody');
     });
     expect(await handler(new Request('https://shop.example/'), {})).toBe(false);
-    expect(await rowOf('anonymous', 3)).toMatchObject({ visitor_id: '', session_id: '' });
+    expect(await rowOf('anonymous', 5)).toMatchObject({ visitor_id: '', session_id: '' });
   });
 });
