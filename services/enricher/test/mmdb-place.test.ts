@@ -31,6 +31,8 @@ describe('the flat layout', () => {
       { country_code: 'US', state1: 'California', city: 'Mountain View' },
       { region: 'US-CA', city: 'Mountain View' },
     ],
+    [{ country_code: 'TW', state1: 'Taiwan', city: 'Taichung' }, { region: 'TW-TXG' }],
+    [{ country_code: 'US', state1: '', city: 'Washington' }, { region: '' }],
     [{ country_code: 'DE', timezone: '', ...berlin }, { timezone: 'Europe/Berlin' }],
     [{ country_code: 'DE', timezone: '+02:00', ...berlin }, { timezone: 'Europe/Berlin' }],
     [{ country_code: 'DE', timezone: 'Europe/Busingen' }, { timezone: 'Europe/Busingen' }],

@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { NO_PLACE } from '../src/geo/geo-lookup.ts';
 import { type Geo, openGeo } from '../src/geo/open-geo.ts';
-import { regionCode } from '../src/geo/region-code.ts';
 import { createPlaces } from '../src/place-text.ts';
 import { bitsOf, buildMmdb, IPV4_IN_IPV6, type MmdbContent, type MmdbValue } from './mmdb-builder.ts';
 
@@ -133,17 +132,4 @@ test('at the start a bad file is a wrong setting', async () => {
   writeFileSync(path, 'not a database');
   await expect(openGeo({ database: path })).rejects.toThrow(/GEOIP_DATABASE/);
   await expect(openGeo({ database: join(folder, 'none') })).rejects.toThrow(/GEOIP_DATABASE/);
-});
-
-test.each([
-  ['US', 'California', 'US-CA'],
-  ['DE', 'Bavaria', 'DE-BY'],
-  ['DE', 'State of Berlin', 'DE-BE'],
-  ['CN', 'Beijing', 'CN-BJ'],
-  ['IT', 'Lombardy', 'IT-25'],
-  ['KR', 'Seoul', 'KR-11'],
-  ['XX', 'Nowhere', ''],
-  ['US', '', ''],
-])('region of %s %s: "%s"', (country, name, code) => {
-  expect(regionCode(country, name)).toBe(code);
 });

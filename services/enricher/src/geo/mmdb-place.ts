@@ -30,10 +30,15 @@ function fromFlat(record: FlatRecord): Place {
   const country = countryCode(record.country_code);
   return {
     country,
-    region: regionCode(country, text(record.state1)),
+    region: flatRegion(country, text(record.state1), text(record.city)),
     city: text(record.city),
     timezone: zoneName(record.timezone) || timezoneAt(record.latitude, record.longitude),
   };
+}
+
+/** Some give a part of the world that ISO 3166-2 doesn't know ("Taiwan", "Central Serbia"): there the city may tell. */
+function flatRegion(country: string, state: string, city: string): string {
+  return state === '' ? '' : regionCode(country, state) || regionCode(country, city);
 }
 
 function fromNested({ country: of, subdivisions, city, location }: NestedRecord): Place {

@@ -1,21 +1,34 @@
+import { BoundedCache } from '@weir/domain/bounded-cache';
 import regions from '../../lists/regions.json';
+import { kindOf, plainName, withoutKind } from './region-name.ts';
 
-/** Per country: `name=code` pairs. Names are ISO 3166-2's and, in English, the Unicode CLDR's, as `plain` spells them. */
+/** Per country: `name=code` pairs, as `lists/write-regions.ts` writes them. */
 const PACKED: Readonly<Record<string, string>> = regions;
 
-/** Words that one list gives and another leaves out. */
-const KINDS =
-  /\b(?:province|region|state|district|governorate|county|oblast|krai|kray|republic|municipality|prefecture|division|department|city|capital|metropolitan|autonomous|territory|emirate|voivodeship|canton|special|administrative|of|the|and|grad|d c|f d)\b/g;
-
 const unpacked = new Map<string, ReadonlyMap<string, string>>();
+
+/** The bundled data has 4,000 names. */
+const NAMES_MAX = 10_000;
+const found = new BoundedCache<string>(NAMES_MAX);
 
 /** The ISO 3166-2 code (`DE-BY`) of a region that the data only names (`Bavaria`); empty where no list knows the name. */
 export function regionCode(country: string, name: string): string {
   if (name === '') return '';
+  const key = `${country}|${name}`;
+  const known = found.get(key);
+  if (known !== undefined) return known;
+  const code = findCode(country, name);
+  found.set(key, code);
+  return code;
+}
+
+function findCode(country: string, name: string): string {
   const codes = codesOf(country);
-  const full = plain(name);
-  const code = codes.get(full) ?? codes.get(withoutKind(full));
-  return code === undefined ? '' : `${country}-${code}`;
+  const full = plainName(name);
+  const bare = withoutKind(full);
+  // A bare name stands in the list only where it can be no other region; of the others one has to say its kind.
+  const code = codes.get(full) ?? codes.get(`${kindOf(full)}:${bare}`) ?? codes.get(`:${bare}`) ?? '';
+  return code === '' ? '' : `${country}-${code}`;
 }
 
 function codesOf(country: string): ReadonlyMap<string, string> {
@@ -25,17 +38,4 @@ function codesOf(country: string): ReadonlyMap<string, string> {
   const codes = new Map(pairs);
   unpacked.set(country, codes);
   return codes;
-}
-
-/** Lower case, without marks and punctuation. */
-export function plain(name: string): string {
-  const letters = name.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase();
-  return letters
-    .replace(/\(.*?\)/g, ' ')
-    .replace(/[^a-z0-9]+/g, ' ')
-    .trim();
-}
-
-export function withoutKind(plainName: string): string {
-  return plainName.replace(KINDS, ' ').replace(/\s+/g, ' ').trim();
 }

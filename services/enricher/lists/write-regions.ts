@@ -1,0 +1,154 @@
+/**
+ * Writes regions.json from the data of the Python package iso3166-2 (MIT) and our own region-names.json:
+ *
+ *     npx tsx services/enricher/lists/write-regions.ts PATH/iso3166_2/iso3166-2.json
+ */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { kindOf, plainName, type RegionKind, withoutKind } from '../src/geo/region-name.ts';
+
+interface Entry {
+  readonly name: string;
+  readonly localOtherName: string | null;
+  readonly type: string;
+  readonly parentCode: string | null;
+}
+
+interface Claim {
+  readonly code: string;
+  readonly kind: RegionKind;
+  readonly full: string;
+}
+
+/** Where files name regions of the first level, a name of the second one means the region around it: Valencia, ES-VC. */
+const LIFTED = new Set('BD BE BF CZ EE ES FJ FR GB GN IE IS IT LK LT MA MW PH UG'.split(' '));
+
+/** One name, two regions: what DB-IP's data means by it, going by where it puts the addresses (June 2026). */
+const AMBIGUOUS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  // La Plata and the suburbs; the city is "Buenos Aires F.D.".
+  AR: { 'Buenos Aires': 'B', 'Buenos Aires F.D.': 'C' },
+  // Bozhurishte, Samokov, Botevgrad; the city is "Sofia-grad".
+  BG: { Sofia: '23', 'Sofia-grad': '22', 'Sofia-Capital': '22' },
+  // Zhdanovichy, Borisov; the city is "Minsk City".
+  BY: { Minsk: 'MI' },
+  // "County of Zagreb" is the other one.
+  HR: { Zagreb: '21' },
+  // The provinces. ISO gives their names to the islands around them too.
+  ID: { Maluku: 'MA', Papua: 'PA', 'West Papua': 'PB' },
+  // "Almaty Oblysy" is the region by its name, though 93 of 100 of its addresses are in the city.
+  KZ: { Almaty: '75', 'Almaty Region': '19', 'Almaty Oblysy': '19' },
+  // Vang Vieng.
+  LA: { Vientiane: 'VI', 'Vientiane Prefecture': 'VT' },
+  // Tlalnepantla, Toluca.
+  MX: { Mexico: 'MEX', 'Mexico City': 'CMX' },
+  // San Borja, Miraflores, San Isidro: "Lima region" is the city too.
+  PE: { Lima: 'LMA', 'Lima Province': 'LMA', 'Lima region': 'LMA' },
+  // Gorno-Altaysk; the other one is "Altay Kray".
+  RU: { Moscow: 'MOW', Altai: 'AL', 'Altai Republic': 'AL' },
+  // Hatne, Boryspil, Bila Tserkva; the city is "Kyiv City".
+  UA: { Kyiv: '32', 'Kyiv City': '30' },
+  // "Toshkent" is Qibray.
+  UZ: { Tashkent: 'TK', Toshkent: 'TO' },
+};
+
+const CITY_TYPE = /city|capital (?!territory)|capital$|federal (?:district|entity)|town|^special municipality/i;
+
+/** The names of a region, the one that counts most first: ISO's, the English ones, those of other languages. */
+function namesOf({ name, localOtherName }: Entry): readonly (readonly string[])[] {
+  const others = (localOtherName ?? '').split(/(?<=\)), /);
+  const english = others.filter((other) => other.endsWith('(eng)'));
+  const [head, ...tail] = name.split(', ');
+  // "Praha, Hlavní město", and "Trentino-Alto Adige, Trentino-Südtirol".
+  const turned =
+    tail.length === 0 ? [] : [head ?? '', `${tail.join(' ')} ${head}`, ...tail.filter((part) => /^\p{Lu}/u.test(part))];
+  return [[name, ...turned, ...name.split(/ ?\/ ?/)], english, others].map((names) =>
+    names
+      .filter((text) => /\p{Script=Latin}/u.test(text.replace(/\([^()]*\)$/, '')) && !/^the /i.test(text))
+      .map(plainName)
+      .filter((text) => withoutKind(text) !== ''),
+  );
+}
+
+/** Of one level, by how much they count. */
+function claimsOf(
+  country: string,
+  entries: Readonly<Record<string, Entry>>,
+  level: 1 | 2,
+): readonly (readonly Claim[])[] {
+  const tiers: Claim[][] = [[], [], []];
+  for (const [iso, entry] of Object.entries(entries)) {
+    if ((entry.parentCode === null ? 1 : 2) !== level) continue;
+    const code = (LIFTED.has(country) ? (entry.parentCode ?? iso) : iso).slice(3);
+    const kind = CITY_TYPE.test(entry.type) ? 'city' : 'area';
+    namesOf(entry).forEach((names, tier) => {
+      for (const full of names) tiers[tier]?.push({ code, kind, full });
+    });
+  }
+  return tiers;
+}
+
+const SHARED = '?';
+
+function add(known: Map<string, string>, claims: readonly Claim[], keyOf: (claim: Claim) => string): void {
+  const found = new Map<string, string>();
+  for (const claim of claims) {
+    const key = keyOf(claim);
+    found.set(key, (found.get(key) ?? claim.code) === claim.code ? claim.code : SHARED);
+  }
+  for (const [key, code] of found) if (!known.has(key)) known.set(key, code);
+}
+
+function codesOf(
+  country: string,
+  entries: Readonly<Record<string, Entry>>,
+  own: Readonly<Record<string, string>>,
+): string {
+  const known = new Map<string, string>();
+  for (const [name, code] of Object.entries(own)) {
+    const full = plainName(name);
+    known.set(full, code);
+    if (kindOf(full) === undefined && !(name in (AMBIGUOUS[country] ?? {}))) known.set(`:${withoutKind(full)}`, code);
+  }
+  for (const level of [1, 2] as const) {
+    const tiers = claimsOf(country, entries, level);
+    const taken = new Map<string, Set<string>>();
+    for (const { full, code } of tiers.flat()) {
+      const bare = withoutKind(full);
+      taken.set(bare, (taken.get(bare) ?? new Set()).add(code));
+    }
+    for (const claims of tiers) {
+      add(known, claims, ({ full }) => full);
+      // "Almaty Region" is not the city Almaty, even where the list has no region of that name.
+      const alone = ({ full, kind }: Claim) => kind === 'area' && taken.get(withoutKind(full))?.size === 1;
+      add(known, claims.filter(alone), ({ full }) => `:${withoutKind(full)}`);
+      add(
+        known,
+        claims.filter((claim) => !alone(claim)),
+        ({ full, kind }) => `${kind}:${withoutKind(full)}`,
+      );
+    }
+  }
+  for (const [key, code] of known) {
+    const same =
+      !key.includes(':') &&
+      known.get(`:${withoutKind(key)}`) === code &&
+      !known.has(`${kindOf(key)}:${withoutKind(key)}`);
+    if (same || code === SHARED) known.delete(key);
+  }
+  return [...known]
+    .map(([key, code]) => `${key}=${code}`)
+    .sort()
+    .join('|');
+}
+
+const [path] = process.argv.slice(2);
+if (path === undefined) throw new Error('which iso3166-2.json?');
+const read = (file: string | URL) => JSON.parse(readFileSync(file, 'utf8'));
+const iso: Readonly<Record<string, Readonly<Record<string, Entry>>>> = read(path);
+const own: Readonly<Record<string, Readonly<Record<string, string>>>> = read(
+  new URL('region-names.json', import.meta.url),
+);
+const written = Object.entries(iso).map(
+  ([country, entries]) => [country, codesOf(country, entries, { ...own[country], ...AMBIGUOUS[country] })] as const,
+);
+const lists = Object.fromEntries(written.filter(([, codes]) => codes !== ''));
+writeFileSync(new URL('regions.json', import.meta.url), `${JSON.stringify(lists, null, 2)}\n`);
