@@ -215,12 +215,12 @@ FROM
     SELECT
         site_id,
         profile_id,
-        any(profiles_latest.user_id) AS user_id,
+        toString(any(profiles_latest.user_id)) AS user_id,
         ifNull(argMaxMerge(profiles_latest.email), '') AS email,
         ifNull(argMaxMerge(profiles_latest.name), '') AS name,
         ifNull(argMaxMerge(profiles_latest.image), '') AS image,
-        min(profiles_latest.first_seen_at) AS first_seen_at,
-        max(profiles_latest.last_seen_at) AS last_seen_at
+        toDateTime64(min(profiles_latest.first_seen_at), 3, 'UTC') AS first_seen_at,
+        toDateTime64(max(profiles_latest.last_seen_at), 3, 'UTC') AS last_seen_at
     FROM profiles_latest
     GROUP BY site_id, profile_id
 ) AS identified
@@ -259,7 +259,8 @@ INNER JOIN
         ) AS linked
         LEFT JOIN
         (
-            SELECT site_id, visitor_id, min(visitors_seen.first_seen_at) AS first_seen_at, max(visitors_seen.last_seen_at) AS last_seen_at
+            SELECT site_id, visitor_id, toDateTime64(min(visitors_seen.first_seen_at), 3, 'UTC') AS first_seen_at,
+                toDateTime64(max(visitors_seen.last_seen_at), 3, 'UTC') AS last_seen_at
             FROM visitors_seen
             GROUP BY site_id, visitor_id
         ) AS seen ON seen.site_id = linked.site_id AND seen.visitor_id = linked.visitor_id

@@ -12,7 +12,8 @@ SELECT
     head[1] AS visitor_id,
     started_at,
     ended_at,
-    toUInt32(dateDiff('second', started_at, ended_at)) AS duration_seconds,
+    -- Whole seconds that went by; dateDiff counts how often the clock's second changed.
+    toUInt32(intDiv(toUnixTimestamp64Milli(ended_at) - toUnixTimestamp64Milli(started_at), 1000)) AS duration_seconds,
     pageviews,
     events,
     entry_path,
@@ -37,8 +38,8 @@ FROM
     SELECT
         site_id,
         transform(session_fragments.session_id, moved.1, moved.2) AS session_id,
-        min(session_fragments.started_at) AS started_at,
-        max(session_fragments.ended_at) AS ended_at,
+        toDateTime64(min(session_fragments.started_at), 3, 'UTC') AS started_at,
+        toDateTime64(max(session_fragments.ended_at), 3, 'UTC') AS ended_at,
         sum(session_fragments.pageviews) AS pageviews,
         sum(session_fragments.events) AS events,
         argMinMerge(session_fragments.entry_path) AS entry_path,

@@ -35,10 +35,10 @@ SELECT
     topic,
     partition,
     offset,
-    max(dead_letters_merged.stage) AS stage,
-    max(dead_letters_merged.error) AS error,
-    max(dead_letters_merged.payload) AS payload,
-    max(dead_letters_merged.failed_at) AS failed_at,
+    toString(max(dead_letters_merged.stage)) AS stage,
+    toString(max(dead_letters_merged.error)) AS error,
+    toString(max(dead_letters_merged.payload)) AS payload,
+    toDateTime64(max(dead_letters_merged.failed_at), 3, 'UTC') AS failed_at,
     max(dead_letters_merged.redriven_at) AS redriven_at
 FROM dead_letters_merged
 GROUP BY site_id, topic, partition, offset;

@@ -125,6 +125,29 @@ describe('tables.md, sessions', () => {
   });
 });
 
+it('no type of a column tells how it is kept', async () => {
+  const types = await query(
+    "SELECT table, name, type FROM system.columns WHERE database = currentDatabase() AND type LIKE '%AggregateFunction%'",
+  );
+  expect(types.length).toBeGreaterThan(5);
+  const pages = ['events', 'sessions', 'profiles', 'payment_customers', 'outcomes', 'dead_letters', 'payments'];
+  expect(types.filter(({ table }) => pages.includes(String(table)))).toEqual([]);
+});
+
+it('duration_seconds is of whole seconds that went by', async () => {
+  const hit = { site_id: 'w', visitor_id: 'v' };
+  await insert(
+    { ...hit, session_id: 'short', timestamp: T0 + 984 },
+    { ...hit, session_id: 'short', timestamp: T0 + 1012 },
+    { ...hit, session_id: 'long', timestamp: T0 + 984 },
+    { ...hit, session_id: 'long', timestamp: T0 + 2983 },
+  );
+  expect(await query("SELECT session_id, duration_seconds FROM sessions WHERE site_id = 'w' ORDER BY 1")).toEqual([
+    { session_id: 'long', duration_seconds: 1 },
+    { session_id: 'short', duration_seconds: 0 },
+  ]);
+});
+
 describe('decisions.md, identify: "fields that are sent replace, fields that are not sent stay"', () => {
   it('merges fields and traits by the latest, and null removes a trait', async () => {
     const row = { site_id: 'm', visitor_id: 'v1' };
