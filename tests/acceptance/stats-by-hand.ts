@@ -48,7 +48,7 @@ export async function numbersByHand(
   );
   const visits = await client.sql(
     `SELECT ${LABELS[label]} AS label, count() AS visits, avg(views = 1 AND others = 0) AS bounce_rate,
-       avg(intDiv(toUnixTimestamp64Milli(last), 1000) - intDiv(toUnixTimestamp64Milli(m), 1000)) AS visit_duration,
+       avg(intDiv(toUnixTimestamp64Milli(last) - toUnixTimestamp64Milli(m), 1000)) AS visit_duration,
        avg(views) AS views_per_visit
      FROM
      (
