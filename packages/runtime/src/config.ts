@@ -31,7 +31,7 @@ export interface Config {
     readonly writerBytesMax: number;
     readonly writerLingerMs: number;
   };
-  /** How long SIGTERM waits for requests and batches under way. */
+  /** How long SIGTERM waits for requests under way; batches have five seconds more. */
   readonly drainTimeoutMs: number;
   /** How often the engines' settings are compared with what exactly-once needs. */
   readonly guardIntervalMs: number;

@@ -6,6 +6,8 @@ import { startWeir } from './start-weir.ts';
 
 const EXIT_FAILED = 1;
 const EXIT_USAGE = 2;
+/** For batches and engines, when the requests have taken all of the time to drain. */
+const CLOSE_WITHIN_MS = 5_000;
 
 main(process.argv.slice(2)).catch((error: unknown) => {
   const expected = error instanceof ConfigError || isDependencyError(error) || isListenError(error);
@@ -31,9 +33,14 @@ async function main(names: readonly string[]): Promise<void> {
 
   let stopping = false;
   const stop = (signal: string): void => {
+    // npm hands on what the terminal has sent to the whole group: a second signal says nothing.
     if (stopping) return;
     stopping = true;
     logger.info({ signal }, 'draining');
+    setTimeout(() => {
+      logger.error('the drain took too long: what is still under way is left to the next start');
+      process.exit(EXIT_FAILED);
+    }, config.drainTimeoutMs + CLOSE_WITHIN_MS);
     weir.close().then(
       () => process.exit(0),
       (error: unknown) => {

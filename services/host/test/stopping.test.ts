@@ -5,15 +5,20 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { startEmbeddedClickhouse } from '@weir/embedded-clickhouse/start-embedded-clickhouse';
 import { eventually } from '@weir/testkit/eventually';
-import { bareEnv, freePort, PROJECT_ROOT, runProgram } from '@weir/testkit/weir-process';
+import { bareEnv, freePort, PROJECT_ROOT, runProgram, startWeir } from '@weir/testkit/weir-process';
+import { holdInserts } from './hold-inserts.ts';
 
 let dataDir = '';
 let children: ChildProcess[] = [];
+let closers: (() => Promise<void> | void)[] = [];
 beforeEach(() => {
   dataDir = mkdtempSync(join(tmpdir(), 'weir-stopping-'));
 });
-afterEach(() => {
+afterEach(async () => {
+  for (const close of closers.toReversed()) await close();
+  closers = [];
   for (const child of children) child.kill('SIGKILL');
   children = [];
   rmSync(dataDir, { recursive: true, force: true });
@@ -87,6 +92,33 @@ describe('decisions: SIGTERM drains: nothing accepted is left unanswered', () =>
     weir.child.kill('SIGTERM');
     expect(await weir.ended).toBe(0);
     expect(weir.output()).toContain('draining');
+  });
+});
+
+describe('operations.md, WEIR_DRAIN_TIMEOUT_MS', () => {
+  test('bounds batches under way too: an insert that hangs is left to the next start, which stores its rows once', async () => {
+    const logger = { info: () => undefined, warn: () => undefined };
+    const entry = join(PROJECT_ROOT, 'dist/clickhouse-server.js');
+    const clickhouse = await startEmbeddedClickhouse({ dataDir, entry, logger });
+    closers.push(() => clickhouse.close());
+    await clickhouse.ready();
+    const hold = await holdInserts(Number(new URL(clickhouse.url).port));
+    closers.push(() => hold.close());
+    const url = `http://${clickhouse.username}:${clickhouse.password}@127.0.0.1:${hold.port}`;
+    const weir = await startWeir({ dataDir, env: { CLICKHOUSE_URL: url, WEIR_DRAIN_TIMEOUT_MS: '0' } });
+    closers.push(() => weir.kill9());
+    const site = await weir.client.createSite();
+    const { key } = await weir.client.createKey(site);
+    expect((await weir.client.events(key, { name: 'under way' })).status).toBe(202);
+    await eventually('the insert', () => hold.held() > 0);
+    expect(await weir.terminate()).toBe(1);
+    expect(weir.output()).toContain('the drain took too long');
+
+    hold.letThrough();
+    await weir.restart();
+    await weir.client.settled();
+    expect(await weir.client.number(`SELECT count() FROM events WHERE site_id = '${site}'`)).toBe(1);
+    expect(await weir.terminate()).toBe(0);
   });
 });
 

@@ -1,0 +1,41 @@
+import { connect, createServer } from 'node:net';
+
+/** A way to a ClickHouse on which an insert of records gets lost, as with a host that hangs, until it is let through. */
+export interface InsertHold {
+  readonly port: number;
+  /** Inserts that were held so far. */
+  held(): number;
+  letThrough(): void;
+  close(): void;
+}
+
+export async function holdInserts(clickhousePort: number): Promise<InsertHold> {
+  let held = 0;
+  let isHolding = true;
+  const server = createServer((socket) => {
+    const behind = connect(clickhousePort, '127.0.0.1');
+    socket.on('data', (chunk) => {
+      if (isHolding && chunk.includes('insert_deduplication_token')) {
+        held += 1;
+        socket.pause();
+      } else behind.write(chunk);
+    });
+    behind.pipe(socket);
+    for (const [one, other] of [
+      [socket, behind],
+      [behind, socket],
+    ] as const) {
+      one.on('error', () => other.destroy());
+      one.on('close', () => other.destroy());
+    }
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    port: (server.address() as { port: number }).port,
+    held: () => held,
+    letThrough() {
+      isHolding = false;
+    },
+    close: () => void server.close(),
+  };
+}
