@@ -48,7 +48,7 @@ const PARTITIONS_KAFKA = 12;
 const LINGER_EMBEDDED_MS = 250;
 const LINGER_KAFKA_MS = 1000;
 const TAKEN_PATHS =
-  /^\/(api\/(admin(\/.*)?|v1\/events(\/.*)?|identify|collect)|healthz|readyz|metrics|openapi\.json|weir\.js|dashboard(\/.*)?|demo(\/.*)?)$/;
+  /^\/(api\/(admin(\/.*)?|v1\/events(\/.*)?|identify|collect)|healthz|readyz|metrics|openapi\.json|weir[.\w-]*\.m?js|dashboard(\/.*)?|demo(\/.*)?)\/?$/;
 
 /** All that is wrong with the settings, one line each. */
 export class ConfigError extends Error {
