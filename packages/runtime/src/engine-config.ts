@@ -116,11 +116,17 @@ function readClickhouseUser(env: EnvReader, name: string): ClickhouseUser | unde
     return undefined;
   }
   const { protocol, host, username, password } = new URL(raw);
-  return {
-    url: `${protocol}//${host}`,
-    username: decodeURIComponent(username) || 'default',
-    password: decodeURIComponent(password),
-  };
+  try {
+    return {
+      url: `${protocol}//${host}`,
+      username: decodeURIComponent(username) || 'default',
+      password: decodeURIComponent(password),
+    };
+  } catch (error) {
+    if (!(error instanceof URIError)) throw error;
+    env.problem(`${name}: a % in the user or the password must be written as %25`);
+    return undefined;
+  }
 }
 
 function readName(env: EnvReader, name: string): string | undefined {

@@ -10,6 +10,17 @@ function problemsOf(env: Readonly<Record<string, string>>): readonly string[] {
   }
 }
 
+describe('decisions: "a wrong one stops the start and says all that is wrong"', () => {
+  test('a password with a bare % is one of the problems, and is not repeated', () => {
+    const problems = problemsOf({ CLICKHOUSE_URL: 'http://weir:100%@127.0.0.1:8123', PORT: 'eighty' });
+    expect(problems).toHaveLength(2);
+    expect(problems.join()).toMatch(/CLICKHOUSE_URL .*%25.*PORT/);
+    expect(problems.join()).not.toContain('100%');
+    const { engines } = loadConfig({ CLICKHOUSE_URL: 'http://weir:100%25@127.0.0.1:8123' });
+    expect(engines.clickhouse?.writer.password).toBe('100%');
+  });
+});
+
 describe('operations.md: COLLECT_PATHS, "further paths that serve /api/collect"', () => {
   test.each([
     '/weir.js',
