@@ -70,8 +70,9 @@ function readKafka(env: EnvReader): KafkaConfig | undefined {
   const mechanism = env.oneOf('KAFKA_SASL_MECHANISM', SASL_MECHANISMS);
   const username = env.text('KAFKA_SASL_USERNAME');
   const password = env.text('KAFKA_SASL_PASSWORD');
-  if (mechanism !== undefined && (username === undefined || password === undefined)) {
-    env.problem('KAFKA_SASL_MECHANISM needs KAFKA_SASL_USERNAME and KAFKA_SASL_PASSWORD');
+  const set = [mechanism, username, password].filter((part) => part !== undefined).length;
+  if (set !== 0 && set !== 3) {
+    env.problem('KAFKA_SASL_MECHANISM, KAFKA_SASL_USERNAME and KAFKA_SASL_PASSWORD need each other');
   }
   const topicPrefix = env.text('KAFKA_TOPIC_PREFIX') ?? '';
   if (!/^[A-Za-z0-9._-]{0,100}$/.test(topicPrefix)) {
@@ -101,6 +102,9 @@ function readRedis(env: EnvReader): RedisConfig | undefined {
 function readClickhouse(env: EnvReader): ClickhouseConfig | undefined {
   const writer = readClickhouseUser(env, 'CLICKHOUSE_URL');
   const reader = readClickhouseUser(env, 'CLICKHOUSE_READER_URL') ?? writer;
+  if (reader !== undefined && env.text('CLICKHOUSE_URL') === undefined) {
+    env.problem('CLICKHOUSE_READER_URL needs CLICKHOUSE_URL');
+  }
   const database = readName(env, 'CLICKHOUSE_DATABASE') ?? 'weir';
   const cluster = readName(env, 'CLICKHOUSE_CLUSTER');
   return writer === undefined || reader === undefined ? undefined : { writer, reader, database, cluster };

@@ -14,10 +14,23 @@ describe('decisions: "a wrong one stops the start and says all that is wrong"', 
   test('a password with a bare % is one of the problems, and is not repeated', () => {
     const problems = problemsOf({ CLICKHOUSE_URL: 'http://weir:100%@127.0.0.1:8123', PORT: 'eighty' });
     expect(problems).toHaveLength(2);
-    expect(problems.join()).toMatch(/CLICKHOUSE_URL .*%25.*PORT/);
+    expect(problems.join()).toMatch(/CLICKHOUSE_URL: .*%25.*PORT/);
     expect(problems.join()).not.toContain('100%');
     const { engines } = loadConfig({ CLICKHOUSE_URL: 'http://weir:100%25@127.0.0.1:8123' });
     expect(engines.clickhouse?.writer.password).toBe('100%');
+  });
+
+  test.each([
+    [{ CLICKHOUSE_READER_URL: 'http://reader:r@127.0.0.1:8123' }, 'CLICKHOUSE_READER_URL needs CLICKHOUSE_URL'],
+    [{ KAFKA_BROKERS: 'k:9092', KAFKA_SASL_USERNAME: 'weir' }, 'KAFKA_SASL_MECHANISM'],
+    [{ KAFKA_BROKERS: 'k:9092', KAFKA_SASL_PASSWORD: 'secret' }, 'KAFKA_SASL_MECHANISM'],
+    [{ KAFKA_BROKERS: 'k:9092', KAFKA_SASL_MECHANISM: 'plain', KAFKA_SASL_USERNAME: 'weir' }, 'KAFKA_SASL_PASSWORD'],
+  ])('half of an engine is none: %o', (env, said) => {
+    expect(problemsOf(env)).toEqual([expect.stringContaining(said)]);
+  });
+
+  test('what Compose gives a role that has nothing to do with ClickHouse, or no SASL at all, is no problem', () => {
+    expect(problemsOf({ KAFKA_BROKERS: 'k:9092', KAFKA_SASL_USERNAME: '', CLICKHOUSE_READER_URL: '' })).toEqual([]);
   });
 });
 
