@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** The file in the data folder that keeps the admin token. */
@@ -17,8 +17,11 @@ export interface AdminToken {
 export function readOrMakeAdminToken(configured: string | undefined, dataDir: string): AdminToken {
   if (configured !== undefined) return { token: configured, made: false };
   const file = adminTokenFile(dataDir);
-  if (existsSync(file)) return { token: readFileSync(file, 'utf8').trim(), made: false };
+  const kept = existsSync(file) ? readFileSync(file, 'utf8').trim() : '';
+  if (kept !== '') return { token: kept, made: false };
   const token = `wat_${randomBytes(32).toString('base64url')}`;
-  writeFileSync(file, `${token}\n`, { mode: 0o600, flag: 'wx' });
+  // Renamed when it is whole: a crash in between must not leave an empty token, with which nobody could sign in.
+  writeFileSync(`${file}.new`, `${token}\n`, { mode: 0o600 });
+  renameSync(`${file}.new`, file);
   return { token, made: true };
 }
