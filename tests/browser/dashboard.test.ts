@@ -1,6 +1,10 @@
+import { eventually } from '@weir/testkit/eventually';
 import { describeBrowser, useBrowser } from './use-browser.ts';
 
 const HITS = 120;
+const FIREFOX = 'Mozilla/5.0 (X11; Linux x86_64; rv:125.0) Gecko/20100101 Firefox/125.0';
+/** Of the stats and of six dimensions. */
+const REPORTS = 7;
 
 describeBrowser('the dashboard', () => {
   const browser = useBrowser();
@@ -30,5 +34,81 @@ describeBrowser('the dashboard', () => {
         'missing in TRUSTED_PROXIES, or machines of your own.',
     );
     expect(errors).toEqual([]);
+  });
+
+  /** Signed in, with the page's clock in the test's hand. Requests of reports are noted, and held where the test says so. */
+  async function openBoard() {
+    const page = await (await browser.context()).newPage();
+    const asked: string[] = [];
+    const held: { readonly url: string; go(how: 'continue' | 'abort'): Promise<void> }[] = [];
+    let isHeld = (_url: string): boolean => false;
+    await page.route(/\/(?:stats|breakdown)\?/, async (route) => {
+      const url = route.request().url();
+      asked.push(url);
+      if (isHeld(url)) held.push({ url, go: (how) => route[how]() });
+      else await route.continue();
+    });
+    await page.clock.install();
+    await page.goto(`${browser.weir.url}/dashboard`);
+    await page.fill('#token', browser.weir.client.adminToken);
+    await page.click('#sign-in button');
+    await page.waitForSelector('#numbers b');
+    return {
+      page,
+      asked,
+      held,
+      hold(what: (url: string) => boolean) {
+        isHeld = what;
+      },
+      /** Ticks, and waits for the answer that each of them ends in. */
+      async pass(ms: number) {
+        const answered = page.waitForResponse(/whoami/);
+        await page.clock.runFor(ms);
+        await answered;
+      },
+    };
+  }
+
+  test('asks for no report while one is under way, and waits after a slow one that failed', async () => {
+    await browser.weir.client.createSite({ name: 'Slow' });
+    const { page, asked, held, hold, pass } = await openBoard();
+    hold(() => true);
+    const before = asked.length;
+    await eventually('a report is asked for', async () => {
+      await pass(5_000);
+      return held.length === REPORTS;
+    });
+    await pass(60_000);
+    expect(asked).toHaveLength(before + REPORTS);
+    for (const { go } of held.splice(0)) await go('abort');
+    await page.waitForSelector('#problem:not([hidden])');
+    await pass(60_000);
+    expect(asked).toHaveLength(before + REPORTS);
+    expect(await page.isVisible('#problem')).toBe(true);
+    hold(() => false);
+    await pass(30 * 60_000);
+    await page.waitForSelector('#problem', { state: 'hidden' });
+  });
+
+  test('shows the site that was chosen last, whichever answer comes last', async () => {
+    const { client } = browser.weir;
+    const [empty, busy] = [await client.createSite({ name: 'Empty' }), await client.createSite({ name: 'Busy' })];
+    const hit = { site_id: busy, visitor_id: 'v', session_id: 's', type: 'pageview', url: 'https://example.com/' };
+    await client.collect(hit, { 'user-agent': FIREFOX });
+    await client.settled();
+    const { page, held, hold } = await openBoard();
+    hold((url) => url.includes(empty));
+    await page.selectOption('#site', empty);
+    await eventually('the empty site is asked for', () => held.length === REPORTS);
+    await page.selectOption('#site', busy);
+    const visitors = () => page.textContent('#numbers b');
+    await eventually('the busy site is shown', async () => (await visitors()) === '1');
+    const late = held.splice(0);
+    const answers = late.map(({ url }) => page.waitForResponse(url).then((response) => response.finished()));
+    for (const { go } of late) await go('continue');
+    await Promise.all(answers);
+    // An answer that comes after theirs: what the page does of them, it has done.
+    await page.evaluate("fetch('/healthz').then((response) => response.text())");
+    expect(await visitors()).toBe('1');
   });
 });

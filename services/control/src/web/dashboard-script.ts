@@ -6,6 +6,9 @@ const KEY = 'weir-admin-token';
 const number = new Intl.NumberFormat('en');
 let token = sessionStorage.getItem(KEY);
 let nextSite = 0;
+let asked = 0;
+let refreshing = false;
+const problems = new Map();
 
 function node(tag, text, className) {
   const element = document.createElement(tag);
@@ -55,9 +58,30 @@ function bar(value, max) {
 async function showSite() {
   if (!$('site').value) return;
   const began = Date.now();
+  const turn = ++asked;
+  // One report at a time, but for one of another choice. What an older choice is answered is shown no more.
+  nextSite = Infinity;
+  try {
+    const reports = await askReports();
+    if (turn === asked) showReports(reports);
+  } catch (error) {
+    if (turn === asked) throw error;
+  } finally {
+    // A large site's numbers are not asked for all the time, and those that fail are no smaller.
+    if (turn === asked) nextSite = Date.now() + Math.max(4000, 20 * (Date.now() - began));
+  }
+}
+
+async function askReports() {
   const report = (name, more) => call('/sites/' + encodeURIComponent($('site').value) + '/' + name + '?' + new URLSearchParams({
     period: $('period').value, bots: $('bots').checked ? 'include' : 'exclude', ...more }));
-  const [stats, ...tops] = await Promise.all([report('stats'), ...Object.values(TOPS).map((dimension) => report('breakdown', { dimension, limit: 10 }))]);
+  const answers = [report('stats'), ...Object.values(TOPS).map((dimension) => report('breakdown', { dimension, limit: 10 }))];
+  // When one has failed, the others still run.
+  await Promise.allSettled(answers);
+  return Promise.all(answers);
+}
+
+function showReports([stats, ...tops]) {
   $('numbers').replaceChildren(...Object.entries(TILES).map(([name, [title, format]]) => {
     const tile = node('div', title);
     const value = stats.totals[name];
@@ -72,8 +96,6 @@ async function showSite() {
       : table([name, '', 'Visitors'], rows.map((row) => [row.value || '(none)', bar(row.visitors, most), number.format(row.visitors)])));
     return card;
   }));
-  // A large site's numbers are not asked for all the time.
-  nextSite = Date.now() + Math.max(4000, 20 * (Date.now() - began));
 }
 
 async function showPipeline() {
@@ -89,14 +111,23 @@ async function showPipeline() {
 ${DASHBOARD_WHOAMI}
 function guarded(task) {
   return async () => {
-    try { await task(); $('problem').hidden = true; }
-    catch (error) { $('problem').textContent = error.message; $('problem').hidden = false; }
+    try { await task(); problems.delete(task); }
+    catch (error) { problems.set(task, error.message); }
+    $('problem').textContent = [...new Set(problems.values())].join(' ');
+    $('problem').hidden = problems.size === 0;
   };
 }
 
+const report = guarded(showSite);
 const refresh = guarded(async () => {
-  if (token && !document.hidden) await Promise.all([showPipeline(), showWhoami(), ...(Date.now() < nextSite ? [] : [showSite()])]);
+  refreshing = true;
+  try { await Promise.all([showPipeline(), showWhoami()]); }
+  finally { refreshing = false; }
 });
+
+async function tick() {
+  if (token && !document.hidden) await Promise.all([...(refreshing ? [] : [refresh()]), ...(Date.now() < nextSite ? [] : [report()])]);
+}
 
 const start = guarded(async () => {
   $('sign-in').hidden = Boolean(token);
@@ -105,7 +136,7 @@ const start = guarded(async () => {
   $('site').replaceChildren(...sites.map((site) => new Option(site.name + ' (' + site.domain + ')', site.site_id)));
   $('board').hidden = false; $('sign-out').hidden = false;
   if (sites.length === 0) throw new Error('There is no site yet: weir site add DOMAIN');
-  await refresh();
+  await tick();
 });
 
 function signOut() {
@@ -116,13 +147,14 @@ function signOut() {
 
 $('sign-in').addEventListener('submit', (event) => {
   event.preventDefault();
+  problems.clear();
   token = $('token').value.trim();
   $('token').value = '';
   sessionStorage.setItem(KEY, token);
   start();
 });
 $('sign-out').addEventListener('click', signOut);
-for (const id of ['site', 'period', 'bots']) $(id).addEventListener('change', guarded(showSite));
-setInterval(refresh, 5000);
+for (const id of ['site', 'period', 'bots']) $(id).addEventListener('change', report);
+setInterval(tick, 5000);
 start();
 `;
