@@ -2,16 +2,19 @@ import type { AccessLogEntry } from './access-log-entry.ts';
 import { readClfTime } from './access-log-time.ts';
 
 const QUOTED = '"((?:[^"\\\\]|\\\\.)*)"';
-/** The agent alone may hold bare quotes (some servers don't escape them): it then ends at the last quote of the line. */
+/**
+ * The agent alone may hold bare quotes (some servers don't escape them): it then ends at the last quote of the line. And it may be
+ * cut off with its line: what is there of it still tells who it was.
+ */
 const LINE = new RegExp(
-  `^(\\S+) \\S+ .{1,256}? \\[([^\\]]{20,40})\\] ${QUOTED} (\\d{3}) (?:\\S+)(?: ${QUOTED} (?:${QUOTED}(?= |$)|"(.*)"))?`,
+  `^(\\S+) \\S+ .{1,256}? \\[([^\\]]{20,40})\\] ${QUOTED} (\\d{3}) (?:\\S+)(?: ${QUOTED} (?:${QUOTED}(?= |$)|"(.*)"|"([^"]*)$))?`,
 );
 
 /** A line in Common or Combined Log Format; what follows the known fields is ignored. A text says why it is not one. */
 export function readClfLine(line: string, combined: boolean): AccessLogEntry | string {
   const match = LINE.exec(line.trimEnd());
   if (match === null) return 'not a line of an access log (combined, common or JSON)';
-  const [, client = '', time = '', request = '', status = '', referrer, agent, bareAgent] = match;
+  const [, client = '', time = '', request = '', status = '', referrer, agent, bareAgent, cutAgent] = match;
   if (combined && referrer === undefined) return 'no referrer and user agent: not the combined format';
   return {
     client,
@@ -20,7 +23,7 @@ export function readClfLine(line: string, combined: boolean): AccessLogEntry | s
     status: Number(status),
     host: '',
     referrer: unescapeLog(dashIsEmpty(referrer)),
-    userAgent: unescapeLog(dashIsEmpty(agent ?? bareAgent)),
+    userAgent: unescapeLog(dashIsEmpty(agent ?? bareAgent ?? cutAgent)),
   };
 }
 
