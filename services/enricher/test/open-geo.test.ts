@@ -52,6 +52,7 @@ async function open(database: string | undefined, said: string[] = []): Promise<
 
 test('the bundled data: both families, IPv4-mapped addresses unwrapped', async () => {
   const geo = await open(undefined);
+  expect(geo.version).toMatch(/^dbip city ipv4 [\d-]+ \+ city ipv6 [\d-]+$/);
   expect(geo.lookup('8.8.8.8')).toEqual({
     country: 'US',
     region: 'US-CA',

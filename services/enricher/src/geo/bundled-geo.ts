@@ -13,7 +13,7 @@ export async function readBundledGeo(): Promise<GeoFiles> {
   const read = async (family: number) => readMmdb(await readFile(join(folder, `dbip-city-ipv${family}.mmdb`)));
   const [ipv4, ipv6] = await Promise.all([read(4), read(6)]);
   return {
-    version: `dbip ${ipv4.version}`,
+    version: `dbip ${ipv4.version} + ${ipv6.version}`,
     builtAt: Math.min(ipv4.builtAt, ipv6.builtAt),
     get: (ip, family) => (family === 4 ? ipv4 : ipv6).get(ip),
   };

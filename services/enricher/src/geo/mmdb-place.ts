@@ -1,4 +1,5 @@
 import tzlookup from '@photostructure/tz-lookup';
+import { cityName } from './city-name.ts';
 import { NO_PLACE, type Place } from './geo-lookup.ts';
 import { regionCode } from './region-code.ts';
 
@@ -28,10 +29,11 @@ export function placeOf(record: unknown): Place {
 
 function fromFlat(record: FlatRecord): Place {
   const country = countryCode(record.country_code);
+  const city = cityName(country, text(record.city));
   return {
     country,
-    region: flatRegion(country, text(record.state1), text(record.city)),
-    city: text(record.city),
+    region: flatRegion(country, text(record.state1), city),
+    city,
     timezone: zoneName(record.timezone) || timezoneAt(record.latitude, record.longitude),
   };
 }
