@@ -1,4 +1,5 @@
 import { readOrMakeAdminToken } from '@weir/runtime/admin-token';
+import { baseUrl } from '@weir/runtime/base-url';
 import type { Config } from '@weir/runtime/config';
 import { takeDataFolder } from '@weir/runtime/data-folder';
 import { startHttpServer } from '@weir/runtime/http-server';
@@ -124,9 +125,14 @@ async function start(
     },
   );
 
-  const baseUrl = `http://${config.host}:${server.port}`;
   const isNewToken = admin?.made || (firstWelcome.due && config.adminToken === undefined);
-  print(welcome({ baseUrl, demoKey, newAdminToken: isNewToken ? admin?.token : undefined }));
+  print(
+    welcome({
+      baseUrl: baseUrl(config.host, server.port),
+      demoKey,
+      newAdminToken: isNewToken ? admin?.token : undefined,
+    }),
+  );
   firstWelcome.done();
   await unlessStopped(consumers.started, stop);
   logger.info({ roles, port: server.port }, 'ready');
