@@ -154,3 +154,25 @@ describe('decisions: answers reveal nothing of other sites and of the inside', (
     }
   });
 });
+
+test.each([
+  '/healthz',
+  '/readyz',
+  '/metrics',
+  '/openapi.json',
+  '/weir.js',
+  '/demo',
+  '/',
+  '/dashboard',
+  '/dashboard/dashboard.js',
+])('decisions: "A path that exists with another method: 405 with `Allow`": %s', async (path) => {
+  for (const method of ['POST', 'PUT', 'DELETE', 'OPTIONS']) {
+    const { status, headers, json } = await weir.send({ method, path });
+    expect({ method, status, allow: headers.allow, json }).toEqual({
+      method,
+      status: 405,
+      allow: 'GET, HEAD',
+      json: { status: 'error', error: { code: 405, message: expect.any(String) } },
+    });
+  }
+});

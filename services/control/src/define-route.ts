@@ -23,11 +23,16 @@ export function defineRoute(
     if (method === 'post' || method === 'patch') route[method](readJsonObject(bodyBytesMax), answer(handler));
     else route[method](answer(handler));
   }
+  route.all(only(methods));
+}
+
+/** A path that exists, asked with another method. */
+export function only(methods: readonly Method[]): RequestHandler {
   const allow = methods.map((method) => method.toUpperCase()).join(', ');
-  route.all((request, response) => {
-    response.set('Allow', handlers.get === undefined ? allow : `${allow}, HEAD`);
+  return (request, response) => {
+    response.set('Allow', methods.includes('get') ? `${allow}, HEAD` : allow);
     sendError(response, 405, `${request.method} is not allowed here; allowed: ${allow}`);
-  });
+  };
 }
 
 function answer(handler: Handler): RequestHandler {

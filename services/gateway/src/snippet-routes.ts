@@ -3,6 +3,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join, posix } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { Router } from 'express';
+import { only } from './operations.ts';
+import { createReplies } from './reply.ts';
 
 export interface SnippetFiles {
   /** What the build makes of packages/snippet: weir.js, weir.mjs, weir.core.js, weir-stub.js and the pages of demo/. */
@@ -36,8 +38,10 @@ const PAGE_POLICY =
 /** GET /weir.js and its forms, and the pages of /demo. Read once, compressed once, served from memory. */
 export function createSnippetRoutes({ files }: { readonly files: SnippetFiles }): Router {
   const router = Router();
+  const replies = createReplies('other', () => undefined);
   for (const [path, file] of readPublicFiles(files.publicDir)) {
-    router.get(path, (request, response) => {
+    const route = router.route(path);
+    route.get((request, response) => {
       response.set(file.headers);
       if (request.fresh) {
         response.status(304).end();
@@ -47,6 +51,7 @@ export function createSnippetRoutes({ files }: { readonly files: SnippetFiles })
       if (gzip) response.set('Content-Encoding', 'gzip');
       response.end(gzip ? file.gzip : file.plain);
     });
+    route.all(only('GET, HEAD', replies));
   }
   return router;
 }

@@ -1,4 +1,5 @@
 import type { Router } from 'express';
+import { only } from '../define-route.ts';
 import { DASHBOARD_PAGE } from './dashboard-page.ts';
 import { DASHBOARD_SCRIPT } from './dashboard-script.ts';
 import { DASHBOARD_STYLE } from './dashboard-style.ts';
@@ -20,8 +21,10 @@ export function dashboardRoutes(router: Router): void {
     ['/dashboard/dashboard.css', 'text/css', DASHBOARD_STYLE],
   ] as const;
   for (const [path, type, text] of files) {
-    router.get(path, (_request, response) => {
+    const route = router.route(path);
+    route.get((_request, response) => {
       response.set(HEADERS).type(type).send(text);
     });
+    route.all(only(['get']));
   }
 }
