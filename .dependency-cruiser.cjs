@@ -26,7 +26,7 @@ module.exports = {
       name: 'domain-does-no-io',
       severity: 'error',
       from: { path: '^packages/domain/src/' },
-      to: { dependencyTypes: ['core'], pathNot: '^(node:)?(crypto|net|buffer)$' },
+      to: { dependencyTypes: ['core'], pathNot: '^(node:)?(crypto|net|buffer|url)$' },
     },
     {
       name: 'ports-know-only-domain',
