@@ -1,10 +1,10 @@
+import { SQL_CHARS_MAX } from '@weir/domain/admin-schemas';
 import { type SqlToken, SqlTokenError, sqlTokens } from '@weir/domain/sql-tokens';
 
 export const USER_QUERY_ROWS_MAX = 100_000;
 export const USER_QUERY_RESULT_BYTES_MAX = 128 * 1024 * 1024;
 export const USER_QUERY_SECONDS_MAX = 30;
 export const USER_QUERY_MEMORY_BYTES_MAX = 2 * 1024 * 1024 * 1024;
-export const USER_QUERY_CHARS_MAX = 64 * 1024;
 
 const FIRST_WORDS = new Set(['SELECT', 'WITH', 'FROM', 'SHOW', 'DESCRIBE', 'DESC', 'EXPLAIN', 'EXISTS']);
 const SHOWN = new Set(
@@ -28,8 +28,7 @@ const SYSTEM_TABLES_ALLOWED = new Set(
  * Returns the statement without a trailing semicolon, or why it is refused.
  */
 export function checkUserQuery(sql: string): { readonly statement: string } | { readonly refused: string } {
-  if (sql.length > USER_QUERY_CHARS_MAX)
-    return { refused: `a query must be at most ${USER_QUERY_CHARS_MAX} characters` };
+  if (sql.length > SQL_CHARS_MAX) return { refused: `a query must be at most ${SQL_CHARS_MAX} characters` };
   let tokens: SqlToken[];
   try {
     tokens = sqlTokens(sql);

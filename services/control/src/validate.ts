@@ -6,14 +6,15 @@ const ajv = new Ajv({ strict: true, allowUnionTypes: true });
 export type Checked<T> = { readonly value: T } | { readonly problem: string };
 
 interface BodySchema {
-  readonly properties?: Readonly<Record<string, { readonly nullable?: boolean }>>;
+  readonly properties?: Readonly<Record<string, { readonly type?: string | readonly string[] }>>;
 }
 
-/** A check of a request's body. `null` in an optional top-level field means absent (decisions.md), but where it is `nullable`. */
+/** A check of a request's body. `null` in an optional top-level field means absent (decisions.md), but where its type has `null`. */
 export function compileBody<T>(schema: object): (body: object) => Checked<T> {
   const validate = ajv.compile<T>(schema as JSONSchemaType<T>);
   const { properties = {} } = schema as BodySchema;
-  const isNullable = (name: string): boolean => Object.hasOwn(properties, name) && properties[name]?.nullable === true;
+  const isNullable = (name: string): boolean =>
+    Object.hasOwn(properties, name) && [properties[name]?.type].flat().includes('null');
   return (body) => {
     const value: unknown = Object.fromEntries(
       Object.entries(body).filter(([name, field]) => field !== null || isNullable(name)),

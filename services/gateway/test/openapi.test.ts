@@ -1,9 +1,14 @@
 import SwaggerParser from '@apidevtools/swagger-parser';
+import { checkUserQuery } from '@weir/adapters/clickhouse-user-query';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { openApiDocument } from '../src/openapi/document.ts';
 
+type Operation = {
+  operationId?: string;
+  requestBody?: { content: Record<string, { schema: object }> };
+};
 type Document = {
-  paths: Record<string, Record<string, { operationId?: string }>>;
+  paths: Record<string, Record<string, Operation>>;
   components: { schemas: Record<string, object> };
 };
 const document = () => structuredClone(openApiDocument(['/t/hit'])) as unknown as Document;
@@ -52,7 +57,7 @@ it('names each operation once', () => {
   expect(new Set(names).size).toBe(names.length);
 });
 
-describe('the published request schemas say what the gateway does', () => {
+describe('the published request schemas say what Weir does', () => {
   const ajv = new Ajv2020({ strict: false, validateFormats: false });
   ajv.addSchema({ $id: 'doc', ...document() });
   const accepts = (name: string, body: unknown) => ajv.validate(`doc#/components/schemas/${name}`, body);
@@ -74,5 +79,27 @@ describe('the published request schemas say what the gateway does', () => {
     ['CollectHit', { site_id: 's', visitor_id: '', session_id: '', type: 'identify', identity: { userId: 'u' } }, true],
   ])('%s %j: %s', (name, body, expected) => {
     expect(accepts(name, body)).toBe(expected);
+  });
+
+  it.each([
+    ['NewSite', { name: 'N', domain: 'example.com', limits: { collect: 1_000_000_000, events: null } }, true],
+    ['NewSite', { name: 'N', domain: 'example.com', limits: { collect: 1_000_000_001 } }, false],
+    ['NewSite', { name: 'N', domain: 'example.com', query_allow: null }, true],
+    ['SiteChange', { query_allow: ['a', 'a'] }, false],
+    ['KeyRequest', { name: 'N', scopes: [] }, false],
+  ])('%s %j: %s', (name, body, expected) => {
+    expect(accepts(name, body)).toBe(expected);
+  });
+
+  it('has one limit of SQL, the one that is kept', () => {
+    const { schema } = document().paths['/api/admin/sql']?.post?.requestBody?.content['application/json'] ?? {};
+    const query = (chars: number) => ({ query: `SELECT 1${' '.repeat(chars - 8)}` });
+    for (const [chars, expected] of [
+      [65_536, true],
+      [65_537, false],
+    ] as const) {
+      expect(ajv.validate(schema ?? {}, query(chars))).toBe(expected);
+      expect('statement' in checkUserQuery(query(chars).query)).toBe(expected);
+    }
   });
 });

@@ -1,7 +1,7 @@
+import { NEW_EXCLUSION } from '@weir/domain/admin-schemas';
 import { exclusionValueProblem } from '@weir/domain/exclusion-value';
 import type { ExclusionRule, ExclusionType } from '@weir/domain/site';
 import type { Router } from 'express';
-import { NEW_EXCLUSION } from '../admin-schemas.ts';
 import type { ControlDeps } from '../control-deps.ts';
 import { defineRoute, param } from '../define-route.ts';
 

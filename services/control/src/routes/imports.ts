@@ -1,6 +1,12 @@
+import {
+  FILE_DIGEST_PATTERN,
+  IMPORT_CHUNK,
+  IMPORT_FINISH,
+  IMPORT_RELEASE,
+  NEW_IMPORT,
+} from '@weir/domain/admin-schemas';
 import type { ImportLedgerEntry } from '@weir/ports/registry';
 import type { Request, Router } from 'express';
-import { FILE_DIGEST_PATTERN, IMPORT_CHUNK, IMPORT_FINISH, IMPORT_RELEASE, NEW_IMPORT } from '../admin-schemas.ts';
 import type { ControlDeps } from '../control-deps.ts';
 import { defineRoute, param } from '../define-route.ts';
 import { finishImport } from '../imports/finish-import.ts';

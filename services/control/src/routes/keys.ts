@@ -1,7 +1,7 @@
+import { NEW_KEY } from '@weir/domain/admin-schemas';
 import { hashApiKey, newApiKey } from '@weir/domain/api-key';
 import type { ApiKey, Scope } from '@weir/domain/site';
 import type { Router } from 'express';
-import { NEW_KEY } from '../admin-schemas.ts';
 import type { ControlDeps } from '../control-deps.ts';
 import { defineRoute, param } from '../define-route.ts';
 import { randomId } from '../random-id.ts';

@@ -1,6 +1,6 @@
+import { NEW_SITE, SITE_CHANGE } from '@weir/domain/admin-schemas';
 import type { Site, SiteLimits } from '@weir/domain/site';
 import type { Router } from 'express';
-import { NEW_SITE, SITE_CHANGE } from '../admin-schemas.ts';
 import type { ControlDeps } from '../control-deps.ts';
 import { defineRoute, param } from '../define-route.ts';
 import { randomId } from '../random-id.ts';

@@ -1,5 +1,5 @@
+import { SQL_QUERY } from '@weir/domain/admin-schemas';
 import type { Router } from 'express';
-import { SQL_QUERY } from '../admin-schemas.ts';
 import type { ControlDeps } from '../control-deps.ts';
 import { defineRoute } from '../define-route.ts';
 import { invalid, ok } from '../reply.ts';

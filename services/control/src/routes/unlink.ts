@@ -1,10 +1,10 @@
+import { UNLINK } from '@weir/domain/admin-schemas';
 import { createEventIds } from '@weir/domain/event-id';
 import { partitionKey } from '@weir/domain/partition-key';
 import { profileId } from '@weir/domain/profile-id';
 import { encodeRawRecord } from '@weir/domain/raw-record';
 import { TOPIC_RAW } from '@weir/domain/topics';
 import type { Router } from 'express';
-import { UNLINK } from '../admin-schemas.ts';
 import type { ControlDeps } from '../control-deps.ts';
 import { defineRoute, param } from '../define-route.ts';
 import { invalid, notFound, ok, unavailable } from '../reply.ts';

@@ -1,3 +1,4 @@
+import { IMPORT_CHUNK, IMPORT_FINISH, IMPORT_RELEASE, NEW_IMPORT, SQL_QUERY, UNLINK } from '@weir/domain/admin-schemas';
 import type { Schema } from './request-schemas.ts';
 import { body, ENVELOPE, json, object, reference, success, text } from './responses.ts';
 
@@ -32,12 +33,6 @@ export function inPath(...names: string[]): Schema[] {
   return names.map((name) => ({ name, in: 'path', required: true, schema: text }));
 }
 const removed = { 200: json('Removed.', success({ type: 'object' })), ...NOT_FOUND };
-
-const LINE: Schema = { type: 'integer', minimum: 0 };
-const IMPORT_HIT: Schema = object(
-  { line: LINE, timestamp: LINE, ip: text, user_agent: text, url: text, referrer: text },
-  ['line', 'timestamp', 'ip', 'user_agent', 'url', 'referrer'],
-);
 
 export const ADMIN_PATHS: Readonly<Record<string, Schema>> = {
   '/api/admin/sites': {
@@ -113,7 +108,7 @@ export const ADMIN_PATHS: Readonly<Record<string, Schema>> = {
         ),
         ...NOT_FOUND,
       },
-      object({ visitor_id: text, user_id: text }, ['visitor_id']),
+      UNLINK,
     ),
   },
   '/api/admin/sql': {
@@ -121,7 +116,7 @@ export const ADMIN_PATHS: Readonly<Record<string, Schema>> = {
       'sql',
       'Read-only SQL on the analytics store: up to 100,000 rows',
       { 200: json('Columns and rows.', one('SqlResult')) },
-      object({ query: text, params: { type: 'object' } }, ['query']),
+      SQL_QUERY,
     ),
   },
   '/api/admin/pipeline': {
@@ -149,9 +144,7 @@ export const ADMIN_PATHS: Readonly<Record<string, Schema>> = {
       'beginImport',
       'Begin or go on with the import of a file; the lease is null where it was finished before',
       { 200: json('The ledger entry and a lease.', success({ type: 'object' })), ...NOT_FOUND, ...TAKEN },
-      object({ file_digest: { type: 'string', description: 'SHA-256 of the uncompressed bytes, hex' } }, [
-        'file_digest',
-      ]),
+      NEW_IMPORT,
     ),
   },
   '/api/admin/sites/{site_id}/imports/{digest}/chunks': {
@@ -160,10 +153,7 @@ export const ADMIN_PATHS: Readonly<Record<string, Schema>> = {
       'importChunk',
       'Append the hits of a run of lines; the same chunk again adds nothing',
       { 200: json('The ledger entry.', success({ type: 'object' })), ...NOT_FOUND, ...TAKEN },
-      object(
-        { lease: text, first_line: LINE, last_line: LINE, hits: { type: 'array', items: IMPORT_HIT, maxItems: 5000 } },
-        ['lease', 'first_line', 'last_line', 'hits'],
-      ),
+      IMPORT_CHUNK,
     ),
   },
   '/api/admin/sites/{site_id}/imports/{digest}/finish': {
@@ -172,7 +162,7 @@ export const ADMIN_PATHS: Readonly<Record<string, Schema>> = {
       'finishImport',
       'All lines are done; waits a while until the rows can be queried',
       { 200: json('The ledger entry.', success({ type: 'object' })), ...NOT_FOUND, ...TAKEN },
-      object({ lease: text, lines: LINE }, ['lease', 'lines']),
+      IMPORT_FINISH,
     ),
   },
   '/api/admin/sites/{site_id}/imports/{digest}/release': {
@@ -181,7 +171,7 @@ export const ADMIN_PATHS: Readonly<Record<string, Schema>> = {
       'releaseImport',
       'Let go of an import that is to go on later',
       { 200: json('The ledger entry.', success({ type: 'object' })), ...NOT_FOUND },
-      object({ lease: text }, ['lease']),
+      IMPORT_RELEASE,
     ),
   },
 };

@@ -1,37 +1,34 @@
-import { QUERY_ALLOW_NAME_CHARS_MAX, QUERY_ALLOW_NAMES_MAX } from '@weir/domain/query-allow';
+import {
+  EXCLUSION_TYPE,
+  NEW_EXCLUSION,
+  NEW_KEY,
+  NEW_SITE,
+  QUERY_ALLOW,
+  SCOPES,
+  SITE_CHANGE,
+  SITE_LIMITS,
+} from '@weir/domain/admin-schemas';
 import type { Schema } from './request-schemas.ts';
 import { object, text } from './responses.ts';
 
-const perMinute: Schema = { type: ['integer', 'null'], minimum: 1 };
-const limits: Schema = object({ collect: perMinute, events: perMinute, identify: perMinute }, []);
-const queryAllow: Schema = {
-  type: ['array', 'null'],
-  maxItems: QUERY_ALLOW_NAMES_MAX,
-  uniqueItems: true,
-  items: { type: 'string', minLength: 1, maxLength: QUERY_ALLOW_NAME_CHARS_MAX },
-  description:
-    'The query parameters that stored URLs, referrers and paths keep. Null: all; empty: none. Tags and click IDs are read before.',
-};
 const nullableText: Schema = { type: ['string', 'null'] };
-const scopes: Schema = { type: 'array', items: { enum: ['events:write', 'identify:write'] } };
-const exclusionType: Schema = { enum: ['ip', 'path', 'hostname', 'country', 'user_agent', 'visitor', 'bots'] };
-const site = { site_id: text, name: text, domain: text, timezone: text, limits, query_allow: queryAllow };
-const key = { key_id: text, name: text, scopes };
+const site = { site_id: text, name: text, domain: text, timezone: text, limits: SITE_LIMITS, query_allow: QUERY_ALLOW };
+const key = { key_id: text, name: text, scopes: SCOPES };
 
 export const ADMIN_SCHEMAS: Readonly<Record<string, Schema>> = {
   Site: object(site),
-  NewSite: object(site, ['name', 'domain']),
-  SiteChange: object({ name: text, domain: text, timezone: text, limits, query_allow: queryAllow }, []),
+  NewSite: NEW_SITE,
+  SiteChange: SITE_CHANGE,
   ApiKey: object(key),
   NewApiKey: object({ ...key, key: text }),
   KeyRequest: {
-    ...object({ name: text, scopes, legacy_identify: { type: 'boolean' } }, ['name']),
+    ...NEW_KEY,
     oneOf: [{ required: ['scopes'] }, { required: ['legacy_identify'] }],
   },
   ExclusionRule: object({
     rule_id: text,
     site_id: text,
-    type: exclusionType,
+    type: EXCLUSION_TYPE,
     value: text,
     created_at: text,
     dropped: {
@@ -41,7 +38,7 @@ export const ADMIN_SCHEMAS: Readonly<Record<string, Schema>> = {
     },
     last_dropped_at: { type: ['string', 'null'], description: 'The minute of the last one.' },
   }),
-  NewExclusionRule: object({ type: exclusionType, value: text }, ['type']),
+  NewExclusionRule: NEW_EXCLUSION,
   Whoami: object({
     address: text,
     header: { type: ['string', 'null'], description: 'The header that gave the address; null: the connection did.' },

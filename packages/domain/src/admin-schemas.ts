@@ -1,7 +1,10 @@
-import { QUERY_ALLOW_NAME_CHARS_MAX, QUERY_ALLOW_NAMES_MAX } from '@weir/domain/query-allow';
+import { QUERY_ALLOW_NAME_CHARS_MAX, QUERY_ALLOW_NAMES_MAX } from './query-allow.ts';
 
-/** Bodies of the admin API (decisions.md, Admin API), as JSON Schema: what the routes check and the OpenAPI document shows. */
-export const SITE_ID_PATTERN = '^[A-Za-z0-9_-]{1,64}$';
+// Bodies of the admin API (decisions.md, Admin API), as JSON Schema: what the routes check and the OpenAPI document shows.
+
+/** Of a query that a user writes, whoever sends it. */
+export const SQL_CHARS_MAX = 65_536;
+
 const name = { type: 'string', minLength: 1, maxLength: 255, pattern: '\\S' } as const;
 const domain = {
   type: 'string',
@@ -9,17 +12,17 @@ const domain = {
   pattern: '^[\\p{L}\\p{N}]([\\p{L}\\p{N}.-]*[\\p{L}\\p{N}])?$',
 } as const;
 const timezone = { type: 'string', minLength: 1, maxLength: 64 } as const;
-const perMinute = { type: 'integer', minimum: 1, maximum: 1_000_000_000, nullable: true } as const;
-const limits = {
+const perMinute = { type: ['integer', 'null'], minimum: 1, maximum: 1_000_000_000 } as const;
+export const SITE_LIMITS = {
   type: 'object',
   properties: { collect: perMinute, events: perMinute, identify: perMinute },
   additionalProperties: false,
 } as const;
 
-/** Null: everything is kept; empty: nothing. */
-const queryAllow = {
-  type: 'array',
-  nullable: true,
+export const QUERY_ALLOW = {
+  description:
+    'The query parameters that stored URLs, referrers and paths keep. Null: all; empty: none. Tags and click IDs are read before.',
+  type: ['array', 'null'],
   maxItems: QUERY_ALLOW_NAMES_MAX,
   uniqueItems: true,
   items: { type: 'string', minLength: 1, maxLength: QUERY_ALLOW_NAME_CHARS_MAX },
@@ -32,15 +35,22 @@ export const NEW_SITE = {
     name,
     domain,
     timezone,
-    limits,
-    query_allow: queryAllow,
-    site_id: { type: 'string', pattern: SITE_ID_PATTERN },
+    limits: SITE_LIMITS,
+    query_allow: QUERY_ALLOW,
+    site_id: { type: 'string', pattern: '^[A-Za-z0-9_-]{1,64}$' },
   },
 } as const;
 
 export const SITE_CHANGE = {
   type: 'object',
-  properties: { name, domain, timezone, limits, query_allow: queryAllow },
+  properties: { name, domain, timezone, limits: SITE_LIMITS, query_allow: QUERY_ALLOW },
+} as const;
+
+export const SCOPES = {
+  type: 'array',
+  minItems: 1,
+  uniqueItems: true,
+  items: { type: 'string', enum: ['events:write', 'identify:write'] },
 } as const;
 
 export const NEW_KEY = {
@@ -48,21 +58,21 @@ export const NEW_KEY = {
   required: ['name'],
   properties: {
     name,
-    scopes: {
-      type: 'array',
-      minItems: 1,
-      uniqueItems: true,
-      items: { type: 'string', enum: ['events:write', 'identify:write'] },
-    },
+    scopes: SCOPES,
     legacy_identify: { type: 'boolean' },
   },
+} as const;
+
+export const EXCLUSION_TYPE = {
+  type: 'string',
+  enum: ['ip', 'path', 'hostname', 'country', 'user_agent', 'visitor', 'bots'],
 } as const;
 
 export const NEW_EXCLUSION = {
   type: 'object',
   required: ['type'],
   properties: {
-    type: { type: 'string', enum: ['ip', 'path', 'hostname', 'country', 'user_agent', 'visitor', 'bots'] },
+    type: EXCLUSION_TYPE,
     value: { type: 'string', maxLength: 1024 },
   },
 } as const;
@@ -80,7 +90,7 @@ export const SQL_QUERY = {
   type: 'object',
   required: ['query'],
   properties: {
-    query: { type: 'string', minLength: 1, maxLength: 262_144 },
+    query: { type: 'string', minLength: 1, maxLength: SQL_CHARS_MAX },
     params: { type: 'object', maxProperties: 100 },
   },
 } as const;
@@ -92,7 +102,13 @@ const lease = { type: 'string', minLength: 1, maxLength: 64 } as const;
 export const NEW_IMPORT = {
   type: 'object',
   required: ['file_digest'],
-  properties: { file_digest: { type: 'string', pattern: FILE_DIGEST_PATTERN } },
+  properties: {
+    file_digest: {
+      description: 'SHA-256 of the uncompressed bytes, hex',
+      type: 'string',
+      pattern: FILE_DIGEST_PATTERN,
+    },
+  },
 } as const;
 
 export const IMPORT_CHUNK = {
