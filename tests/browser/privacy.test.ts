@@ -83,6 +83,27 @@ describeBrowser('options and wishes in Chromium, by the rows', () => {
     expect(rows.map((row) => row.event_name || row.pathname)).toEqual(['/a', 'again']);
   });
 
+  test('an opt-out is of what waits while a hit is under way, when the page is left', async () => {
+    const siteId = await browser.openSite();
+    const page = await (await browser.context()).newPage();
+    const sent: string[] = [];
+    await page.route('**/api/collect', (route) => {
+      const { type, event_name } = route.request().postDataJSON();
+      sent.push(event_name ?? type);
+      // The pageview is under way until the page is gone.
+      return sent.length > 1 ? route.continue() : undefined;
+    });
+    await page.goto(`${browser.site.url}/a`);
+    await loaded(page);
+    await page.evaluate(`weir.track('refused'); weir.identify('refused'); weir.optOut()`);
+    await page.goto(`${browser.site.url}/b`);
+    await loaded(page);
+    await page.evaluate(`weir.optIn(); weir.track('again')`);
+    const rows = await browser.rows(siteId, 1, ROW);
+    expect(rows.map((row) => row.event_name || row.type)).toEqual(['again']);
+    expect(sent).toEqual(['pageview', 'again']);
+  });
+
   test('data-spa="false": a move in the history is none; data-manual: the page says when it is a pageview', async () => {
     const siteId = await browser.openSite('data-spa="false" data-manual');
     const page = await (await browser.context()).newPage();

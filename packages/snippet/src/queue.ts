@@ -32,6 +32,12 @@ export function createQueue(endpoints: string[], mode: () => Mode): Queue {
     return stored;
   };
 
+  /** The first that waits. None does after an opt-out, in another tab too. */
+  const next = (): string | undefined => {
+    hits.splice(busy, (mode() as number) > 2 ? WAITING_HITS_MAX : hits.length - WAITING_HITS_MAX);
+    return hits[busy];
+  };
+
   const goOn = (): void => {
     timer = clearTimeout(timer) as undefined;
     queue.send();
@@ -41,23 +47,21 @@ export function createQueue(endpoints: string[], mode: () => Mode): Queue {
     async send(body) {
       if (body) hits.push(body);
       else hits.splice(busy, 0, ...takeStored());
-      // All, after an opt-out, in another tab too.
-      hits.splice(busy, (mode() as number) > 2 ? WAITING_HITS_MAX : hits.length - WAITING_HITS_MAX);
-      if (busy || timer || !hits[0]) return;
+      if (!next() || busy || timer) return;
       busy = 1;
       failures++;
       let retryAfter: string | null | undefined;
       try {
-        const { status, headers } = await fetch(endpoints[0] as string, {
+        const answer = await fetch(endpoints[0] as string, {
           method: 'POST',
-          body: hits[0],
-          keepalive: !hits[0][KEEPALIVE_CHARS_MAX],
+          body: hits[0] as string,
+          keepalive: !(hits[0] as string)[KEEPALIVE_CHARS_MAX],
         });
-        if (status < 500 && status - TOO_MANY) {
+        if (answer.status < 500 && answer.status - TOO_MANY) {
           hits.shift();
           failures = 0;
         }
-        retryAfter = headers.get('retry-after');
+        retryAfter = answer.headers.get('retry-after');
       } catch {
         endpoints.push(endpoints.shift() as string);
       }
@@ -69,14 +73,10 @@ export function createQueue(endpoints: string[], mode: () => Mode): Queue {
     },
     leave() {
       // A server that is known to be failing would lose a beacon, which tells nobody.
-      while (
-        hits[busy] &&
-        failures === busy &&
-        attempt(() => navigator.sendBeacon(endpoints[0] as string, hits[busy]))
-      ) {
+      while (next() && failures === busy && attempt(() => navigator.sendBeacon(endpoints[0] as string, hits[busy]))) {
         hits.splice(busy, 1);
       }
-      if (!mode() && hits[busy]) {
+      if (next() && !mode()) {
         keep(QUEUE_NAME, JSON.stringify(takeStored().concat(hits.splice(busy)).slice(-WAITING_HITS_MAX)));
       }
     },

@@ -11,7 +11,6 @@ export interface Visitor {
 const SESSION_IDLE_MS = 18e5;
 /** Almost a year. */
 const KEPT_SECONDS = 3e7;
-const STATE = /\bweir=(\d+)\.(\d+)\.(\d+)/;
 
 export function createVisitor(): Visitor {
   const write = (state: string): void => {
@@ -32,7 +31,7 @@ export function createVisitor(): Visitor {
       const now = Date.now();
       // The cookie comes first: subdomains share it. Storage outlives a cleared cookie.
       const states = `${attempt(() => document.cookie)} weir=${kept('weir')}`;
-      const [, visitor = randomId(), session, seen = 0] = STATE.exec(states) || [];
+      const [, visitor = randomId(), session, seen = 0] = /\bweir=(\d+)\.(\d+)\.(\d+)/.exec(states) || [];
       const idle = now - (seen as number) > SESSION_IDLE_MS;
       const ids = [visitor, idle ? randomId() : (session as string)] as const;
       if (active || idle) write([...ids, now].join('.'));

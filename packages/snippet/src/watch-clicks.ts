@@ -1,8 +1,6 @@
 import type { IsOn } from './options.ts';
 import type { WeirCore } from './weir.ts';
 
-const FILE = /\.(pdf|(doc|xls|ppt)x?|csv|txt|zip|rar|gz|dmg|exe|mp\d)$/i;
-
 interface ClickOrSubmit {
   readonly type: string;
   readonly target: Element;
@@ -26,7 +24,10 @@ export function watchClicks(track: WeirCore['track'], cleanUrl: (url: string) =>
     const link = element.closest('a');
     const name = isForm
       ? 'form'
-      : link && (FILE.test(link.pathname) ? 'download' : link.host && link.host !== location.host && 'outbound');
+      : link &&
+        (/\.(pdf|(doc|xls|ppt)x?|csv|txt|zip|rar|gz|dmg|exe|mp\d)$/i.test(link.pathname)
+          ? 'download'
+          : link.host && link.host !== location.host && 'outbound');
     if (name && isOn(name)) {
       track(name, isForm ? { form: element.getAttribute('id') } : { url: cleanUrl((link as HTMLAnchorElement).href) });
     }
