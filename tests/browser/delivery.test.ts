@@ -1,3 +1,4 @@
+import type { Route } from 'playwright-core';
 import { readmeExample } from '../examples/readme-example.ts';
 import { describeBrowser, loaded, useBrowser } from './use-browser.ts';
 
@@ -56,6 +57,31 @@ describeBrowser('delivery from Chromium, by the rows', () => {
     await page.evaluate(`weir.track('next')`);
     expect(await namesOf(siteId, 2)).toEqual(['/a', 'next']);
     expect(refused).toBe(3);
+  });
+
+  test('a Retry-After of a month, which no timer takes, is an hour', async () => {
+    const siteId = await browser.openSite();
+    const page = await (await browser.context()).newPage();
+    await page.clock.install();
+    let refused = 0;
+    const refuse = (route: Route): Promise<void> => {
+      refused += 1;
+      const headers = {
+        'Access-Control-Allow-Origin': '*',
+        'Access-Control-Expose-Headers': 'Retry-After',
+        'Retry-After': '2592000',
+      };
+      return route.fulfill({ status: 429, headers });
+    };
+    await page.route('**/api/collect', refuse);
+    const answered = page.waitForResponse('**/api/collect');
+    await page.goto(`${browser.site.url}/a`);
+    await answered;
+    await page.clock.fastForward('59:00');
+    expect(refused).toBe(1);
+    await page.unroute('**/api/collect', refuse);
+    await page.clock.fastForward('01:00:00');
+    expect(await namesOf(siteId, 1)).toEqual(['/a']);
   });
 
   test('one path is blocked, as ad blockers do: the alias takes it all', async () => {

@@ -13,6 +13,8 @@ export const QUEUE_NAME = 'weir.q';
 const WAITING_HITS_MAX = 60;
 /** Longer with every failure in a row of all endpoints. */
 const WAIT_SECONDS = 3;
+/** Whatever Retry-After says; a browser's timers take no more than 24 days, and end at once. */
+const WAIT_SECONDS_MAX = 3600;
 const TOO_MANY = 429;
 /** Of at most 3 bytes each. What browsers send for a page that has ended is 64 KiB at once; they refuse more, and at once. */
 const KEEPALIVE_CHARS_MAX = 2e4;
@@ -68,7 +70,7 @@ export function createQueue(endpoints: string[], mode: () => Mode): Queue {
       busy = 0;
       if (failures) {
         const seconds = +(retryAfter as string) || ((failures / endpoints.length) | 0) * WAIT_SECONDS;
-        timer = setTimeout(goOn, seconds * 1e3);
+        timer = setTimeout(goOn, Math.min(seconds, WAIT_SECONDS_MAX) * 1e3);
       } else queue.send();
     },
     leave() {
