@@ -1,6 +1,6 @@
 import { RATE_LIMIT_WINDOW_SECONDS, type RateLimitBucket, type RateLimiter } from '@weir/ports/rate-limiter';
 import { RateLimiterRedis, type RateLimiterRes } from 'rate-limiter-flexible';
-import { createMemoryRateLimiter, type MemoryRateLimiterConfig, toRateLimit } from './flexible-rate-limiter.ts';
+import { createMemoryRateLimiter, type MemoryRateLimiterConfig, toRateLimit } from './memory-rate-limiter.ts';
 import { connectRedis, disconnectRedis, type RedisConfig } from './redis-connection.ts';
 
 export interface RedisRateLimiterConfig extends RedisConfig, Pick<MemoryRateLimiterConfig, 'keysMax'> {

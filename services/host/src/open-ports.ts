@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
-import { createMemoryRateLimiter } from '@weir/adapters/flexible-rate-limiter';
 import type { TopicsSpec } from '@weir/adapters/kafka-topics';
 import { openLmdbEventLog } from '@weir/adapters/lmdb-event-log';
 import { openLmdbStateStore } from '@weir/adapters/lmdb-state-store';
 import { openLogRegistry } from '@weir/adapters/log-registry';
+import { createMemoryRateLimiter } from '@weir/adapters/memory-rate-limiter';
 import { TOPIC_RAW } from '@weir/domain/topics';
 import type { EventLog } from '@weir/ports/event-log';
 import type { RateLimiter } from '@weir/ports/rate-limiter';

@@ -1,9 +1,9 @@
 import { randomBytes, randomFillSync } from 'node:crypto';
 import { join } from 'node:path';
-import { createMemoryRateLimiter } from '@weir/adapters/flexible-rate-limiter';
 import { openLmdbEventLog } from '@weir/adapters/lmdb-event-log';
 import { openLmdbStateStore } from '@weir/adapters/lmdb-state-store';
 import { openLogRegistry } from '@weir/adapters/log-registry';
+import { createMemoryRateLimiter } from '@weir/adapters/memory-rate-limiter';
 import { hashApiKey, newApiKey } from '@weir/domain/api-key';
 import { createEventIds } from '@weir/domain/event-id';
 import { partitionKey } from '@weir/domain/partition-key';

@@ -1,5 +1,5 @@
 import { rateLimiterContract } from '../../ports/contract/rate-limiter.contract.ts';
-import { createMemoryRateLimiter } from '../src/flexible-rate-limiter.ts';
+import { createMemoryRateLimiter } from '../src/memory-rate-limiter.ts';
 
 rateLimiterContract('memory', async () => createMemoryRateLimiter());
 
