@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** The file in the data folder that keeps the admin token. */
@@ -21,6 +21,7 @@ export function readOrMakeAdminToken(configured: string | undefined, dataDir: st
   if (kept !== '') return { token: kept, made: false };
   const token = `wat_${randomBytes(32).toString('base64url')}`;
   // Renamed when it is whole: a crash in between must not leave an empty token, with which nobody could sign in.
+  mkdirSync(dataDir, { recursive: true });
   writeFileSync(`${file}.new`, `${token}\n`, { mode: 0o600 });
   renameSync(`${file}.new`, file);
   return { token, made: true };

@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import { isIP } from 'node:net';
 import { resolve } from 'node:path';
 import { parseNetwork } from '@weir/domain/network';
 import { type EngineConfig, readEngineConfig } from './engine-config.ts';
@@ -50,6 +51,9 @@ const LINGER_KAFKA_MS = 1000;
 const TAKEN_PATHS =
   /^\/(api\/(admin(\/.*)?|v1\/events(\/.*)?|identify|collect)|healthz|readyz|metrics|openapi\.json|weir[.\w-]*\.m?js|dashboard(\/.*)?|demo(\/.*)?)\/?$/;
 
+/** Its last label is not all digits, or it would be a wrong address. */
+const HOST_NAME = /^(?=.{1,253}$)([a-z0-9_-]{1,63}\.)*(?!\d+$)[a-z0-9_-]{1,63}$/i;
+
 /** All that is wrong with the settings, one line each. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
@@ -71,6 +75,11 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
   const adminToken = text('WEIR_ADMIN_TOKEN');
   if (adminToken !== undefined && !/^[\x21-\x7e]{16,256}$/.test(adminToken)) {
     reader.problem('WEIR_ADMIN_TOKEN must be 16 to 256 visible ASCII characters');
+  }
+
+  const host = text('HOST') ?? '127.0.0.1';
+  if (isIP(host) === 0 && !HOST_NAME.test(host)) {
+    reader.problem(`HOST must be an IP address or a host name of this machine, not "${host}"`);
   }
 
   const collectPaths = list('COLLECT_PATHS');
@@ -108,7 +117,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
 
   const engines = readEngineConfig(reader);
   const config: Config = {
-    host: text('HOST') ?? '127.0.0.1',
+    host,
     port: whole('PORT', 8080, 0, 65_535),
     dataDir: resolve(text('WEIR_DATA_DIR') ?? './data'),
     adminToken,

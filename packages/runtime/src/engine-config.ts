@@ -63,7 +63,8 @@ export function readEngineConfig(env: EnvReader): EngineConfig {
 function readKafka(env: EnvReader): KafkaConfig | undefined {
   const brokers = env.list('KAFKA_BROKERS');
   for (const broker of brokers) {
-    if (!/^(\[[0-9a-fA-F:]+\]|[^\s:/]+):\d{1,5}$/.test(broker)) {
+    const port = /^(?:\[[0-9a-fA-F:]+\]|[^\s:/]+):(\d{1,5})$/.exec(broker)?.[1];
+    if (port === undefined || Number(port) < 1 || Number(port) > 65_535) {
       env.problem(`KAFKA_BROKERS must hold host:port pairs separated by commas, not "${broker}"`);
     }
   }
@@ -79,11 +80,12 @@ function readKafka(env: EnvReader): KafkaConfig | undefined {
     env.problem('KAFKA_TOPIC_PREFIX must be at most 100 letters, digits, dots, dashes and underscores');
   }
   const compression = env.oneOf('KAFKA_COMPRESSION', KAFKA_COMPRESSIONS) ?? 'none';
+  const tls = env.flag('KAFKA_TLS', false) ? { ca: readPem(env, 'KAFKA_TLS_CA_FILE') } : undefined;
   if (brokers.length === 0) return undefined;
   return {
     brokers,
     compression,
-    tls: env.flag('KAFKA_TLS', false) ? { ca: readPem(env, 'KAFKA_TLS_CA_FILE') } : undefined,
+    tls,
     sasl: mechanism === undefined ? undefined : { mechanism, username: username ?? '', password: password ?? '' },
     topicPrefix,
   };

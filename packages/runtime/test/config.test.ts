@@ -34,6 +34,21 @@ describe('decisions: "a wrong one stops the start and says all that is wrong"', 
   });
 });
 
+test.each([
+  [{ HOST: '999.1.1.1' }, 'HOST'],
+  [{ HOST: 'my host' }, 'HOST'],
+  [{ HOST: 'http://localhost' }, 'HOST'],
+  [{ KAFKA_BROKERS: 'k:99999' }, 'KAFKA_BROKERS'],
+  [{ KAFKA_BROKERS: 'k' }, 'KAFKA_BROKERS'],
+  [{ KAFKA_TLS: 'maybe' }, 'KAFKA_TLS'],
+])('%j is a problem of %s', (env, name) => {
+  expect(problemsOf(env)).toEqual([expect.stringContaining(name)]);
+});
+
+test.each(['0.0.0.0', '::', '::1', 'localhost', 'weir-1.internal'])('HOST %s', (host) => {
+  expect(problemsOf({ HOST: host })).toEqual([]);
+});
+
 describe('operations.md: COLLECT_PATHS, "further paths that serve /api/collect"', () => {
   test.each([
     '/weir.js',

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { adminTokenFile } from '@weir/runtime/admin-token';
+import { baseUrl } from '@weir/runtime/base-url';
 import { CliError, EXIT } from './exit-codes.ts';
 
 export type CliEnvironment = Readonly<Record<string, string | undefined>>;
@@ -16,8 +17,6 @@ export function loadCliConfig(env: CliEnvironment): CliConfig {
   return { url: serverUrl(env), adminToken: adminToken(env) };
 }
 
-const ANY_ADDRESS: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' };
-
 function serverUrl(env: CliEnvironment): string {
   const configured = env.WEIR_URL?.trim();
   if (configured) {
@@ -26,9 +25,7 @@ function serverUrl(env: CliEnvironment): string {
     }
     return configured.replace(/\/+$/, '');
   }
-  const configuredHost = env.HOST?.trim() || '127.0.0.1';
-  const host = ANY_ADDRESS[configuredHost] ?? configuredHost;
-  const url = `http://${host.includes(':') ? `[${host}]` : host}:${env.PORT?.trim() || '8080'}`;
+  const url = baseUrl(env.HOST?.trim() || '127.0.0.1', env.PORT?.trim() || '8080');
   if (!URL.canParse(url)) throw new CliError(`HOST and PORT give no URL: ${url}`, EXIT.usage);
   return url;
 }

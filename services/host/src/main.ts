@@ -4,6 +4,7 @@ import { createLogger } from '@weir/runtime/logger';
 import { rolesFromArguments, USAGE } from './roles.ts';
 import { startWeir } from './start-weir.ts';
 
+const LISTEN_CALLS: readonly unknown[] = ['listen', 'getaddrinfo'];
 const EXIT_FAILED = 1;
 const EXIT_USAGE = 2;
 /** For batches and engines, when the requests have taken all of the time to drain. */
@@ -15,9 +16,9 @@ main(process.argv.slice(2)).catch((error: unknown) => {
   process.exit(error instanceof ConfigError ? EXIT_USAGE : EXIT_FAILED);
 });
 
-/** A port that is taken or not allowed. The message says which, and why. */
+/** A port that is taken or not allowed, or a host that is nobody. The message says which, and why. */
 function isListenError(error: unknown): error is Error {
-  return error instanceof Error && 'syscall' in error && error.syscall === 'listen';
+  return error instanceof Error && 'syscall' in error && LISTEN_CALLS.includes(error.syscall);
 }
 
 async function main(names: readonly string[]): Promise<void> {
