@@ -1,5 +1,5 @@
 import type { Programs, RunningProgram } from './programs.ts';
-import { ADMIN_TOKEN } from './servers.ts';
+import { ADMIN_TOKEN, portWhenReady } from './servers.ts';
 
 export interface RoleProcess extends Pick<RunningProgram, 'cpuMicros' | 'stop'> {
   readonly port: number;
@@ -21,9 +21,9 @@ export async function startRole(
     RATE_LIMIT_EVENTS: '1000000000',
     ...env,
   });
-  const [, port] = await program.printed(/ready: http:\/\/127\.0\.0\.1:(\d+)/);
+  const port = await portWhenReady(program);
   return {
-    port: Number(port),
+    port,
     cpuMicros: program.cpuMicros,
     stop: program.stop,
     async consumed() {

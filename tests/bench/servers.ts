@@ -1,3 +1,5 @@
+import { eventually } from '@weir/testkit/eventually';
+import { sendHttp } from '@weir/testkit/http-client';
 import type { Programs, RunningProgram } from './programs.ts';
 
 export const ADMIN_TOKEN = 'bench-admin-token-0123456789';
@@ -29,8 +31,14 @@ async function startMain(programs: Programs, roles: readonly string[]): Promise<
     RATE_LIMIT_EVENTS: '1000000000',
   });
   const [, key = ''] = await program.printed(/Bearer (\S+?)'/);
-  const [, port] = await program.printed(/ready: http:\/\/127\.0\.0\.1:(\d+)/);
-  return asServer(program, Number(port), key);
+  return asServer(program, await portWhenReady(program), key);
+}
+
+/** The port of a Weir on 127.0.0.1, once it does its work. */
+export async function portWhenReady(program: RunningProgram): Promise<number> {
+  const [, url = '', port] = await program.printed(/listens: (http:\/\/127\.0\.0\.1:(\d+))/);
+  await eventually('Weir to be ready', async () => (await sendHttp(url, { path: '/readyz' })).status === 200);
+  return Number(port);
 }
 
 export async function startBareServer(programs: Programs): Promise<Server> {

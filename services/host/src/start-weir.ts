@@ -129,6 +129,7 @@ async function start(
   print(
     welcome({
       baseUrl: baseUrl(config.host, server.port),
+      hasDashboard: roles.includes('control'),
       demoKey,
       newAdminToken: isNewToken ? admin?.token : undefined,
     }),

@@ -2,6 +2,8 @@ import { DEMO_SITE_ID } from './demo-site.ts';
 
 export interface WelcomeFacts {
   readonly baseUrl: string;
+  /** The control role, which serves it, is in this process. */
+  readonly hasDashboard: boolean;
   /** The demo site's plain key, when the site was made by this start. */
   readonly demoKey: string | undefined;
   /** The admin token, when it was made by this start. */
@@ -9,8 +11,9 @@ export interface WelcomeFacts {
 }
 
 /** What a start prints for people, on standard output. Secrets are in it only at the start that made them. */
-export function welcome({ baseUrl, demoKey, newAdminToken }: WelcomeFacts): string {
-  const lines = ['', `Weir listens: ${baseUrl}`, `  dashboard    ${baseUrl}/dashboard`];
+export function welcome({ baseUrl, hasDashboard, demoKey, newAdminToken }: WelcomeFacts): string {
+  const lines = ['', `Weir listens: ${baseUrl}`];
+  if (hasDashboard) lines.push(`  dashboard    ${baseUrl}/dashboard`);
   if (newAdminToken !== undefined) {
     lines.push(`  admin token  ${newAdminToken}   (shown once; kept in the data folder)`);
   }
