@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { openSocket } from '@weir/testkit/http-client';
 import { ACCEPTED, expectEnvelope, expectIdentifyError, expectJson, expectNoBody } from './expect-answers.ts';
-import { useWeir } from './use-weir.ts';
+import { describeOwnProcess, useWeir } from './use-weir.ts';
 
 const weir = useWeir();
 let site = '';
@@ -155,17 +155,7 @@ describe('decisions: answers reveal nothing of other sites and of the inside', (
   });
 });
 
-test.each([
-  '/healthz',
-  '/readyz',
-  '/metrics',
-  '/openapi.json',
-  '/weir.js',
-  '/demo',
-  '/',
-  '/dashboard',
-  '/dashboard/dashboard.js',
-])('decisions: "A path that exists with another method: 405 with `Allow`": %s', async (path) => {
+async function refusesOtherMethods(path: string): Promise<void> {
   for (const method of ['POST', 'PUT', 'DELETE', 'OPTIONS']) {
     const { status, headers, json } = await weir.send({ method, path });
     expect({ method, status, allow: headers.allow, json }).toEqual({
@@ -175,4 +165,12 @@ test.each([
       json: { status: 'error', error: { code: 405, message: expect.any(String) } },
     });
   }
+}
+
+describe('decisions: "A path that exists with another method: 405 with `Allow`"', () => {
+  test.each(['/healthz', '/readyz', '/metrics', '/openapi.json', '/weir.js', '/demo'])('%s', refusesOtherMethods);
+});
+
+describeOwnProcess('decisions: so on the dashboard', () => {
+  test.each(['/', '/dashboard', '/dashboard/dashboard.js'])('%s', refusesOtherMethods);
 });
