@@ -28,7 +28,9 @@ describe('infra/kafka/acls.json', () => {
     expect(new Set(rules.flatMap(({ topic }) => topic ?? []))).toEqual(new Set(Object.keys(topics.topics)));
     expect(Object.keys(topics.topics)).toEqual([TOPIC_RAW, TOPIC_ENRICHED, TABLE_REGISTRY, TABLE_SALTS]);
     const groups = rules.filter(({ group }) => group !== undefined).map(({ group, of }) => `${group}.${of}`);
-    expect(new Set(groups)).toEqual(new Set([`${GROUP_ENRICHER}.${TOPIC_RAW}`, `${GROUP_WRITER}.${TOPIC_ENRICHED}`]));
+    expect(new Set(groups)).toEqual(
+      new Set([`${GROUP_ENRICHER}.${TOPIC_RAW}`, `${GROUP_WRITER}.${TOPIC_ENRICHED}`, `${GROUP_WRITER}.${TOPIC_RAW}`]),
+    );
   });
 });
 
@@ -142,6 +144,14 @@ const problem = localProblem('kafka');
       (await logs.control!.positions(topic, group)).map((position) => position.committed);
     expect(await committed(TOPIC_RAW, GROUP_ENRICHER)).toEqual([2, undefined]);
     expect(await committed(TOPIC_ENRICHED, GROUP_WRITER)).toEqual([1, undefined]);
+  });
+
+  test('a consumer sees where the logs end that its work must not go beyond', async () => {
+    const ends = async (role: string, topic: string, group: string) =>
+      (await logs[role]!.positions(topic, group)).every(({ end }) => end >= 0);
+    expect(await ends('enricher', TOPIC_RAW, GROUP_ENRICHER)).toBe(true);
+    expect(await ends('writer', TOPIC_RAW, GROUP_WRITER)).toBe(true);
+    expect(await ends('writer', TOPIC_ENRICHED, GROUP_WRITER)).toBe(true);
   });
 
   test('no role consumes for another', async () => {

@@ -53,6 +53,17 @@ export function createKafka(
   });
 }
 
+/** kafkajs tries one of the brokers at a time, and the next one at the next call. Rejects when none of them answers. */
+export async function connectToAny(address: KafkaAddress, connect: () => Promise<void>): Promise<void> {
+  for (let left = address.brokers.length; ; left -= 1) {
+    try {
+      return await connect();
+    } catch (error) {
+      if (left <= 1) throw error;
+    }
+  }
+}
+
 /** kafkajs's own leaves Nagle's algorithm on. */
 const openSocket: ISocketFactory = ({ host, port, ssl, onConnect }) => {
   const socket = ssl

@@ -7,7 +7,14 @@ import type { KafkaCompressionName } from '@weir/runtime/engine-config';
 import type { Logger } from '@weir/runtime/logger';
 import { outcomeOf } from './kafka-append-run.ts';
 import { createKafkaAppender } from './kafka-appender.ts';
-import { createKafka, FAIL_FAST, type KafkaAddress, type KafkaTimeouts, PATIENT } from './kafka-client.ts';
+import {
+  connectToAny,
+  createKafka,
+  FAIL_FAST,
+  type KafkaAddress,
+  type KafkaTimeouts,
+  PATIENT,
+} from './kafka-client.ts';
 import { kafkaCompression, readLz4Too } from './kafka-compression.ts';
 import { eventLogUnavailable } from './kafka-errors.ts';
 import { createKafkaLink, type KafkaLink, runAgain } from './kafka-link.ts';
@@ -49,6 +56,7 @@ export async function openKafkaEventLog(config: KafkaEventLogConfig): Promise<Ka
   const topics = createKafkaTopics(createKafka(config, PATIENT, logger), {
     spec: config.topics,
     topicPrefix,
+    connect: (admin) => connectToAny(config, () => admin.connect()),
     partitions: config.partitions,
     retentionMs: {
       raw: config.rawRetentionHours * 3600_000,

@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from '@weir/runtime/logger';
 import type { Broker, Cluster, Kafka } from 'kafkajs';
-import { createKafka, type KafkaAddress, type KafkaTimeouts } from './kafka-client.ts';
+import { connectToAny, createKafka, type KafkaAddress, type KafkaTimeouts } from './kafka-client.ts';
 import { brokerErrorType, rootCause } from './kafka-errors.ts';
 
 /**
@@ -49,7 +49,7 @@ export function createKafkaLink({ address, timeouts, topics, logger }: KafkaLink
     };
     const cluster = newCluster(createKafka(address, timeouts, logger, keep));
     const connect = async (): Promise<Cluster> => {
-      await cluster.connect();
+      await connectToAny(address, () => cluster.connect());
       await (topics.length > 0 ? cluster.addMultipleTargetTopics([...topics]) : cluster.refreshMetadata());
       return cluster;
     };

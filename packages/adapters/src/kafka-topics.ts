@@ -19,6 +19,7 @@ export interface TopicSpec {
 export interface TopicsOptions {
   readonly spec: TopicsSpec;
   readonly topicPrefix: string;
+  readonly connect: (admin: Admin) => Promise<void>;
   /** Partitions of a log that is made now. */
   readonly partitions: number;
   readonly retentionMs: Readonly<Record<string, number>>;
@@ -56,7 +57,7 @@ export function createKafkaTopics(kafka: Kafka, options: TopicsOptions): KafkaTo
   async function withAdmin<T>(work: (admin: Admin) => Promise<T>): Promise<T> {
     const admin = kafka.admin();
     try {
-      await admin.connect();
+      await options.connect(admin);
       return await work(admin);
     } catch (error) {
       throw eventLogUnavailable('Kafka topics', error);

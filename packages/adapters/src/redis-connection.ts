@@ -18,6 +18,8 @@ export type RedisClient = Redis | Cluster;
 /** Redis is a cache here: a call that can't be answered soon is better not answered. */
 const COMMAND_TIMEOUT_MS = 700;
 const CONNECT_TIMEOUT_MS = 500;
+/** A connection on which nothing has come for so long, though commands wait, is thrown away with all that it holds. */
+const SOCKET_TIMEOUT_MS = 2_000;
 const RECONNECT_PAUSE_MAX_MS = 500;
 
 /** Connects in the background, again and again: whoever uses it goes on without Redis. */
@@ -57,6 +59,7 @@ function openSingle(address: RedisAddress, tls: ConnectionOptions | undefined): 
       ? {
           sentinels: [...address.hosts],
           name: address.masterName,
+          failoverDetector: true,
           ...(address.tls ? { enableTLSForSentinelMode: true } : {}),
         }
       : { host: first!.host, port: first!.port };
@@ -81,6 +84,9 @@ function common(address: RedisAddress, tls: ConnectionOptions | undefined) {
     maxRetriesPerRequest: 0,
     commandTimeout: COMMAND_TIMEOUT_MS,
     connectTimeout: CONNECT_TIMEOUT_MS,
+    socketTimeout: SOCKET_TIMEOUT_MS,
+    // A master that became a replica behind its address: whoever connects anew finds the present one.
+    reconnectOnError: ({ message }: Error) => message.startsWith('READONLY'),
   };
 }
 

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import type { EventLog } from '@weir/ports/event-log';
 import { describeLive } from '@weir/testkit/live-ports';
+import { freePort } from '@weir/testkit/weir-process';
 import { type EventLogFixture, eventLogContract } from '../../ports/contract/event-log.contract.ts';
 import { openKafkaFixtureLog } from './kafka-fixture-log.ts';
 
@@ -44,4 +45,12 @@ describeLive('kafka', (brokers) => {
   }
 
   eventLogContract('the Kafka event log', openFixture);
+
+  test('the first of the brokers named may be gone', async () => {
+    const gone = `127.0.0.1:${await freePort()}`;
+    const log = await openKafkaFixtureLog(`${gone},${brokers()}`, `test-${randomUUID().slice(0, 8)}.`, 1);
+    const [outcome] = await log.append('topic.0', [{ partition: 0, value: Buffer.from('x') }]);
+    expect(outcome?.status).toBe('stored');
+    await log.close();
+  });
 });

@@ -110,6 +110,38 @@ describeLocal(`Redis beyond one plain server${problem === undefined ? '' : `: ${
     await store.close();
   }, 120_000);
 
+  describe('a connection that is of no use is left', () => {
+    const connectionsTo = async (server: OwnRedis) =>
+      Number(/total_connections_received:(\d+)/.exec(String(await server.call('INFO', 'stats')))?.[1]);
+    const key = { siteId: 's', key: 'k', owner: 'o' };
+
+    test('to a master that became a replica', async () => {
+      const server = await start([]);
+      const store = await openConnectedStore({ url: `redis://127.0.0.1:${server.port}` }, 'demoted:');
+      const before = await connectionsTo(server);
+      await server.call('REPLICAOF', '127.0.0.1', '1');
+      await eventually('another connection', async () => {
+        await expect(store.claimKeys([key])).rejects.toMatchObject({ code: 'state_store_unavailable' });
+        return (await connectionsTo(server)) > before;
+      });
+      await server.call('REPLICAOF', 'NO', 'ONE');
+      await eventually('it to be a master again', async () => (await store.claimKeys([key]))[0] === 'claimed');
+      await store.close();
+    });
+
+    test('to a Redis that hangs', async () => {
+      const server = await start(['--enable-debug-command', 'yes']);
+      const store = await openConnectedStore({ url: `redis://127.0.0.1:${server.port}` }, 'hanging:');
+      const before = await connectionsTo(server);
+      const hanging = server.call('DEBUG', 'SLEEP', '4');
+      await expect(store.claimKeys([key])).rejects.toMatchObject({ code: 'state_store_unavailable' });
+      await hanging;
+      await eventually('it to answer again', async () => (await store.claimKeys([key]))[0] === 'claimed');
+      expect(await connectionsTo(server)).toBeGreaterThan(before);
+      await store.close();
+    });
+  });
+
   afterAll(async () => {
     await Promise.all(servers.map((server) => server.stop()));
     servers = [];
