@@ -1,7 +1,9 @@
 -- Every outcome of every raw record, as the writer's lines give it: the one table that is inserted into. Meaning of the columns:
 -- tables.md and packages/domain/src/records-columns.ts. Everything else here is a view of it or is filled from it by a view.
 -- The windows make an insert that is repeated with its token change nothing; the fsync settings make an acknowledged one
--- outlast a power cut. A month of received_at is a partition: no caller's timestamp can make parts.
+-- outlast a power cut. A month of received_at is a partition: no caller's timestamp can make parts. A part below a gigabyte is one file
+-- for all columns: each path and type of a property would be two files more, and anybody's properties of hundreds of paths made an
+-- insert of 16,000 files, which a process may not open.
 CREATE TABLE IF NOT EXISTS records
 (
     outcome LowCardinality(String),
@@ -20,7 +22,7 @@ CREATE TABLE IF NOT EXISTS records
     cookieless Bool,
     value Nullable(Float64),
     value_text String CODEC(ZSTD(1)),
-    properties JSON(max_dynamic_paths = 256, max_dynamic_types = 8),
+    properties JSON(max_dynamic_paths = 64, max_dynamic_types = 4),
     url String CODEC(ZSTD(1)),
     hostname LowCardinality(String),
     pathname String CODEC(ZSTD(1)),
@@ -70,4 +72,5 @@ CREATE TABLE IF NOT EXISTS records
 ENGINE = MergeTree
 PARTITION BY toYYYYMM(received_at)
 ORDER BY (site_id, toStartOfHour(timestamp), visitor_id, timestamp)
-SETTINGS non_replicated_deduplication_window = 10000, fsync_after_insert = 1, fsync_part_directory = 1;
+SETTINGS non_replicated_deduplication_window = 10000, fsync_after_insert = 1, fsync_part_directory = 1,
+    min_bytes_for_wide_part = 1073741824;
