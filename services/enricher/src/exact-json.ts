@@ -1,12 +1,10 @@
 import { bodyTextOf } from '@weir/domain/body-text';
 import type { Json, JsonObject } from '@weir/domain/json';
-import { jsonValue } from './json-text.ts';
+import { fits64Bits, jsonValue } from './json-text.ts';
 
 /** A Float64 holds every whole number of fewer digits. */
 const MAY_BE_ROUNDED = /\d{16}/;
 const STRING_OR_LONG_INTEGER = /"(?:[^"\\]|\\.)*"|(?<![\d.eE+-])-?\d{16,20}(?![\d.eE])/g;
-const INT64_MIN = -(2n ** 63n);
-const UINT64_END = 2n ** 64n;
 /** As JSON has it. A body that sends it itself keeps its rounded numbers. */
 const MARK = '\\u0001';
 const MARKED = /"\\u0001(-?\d+)"/g;
@@ -26,9 +24,7 @@ export function exactJson(value: Json, record: Uint8Array, sentAs: (body: JsonOb
 }
 
 function markWhereItFits(found: string): string {
-  if (found.startsWith('"')) return found;
-  const integer = BigInt(found);
-  return integer < INT64_MIN || integer >= UINT64_END ? found : `"${MARK}${found}"`;
+  return found.startsWith('"') || !fits64Bits(found) ? found : `"${MARK}${found}"`;
 }
 
 /** `value` with the marked texts in place of its numbers. As deep as the limits of properties allow. */

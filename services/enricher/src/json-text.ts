@@ -28,6 +28,11 @@ const UINT64_END = 2n ** 64n;
 function withExponentWhereTooLong(found: string): string {
   if (found.startsWith('"')) return found;
   // By the digits as they stand: JSON.stringify rounds them, so the number -2^63 is written as one below it.
-  const integer = BigInt(found);
-  return integer < INT64_MIN || integer >= UINT64_END ? Number(found).toExponential() : found;
+  return fits64Bits(found) ? found : Number(found).toExponential();
+}
+
+/** Whether ClickHouse has an integer for these digits: an Int64 or a UInt64. */
+export function fits64Bits(digits: string): boolean {
+  const integer = BigInt(digits);
+  return integer >= INT64_MIN && integer < UINT64_END;
 }
