@@ -49,6 +49,8 @@ export function createKafkaFetcher(link: KafkaLink, logger: Logger): KafkaFetche
   const busy = new Set<number>();
   let stale = false;
   let pumping = false;
+  /** Somebody asked while the sources were being asked what they want: they are asked again, or he would wait for ever. */
+  let askedAgain = false;
   let retry: NodeJS.Timeout | undefined;
   let closed = false;
 
@@ -61,14 +63,18 @@ export function createKafkaFetcher(link: KafkaLink, logger: Logger): KafkaFetche
   }
 
   async function pump(): Promise<void> {
-    if (pumping || closed || sources.size === 0) return;
+    askedAgain = true;
+    if (pumping) return;
     pumping = true;
     try {
-      await link.run(async (cluster) => {
-        if (stale) await cluster.refreshMetadata();
-        stale = false;
-        for (const [leader, wanted] of hungryByLeader(cluster)) void poll(leader, wanted);
-      });
+      while (askedAgain && !closed && sources.size > 0) {
+        askedAgain = false;
+        await link.run(async (cluster) => {
+          if (stale) await cluster.refreshMetadata();
+          stale = false;
+          for (const [leader, wanted] of hungryByLeader(cluster)) void poll(leader, wanted);
+        });
+      }
     } catch (error) {
       logger.debug({ err: rootCause(error) }, 'no connection to Kafka for reading');
       retryLater();
