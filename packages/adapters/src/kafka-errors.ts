@@ -18,6 +18,26 @@ export function eventLogUnavailable(what: string, error: unknown): DependencyErr
   return new DependencyError('event_log_unavailable', `${what}: ${rootCause(error).message}`, { cause: error });
 }
 
+/** An error of an opening. `event_log_refused`: waiting for the brokers changes nothing. */
+export function openingError(error: unknown): DependencyError {
+  const { name, type, code, message } = rootCause(error) as Error & {
+    readonly type?: unknown;
+    readonly code?: unknown;
+  };
+  const refused =
+    REFUSED_TYPES.test(String(type ?? '')) ||
+    CERTIFICATE_CODES.test(String(code ?? '')) ||
+    // kafkajs gives a connection that broke meanwhile the same name.
+    (name === 'KafkaJSSASLAuthenticationError' && !/connection|timed? ?out/i.test(message));
+  if (refused)
+    return new DependencyError('event_log_refused', `Kafka refuses this process: ${message}`, { cause: error });
+  return eventLogUnavailable('Kafka', error);
+}
+
+const REFUSED_TYPES = /AUTHORIZATION_FAILED$|^SASL_AUTHENTICATION_FAILED$|^UNSUPPORTED_SASL_MECHANISM$/;
+/** Node's and OpenSSL's, of a certificate that is not believed, and of a port that does not speak TLS. */
+const CERTIFICATE_CODES = /CERT|^UNABLE_TO_VERIFY|^ERR_TLS|^ERR_SSL|^EPROTO$/;
+
 /** Codes of the Kafka protocol that say: this partition took nothing. True: it may take it in a moment. */
 const REFUSALS = new Map<number, { readonly type: string; readonly again: boolean }>([
   [2, { type: 'CORRUPT_MESSAGE', again: false }],

@@ -16,7 +16,7 @@ import {
   PATIENT,
 } from './kafka-client.ts';
 import { kafkaCompression, readLz4Too } from './kafka-compression.ts';
-import { eventLogUnavailable } from './kafka-errors.ts';
+import { eventLogUnavailable, openingError } from './kafka-errors.ts';
 import { createKafkaLink, type KafkaLink, runAgain } from './kafka-link.ts';
 import { claimLogId } from './kafka-log-id.ts';
 import { readEdges, readOffsetsAtTime } from './kafka-offsets.ts';
@@ -44,11 +44,30 @@ export interface KafkaEventLog extends EventLog {
   drift(): Promise<readonly TopicDrift[]>;
 }
 
+interface Links {
+  readonly query: KafkaLink;
+  readonly hasty: KafkaLink;
+  readonly steady: KafkaLink;
+}
+
 /**
- * Opens the log on Kafka, making topics that are missing. Rejects with `event_log_unavailable`, or with `event_log_damaged`
- * where the topics' settings do not allow exactly-once.
+ * Opens the log on Kafka, making topics that are missing. Rejects with `event_log_unavailable`, with `event_log_refused` where
+ * the brokers won't have this process, or with `event_log_damaged` where the topics' settings do not allow exactly-once.
  */
 export async function openKafkaEventLog(config: KafkaEventLogConfig): Promise<KafkaEventLog> {
+  const { logger, topicPrefix = '' } = config;
+  const topics = Object.keys(config.topics.topics).map((name) => topicPrefix + name);
+  const link = (timeouts: KafkaTimeouts) => createKafkaLink({ address: config, timeouts, topics, logger });
+  const links: Links = { query: link(FAIL_FAST), hasty: link(FAIL_FAST), steady: link(PATIENT) };
+  try {
+    return await openOver(links, config);
+  } catch (error) {
+    await Promise.all(Object.values(links).map((one: KafkaLink) => one.close()));
+    throw openingError(error);
+  }
+}
+
+async function openOver(links: Links, config: KafkaEventLogConfig): Promise<KafkaEventLog> {
   const { clock, logger, topicPrefix = '' } = config;
   const named = (name: string) => topicPrefix + name;
   const link = (timeouts: KafkaTimeouts, names: readonly string[]) =>
@@ -71,18 +90,16 @@ export async function openKafkaEventLog(config: KafkaEventLogConfig): Promise<Ka
   const all = Object.keys(config.topics.topics).map(named);
   const eventTopics = all.filter((name) => ![TABLE_REGISTRY, TABLE_SALTS].map(named).includes(name));
   const partitions = Array.from({ length: partitionCount }, (_, partition) => partition);
-  const queryLink = link(FAIL_FAST, all);
+  const queryLink = links.query;
   await leadersAnswer(queryLink, all, config.topics, topicPrefix, partitions);
   const compression = kafkaCompression(config.compression ?? 'none');
   readLz4Too();
-  const openAppender = (timeouts: KafkaTimeouts, deadlineMs: number) => {
-    const own = link(timeouts, all);
-    return { own, appender: createKafkaAppender({ link: own, deadlineMs, compression, clock, logger }) };
-  };
-  const hasty = openAppender(FAIL_FAST, HASTY_DEADLINE_MS);
-  const steady = openAppender(PATIENT, STEADY_DEADLINE_MS);
+  const openAppender = (own: KafkaLink, deadlineMs: number) =>
+    createKafkaAppender({ link: own, deadlineMs, compression, clock, logger });
+  const hasty = openAppender(links.hasty, HASTY_DEADLINE_MS);
+  const steady = openAppender(links.steady, STEADY_DEADLINE_MS);
   const openTable = (name: string) =>
-    openKafkaTable({ link: link(PATIENT, [named(name)]), appender: hasty.appender, topic: named(name), logger });
+    openKafkaTable({ link: link(PATIENT, [named(name)]), appender: hasty, topic: named(name), logger });
 
   const registry = await openTable(TABLE_REGISTRY);
   const logId = await claimLogId(registry, randomUUID).finally(() => registry.close());
@@ -96,7 +113,7 @@ export async function openKafkaEventLog(config: KafkaEventLogConfig): Promise<Ka
       else indexes.push(index);
     });
     const outcomes = new Array<AppendOutcome>(records.length);
-    const { appender } = topic === TOPIC_ENRICHED ? steady : hasty;
+    const appender = topic === TOPIC_ENRICHED ? steady : hasty;
     await Promise.all(
       [...places].map(async ([partition, indexes]) => {
         const run = indexes.map((index) => toKafkaRecord(records[index]!));
@@ -136,8 +153,8 @@ export async function openKafkaEventLog(config: KafkaEventLogConfig): Promise<Ka
     ping: () => ping(queryLink, named(TOPIC_RAW), eventTopics),
     drift: topics.drift,
     async close() {
-      await Promise.all([hasty, steady].map(({ appender }) => appender.drain()));
-      await Promise.all([hasty.own, steady.own, queryLink].map((one) => one.close()));
+      await Promise.all([hasty, steady].map((appender) => appender.drain()));
+      await Promise.all(Object.values(links).map((one: KafkaLink) => one.close()));
     },
   };
 }

@@ -54,7 +54,7 @@ const problem = localProblem('kafka');
     ])(
       '%s is refused when the log is opened',
       async (_, opening) => {
-        await expect(opening()).rejects.toMatchObject({ code: 'event_log_unavailable' });
+        await expect(opening()).rejects.toMatchObject({ code: 'event_log_refused' });
       },
       60_000,
     );

@@ -5,6 +5,8 @@
 export type DependencyErrorCode =
   /** The event log can't be read or written now. What was being appended is known not to be in it. */
   | 'event_log_unavailable'
+  /** The event log is there and won't have this process: a wrong password, an unknown certificate, a rule that is missing. */
+  | 'event_log_refused'
   /** The event log holds something that Weir's own rules exclude: a gap, a lost partition, wrong topic settings. */
   | 'event_log_damaged'
   /** The consumer lost its partition to another one: stop work on it, commit nothing. */

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
+import type { KafkaEventLog } from '@weir/adapters/kafka-event-log';
 import type { TopicsSpec } from '@weir/adapters/kafka-topics';
 import { openLmdbEventLog } from '@weir/adapters/lmdb-event-log';
 import { openLmdbStateStore } from '@weir/adapters/lmdb-state-store';
@@ -13,8 +14,10 @@ import type { StateStore } from '@weir/ports/state-store';
 import type { Config } from '@weir/runtime/config';
 import type { Logger } from '@weir/runtime/logger';
 import topics from '../../../infra/kafka/topics.json' with { type: 'json' };
+import { answerMeanwhile } from './answer-meanwhile.ts';
 import type { GuardRail } from './guard-rails.ts';
 import type { Stack } from './stack.ts';
+import { untilThere } from './until-there.ts';
 
 const HOUR_MS = 3_600_000;
 const SALT_BYTES = 32;
@@ -36,59 +39,89 @@ export interface OpenPortsDeps {
   readonly clock: () => number;
   /** Closes what was opened. */
   readonly stack: Stack;
+  /** Ends the waiting for an engine. */
+  readonly stop: AbortSignal;
 }
 
 /** "Give a URL, get the engine": a configured service, else the embedded engine under the data folder. */
 export async function openPorts(deps: OpenPortsDeps): Promise<Ports> {
-  const { logger, clock, stack } = deps;
   const guardRails: GuardRail[] = [];
-  const eventLog = await openEventLog(deps, guardRails);
+  const { eventLog, registry } = await openLogAndRegistry(deps, guardRails);
   const stateStore = await openStateStore(deps, guardRails);
-  const registry = stack.add(
-    await openLogRegistry({
-      eventLog,
-      clock,
-      randomSalt: () => randomBytes(SALT_BYTES).toString('hex'),
-      onDamage: (error) => logger.error({ err: error }, 'the registry passed over a row that can not be read'),
-    }),
-    (opened) => opened.close(),
-  );
   return { eventLog, stateStore, registry, rateLimiter: await openRateLimiter(deps), guardRails };
 }
 
-async function openEventLog({ config, logger, clock, stack }: OpenPortsDeps, rails: GuardRail[]): Promise<EventLog> {
+interface LogAndRegistry {
+  readonly eventLog: EventLog;
+  readonly registry: Registry;
+}
+
+async function openLogAndRegistry(deps: OpenPortsDeps, rails: GuardRail[]): Promise<LogAndRegistry> {
+  const { config, logger, clock, stack, stop } = deps;
   const { kafka } = config.engines;
-  const { partitions, rawRetentionHours, enrichedRetentionDays } = config;
-  if (kafka === undefined) {
-    const folder = join(config.dataDir, 'log');
-    const retentionMs = (topic: string): number =>
-      (topic === TOPIC_RAW ? rawRetentionHours : enrichedRetentionDays * 24) * HOUR_MS;
-    return stack.add(await openLmdbEventLog({ folder, partitions, clock, retentionMs }), (opened) => opened.close());
-  }
-  // Loaded only where it is used: an embedded start has better things to do than to read two client libraries.
-  const { openKafkaEventLog } = await import('@weir/adapters/kafka-event-log');
-  const log = stack.add(
-    await openKafkaEventLog({
-      brokers: kafka.brokers,
-      clientId: 'weir',
-      ...(kafka.tls === undefined ? {} : { tls: kafka.tls.ca === undefined ? true : { ca: kafka.tls.ca } }),
-      ...(kafka.sasl === undefined ? {} : { sasl: kafka.sasl }),
-      topics: topics as TopicsSpec,
-      topicPrefix: kafka.topicPrefix,
-      compression: kafka.compression,
-      partitions,
-      rawRetentionHours,
-      enrichedRetentionDays,
-      clock,
+  const withRegistry = async <Log extends EventLog>(eventLog: Log) => {
+    const randomSalt = () => randomBytes(SALT_BYTES).toString('hex');
+    const onDamage = (error: unknown) =>
+      logger.error({ err: error }, 'the registry passed over a row that can not be read');
+    try {
+      return { eventLog, registry: await openLogRegistry({ eventLog, clock, randomSalt, onDamage }) };
+    } catch (error) {
+      await eventLog.close();
+      throw error;
+    }
+  };
+  const keep = <Opened extends LogAndRegistry>(opened: Opened): Opened => {
+    stack.add(opened.eventLog, (eventLog) => eventLog.close());
+    stack.add(opened.registry, (registry) => registry.close());
+    return opened;
+  };
+  if (kafka === undefined) return keep(await withRegistry(await openOwnLog(deps)));
+  const opened = keep(
+    await untilThere(async () => withRegistry(await openKafkaLog(deps, kafka)), {
+      engine: 'Kafka',
+      away: 'event_log_unavailable',
+      meanwhile: () => answerMeanwhile(config, logger),
       logger,
+      stop,
     }),
-    (opened) => opened.close(),
   );
   rails.push({
     engine: 'kafka',
-    drift: async () => (await log.drift()).map((d) => `${d.topic}: ${d.setting} is ${d.found}, not ${d.wanted}`),
+    drift: async () =>
+      (await opened.eventLog.drift()).map((d) => `${d.topic}: ${d.setting} is ${d.found}, not ${d.wanted}`),
   });
-  return log;
+  return opened;
+}
+
+function openOwnLog({ config, clock }: OpenPortsDeps): Promise<EventLog> {
+  const { partitions, rawRetentionHours, enrichedRetentionDays } = config;
+  const folder = join(config.dataDir, 'log');
+  const retentionMs = (topic: string): number =>
+    (topic === TOPIC_RAW ? rawRetentionHours : enrichedRetentionDays * 24) * HOUR_MS;
+  return openLmdbEventLog({ folder, partitions, clock, retentionMs });
+}
+
+async function openKafkaLog(
+  { config, logger, clock }: OpenPortsDeps,
+  kafka: NonNullable<Config['engines']['kafka']>,
+): Promise<KafkaEventLog> {
+  const { partitions, rawRetentionHours, enrichedRetentionDays } = config;
+  // Loaded only where it is used: an embedded start has better things to do than to read two client libraries.
+  const { openKafkaEventLog } = await import('@weir/adapters/kafka-event-log');
+  return openKafkaEventLog({
+    brokers: kafka.brokers,
+    clientId: 'weir',
+    ...(kafka.tls === undefined ? {} : { tls: kafka.tls.ca === undefined ? true : { ca: kafka.tls.ca } }),
+    ...(kafka.sasl === undefined ? {} : { sasl: kafka.sasl }),
+    topics: topics as TopicsSpec,
+    topicPrefix: kafka.topicPrefix,
+    compression: kafka.compression,
+    partitions,
+    rawRetentionHours,
+    enrichedRetentionDays,
+    clock,
+    logger,
+  });
 }
 
 async function openStateStore(

@@ -82,7 +82,7 @@ async function start(
 
   // ClickHouse takes longest to come up, so it is begun first; the gateway does not wait for it.
   const store = needsTables ? await openAnalytics({ config, files, logger, stack, stop }) : undefined;
-  const ports = await openPorts({ config, logger, clock, stack });
+  const ports = await openPorts({ config, logger, clock, stack, stop });
   const intervalMs = config.guardIntervalMs;
   const rails =
     store === undefined ? [] : [{ engine: 'clickhouse', ready: store.ready, drift: () => store.analytics.drift() }];
