@@ -1,12 +1,14 @@
 import http, { type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Logger } from './logger.ts';
+import { answerRefused, lastResponse, originForm, pathOf, type Refuse } from './refused-requests.ts';
 
 /** An Express application: a listener with the prototypes of its requests and responses. */
 export type HttpApp = RequestListener & { readonly request: object; readonly response: object };
 
 export interface HttpServerOptions {
   readonly app: HttpApp;
+  readonly refuse: Refuse;
   readonly host: string;
   readonly port: number;
   readonly logger: Logger;
@@ -39,7 +41,14 @@ export interface HttpServer {
 }
 
 /** Listens. Rejects with the system's error (EADDRINUSE, EACCES). */
-export async function startHttpServer({ app, host, port, logger, limits }: HttpServerOptions): Promise<HttpServer> {
+export async function startHttpServer({
+  app,
+  refuse,
+  host,
+  port,
+  logger,
+  limits,
+}: HttpServerOptions): Promise<HttpServer> {
   const limit = { ...LIMITS, ...limits };
   let closing = false;
   const server = http.createServer({
@@ -49,11 +58,28 @@ export async function startHttpServer({ app, host, port, logger, limits }: HttpS
     requestTimeout: limit.requestTimeoutMs,
     keepAliveTimeout: limit.keepAliveTimeoutMs,
     connectionsCheckingInterval: Math.min(TIMEOUT_CHECK_MS, limit.requestTimeoutMs),
+    requireHostHeader: false,
   });
   server.maxConnections = limit.connectionsMax;
-  server.on('request', (request, response) => {
+  const arrived = answerRefused(server, refuse);
+  const serve = (request: IncomingMessage, response: ServerResponse): void => {
+    arrived(response);
     if (closing) response.shouldKeepAlive = false;
+    if (request.headers.host === undefined && request.httpVersion === '1.1') {
+      response.shouldKeepAlive = false;
+      refuse({ response, path: pathOf(request.url ?? ''), status: 400, message: 'the Host header is missing' });
+      return;
+    }
+    const { url = '' } = request;
+    if (!url.startsWith('/')) request.url = originForm(url);
     app(request, response);
+  };
+  server.on('request', serve);
+  // An expectation that is not known may be passed over (RFC 9110, 10.1.1).
+  server.on('checkExpectation', serve);
+  server.on('connect', (request, socket) => {
+    socket.on('error', () => socket.destroy());
+    serve(request, lastResponse(request));
   });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);

@@ -1,4 +1,4 @@
-import type { Express, RequestHandler } from 'express';
+import type { RequestHandler } from 'express';
 import { createAppendBatcher } from './append-batcher.ts';
 import { createAuthenticate } from './authenticate.ts';
 import { createClientAddress } from './client-address.ts';
@@ -6,22 +6,22 @@ import { showCrowdedSites } from './crowded-metric.ts';
 import type { GatewayDeps, RouteDeps } from './gateway-deps.ts';
 import { createGatewayMetrics, type GatewayMetrics } from './gateway-metrics.ts';
 import { createKeyClaims } from './key-claims.ts';
-import { bareApp, mountOperations, only } from './operations.ts';
+import { bareApp, type Endpoint, mountOperations, only, type Served } from './operations.ts';
 import { createReplies, type Replies } from './reply.ts';
 import { collectRoute } from './routes/collect.ts';
 import { eventsRoute } from './routes/events.ts';
 import { eventsBatchRoute } from './routes/events-batch.ts';
 import { identifyRoute } from './routes/identify.ts';
 
-export interface Gateway {
-  readonly app: Express;
+export interface Gateway extends Served {
   /** Resolves when every request taken so far has been answered and every key of one is confirmed. */
   drain(): Promise<void>;
 }
 
+const COLLECT_METHODS = 'POST, OPTIONS';
 const PREFLIGHT = [
   'Access-Control-Allow-Methods',
-  'POST, OPTIONS',
+  COLLECT_METHODS,
   'Access-Control-Allow-Headers',
   'Content-Type',
   'Access-Control-Max-Age',
@@ -55,18 +55,19 @@ export function createGateway(deps: GatewayDeps): Gateway {
   const collectHandler = collectRoute(routeDeps, collect);
   const collectPaths = ['/api/collect', ...deps.config.collectPaths];
   for (const path of collectPaths) {
-    app.route(path).post(collectHandler).options(preflight(collect)).all(only('POST, OPTIONS', collect));
+    app.route(path).post(collectHandler).options(preflight(collect)).all(only(COLLECT_METHODS, collect));
   }
   app.route('/api/identify').post(identifyRoute(routeDeps, identify)).all(only('POST', identify));
 
-  mountOperations(app, deps, metrics, {
-    '/api/v1/events': events,
-    '/api/v1/events/batch': events,
-    '/api/identify': identify,
-    ...Object.fromEntries(collectPaths.map((path) => [path, collect])),
-  });
+  const endpoints: Record<string, Endpoint> = {
+    '/api/v1/events': { replies: events, allow: 'POST' },
+    '/api/v1/events/batch': { replies: events, allow: 'POST' },
+    '/api/identify': { replies: identify, allow: 'POST' },
+  };
+  for (const path of collectPaths) endpoints[path] = { replies: collect, allow: COLLECT_METHODS };
+  const refuse = mountOperations(app, deps, metrics, endpoints);
 
-  return { app, drain: () => batcher.drain() };
+  return { app, refuse, drain: () => batcher.drain() };
 }
 
 function preflight(replies: Replies): RequestHandler {

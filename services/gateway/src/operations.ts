@@ -1,9 +1,22 @@
+import type { Refuse } from '@weir/runtime/refused-requests';
 import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express';
 import type { GatewayDeps } from './gateway-deps.ts';
 import { createGatewayMetrics, type GatewayMetrics } from './gateway-metrics.ts';
 import { openApiDocument } from './openapi/document.ts';
 import { createReplies, type Replies } from './reply.ts';
 import { healthz, metricsText, openapi, readyz } from './routes/health.ts';
+
+/** An endpoint's way of answering, and the methods that it has. */
+export interface Endpoint {
+  readonly replies: Replies;
+  readonly allow: string;
+}
+
+/** An application, and its answers to what the HTTP server can't hand to it. */
+export interface Served {
+  readonly app: Express;
+  readonly refuse: Refuse;
+}
 
 export type OperationsDeps = Pick<GatewayDeps, 'logger' | 'metrics' | 'ready' | 'routers'> & {
   readonly config: Pick<GatewayDeps['config'], 'collectPaths'>;
@@ -15,15 +28,15 @@ export function bareApp(): Express {
 }
 
 /** What a process serves that has no gateway role: its health, its numbers, and the routers of its own roles. */
-export function createOperations(deps: OperationsDeps): { readonly app: Express; drain(): Promise<void> } {
+export function createOperations(deps: OperationsDeps): Served & { drain(): Promise<void> } {
   const app = bareApp();
-  mountOperations(
+  const refuse = mountOperations(
     app,
     deps,
     createGatewayMetrics(deps.metrics, () => 0),
     {},
   );
-  return { app, drain: async () => undefined };
+  return { app, refuse, drain: async () => undefined };
 }
 
 /** Mounts what every process serves, last: what nobody has answered by here is a 404. */
@@ -31,8 +44,8 @@ export function mountOperations(
   app: Express,
   deps: OperationsDeps,
   metrics: GatewayMetrics,
-  endpoints: Readonly<Record<string, Replies>>,
-): void {
+  endpoints: Readonly<Record<string, Endpoint>>,
+): Refuse {
   const other = createReplies('other', metrics.countReplies('other'));
   const get = (path: string, handler: RequestHandler) => app.route(path).get(handler).all(only('GET, HEAD', other));
 
@@ -43,6 +56,17 @@ export function mountOperations(
   for (const router of deps.routers ?? []) app.use(router);
   app.use((_request, response) => other.error(response, 404, 'no such path'));
   app.use(answerFailure(deps, metrics, endpoints, other));
+  return refuseWith(endpoints, other);
+}
+
+/** Most endpoints answer in the envelope, so it is what a request gets of which nobody knows where it was going. */
+function refuseWith(endpoints: Readonly<Record<string, Endpoint>>, other: Replies): Refuse {
+  return ({ response, path, status, message }) => {
+    const { replies, allow } = endpoints[path] ?? { replies: other, allow: undefined };
+    if (status !== 405) replies.error(response, status, message);
+    else if (allow === undefined) replies.error(response, 400, message);
+    else replies.error(response, 405, `${message}; allowed: ${allow}`, ['Allow', allow]);
+  };
 }
 
 /** A path that exists, asked with another method. */
@@ -56,12 +80,12 @@ export function only(allowed: string, replies: Replies): RequestHandler {
 function answerFailure(
   { logger }: OperationsDeps,
   metrics: GatewayMetrics,
-  endpoints: Readonly<Record<string, Replies>>,
+  endpoints: Readonly<Record<string, Endpoint>>,
   other: Replies,
 ): ErrorRequestHandler {
   return (error, request, response, next) => {
     if (response.headersSent) return next(error);
-    const replies = endpoints[request.path] ?? other;
+    const replies = endpoints[request.path]?.replies ?? other;
     if (error?.status === 400) return replies.error(response, 400, 'the request is malformed');
     metrics.failed();
     logger.error({ err: error, method: request.method, route: request.route?.path }, 'a request failed');

@@ -31,7 +31,9 @@ export function createReplies(endpoint: Endpoint, count: CountReply): Replies {
       ? ['Retry-After', String(seconds), 'Access-Control-Expose-Headers', 'Retry-After']
       : ['Retry-After', String(seconds)];
 
+  // The server answers a request whose body breaks off while its route is still at work.
   const json = (response: ServerResponse, status: number, body: string, headers: readonly string[]): void => {
+    if (response.headersSent) return;
     count(status);
     response.writeHead(status, [
       'Content-Type',
@@ -44,6 +46,7 @@ export function createReplies(endpoint: Endpoint, count: CountReply): Replies {
   };
 
   const empty = (response: ServerResponse, status: number, headers: readonly string[] = []): void => {
+    if (response.headersSent) return;
     count(status);
     const length = status === 204 ? [] : ['Content-Length', '0'];
     response.writeHead(status, [...length, ...common, ...headers]);

@@ -87,6 +87,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Runnin
   const gateway = createGateway(options.wrap?.(deps) ?? deps);
   const server = await startHttpServer({
     app: gateway.app,
+    refuse: gateway.refuse,
     host: '127.0.0.1',
     port: 0,
     logger,

@@ -118,7 +118,7 @@ async function start(
   });
   stop.throwIfAborted();
   const server = stack.add(
-    await startHttpServer({ app: web.app, host: config.host, port: config.port, logger }),
+    await startHttpServer({ app: web.app, refuse: web.refuse, host: config.host, port: config.port, logger }),
     async (listening) => {
       await listening.close(config.drainTimeoutMs);
       await web.drain();

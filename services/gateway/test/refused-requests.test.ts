@@ -1,0 +1,166 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { type RunningGateway, startGateway } from './start-gateway.ts';
+
+let weir: RunningGateway;
+let key: string;
+beforeAll(async () => {
+  weir = await startGateway({
+    http: { requestTimeoutMs: 400, headersTimeoutMs: 400 },
+    config: { collectPaths: ['/t/hit'], rateLimits: { collect: 1000, events: 2, identify: 1000 } },
+  });
+  await weir.makeSite('site_a');
+  key = await weir.makeKey('site_a');
+});
+afterAll(() => weir.close());
+
+/** Sends bytes as they are; what came back until the other side closed. */
+async function raw(...parts: readonly string[]): Promise<string> {
+  const socket = connect({ port: weir.port, host: '127.0.0.1', allowHalfOpen: true });
+  let answer = '';
+  socket.on('data', (chunk: Buffer) => {
+    answer += chunk.toString();
+  });
+  socket.on('end', () => socket.end());
+  await once(socket, 'connect');
+  for (const part of parts) {
+    socket.write(part);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  await once(socket, 'close');
+  return answer;
+}
+
+interface Answer {
+  readonly status: number;
+  readonly cors: boolean;
+  readonly allow: string | undefined;
+  readonly body: unknown;
+}
+
+/** Of each answer on the connection. */
+function answersOf(text: string): Answer[] {
+  return text
+    .split(/(?=HTTP\/1\.1 \d{3} )/)
+    .filter((part) => !part.startsWith('HTTP/1.1 100'))
+    .map((part) => {
+      const [head = '', body = ''] = part.split('\r\n\r\n');
+      expect(head).toMatch(/\r\nContent-Length: \d+(\r\n|$)/);
+      return {
+        status: Number(/^HTTP\/1\.1 (\d+)/.exec(head)?.[1]),
+        cors: /\r\nAccess-Control-Allow-Origin: \*(\r\n|$)/.test(head),
+        allow: /\r\nAllow: ([^\r]*)/.exec(head)?.[1],
+        body: body === '' ? '' : (JSON.parse(body) as unknown),
+      };
+    });
+}
+const only = async (...parts: readonly string[]): Promise<Answer> => {
+  const answers = answersOf(await raw(...parts));
+  expect(answers).toHaveLength(1);
+  return answers[0] as Answer;
+};
+
+const envelope = (status: number) => ({
+  cors: false,
+  body: { status: 'error', error: { code: status, message: expect.any(String) } },
+});
+const shapes = [
+  ['/api/v1/events', envelope],
+  ['/api/v1/events?a=b', envelope],
+  ['http://weir.example/api/v1/events', envelope],
+  ['/api/identify', () => ({ cors: false, body: { error: expect.any(String) } })],
+  ['/api/collect', () => ({ cors: true, body: '' })],
+  ['/t/hit', () => ({ cors: true, body: '' })],
+  ['/none', envelope],
+] as const;
+
+describe('decisions: "Every one of them in the body shape of its endpoint (collect: no body)", from Node\'s own parser too', () => {
+  const cases: readonly (readonly [string, number, (path: string) => string])[] = [
+    ['headers too large', 431, (path) => `POST ${path} HTTP/1.1\r\nHost: w\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`],
+    ['a request line too large', 431, (path) => `POST ${path}?${'x'.repeat(20_000)} HTTP/1.1\r\nHost: w\r\n\r\n`],
+    ['a broken header', 400, (path) => `POST ${path} HTTP/1.1\r\nHost: w\r\nno colon\r\n\r\n`],
+    [
+      'two lengths',
+      400,
+      (path) => `POST ${path} HTTP/1.1\r\nHost: w\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n`,
+    ],
+    ['no Host', 400, (path) => `POST ${path} HTTP/1.1\r\nContent-Length: 0\r\n\r\n`],
+  ];
+  describe.each(cases)('%s', (_, status, request) => {
+    test.each(shapes)('%s', async (path, shape) => {
+      expect(await only(request(path))).toMatchObject({ status, ...shape(status) });
+    });
+  });
+
+  test('after an answered request on the same connection, and in the same packet', async () => {
+    const good = 'GET /healthz HTTP/1.1\r\nHost: w\r\n\r\n';
+    const broken = 'POST /api/collect HTTP/1.1\r\nHost: w\r\nno colon\r\n\r\n';
+    const both = [
+      { status: 200, cors: false },
+      { status: 400, cors: true, body: '' },
+    ];
+    expect(answersOf(await raw(good + broken))).toMatchObject(both);
+    expect(answersOf(await raw(good, broken))).toMatchObject(both);
+  });
+
+  test('an event under way is answered before the fault that was sent behind it', async () => {
+    const own = await weir.makeKey('site_a');
+    const body = '{"name":"before"}';
+    const event = `POST /api/v1/events HTTP/1.1\r\nHost: w\r\nAuthorization: Bearer ${own}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+    expect(answersOf(await raw(`${event}garbage\r\n\r\n`))).toMatchObject([{ status: 202 }, { status: 400 }]);
+  });
+
+  test('408: a head that does not end, whose path nobody knows', async () => {
+    expect(await only('POST /api/identify HTTP/1.1\r\nHost: w\r\n')).toMatchObject({ status: 408, ...envelope(408) });
+  });
+
+  const withKey = () => `Host: w\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json\r\n`;
+
+  test('408: a body that does not end', async () => {
+    const head = (path: string) => `POST ${path} HTTP/1.1\r\n${withKey()}Content-Length: 9\r\n\r\n{`;
+    expect(await only(head('/api/identify'))).toMatchObject({ status: 408, body: { error: expect.any(String) } });
+    expect(await only(head('/api/collect'))).toMatchObject({ status: 408, cors: true, body: '' });
+  });
+
+  test('400: a body of broken chunks; the key (401) and the rate limit (429) come first', async () => {
+    const head = (path: string, headers: string) =>
+      `POST ${path} HTTP/1.1\r\n${headers}Transfer-Encoding: chunked\r\n\r\nzz\r\n`;
+    expect(await only(head('/api/identify', withKey()))).toMatchObject({
+      status: 400,
+      body: { error: expect.any(String) },
+    });
+    expect(await only(head('/api/collect', 'Host: w\r\n'))).toMatchObject({ status: 400, cors: true, body: '' });
+    expect(await only(head('/api/identify', 'Host: w\r\n'))).toMatchObject({ status: 401 });
+    for (const status of [400, 400, 429, 429]) {
+      expect(await only(head('/api/v1/events', withKey()))).toMatchObject({ status });
+    }
+  });
+});
+
+describe('decisions: "A path that exists with another method: 405 with `Allow`"', () => {
+  test.each(['FOO', 'CONNECT'])('%s', async (method) => {
+    const ask = (path: string) => only(`${method} ${path} HTTP/1.1\r\nHost: w\r\n\r\n`);
+    expect(await ask('/api/v1/events')).toMatchObject({ status: 405, allow: 'POST', ...envelope(405) });
+    expect(await ask('/api/identify')).toMatchObject({
+      status: 405,
+      allow: 'POST',
+      body: { error: expect.any(String) },
+    });
+    expect(await ask('/api/collect')).toMatchObject({ status: 405, allow: 'POST, OPTIONS', cors: true, body: '' });
+    expect([400, 404]).toContain((await ask('/none')).status);
+  });
+});
+
+test('an expectation that nobody knows is passed over', async () => {
+  const answer = await only(
+    'POST /api/collect HTTP/1.1\r\nHost: w\r\nConnection: close\r\nExpect: x\r\nContent-Length: 2\r\n\r\n{}',
+  );
+  expect(answer).toMatchObject({ status: 400, cors: true, body: '' });
+});
+
+test('a target that is a broken URL, or none, is 404', async () => {
+  for (const target of ['http://a:b/x', 'http://a:99999999/x', '*', '//a:b/x', '/x#http://a:b/']) {
+    const ask = `OPTIONS ${target} HTTP/1.1\r\nHost: w\r\nConnection: close\r\n\r\n`;
+    expect(await only(ask)).toMatchObject({ status: 404, ...envelope(404) });
+  }
+});
