@@ -37,7 +37,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
     clock: deps.clock,
     metrics,
   });
-  showCrowdedSites(deps.metrics, deps.hitNetworks);
+  showCrowdedSites(deps.metrics, deps.hitNetworks, deps.logger);
   const routeDeps: RouteDeps = {
     ...deps,
     batcher,

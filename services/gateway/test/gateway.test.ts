@@ -100,9 +100,14 @@ describe('what else it serves', () => {
     expect([unready.status, await unready.json()]).toEqual([503, { status: 'not ready', missing: ['event log'] }]);
     missing = [];
     expect(await (await fetch(`${weir.url}/openapi.json`)).json()).toMatchObject({ openapi: '3.1.0' });
+    for (let hit = 0; hit < 100; hit += 1) weir.hitNetworks.count('site_a', '10.0.0.1', '10.0.0.1');
     const metrics = await fetch(`${weir.url}/metrics`);
     expect(metrics.headers.get('content-type')).toMatch(/^text\/plain/);
-    expect(await metrics.text()).toMatch(/weir_http_requests_total\{endpoint="events",status="405"\} 1/);
+    const text = await metrics.text();
+    expect(text).toMatch(/weir_http_requests_total\{endpoint="events",status="405"\} 1/);
+    // decisions.md: no token, and "no answer reveals anything of another site".
+    expect(text).toMatch(/^weir_gateway_crowded_sites 1$/m);
+    expect(text).not.toContain('site_a');
   });
 });
 

@@ -18,7 +18,7 @@ import { createLogger } from '@weir/runtime/logger';
 import { createMetrics } from '@weir/runtime/metrics';
 import { createGateway, type Gateway } from '../src/app.ts';
 import type { GatewayDeps } from '../src/gateway-deps.ts';
-import { createHitNetworks } from '../src/hit-networks.ts';
+import { createHitNetworks, type HitNetworks } from '../src/hit-networks.ts';
 
 export interface RunningGateway {
   readonly url: string;
@@ -27,6 +27,7 @@ export interface RunningGateway {
   readonly server: HttpServer;
   readonly registry: Registry;
   readonly eventLog: EventLog;
+  readonly hitNetworks: HitNetworks;
   makeSite(siteId: string, limits?: SiteLimits): Promise<void>;
   /** The plain key. */
   makeKey(siteId: string, scopes?: readonly Scope[]): Promise<string>;
@@ -101,6 +102,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Runnin
     server,
     registry,
     eventLog,
+    hitNetworks: deps.hitNetworks,
     makeSite: (siteId, limits = {}) =>
       registry.putSite({ siteId, name: siteId, domain: 'example.com', timezone: 'UTC', limits, createdAt: clock() }),
     async makeKey(siteId, scopes = ['events:write', 'identify:write']) {
