@@ -115,6 +115,19 @@ describe('decisions, Admin API: sql', () => {
     }
   });
 
+  test('params of 32 levels are taken, deeper ones are 400, however deep', async () => {
+    const withLevels = (levels: number) =>
+      `{"query":"SELECT 1 AS one","params":{"a":${'['.repeat(levels - 1)}${']'.repeat(levels - 1)}}}`;
+    expect((await weir.admin('POST', '/sql', withLevels(32))).status).toBe(200);
+    for (const levels of [33, 10_000, 100_000]) {
+      expectEnvelope(
+        await weir.admin('POST', '/sql', withLevels(levels)),
+        400,
+        /^params must be at most 32 levels deep$/,
+      );
+    }
+  });
+
   test('a query that wants too much memory is refused, and nothing else suffers', async () => {
     const { key } = await weir.createKey(await weir.createSite());
     const greedy = ask('SELECT length(groupArray(number)) FROM numbers(2000000000)');

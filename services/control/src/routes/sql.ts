@@ -10,6 +10,9 @@ interface SqlQuery {
   readonly params?: Readonly<Record<string, unknown>>;
 }
 
+/** More than any type of ClickHouse is nested; what is deeper would overrun the stack of whoever writes it. */
+const PARAMS_LEVELS_MAX = 32;
+
 /** Read-only rules and limits are the analytics store's: `Analytics.userQuery`. */
 export function sqlRoutes(router: Router, deps: Pick<ControlDeps, 'analytics'>): void {
   const check = compileBody<SqlQuery>(SQL_QUERY);
@@ -17,8 +20,16 @@ export function sqlRoutes(router: Router, deps: Pick<ControlDeps, 'analytics'>):
     post: async (request) => {
       const checked = check(request.body);
       if ('problem' in checked) return invalid(checked.problem);
-      const { columns, rows } = await deps.analytics.userQuery(checked.value.query, checked.value.params ?? {});
+      const { query, params = {} } = checked.value;
+      if (isDeeper(params, PARAMS_LEVELS_MAX))
+        return invalid(`params must be at most ${PARAMS_LEVELS_MAX} levels deep`);
+      const { columns, rows } = await deps.analytics.userQuery(query, params);
       return ok({ columns, rows });
     },
   });
+}
+
+function isDeeper(value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return levels === 0 || Object.values(value).some((item) => isDeeper(item, levels - 1));
 }
