@@ -41,7 +41,7 @@ const DIRECT = '(direct)';
 /** Tags win over a click ID, that over the referrer. `ref`, `source` and `via` name a source as utm_source does. */
 export function attribute({ tags, clickId, referrer }: Visit, sources: Sources): Attribution {
   const linkTag = tags.ref || tags.source || tags.via;
-  const tag = tags.utmSource || linkTag || clickSource(clickId, referrer);
+  const tag = hostIfUrl(tags.utmSource || linkTag) || clickSource(clickId, referrer);
   const source = tag === '' ? referrer?.source : sources.ofTag(tag);
   const name = tag === DIRECT ? '' : (source?.name ?? (tag || (referrer?.domain ?? '')));
   const medium = tags.utmMedium || clickId?.medium || untaggedMedium(tags, linkTag, referrer);
@@ -52,6 +52,12 @@ export function attribute({ tags, clickId, referrer }: Visit, sources: Sources):
     campaign: tags.utmCampaign.toLowerCase(),
   });
   return { channel, trafficSource: name };
+}
+
+/** Who links with `?ref=https://blog.example/post` names a site and not a page of it: the column `ref` has it as sent. */
+function hostIfUrl(tag: string): string {
+  if (!/^https?:\/\//i.test(tag) || !URL.canParse(tag)) return tag;
+  return new URL(tag).hostname.replace(/^www\.|\.$/g, '');
 }
 
 /** Facebook adds fbclid to the links of all its networks, unpaid ones too: a referrer that we know says more. */

@@ -190,6 +190,19 @@ describe('the columns of a hit', () => {
     expect(row?.url).toBe('https://example.com/a?utm_source=q&utm_medium=qm');
   });
 
+  test('a tag that is a URL names its host; the column has it as sent', async () => {
+    const tags = [
+      ['ref=https%3A%2F%2Fwww.blog.example%2Fpost%3Fa%3Db', 'Referral', 'blog.example'],
+      ['source=HTTP://News.Blog.example:8080', 'Referral', 'news.blog.example'],
+      ['ref=https://www.reddit.com/r/x', 'Organic Social', 'Reddit'],
+      ['utm_source=https://www.google.com/&utm_medium=organic', 'Organic Search', 'Google'],
+      ['via=https://[', 'Referral', 'https://['],
+    ] as const;
+    expect(tags.map(([query]) => of(`${PAGE}?${query}`, ''))).toEqual(tags.map(([, ...expected]) => expected));
+    const [row] = await harness.enrich({ body: pageview({ ref: 'https://blog.example/post' }) });
+    expect(row).toMatchObject({ ref: 'https://blog.example/post', traffic_source: 'blog.example' });
+  });
+
   test('a path alone, and fields that win over the url', async () => {
     const [path, fields] = await harness.enrich(
       { body: pageview({ url: '/a/b?utm_source=q#c' }) },
