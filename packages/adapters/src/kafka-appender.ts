@@ -12,6 +12,8 @@ const BUFFER_BYTES_MAX = 64 * 1024 * 1024;
 const BATCH_BYTES_MAX = 15 * 1024 * 1024;
 const REQUEST_BYTES_MAX = 32 * 1024 * 1024;
 const RETRY_PAUSE_MS = 50;
+/** While a partition has no leader: the other appends do not wait for the question each time. */
+const LEADERS_PAUSE_MS = 100;
 
 /** Appends runs of records. Outcomes as in the port; decided `deadlineMs` after the call at the latest. */
 export interface KafkaAppender {
@@ -44,6 +46,7 @@ export function createKafkaAppender({
   let waitingBytes = 0;
   const underWay = new Map<number, readonly AppendRun[]>();
   let leadersAreStale = false;
+  let leadersAskedAt = Number.NEGATIVE_INFINITY;
   let pumping = false;
   let pumpAgain = false;
   let ticking = false;
@@ -97,8 +100,11 @@ export function createKafkaAppender({
     pumping = true;
     try {
       await link.run(async (cluster) => {
-        if (leadersAreStale) await cluster.refreshMetadata();
-        leadersAreStale = false;
+        if (leadersAreStale && performance.now() - leadersAskedAt >= LEADERS_PAUSE_MS) {
+          leadersAskedAt = performance.now();
+          await cluster.refreshMetadata();
+          leadersAreStale = false;
+        }
         for (const [leader, runs] of takeReady(cluster)) void send(leader, runs);
       });
     } catch (error) {

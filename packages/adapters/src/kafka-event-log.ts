@@ -1,23 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { DependencyError } from '@weir/domain/errors';
 import { partitionOf } from '@weir/domain/partition-of';
-import { TABLE_REGISTRY, TABLE_SALTS, TOPIC_ENRICHED, TOPIC_RAW } from '@weir/domain/topics';
+import { TABLE_REGISTRY, TABLE_SALTS, TOPIC_ENRICHED } from '@weir/domain/topics';
 import type { AppendOutcome, AppendRecord, EventLog, PartitionPosition } from '@weir/ports/event-log';
 import type { KafkaCompressionName } from '@weir/runtime/engine-config';
 import type { Logger } from '@weir/runtime/logger';
 import { outcomeOf } from './kafka-append-run.ts';
 import { createKafkaAppender } from './kafka-appender.ts';
-import {
-  connectToAny,
-  createKafka,
-  FAIL_FAST,
-  type KafkaAddress,
-  type KafkaTimeouts,
-  PATIENT,
-} from './kafka-client.ts';
+import { FAIL_FAST, type KafkaAddress, type KafkaTimeouts, PATIENT } from './kafka-client.ts';
 import { kafkaCompression, readLz4Too } from './kafka-compression.ts';
 import { eventLogUnavailable, openingError } from './kafka-errors.ts';
-import { createKafkaLink, type KafkaLink, runAgain } from './kafka-link.ts';
+import { createKafkaLink, type KafkaLink, leaderOf, runAgain } from './kafka-link.ts';
 import { claimLogId } from './kafka-log-id.ts';
 import { readEdges, readOffsetsAtTime } from './kafka-offsets.ts';
 import { subscribe } from './kafka-subscription.ts';
@@ -72,10 +65,11 @@ async function openOver(links: Links, config: KafkaEventLogConfig): Promise<Kafk
   const named = (name: string) => topicPrefix + name;
   const link = (timeouts: KafkaTimeouts, names: readonly string[]) =>
     createKafkaLink({ address: config, timeouts, topics: names, logger });
-  const topics = createKafkaTopics(createKafka(config, PATIENT, logger), {
+  const topics = createKafkaTopics({
     spec: config.topics,
     topicPrefix,
-    connect: (admin) => connectToAny(config, () => admin.connect()),
+    openLink: (names) =>
+      createKafkaLink({ address: config, timeouts: PATIENT, topics: names, mayLackTopics: true, logger }),
     partitions: config.partitions,
     retentionMs: {
       raw: config.rawRetentionHours * 3600_000,
@@ -150,7 +144,7 @@ async function openOver(links: Links, config: KafkaEventLogConfig): Promise<Kafk
       }
     },
     openTable,
-    ping: () => ping(queryLink, named(TOPIC_RAW), eventTopics),
+    ping: () => ping(queryLink, eventTopics),
     drift: topics.drift,
     async close() {
       await Promise.all([hasty, steady].map((appender) => appender.drain()));
@@ -197,22 +191,31 @@ async function leadersAnswer(
   for (const name of names) {
     const count = topics[name.slice(prefix.length)]?.partitions;
     const asked = typeof count === 'number' ? partitions.slice(0, count) : partitions;
-    await readEdges(link, name, asked, OPEN_ATTEMPTS).catch((error: unknown) => {
+    await runAgain(link, OPEN_ATTEMPTS, async (cluster) => {
+      // Those without a leader are in `drift`; the others are not kept from work by them.
+      const led = asked.filter((partition) => leaderOf(cluster, name, partition) !== undefined);
+      const topic = { topic: name, partitions: led.map((partition) => ({ partition })), fromBeginning: true };
+      await cluster.fetchTopicsOffset([topic]);
+    }).catch((error: unknown) => {
       throw eventLogUnavailable(name, error);
     });
   }
 }
 
-/** Every partition of `topic` has a leader that answers. */
-async function ping(link: KafkaLink, topic: string, topics: readonly string[]): Promise<void> {
+/**
+ * A partition of each topic has a leader that answers. That others have none is drift: to be not ready for it would take every
+ * process out of service.
+ */
+async function ping(link: KafkaLink, topics: readonly string[]): Promise<void> {
   try {
     await link.run(async (cluster) => {
       await cluster.refreshMetadata();
-      const partitions = topics.flatMap((name) => cluster.findTopicPartitionMetadata(name));
-      const leaderless = partitions.filter(({ leader }) => leader < 0);
-      if (partitions.length === 0 || leaderless.length > 0)
-        throw new Error(`${leaderless.length} partitions have no leader`);
-      await cluster.fetchTopicsOffset([{ topic, partitions: [{ partition: 0 }], fromBeginning: false }]);
+      const places = topics.map((topic) => {
+        const led = cluster.findTopicPartitionMetadata(topic).find(({ leader }) => leader >= 0);
+        if (led === undefined) throw new Error(`no partition of ${topic} has a leader`);
+        return { topic, partitions: [{ partition: led.partitionId }], fromBeginning: false };
+      });
+      await cluster.fetchTopicsOffset(places);
     });
   } catch (error) {
     throw eventLogUnavailable('ping', error);

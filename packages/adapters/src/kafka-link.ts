@@ -21,7 +21,10 @@ export interface KafkaLink {
 export interface KafkaLinkOptions {
   readonly address: KafkaAddress;
   readonly timeouts: KafkaTimeouts;
+  /** The metadata are of these alone; empty: of the whole cluster. */
   readonly topics: readonly string[];
+  /** A topic that is not there is left out of the metadata. Default: it fails them, and with them all work. */
+  readonly mayLackTopics?: boolean;
   readonly logger: Logger;
 }
 
@@ -35,7 +38,8 @@ interface Connections {
   readonly running: Set<() => void>;
 }
 
-export function createKafkaLink({ address, timeouts, topics, logger }: KafkaLinkOptions): KafkaLink {
+export function createKafkaLink(options: KafkaLinkOptions): KafkaLink {
+  const { address, timeouts, topics, logger } = options;
   const connectWithinMs = 2 * timeouts.connectionTimeoutMs + timeouts.requestTimeoutMs;
   const workWithinMs = 2 * timeouts.requestTimeoutMs;
   let current: Connections | undefined;
@@ -48,12 +52,18 @@ export function createKafkaLink({ address, timeouts, topics, logger }: KafkaLink
       socket.once('close', () => sockets.delete(socket));
     };
     const cluster = newCluster(createKafka(address, timeouts, logger, keep));
+    readEachPartition(cluster, options.mayLackTopics ?? false);
     const connect = async (): Promise<Cluster> => {
       await connectToAny(address, () => cluster.connect());
       await (topics.length > 0 ? cluster.addMultipleTargetTopics([...topics]) : cluster.refreshMetadata());
       return cluster;
     };
-    return { cluster: connect(), sockets, running: new Set() };
+    const connections = { cluster: connect(), sockets, running: new Set<() => void>() };
+    // Whatever it was, a broker's own word included: kept, they would fail all work that is to come.
+    connections.cluster.catch(() => {
+      if (current === connections) void drop(connections);
+    });
+    return connections;
   }
 
   /** Resolves when nothing of it is left. */
@@ -135,6 +145,43 @@ function newCluster(kafka: Kafka): Cluster {
   return found;
 }
 
+interface Metadata {
+  readonly topicMetadata: readonly {
+    readonly topicErrorCode: number;
+    readonly partitionMetadata: readonly { readonly partitionErrorCode: number }[];
+  }[];
+}
+
+const UNKNOWN_TOPIC_OR_PARTITION = 3;
+
+/**
+ * kafkajs fails all of the metadata where one partition has no leader, and with them what the others could do. Here such a
+ * partition is among them, with a leader below 0.
+ */
+function readEachPartition(cluster: Cluster, mayLackTopics: boolean): void {
+  const { brokerPool } = cluster as unknown as { readonly brokerPool: { createBroker(options: object): Broker } };
+  const { createBroker } = brokerPool;
+  const forgive = (data: Metadata): Metadata => ({
+    ...data,
+    topicMetadata: data.topicMetadata
+      .filter(({ topicErrorCode }) => !mayLackTopics || topicErrorCode !== UNKNOWN_TOPIC_OR_PARTITION)
+      .map((topic) => ({
+        ...topic,
+        partitionMetadata: topic.partitionMetadata.map((partition) => ({ ...partition, partitionErrorCode: 0 })),
+      })),
+  });
+  brokerPool.createBroker = (options) => {
+    const broker = createBroker(options);
+    const { metadata } = broker;
+    broker.metadata = (topics) =>
+      metadata.call(
+        answering(broker, (data, parse) => parse(forgive(data as Metadata))),
+        topics,
+      );
+    return broker;
+  };
+}
+
 const RETRY_PAUSE_MS = 100;
 
 /** Reads again what failed, on fresh metadata: a leader that moved, a topic whose leader was chosen a moment ago. */
@@ -166,8 +213,9 @@ export function brokerOf(cluster: Cluster, nodeId: number): Promise<Broker> {
   return cluster.findBroker({ nodeId: String(nodeId) });
 }
 
+type Parse = (data: unknown) => Promise<unknown>;
 interface Pool {
-  send(request: { readonly request: object; readonly response: object }): Promise<unknown>;
+  send(request: { readonly request: object; readonly response: { readonly parse: Parse } }): Promise<unknown>;
 }
 
 /**
@@ -175,14 +223,19 @@ interface Pool {
  * `payload`: sent in place of what kafkajs would make of the request.
  */
 export function answeringPerPartition(broker: Broker, payload?: Buffer): Broker {
+  return answering(broker, async (data) => data, payload);
+}
+
+/** The same broker, but `read` is given each response, and kafkajs's way of parsing it. */
+function answering(broker: Broker, read: (data: unknown, parse: Parse) => Promise<unknown>, payload?: Buffer): Broker {
   const pool = (broker as unknown as { readonly connectionPool: Pool }).connectionPool;
-  const lenient = Object.create(pool) as Pool;
   const own = payload === undefined ? {} : { encode: async () => ({ buf: payload, buffer: payload }) };
+  const lenient = Object.create(pool) as Pool;
   lenient.send = ({ request, response, ...rest }) =>
     pool.send({
       ...rest,
       request: { ...request, ...own },
-      response: { ...response, parse: async (data: unknown) => data },
+      response: { ...response, parse: (data) => read(data, response.parse) },
     });
   return Object.create(broker, { connectionPool: { value: lenient } }) as Broker;
 }

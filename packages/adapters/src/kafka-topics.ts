@@ -1,6 +1,8 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { DependencyError } from '@weir/domain/errors';
-import kafkajs, { type Admin, type Kafka } from 'kafkajs';
+import kafkajs, { type Broker, type DescribeConfigResponse, type PartitionMetadata } from 'kafkajs';
 import { brokerErrorType, eventLogUnavailable } from './kafka-errors.ts';
+import type { KafkaLink } from './kafka-link.ts';
 
 /** infra/kafka/topics.json. */
 export interface TopicsSpec {
@@ -19,7 +21,8 @@ export interface TopicSpec {
 export interface TopicsOptions {
   readonly spec: TopicsSpec;
   readonly topicPrefix: string;
-  readonly connect: (admin: Admin) => Promise<void>;
+  /** To topics that may not be there; opened for each look, and closed after it. */
+  readonly openLink: (topics: readonly string[]) => KafkaLink;
   /** Partitions of a log that is made now. */
   readonly partitions: number;
   readonly retentionMs: Readonly<Record<string, number>>;
@@ -50,60 +53,84 @@ export interface KafkaTopics {
   drift(): Promise<readonly TopicDrift[]>;
 }
 
-export function createKafkaTopics(kafka: Kafka, options: TopicsOptions): KafkaTopics {
+/** What kafkajs's broker can do beyond its published type. */
+interface AdminBroker extends Broker {
+  createTopics(request: { readonly topics: readonly object[] }): Promise<unknown>;
+  describeConfigs(request: { readonly resources: readonly object[] }): Promise<DescribeConfigResponse>;
+}
+
+/** Of new topics, until the brokers have heard of them: attempts of 100 ms. */
+const MADE_ATTEMPTS = 100;
+const MADE_PAUSE_MS = 100;
+
+/** kafkajs's own admin asks for all topics of the cluster, and fails where one of them, whoever's, has a partition without a leader. */
+export function createKafkaTopics(options: TopicsOptions): KafkaTopics {
   const { spec, topicPrefix } = options;
   const names = Object.keys(spec.topics).map((name) => topicPrefix + name);
 
-  async function withAdmin<T>(work: (admin: Admin) => Promise<T>): Promise<T> {
-    const admin = kafka.admin();
+  async function withLink<T>(work: (link: KafkaLink) => Promise<T>): Promise<T> {
+    const link = options.openLink(names);
     try {
-      await options.connect(admin);
-      return await work(admin);
+      return await work(link);
     } catch (error) {
       throw eventLogUnavailable('Kafka topics', error);
     } finally {
-      await admin.disconnect();
+      await link.close();
     }
   }
 
-  async function partitionCounts(admin: Admin): Promise<ReadonlyMap<string, number>> {
-    const there = new Set(await admin.listTopics());
-    const { topics } = await admin.fetchTopicMetadata({ topics: names.filter((name) => there.has(name)) });
-    return new Map(
-      topics.filter(({ name }) => names.includes(name)).map(({ name, partitions }) => [name, partitions.length]),
-    );
+  /** Of the topics that are there. */
+  function readPartitions(link: KafkaLink): Promise<Partitions> {
+    return link.run(async (cluster) => {
+      await cluster.refreshMetadata();
+      const found = names.map((name) => [name, cluster.findTopicPartitionMetadata(name)] as const);
+      return new Map(found.filter(([, partitions]) => partitions.length > 0));
+    });
   }
 
-  function logPartitions(counts: ReadonlyMap<string, number>): number {
+  function logPartitions(found: Partitions): number {
     for (const [name, { partitions }] of Object.entries(spec.topics)) {
-      const count = counts.get(topicPrefix + name);
+      const count = found.get(topicPrefix + name)?.length;
       if (partitions === 'log' && count !== undefined) return count;
     }
     return options.partitions;
   }
 
   async function ensure(): Promise<number> {
-    return withAdmin(async (admin) => {
-      const counts = await partitionCounts(admin);
-      const missing = Object.entries(spec.topics).filter(([name]) => !counts.has(topicPrefix + name));
-      const log = logPartitions(counts);
+    return withLink(async (link) => {
+      const there = await readPartitions(link);
+      const missing = Object.entries(spec.topics).filter(([name]) => !there.has(topicPrefix + name));
+      const log = logPartitions(there);
       if (missing.length === 0) return log;
-      // A cluster of fewer brokers than asked for gets what it can hold; `drift` then says so.
-      const replicas = Math.min(spec.replicationFactor, (await admin.describeCluster()).brokers.length);
-      const made = missing.map(([name, topic]) => ({
-        topic: topicPrefix + name,
-        numPartitions: topic.partitions === 'log' ? log : topic.partitions,
-        replicationFactor: replicas,
-        configEntries: Object.entries(wantedConfig(topic, replicas)).map(([key, value]) => ({ name: key, value })),
-      }));
       try {
-        await admin.createTopics({ topics: made, waitForLeaders: true });
+        await link.run(async (cluster) => {
+          // A cluster of fewer brokers than asked for gets what it can hold; `drift` then says so.
+          const replicas = Math.min(spec.replicationFactor, cluster.getNodeIds().length);
+          const made = missing.map(([name, topic]) => ({
+            topic: topicPrefix + name,
+            numPartitions: topic.partitions === 'log' ? log : topic.partitions,
+            replicationFactor: replicas,
+            configEntries: Object.entries(wantedConfig(topic, replicas)).map(([key, value]) => ({ name: key, value })),
+          }));
+          await ((await cluster.findControllerBroker()) as AdminBroker).createTopics({ topics: made });
+        });
       } catch (error) {
-        // Another process made them at the same moment, or their leaders are still being chosen: what is there is checked next.
-        if (!isRace(error)) throw error;
+        // Another process made them at the same moment: what is there is checked next.
+        const refusal = errorsOf(error).find((one) => brokerErrorType(one) !== 'TOPIC_ALREADY_EXISTS');
+        if (refusal !== undefined) throw refusal;
       }
-      return logPartitions(await partitionCounts(admin));
+      return logPartitions(await untilMade(link));
     });
+  }
+
+  async function untilMade(link: KafkaLink): Promise<Partitions> {
+    for (let left = MADE_ATTEMPTS; left > 0; left--) {
+      const found = await readPartitions(link);
+      const led = names.filter((name) => found.get(name)?.every(({ leader }) => leader >= 0));
+      if (led.length === names.length) return found;
+      await pause(MADE_PAUSE_MS);
+    }
+    throw new DependencyError('event_log_unavailable', 'the topics that were made are not there, or have no leaders');
   }
 
   function wantedConfig(topic: TopicSpec, replicas: number): Record<string, string> {
@@ -116,15 +143,16 @@ export function createKafkaTopics(kafka: Kafka, options: TopicsOptions): KafkaTo
   }
 
   async function drift(): Promise<readonly TopicDrift[]> {
-    return withAdmin(async (admin) => {
-      const counts = await partitionCounts(admin);
-      const absent = names.filter((name) => !counts.has(name));
+    return withLink(async (link) => {
+      const partitions = await readPartitions(link);
+      const absent = names.filter((name) => !partitions.has(name));
       if (absent.length > 0) throw new DependencyError('event_log_damaged', `no topic ${absent.join(', ')}`);
-      const { resources } = await admin.describeConfigs({
-        includeSynonyms: false,
-        resources: names.map((name) => ({ type: kafkajs.ConfigResourceTypes.TOPIC, name })),
-      });
-      const log = logPartitions(counts);
+      const { resources } = await link.run(async (cluster) =>
+        ((await cluster.findControllerBroker()) as AdminBroker).describeConfigs({
+          resources: names.map((name) => ({ type: kafkajs.ConfigResourceTypes.TOPIC, name })),
+        }),
+      );
+      const log = logPartitions(partitions);
       const found: TopicDrift[] = [];
       for (const [short, topic] of Object.entries(spec.topics)) {
         const name = topicPrefix + short;
@@ -136,7 +164,10 @@ export function createKafkaTopics(kafka: Kafka, options: TopicsOptions): KafkaTo
         const compare = (setting: string, wanted: string, is: string) => {
           if (wanted !== is) found.push({ topic: name, setting, wanted, found: is, fatal: FATAL.has(setting) });
         };
-        compare('partitions', String(topic.partitions === 'log' ? log : topic.partitions), String(counts.get(name)));
+        const own = partitions.get(name) ?? [];
+        compare('partitions', String(topic.partitions === 'log' ? log : topic.partitions), String(own.length));
+        const leaderless = own.filter(({ leader }) => leader < 0).map(({ partitionId }) => partitionId);
+        compare('partitions without a leader', 'none', leaderless.join(' ') || 'none');
         for (const [setting, wanted] of Object.entries(wantedConfig(topic, spec.replicationFactor))) {
           compare(setting, wanted, actual.get(setting) ?? '');
         }
@@ -148,9 +179,8 @@ export function createKafkaTopics(kafka: Kafka, options: TopicsOptions): KafkaTo
   return { ensure, drift };
 }
 
-function isRace(error: unknown): boolean {
-  const errors = (error as { errors?: readonly unknown[] }).errors ?? [error];
-  return errors.every((one) =>
-    ['TOPIC_ALREADY_EXISTS', 'LEADER_NOT_AVAILABLE', 'UNKNOWN_TOPIC_OR_PARTITION'].includes(brokerErrorType(one) ?? ''),
-  );
+type Partitions = ReadonlyMap<string, readonly PartitionMetadata[]>;
+
+function errorsOf(error: unknown): readonly unknown[] {
+  return (error as { readonly errors?: readonly unknown[] }).errors ?? [error];
 }

@@ -76,3 +76,27 @@ test('a send that was given up while it looked for its broker is made once, over
   await givenUp;
   expect(stored).toBe(1);
 });
+
+test('while a partition has no leader, the appends to others do not each wait for fresh metadata', async () => {
+  const broker = brokerThatSays(() => ({ errorCode: 0, baseOffset: '0' }));
+  let asked = 0;
+  const cluster = {
+    findBroker: async () => broker,
+    findTopicPartitionMetadata: () => [
+      { partitionId: 0, leader: 1 },
+      { partitionId: 1, leader: -1 },
+    ],
+    async refreshMetadata() {
+      asked += 1;
+    },
+  } as unknown as Cluster;
+  const link: KafkaLink = { run: (work) => work(cluster), close: async () => undefined };
+  const logger = createLogger('silent');
+  const appender = createKafkaAppender({ link, deadlineMs: 500, compression, clock: Date.now, logger });
+  const from = performance.now();
+  const leaderless = appender.append('t', 1, [record]);
+  for (let i = 0; i < 100; i++) expect(await appender.append('t', 0, [record])).toMatchObject({ status: 'stored' });
+  expect(await leaderless).toMatchObject({ status: 'refused' });
+  expect(asked).toBeGreaterThan(0);
+  expect(asked).toBeLessThanOrEqual(2 + (performance.now() - from) / 100);
+});

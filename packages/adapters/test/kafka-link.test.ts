@@ -1,14 +1,17 @@
+import { randomUUID } from 'node:crypto';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { createLogger } from '@weir/runtime/logger';
+import { eventually } from '@weir/testkit/eventually';
 import { describeLive } from '@weir/testkit/live-ports';
+import { Kafka, logLevel } from 'kafkajs';
 import { createKafkaLink, type KafkaLink } from '../src/kafka-link.ts';
 
 const never = () => new Promise<void>(() => undefined);
 
-function openLink(brokers: string, requestTimeoutMs: number): KafkaLink {
+function openLink(brokers: string, requestTimeoutMs: number, topics: readonly string[] = []): KafkaLink {
   const address = { brokers: brokers.split(','), clientId: 'weir-test' };
   const timeouts = { connectionTimeoutMs: 200, requestTimeoutMs };
-  return createKafkaLink({ address, timeouts, topics: [], logger: createLogger('silent') });
+  return createKafkaLink({ address, timeouts, topics, logger: createLogger('silent') });
 }
 
 test('a broker that takes connections and says nothing: work is rejected, and leaving waits for nothing', async () => {
@@ -53,5 +56,18 @@ describeLive('kafka', (brokers) => {
     await expect(link.run(never)).rejects.toThrow('given up');
     await link.close();
     await expect(link.run(never)).rejects.toThrow('closed');
+  });
+
+  test('what the broker refuses when the connections are made is asked again', async () => {
+    const topic = `test-${randomUUID()}`;
+    const link = openLink(brokers(), 2000, [topic]);
+    const partitions = () => link.run(async (cluster) => cluster.findTopicPartitionMetadata(topic).length);
+    await expect(partitions()).rejects.toMatchObject({ type: 'UNKNOWN_TOPIC_OR_PARTITION' });
+    const admin = new Kafka({ brokers: brokers().split(','), logLevel: logLevel.NOTHING }).admin();
+    await admin.connect();
+    await admin.createTopics({ topics: [{ topic, numPartitions: 2 }], waitForLeaders: true });
+    await admin.disconnect();
+    expect(await eventually('the topic', partitions, 5000)).toBe(2);
+    await link.close();
   });
 });

@@ -1,0 +1,96 @@
+import { createLogger } from '@weir/runtime/logger';
+import { eventually } from '@weir/testkit/eventually';
+import { localProblem } from '@weir/testkit/live-local';
+import topicsJson from '../../../infra/kafka/topics.json' with { type: 'json' };
+import { type KafkaEventLog, openKafkaEventLog } from '../src/kafka-event-log.ts';
+import type { TopicsSpec } from '../src/kafka-topics.ts';
+import { startTwoBrokers, type TwoBrokers } from './two-brokers.ts';
+
+const problem = localProblem('kafka');
+const PARTITIONS = [0, 1, 2];
+const LEADERLESS = 1;
+
+(problem === undefined ? describe : describe.skip)(
+  `a partition whose only broker is away${problem === undefined ? '' : `: ${problem}`}`,
+  () => {
+    let brokers: TwoBrokers;
+    let log: KafkaEventLog;
+    const logs: KafkaEventLog[] = [];
+    const logger = createLogger('silent');
+    const topics = topicsJson as TopicsSpec;
+
+    async function open(topicPrefix: string): Promise<KafkaEventLog> {
+      const opened = await openKafkaEventLog({
+        brokers: [brokers.address],
+        clientId: 'weir-test',
+        topics,
+        topicPrefix,
+        partitions: PARTITIONS.length,
+        rawRetentionHours: 72,
+        enrichedRetentionDays: 30,
+        clock: Date.now,
+        logger,
+      });
+      logs.push(opened);
+      return opened;
+    }
+
+    /** Every partition on the broker that stays, but one of events.raw. */
+    async function makeTopics(topicPrefix: string): Promise<void> {
+      const made = Object.entries(topics.topics).map(([name, { partitions, config }]) => ({
+        topic: topicPrefix + name,
+        replicaAssignment: PARTITIONS.slice(0, partitions === 'log' ? undefined : partitions).map((partition) => ({
+          partition,
+          replicas: [name === 'events.raw' && partition === LEADERLESS ? 2 : 1],
+        })),
+        configEntries: Object.entries(config).map(([key, value]) => ({ name: key, value })),
+      }));
+      await brokers.admin.createTopics({ topics: made, waitForLeaders: true });
+    }
+
+    beforeAll(async () => {
+      brokers = await startTwoBrokers();
+      const another = { topic: 'another', replicaAssignment: [{ partition: 0, replicas: [2] }] };
+      await brokers.admin.createTopics({ topics: [another], waitForLeaders: true });
+      await makeTopics('own.');
+      log = await open('own.');
+      const all = await append(log, 'events.raw');
+      expect(all).toEqual(['stored', 'stored', 'stored']);
+      await brokers.stopSecond();
+    }, 180_000);
+    afterAll(async () => {
+      await Promise.all(logs.map((one) => one.close()));
+      await brokers.close();
+    }, 60_000);
+
+    /** What becomes of one record for each partition. */
+    async function append(to: KafkaEventLog, topic: string): Promise<readonly string[]> {
+      const outcomes = await to.append(
+        topic,
+        PARTITIONS.map((partition) => ({ partition, value: Buffer.from('x') })),
+      );
+      return outcomes.map(({ status }) => status);
+    }
+    const withoutLeader = ['stored', 'refused', 'stored'];
+
+    test('appends to the others go on; to it they are refused', async () => {
+      await eventually('the leader is gone', async () => (await append(log, 'events.raw'))[LEADERLESS] === 'refused');
+      expect(await append(log, 'events.raw')).toEqual(withoutLeader);
+      expect(await append(log, 'events.enriched')).toEqual(['stored', 'stored', 'stored']);
+    });
+
+    test('a start goes on too; it is ready, and the partition is an alarm', async () => {
+      const started = await open('own.');
+      expect(await append(started, 'events.raw')).toEqual(withoutLeader);
+      await started.ping();
+      expect(await started.drift()).toContainEqual(
+        expect.objectContaining({ topic: 'own.events.raw', found: String(LEADERLESS), fatal: false }),
+      );
+    });
+
+    test('of another application: a new log is made beside it, and takes records', async () => {
+      const beside = await open('beside.');
+      expect(await append(beside, 'events.raw')).toEqual(['stored', 'stored', 'stored']);
+    });
+  },
+);

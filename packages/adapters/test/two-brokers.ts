@@ -1,0 +1,62 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { eventually } from '@weir/testkit/eventually';
+import { startLocal } from '@weir/testkit/live-local';
+import { freePort, PROJECT_ROOT } from '@weir/testkit/weir-process';
+import { type Admin, Kafka, logLevel } from 'kafkajs';
+
+const JAVA = ['-Xms128m', '-Xmx128m', '-XX:+UseSerialGC', '-cp', join(PROJECT_ROOT, '.cache/services/kafka-4.3.1/*')];
+
+/** A broker of our own (1), that is the controller too, and one that joins it (2), to be taken away. */
+export interface TwoBrokers {
+  /** Of the one that stays. */
+  readonly address: string;
+  readonly admin: Admin;
+  /** Resolves when what it led has no leader. */
+  stopSecond(): Promise<void>;
+  signalSecond(signal: 'SIGSTOP' | 'SIGCONT'): void;
+  close(): Promise<void>;
+}
+
+export async function startTwoBrokers(): Promise<TwoBrokers> {
+  const first = await startLocal('kafka');
+  const read = (file: string) => readFileSync(join(first.dir, 'kafka', file), 'utf8');
+  const file = join(first.dir, 'second.properties');
+  const port = await freePort();
+  writeFileSync(
+    file,
+    `${readFileSync(join(PROJECT_ROOT, 'infra/local/kafka.properties'), 'utf8')}
+process.roles=broker
+node.id=2
+listeners=PLAINTEXT://127.0.0.1:${port}
+advertised.listeners=PLAINTEXT://127.0.0.1:${port}
+controller.quorum.voters=1@127.0.0.1:${read('controller-port').trim()}
+log.dirs=${join(first.dir, 'second')}
+`,
+  );
+  const clusterId = /^cluster\.id=(\S+)/m.exec(read('data/meta.properties'))?.[1] ?? '';
+  const format = ['kafka.tools.StorageTool', 'format', `--cluster-id=${clusterId}`, '-c', file];
+  const { status, stderr, stdout } = spawnSync('java', [...JAVA, ...format], { encoding: 'utf8' });
+  if (status !== 0) throw new Error(`format: ${stderr}${stdout}`);
+  const second: ChildProcess = spawn('java', [...JAVA, 'kafka.Kafka', file], { cwd: first.dir, stdio: 'ignore' });
+  const ended = new Promise((resolve) => second.once('exit', resolve));
+  const admin = new Kafka({ brokers: [first.address], logLevel: logLevel.NOTHING, retry: { retries: 0 } }).admin();
+  await admin.connect();
+  await eventually('two brokers', async () => (await admin.describeCluster()).brokers.length === 2);
+  return {
+    address: first.address,
+    admin,
+    async stopSecond() {
+      second.kill('SIGTERM');
+      await ended;
+    },
+    signalSecond: (signal) => void second.kill(signal),
+    async close() {
+      second.kill('SIGKILL');
+      await ended;
+      await admin.disconnect();
+      await first.stop();
+    },
+  };
+}
