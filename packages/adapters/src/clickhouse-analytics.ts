@@ -29,6 +29,8 @@ const INSERT_BYTES_MAX = 1024 * 1024 * 1024;
 
 /** Of an insert of `records`: one block, one token, nothing skipped, done when it is durable. */
 const INSERT_SETTINGS = {
+  // The server gives up when the client does: what is under way still must have an end (services/writer, UNKNOWN_SETTLES_MS).
+  max_execution_time: REQUEST_TIMEOUT_MS / 1000,
   async_insert: 0,
   wait_end_of_query: 1,
   input_format_parallel_parsing: 0,

@@ -7,30 +7,26 @@ const STORE_AT_FAULT = new Set([
   335, 394, 425, 439, 473, 497, 499, 516, 517, 518, 519, 571, 574, 668, 677, 722, 735, 745, 999,
 ]);
 
-/** Of an insert besides: the files below the table, the server's own connections, who may write, and what the table is. */
-const NOT_THE_ROWS = new Set([
-  // Files, sockets, processes, memory.
-  23, 24, 40, 77, 83, 86, 87, 88, 95, 96, 97, 98, 99, 100, 101, 102, 103, 107, 172, 173, 204, 214, 239, 240, 246, 271,
-  272, 273, 274, 275, 280, 294, 298, 299, 301, 303, 362, 363, 400, 410, 411, 454, 458, 463, 481, 500, 504, 531, 568,
-  573, 586, 641, 693, 696, 707, 737, 749, 762, 764, 776, 777, 778, 904, 1000, 1002,
-  // Users, quotas, sessions.
-  180, 192, 193, 195, 199, 201, 216, 217, 291, 364, 372, 373, 392, 452, 471, 472, 492, 495, 496, 511, 512, 532,
-  // Parts, replicas, Keeper.
-  218, 224, 226, 227, 228, 230, 231, 232, 234, 235, 244, 251, 254, 255, 265, 289, 296, 297, 308, 337, 341, 342, 369,
-  384, 415, 416, 529, 533, 733, 734, 738,
-  // The table, its columns and the statement: of no row, also while somebody changes them.
-  8, 10, 16, 46, 47, 60, 62, 73, 81, 115, 122, 156, 345, 478, 479,
+/**
+ * Of an insert: a value can't be read, or does not fit its column. These follow from the bytes of a row, the columns and the
+ * settings alone, so each attempt of the same insert ends so. Left out is whatever can also come of the store, of a table
+ * that is being changed, or of a body that was cut off on its way (3, 32, 33), whatever row it may have been reading.
+ */
+const ABOUT_A_ROW = new Set([
+  // Texts that can't be read.
+  6, 25, 26, 27, 38, 41, 72, 117, 130, 376, 441, 467, 563, 632, 675, 676, 691, 760,
+  // Values that don't fit.
+  53, 69, 70, 128, 131, 306, 321, 349, 407, 469, 645,
 ]);
 
 /** Of a user's query, what the query itself is not at fault for: no connection, too many at once, shutting down. */
 const BUSY = new Set([202, 209, 210, 225, 236, 242, 279, 394, 439, 999]);
 
 /**
- * Of an insert: refused unless it is known that the rows are not at fault. What can be wrong with a row has no end (each version
- * has new codes of its own), and a code that is missing there would stop the partition at that row for ever. A code that is
- * missing here costs little: a row becomes a dead letter only after it was refused alone, and where the table takes a whole
- * line in its place (services/writer). ClickHouse quotes the row in its message, and rows hold e-mails: only
- * what names no data is taken over, and the cause is left out, because loggers print it.
+ * Of an insert: refused only where the rows are known to be at fault, because only then may the writer part them, or put a dead
+ * letter in the place of one (docs/decisions/0006). A code that is missing in the list stops a partition, with an alarm that names
+ * it; one too many would take rows that are sound for bad ones, or store them twice. ClickHouse quotes the row in its message, and
+ * rows hold e-mails: only what names no data is taken over, and the cause is left out, because loggers print it.
  */
 export function insertError(error: unknown): DependencyError {
   const code = clickhouseCode(error);
@@ -38,7 +34,7 @@ export function insertError(error: unknown): DependencyError {
   const column = /reading the value of key (\w+)/.exec(error.message)?.[1];
   const row = /\(at row (\d+)\)/.exec(error.message)?.[1];
   const place = `${column === undefined ? '' : `, column ${column}`}${row === undefined ? '' : `, row ${row}`}`;
-  const kind = STORE_AT_FAULT.has(code) || NOT_THE_ROWS.has(code) ? 'analytics_unavailable' : 'analytics_refused';
+  const kind = ABOUT_A_ROW.has(code) ? 'analytics_refused' : 'analytics_unavailable';
   return new DependencyError(kind, `ClickHouse error ${code} ${error.type ?? ''}${place}`);
 }
 

@@ -4,13 +4,13 @@ import { insertError, statementError } from '../src/clickhouse-errors.ts';
 const of = (code: number, message = 'm'): ClickHouseError =>
   new ClickHouseError({ code: String(code), message, type: 'SOME_TYPE' });
 
-describe("an insert's error: the rows are at fault unless it is known that they are not", () => {
-  test.each([6, 26, 27, 33, 38, 41, 53, 70, 72, 117, 131, 321, 349, 376, 407, 467, 469, 1001])('%i: a row', (code) => {
+describe("an insert's error: the rows are at fault only where it is known that they are", () => {
+  test.each([6, 26, 27, 38, 41, 53, 70, 72, 117, 131, 321, 349, 376, 407, 467, 469])('%i: a row', (code) => {
     expect(insertError(of(code)).code).toBe('analytics_refused');
   });
 
-  test.each([1_999, 700, 49])('%i, of which nothing is known: a row', (code) => {
-    expect(insertError(of(code)).code).toBe('analytics_refused');
+  test.each([1_999, 700, 49, 1_001, 1_002])('%i, which says nothing of the rows: not the rows', (code) => {
+    expect(insertError(of(code)).code).toBe('analytics_unavailable');
   });
 
   test.each([
@@ -18,13 +18,20 @@ describe("an insert's error: the rows are at fault unless it is known that they 
     ['time', [159, 160]],
     ['memory', [173, 241, 776, 777, 778]],
     ['load', [202, 252, 364, 439, 745]],
-    ['the disk', [74, 75, 76, 204, 243]],
+    ['the disk, and files that no process may open any more', [74, 75, 76, 204, 243]],
+    ['a body that was cut off', [3, 32, 33]],
     ['a table or replica that is read-only', [164, 225, 242, 244, 254, 285, 286, 319, 999]],
     ['who may write', [192, 193, 194, 195, 201, 497, 516]],
     ['which table, which columns', [16, 47, 60, 81, 218]],
     ['the end of the server, or of a query', [236, 394, 677, 735]],
   ])('%s: not the rows', (_, codes) => {
     for (const code of codes) expect([code, insertError(of(code)).code]).toEqual([code, 'analytics_unavailable']);
+  });
+
+  test('too many open files, wherever the engine was then', () => {
+    const message =
+      'Cannot open file, errno: 24, strerror: Too many open files: while reading the value of key url: (at row 7)';
+    for (const code of [74, 75, 76, 1_001]) expect(insertError(of(code, message)).code).toBe('analytics_unavailable');
   });
 
   test('what is no answer of ClickHouse: not the rows', () => {

@@ -26,7 +26,8 @@ export function planInsert(batch: Batch, logId: string, partition: number): Plan
 }
 
 /**
- * `inserted`: all lines are in `records` and in every view. `refused`: none is in `records`, and repeating won't change that.
+ * `inserted`: all lines are in `records` and in every view. `refused`: the rows are at fault and none is in `records`; repeating
+ * won't change that.
  * Rejects with `analytics_unavailable`, and with `analytics_refused` where `records` has the rows but a view refuses them:
  * only the same insert again, with the same token, can mend that.
  */

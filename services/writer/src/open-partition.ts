@@ -10,6 +10,8 @@ import { createWriteBatch, type WriteBatchDeps } from './write-batch.ts';
 
 export interface WriterLimits extends BatchLimits {
   readonly lingerMs: number;
+  /** How long an insert of unknown outcome may still end in the table; default `UNKNOWN_SETTLES_MS`. */
+  readonly unknownSettlesMs?: number;
 }
 
 export interface PartitionDeps extends WriteBatchDeps {
@@ -33,6 +35,7 @@ export async function openPartition(deps: PartitionDeps): Promise<PartitionConsu
   const writeBatch = createWriteBatch(
     {
       ...deps,
+      unknownSettlesMs: limits.unknownSettlesMs,
       progress: {
         ...progress,
         recovered() {

@@ -19,6 +19,8 @@ export interface WriteBatchDeps {
   readonly metrics: ConsumeMetrics;
   readonly progress: PartitionProgress;
   readonly insertSlots: Slots;
+  /** Default `UNKNOWN_SETTLES_MS`. */
+  readonly unknownSettlesMs?: number | undefined;
 }
 
 /**
@@ -40,6 +42,13 @@ interface Step {
 const PLAN_FRESH_MS = 10_000;
 
 /**
+ * How long an attempt of unknown outcome may still be under way, and end in the table: it was sent `PLAN_FRESH_MS` after its plan at
+ * the latest, and client and server give it 2 minutes (`clickhouse-analytics.ts`). Until then a refusal parts nothing: pieces have
+ * tokens of their own, and would be stored beside it (docs/decisions/0006).
+ */
+export const UNKNOWN_SETTLES_MS = PLAN_FRESH_MS + 130_000;
+
+/**
  * So many refused rows in a row are an alarm, but stop nothing: each is refused alone while its dead letter, a line with every
  * column in it, is taken, so the table takes rows (docs/decisions/0006). Where it does not, that stops the partition.
  */
@@ -54,15 +63,20 @@ export const DEAD_RUN_ALARM_ROWS = 20;
 export function createWriteBatch(deps: WriteBatchDeps, redo: Plan | undefined): WriteBatch {
   const { handle, logId, analytics, clock, logger, metrics, progress } = deps;
   const { partition, signal } = handle;
+  const settlesMs = deps.unknownSettlesMs ?? UNKNOWN_SETTLES_MS;
   let deadRun = 0;
+  /** Until then an attempt of the first piece may be under way: here, or with whoever had the plan that is redone. */
+  let unsettledUntil = redo === undefined ? 0 : clock() + settlesMs;
 
   async function writePiece(next: () => Batch): Promise<Step> {
-    const { piece, insert, result } = await deps.insertSlots(async () => {
+    const { piece, insert, result, settled } = await deps.insertSlots(async () => {
       assertOwned(signal, partition);
       const piece = next();
       const insert = planInsert(piece, logId, partition);
       assertAsPlanned(insert.plan);
       const plannedAt = clock();
+      // Before the insert: what `records` is asked after it must be all that will ever be there.
+      const settled = plannedAt >= unsettledUntil;
       await handle.commit({
         offset: (piece.rows[0] as Row).offset,
         metadata: encodeProgress({ next: insert.plan.from, plan: insert.plan }),
@@ -70,11 +84,19 @@ export function createWriteBatch(deps: WriteBatchDeps, redo: Plan | undefined): 
       if (clock() - plannedAt > PLAN_FRESH_MS) {
         throw new DependencyError('event_log_unavailable', `partition ${partition}: the plan took too long to commit`);
       }
-      const result = await insertBatch(analytics, insert, logId, partition);
+      const result = await insertBatch(analytics, insert, logId, partition).catch((error: unknown) => {
+        unsettledUntil = clock() + settlesMs;
+        throw error;
+      });
       metrics.batch(partition, (clock() - plannedAt) / 1000);
-      return { piece, insert, result };
+      return { piece, insert, result, settled };
     });
     redo = undefined;
+    if (result.status === 'refused' && !settled) {
+      const why = 'an earlier attempt may still be under way';
+      throw new DependencyError('analytics_unavailable', `${result.error}, but ${why}: not parted yet`);
+    }
+    unsettledUntil = 0;
     if (result.status === 'refused') return replacePiece(piece, result.error);
     if (piece.dead === undefined) deadRun = 0;
     else {

@@ -71,14 +71,15 @@ export interface Harness {
     raws: readonly number[],
     options?: { receivedAt?: number; bad?: readonly number[]; version?: number },
   ): Promise<void>;
-  start(ports?: Partial<Pick<WriterDeps, 'eventLog' | 'analytics'>>, rowsMax?: number): Promise<Writer>;
+  start(ports?: Partial<Pick<WriterDeps, 'eventLog' | 'analytics' | 'clock'>>, rowsMax?: number): Promise<Writer>;
   /** Until the group has committed the end of the topic. */
   caughtUp(): Promise<void>;
   stored(): Promise<readonly StoredOutcome[]>;
   close(): Promise<void>;
 }
 
-export async function openHarness({ analytics }: Engine): Promise<Harness> {
+/** `unknownSettlesMs`: 0 where no insert that is given up goes on. */
+export async function openHarness({ analytics }: Engine, unknownSettlesMs?: number): Promise<Harness> {
   const folder = mkdtempSync(join(tmpdir(), 'weir-writer-log-'));
   const eventLog = await openLmdbEventLog({
     folder,
@@ -116,7 +117,12 @@ export async function openHarness({ analytics }: Engine): Promise<Harness> {
         clock: Date.now,
         logger: createLogger('silent'),
         metrics: createMetrics(),
-        limits: { rowsMax, bytesMax: 1024 * 1024, lingerMs: 5 },
+        limits: {
+          rowsMax,
+          bytesMax: 1024 * 1024,
+          lingerMs: 5,
+          ...(unknownSettlesMs === undefined ? {} : { unknownSettlesMs }),
+        },
         ...ports,
       }),
     async caughtUp() {

@@ -1,0 +1,100 @@
+import { DependencyError } from '@weir/domain/errors';
+import type { RecordsBatch } from '@weir/ports/analytics';
+import { eventually } from '@weir/testkit/eventually';
+import { UNKNOWN_SETTLES_MS } from '../src/write-batch.ts';
+import { type Engine, type Harness, openEngine, openHarness, range, rows } from './writer-harness.ts';
+
+let engine: Engine;
+let harness: Harness;
+beforeAll(async () => {
+  engine = await openEngine();
+}, 120_000);
+afterAll(() => engine.close());
+beforeEach(async () => {
+  harness = await openHarness(engine);
+});
+afterEach(() => harness.close());
+
+/** The real engine, with the answer of each insert decided here; `tokens` are those that were tried. */
+function answering(answer: (batch: RecordsBatch, tries: number) => Promise<void>) {
+  const tokens: string[] = [];
+  const analytics: Engine['analytics'] = {
+    ...engine.analytics,
+    async insertRecords(batch) {
+      tokens.push(batch.token);
+      await answer(batch, tokens.length);
+    },
+  };
+  return { analytics, tokens };
+}
+
+const gone = new DependencyError('analytics_unavailable', 'socket hang up');
+
+describe('after an attempt of unknown outcome, a refused batch is not parted while that attempt may be under way', () => {
+  test('it ends in the table after the refusals: every row is stored once', async () => {
+    let land: (() => Promise<void>) | undefined;
+    let refusing = true;
+    const { analytics, tokens } = answering(async (batch, tries) => {
+      if (tries === 1) {
+        land = () => engine.analytics.insertRecords(batch);
+        throw gone;
+      }
+      if (refusing && batch.lines.length === 6) throw new DependencyError('analytics_refused', 'test');
+      await engine.analytics.insertRecords(batch);
+    });
+    await harness.put(range(0, 6));
+    const writer = await harness.start({ analytics });
+    await eventually('refused again and again, or parted', () => tokens.length > 3);
+    await land?.();
+    refusing = false;
+    await harness.caughtUp();
+    await writer.close();
+    expect(await harness.stored()).toEqual(rows(6));
+    expect(new Set(tokens).size).toBe(1);
+  });
+
+  test('it never ends there: when its time is over the bad row is found', async () => {
+    let away = 0;
+    const clock = () => Date.now() + away;
+    const { analytics, tokens } = answering(async (batch, tries) => {
+      if (tries === 1) throw gone;
+      await engine.analytics.insertRecords(batch);
+    });
+    await harness.put(range(0, 6), { bad: [4] });
+    const writer = await harness.start({ analytics, clock });
+    const said = await eventually('refused', () => writer.status()[0]?.lastError?.includes('not parted yet'));
+    expect(said).toBe(true);
+    expect(new Set(tokens).size).toBe(1);
+    away = UNKNOWN_SETTLES_MS;
+    await harness.caughtUp();
+    await writer.close();
+    expect((await harness.stored()).map(({ outcome, copies }) => [outcome, copies])).toEqual(
+      range(0, 6).map((raw) => [raw === 4 ? 'dead' : 'row', 1]),
+    );
+  });
+
+  test('the attempt of whoever had the partition before counts: a redone plan is not parted either', async () => {
+    let held: RecordsBatch | undefined;
+    const first = answering(async (batch) => {
+      held ??= batch;
+      throw gone;
+    });
+    await harness.put(range(0, 6));
+    const before = await harness.start({ analytics: first.analytics });
+    await eventually('tried', () => held);
+    await before.close();
+
+    let refusing = true;
+    const second = answering(async (batch) => {
+      if (refusing && batch.lines.length === 6) throw new DependencyError('analytics_refused', 'test');
+      await engine.analytics.insertRecords(batch);
+    });
+    const after = await harness.start({ analytics: second.analytics });
+    await eventually('refused again and again, or parted', () => second.tokens.length > 2);
+    await engine.analytics.insertRecords(held as RecordsBatch);
+    refusing = false;
+    await harness.caughtUp();
+    await after.close();
+    expect(await harness.stored()).toEqual(rows(6));
+  });
+});
