@@ -128,7 +128,7 @@ async function openOver(links: Links, config: KafkaEventLogConfig): Promise<Kafk
       const topic = named(options.topic);
       const groupLink = link(PATIENT, [topic]);
       const fetchLink = link(PATIENT, [topic]);
-      return subscribe({ groupLink, fetchLink, topic, groupId: groupId(options.group, topic), clock, logger }, options);
+      return subscribe({ groupLink, fetchLink, topic, groupId: groupId(options.group, topic), logger }, options);
     },
     positions: (topic, group) =>
       readPositions(queryLink, named(topic), groupId(group, named(topic)), partitions).catch((error: unknown) => {

@@ -1,6 +1,6 @@
 import type { Logger } from '@weir/runtime/logger';
 import type { Cluster, KafkaMessage } from 'kafkajs';
-import { brokerErrorType, rootCause } from './kafka-errors.ts';
+import { brokerErrorType, eventLogUnavailable, knownRefusal, rootCause } from './kafka-errors.ts';
 import { answeringPerPartition, brokerOf, type KafkaLink, leaderOf } from './kafka-link.ts';
 import { readEdges } from './kafka-offsets.ts';
 
@@ -9,6 +9,8 @@ const MAX_WAIT_MS = 200;
 const REQUEST_BYTES_MAX = 16 * 1024 * 1024;
 const RETRY_PAUSE_MS = 100;
 const OFFSET_OUT_OF_RANGE = 1;
+/** A partition that is refused is asked for again after `RETRY_PAUSE_MS`; every so manieth refusal in a row is told. */
+const REFUSALS_TOLD_EACH = 50;
 
 /** A partition that is being read. */
 export interface FetchSource {
@@ -47,6 +49,7 @@ interface FetchResponse {
 export function createKafkaFetcher(link: KafkaLink, logger: Logger): KafkaFetcher {
   const sources = new Set<FetchSource>();
   const busy = new Set<number>();
+  const refusals = new WeakMap<FetchSource, number>();
   let stale = false;
   let pumping = false;
   /** Somebody asked while the sources were being asked what they want: they are asked again, or he would wait for ever. */
@@ -128,9 +131,12 @@ export function createKafkaFetcher(link: KafkaLink, logger: Logger): KafkaFetche
         for (const { partition, errorCode, highWatermark, messages } of partitions) {
           const [source, offset] = list.find(([candidate]) => candidate.partition === partition) ?? [];
           if (source === undefined || offset === undefined || !sources.has(source)) continue;
-          if (errorCode === 0) source.deliver(offset, messages, Number(highWatermark));
-          else if (errorCode === OFFSET_OUT_OF_RANGE) await findRange(source, offset);
-          else stale = true;
+          if (errorCode === OFFSET_OUT_OF_RANGE) await findRange(source, offset);
+          else if (errorCode !== 0) refused(source, errorCode);
+          else {
+            refusals.delete(source);
+            source.deliver(offset, messages, Number(highWatermark));
+          }
         }
       }
       if (stale) retryLater();
@@ -141,6 +147,16 @@ export function createKafkaFetcher(link: KafkaLink, logger: Logger): KafkaFetche
     }
     busy.delete(leader);
     if (retry === undefined) void pump();
+  }
+
+  /** A leader that moved is found again at once, and that is not worth a word; the rest lasts until somebody does something. */
+  function refused(source: FetchSource, code: number): void {
+    stale = true;
+    const count = (refusals.get(source) ?? 0) + 1;
+    refusals.set(source, count);
+    if (count % REFUSALS_TOLD_EACH !== 0) return;
+    const why = knownRefusal(code)?.type ?? `error ${code}`;
+    source.onError(eventLogUnavailable(`${source.topic}/${source.partition} is not given out`, new Error(why)));
   }
 
   async function findRange(source: FetchSource, offset: number): Promise<void> {

@@ -25,7 +25,6 @@ export interface GroupMemberOptions {
   readonly link: KafkaLink;
   readonly topic: string;
   readonly groupId: string;
-  readonly clock: () => number;
   /** Resolves when work on the partitions has begun; a rejection is told to `onError`, and the group is joined again. */
   assigned(session: Session): Promise<void>;
   /** Resolves when no work on any partition goes on. Heartbeats continue meanwhile. */
@@ -36,6 +35,8 @@ export interface GroupMemberOptions {
 export interface GroupMember {
   committed(partitions: readonly number[]): Promise<ReadonlyMap<number, Commit | undefined>>;
   commit(session: Session, partition: number, commit: Commit): Promise<void>;
+  /** This member has its share of the partitions, and the broker has heard of it within the session's time. */
+  joined(): boolean;
   /** Gives the partitions back and leaves the group. */
   close(): Promise<void>;
 }
@@ -62,6 +63,9 @@ export function joinKafkaGroup(options: GroupMemberOptions): GroupMember {
   const closing = new AbortController();
   const coordinators = new WeakMap<Cluster, Promise<Broker>>();
   let memberId = '';
+  /** `performance.now()` of the broker's last word on the present session. */
+  let heardAt: number | undefined;
+  let leaveJoin: () => void = () => undefined;
 
   /** The broker that keeps the group, found again when it says that it no longer does. */
   function withCoordinator<T>(work: (broker: GroupBroker) => Promise<T>, patienceMs = 0): Promise<T> {
@@ -81,13 +85,14 @@ export function joinKafkaGroup(options: GroupMemberOptions): GroupMember {
     const metadata = AssignerProtocol.MemberMetadata.encode({ version: 0, topics: [topic], userData: Buffer.alloc(0) });
     const partitionCount = await link.run(async (cluster) => cluster.findTopicPartitionMetadata(topic).length);
     return withCoordinator(async (broker) => {
-      const joined = await broker.joinGroup({
+      const joining = broker.joinGroup({
         groupId,
         memberId,
         sessionTimeout: SESSION_TIMEOUT_MS,
         rebalanceTimeout: REBALANCE_TIMEOUT_MS,
         groupProtocols: [{ name: PROTOCOL, metadata }],
       });
+      const joined = await (memberId === '' ? joining : unlessLeft(joining));
       memberId = joined.memberId;
       const { generationId } = joined;
       const members = joined.members.map((member) => member.memberId).sort();
@@ -98,6 +103,18 @@ export function joinKafkaGroup(options: GroupMemberOptions): GroupMember {
     }, REBALANCE_TIMEOUT_MS);
   }
 
+  /**
+   * A join takes as long as the slowest member gives back; who closes does not wait for that, if the group knows it by name.
+   * The join under way keeps its connection busy: leaving it gives that up, and the group is told over another.
+   */
+  function unlessLeft<T>(joining: Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      leaveJoin = () => reject(new Error('closing'));
+      if (closing.signal.aborted) leaveJoin();
+      joining.then(resolve, reject);
+    });
+  }
+
   /** Resolves with the reason why the session is over. Keeps the membership alive through a broker's absence. */
   async function keepAlive(session: Session, until: AbortSignal): Promise<string> {
     while (!until.aborted) {
@@ -105,6 +122,7 @@ export function joinKafkaGroup(options: GroupMemberOptions): GroupMember {
         await withCoordinator((broker) =>
           broker.heartbeat({ groupId, groupGenerationId: session.generationId, memberId: session.memberId }),
         );
+        if (heardAt !== undefined) heardAt = performance.now();
       } catch (error) {
         const type = brokerErrorType(error) ?? '';
         if (LOST.has(type)) return type;
@@ -117,6 +135,7 @@ export function joinKafkaGroup(options: GroupMemberOptions): GroupMember {
 
   /** Heartbeats while the partitions are given back: the broker would call a silent member dead. */
   async function giveBack(session: Session): Promise<void> {
+    heardAt = undefined;
     const given = new AbortController();
     const beating = beatUntil(session, given.signal);
     await options.revoked();
@@ -138,6 +157,7 @@ export function joinKafkaGroup(options: GroupMemberOptions): GroupMember {
         const session = await join();
         try {
           await options.assigned(session);
+          heardAt = performance.now();
           const reason = await keepAlive(session, closing.signal);
           if (reason === 'UNKNOWN_MEMBER_ID') memberId = '';
         } finally {
@@ -146,7 +166,7 @@ export function joinKafkaGroup(options: GroupMemberOptions): GroupMember {
       } catch (error) {
         const type = brokerErrorType(error);
         if (type === 'UNKNOWN_MEMBER_ID') memberId = '';
-        if (type === 'REBALANCE_IN_PROGRESS') continue;
+        if (type === 'REBALANCE_IN_PROGRESS' || closing.signal.aborted) continue;
         options.onError(eventLogUnavailable(`could not join group ${groupId}`, error));
         await pause(RETRY_PAUSE_MS, undefined, { signal: closing.signal }).catch(() => undefined);
       }
@@ -170,7 +190,7 @@ export function joinKafkaGroup(options: GroupMemberOptions): GroupMember {
     },
 
     async commit(session, partition, { offset, metadata }) {
-      const giveUpAt = options.clock() + COMMIT_DEADLINE_MS;
+      const giveUpAt = performance.now() + COMMIT_DEADLINE_MS;
       const request = {
         groupId,
         groupGenerationId: session.generationId,
@@ -187,14 +207,17 @@ export function joinKafkaGroup(options: GroupMemberOptions): GroupMember {
               cause: error,
             });
           }
-          if (options.clock() > giveUpAt) throw eventLogUnavailable(`no commit in ${topic}/${partition}`, error);
+          if (performance.now() > giveUpAt) throw eventLogUnavailable(`no commit in ${topic}/${partition}`, error);
           await pause(RETRY_PAUSE_MS);
         }
       }
     },
 
+    joined: () => heardAt !== undefined && performance.now() - heardAt < SESSION_TIMEOUT_MS,
+
     async close() {
       closing.abort();
+      leaveJoin();
       await done;
     },
   };

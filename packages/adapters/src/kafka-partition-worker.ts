@@ -46,6 +46,8 @@ export function startPartitionWorker(deps: PartitionWorkerDeps): PartitionWorker
   let arrived: () => void = () => undefined;
   let commits: Promise<void> = Promise.resolve();
   let over = false;
+  /** What was to be read next is gone: whatever comes to that offset later is not what follows the last record that was read. */
+  let cut = false;
 
   const handle: PartitionHandle = {
     topic,
@@ -65,6 +67,10 @@ export function startPartitionWorker(deps: PartitionWorkerDeps): PartitionWorker
       sought = offset;
     },
   };
+
+  function damaged(message: string): void {
+    options.onError(new DependencyError('event_log_damaged', message), partition);
+  }
 
   function applySeek(): boolean {
     if (sought === undefined) return false;
@@ -134,7 +140,7 @@ export function startPartitionWorker(deps: PartitionWorkerDeps): PartitionWorker
     topic: deps.fetchTopic,
     partition,
     fetchBytesMax: FETCH_BYTES_MAX,
-    wanted: () => (ready && bufferBytes < bytesMax && buffer.length < 2 * recordsMax ? nextFetch : undefined),
+    wanted: () => (ready && !cut && bufferBytes < bytesMax && buffer.length < 2 * recordsMax ? nextFetch : undefined),
     deliver(offset, messages) {
       if (offset !== nextFetch) return;
       for (const message of messages) {
@@ -149,10 +155,16 @@ export function startPartitionWorker(deps: PartitionWorkerDeps): PartitionWorker
     },
     outOfRange(offset, first, end) {
       if (offset !== nextFetch) return;
-      if (offset < first) nextFetch = first;
-      else if (offset > end) {
-        const lost = `${topic}/${partition} ends at ${end}, but ${offset} was wanted: the log has lost records`;
-        options.onError(new DependencyError('event_log_damaged', lost), partition);
+      if (offset < first) {
+        nextFetch = first;
+        damaged(
+          `${topic}/${partition} begins at ${first}, but ${offset} was wanted: records were removed before they were read`,
+        );
+      } else if (offset > end) {
+        cut = true;
+        damaged(
+          `${topic}/${partition} ends at ${end}, but ${offset} was wanted: the log has lost records; not read until a restart`,
+        );
       }
     },
     onError: (error) => options.onError(error, partition),

@@ -13,13 +13,12 @@ export interface SubscribeDeps {
   /** Names as the broker knows them. */
   readonly topic: string;
   readonly groupId: string;
-  readonly clock: () => number;
   readonly logger: Logger;
 }
 
 /** One member of a group: takes the partitions that the group gives it, and gives all back before each new balancing. */
 export function subscribe(deps: SubscribeDeps, options: ConsumeOptions): Subscription {
-  const { groupLink, fetchLink, topic, groupId, clock, logger } = deps;
+  const { groupLink, fetchLink, topic, groupId, logger } = deps;
   const fetcher = createKafkaFetcher(fetchLink, logger);
   let workers: PartitionWorker[] = [];
 
@@ -27,7 +26,6 @@ export function subscribe(deps: SubscribeDeps, options: ConsumeOptions): Subscri
     link: groupLink,
     topic,
     groupId,
-    clock,
     assigned,
     async revoked() {
       const stopping = workers;
@@ -60,6 +58,7 @@ export function subscribe(deps: SubscribeDeps, options: ConsumeOptions): Subscri
   }
 
   return {
+    joined: member.joined,
     async close() {
       await member.close();
       fetcher.close();

@@ -61,6 +61,7 @@ export function createConsumerGroup(
       members.push(member);
       shareOut();
       return {
+        joined: () => members.includes(member),
         async close() {
           const at = members.indexOf(member);
           if (at >= 0) members.splice(at, 1);

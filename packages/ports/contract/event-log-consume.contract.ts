@@ -121,6 +121,35 @@ export function consumeContract({ log, another, reopen, topic, append, member, c
       expect(reader.delivered.get(0)!.map(text)).toEqual(['x']);
     });
 
+    test('a member that closes does not wait for another one that still holds what it was given', async () => {
+      await append(Array.from({ length: log().partitionCount }, (_, partition) => ({ ...record('x'), partition })));
+      let release = (): void => {};
+      const held = new Promise<void>((resolve) => {
+        release = resolve;
+      });
+      const leaving = await member(log());
+      await eventually('the first takes part', () => leaving.subscription.joined());
+      const slow = await member(await another(), { before: () => held });
+      await eventually('a record is held', () => slow.underWay > 0);
+      await eventually('both take part', () => leaving.subscription.joined() && slow.subscription.joined());
+      const third = await member(await another());
+      await eventually(
+        'the slow one is to give back, or has',
+        () => [...slow.handles.values()].some(({ signal }) => signal.aborted) || third.subscription.joined(),
+      );
+      // Some turns, for the first to give back what it has and to wait for the slow one.
+      for (let turn = 0; turn < 50; turn++) await log().positions(topic(), 'group');
+      let closed = false;
+      const closing = leaving.subscription.close().then(() => {
+        closed = true;
+      });
+      // A log that waits does so until it takes the slow one for dead, after a minute.
+      await eventually('it has closed', () => closed, 20_000).finally(release);
+      await closing;
+      expect(leaving.subscription.joined()).toBe(false);
+      await eventually('the others go on', () => slow.subscription.joined() && third.subscription.joined());
+    });
+
     test('two members share the partitions; each goes on where the other committed, and no partition has two owners', async () => {
       const partitions = log().partitionCount;
       const owners = new Map<number, Set<object>>();

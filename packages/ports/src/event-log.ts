@@ -113,6 +113,8 @@ export interface PartitionConsumer {
 }
 
 export interface Subscription {
+  /** This member takes part in the group now, with partitions or, where the others have them all, without. */
+  joined(): boolean;
   /** Resolves when every partition's consumer has closed. */
   close(): Promise<void>;
 }
