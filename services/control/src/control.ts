@@ -54,6 +54,7 @@ function answerBrokenRequest(deps: Pick<ControlDeps, 'logger'>): ErrorRequestHan
   return (error, request, response, next) => {
     if (response.headersSent) return next(error);
     const status: unknown = error?.status;
+    if (error instanceof URIError) return sendError(response, 400, 'the path is malformed');
     if (status === 413) return sendError(response, 413, 'the body is too large');
     if (typeof status === 'number' && status >= 400 && status < 500) {
       return sendError(response, 400, 'the request is malformed: the body must be a JSON object in UTF-8');

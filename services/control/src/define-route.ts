@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import type { Request, RequestHandler, Router } from 'express';
 import express from 'express';
 import type { Reply } from './reply.ts';
@@ -50,7 +51,7 @@ function answer(handler: Handler): RequestHandler {
 /** Any Content-Type: signing in by header alone keeps other origins out. */
 function readJsonObject(bodyBytesMax: number): RequestHandler[] {
   return [
-    express.json({ limit: bodyBytesMax, type: () => true }),
+    express.json({ limit: bodyBytesMax, type: () => true, verify: requireUtf8 }),
     (request, response, next) => {
       const body: unknown = request.body ?? {};
       if (typeof body !== 'object' || body === null || Array.isArray(body)) {
@@ -61,6 +62,11 @@ function readJsonObject(bodyBytesMax: number): RequestHandler[] {
       next();
     },
   ];
+}
+
+/** Otherwise a byte that is none is replaced without a word. */
+function requireUtf8(_request: unknown, _response: unknown, body: Buffer): void {
+  if (!isUtf8(body)) throw Object.assign(new Error('invalid UTF-8'), { status: 400 });
 }
 
 /** A path parameter of a route that has it. */

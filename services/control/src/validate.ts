@@ -33,6 +33,8 @@ function problemOf(error: ErrorObject | undefined): string {
     case 'required':
       return `${path === '' ? '' : `${path}.`}${String(params.missingProperty)} is required`;
     case 'pattern':
+      // As in json-schema.ts: a name of white space is a missing one.
+      if (params.pattern === '\\S') return `${path} is required`;
       return `${path} must match ${String(params.pattern)}`;
     case 'enum':
       return `${path} must be one of ${(params.allowedValues as unknown[]).join(', ')}`;

@@ -1,7 +1,7 @@
 import { encodeRawRecord } from '@weir/domain/raw-record';
 import { TOPIC_RAW } from '@weir/domain/topics';
 import { eventually } from '@weir/testkit/eventually';
-import { type ControlHarness, openControlHarness } from './control-harness.ts';
+import { ADMIN_TOKEN, type ControlHarness, openControlHarness } from './control-harness.ts';
 
 let weir: ControlHarness;
 beforeAll(async () => {
@@ -92,6 +92,26 @@ describe('sites', () => {
     expect([reply.status, reply.headers.get('allow'), reply.body]).toEqual([405, 'GET, POST, HEAD', error(405)]);
     expect((await weir.call('GET', '/nowhere')).body).toEqual(error(404, 'no such path'));
     expect((await weir.call('POST', '/sites', { name: 'x'.repeat(1_100_000) })).body).toEqual(error(413));
+  });
+});
+
+describe('malformed', () => {
+  test('invalid UTF-8, and a path with a broken escape, are 400', async () => {
+    const ask = async (path: string, body?: Uint8Array<ArrayBuffer>) => {
+      const reply = await fetch(`${weir.url}/api/admin${path}`, {
+        headers: { authorization: `Bearer ${ADMIN_TOKEN}` },
+        ...(body === undefined ? {} : { method: 'POST', body }),
+      });
+      return [reply.status, ((await reply.json()) as { error: { message: string } }).error.message];
+    };
+    const name = Buffer.concat([Buffer.from('{"domain":"a.example","name":"'), Buffer.from([0xff]), Buffer.from('"}')]);
+    expect(await ask('/sites', new Uint8Array(name))).toEqual([400, expect.stringMatching(/UTF-8/)]);
+    expect(await ask('/sites/%zz')).toEqual([400, 'the path is malformed']);
+  });
+
+  test('a name of white space is a missing one', async () => {
+    const { status, body } = await weir.call('POST', '/sites', { name: ' ', domain: 'a.example' });
+    expect([status, body.error.message]).toEqual([400, 'name is required']);
   });
 });
 
