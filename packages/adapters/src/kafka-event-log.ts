@@ -11,10 +11,10 @@ import { FAIL_FAST, type KafkaAddress, type KafkaTimeouts, PATIENT } from './kaf
 import { kafkaCompression, readLz4Too } from './kafka-compression.ts';
 import { eventLogUnavailable, openingError } from './kafka-errors.ts';
 import { createKafkaLink, type KafkaLink, leaderOf, runAgain } from './kafka-link.ts';
-import { claimLogId } from './kafka-log-id.ts';
+import { claimLogId, claimPartitionCount } from './kafka-log-id.ts';
 import { readEdges, readOffsetsAtTime } from './kafka-offsets.ts';
 import { subscribe } from './kafka-subscription.ts';
-import { openKafkaTable } from './kafka-table.ts';
+import { type KafkaTable, openKafkaTable } from './kafka-table.ts';
 import { createKafkaTopics, type TopicDrift, type TopicsSpec } from './kafka-topics.ts';
 
 export interface KafkaEventLogConfig extends KafkaAddress {
@@ -78,14 +78,14 @@ async function openOver(links: Links, config: KafkaEventLogConfig): Promise<Kafk
       salts: (config.rawRetentionHours + 25) * 3600_000,
     },
   });
-  const partitionCount = await topics.ensure();
-  refuseFatalDrift(await topics.drift(), logger);
+  const found = await topics.ensure();
+  // Before anything is written: a registry that forgets would be given another identity.
+  refuseFatalDrift(await topics.drift());
 
   const all = Object.keys(config.topics.topics).map(named);
   const eventTopics = all.filter((name) => ![TABLE_REGISTRY, TABLE_SALTS].map(named).includes(name));
-  const partitions = Array.from({ length: partitionCount }, (_, partition) => partition);
   const queryLink = links.query;
-  await leadersAnswer(queryLink, all, config.topics, topicPrefix, partitions);
+  await leadersAnswer(queryLink, all, config.topics, topicPrefix, partitionsOf(found));
   const compression = kafkaCompression(config.compression ?? 'none');
   readLz4Too();
   const openAppender = (own: KafkaLink, deadlineMs: number) =>
@@ -96,7 +96,13 @@ async function openOver(links: Links, config: KafkaEventLogConfig): Promise<Kafk
     openKafkaTable({ link: link(PATIENT, [named(name)]), appender: hasty, topic: named(name), logger });
 
   const registry = await openTable(TABLE_REGISTRY);
-  const logId = await claimLogId(registry, randomUUID).finally(() => registry.close());
+  const { logId, partitionCount } = await claimLife(registry, found).finally(() => registry.close());
+  const drift = await topics.drift(partitionCount);
+  refuseFatalDrift(drift);
+  if (drift.length > 0) {
+    logger.warn({ drift: drift.map(toText) }, 'topics are weaker than infra/kafka/topics.json asks for');
+  }
+  const partitions = partitionsOf(partitionCount);
 
   async function append(topic: string, records: readonly AppendRecord[]): Promise<readonly AppendOutcome[]> {
     const places = new Map<number, number[]>();
@@ -145,7 +151,7 @@ async function openOver(links: Links, config: KafkaEventLogConfig): Promise<Kafk
     },
     openTable,
     ping: () => ping(queryLink, eventTopics),
-    drift: topics.drift,
+    drift: () => topics.drift(partitionCount),
     async close() {
       await Promise.all([hasty, steady].map((appender) => appender.drain()));
       await Promise.all(Object.values(links).map((one: KafkaLink) => one.close()));
@@ -172,11 +178,18 @@ function toKafkaRecord({ value, headers }: AppendRecord) {
   };
 }
 
-function refuseFatalDrift(found: readonly TopicDrift[], logger: Logger): void {
-  const lines = found.map(({ topic, setting, wanted, found: is }) => `${topic}: ${setting} is ${is}, not ${wanted}`);
-  if (found.some(({ fatal }) => fatal)) throw new DependencyError('event_log_damaged', lines.join('; '));
-  if (lines.length > 0) logger.warn({ drift: lines }, 'topics are weaker than infra/kafka/topics.json asks for');
+const partitionsOf = (count: number) => Array.from({ length: count }, (_, partition) => partition);
+
+async function claimLife(registry: KafkaTable, found: number) {
+  const logId = await claimLogId(registry, randomUUID);
+  return { logId, partitionCount: await claimPartitionCount(registry, found, randomUUID) };
 }
+
+function refuseFatalDrift(found: readonly TopicDrift[]): void {
+  if (found.some(({ fatal }) => fatal)) throw new DependencyError('event_log_damaged', found.map(toText).join('; '));
+}
+
+const toText = ({ topic, setting, wanted, found }: TopicDrift) => `${topic}: ${setting} is ${found}, not ${wanted}`;
 
 /** Attempts of 100 ms: the partitions of new topics are there when the broker has made their files. */
 const OPEN_ATTEMPTS = 200;

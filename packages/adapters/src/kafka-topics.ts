@@ -49,8 +49,11 @@ const FATAL = new Set([
 export interface KafkaTopics {
   /** Makes what is missing. Rejects with `event_log_unavailable`. Resolves with the log's number of partitions. */
   ensure(): Promise<number>;
-  /** What differs now from topics.json. Rejects with `event_log_unavailable`. */
-  drift(): Promise<readonly TopicDrift[]>;
+  /**
+   * What differs now from topics.json, and from the number of partitions that the log was made with, where that is known. Rejects
+   * with `event_log_unavailable`.
+   */
+  drift(partitionCount?: number): Promise<readonly TopicDrift[]>;
 }
 
 /** What kafkajs's broker can do beyond its published type. */
@@ -142,7 +145,7 @@ export function createKafkaTopics(options: TopicsOptions): KafkaTopics {
     };
   }
 
-  async function drift(): Promise<readonly TopicDrift[]> {
+  async function drift(partitionCount?: number): Promise<readonly TopicDrift[]> {
     return withLink(async (link) => {
       const partitions = await readPartitions(link);
       const absent = names.filter((name) => !partitions.has(name));
@@ -152,7 +155,6 @@ export function createKafkaTopics(options: TopicsOptions): KafkaTopics {
           resources: names.map((name) => ({ type: kafkajs.ConfigResourceTypes.TOPIC, name })),
         }),
       );
-      const log = logPartitions(partitions);
       const found: TopicDrift[] = [];
       for (const [short, topic] of Object.entries(spec.topics)) {
         const name = topicPrefix + short;
@@ -165,7 +167,8 @@ export function createKafkaTopics(options: TopicsOptions): KafkaTopics {
           if (wanted !== is) found.push({ topic: name, setting, wanted, found: is, fatal: FATAL.has(setting) });
         };
         const own = partitions.get(name) ?? [];
-        compare('partitions', String(topic.partitions === 'log' ? log : topic.partitions), String(own.length));
+        const wanted = topic.partitions === 'log' ? partitionCount : topic.partitions;
+        if (wanted !== undefined) compare('partitions', String(wanted), String(own.length));
         const leaderless = own.filter(({ leader }) => leader < 0).map(({ partitionId }) => partitionId);
         compare('partitions without a leader', 'none', leaderless.join(' ') || 'none');
         for (const [setting, wanted] of Object.entries(wantedConfig(topic, spec.replicationFactor))) {
