@@ -14,11 +14,15 @@ export class RegistryIndex {
   private readonly imports = new Map<string, ReadonlyMap<string, ImportLedgerEntry>>();
   /** What stands under each of the table's keys, to take it away again. */
   private readonly rows = new Map<string, RegistryRow>();
+  /** Keys of rows that a newer Weir wrote, of kinds that are not known here: left where they are. */
+  readonly unknown = new Set<string>();
 
-  /** Applies one change of the table and returns the site concerned. Throws `event_log_damaged` on a row it can't read. */
+  /** Applies one change of the table and returns the site concerned, if it is known. Throws `event_log_damaged` on a row it can't read. */
   apply(key: string, value: string | undefined): string | undefined {
     const old = this.rows.get(key);
     const row = value === undefined ? undefined : readRow(key, value);
+    if (value !== undefined && row === undefined) this.unknown.add(key);
+    else this.unknown.delete(key);
     if (old !== undefined) this.take(key, old);
     if (row !== undefined) this.put(key, row);
     return siteOf(row ?? old);

@@ -71,10 +71,13 @@ const FIELDS: Readonly<Record<RegistryRow['kind'], Readonly<Record<string, Check
   salt: { salt: (value) => /^[0-9a-f]{64}$/.test(String(value)) },
 };
 
-/** Reads a row. Throws `event_log_damaged`, naming the row and the field; the value stays out of the message. */
-export function readRow(key: string, value: string): RegistryRow {
+/**
+ * Reads a row; `undefined` where its kind is not known here: a newer Weir wrote it. Throws `event_log_damaged`, naming the row and
+ * the field; the value stays out of the message.
+ */
+export function readRow(key: string, value: string): RegistryRow | undefined {
   const [kind = '', first = ''] = key.split('/');
-  if (!Object.hasOwn(FIELDS, kind)) throw damaged(key, 'is of no known kind');
+  if (!Object.hasOwn(FIELDS, kind)) return undefined;
   const fields = FIELDS[kind as RegistryRow['kind']];
   const parsed = parse(key, value);
   for (const name in fields) {

@@ -16,14 +16,23 @@ export interface LogRegistryConfig {
    * Without it, such a row ends the process. At the opening it is an error of the opening.
    */
   readonly onDamage?: (error: unknown) => void;
+  /** Told once, at the opening or when the first such row comes in: so many rows are of kinds that this version does not know. */
+  readonly onUnknown?: (rows: number) => void;
 }
 
-export async function openLogRegistry({ eventLog, clock, randomSalt, onDamage }: LogRegistryConfig): Promise<Registry> {
+export async function openLogRegistry(config: LogRegistryConfig): Promise<Registry> {
+  const { eventLog, clock, randomSalt, onDamage } = config;
   const [table, saltTable] = await Promise.all([eventLog.openTable(TABLE_REGISTRY), eventLog.openTable(TABLE_SALTS)]);
   const index = new RegistryIndex();
   const listeners: ((siteId: string) => void)[] = [];
   const makingSalts = new Map<string, Promise<string>>();
+  let toldUnknown = false;
 
+  const tellUnknown = (): void => {
+    if (toldUnknown || index.unknown.size === 0) return;
+    toldUnknown = true;
+    config.onUnknown?.(index.unknown.size);
+  };
   const change = (key: string, value: string | undefined): void => {
     let siteId: string | undefined;
     try {
@@ -33,6 +42,7 @@ export async function openLogRegistry({ eventLog, clock, randomSalt, onDamage }:
       onDamage(error);
       return;
     }
+    tellUnknown();
     if (siteId === undefined) return;
     for (const listener of listeners) listener(siteId);
   };
@@ -40,6 +50,7 @@ export async function openLogRegistry({ eventLog, clock, randomSalt, onDamage }:
     for (const [key, value] of one.entries()) index.apply(key, value);
     one.onChange(change);
   }
+  tellUnknown();
 
   const put = (key: string, value: unknown): Promise<void> => table.put(key, JSON.stringify(value));
 

@@ -59,7 +59,6 @@ describe('the registry', () => {
     ['site/s', '{"siteId":"s"}', 'has a wrong name'],
     ['key/s/k', '{"keyId":"k","siteId":"s","name":"n","hash":"short"}', 'has a wrong hash'],
     ['salt/2030-01-01/m', '{"salt":"guessable"}', 'has a wrong salt'],
-    ['what/is', '{}', 'is of no known kind'],
   ])('does not open on a row it can not read: %s %s', async (key, value, message) => {
     const eventLog = await openLog(folder);
     const table = await eventLog.openTable(TABLE_REGISTRY);
@@ -86,6 +85,44 @@ describe('the registry', () => {
     await table.put('site/s', 'not json');
     expect(damage).toMatchObject([{ code: 'event_log_damaged' }]);
     expect(registry.site('s')).toEqual(site);
+    await eventLog.close();
+  });
+
+  test('leaves rows of kinds that a newer Weir wrote where they are, and tells of them once', async () => {
+    const eventLog = await openLog(folder);
+    const [table, salts] = await Promise.all([eventLog.openTable(TABLE_REGISTRY), eventLog.openTable(TABLE_SALTS)]);
+    await table.put('goal/s/g', 'not even JSON');
+    await table.put('funnel/s/f', '{}');
+    await salts.put('pepper/2030-01-01/m', '{}');
+    const told: number[] = [];
+    const onUnknown = (rows: number) => told.push(rows);
+    const registry = await openLogRegistry({ eventLog, clock: Date.now, randomSalt, onUnknown });
+    expect(told).toEqual([3]);
+
+    const site = { siteId: 's', name: '', domain: '', timezone: 'UTC', limits: {}, createdAt: 1 };
+    await registry.putSite(site);
+    await table.put('goal/s/h', '{}');
+    await table.put('goal/s/h', undefined);
+    await registry.removeSaltsBefore('2031-01-01');
+    await registry.removeSite('s');
+    await registry.putSite(site);
+    expect(registry.sites()).toEqual([site]);
+    expect(told).toEqual([3]);
+    expect([...table.entries().keys()].sort()).toEqual(['funnel/s/f', 'goal/s/g', 'site/s']);
+    expect([...salts.entries().keys()]).toContain('pepper/2030-01-01/m');
+    await eventLog.close();
+  });
+
+  test('tells of the first such row that comes in later', async () => {
+    const eventLog = await openLog(folder);
+    const table = await eventLog.openTable(TABLE_REGISTRY);
+    const told: number[] = [];
+    const onUnknown = (rows: number) => told.push(rows);
+    await openLogRegistry({ eventLog, clock: Date.now, randomSalt, onUnknown });
+    expect(told).toEqual([]);
+    await table.put('goal/s/g', '{}');
+    await table.put('goal/s/h', '{}');
+    expect(told).toEqual([1]);
     await eventLog.close();
   });
 

@@ -63,8 +63,11 @@ async function openLogAndRegistry(deps: OpenPortsDeps, rails: GuardRail[]): Prom
     const randomSalt = () => randomBytes(SALT_BYTES).toString('hex');
     const onDamage = (error: unknown) =>
       logger.error({ err: error }, 'the registry passed over a row that can not be read');
+    const onUnknown = (rows: number) =>
+      logger.warn({ rows }, 'the registry has rows of kinds that a newer Weir wrote: they are left alone');
     try {
-      return { eventLog, registry: await openLogRegistry({ eventLog, clock, randomSalt, onDamage }) };
+      const registry = await openLogRegistry({ eventLog, clock, randomSalt, onDamage, onUnknown });
+      return { eventLog, registry };
     } catch (error) {
       await eventLog.close();
       throw error;
