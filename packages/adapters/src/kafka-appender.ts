@@ -25,6 +25,8 @@ export interface KafkaAppender {
 export interface KafkaAppenderDeps {
   readonly link: KafkaLink;
   readonly deadlineMs: number;
+  /** How long a leader waits for its followers: less than the link's requests may take, or nobody hears what came of it. */
+  readonly replicationTimeoutMs: number;
   readonly compression: KafkaCompression;
   readonly clock: () => number;
   readonly logger: Logger;
@@ -37,6 +39,7 @@ export interface KafkaAppenderDeps {
 export function createKafkaAppender({
   link,
   deadlineMs,
+  replicationTimeoutMs,
   compression,
   clock,
   logger,
@@ -160,7 +163,7 @@ export function createKafkaAppender({
         // The runs wait to be sent over other connections by now: sent here too, they would be stored twice.
         if (givenUp) throw new Error('given up before anything was sent');
         sending = true;
-        return produce(broker, runs, compression);
+        return produce(broker, runs, compression, replicationTimeoutMs);
       });
       leadersAreStale ||= again.length > 0;
     } catch (error) {

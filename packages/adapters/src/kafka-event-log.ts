@@ -88,10 +88,8 @@ async function openOver(links: Links, config: KafkaEventLogConfig): Promise<Kafk
   await leadersAnswer(queryLink, all, config.topics, topicPrefix, partitionsOf(found));
   const compression = kafkaCompression(config.compression ?? 'none');
   readLz4Too();
-  const openAppender = (own: KafkaLink, deadlineMs: number) =>
-    createKafkaAppender({ link: own, deadlineMs, compression, clock, logger });
-  const hasty = openAppender(links.hasty, HASTY_DEADLINE_MS);
-  const steady = openAppender(links.steady, STEADY_DEADLINE_MS);
+  const hasty = createKafkaAppender({ link: links.hasty, ...HASTY, compression, clock, logger });
+  const steady = createKafkaAppender({ link: links.steady, ...STEADY, compression, clock, logger });
   const openTable = (name: string) =>
     openKafkaTable({ link: link(PATIENT, [named(name)]), appender: hasty, topic: named(name), logger });
 
@@ -160,12 +158,12 @@ async function openOver(links: Links, config: KafkaEventLogConfig): Promise<Kafk
 }
 
 /** Somebody waits for the answer: a gateway can say 503 within 2 s. */
-const HASTY_DEADLINE_MS = 1700;
+const HASTY = { deadlineMs: 1700, replicationTimeoutMs: 1000 };
 /**
  * Nobody waits but the next batch. An append that is given up while a busy broker still works on it is made again, and each
  * repeat makes the broker busier.
  */
-const STEADY_DEADLINE_MS = 8000;
+const STEADY = { deadlineMs: 8000, replicationTimeoutMs: 4500 };
 
 /** One per topic, so that a group's name can be used with two. */
 const groupId = (group: string, topic: string) => `${group}.${topic}`;

@@ -5,8 +5,6 @@ import { encodeProduce } from './kafka-encode-produce.ts';
 import { knownRefusal } from './kafka-errors.ts';
 import { answeringPerPartition } from './kafka-link.ts';
 
-/** How long the leader waits for its followers. */
-const REPLICATION_TIMEOUT_MS = 1000;
 /** In place of the offset of a batch that was refused before anything was written. */
 const NO_OFFSET = '-1';
 
@@ -22,13 +20,14 @@ interface ProduceResponse {
 }
 
 /**
- * Sends runs to the leader of their partitions as one request, one batch a partition, and settles what is decided.
- * Returns the runs that the leader is known to have refused for now. Rejects when there was no answer.
+ * Sends runs to the leader of their partitions as one request, one batch a partition, and settles what is decided. The leader waits
+ * `replicationTimeoutMs` for its followers; what they have not taken then is of unknown outcome. Returns the runs that the leader is known to have refused for now. Rejects when there was no answer.
  */
 export async function produce(
   broker: Broker,
   runs: readonly AppendRun[],
   compression: KafkaCompression,
+  replicationTimeoutMs: number,
 ): Promise<readonly AppendRun[]> {
   const byPartition = new Map<string, AppendRun[]>();
   for (const run of runs) {
@@ -37,10 +36,10 @@ export async function produce(
     if (batch === undefined) byPartition.set(id, [run]);
     else batch.push(run);
   }
-  const payload = await encodeProduce([...byPartition.values()], REPLICATION_TIMEOUT_MS, compression);
+  const payload = await encodeProduce([...byPartition.values()], replicationTimeoutMs, compression);
   const response = (await answeringPerPartition(broker, payload).produce({
     acks: -1,
-    timeout: REPLICATION_TIMEOUT_MS,
+    timeout: replicationTimeoutMs,
     topicData: [],
   })) as ProduceResponse;
 

@@ -33,6 +33,7 @@ describe('design: "known refusals (not the leader, no connection) are [repeated]
       brokerThatSays(() => answer),
       [run],
       compression,
+      1000,
     );
     return again.length > 0 ? 'again' : outcome;
   }
@@ -70,7 +71,14 @@ test('a send that was given up while it looked for its broker is made once, over
     close: async () => undefined,
   };
   const logger = createLogger('silent');
-  const appender = createKafkaAppender({ link, deadlineMs: 5000, compression, clock: Date.now, logger });
+  const appender = createKafkaAppender({
+    link,
+    deadlineMs: 5000,
+    replicationTimeoutMs: 1000,
+    compression,
+    clock: Date.now,
+    logger,
+  });
   expect(await appender.append('t', 0, [record])).toEqual({ status: 'stored', base: 0 });
   found(broker);
   await givenUp;
@@ -92,7 +100,14 @@ test('while a partition has no leader, the appends to others do not each wait fo
   } as unknown as Cluster;
   const link: KafkaLink = { run: (work) => work(cluster), close: async () => undefined };
   const logger = createLogger('silent');
-  const appender = createKafkaAppender({ link, deadlineMs: 500, compression, clock: Date.now, logger });
+  const appender = createKafkaAppender({
+    link,
+    deadlineMs: 500,
+    replicationTimeoutMs: 1000,
+    compression,
+    clock: Date.now,
+    logger,
+  });
   const from = performance.now();
   const leaderless = appender.append('t', 1, [record]);
   for (let i = 0; i < 100; i++) expect(await appender.append('t', 0, [record])).toMatchObject({ status: 'stored' });

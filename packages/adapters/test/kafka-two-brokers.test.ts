@@ -1,0 +1,108 @@
+import { createLogger } from '@weir/runtime/logger';
+import { eventually } from '@weir/testkit/eventually';
+import { localProblem } from '@weir/testkit/live-local';
+import topicsJson from '../../../infra/kafka/topics.json' with { type: 'json' };
+import { type KafkaEventLog, openKafkaEventLog } from '../src/kafka-event-log.ts';
+import type { TopicsSpec } from '../src/kafka-topics.ts';
+import { startTwoBrokers, type TwoBrokers } from './two-brokers.ts';
+
+const problem = localProblem('kafka');
+const PARTITIONS = [0, 1, 2];
+const LEADERLESS = 1;
+const ALL_STORED = ['stored', 'stored', 'stored'];
+
+(problem === undefined ? describe : describe.skip)(`two brokers${problem === undefined ? '' : `: ${problem}`}`, () => {
+  let brokers: TwoBrokers;
+  const logs: KafkaEventLog[] = [];
+  const logger = createLogger('silent');
+  const topics = topicsJson as TopicsSpec;
+
+  beforeAll(async () => {
+    brokers = await startTwoBrokers();
+  }, 180_000);
+  afterAll(async () => {
+    await Promise.all(logs.map((one) => one.close()));
+    await brokers.close();
+  }, 60_000);
+
+  async function open(topicPrefix: string): Promise<KafkaEventLog> {
+    const opened = await openKafkaEventLog({
+      brokers: [brokers.address],
+      clientId: 'weir-test',
+      topics,
+      topicPrefix,
+      partitions: PARTITIONS.length,
+      rawRetentionHours: 72,
+      enrichedRetentionDays: 30,
+      clock: Date.now,
+      logger,
+    });
+    logs.push(opened);
+    return opened;
+  }
+
+  async function makeTopics(topicPrefix: string, replicasOf: (name: string, partition: number) => readonly number[]) {
+    const made = Object.entries(topics.topics).map(([name, { partitions, config }]) => ({
+      topic: topicPrefix + name,
+      replicaAssignment: PARTITIONS.slice(0, partitions === 'log' ? undefined : partitions).map((partition) => ({
+        partition,
+        replicas: [...replicasOf(name, partition)],
+      })),
+      configEntries: Object.entries(config).map(([key, value]) => ({ name: key, value })),
+    }));
+    await brokers.admin.createTopics({ topics: made, waitForLeaders: true });
+  }
+
+  /** What becomes of one record for each partition. */
+  async function append(to: KafkaEventLog, topic: string): Promise<readonly string[]> {
+    const records = PARTITIONS.map((partition) => ({ partition, value: Buffer.from('x') }));
+    return (await to.append(topic, records)).map(({ status }) => status);
+  }
+
+  describe('a follower that hangs', () => {
+    test('is waited for where nobody waits for the answer: outcomes are not made again', async () => {
+      await makeTopics('followed.', () => [1, 2]);
+      const log = await open('followed.');
+      expect(await append(log, 'events.enriched')).toEqual(ALL_STORED);
+      brokers.signalSecond('SIGSTOP');
+      const enriched = append(log, 'events.enriched');
+      expect(await append(log, 'events.raw')).toEqual(['unknown', 'unknown', 'unknown']);
+      brokers.signalSecond('SIGCONT');
+      expect(await enriched).toEqual(ALL_STORED);
+    });
+  });
+
+  describe('a partition whose only broker is away', () => {
+    let log: KafkaEventLog;
+    const withoutLeader = ['stored', 'refused', 'stored'];
+
+    beforeAll(async () => {
+      const another = { topic: 'another', replicaAssignment: [{ partition: 0, replicas: [2] }] };
+      await brokers.admin.createTopics({ topics: [another], waitForLeaders: true });
+      await makeTopics('own.', (name, partition) => [name === 'events.raw' && partition === LEADERLESS ? 2 : 1]);
+      log = await open('own.');
+      expect(await append(log, 'events.raw')).toEqual(ALL_STORED);
+      await brokers.stopSecond();
+    }, 60_000);
+
+    test('appends to the others go on; to it they are refused', async () => {
+      await eventually('the leader is gone', async () => (await append(log, 'events.raw'))[LEADERLESS] === 'refused');
+      expect(await append(log, 'events.raw')).toEqual(withoutLeader);
+      expect(await append(log, 'events.enriched')).toEqual(ALL_STORED);
+    });
+
+    test('a start goes on too; it is ready, and the partition is an alarm', async () => {
+      const started = await open('own.');
+      expect(await append(started, 'events.raw')).toEqual(withoutLeader);
+      await started.ping();
+      expect(await started.drift()).toContainEqual(
+        expect.objectContaining({ topic: 'own.events.raw', found: String(LEADERLESS), fatal: false }),
+      );
+    });
+
+    test('of another application: a new log is made beside it, and takes records', async () => {
+      const beside = await open('beside.');
+      expect(await append(beside, 'events.raw')).toEqual(ALL_STORED);
+    });
+  });
+});
