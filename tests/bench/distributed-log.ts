@@ -39,7 +39,6 @@ export async function openBenchLog(brokers: string, prefix: string): Promise<Ben
     partitions: PARTITIONS,
     rawRetentionHours: 72,
     enrichedRetentionDays: 30,
-    clock: Date.now,
     logger: createLogger('error'),
   });
   const registry = await openLogRegistry({

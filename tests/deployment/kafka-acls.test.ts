@@ -76,7 +76,6 @@ const problem = localProblem('kafka');
       partitions: 2,
       rawRetentionHours: 72,
       enrichedRetentionDays: 30,
-      clock: Date.now,
       logger,
     });
   const append = (role: string, topic: string) =>

@@ -12,6 +12,7 @@ export interface AppendRun {
   readonly partition: number;
   readonly records: readonly KafkaRecord[];
   readonly bytes: number;
+  /** Of `performance.now()`: a clock that is put back must not keep a caller waiting. */
   readonly deadlineAt: number;
   settled: boolean;
   readonly settle: (outcome: RunOutcome) => void;

@@ -28,7 +28,6 @@ export interface KafkaAppenderDeps {
   /** How long a leader waits for its followers: less than the link's requests may take, or nobody hears what came of it. */
   readonly replicationTimeoutMs: number;
   readonly compression: KafkaCompression;
-  readonly clock: () => number;
   readonly logger: Logger;
 }
 
@@ -41,7 +40,6 @@ export function createKafkaAppender({
   deadlineMs,
   replicationTimeoutMs,
   compression,
-  clock,
   logger,
 }: KafkaAppenderDeps): KafkaAppender {
   /** In the order of arrival. */
@@ -56,7 +54,7 @@ export function createKafkaAppender({
   let drained: (() => void)[] = [];
 
   function append(topic: string, partition: number, records: readonly KafkaRecord[]): Promise<RunOutcome> {
-    const { run, outcome } = createAppendRun(topic, partition, records, clock() + deadlineMs);
+    const { run, outcome } = createAppendRun(topic, partition, records, performance.now() + deadlineMs);
     if (run.bytes > BATCH_BYTES_MAX) run.settle(refused(`more than ${BATCH_BYTES_MAX} bytes for one partition`));
     else if (waitingBytes + run.bytes > BUFFER_BYTES_MAX) run.settle(refused('the buffer is full'));
     else {
@@ -87,7 +85,7 @@ export function createKafkaAppender({
   /** Deadlines, and another try for what could not be sent. */
   function tick(): void {
     ticking = false;
-    const now = clock();
+    const now = performance.now();
     for (const runs of underWay.values()) {
       for (const run of runs) if (run.deadlineAt <= now) run.settle({ status: 'unknown', reason: 'no answer in time' });
     }

@@ -28,7 +28,6 @@ export interface KafkaEventLogConfig extends KafkaAddress {
   readonly compression?: KafkaCompressionName;
   /** Before the name of every topic and group, for a cluster that is shared. */
   readonly topicPrefix?: string;
-  readonly clock: () => number;
   readonly logger: Logger;
 }
 
@@ -61,7 +60,7 @@ export async function openKafkaEventLog(config: KafkaEventLogConfig): Promise<Ka
 }
 
 async function openOver(links: Links, config: KafkaEventLogConfig): Promise<KafkaEventLog> {
-  const { clock, logger, topicPrefix = '' } = config;
+  const { logger, topicPrefix = '' } = config;
   const named = (name: string) => topicPrefix + name;
   const link = (timeouts: KafkaTimeouts, names: readonly string[]) =>
     createKafkaLink({ address: config, timeouts, topics: names, logger });
@@ -88,8 +87,8 @@ async function openOver(links: Links, config: KafkaEventLogConfig): Promise<Kafk
   await leadersAnswer(queryLink, all, config.topics, topicPrefix, partitionsOf(found));
   const compression = kafkaCompression(config.compression ?? 'none');
   readLz4Too();
-  const hasty = createKafkaAppender({ link: links.hasty, ...HASTY, compression, clock, logger });
-  const steady = createKafkaAppender({ link: links.steady, ...STEADY, compression, clock, logger });
+  const hasty = createKafkaAppender({ link: links.hasty, ...HASTY, compression, logger });
+  const steady = createKafkaAppender({ link: links.steady, ...STEADY, compression, logger });
   const openTable = (name: string) =>
     openKafkaTable({ link: link(PATIENT, [named(name)]), appender: hasty, topic: named(name), logger });
 

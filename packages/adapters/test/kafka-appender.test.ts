@@ -76,7 +76,6 @@ test('a send that was given up while it looked for its broker is made once, over
     deadlineMs: 5000,
     replicationTimeoutMs: 1000,
     compression,
-    clock: Date.now,
     logger,
   });
   expect(await appender.append('t', 0, [record])).toEqual({ status: 'stored', base: 0 });
@@ -105,7 +104,6 @@ test('while a partition has no leader, the appends to others do not each wait fo
     deadlineMs: 500,
     replicationTimeoutMs: 1000,
     compression,
-    clock: Date.now,
     logger,
   });
   const from = performance.now();
@@ -114,4 +112,26 @@ test('while a partition has no leader, the appends to others do not each wait fo
   expect(await leaderless).toMatchObject({ status: 'refused' });
   expect(asked).toBeGreaterThan(0);
   expect(asked).toBeLessThanOrEqual(2 + (performance.now() - from) / 100);
+});
+
+test('a clock that is put back moves no deadline', async () => {
+  const hangs: KafkaLink = { run: () => new Promise(() => undefined), close: async () => undefined };
+  const wallClock = Date.now;
+  let backMs = 0;
+  Date.now = () => wallClock() - backMs;
+  try {
+    const logger = createLogger('silent');
+    const appender = createKafkaAppender({
+      link: hangs,
+      deadlineMs: 200,
+      replicationTimeoutMs: 100,
+      compression,
+      logger,
+    });
+    const outcome = appender.append('t', 0, [record]);
+    backMs = 3_600_000;
+    expect(await outcome).toMatchObject({ status: 'refused' });
+  } finally {
+    Date.now = wallClock;
+  }
 });

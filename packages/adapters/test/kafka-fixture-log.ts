@@ -23,7 +23,6 @@ export function openKafkaFixtureLog(
     rawRetentionHours: 72,
     enrichedRetentionDays: 30,
     topicPrefix,
-    clock: Date.now,
     logger: createLogger('silent'),
     ...more,
   });

@@ -34,7 +34,6 @@ const ALL_STORED = ['stored', 'stored', 'stored'];
       partitions: PARTITIONS.length,
       rawRetentionHours: 72,
       enrichedRetentionDays: 30,
-      clock: Date.now,
       logger,
     });
     logs.push(opened);

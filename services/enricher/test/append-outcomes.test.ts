@@ -85,7 +85,6 @@ describeLive('kafka', (address) => {
       rawRetentionHours: 72,
       enrichedRetentionDays: 30,
       topicPrefix: 'slices.',
-      clock: Date.now,
       logger: createLogger('silent'),
     });
     try {

@@ -105,7 +105,7 @@ function openOwnLog({ config, clock }: OpenPortsDeps): Promise<EventLog> {
 }
 
 async function openKafkaLog(
-  { config, logger, clock }: OpenPortsDeps,
+  { config, logger }: OpenPortsDeps,
   kafka: NonNullable<Config['engines']['kafka']>,
 ): Promise<KafkaEventLog> {
   const { partitions, rawRetentionHours, enrichedRetentionDays } = config;
@@ -122,7 +122,6 @@ async function openKafkaLog(
     partitions,
     rawRetentionHours,
     enrichedRetentionDays,
-    clock,
     logger,
   });
 }
