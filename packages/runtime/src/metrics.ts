@@ -19,6 +19,8 @@ export interface ConsumeMetrics {
   dead(partition: number): void;
   /** Age of the oldest record not dealt with yet. */
   delay(partition: number, seconds: number): void;
+  /** The partition is taken away: its delay is no longer known here. */
+  released(partition: number): void;
 }
 
 export function createConsumeMetrics(registry: Metrics, role: 'enricher' | 'writer'): ConsumeMetrics {
@@ -61,6 +63,7 @@ export function createConsumeMetrics(registry: Metrics, role: 'enricher' | 'writ
     alarm: (partition) => alarms.inc({ role, partition }),
     dead: (partition) => dead.inc({ role, partition }),
     delay: (partition, age) => delay.set({ role, partition }, age),
+    released: (partition) => delay.remove({ role, partition }),
   };
 }
 

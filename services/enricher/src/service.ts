@@ -5,7 +5,9 @@ import type { Registry } from '@weir/ports/registry';
 import type { StateStore } from '@weir/ports/state-store';
 import { assertLogReaches } from '@weir/runtime/assert-log-reaches';
 import { describeError } from '@weir/runtime/consume-retry';
-import { createPartitionProgress, type PartitionProgress, type PartitionStatus } from '@weir/runtime/consume-status';
+import type { PartitionStatus } from '@weir/runtime/consume-status';
+import { createGroupReadiness } from '@weir/runtime/group-readiness';
+import { createHeldPartitions } from '@weir/runtime/held-partitions';
 import type { Logger } from '@weir/runtime/logger';
 import { createConsumeMetrics, type Metrics } from '@weir/runtime/metrics';
 import type { Enrichment } from './enrichment.ts';
@@ -34,7 +36,7 @@ export interface EnricherLimits {
 }
 
 export interface Enricher {
-  /** It consumes. A partition that stands still shows in `status`. */
+  /** It takes part in its group. A partition that stands still shows in `status`. */
   ready(): boolean;
   /** One entry per partition that this process has. */
   status(): readonly PartitionStatus[];
@@ -47,7 +49,7 @@ export async function startEnricher<Draft>(deps: EnricherDeps<Draft>): Promise<E
   const { eventLog, clock, logger } = deps;
   const { rawRetentionMs = Number.POSITIVE_INFINITY, ...batchLimits } = deps.limits ?? {};
   const metrics = createConsumeMetrics(deps.metrics, 'enricher');
-  const partitions = new Map<number, PartitionProgress>();
+  const held = createHeldPartitions(clock, metrics.released);
   let closed = false;
 
   const subscription = await eventLog.consume({
@@ -57,23 +59,16 @@ export async function startEnricher<Draft>(deps: EnricherDeps<Draft>): Promise<E
     ...batchLimits,
     async open(handle) {
       const { partition } = handle;
-      const progress = createPartitionProgress(partition, handle.committed?.offset ?? 0, clock);
-      partitions.set(partition, progress);
+      const progress = held.taken(handle);
       await assertNothingIsLost(partition, handle.committed?.offset ?? 0);
-      const consumer = openPartition(handle, { ...deps, metrics, progress, rawRetentionMs });
-      return {
-        handle: (records) => consumer.handle(records),
-        async close() {
-          if (partitions.get(partition) === progress) partitions.delete(partition);
-          await consumer.close();
-        },
-      };
+      progress.recovered();
+      return openPartition(handle, { ...deps, metrics, progress, rawRetentionMs });
     },
     onError(error, partition) {
       // Not a failure: someone else, or the next start, goes on from the commit.
       if (isDependencyError(error, 'partition_lost')) return;
       const { code, message } = describeError(error);
-      const progress = partition === undefined ? undefined : partitions.get(partition);
+      const progress = partition === undefined ? undefined : held.progressOf(partition);
       const damaged = isDependencyError(error, 'event_log_damaged');
       if (partition !== undefined) {
         metrics.failure(partition, code);
@@ -91,10 +86,10 @@ export async function startEnricher<Draft>(deps: EnricherDeps<Draft>): Promise<E
     await assertLogReaches({ ...log, end: appliedTo, seenBy: 'the state store' });
   }
 
+  const joined = createGroupReadiness(() => subscription.joined(), clock);
   return {
-    ready: () => !closed,
-    status: () =>
-      [...partitions.values()].map((progress) => progress.status()).sort((a, b) => a.partition - b.partition),
+    ready: () => !closed && joined(),
+    status: held.status,
     async close() {
       closed = true;
       await subscription.close();

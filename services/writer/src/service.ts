@@ -3,7 +3,9 @@ import { GROUP_WRITER, TOPIC_ENRICHED } from '@weir/domain/topics';
 import type { Analytics } from '@weir/ports/analytics';
 import type { EventLog } from '@weir/ports/event-log';
 import { describeError } from '@weir/runtime/consume-retry';
-import { createPartitionProgress, type PartitionProgress, type PartitionStatus } from '@weir/runtime/consume-status';
+import type { PartitionStatus } from '@weir/runtime/consume-status';
+import { createGroupReadiness } from '@weir/runtime/group-readiness';
+import { createHeldPartitions } from '@weir/runtime/held-partitions';
 import type { Logger } from '@weir/runtime/logger';
 import { createConsumeMetrics, type Metrics } from '@weir/runtime/metrics';
 import { createSlots } from './insert-slots.ts';
@@ -22,7 +24,7 @@ export interface WriterDeps {
 }
 
 export interface Writer {
-  /** It consumes. A partition that stands still shows in `status`. */
+  /** It takes part in its group. A partition that stands still shows in `status`. */
   ready(): boolean;
   /** One entry per partition that this process has. */
   status(): readonly PartitionStatus[];
@@ -34,7 +36,7 @@ export interface Writer {
 export async function startWriter(deps: WriterDeps): Promise<Writer> {
   const { eventLog, analytics, clock, logger, limits } = deps;
   const metrics = createConsumeMetrics(deps.metrics, 'writer');
-  const partitions = new Map<number, PartitionProgress>();
+  const held = createHeldPartitions(clock, metrics.released);
   const insertSlots = createSlots(limits.insertsMax ?? 2);
   let closed = false;
 
@@ -42,9 +44,7 @@ export async function startWriter(deps: WriterDeps): Promise<Writer> {
     topic: TOPIC_ENRICHED,
     group: GROUP_WRITER,
     async open(handle) {
-      const { partition } = handle;
-      const progress = createPartitionProgress(partition, handle.committed?.offset ?? 0, clock);
-      partitions.set(partition, progress);
+      const progress = held.taken(handle);
       const { logId } = eventLog;
       const consumer = await openPartition({
         handle,
@@ -59,20 +59,14 @@ export async function startWriter(deps: WriterDeps): Promise<Writer> {
         limits,
       });
       progress.recovered();
-      return {
-        handle: (records) => consumer.handle(records),
-        async close() {
-          if (partitions.get(partition) === progress) partitions.delete(partition);
-          await consumer.close();
-        },
-      };
+      return consumer;
     },
     onError(error, partition) {
       // Not a failure: someone else, or the next start, goes on from the commit.
       if (isDependencyError(error, 'partition_lost')) return;
       const { code, message } = describeError(error);
       const damaged = isDependencyError(error, 'event_log_damaged');
-      const progress = partition === undefined ? undefined : partitions.get(partition);
+      const progress = partition === undefined ? undefined : held.progressOf(partition);
       if (partition !== undefined) {
         metrics.failure(partition, code);
         if (damaged && progress?.raise(message)) metrics.alarm(partition);
@@ -82,10 +76,10 @@ export async function startWriter(deps: WriterDeps): Promise<Writer> {
     },
   });
 
+  const joined = createGroupReadiness(() => subscription.joined(), clock);
   return {
-    ready: () => !closed,
-    status: () =>
-      [...partitions.values()].map((progress) => progress.status()).sort((a, b) => a.partition - b.partition),
+    ready: () => !closed && joined(),
+    status: held.status,
     async close() {
       closed = true;
       await subscription.close();

@@ -44,7 +44,7 @@ test('killed at any point, and again: each raw offset is in records exactly once
         { minLength: 1, maxLength: 3 },
       ),
       async (runs) => {
-        const harness = await openHarness(engine, 0);
+        const harness = await openHarness(engine, { unknownSettlesMs: 0 });
         try {
           let end = 0;
           const bad = [3, 17];

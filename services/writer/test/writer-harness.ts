@@ -79,11 +79,14 @@ export interface Harness {
 }
 
 /** `unknownSettlesMs`: 0 where no insert that is given up goes on. */
-export async function openHarness({ analytics }: Engine, unknownSettlesMs?: number): Promise<Harness> {
+export async function openHarness(
+  { analytics }: Engine,
+  { unknownSettlesMs, partitions = 1 }: { unknownSettlesMs?: number; partitions?: number } = {},
+): Promise<Harness> {
   const folder = mkdtempSync(join(tmpdir(), 'weir-writer-log-'));
   const eventLog = await openLmdbEventLog({
     folder,
-    partitions: 1,
+    partitions,
     clock: Date.now,
     retentionMs: () => Number.POSITIVE_INFINITY,
   });

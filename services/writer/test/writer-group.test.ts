@@ -1,0 +1,47 @@
+import { DependencyError } from '@weir/domain/errors';
+import { eventually } from '@weir/testkit/eventually';
+import { type Engine, type Harness, openEngine, openHarness } from './writer-harness.ts';
+
+let engine: Engine;
+let harness: Harness;
+beforeAll(async () => {
+  engine = await openEngine();
+}, 120_000);
+afterAll(() => engine.close());
+beforeEach(async () => {
+  harness = await openHarness(engine, { partitions: 2 });
+});
+afterEach(() => harness.close());
+
+test('a partition that never opened here is not shown any more when another writer has it', async () => {
+  const away: Engine['analytics'] = {
+    ...engine.analytics,
+    async highestRawOffset() {
+      throw new DependencyError('analytics_unavailable', 'test');
+    },
+  };
+  const first = await harness.start({ analytics: away });
+  await eventually('neither opens', () => first.status().filter(({ lastError }) => lastError).length === 2);
+  const second = await harness.start();
+  await eventually('the second has one', () => second.status().length === 1);
+  expect(first.status().map(({ partition }) => partition)).toEqual([0]);
+  await first.close();
+  expect(first.status()).toEqual([]);
+  await second.close();
+});
+
+test('ready when it takes part in its group, not before, and not when it is closed', async () => {
+  let joined = false;
+  const { eventLog } = harness;
+  const writer = await harness.start({
+    eventLog: {
+      ...eventLog,
+      consume: async (options) => ({ ...(await eventLog.consume(options)), joined: () => joined }),
+    },
+  });
+  expect(writer.ready()).toBe(false);
+  joined = true;
+  expect(writer.ready()).toBe(true);
+  await writer.close();
+  expect(writer.ready()).toBe(false);
+});
