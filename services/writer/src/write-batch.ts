@@ -92,7 +92,8 @@ export function createWriteBatch(deps: WriteBatchDeps, redo: Plan | undefined): 
       return { piece, insert, result, settled };
     });
     redo = undefined;
-    if (result.status === 'refused' && !settled) {
+    // A row and its dead letter have the same token: whichever comes second is dropped.
+    if (result.status === 'refused' && piece.rows.length > 1 && !settled) {
       const why = 'an earlier attempt may still be under way';
       throw new DependencyError('analytics_unavailable', `${result.error}, but ${why}: not parted yet`);
     }
