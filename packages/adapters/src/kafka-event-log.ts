@@ -133,8 +133,8 @@ async function openOver(links: Links, config: KafkaEventLogConfig): Promise<Kafk
       const fetchLink = link(PATIENT, [topic]);
       return subscribe({ groupLink, fetchLink, topic, groupId: groupId(options.group, topic), logger }, options);
     },
-    positions: (topic, group) =>
-      readPositions(queryLink, named(topic), groupId(group, named(topic)), partitions).catch((error: unknown) => {
+    positions: (topic, group, asked = partitions) =>
+      readPositions(queryLink, named(topic), groupId(group, named(topic)), asked).catch((error: unknown) => {
         throw eventLogUnavailable('positions', error);
       }),
     async offsetsAtTime(topic, timeMs) {

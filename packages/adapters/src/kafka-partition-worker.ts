@@ -6,6 +6,8 @@ import type { FetchSource } from './kafka-fetcher.ts';
 
 const RETRY_PAUSE_FIRST_MS = 100;
 const RETRY_PAUSE_MAX_MS = 5000;
+/** Where nothing was committed; retention may have taken what was there. */
+const EARLIEST = 0;
 const FETCH_BYTES_MAX = 2 * 1024 * 1024;
 const BATCH_RECORDS_DEFAULT = 4096;
 const BATCH_BYTES_DEFAULT = 4 * 1024 * 1024;
@@ -17,8 +19,6 @@ export interface PartitionWorkerDeps {
   readonly fetchTopic: string;
   readonly partition: number;
   readonly committed: Commit | undefined;
-  /** Where reading begins: what was committed, else the earliest record. */
-  readonly start: number;
   readonly commit: (commit: Commit) => Promise<void>;
   /** Tells the fetcher that `wanted` has changed. */
   readonly wake: () => void;
@@ -41,11 +41,13 @@ export function startPartitionWorker(deps: PartitionWorkerDeps): PartitionWorker
   /** Read ahead, not handled yet. */
   let buffer: StoredRecord[] = [];
   let bufferBytes = 0;
-  let nextFetch = deps.start;
+  let nextFetch = deps.committed?.offset ?? EARLIEST;
   let sought: number | undefined;
   let arrived: () => void = () => undefined;
   let commits: Promise<void> = Promise.resolve();
   let over = false;
+  /** Nothing was read yet, and nothing promised by a commit: what retention took before is no loss of ours. */
+  let beginning = deps.committed === undefined;
   /** What was to be read next is gone: whatever comes to that offset later is not what follows the last record that was read. */
   let cut = false;
 
@@ -143,6 +145,7 @@ export function startPartitionWorker(deps: PartitionWorkerDeps): PartitionWorker
     wanted: () => (ready && !cut && bufferBytes < bytesMax && buffer.length < 2 * recordsMax ? nextFetch : undefined),
     deliver(offset, messages) {
       if (offset !== nextFetch) return;
+      beginning = false;
       for (const message of messages) {
         const record = toStoredRecord(message);
         // A batch is returned whole, from its first record on.
@@ -157,6 +160,7 @@ export function startPartitionWorker(deps: PartitionWorkerDeps): PartitionWorker
       if (offset !== nextFetch) return;
       if (offset < first) {
         nextFetch = first;
+        if (beginning) return;
         damaged(
           `${topic}/${partition} begins at ${first}, but ${offset} was wanted: records were removed before they were read`,
         );

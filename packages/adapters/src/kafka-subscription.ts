@@ -3,7 +3,6 @@ import type { Logger } from '@weir/runtime/logger';
 import { createKafkaFetcher } from './kafka-fetcher.ts';
 import { joinKafkaGroup, type Session } from './kafka-group-member.ts';
 import type { KafkaLink } from './kafka-link.ts';
-import { readEdges } from './kafka-offsets.ts';
 import { type PartitionWorker, startPartitionWorker } from './kafka-partition-worker.ts';
 
 export interface SubscribeDeps {
@@ -41,7 +40,6 @@ export function subscribe(deps: SubscribeDeps, options: ConsumeOptions): Subscri
     logger.info({ topic: options.topic, group: options.group, partitions, generationId }, 'partitions taken');
     if (partitions.length === 0) return;
     const committed = await member.committed(partitions);
-    const edges = await readEdges(groupLink, topic, partitions);
     workers = partitions.map((partition) =>
       startPartitionWorker({
         options,
@@ -49,7 +47,6 @@ export function subscribe(deps: SubscribeDeps, options: ConsumeOptions): Subscri
         fetchTopic: topic,
         partition,
         committed: committed.get(partition),
-        start: committed.get(partition)?.offset ?? edges.get(partition)?.first ?? 0,
         commit: (commit: Commit) => member.commit(session, partition, commit),
         wake: fetcher.wake,
       }),

@@ -138,8 +138,9 @@ export async function openLmdbEventLog(config: LmdbEventLogConfig): Promise<Even
       }
       return group.join(options);
     },
-    async positions(topic, group) {
-      return partitionsOf(topic).map((log) => ({
+    async positions(topic, group, asked) {
+      const logs = partitionsOf(topic);
+      return (asked?.map((partition) => logs[partition]!) ?? logs).map((log) => ({
         partition: log.partition,
         first: log.first(),
         end: log.end(),

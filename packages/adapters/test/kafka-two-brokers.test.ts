@@ -2,6 +2,7 @@ import { createLogger } from '@weir/runtime/logger';
 import { eventually } from '@weir/testkit/eventually';
 import { localProblem } from '@weir/testkit/live-local';
 import topicsJson from '../../../infra/kafka/topics.json' with { type: 'json' };
+import { startMember } from '../../ports/contract/event-log-member.ts';
 import { type KafkaEventLog, openKafkaEventLog } from '../src/kafka-event-log.ts';
 import type { TopicsSpec } from '../src/kafka-topics.ts';
 import { startTwoBrokers, type TwoBrokers } from './two-brokers.ts';
@@ -97,6 +98,20 @@ const ALL_STORED = ['stored', 'stored', 'stored'];
       expect(await started.drift()).toContainEqual(
         expect.objectContaining({ topic: 'own.events.raw', found: String(LEADERLESS), fatal: false }),
       );
+    });
+
+    test('a member that is given it begins on the others', async () => {
+      const reader = await startMember(log, 'events.raw', { commitEach: true });
+      await reader.has(0, 1);
+      await reader.has(2, 1);
+      await reader.subscription.close();
+      const next = await startMember(log, 'events.raw', {});
+      const taken = [...(await append(log, 'events.raw'))];
+      expect(taken).toEqual(withoutLeader);
+      await next.has(0, 1);
+      await next.subscription.close();
+      expect(await log.positions('events.raw', 'group', [0])).toMatchObject([{ partition: 0 }]);
+      await expect(log.positions('events.raw', 'group')).rejects.toMatchObject({ code: 'event_log_unavailable' });
     });
 
     test('of another application: a new log is made beside it, and takes records', async () => {

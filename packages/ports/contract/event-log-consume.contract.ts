@@ -52,6 +52,10 @@ export function consumeContract({ log, another, reopen, topic, append, member, c
         committed: 3,
       });
       expect((await log().positions(topic(), 'other'))[0]).toMatchObject({ committed: undefined });
+      expect(await log().positions(topic(), 'group', [1, 0])).toMatchObject([
+        { partition: 1 },
+        { partition: 0, end: 4 },
+      ]);
       await closeMembers();
       const again = await reopen();
       const next = await member(again);

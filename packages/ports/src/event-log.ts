@@ -27,8 +27,8 @@ export interface EventLog {
    */
   consume(options: ConsumeOptions): Promise<Subscription>;
 
-  /** Where each partition of a topic stands, for a group. One entry per partition, in order. */
-  positions(topic: string, group: string): Promise<readonly PartitionPosition[]>;
+  /** Where partitions of a topic stand, for a group; default: all of them, in order. Rejects where one of those asked for is away. */
+  positions(topic: string, group: string, partitions?: readonly number[]): Promise<readonly PartitionPosition[]>;
 
   /** The lowest offset per partition whose record was appended at or after `timeMs`; the end offset where there is none. */
   offsetsAtTime(topic: string, timeMs: number): Promise<readonly number[]>;
