@@ -31,12 +31,15 @@ export interface BatcherLimits {
   readonly waitingRequestsMax: number;
   readonly waitingBytesMax: number;
   readonly batchRecordsMax: number;
+  /** Reached, the batch goes: Kafka takes some 15 MiB for a partition at once, and all may be of one. */
+  readonly batchBytesMax: number;
 }
 
 const LIMITS: BatcherLimits = {
   waitingRequestsMax: 20_000,
   waitingBytesMax: 128 * 1024 * 1024,
   batchRecordsMax: 512,
+  batchBytesMax: 8 * 1024 * 1024,
 };
 const FULL: Promise<AppendResult> = Promise.resolve('unavailable');
 /**
@@ -73,6 +76,7 @@ export function createAppendBatcher(deps: AppendBatcherDeps): AppendBatcher {
   const holders = new Map<string, Holder>();
   const background = new Set<Promise<void>>();
   let batch: WaitingAppend[] = [];
+  let batchBytes = 0;
   let timer: NodeJS.Timeout | undefined;
   let busyTimer: NodeJS.Timeout | undefined;
   let lingered = false;
@@ -82,7 +86,8 @@ export function createAppendBatcher(deps: AppendBatcherDeps): AppendBatcher {
 
   function enqueue(append: WaitingAppend): void {
     batch.push(append);
-    if (batch.length >= limits.batchRecordsMax) flush();
+    batchBytes += append.record.value.length;
+    if (batch.length >= limits.batchRecordsMax || batchBytes >= limits.batchBytesMax) flush();
     else timer ??= setTimeout(lingerOver, lingerMs);
   }
 
@@ -108,6 +113,7 @@ export function createAppendBatcher(deps: AppendBatcherDeps): AppendBatcher {
     if (batch.length === 0) return;
     const appends = batch;
     batch = [];
+    batchBytes = 0;
     appendsUnderWay += 1;
     inBackground(send(appends).finally(appendDone));
   }
