@@ -16,7 +16,8 @@ interface Slot {
   target: Member | undefined;
   owner: Member | undefined;
   loop: PartitionLoop | undefined;
-  moving: Promise<void> | undefined;
+  /** The moves so far, one after the other: each goes on to whatever the target is by then. */
+  moved: Promise<void>;
 }
 
 /** The members of a group on one topic share its partitions out: member i of n has each n-th one, from the i-th on. */
@@ -26,15 +27,13 @@ export function createConsumerGroup(
 ): ConsumerGroup {
   const members: Member[] = [];
   const slots = logs.map((log): Slot => {
-    return { log, target: undefined, owner: undefined, loop: undefined, moving: undefined };
+    return { log, target: undefined, owner: undefined, loop: undefined, moved: Promise.resolve() };
   });
 
   function shareOut(): void {
     for (const slot of slots) {
       slot.target = members.length === 0 ? undefined : members[slot.log.partition % members.length];
-      slot.moving ??= move(slot).finally(() => {
-        slot.moving = undefined;
-      });
+      slot.moved = slot.moved.then(() => move(slot));
     }
   }
 
@@ -66,7 +65,7 @@ export function createConsumerGroup(
           const at = members.indexOf(member);
           if (at >= 0) members.splice(at, 1);
           shareOut();
-          while (slots.some((slot) => slot.owner === member)) await Promise.all(slots.map((slot) => slot.moving));
+          await Promise.all(slots.filter(({ owner }) => owner === member).map(({ moved }) => moved));
         },
       };
     },
