@@ -71,7 +71,7 @@ describeBrowser('the demo site and the example page, by their rows', () => {
         visitor_id: visitorId,
         started_at,
         ended_at,
-        duration_seconds: Math.floor(toMs(ended_at) / 1000) - Math.floor(toMs(started_at) / 1000),
+        duration_seconds: Math.floor((toMs(ended_at) - toMs(started_at)) / 1000),
         // The page's own events; $engagement of each of the four pages is counted nowhere.
         pageviews: 4,
         events: 5,

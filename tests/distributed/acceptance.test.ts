@@ -12,6 +12,7 @@ const NOT_OF_A_DEPLOYMENT = [
   ['decisions: the first npm start', 'it is about an empty data folder; here nothing lives in one'],
   ['decisions: a wrong setting stops the start', 'it starts a process for each wrong setting'],
   ['decisions: WEIR_DATA_DIR', 'it is about two processes on one data folder'],
+  ['decisions: LOG_LEVEL: "JSON logs', 'it starts a process with that setting, to read all that it prints'],
   ['decisions: SIGTERM drains', 'it starts a process of its own by npm'],
   ['decisions: so on the dashboard', 'control serves it, and the suite asks the gateways'],
   ['after a restart', 'gateways.test.ts restarts every role of a deployment'],
