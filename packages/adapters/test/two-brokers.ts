@@ -41,9 +41,17 @@ log.dirs=${join(first.dir, 'second')}
   if (status !== 0) throw new Error(`format: ${stderr}${stdout}`);
   const second: ChildProcess = spawn('java', [...JAVA, 'kafka.Kafka', file], { cwd: first.dir, stdio: 'ignore' });
   const ended = new Promise((resolve) => second.once('exit', resolve));
-  const admin = new Kafka({ brokers: [first.address], logLevel: logLevel.NOTHING, retry: { retries: 0 } }).admin();
+  const adminOf = (broker: string) => new Kafka({ brokers: [broker], logLevel: logLevel.NOTHING }).admin();
+  const admin = adminOf(first.address);
   await admin.connect();
   await eventually('two brokers', async () => (await admin.describeCluster()).brokers.length === 2);
+  // A broker is one of the cluster before it listens, and a request for the controller may be sent to any.
+  await eventually('the second answers', async () => {
+    const own = adminOf(`127.0.0.1:${port}`);
+    await own.connect();
+    await own.disconnect();
+    return true;
+  });
   return {
     address: first.address,
     admin,
