@@ -1,7 +1,8 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { freePort, runProgram, startWeir } from '@weir/testkit/weir-process';
+import { freePort } from '@weir/testkit/free-port';
+import { runProgram, startWeir } from '@weir/testkit/weir-process';
 import { ACCEPTED, DUPLICATE, expectJson, profileIdOf } from './expect-answers.ts';
 import { describeOwnProcess } from './use-weir.ts';
 

@@ -3,8 +3,9 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { eventually } from '@weir/testkit/eventually';
+import { freePort } from '@weir/testkit/free-port';
 import { sendHttp } from '@weir/testkit/http-client';
-import { bareEnv, freePort, killGroup, PROJECT_ROOT, startWeir, type WeirProcess } from '@weir/testkit/weir-process';
+import { bareEnv, killGroup, PROJECT_ROOT, startWeir, type WeirProcess } from '@weir/testkit/weir-process';
 import { ACCEPTED } from './expect-answers.ts';
 import { describeOwnProcess } from './use-weir.ts';
 

@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { eventually } from '@weir/testkit/eventually';
-import { freePort, startWeir, type WeirProcess } from '@weir/testkit/weir-process';
+import { freePort } from '@weir/testkit/free-port';
+import { startWeir, type WeirProcess } from '@weir/testkit/weir-process';
 import type { DrivenBrowser } from './driven-browser.ts';
 import { FIREFOX, openFirefox } from './firefox.ts';
 import { type PageServer, startPageServer } from './page-server.ts';

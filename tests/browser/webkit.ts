@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { eventually } from '@weir/testkit/eventually';
-import { freePort } from '@weir/testkit/weir-process';
+import { freePort } from '@weir/testkit/free-port';
 import type { DrivenBrowser } from './driven-browser.ts';
 import { killBrowser } from './kill-browser.ts';
 

@@ -1,9 +1,8 @@
 import { spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { freePort } from '@weir/testkit/free-port';
 import { installLocal } from '@weir/testkit/live-local';
 import { interpolate, readCompose } from './compose.ts';
 import { ROOT } from './read-files.ts';
@@ -28,7 +27,7 @@ export function kafkaProperties(env: Readonly<Record<string, string>>): Record<s
 export async function startKafkaOfCompose(passwords: Readonly<Record<string, string>>) {
   installLocal('kafka');
   const dir = mkdtempSync(join(tmpdir(), 'weir-acls-'));
-  const [port, controllerPort] = await freePorts(2);
+  const [port, controllerPort] = [await freePort(), await freePort()];
   const written = readCompose().services.kafka?.environment ?? {};
   const env = Object.fromEntries(Object.entries(written).map(([name, value]) => [name, interpolate(value, passwords)]));
   const properties: Record<string, string> = {
@@ -70,16 +69,4 @@ export async function startKafkaOfCompose(passwords: Readonly<Record<string, str
       rmSync(dir, { recursive: true, force: true });
     },
   };
-}
-
-async function freePorts(count: number): Promise<readonly number[]> {
-  const servers = Array.from({ length: count }, () => createServer().listen(0, '127.0.0.1'));
-  const ports = await Promise.all(
-    servers.map(async (server) => {
-      await once(server, 'listening');
-      return (server.address() as AddressInfo).port;
-    }),
-  );
-  await Promise.all(servers.map((server) => once(server.close(), 'close')));
-  return ports;
 }

@@ -2,8 +2,8 @@ import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import type { EventLog } from '@weir/ports/event-log';
+import { freePort } from '@weir/testkit/free-port';
 import { describeLive } from '@weir/testkit/live-ports';
-import { freePort } from '@weir/testkit/weir-process';
 import { type EventLogFixture, eventLogContract } from '../../ports/contract/event-log.contract.ts';
 import { openKafkaFixtureLog } from './kafka-fixture-log.ts';
 

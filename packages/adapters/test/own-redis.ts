@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { eventually } from '@weir/testkit/eventually';
+import { freePort } from '@weir/testkit/free-port';
 import { installLocal } from '@weir/testkit/live-local';
-import { freePort } from '@weir/testkit/weir-process';
 import { Redis, type RedisOptions } from 'ioredis';
 
 export interface OwnRedis {

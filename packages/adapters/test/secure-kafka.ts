@@ -2,8 +2,9 @@ import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { freePort } from '@weir/testkit/free-port';
 import { installLocal } from '@weir/testkit/live-local';
-import { freePort, PROJECT_ROOT } from '@weir/testkit/weir-process';
+import { PROJECT_ROOT } from '@weir/testkit/weir-process';
 import { makeOwnCertificate } from './own-certificate.ts';
 
 const JAVA = ['-Xms256m', '-Xmx256m', '-XX:+UseSerialGC', '-cp', join(PROJECT_ROOT, '.cache/services/kafka-4.3.1/*')];

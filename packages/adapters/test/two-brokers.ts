@@ -2,8 +2,9 @@ import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { eventually } from '@weir/testkit/eventually';
+import { freePort } from '@weir/testkit/free-port';
 import { startLocal } from '@weir/testkit/live-local';
-import { freePort, PROJECT_ROOT } from '@weir/testkit/weir-process';
+import { PROJECT_ROOT } from '@weir/testkit/weir-process';
 import { type Admin, Kafka, logLevel } from 'kafkajs';
 
 const JAVA = ['-Xms128m', '-Xmx128m', '-XX:+UseSerialGC', '-cp', join(PROJECT_ROOT, '.cache/services/kafka-4.3.1/*')];

@@ -82,6 +82,7 @@ describe('delivery to a real Weir', () => {
     ['throws', () => raise()],
     ['rejects', async () => raise()],
   ])('an onError that %s stops nothing', async (_, onError) => {
+    const told = jest.spyOn(console, 'error').mockReturnValue();
     const { siteId, weir } = await open({ concurrency: 1, queueCallsMax: 4, onError });
     weir.track('');
     weir.identify('v1', '');
@@ -91,6 +92,8 @@ describe('delivery to a real Weir', () => {
     await weir.flush();
     expect(await server.client.rows('events', siteId, 1)).toHaveLength(1);
     expect(await weir.close()).toBe(0);
+    expect(told.mock.calls).toEqual(Array(4).fill(['weir: onError failed: Error: a defect of the caller']));
+    told.mockRestore();
   });
 
   test('a full disk: what the store does not take is refused, what it does not forget is sent all the same', async () => {

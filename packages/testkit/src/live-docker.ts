@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
-import { createServer } from 'node:net';
 import { GenericContainer, Wait } from 'testcontainers';
+import { freePort } from './free-port.ts';
 import type { LiveName, LiveService } from './live-service.ts';
 
 export function dockerAnswers(): boolean {
@@ -70,15 +70,4 @@ function kafka(port: number): GenericContainer {
     })
     .withExposedPorts({ container: 9092, host: port })
     .withWaitStrategy(Wait.forLogMessage('Kafka Server started'));
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer();
-    server.once('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0));
-    });
-  });
 }

@@ -1,10 +1,10 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { eventually } from './eventually.ts';
+import { freePort } from './free-port.ts';
 import { sendHttp } from './http-client.ts';
 import { createWeirClient, type WeirClient } from './weir-client.ts';
 
@@ -150,18 +150,6 @@ export function startFlags(): readonly string[] {
   };
   const words = scripts.start.split(' ');
   return words.slice(words.indexOf('node') + 1, -1);
-}
-
-/** A port that was free a moment ago. */
-export function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer();
-    server.once('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0));
-    });
-  });
 }
 
 function spawnWeir(roles: readonly string[], env: Readonly<Record<string, string>>): ChildProcess {

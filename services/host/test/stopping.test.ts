@@ -7,7 +7,8 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { startEmbeddedClickhouse } from '@weir/embedded-clickhouse/start-embedded-clickhouse';
 import { eventually } from '@weir/testkit/eventually';
-import { bareEnv, freePort, PROJECT_ROOT, runProgram, startWeir } from '@weir/testkit/weir-process';
+import { freePort } from '@weir/testkit/free-port';
+import { bareEnv, PROJECT_ROOT, runProgram, startWeir } from '@weir/testkit/weir-process';
 import { holdInserts } from './hold-inserts.ts';
 
 let dataDir = '';

@@ -5,9 +5,10 @@ import { connect, createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { eventually } from '@weir/testkit/eventually';
+import { freePort } from '@weir/testkit/free-port';
 import { sendHttp } from '@weir/testkit/http-client';
 import { describeLive } from '@weir/testkit/live-ports';
-import { bareEnv, freePort, PROJECT_ROOT } from '@weir/testkit/weir-process';
+import { bareEnv, PROJECT_ROOT } from '@weir/testkit/weir-process';
 
 let dataDir = '';
 let child: ChildProcess | undefined;
