@@ -54,6 +54,8 @@ const RECLAIM_LAST_MS = 200;
 interface WaitingAppend {
   readonly record: AppendRecord;
   readonly claim: KeyClaim | undefined;
+  /** Of its idempotency key among all sites' keys; empty where it has none. */
+  readonly holderKey: string;
   /** Called once. */
   readonly settled: (result: AppendResult) => void;
 }
@@ -145,7 +147,7 @@ export function createAppendBatcher(deps: AppendBatcherDeps): AppendBatcher {
   /** Until the state store knows, the keys are known here. */
   async function confirm(stored: readonly WaitingAppend[]): Promise<void> {
     await keyClaims.confirm(claimsOf(stored));
-    for (const append of stored) if (isHolder(append)) holders.delete(holderKey(append));
+    for (const append of stored) if (isHolder(append)) holders.delete(append.holderKey);
   }
 
   /** A key is free before its request hears of the failure, so that its retry is a first. */
@@ -180,17 +182,17 @@ export function createAppendBatcher(deps: AppendBatcherDeps): AppendBatcher {
 
   /** With the state store away several requests may hold one key: the first is the one to follow. */
   function hold(append: WaitingAppend): void {
-    const key = holderKey(append);
-    if (!holders.has(key)) holders.set(key, { append, followers: [], stored: false });
+    const { holderKey } = append;
+    if (!holders.has(holderKey)) holders.set(holderKey, { append, followers: [], stored: false });
   }
 
   function isHolder(append: WaitingAppend): boolean {
-    return holders.size > 0 && holders.get(holderKey(append))?.append === append;
+    return holders.get(append.holderKey)?.append === append;
   }
 
   /** Waits for whoever holds the key: a request of this process, or of another one. */
   function follow(append: WaitingAppend, pauseMs: number): void {
-    const holder = holders.get(holderKey(append));
+    const holder = holders.get(append.holderKey);
     if (holder === undefined) inBackground(reclaim(append, pauseMs));
     else if (holder.stored) settle(append, 'duplicate');
     else holder.followers.push(append);
@@ -210,11 +212,10 @@ export function createAppendBatcher(deps: AppendBatcherDeps): AppendBatcher {
     waitingBytes -= append.record.value.length;
     append.settled(result);
     if (append.claim === undefined) return;
-    const key = holderKey(append);
-    const holder = holders.get(key);
+    const holder = holders.get(append.holderKey);
     if (holder?.append !== append) return;
     if (result === 'stored') holder.stored = true;
-    else holders.delete(key);
+    else holders.delete(append.holderKey);
     for (const follower of holder.followers.splice(0)) {
       if (result === 'stored') settle(follower, 'duplicate');
       else enqueue(follower);
@@ -227,7 +228,8 @@ export function createAppendBatcher(deps: AppendBatcherDeps): AppendBatcher {
       if (waitingRequests >= limits.waitingRequestsMax || waitingBytes + bytes > limits.waitingBytesMax) return FULL;
       waitingRequests += 1;
       waitingBytes += bytes;
-      return new Promise((settled) => enqueue({ record, claim, settled }));
+      const holderKey = claim === undefined ? '' : `${claim.siteId}\0${claim.key}`;
+      return new Promise((settled) => enqueue({ record, claim, holderKey, settled }));
     },
     waiting: () => waitingRequests,
     async drain() {
@@ -243,8 +245,4 @@ function claimsOf(appends: readonly WaitingAppend[]): KeyClaim[] {
   const claims: KeyClaim[] = [];
   for (const { claim } of appends) if (claim !== undefined) claims.push(claim);
   return claims;
-}
-
-function holderKey(append: WaitingAppend): string {
-  return `${append.claim?.siteId}\0${append.claim?.key}`;
 }
