@@ -66,7 +66,7 @@ export async function portOf(dir, name = 'port') {
 /** Of those that no client and no listener on port 0 is given, so that it is still free after a restart (packages/testkit has the same). */
 async function freePort() {
   for (;;) {
-    const port = 10_000 + Math.floor(Math.random() * 22_000);
+    const port = 11_000 + Math.floor(Math.random() * 21_000);
     if (await isFree(port)) return port;
   }
 }

@@ -167,7 +167,7 @@ export function startPartitionWorker(deps: PartitionWorkerDeps): PartitionWorker
       } else if (offset > end) {
         cut = true;
         damaged(
-          `${topic}/${partition} ends at ${end}, but ${offset} was wanted: the log has lost records; not read until a restart`,
+          `${topic}/${partition} ends at ${end}, but ${offset} was wanted: the log has lost records; not read until it is taken anew`,
         );
       }
     },

@@ -25,7 +25,8 @@ export async function assertLogReaches(reach: LogReach): Promise<void> {
   const { eventLog, topic, partition, end, seenBy, cutAt = Number.POSITIVE_INFINITY } = reach;
   if (end === 0) return;
   // Read after what was seen: ends only grow.
-  const found = (await eventLog.positions(topic, reach.group, [partition]))[0]?.end ?? 0;
+  const positions = await eventLog.positions(topic, reach.group, [partition]);
+  const found = positions.find((position) => position.partition === partition)?.end ?? 0;
   const reliable = Math.min(found, cutAt);
   if (reliable >= end) return;
   await reach.onCut?.(reliable);

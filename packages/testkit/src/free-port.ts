@@ -1,7 +1,7 @@
 import { createServer } from 'node:net';
 
-/** Below what Linux and macOS give to clients and to whoever listens on port 0. */
-const FIRST_PORT = 10_000;
+/** Above the last that fetch and browsers refuse, below what Linux and macOS give to clients and to whoever listens on port 0. */
+const FIRST_PORT = 11_000;
 const LAST_PORT = 32_000;
 
 /**
