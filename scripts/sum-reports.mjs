@@ -1,0 +1,22 @@
+// node scripts/sum-reports.mjs REPORT.json …: what failed in these reports of Jest, and one line of counts. Exits with 1 where anything
+// failed, or a report has no test that passed.
+import { readFileSync } from 'node:fs';
+import { stripVTControlCharacters } from 'node:util';
+
+const LINES_OF_EACH = 14;
+
+const reports = process.argv.slice(2).map((file) => JSON.parse(readFileSync(file, 'utf8')));
+const sum = (...names) => reports.flatMap((report) => names.map((name) => report[name])).reduce((a, b) => a + b, 0);
+
+for (const { name, message } of reports.flatMap(({ testResults }) => testResults)) {
+  if (message === '') continue;
+  console.log(`failed: ${name.slice(process.cwd().length + 1)}`);
+  // A bullet for each test, and for what failed outside of one.
+  for (const failure of stripVTControlCharacters(message).split(/^(?= *● )/m)) {
+    console.log(failure.split('\n').slice(0, LINES_OF_EACH).join('\n').trimEnd());
+  }
+}
+
+const failed = sum('numFailedTests', 'numRuntimeErrorTestSuites');
+console.log(`${sum('numPassedTests')} passed, ${failed} failed, ${sum('numPendingTests', 'numTodoTests')} skipped`);
+process.exit(failed > 0 || reports.some(({ numPassedTests }) => numPassedTests === 0) ? 1 : 0);
