@@ -38,13 +38,7 @@ export async function openClickhouseUnderTest(): Promise<ClickhouseUnderTest> {
 
 export async function openEmbeddedUnderTest(): Promise<ClickhouseUnderTest<EmbeddedClickhouse>> {
   const dataDir = mkdtempSync(join(tmpdir(), 'weir-clickhouse-'));
-  const clickhouse = await startEmbeddedClickhouse({
-    dataDir,
-    entry: join(ROOT, 'packages/embedded-clickhouse/src/server.ts'),
-    logger: { info: () => undefined, warn: () => undefined },
-  });
-  await clickhouse.ready();
-  const opened = under(clickhouse);
+  const opened = await openEmbeddedOn(dataDir);
   return {
     ...opened,
     async close() {
@@ -52,6 +46,16 @@ export async function openEmbeddedUnderTest(): Promise<ClickhouseUnderTest<Embed
       rmSync(dataDir, { recursive: true });
     },
   };
+}
+
+export async function openEmbeddedOn(dataDir: string): Promise<ClickhouseUnderTest<EmbeddedClickhouse>> {
+  const clickhouse = await startEmbeddedClickhouse({
+    dataDir,
+    entry: join(ROOT, 'packages/embedded-clickhouse/src/server.ts'),
+    logger: { info: () => undefined, warn: () => undefined },
+  });
+  await clickhouse.ready();
+  return under(clickhouse);
 }
 
 function under<Engine extends ClickhouseServer>(clickhouse: Engine): ClickhouseUnderTest<Engine> {
@@ -83,4 +87,20 @@ export function batch(from: number, rows: readonly RowFields[]): RecordsBatch {
 
 export function identify(detail: Readonly<Record<string, unknown>>, row: RowFields = {}): RowFields {
   return { outcome: 'identify', type: '', detail: JSON.stringify(detail), ...row };
+}
+
+/** What stands in each table that has a window of tokens: sums where rows are summed up, as merges make fewer rows of them. */
+export async function tableCounts(analytics: ClickhouseAnalytics): Promise<Readonly<Record<string, unknown>>> {
+  const tables = await analytics.select<{ name: string }>(
+    "SELECT name FROM system.tables WHERE database = currentDatabase() AND engine LIKE '%MergeTree' AND name != 'schema_migrations'",
+  );
+  const counts: Record<string, string> = { session_fragments: 'sum(pageviews)', books_sums: 'sum(books_sums.records)' };
+  const found: Record<string, unknown> = {};
+  for (const { name } of tables) {
+    const [row] = await analytics.select<{ n: unknown }>(
+      `SELECT toUInt32(${counts[name] ?? 'count()'}) AS n FROM ${name}`,
+    );
+    found[name] = row?.n;
+  }
+  return found;
 }

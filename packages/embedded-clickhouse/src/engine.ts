@@ -2,6 +2,7 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { drainPending, Session } from 'chdb';
+import { forgetLostTokens } from './forget-lost-tokens.ts';
 
 const require = createRequire(import.meta.url);
 
@@ -43,7 +44,7 @@ const FOLDER_IN_USE = /Code: 76\b|lock/i;
 /** Opens the engine; while another process (one that is dying) holds the folder, it waits for up to `lockWaitMs`. */
 export async function openEngine(folder: string, lockWaitMs: number): Promise<Engine> {
   const addon = loadAddon();
-  const root = await openRoot(folder, lockWaitMs);
+  const root = await openMended(folder, lockWaitMs);
 
   return {
     async run({ setup, statement, data, format }) {
@@ -67,6 +68,17 @@ export async function openEngine(folder: string, lockWaitMs: number): Promise<En
       await drainPending();
     },
   };
+}
+
+/** The folder is this process's own from the first opening on; the engine reads its tokens while it opens. */
+async function openMended(folder: string, lockWaitMs: number): Promise<Session> {
+  const root = await openRoot(folder, lockWaitMs);
+  const forgotten = forgetLostTokens(folder);
+  if (forgotten === 0) return root;
+  process.stderr.write(`an insert was killed: its token is forgotten in ${forgotten} tables\n`);
+  root.close();
+  await drainPending();
+  return openRoot(folder, lockWaitMs);
 }
 
 async function openRoot(folder: string, lockWaitMs: number): Promise<Session> {
