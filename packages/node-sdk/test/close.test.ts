@@ -51,8 +51,10 @@ describe('waits that end', () => {
     ['0', 'nothing'],
   ])('a Retry-After of %s, %s, is no reason to ask at once', async (retryAfter) => {
     answer = (response) => refuse(response, retryAfter);
+    const asked = once(server, 'request');
     const weir = new Weir({ url, apiKey: 'k', random: () => 1 });
     weir.track('unsent');
+    await asked;
     await weir.flush(300);
     expect(requests).toBe(1);
     expect(await weir.close(1)).toBe(1);

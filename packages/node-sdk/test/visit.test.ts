@@ -65,13 +65,13 @@ describe('events out of a visitor’s request', () => {
 
   test('a handler that throws: what it tracked before is flushed too, and what it threw goes on', async () => {
     let answered = 0;
-    const counting: typeof fetch = async (input, init) => {
-      const answer = await fetch(input, init);
+    // Not over a network: the flush gives up after 2 s, which a busy machine may take.
+    const counting: typeof fetch = async () => {
+      await new Promise((resolve) => setImmediate(resolve));
       answered += 1;
-      return answer;
+      return Response.json({ status: 'success' });
     };
-    const { key } = await server.client.createKey(siteId);
-    const own = new Weir({ url: server.url, apiKey: key, fetch: counting });
+    const own = new Weir({ url: server.url, apiKey: 'k', fetch: counting });
     const request = new Request('https://shop.example/api/buy');
     const handler = withWeir(own, (_request, visit): Response => {
       visit.track('before an error');
@@ -93,6 +93,6 @@ describe('events out of a visitor’s request', () => {
       return visit.identify('nobody');
     });
     expect(await handler(new Request('https://shop.example/'), {})).toBe(false);
-    expect(await rowOf('anonymous', 5)).toMatchObject({ visitor_id: '', session_id: '' });
+    expect(await rowOf('anonymous', 3)).toMatchObject({ visitor_id: '', session_id: '' });
   });
 });
