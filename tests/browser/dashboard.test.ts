@@ -86,7 +86,8 @@ describeBrowser('the dashboard', () => {
     expect(asked).toHaveLength(before + REPORTS);
     expect(await page.isVisible('#problem')).toBe(true);
     hold(() => false);
-    await pass(30 * 60_000);
+    // More than the pause after a failure, which is many times what the slow answer took: real time of this test included.
+    await pass(60 * 60_000);
     await page.waitForSelector('#problem', { state: 'hidden' });
   });
 

@@ -20,10 +20,13 @@ describeBrowser('the demo site and the example page, by their rows', () => {
     await page.goto(`${url}/demo`);
     await loaded(page);
     await page.click('#signup');
+    // Here and below: what still waits when a page is left goes out at once, in no order.
+    await browser.rows('demo', 3);
     await page.click('text=Pricing');
     await page.waitForURL('**/demo/pricing');
     await loaded(page);
     await page.click('#buy');
+    await browser.rows('demo', 7);
     await page.click('text=App');
     await page.waitForURL('**/demo/app');
     await loaded(page);
@@ -31,6 +34,8 @@ describeBrowser('the demo site and the example page, by their rows', () => {
     await page.click('#identify');
     const [visitorId, sessionId] = await page.evaluate<string[]>('[weir.getVisitorId(), weir.getSessionId()]');
     expect([visitorId, sessionId]).toEqual([expect.stringMatching(/^\d+$/), expect.stringMatching(/^\d+$/)]);
+    await browser.rows('demo', 12);
+    await browser.rows('demo', 1, '*', 'profiles');
     await page.click('text=Private');
     await page.waitForURL('**/demo/private');
     await loaded(page);

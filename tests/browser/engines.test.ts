@@ -40,7 +40,7 @@ for (const { engine, files, open, gpc } of ENGINES) {
       weir = await startWeir({ env: { RATE_LIMIT_COLLECT: '100000', COLLECT_PATHS: '/measure' } });
       site = await startPageServer();
       browser = await open();
-    }, 120_000);
+    }, 300_000);
     afterAll(async () => {
       await browser?.close();
       await site?.close();

@@ -7,7 +7,8 @@ import { killBrowser } from './kill-browser.ts';
 export const WEBKIT_DRIVER = '/usr/bin/WebKitWebDriver';
 export const XVFB = '/usr/bin/Xvfb';
 const MINI_BROWSER = '/usr/lib/x86_64-linux-gnu/webkit2gtk-4.1/MiniBrowser';
-const ANSWER_WITHIN_MS = 10_000;
+const ANSWER_WITHIN_MS = 60_000;
+const SESSION_WITHIN_MS = 120_000;
 /** In containers without user namespaces WebKit's own sandbox can't start. */
 const NO_SANDBOX = {
   WEBKIT_DISABLE_SANDBOX_THIS_IS_DANGEROUS: '1',
@@ -26,10 +27,10 @@ export async function openWebKit(): Promise<DrivenBrowser> {
   const env = { ...process.env, ...NO_SANDBOX, DISPLAY: display, GDK_BACKEND: 'x11' };
   const driver = spawn(WEBKIT_DRIVER, ['--host=127.0.0.1', `--port=${port}`], { stdio: 'ignore', detached: true, env });
 
-  const send = async <T>(method: string, path: string, body?: object): Promise<T> => {
+  const send = async <T>(method: string, path: string, body?: object, withinMs = ANSWER_WITHIN_MS): Promise<T> => {
     const response = await fetch(`http://127.0.0.1:${port}${path}`, {
       method,
-      signal: AbortSignal.timeout(ANSWER_WITHIN_MS),
+      signal: AbortSignal.timeout(withinMs),
       ...(body === undefined ? {} : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
     });
     const { value } = (await response.json()) as { value: T };
@@ -37,9 +38,10 @@ export async function openWebKit(): Promise<DrivenBrowser> {
     return value;
   };
   const options = { 'webkitgtk:browserOptions': { binary: MINI_BROWSER, args: ['--automation'] } };
-  const { sessionId } = await eventually('a session of WebKit', () =>
-    send<{ sessionId: string }>('POST', '/session', { capabilities: { alwaysMatch: options } }),
-  );
+  await eventually('WebKitWebDriver', () => send<object>('GET', '/status'));
+  // Once: it has one session, and a second ask while the first still starts its browser loses both.
+  const wanted = { capabilities: { alwaysMatch: options } };
+  const { sessionId } = await send<{ sessionId: string }>('POST', '/session', wanted, SESSION_WITHIN_MS);
   const session = `/session/${sessionId}`;
   const tabs = [await send<string>('GET', `${session}/window`)];
   const toFront = () => send('POST', `${session}/window`, { handle: tabs.at(-1) });
