@@ -15,15 +15,15 @@ beforeAll(async () => {
   router.get('/broken', () => {
     throw new Error('a bug');
   });
-  weir = await startGateway({ routers: [router], ready: async () => missing, http: { requestTimeoutMs: 400 } });
+  weir = await startGateway({ routers: [router], ready: async () => missing });
   await weir.makeSite('site_a');
   key = await weir.makeKey('site_a');
 });
 afterAll(() => weir.close());
 
 /** Sends bytes as they are; what came back until the other side closed. */
-async function raw(text: string, goAway = false): Promise<string> {
-  const socket = connect(weir.port, '127.0.0.1');
+async function raw(text: string, { port = weir.port, goAway = false } = {}): Promise<string> {
+  const socket = connect(port, '127.0.0.1');
   let answer = '';
   socket.on('data', (chunk: Buffer) => {
     answer += chunk.toString();
@@ -35,12 +35,16 @@ async function raw(text: string, goAway = false): Promise<string> {
   await once(socket, 'close');
   return answer;
 }
-const head = (headers: string) =>
-  `POST /api/v1/events HTTP/1.1\r\nHost: w\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json\r\n${headers}\r\n`;
+const head = (headers: string, bearer = key) =>
+  `POST /api/v1/events HTTP/1.1\r\nHost: w\r\nAuthorization: Bearer ${bearer}\r\nContent-Type: application/json\r\n${headers}\r\n`;
 
 describe('a hostile or broken client', () => {
   it('a slow body is cut off with 408', async () => {
-    expect(await raw(`${head('Content-Length: 100\r\n')}{"name"`)).toMatch(/^HTTP\/1\.1 408 /);
+    const hasty = await startGateway({ http: { requestTimeoutMs: 400 } });
+    await hasty.makeSite('site_a');
+    const request = `${head('Content-Length: 100\r\n', await hasty.makeKey('site_a'))}{"name"`;
+    expect(await raw(request, { port: hasty.port })).toMatch(/^HTTP\/1\.1 408 /);
+    await hasty.close();
   });
 
   it('headers without end are refused', async () => {
@@ -48,13 +52,13 @@ describe('a hostile or broken client', () => {
   });
 
   it('a client that goes away in its body leaves nothing behind', async () => {
-    for (let i = 0; i < 10; i++) await raw(`${head('Content-Length: 100\r\n')}{"name"`, true);
+    for (let i = 0; i < 10; i++) await raw(`${head('Content-Length: 100\r\n')}{"name"`, { goAway: true });
     expect(await (await fetch(`${weir.url}/metrics`)).text()).toMatch(/weir_gateway_waiting_requests 0/);
   });
 
   it('an event whose client goes away after sending it is stored all the same', async () => {
     const body = '{"name":"left"}';
-    await raw(`${head(`Content-Length: ${body.length}\r\n`)}${body}`, true);
+    await raw(`${head(`Content-Length: ${body.length}\r\n`)}${body}`, { goAway: true });
     await eventually('stored', async () => (await weir.records()).some((record) => record.body.name === 'left'));
   });
 
@@ -144,7 +148,7 @@ describe('4.2 POST /api/identify', () => {
 });
 
 it('closing finishes requests under way and then lets go of idle connections', async () => {
-  const own = await startGateway({ config: { batch: { appendLingerMs: 300 } } });
+  const own = await startGateway({ config: { batch: { appendLingerMs: 1_000 } } });
   await own.makeSite('site_a');
   const socket = connect(own.port, '127.0.0.1');
   let answer = '';

@@ -3,20 +3,25 @@ import { connect } from 'node:net';
 import { type RunningGateway, startGateway } from './start-gateway.ts';
 
 let weir: RunningGateway;
+/** Gives slow requests up soon. */
+let hasty: RunningGateway;
 let key: string;
 beforeAll(async () => {
+  hasty = await startGateway({ http: { requestTimeoutMs: 400, headersTimeoutMs: 400 } });
+  await hasty.makeSite('site_a');
   weir = await startGateway({
-    http: { requestTimeoutMs: 400, headersTimeoutMs: 400 },
     config: { collectPaths: ['/t/hit'], rateLimits: { collect: 1000, events: 2, identify: 1000 } },
   });
   await weir.makeSite('site_a');
   key = await weir.makeKey('site_a');
 });
-afterAll(() => weir.close());
+afterAll(() => Promise.all([weir.close(), hasty.close()]));
 
 /** Sends bytes as they are; what came back until the other side closed. */
-async function raw(...parts: readonly string[]): Promise<string> {
-  const socket = connect({ port: weir.port, host: '127.0.0.1', allowHalfOpen: true });
+const raw = (...parts: readonly string[]): Promise<string> => rawTo(weir, parts);
+
+async function rawTo({ port }: RunningGateway, parts: readonly string[]): Promise<string> {
+  const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
   let answer = '';
   socket.on('data', (chunk: Buffer) => {
     answer += chunk.toString();
@@ -54,11 +59,13 @@ function answersOf(text: string): Answer[] {
       };
     });
 }
-const only = async (...parts: readonly string[]): Promise<Answer> => {
-  const answers = answersOf(await raw(...parts));
+const only = (...parts: readonly string[]): Promise<Answer> => onlyOf(weir, ...parts);
+
+async function onlyOf(gateway: RunningGateway, ...parts: readonly string[]): Promise<Answer> {
+  const answers = answersOf(await rawTo(gateway, parts));
   expect(answers).toHaveLength(1);
   return answers[0] as Answer;
-};
+}
 
 const envelope = (status: number) => ({
   cors: false,
@@ -111,15 +118,18 @@ describe('decisions: "Every one of them in the body shape of its endpoint (colle
   });
 
   test('408: a head that does not end, whose path nobody knows', async () => {
-    expect(await only('POST /api/identify HTTP/1.1\r\nHost: w\r\n')).toMatchObject({ status: 408, ...envelope(408) });
+    const answer = await onlyOf(hasty, 'POST /api/identify HTTP/1.1\r\nHost: w\r\n');
+    expect(answer).toMatchObject({ status: 408, ...envelope(408) });
   });
 
-  const withKey = () => `Host: w\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json\r\n`;
+  const withKey = (bearer = key) => `Host: w\r\nAuthorization: Bearer ${bearer}\r\nContent-Type: application/json\r\n`;
 
   test('408: a body that does not end', async () => {
-    const head = (path: string) => `POST ${path} HTTP/1.1\r\n${withKey()}Content-Length: 9\r\n\r\n{`;
-    expect(await only(head('/api/identify'))).toMatchObject({ status: 408, body: { error: expect.any(String) } });
-    expect(await only(head('/api/collect'))).toMatchObject({ status: 408, cors: true, body: '' });
+    const bearer = await hasty.makeKey('site_a');
+    const send = (path: string) =>
+      onlyOf(hasty, `POST ${path} HTTP/1.1\r\n${withKey(bearer)}Content-Length: 9\r\n\r\n{`);
+    expect(await send('/api/identify')).toMatchObject({ status: 408, body: { error: expect.any(String) } });
+    expect(await send('/api/collect')).toMatchObject({ status: 408, cors: true, body: '' });
   });
 
   test('400: a body of broken chunks; the key (401) and the rate limit (429) come first', async () => {

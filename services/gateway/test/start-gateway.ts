@@ -121,7 +121,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Runnin
     },
     records: () => readAll(eventLog),
     async close() {
-      await server.close(1_000);
+      await server.close(30_000);
       await gateway.drain();
       await rateLimiter.close();
       await registry.close();
