@@ -67,3 +67,29 @@ test.each([
   },
   180_000,
 );
+
+test('docs/decisions/0018: a server that can not be mended forgets the tokens of records alone', async () => {
+  const { analytics, clickhouse, close } = await openEmbeddedOn(dataDir);
+  await analytics.migrate();
+  await analytics.insertRecords(rowsFrom(0));
+  await analytics.insertRecords(rowsFrom(5));
+  const whole = await tableCounts(analytics);
+  const { url, username, password } = clickhouse;
+  const server = createClient({ url, username, password, database: 'weir' });
+  const run = (query: string) => server.command({ query });
+  // Keeps the token, as a kill does.
+  await run('ALTER TABLE records DELETE WHERE raw_offset >= 5 SETTINGS mutations_sync = 2');
+  await analytics.insertRecords(rowsFrom(5));
+  expect(await tableCounts(analytics)).toEqual({ ...whole, records: 5 });
+  const decision = readFileSync(
+    join(__dirname, '../../../docs/decisions/0018-a-token-can-outlive-its-part.md'),
+    'utf8',
+  );
+  const statements = decision.match(/^ALTER TABLE .*(?=;$)/gm) ?? [];
+  expect(statements).toHaveLength(2);
+  for (const statement of statements) await run(statement);
+  await analytics.insertRecords(rowsFrom(5));
+  expect(await tableCounts(analytics)).toEqual(whole);
+  await server.close();
+  await close();
+});

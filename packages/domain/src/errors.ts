@@ -16,6 +16,8 @@ export type DependencyErrorCode =
   | 'analytics_unavailable'
   /** ClickHouse read the statement or the rows and refused them: repeating changes nothing. */
   | 'analytics_refused'
+  /** ClickHouse lacks rows that it says it has. */
+  | 'analytics_damaged'
   /** Another process group holds the data folder. */
   | 'data_folder_in_use'
   /** The data folder can't be made, written or locked. */

@@ -61,6 +61,11 @@ export async function startHttpServer({
     requireHostHeader: false,
   });
   server.maxConnections = limit.connectionsMax;
+  const sockets = new Set<Socket>();
+  server.on('connection', (socket: Socket) => {
+    sockets.add(socket);
+    socket.once('close', () => sockets.delete(socket));
+  });
   const arrived = answerRefused(server, refuse);
   const serve = (request: IncomingMessage, response: ServerResponse): void => {
     arrived(response);
@@ -98,7 +103,11 @@ export async function startHttpServer({
       return new Promise((resolve) => {
         const cut = setTimeout(() => server.closeAllConnections(), graceMs);
         // A keep-alive connection whose last answer went out after the close began is idle from then on.
-        const idle = setInterval(() => server.closeIdleConnections(), IDLE_CHECK_MS);
+        const idle = setInterval(() => {
+          server.closeIdleConnections();
+          // Opened ahead, as browsers do: to Node it is not idle before its first request.
+          for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy();
+        }, IDLE_CHECK_MS);
         server.close(() => {
           clearTimeout(cut);
           clearInterval(idle);

@@ -35,14 +35,22 @@ export async function openAnalytics(deps: OpenAnalyticsDeps): Promise<OpenAnalyt
     const { writer, reader, database, cluster } = clickhouse;
     const analytics = openClickhouseAnalytics({ ...writer, reader, database, cluster, migrationsDir });
     stack.add(analytics, (opened) => opened.close());
-    return { analytics, ready: heardLater(unlessStopped(migrateWhenThere(analytics, logger, stop), stop)) };
+    return {
+      analytics,
+      ready: heardLater(
+        unlessStopped(
+          migrateWhenThere(analytics, async () => undefined, logger, stop),
+          stop,
+        ),
+      ),
+    };
   }
   const engine = await startEmbeddedClickhouse({ dataDir: config.dataDir, entry: files.clickhouseServer, logger });
   stack.add(engine, (started) => started.close());
   const { url, username, password } = engine;
   const analytics = openClickhouseAnalytics({ url, username, password, migrationsDir });
   stack.add(analytics, (opened) => opened.close());
-  const migrated = engine.ready().then(() => analytics.migrate());
+  const migrated = migrateWhenThere(analytics, () => engine.ready(), logger, stop);
   return { analytics, ready: heardLater(unlessStopped(migrated, stop)) };
 }
 
@@ -52,10 +60,19 @@ function heardLater(ready: Promise<void>): Promise<void> {
   return ready;
 }
 
-/** A server that is away now is waited for; one that refuses the migrations needs a person. */
-async function migrateWhenThere(analytics: Analytics, logger: Logger, stop: AbortSignal): Promise<void> {
+/**
+ * A server that is away now, or a child that died after it was ready, is waited for; one that refuses the migrations needs a
+ * person, and so does a `there` that rejects.
+ */
+async function migrateWhenThere(
+  analytics: Analytics,
+  there: () => Promise<void>,
+  logger: Logger,
+  stop: AbortSignal,
+): Promise<void> {
   let said = false;
   for (;;) {
+    await there();
     try {
       return await analytics.migrate();
     } catch (error) {

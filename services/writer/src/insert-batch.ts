@@ -1,4 +1,4 @@
-import { isDependencyError } from '@weir/domain/errors';
+import { DependencyError, isDependencyError } from '@weir/domain/errors';
 import { RECORDS_COLUMNS_BY_VERSION } from '@weir/domain/records-columns';
 import type { Analytics } from '@weir/ports/analytics';
 import type { Batch, Row } from './batch.ts';
@@ -46,4 +46,18 @@ export async function insertBatch(
     if ((await analytics.highestRawOffset(logId, partition)) >= plan.from) throw error;
     return { status: 'refused', error: error.message };
   }
+}
+
+/**
+ * Rejects with `analytics_damaged` where `records` took an insert for a repeat and doesn't hold it: its server was killed between
+ * noting a token and storing the part (docs/decisions/0018). To ask is worth it only after an attempt of unknown outcome.
+ */
+export async function assertStored(analytics: Analytics, plan: Plan, logId: string, partition: number): Promise<void> {
+  const highest = await analytics.highestRawOffset(logId, partition);
+  if (highest >= plan.to) return;
+  throw new DependencyError(
+    'analytics_damaged',
+    `records took raw offsets ${plan.from} to ${plan.to} of partition ${partition} for a repeat, but goes up to ${highest} only: its server was ` +
+      'killed while it stored them. Nothing of the partition is written until their token is forgotten: see docs/decisions/0018',
+  );
 }

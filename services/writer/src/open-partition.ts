@@ -53,6 +53,7 @@ export async function openPartition(deps: PartitionDeps): Promise<PartitionConsu
   let lingerOver = false;
   let redoing = start.redo !== undefined;
   let pumping: Promise<void> | undefined;
+  let again = false;
   let lost: unknown;
   let roomWanted: (() => void) | undefined;
 
@@ -95,7 +96,9 @@ export async function openPartition(deps: PartitionDeps): Promise<PartitionConsu
   }
 
   function kick(): void {
+    if (pumping !== undefined) again = true;
     if (pumping !== undefined || lost !== undefined) return;
+    again = false;
     pumping = pump()
       .catch((error: unknown) => {
         // The next commit says it again; nothing that was inserted depends on this one.
@@ -107,9 +110,8 @@ export async function openPartition(deps: PartitionDeps): Promise<PartitionConsu
       .finally(() => {
         pumping = undefined;
         tellRoom();
-        // The linger may have ended while the last commit was under way.
-        const waits = batcher.fullBatches() > 0 || (lingerOver && batcher.firstRow() !== undefined && !redoing);
-        if (waits && !signal.aborted) kick();
+        // The linger may have ended while the last commit was under way, even with repeats alone.
+        if ((batcher.fullBatches() > 0 || again) && !signal.aborted) kick();
       });
   }
 

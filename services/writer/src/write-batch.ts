@@ -6,7 +6,7 @@ import type { PartitionProgress } from '@weir/runtime/consume-status';
 import type { Logger } from '@weir/runtime/logger';
 import type { ConsumeMetrics } from '@weir/runtime/metrics';
 import { type Batch, halve, type Row } from './batch.ts';
-import { insertBatch, planInsert } from './insert-batch.ts';
+import { assertStored, insertBatch, planInsert } from './insert-batch.ts';
 import type { Slots } from './insert-slots.ts';
 import { DEAD_ERROR_CHARS_MAX, encodeProgress, type Plan } from './plan.ts';
 
@@ -67,6 +67,8 @@ export function createWriteBatch(deps: WriteBatchDeps, redo: Plan | undefined): 
   let deadRun = 0;
   /** Until then an attempt of the first piece may be under way: here, or with whoever had the plan that is redone. */
   let unsettledUntil = redo === undefined ? 0 : clock() + settlesMs;
+  /** An attempt of the first piece may have left its token and nothing else. */
+  let doubtful = redo !== undefined;
 
   async function writePiece(next: () => Batch): Promise<Step> {
     const { piece, insert, result, settled } = await deps.insertSlots(async () => {
@@ -86,8 +88,10 @@ export function createWriteBatch(deps: WriteBatchDeps, redo: Plan | undefined): 
       }
       const result = await insertBatch(analytics, insert, logId, partition).catch((error: unknown) => {
         unsettledUntil = clock() + settlesMs;
+        doubtful = true;
         throw error;
       });
+      if (doubtful && result.status === 'inserted') await assertStored(analytics, insert.plan, logId, partition);
       metrics.batch(partition, (clock() - plannedAt) / 1000);
       return { piece, insert, result, settled };
     });
@@ -99,6 +103,7 @@ export function createWriteBatch(deps: WriteBatchDeps, redo: Plan | undefined): 
     }
     unsettledUntil = 0;
     if (result.status === 'refused') return replacePiece(piece, result.error);
+    doubtful = false;
     if (piece.dead === undefined) deadRun = 0;
     else {
       deadRun++;

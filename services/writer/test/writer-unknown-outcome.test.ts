@@ -98,3 +98,34 @@ describe('after an attempt of unknown outcome, a refused batch is not parted whi
     expect(await harness.stored()).toEqual(rows(6));
   });
 });
+
+describe('docs/decisions/0018: a server that was killed between a token and its part takes the insert for a repeat, and has none of it', () => {
+  test.each(['its own attempt', 'the attempt of whoever had the partition before'])(
+    '%s: nothing more is written, with an alarm, until it is taken',
+    async (whose) => {
+      let dropping = true;
+      const { analytics, tokens } = answering(async (batch, tries) => {
+        if (tries === 1) throw gone;
+        if (!dropping) await engine.analytics.insertRecords(batch);
+      });
+      await harness.put(range(0, 6));
+      let writer = await harness.start({ analytics });
+      if (whose !== 'its own attempt') {
+        await eventually('tried', () => tokens.length > 0);
+        await writer.close();
+        writer = await harness.start({ analytics });
+      }
+      const alarm = await eventually('the alarm', () => writer.status()[0]?.alarm);
+      expect(alarm).toContain('took raw offsets 0 to 5 of partition 0 for a repeat, but goes up to -1 only');
+      await harness.put(range(6, 9));
+      const tried = tokens.length;
+      await eventually('tried again', () => tokens.length > tried + 1);
+      expect(new Set(tokens).size).toBe(1);
+      dropping = false;
+      await harness.caughtUp();
+      expect(writer.status()[0]?.alarm).toBeUndefined();
+      await writer.close();
+      expect(await harness.stored()).toEqual(rows(9));
+    },
+  );
+});

@@ -266,3 +266,39 @@ describe('a row that ClickHouse refuses is found by halving the batch, and becom
     expect(values).not.toContain(null);
   });
 });
+
+test('repeats alone that come while a commit is under way are committed too, when the linger has ended meanwhile', async () => {
+  const { eventLog } = harness;
+  let held: (() => void) | undefined;
+  let hold = true;
+  const holding: EventLog = {
+    ...eventLog,
+    consume: (options) =>
+      eventLog.consume({
+        ...options,
+        open: (handle) =>
+          options.open({
+            ...handle,
+            async commit(commit) {
+              // The one that says all is done, not a plan.
+              if (hold && commit.metadata !== undefined && decodeProgress(commit.metadata)?.plan === undefined) {
+                hold = false;
+                await new Promise<void>((resolve) => {
+                  held = resolve;
+                });
+              }
+              await handle.commit(commit);
+            },
+          }),
+      }),
+  };
+  await harness.put(range(0, 3));
+  const writer = await harness.start({ eventLog: holding });
+  await eventually('the commit is under way', () => held);
+  await harness.put(range(0, 3));
+  await new Promise((resolve) => setTimeout(resolve, 200)); // the linger of 5 ms has to end meanwhile: here a pause is the test
+  held?.();
+  await harness.caughtUp();
+  await writer.close();
+  expect(await harness.stored()).toEqual(rows(3));
+});
