@@ -46,14 +46,14 @@ const problem = localProblem('kafka');
 
   beforeAll(async () => {
     kafka = await startKafkaOfCompose(passwords);
-    await eventually('the rules are set', () => applyAcls(), 90_000);
+    await eventually('the rules are set', () => applyAcls(), 150_000);
     for (const role of ['gateway', 'enricher', 'writer', 'control']) logs[role] = await openLog(role);
-  }, 180_000);
+  }, 300_000);
 
   afterAll(async () => {
     for (const log of Object.values(logs)) await log.close();
     await kafka?.stop();
-  }, 60_000);
+  });
 
   function applyAcls(): boolean {
     const env = {
@@ -76,6 +76,7 @@ const problem = localProblem('kafka');
       partitions: 2,
       rawRetentionHours: 72,
       enrichedRetentionDays: 30,
+      appendDeadlineMs: 20_000,
       logger,
     });
   const append = (role: string, topic: string) =>
@@ -99,7 +100,7 @@ const problem = localProblem('kafka');
         failures.push(error);
       },
     });
-    await eventually('something is read, or refused', () => seen.length > 0 || failures.length > failuresMax, 30_000);
+    await eventually('something is read, or refused', () => seen.length > 0 || failures.length > failuresMax, 150_000);
     await subscription.close();
     if (seen.length === 0) throw failures.at(-1);
     return seen;

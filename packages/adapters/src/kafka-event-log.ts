@@ -28,6 +28,8 @@ export interface KafkaEventLogConfig extends KafkaAddress {
   readonly compression?: KafkaCompressionName;
   /** Before the name of every topic and group, for a cluster that is shared. */
   readonly topicPrefix?: string;
+  /** Of appends and puts that somebody waits for, and with it the time-outs of all that answers a caller. Default: 1,700. */
+  readonly appendDeadlineMs?: number;
   readonly logger: Logger;
 }
 
@@ -50,7 +52,8 @@ export async function openKafkaEventLog(config: KafkaEventLogConfig): Promise<Ka
   const { logger, topicPrefix = '' } = config;
   const topics = Object.keys(config.topics.topics).map((name) => topicPrefix + name);
   const link = (timeouts: KafkaTimeouts) => createKafkaLink({ address: config, timeouts, topics, logger });
-  const links: Links = { query: link(FAIL_FAST), hasty: link(FAIL_FAST), steady: link(PATIENT) };
+  const { timeouts } = hastyFor(config);
+  const links: Links = { query: link(timeouts), hasty: link(timeouts), steady: link(PATIENT) };
   try {
     return await openOver(links, config);
   } catch (error) {
@@ -87,7 +90,7 @@ async function openOver(links: Links, config: KafkaEventLogConfig): Promise<Kafk
   await leadersAnswer(queryLink, all, config.topics, topicPrefix, partitionsOf(found));
   const compression = kafkaCompression(config.compression ?? 'none');
   readLz4Too();
-  const hasty = createKafkaAppender({ link: links.hasty, ...HASTY, compression, logger });
+  const hasty = createKafkaAppender({ link: links.hasty, ...hastyFor(config), compression, logger });
   const steady = createKafkaAppender({ link: links.steady, ...STEADY, compression, logger });
   const openTable = (name: string) =>
     openKafkaTable({ link: link(PATIENT, [named(name)]), appender: hasty, topic: named(name), logger });
@@ -157,12 +160,25 @@ async function openOver(links: Links, config: KafkaEventLogConfig): Promise<Kafk
 }
 
 /** Somebody waits for the answer: a gateway can say 503 within 2 s. */
-const HASTY = { deadlineMs: 1700, replicationTimeoutMs: 1000 };
+export const APPEND_DEADLINE_MS = 1700;
+const REPLICATION_TIMEOUT_MS = 1000;
 /**
  * Nobody waits but the next batch. An append that is given up while a busy broker still works on it is made again, and each
  * repeat makes the broker busier.
  */
 const STEADY = { deadlineMs: 8000, replicationTimeoutMs: 4500 };
+
+function hastyFor({ appendDeadlineMs = APPEND_DEADLINE_MS }: KafkaEventLogConfig) {
+  const scaled = (ms: number) => Math.round((ms * appendDeadlineMs) / APPEND_DEADLINE_MS);
+  return {
+    deadlineMs: appendDeadlineMs,
+    replicationTimeoutMs: scaled(REPLICATION_TIMEOUT_MS),
+    timeouts: {
+      connectionTimeoutMs: scaled(FAIL_FAST.connectionTimeoutMs),
+      requestTimeoutMs: scaled(FAIL_FAST.requestTimeoutMs),
+    },
+  };
+}
 
 /** One per topic, so that a group's name can be used with two. */
 const groupId = (group: string, topic: string) => `${group}.${topic}`;

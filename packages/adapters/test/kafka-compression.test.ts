@@ -64,5 +64,5 @@ describeLive('kafka', (brokers) => {
       expect(read[1]?.headers).toEqual({ offset: '0', name: 'é' });
     }
     await Promise.all(logs.map((log) => log.close()));
-  }, 60_000);
+  });
 });

@@ -3,7 +3,10 @@ import topicsJson from '../../../infra/kafka/topics.json' with { type: 'json' };
 import { type KafkaEventLog, type KafkaEventLogConfig, openKafkaEventLog } from '../src/kafka-event-log.ts';
 import type { TopicSpec } from '../src/kafka-topics.ts';
 
-/** A log with topics `topic.0 …` and up to eight tables `table.0 …` beside its own, of three partitions. */
+/**
+ * A log with topics `topic.0 …` and up to eight tables `table.0 …` beside its own, of three partitions. Its appends may take
+ * as long as they do on a busy machine.
+ */
 export function openKafkaFixtureLog(
   brokers: string,
   topicPrefix: string,
@@ -23,6 +26,7 @@ export function openKafkaFixtureLog(
     rawRetentionHours: 72,
     enrichedRetentionDays: 30,
     topicPrefix,
+    appendDeadlineMs: 20_000,
     logger: createLogger('silent'),
     ...more,
   });

@@ -8,9 +8,13 @@ import { createKafkaLink, type KafkaLink } from '../src/kafka-link.ts';
 
 const never = () => new Promise<void>(() => undefined);
 
-function openLink(brokers: string, requestTimeoutMs: number, topics: readonly string[] = []): KafkaLink {
+function openLink(
+  brokers: string,
+  requestTimeoutMs: number,
+  { topics = [], connectionTimeoutMs = 5_000 }: { topics?: readonly string[]; connectionTimeoutMs?: number } = {},
+): KafkaLink {
   const address = { brokers: brokers.split(','), clientId: 'weir-test' };
-  const timeouts = { connectionTimeoutMs: 200, requestTimeoutMs };
+  const timeouts = { connectionTimeoutMs, requestTimeoutMs };
   return createKafkaLink({ address, timeouts, topics, logger: createLogger('silent') });
 }
 
@@ -18,7 +22,7 @@ test('a broker that takes connections and says nothing: work is rejected, and le
   const sockets: Socket[] = [];
   const silent = createServer((socket) => void sockets.push(socket)).listen(0, '127.0.0.1');
   await new Promise((resolve) => silent.once('listening', resolve));
-  const link = openLink(`127.0.0.1:${(silent.address() as AddressInfo).port}`, 200);
+  const link = openLink(`127.0.0.1:${(silent.address() as AddressInfo).port}`, 200, { connectionTimeoutMs: 200 });
   await expect(link.run(never)).rejects.toThrow();
   const underWay = link.run(never);
   await Promise.all([expect(underWay).rejects.toThrow(), link.close()]);
@@ -39,11 +43,11 @@ describeLive('kafka', (brokers) => {
   });
 
   test('work that was given up before there was a connection is not begun when there is one', async () => {
-    const link = openLink(brokers(), 2000);
+    const link = openLink(brokers(), 10_000);
     let begun = false;
     const work = link.run(async () => {
       begun = true;
-    }, -10_000);
+    }, -60_000);
     await expect(work).rejects.toThrow('given up');
     // Made later, so by now there is the first one too.
     await link.run(async (cluster) => cluster.refreshMetadata());
@@ -52,7 +56,9 @@ describeLive('kafka', (brokers) => {
   });
 
   test('work that never ends is ended, whatever became of it', async () => {
-    const link = openLink(brokers(), 300);
+    const link = openLink(brokers(), 1_000, { connectionTimeoutMs: 500 });
+    // Connected, so that it is the work that takes too long, and nothing that a busy broker answers late.
+    await eventually('connected', () => link.run(async () => true));
     await expect(link.run(never)).rejects.toThrow('given up');
     await link.close();
     await expect(link.run(never)).rejects.toThrow('closed');
@@ -60,14 +66,14 @@ describeLive('kafka', (brokers) => {
 
   test('what the broker refuses when the connections are made is asked again', async () => {
     const topic = `test-${randomUUID()}`;
-    const link = openLink(brokers(), 2000, [topic]);
+    const link = openLink(brokers(), 10_000, { topics: [topic] });
     const partitions = () => link.run(async (cluster) => cluster.findTopicPartitionMetadata(topic).length);
     await expect(partitions()).rejects.toMatchObject({ type: 'UNKNOWN_TOPIC_OR_PARTITION' });
     const admin = new Kafka({ brokers: brokers().split(','), logLevel: logLevel.NOTHING }).admin();
     await admin.connect();
     await admin.createTopics({ topics: [{ topic, numPartitions: 2 }], waitForLeaders: true });
     await admin.disconnect();
-    expect(await eventually('the topic', partitions, 5000)).toBe(2);
+    expect(await eventually('the topic', partitions)).toBe(2);
     await link.close();
   });
 });

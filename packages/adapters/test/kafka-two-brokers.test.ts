@@ -20,11 +20,11 @@ const ALL_STORED = ['stored', 'stored', 'stored'];
 
   beforeAll(async () => {
     brokers = await startTwoBrokers();
-  }, 180_000);
+  }, 300_000);
   afterAll(async () => {
     await Promise.all(logs.map((one) => one.close()));
     await brokers.close();
-  }, 60_000);
+  });
 
   async function open(topicPrefix: string): Promise<KafkaEventLog> {
     const opened = await openKafkaEventLog({
@@ -59,11 +59,20 @@ const ALL_STORED = ['stored', 'stored', 'stored'];
     return (await to.append(topic, records)).map(({ status }) => status);
   }
 
+  /** Waits until it is so: on a busy machine any append may take longer than a gateway's, and is refused or unknown then. */
+  const becomes = (to: KafkaEventLog, topic: string, wanted: readonly string[]) =>
+    eventually(`${topic}: ${wanted}`, async () => {
+      expect(await append(to, topic)).toEqual(wanted);
+      return true;
+    });
+
   describe('a follower that hangs', () => {
     test('is waited for where nobody waits for the answer: outcomes are not made again', async () => {
       await makeTopics('followed.', () => [1, 2]);
       const log = await open('followed.');
-      expect(await append(log, 'events.enriched')).toEqual(ALL_STORED);
+      await becomes(log, 'events.enriched', ALL_STORED);
+      // Connected: what is not sent in time is refused.
+      await becomes(log, 'events.raw', ALL_STORED);
       brokers.signalSecond('SIGSTOP');
       const enriched = append(log, 'events.enriched');
       expect(await append(log, 'events.raw')).toEqual(['unknown', 'unknown', 'unknown']);
@@ -81,20 +90,20 @@ const ALL_STORED = ['stored', 'stored', 'stored'];
       await brokers.admin.createTopics({ topics: [another], waitForLeaders: true });
       await makeTopics('own.', (name, partition) => [name === 'events.raw' && partition === LEADERLESS ? 2 : 1]);
       log = await open('own.');
-      expect(await append(log, 'events.raw')).toEqual(ALL_STORED);
+      await becomes(log, 'events.raw', ALL_STORED);
       await brokers.stopSecond();
-    }, 60_000);
+    });
 
     test('appends to the others go on; to it they are refused', async () => {
       await eventually('the leader is gone', async () => (await append(log, 'events.raw'))[LEADERLESS] === 'refused');
-      expect(await append(log, 'events.raw')).toEqual(withoutLeader);
-      expect(await append(log, 'events.enriched')).toEqual(ALL_STORED);
+      await becomes(log, 'events.raw', withoutLeader);
+      await becomes(log, 'events.enriched', ALL_STORED);
     });
 
     test('a start goes on too; it is ready, and the partition is an alarm', async () => {
       const started = await open('own.');
-      expect(await append(started, 'events.raw')).toEqual(withoutLeader);
-      await started.ping();
+      await becomes(started, 'events.raw', withoutLeader);
+      await eventually('ready', () => started.ping().then(() => true));
       expect(await started.drift()).toContainEqual(
         expect.objectContaining({ topic: 'own.events.raw', found: String(LEADERLESS), fatal: false }),
       );
@@ -106,8 +115,7 @@ const ALL_STORED = ['stored', 'stored', 'stored'];
       await reader.has(2, 1);
       await reader.subscription.close();
       const next = await startMember(log, 'events.raw', {});
-      const taken = [...(await append(log, 'events.raw'))];
-      expect(taken).toEqual(withoutLeader);
+      await becomes(log, 'events.raw', withoutLeader);
       await next.has(0, 1);
       await next.subscription.close();
       expect(await log.positions('events.raw', 'group', [0])).toMatchObject([{ partition: 0 }]);
@@ -116,7 +124,7 @@ const ALL_STORED = ['stored', 'stored', 'stored'];
 
     test('of another application: a new log is made beside it, and takes records', async () => {
       const beside = await open('beside.');
-      expect(await append(beside, 'events.raw')).toEqual(ALL_STORED);
+      await becomes(beside, 'events.raw', ALL_STORED);
     });
   });
 });

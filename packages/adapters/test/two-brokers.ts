@@ -7,6 +7,7 @@ import { startLocal } from '@weir/testkit/live-local';
 import { PROJECT_ROOT } from '@weir/testkit/weir-process';
 import { type Admin, Kafka, logLevel } from 'kafkajs';
 
+const START_WITHIN_MS = 150_000;
 const JAVA = ['-Xms128m', '-Xmx128m', '-XX:+UseSerialGC', '-cp', join(PROJECT_ROOT, '.cache/services/kafka-4.3.1/*')];
 
 /** A broker of our own (1), that is the controller too, and one that joins it (2), to be taken away. */
@@ -45,7 +46,7 @@ log.dirs=${join(first.dir, 'second')}
   const adminOf = (broker: string) => new Kafka({ brokers: [broker], logLevel: logLevel.NOTHING }).admin();
   const admin = adminOf(first.address);
   await admin.connect();
-  await eventually('two brokers', async () => (await admin.describeCluster()).brokers.length === 2);
+  await eventually('two brokers', async () => (await admin.describeCluster()).brokers.length === 2, START_WITHIN_MS);
   // A broker is one of the cluster before it listens, and a request for the controller may be sent to any.
   await eventually('the second answers', async () => {
     const own = adminOf(`127.0.0.1:${port}`);

@@ -153,7 +153,7 @@ export function eventLogContract(name: string, openFixture: () => Promise<EventL
           acknowledged.set(Number(offset), value);
         });
         const ended = new Promise((resolve) => lines.once('close', resolve));
-        await eventually('2,000 acknowledged records', () => acknowledged.size >= 2_000, 40_000);
+        await eventually('2,000 acknowledged records', () => acknowledged.size >= 2_000, 120_000);
         child.kill('SIGKILL');
         await ended;
         const log = await fixture.reopen();
@@ -163,7 +163,7 @@ export function eventLogContract(name: string, openFixture: () => Promise<EventL
         const records = await reader.has(0, position!.end);
         expect(records.map(({ offset }) => offset)).toEqual(Array.from({ length: position!.end }, (_, i) => i));
         for (const [offset, value] of acknowledged) expect(text(records[offset]!)).toBe(value);
-      }, 90_000);
+      });
     });
 
     consumeContract({
