@@ -36,7 +36,7 @@ beforeAll(async () => {
   await client.must(201, 'POST', `/sites/${site}/exclusions`, { type: 'path', value: '/docs/b' });
   await importText(client, site, generatedLines([SPRING, BERLIN_AUTUMN], 250));
   await sendEvents(client, site);
-}, 60_000);
+});
 
 const get = (path: string, query: string) => client.must(200, 'GET', `/sites/${site}/${path}?${query}`);
 const stats = async (query: string) => (await get('stats', `${PERIOD}&${query}`)) as Stats;

@@ -34,11 +34,13 @@ describe('decisions: the weir command', () => {
   test('key: add, list, revoke', async () => {
     const site = await client.createSite();
     const key = await json<{ key: string; key_id: string }>('key', 'add', '--site', site, '--name', 'backend');
+    await client.keyKnown(key.key);
     expectJson(await client.events(key.key, { name: 'x' }), 202, ACCEPTED);
     const list = await run('key', 'list', '--site', site, '--json');
     expect(list.stdout).toContain(key.key_id);
     expect(list.stdout).not.toContain(key.key);
     expect((await run('key', 'revoke', key.key_id, '--site', site)).code).toBe(0);
+    await client.keyRefused(key.key);
     expectEnvelope(await client.events(key.key, { name: 'x' }), 401);
   });
 

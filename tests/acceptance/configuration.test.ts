@@ -1,6 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { eventually } from '@weir/testkit/eventually';
 import { freePort } from '@weir/testkit/free-port';
 import { runProgram, startWeir } from '@weir/testkit/weir-process';
 import { ACCEPTED, DUPLICATE, expectJson, profileIdOf } from './expect-answers.ts';
@@ -85,9 +86,11 @@ describeOwnProcess('decisions: WEIR_DATA_DIR: one process group at a time', () =
 
   test('a second start waits for the first to let go', async () => {
     const first = await startWeir({ dataDir: folder });
-    const second = startWeir({ dataDir: folder });
-    await first.stop();
-    await (await second).stop();
+    // It waits for 5 s, so it starts when the first is about to go, however slow that one is.
+    const stopped = first.stop();
+    await eventually('the drain', () => first.output().includes('draining'));
+    await (await startWeir({ dataDir: folder })).stop();
+    await stopped;
   });
 });
 

@@ -140,6 +140,8 @@ describe('decisions: limits per site, through the admin API', () => {
   test('a changed limit of collect', async () => {
     const site = await weir.createSite();
     await weir.must(200, 'PATCH', `/sites/${site}`, { limits: { collect: 5 } });
+    const probe = { path: '/api/collect', headers: { 'x-forwarded-for': '203.0.113.97' }, body: hit(site) };
+    await weir.everywhere('the limit is in force', probe, ({ status }) => status === 429);
     const found = await statuses(20, () => weir.collect(hit(site), { 'x-forwarded-for': '203.0.113.99' }));
     expect(found).toEqual({ 204: 5, 429: 15 });
     expectNoBody(await weir.collect(hit(site), { 'x-forwarded-for': '203.0.113.98' }), 204);

@@ -1,3 +1,4 @@
+import { eventually } from '@weir/testkit/eventually';
 import { createWeirClient, type WeirClient } from '@weir/testkit/weir-client';
 import { startWeir, type WeirProcess } from '@weir/testkit/weir-process';
 
@@ -43,7 +44,30 @@ export function useOwnWeir(env: Readonly<Record<string, string>>): WeirProcess {
   });
 }
 
-/** Several gateways learn of a change within a second; one process at once. */
+/** So many visitors are in every partition that matters: no enricher is without one of them. */
+const VISITORS = 32;
+
+/**
+ * Resolves when what was changed so far is in force in every process; in one process it is at once. The registry is one ordered log, so an
+ * enricher that drops by a younger rule, of a site made for this, knows all that is older.
+ */
 export async function inForceEverywhere(): Promise<void> {
-  if (urls.length > 0) await new Promise((resolve) => setTimeout(resolve, 1_000));
+  if (urls.length === 0) return;
+  const client = useWeir();
+  const site = await client.createSite();
+  await client.must(201, 'POST', `/sites/${site}/exclusions`, { type: 'path', value: '/' });
+  const stored = (table: string) =>
+    client.number(`SELECT count() FROM ${table} WHERE site_id = {site:String}`, { site });
+  await eventually('each enricher to know the rule', async () => {
+    const [kept, dropped] = [await stored('events'), await stored('outcomes')];
+    for (let n = 0; n < VISITORS; n++) {
+      const hit = { site_id: site, visitor_id: `v${n}`, session_id: 's', type: 'pageview', pathname: '/' };
+      await client.collect(hit);
+    }
+    await eventually('all to be stored', async () => {
+      const more = (await stored('outcomes')) - dropped + (await stored('events')) - kept;
+      return more >= VISITORS;
+    });
+    return (await stored('events')) === kept;
+  });
 }

@@ -3,7 +3,7 @@ import { type Load, startLoad } from '@weir/testkit/load';
 import { expectExactlyOnce, say } from '../faults/exactly-once.ts';
 import type { Deployment } from './deployment.ts';
 
-const CLIENTS = 16;
+export const CLIENTS = 16;
 const BEFORE_MIN = 300;
 const AFTER_MIN = 300;
 const NO_LIMITS = { collect: 100_000_000, events: 100_000_000, identify: 100_000_000 };
@@ -17,12 +17,19 @@ export async function underLoad(
   name: string,
   weir: Deployment,
   fault: (load: Load, key: string) => Promise<unknown>,
+  timeoutMs?: number,
 ): Promise<Load> {
   const { client } = weir;
   const site = await client.createSite();
   await client.must(200, 'PATCH', `/sites/${site}`, { limits: NO_LIMITS });
   const { key } = await client.createKey(site);
-  const load = startLoad({ url: weir.urls, site, key, clients: CLIENTS });
+  const load = startLoad({
+    url: weir.urls,
+    site,
+    key,
+    clients: CLIENTS,
+    ...(timeoutMs === undefined ? {} : { timeoutMs }),
+  });
   const acknowledged = () => load.acknowledgedKeys.size + load.acknowledgedHits.size;
   try {
     await eventually('a load', () => acknowledged() > BEFORE_MIN, 60_000);

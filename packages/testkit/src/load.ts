@@ -2,14 +2,14 @@ import type { Agent } from 'node:http';
 import { type HttpAnswer, keptConnection, sendHttp } from './http-client.ts';
 import { bearer } from './weir-client.ts';
 
-const REQUEST_TIMEOUT_MS = 2_000;
-
 export interface LoadOptions {
   /** Several gateways take turns, a repetition included. */
   readonly url: string | readonly string[];
   readonly site: string;
   readonly key: string;
   readonly clients: number;
+  /** Without an answer for so long, a client takes the request for lost. Default 2 s. */
+  readonly timeoutMs?: number;
 }
 
 /** What the clients were told. A name is acknowledged once, however often it had to be sent. */
@@ -27,7 +27,7 @@ export interface Load {
 }
 
 /** Clients that send one thing after another without a pause: two server events with retries, then one hit without. */
-export function startLoad({ url, site, key, clients }: LoadOptions): Load {
+export function startLoad({ url, site, key, clients, timeoutMs = 2_000 }: LoadOptions): Load {
   const urls = typeof url === 'string' ? [url] : url;
   let turn = 0;
   const nextUrl = (): string => urls[turn++ % urls.length] ?? '';
@@ -37,12 +37,13 @@ export function startLoad({ url, site, key, clients }: LoadOptions): Load {
   let retries = 0;
   let stopped = false;
 
-  const sendEvent = (agent: Agent, name: string): Promise<HttpAnswer | undefined> =>
-    answerOrNone(nextUrl(), agent, '/api/v1/events', loadEvent(name), bearer(key));
+  /** `undefined`: refused, cut off or too late, so that the client can't know what became of it. */
+  const answerOrNone = (agent: Agent, path: string, body: object, headers = {}): Promise<HttpAnswer | undefined> =>
+    sendHttp(nextUrl(), { path, body, headers, agent, timeoutMs }).catch(() => undefined);
 
   const untilAcknowledged = async (agent: Agent, name: string): Promise<void> => {
     for (;;) {
-      const answer = await sendEvent(agent, name);
+      const answer = await answerOrNone(agent, '/api/v1/events', loadEvent(name), bearer(key));
       if (answer?.status === 202 || answer?.status === 200) break;
       retries++;
       if (answer !== undefined && answer.status !== 503) strange.push(`event ${name}: ${answer.status} ${answer.text}`);
@@ -53,7 +54,7 @@ export function startLoad({ url, site, key, clients }: LoadOptions): Load {
 
   const hitOnce = async (agent: Agent, name: string): Promise<void> => {
     const hit = { site_id: site, visitor_id: name, session_id: name, type: 'event', event_name: name };
-    const answer = await answerOrNone(nextUrl(), agent, '/api/collect', hit, {});
+    const answer = await answerOrNone(agent, '/api/collect', hit);
     if (answer?.status === 204) acknowledgedHits.add(name);
     else if (answer !== undefined && answer.status !== 503) strange.push(`hit ${name}: ${answer.status}`);
   };
@@ -84,17 +85,6 @@ export function startLoad({ url, site, key, clients }: LoadOptions): Load {
 /** The server event of a name: a visitor of its own, so that all partitions have some. */
 export function loadEvent(name: string): object {
   return { name: 'load', idempotency_key: name, visitor_id: name };
-}
-
-/** `undefined`: refused, cut off or too late, so that the client can't know what became of it. */
-function answerOrNone(
-  url: string,
-  agent: Agent,
-  path: string,
-  body: object,
-  headers: Readonly<Record<string, string>>,
-): Promise<HttpAnswer | undefined> {
-  return sendHttp(url, { path, body, headers, agent, timeoutMs: REQUEST_TIMEOUT_MS }).catch(() => undefined);
 }
 
 /** Numbers from 0 to 1 that are the same for the same seed (mulberry32). */

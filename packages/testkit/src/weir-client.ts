@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { eventually } from './eventually.ts';
 import { type HttpAnswer, type HttpRequest, sendHttp } from './http-client.ts';
 
@@ -8,18 +9,23 @@ export interface TestKey {
   readonly key: string;
 }
 
+/** For a gateway that answers 503 for a while, and for one that hears of a change: the limits that the spec promises have tests of their own. */
+const DEPLOYMENT_WITHIN_MS = 30_000;
+
 export type WeirClient = ReturnType<typeof createWeirClient>;
 
 /**
  * What an outside caller can do with a Weir, over HTTP alone. With several gateways, requests go to each in turn;
- * the admin API is the first one's.
+ * the admin API is the first one's. Of several gateways, which share a log over the network, a 503 with `Retry-After` is asked again after
+ * it for up to 30 s, as api.md asks of every caller; one process has no such excuse.
  */
 export function createWeirClient(urls: readonly string[], adminToken: string) {
   let turn = 0;
-  const send = (request: HttpRequest): Promise<HttpAnswer> => sendHttp(urls[turn++ % urls.length] ?? '', request);
+  const ask = urls.length > 1 ? sendPatiently : sendHttp;
+  const send = (request: HttpRequest): Promise<HttpAnswer> => ask(urls[turn++ % urls.length] ?? '', request);
 
   const admin = (method: string, path: string, body?: unknown): Promise<HttpAnswer> =>
-    sendHttp(urls[0] ?? '', {
+    ask(urls[0] ?? '', {
       method,
       path: `/api/admin${path}`,
       headers: { authorization: `Bearer ${adminToken}` },
@@ -32,15 +38,25 @@ export function createWeirClient(urls: readonly string[], adminToken: string) {
     return (answer.json as { data?: unknown } | undefined)?.data;
   };
 
+  /** Resolves when each gateway has answered this request as it has to. */
+  const everywhere = async (
+    what: string,
+    request: HttpRequest,
+    holds: (answer: HttpAnswer) => boolean,
+  ): Promise<void> => {
+    for (const url of urls) {
+      await eventually(`${url}: ${what}`, async () => holds(await sendHttp(url, request)), DEPLOYMENT_WITHIN_MS);
+    }
+  };
+  const keyKnown = (key: string): Promise<void> =>
+    everywhere('the key is known', probe(key), ({ status }) => status !== 401);
+  const keyRefused = (key: string): Promise<void> =>
+    everywhere('the key is refused', probe(key), ({ status }) => status === 401);
+
   const createKey = async (siteId: string, fields: object = {}): Promise<TestKey> => {
     const body = { name: 'test', scopes: ['events:write', 'identify:write'], ...fields };
     const made = (await must(201, 'POST', `/sites/${siteId}/keys`, body)) as { key_id: string; key: string };
-    if (urls.length > 1) {
-      for (const url of urls) {
-        const probe: HttpRequest = { path: '/api/v1/events', headers: bearer(made.key), body: {} };
-        await eventually(`${url} knows the key`, async () => (await sendHttp(url, probe)).status !== 401, 1_000);
-      }
-    }
+    if (urls.length > 1) await keyKnown(made.key);
     return { keyId: made.key_id, key: made.key };
   };
 
@@ -74,7 +90,7 @@ export function createWeirClient(urls: readonly string[], adminToken: string) {
   };
 
   /** Resolves when nothing is on its way any more: every lag of the pipeline is 0, twice in a row. */
-  const settled = async (withinMs = 60_000): Promise<void> => {
+  const settled = async (withinMs = 150_000): Promise<void> => {
     let quiet = 0;
     await eventually(
       'every lag of the pipeline to be 0',
@@ -88,12 +104,24 @@ export function createWeirClient(urls: readonly string[], adminToken: string) {
     );
   };
 
+  const audit = (): Promise<readonly Row[]> => sql(AUDIT);
+  /** Resolves when the audit finds nothing: it reads `records` twice, and what another test stores in between is a fault to it. */
+  const balanced = (): Promise<boolean> =>
+    eventually('the books to balance', async () => {
+      const faults = await audit();
+      if (faults.length > 0) throw new Error(`the audit found ${JSON.stringify(faults)}`);
+      return true;
+    });
+
   return {
     urls,
     adminToken,
     send,
     admin,
     must,
+    everywhere,
+    keyKnown,
+    keyRefused,
     createSite,
     createKey,
     sql,
@@ -106,12 +134,29 @@ export function createWeirClient(urls: readonly string[], adminToken: string) {
       send({ path: '/api/identify', headers: { ...bearer(key), ...headers }, body }),
     collect: (body: unknown, headers: Readonly<Record<string, string>> = {}): Promise<HttpAnswer> =>
       send({ path: '/api/collect', headers, body }),
-    audit: () => sql(AUDIT),
+    audit,
+    balanced,
   };
 }
 
 export function bearer(key: string): { readonly authorization: string } {
   return { authorization: `Bearer ${key}` };
+}
+
+/** An event without a name: what a key is worth, and nothing stored. */
+function probe(key: string): HttpRequest {
+  return { path: '/api/v1/events', headers: bearer(key), body: {} };
+}
+
+/** The last answer is given, whatever it is. */
+async function sendPatiently(url: string, request: HttpRequest): Promise<HttpAnswer> {
+  const deadline = Date.now() + DEPLOYMENT_WITHIN_MS;
+  for (;;) {
+    const answer = await sendHttp(url, request);
+    const seconds = answer.status === 503 ? Number(answer.headers['retry-after']) : Number.NaN;
+    if (Number.isNaN(seconds) || Date.now() + seconds * 1000 > deadline) return answer;
+    await pause(seconds * 1000);
+  }
 }
 
 /** tables.md, `outcomes`: with `events` it holds each raw offset exactly once. A row here is a fault. */
