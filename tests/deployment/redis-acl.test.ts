@@ -69,7 +69,7 @@ describeLive('redis', (address) =>
     };
 
     test('state and limits need nothing that the user may not', async () => {
-      const store = await openRedisStateStore({ url, clock: Date.now, logger });
+      const store = await openRedisStateStore({ url, commandTimeoutMs: 10_000, clock: Date.now, logger });
       await eventually('connected', () => store.ping().then(() => true));
       const claim = { siteId: 's', key: randomUUID(), owner: 'o' };
       expect(await store.claimKeys([claim])).toEqual(['claimed']);

@@ -9,6 +9,8 @@ export interface RedisConfig {
   readonly url: string;
   /** Beside `rediss…`: certificates and the like. */
   readonly tls?: ConnectionOptions;
+  /** Of a command, and with it the time-outs of the connection. Default: 700. */
+  readonly commandTimeoutMs?: number;
   readonly clock: () => number;
   readonly logger: Logger;
 }
@@ -16,16 +18,17 @@ export interface RedisConfig {
 export type RedisClient = Redis | Cluster;
 
 /** Redis is a cache here: a call that can't be answered soon is better not answered. */
-const COMMAND_TIMEOUT_MS = 700;
+export const COMMAND_TIMEOUT_MS = 700;
 const CONNECT_TIMEOUT_MS = 500;
 /** A connection on which nothing has come for so long, though commands wait, is thrown away with all that it holds. */
 const SOCKET_TIMEOUT_MS = 2_000;
 const RECONNECT_PAUSE_MAX_MS = 500;
 
 /** Connects in the background, again and again: whoever uses it goes on without Redis. */
-export function connectRedis({ url, tls, logger }: RedisConfig): RedisClient {
-  const address = readRedisUrl(url);
-  const client = address.kind === 'cluster' ? openCluster(address, tls) : openSingle(address, tls);
+export function connectRedis(config: RedisConfig): RedisClient {
+  const { logger } = config;
+  const address = readRedisUrl(config.url);
+  const client = address.kind === 'cluster' ? openCluster(address, config) : openSingle(address, config);
   let away = false;
   client.on('ready', () => {
     if (away) logger.info('redis is back');
@@ -52,7 +55,7 @@ export async function orUnavailable<T>(commands: Promise<T>): Promise<T> {
   }
 }
 
-function openSingle(address: RedisAddress, tls: ConnectionOptions | undefined): Redis {
+function openSingle(address: RedisAddress, config: RedisConfig): Redis {
   const [first] = address.hosts;
   const place =
     address.kind === 'sentinel'
@@ -63,18 +66,19 @@ function openSingle(address: RedisAddress, tls: ConnectionOptions | undefined): 
           ...(address.tls ? { enableTLSForSentinelMode: true } : {}),
         }
       : { host: first!.host, port: first!.port };
-  return new Redis({ ...place, ...common(address, tls), db: address.db, retryStrategy: pauseBefore });
+  return new Redis({ ...place, ...common(address, config), db: address.db, retryStrategy: pauseBefore });
 }
 
-function openCluster(address: RedisAddress, tls: ConnectionOptions | undefined): Cluster {
+function openCluster(address: RedisAddress, config: RedisConfig): Cluster {
   return new Cluster([...address.hosts], {
     enableOfflineQueue: false,
     clusterRetryStrategy: pauseBefore,
-    redisOptions: common(address, tls),
+    redisOptions: common(address, config),
   });
 }
 
-function common(address: RedisAddress, tls: ConnectionOptions | undefined) {
+function common(address: RedisAddress, { tls, commandTimeoutMs = COMMAND_TIMEOUT_MS }: RedisConfig) {
+  const scaled = (ms: number) => Math.round((ms * commandTimeoutMs) / COMMAND_TIMEOUT_MS);
   return {
     ...(address.username === '' ? {} : { username: address.username }),
     ...(address.password === '' ? {} : { password: address.password }),
@@ -82,9 +86,9 @@ function common(address: RedisAddress, tls: ConnectionOptions | undefined) {
     enableOfflineQueue: false,
     autoResendUnfulfilledCommands: false,
     maxRetriesPerRequest: 0,
-    commandTimeout: COMMAND_TIMEOUT_MS,
-    connectTimeout: CONNECT_TIMEOUT_MS,
-    socketTimeout: SOCKET_TIMEOUT_MS,
+    commandTimeout: commandTimeoutMs,
+    connectTimeout: scaled(CONNECT_TIMEOUT_MS),
+    socketTimeout: scaled(SOCKET_TIMEOUT_MS),
     // A master that became a replica behind its address: whoever connects anew finds the present one.
     reconnectOnError: ({ message }: Error) => message.startsWith('READONLY'),
   };

@@ -1,34 +1,26 @@
-import { randomUUID } from 'node:crypto';
 import { isDependencyError } from '@weir/domain/errors';
 import { createLogger } from '@weir/runtime/logger';
-import { eventually } from '@weir/testkit/eventually';
 import { describeLive } from '@weir/testkit/live-ports';
 import { rateLimiterContract } from '../../ports/contract/rate-limiter.contract.ts';
 import { stateStoreContract } from '../../ports/contract/state-store.contract.ts';
 import { openRedisRateLimiter } from '../src/redis-rate-limiter.ts';
 import { openRedisStateStore } from '../src/redis-state-store.ts';
-import { openConnectedStore, openRedisStoreFixture } from './redis-store-fixture.ts';
+import {
+  openConnectedLimiter,
+  openConnectedLimiters,
+  openConnectedStore,
+  openRedisStoreFixture,
+} from './redis-store-fixture.ts';
 
 const logger = createLogger('silent');
 
 describeLive('redis', (url) => {
   stateStoreContract('the Redis state store', () => openRedisStoreFixture({ url: url() }));
 
-  rateLimiterContract('Redis', async () => {
-    const keyPrefix = `test-${randomUUID()}:`;
-    return openRedisRateLimiter({ url: url(), clock: Date.now, logger, keyPrefix });
-  });
+  rateLimiterContract('Redis', () => openConnectedLimiter({ url: url() }));
 
   test('two limiters count together', async () => {
-    const keyPrefix = `test-${randomUUID()}:`;
-    const config = { url: url(), clock: Date.now, logger, keyPrefix };
-    const one = openRedisRateLimiter(config);
-    const two = openRedisRateLimiter(config);
-    await openConnectedStore({ url: url() }, keyPrefix).then((store) => store.close());
-    await eventually('both are connected', async () => {
-      const taken = [await one.take('identify', 'x', 1), await two.take('identify', 'x', 1)];
-      return taken.every(({ allowed }) => !allowed);
-    });
+    const [one, two] = await openConnectedLimiters({ url: url() });
     const allowed = await Promise.all(
       Array.from({ length: 300 }, (_, i) => (i % 2 ? one : two).take('events', 'k', 120)),
     );

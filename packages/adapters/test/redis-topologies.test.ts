@@ -6,11 +6,11 @@ import { eventually } from '@weir/testkit/eventually';
 import { localProblem } from '@weir/testkit/live-local';
 import { rateLimiterContract } from '../../ports/contract/rate-limiter.contract.ts';
 import { stateStoreContract } from '../../ports/contract/state-store.contract.ts';
-import { openRedisRateLimiter } from '../src/redis-rate-limiter.ts';
+import { COMMAND_TIMEOUT_MS } from '../src/redis-connection.ts';
 import { openRedisStateStore } from '../src/redis-state-store.ts';
 import { makeOwnCertificate } from './own-certificate.ts';
 import { type OwnRedis, startOwnRedis } from './own-redis.ts';
-import { openConnectedStore, openRedisStoreFixture, type RedisPlace } from './redis-store-fixture.ts';
+import { openConnectedLimiter, openConnectedStore, openRedisStoreFixture } from './redis-store-fixture.ts';
 
 const problem = localProblem('redis');
 const describeLocal = problem === undefined ? describe : describe.skip;
@@ -26,13 +26,6 @@ describeLocal(`Redis beyond one plain server${problem === undefined ? '' : `: ${
     servers.push(server);
     return server;
   };
-  const limiter = ({ url, tls }: RedisPlace) =>
-    openRedisRateLimiter({
-      url,
-      ...(tls === undefined ? {} : { tls }),
-      clock: Date.now,
-      logger: createLogger('silent'),
-    });
   afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
   describe('TLS with a user and a password', () => {
@@ -43,10 +36,10 @@ describeLocal(`Redis beyond one plain server${problem === undefined ? '' : `: ${
       const server = await start([...tls, '--tls-auth-clients', 'no'], { tls: { ca } });
       await server.call('ACL', 'SETUSER', 'weir', 'on', '>p:w/d', '~*', '+@all');
       Object.assign(place, { url: `rediss://weir:p%3Aw%2Fd@127.0.0.1:${server.port}/1`, tls: { ca } });
-    }, 60_000);
+    });
 
     stateStoreContract('the Redis state store behind TLS', () => openRedisStoreFixture(place));
-    rateLimiterContract('Redis behind TLS', async () => limiter(place));
+    rateLimiterContract('Redis behind TLS', () => openConnectedLimiter(place));
 
     test('a certificate that nobody vouches for is refused, and every call says so', async () => {
       const store = await openRedisStateStore({ url: place.url, clock: Date.now, logger: createLogger('silent') });
@@ -55,7 +48,7 @@ describeLocal(`Redis beyond one plain server${problem === undefined ? '' : `: ${
         await new Promise((resolve) => setImmediate(resolve));
       }
       await store.close();
-    }, 60_000);
+    });
   });
 
   describe('Cluster, of three servers', () => {
@@ -78,10 +71,10 @@ describeLocal(`Redis beyond one plain server${problem === undefined ? '' : `: ${
         );
       }
       place.url = `redis+cluster://${nodes.map(({ port }) => `127.0.0.1:${port}`).join(',')}`;
-    }, 60_000);
+    });
 
     stateStoreContract('the Redis state store on a Cluster', () => openRedisStoreFixture(place));
-    rateLimiterContract('Redis Cluster', async () => limiter(place));
+    rateLimiterContract('Redis Cluster', () => openConnectedLimiter(place));
   });
 
   test('Sentinel: the store follows when a replica takes the place of the master', async () => {
@@ -93,22 +86,22 @@ describeLocal(`Redis beyond one plain server${problem === undefined ? '' : `: ${
     const file = join(dir, 'sentinel.conf');
     const lines = [
       `sentinel monitor main 127.0.0.1 ${master.port} 1`,
-      'sentinel down-after-milliseconds main 500',
+      'sentinel down-after-milliseconds main 5000',
       'sentinel failover-timeout main 3000',
     ];
     writeFileSync(file, `${lines.join('\n')}\n`);
     const sentinel = await start([file, '--sentinel']);
     const known = async () => String(await sentinel.call('SENTINEL', 'REPLICAS', 'main')).includes(`${replica.port}`);
-    await eventually('the sentinel knows the replica', known, 30_000);
+    await eventually('the sentinel knows the replica', known, 90_000);
     const store = await openConnectedStore({ url: `redis+sentinel://127.0.0.1:${sentinel.port}/main` }, 'sentinel:');
     const key = { siteId: 's', key: 'k', owner: 'o' };
     expect(await store.claimKeys([key])).toEqual(['claimed']);
     await eventually('it is copied', async () => (await replica.call('DBSIZE')) === 1);
     await master.kill9();
     const again = () => store.claimKeys([{ ...key, owner: 'another' }]).then((outcomes) => outcomes[0]);
-    expect(await eventually('the replica to answer', () => again(), 60_000)).toBe('pending');
+    expect(await eventually('the replica to answer', () => again(), 90_000)).toBe('pending');
     await store.close();
-  }, 120_000);
+  }, 300_000);
 
   describe('a connection that is of no use is left', () => {
     const connectionsTo = async (server: OwnRedis) =>
@@ -131,10 +124,15 @@ describeLocal(`Redis beyond one plain server${problem === undefined ? '' : `: ${
 
     test('to a Redis that hangs', async () => {
       const server = await start(['--enable-debug-command', 'yes']);
-      const store = await openConnectedStore({ url: `redis://127.0.0.1:${server.port}` }, 'hanging:');
+      const place = { url: `redis://127.0.0.1:${server.port}`, commandTimeoutMs: COMMAND_TIMEOUT_MS };
+      const store = await openConnectedStore(place, 'hanging:');
       const before = await connectionsTo(server);
       const hanging = server.call('DEBUG', 'SLEEP', '4');
-      await expect(store.claimKeys([key])).rejects.toMatchObject({ code: 'state_store_unavailable' });
+      // The first may still be ahead of the command that hangs it.
+      await eventually('a call that is given up', async () => {
+        await expect(store.claimKeys([key])).rejects.toMatchObject({ code: 'state_store_unavailable' });
+        return true;
+      });
       await hanging;
       await eventually('it to answer again', async () => (await store.claimKeys([key]))[0] === 'claimed');
       expect(await connectionsTo(server)).toBeGreaterThan(before);
