@@ -39,7 +39,7 @@ export const kafka = {
       if (!existsSync(join(dir, 'data/meta.properties'))) format(properties, dir);
       startDaemon(dir, 'java', ['-Xms256m', '-Xmx256m', '-XX:+UseSerialGC', ...classpath(), MARK, properties]);
     }
-    if (!(await until(() => answers(port), 60_000))) throw new Error(`Kafka did not start: ${join(dir, 'log')}`);
+    if (!(await until(() => answers(port), 150_000))) throw new Error(`Kafka did not start: ${join(dir, 'log')}`);
     return address(port);
   },
 

@@ -20,7 +20,7 @@ export const redis = {
       const settings = join(import.meta.dirname, '../redis/redis.conf');
       startDaemon(dir, MARK, [settings, '--port', String(port), '--bind', '127.0.0.1', '--dir', dir]);
     }
-    const ready = await until(async () => (await ask(port, 'PING\r\n'))?.startsWith('+PONG'), 20_000);
+    const ready = await until(async () => (await ask(port, 'PING\r\n'))?.startsWith('+PONG'), 60_000);
     if (!ready) throw new Error(`Redis did not start: ${join(dir, 'log')}`);
     return address(port);
   },

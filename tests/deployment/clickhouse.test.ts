@@ -62,7 +62,7 @@ describe('as the engine of the tests understands it', () => {
     live = await openClickhouseUnderTest();
     const { url, username, password } = live.clickhouse;
     client = createClient({ url, username, password, log: { level: ClickHouseLogLevel.OFF } });
-  }, 60_000);
+  });
   afterAll(async () => {
     await client.close();
     await live.close();

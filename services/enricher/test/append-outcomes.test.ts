@@ -85,6 +85,7 @@ describeLive('kafka', (address) => {
       rawRetentionHours: 72,
       enrichedRetentionDays: 30,
       topicPrefix: 'slices.',
+      appendDeadlineMs: 20_000,
       logger: createLogger('silent'),
     });
     try {
@@ -95,5 +96,5 @@ describeLive('kafka', (address) => {
     } finally {
       await eventLog.close();
     }
-  }, 60_000);
+  });
 });

@@ -72,13 +72,13 @@ describe('a role that starts while Kafka is away', () => {
         for (const one of [socket, on]) one.on('error', () => one.destroy());
         socket.pipe(on).pipe(socket);
       }).listen(port, '127.0.0.1');
-      await eventually('ready', async () => (await weir.readiness()).status === 200, 60_000);
+      await eventually('ready', async () => (await weir.readiness()).status === 200, 150_000);
       const key = /Bearer (wk_\S+?)'/.exec(weir.output())?.[1];
       const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
       const body = JSON.stringify({ name: 'at last' });
       expect((await sendHttp(weir.url, { method: 'POST', path: '/api/v1/events', headers, body })).status).toBe(202);
       weir.terminate();
       expect(await weir.ended).toBe(0);
-    }, 90_000);
+    }, 300_000);
   });
 });
