@@ -1,6 +1,7 @@
 import { DependencyError } from '@weir/domain/errors';
 import type { RecordsBatch } from '@weir/ports/analytics';
 import { eventually } from '@weir/testkit/eventually';
+import { assertStored } from '../src/insert-batch.ts';
 import { UNKNOWN_SETTLES_MS } from '../src/write-batch.ts';
 import { type Engine, type Harness, openEngine, openHarness, range, rows } from './writer-harness.ts';
 
@@ -128,4 +129,15 @@ describe('docs/decisions/0018: a server that was killed between a token and its 
       expect(await harness.stored()).toEqual(rows(9));
     },
   );
+});
+
+test('what is asked after a doubtful success', async () => {
+  await harness.put(range(0, 3));
+  const { logId } = harness.eventLog;
+  const plan = { from: 0, to: 2, version: 1, checksum: '' };
+  await expect(assertStored(engine.analytics, plan, logId, 0)).rejects.toMatchObject({ code: 'analytics_damaged' });
+  const writer = await harness.start();
+  await harness.caughtUp();
+  await writer.close();
+  await assertStored(engine.analytics, plan, logId, 0);
 });
