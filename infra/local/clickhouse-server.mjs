@@ -1,5 +1,5 @@
 /** Runs the embedded ClickHouse until SIGTERM; run through tsx. Writes its URL, credentials included, where it is told. */
-import { writeFileSync } from 'node:fs';
+import { renameSync, writeFileSync } from 'node:fs';
 import { startEmbeddedClickhouse } from '../../packages/embedded-clickhouse/src/start-embedded-clickhouse.ts';
 
 const [dataDir, urlFile, entry, port] = process.argv.slice(2);
@@ -14,5 +14,7 @@ await clickhouse.ready();
 const url = new URL(clickhouse.url);
 url.username = clickhouse.username;
 url.password = clickhouse.password;
-writeFileSync(urlFile, url.href.replace(/\/$/, ''), { mode: 0o600 });
+// Renamed when it is whole: whoever waits for the file reads it at once.
+writeFileSync(`${urlFile}.new`, url.href.replace(/\/$/, ''), { mode: 0o600 });
+renameSync(`${urlFile}.new`, urlFile);
 process.once('SIGTERM', () => void clickhouse.close().then(() => process.exit(0)));
