@@ -12,7 +12,7 @@ const ENRICHERS_SHARE = 0.1;
 export const distributed: Scenario = {
   name: 'distributed',
   about: 'gateway, a backlog, and 1, 2 and 4 enrichers on a real Kafka, Redis and ClickHouse',
-  rounds: 3,
+  rounds: 5,
   onlyByName: 'needs Kafka and Redis here (npm run services:up installs nothing unless CI=true)',
   missing: servicesMissing,
   run,
