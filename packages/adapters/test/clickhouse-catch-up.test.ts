@@ -1,11 +1,5 @@
 import { createClient } from '@clickhouse/client';
-import {
-  batch,
-  type ClickhouseUnderTest,
-  identify,
-  openClickhouseUnderTest,
-  tableCounts,
-} from './clickhouse-harness.ts';
+import { type ClickhouseUnderTest, everyKind, openClickhouseUnderTest, tableCounts } from './clickhouse-harness.ts';
 
 let opened: ClickhouseUnderTest;
 beforeAll(async () => {
@@ -14,21 +8,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => opened.close());
 
-const visit = { session_id: 's_0', visitor_id: 'v' };
-const person = {
-  profile_id: 'p',
-  user_id: 'u',
-  email: 'a@b.example',
-  traits: { plan: 'pro' },
-  payment_customer_id: 'c',
-};
-const BATCH = batch(0, [
-  visit,
-  { ...visit, detail: '{"session_moved":true}' },
-  { source: 'server', type: 'event', event_name: 'paid', value: 5, value_text: '5', properties: { currency: 'EUR' } },
-  identify(person, { visitor_id: 'v' }),
-  { outcome: 'dead', detail: '{"topic":"events.raw","partition":0,"offset":4,"stage":"enricher"}' },
-]);
+const BATCH = everyKind(0);
 
 test('design: "the table drops what it has, the views catch up on what they lack", each view, whatever stands between', async () => {
   const { url, username, password } = opened.clickhouse;

@@ -89,6 +89,25 @@ export function identify(detail: Readonly<Record<string, unknown>>, row: RowFiel
   return { outcome: 'identify', type: '', detail: JSON.stringify(detail), ...row };
 }
 
+/** Five rows from a raw offset on that between them fill every table: each view has something of them. */
+export function everyKind(from: number): RecordsBatch {
+  const visit = { session_id: 's_0', visitor_id: 'v' };
+  const person = {
+    profile_id: 'p',
+    user_id: 'u',
+    email: 'a@b.example',
+    traits: { plan: 'pro' },
+    payment_customer_id: 'c',
+  };
+  return batch(from, [
+    visit,
+    { ...visit, detail: '{"session_moved":true}' },
+    { source: 'server', type: 'event', event_name: 'paid', value: 5, value_text: '5', properties: { currency: 'EUR' } },
+    identify(person, { visitor_id: 'v' }),
+    { outcome: 'dead', detail: '{"topic":"events.raw","partition":0,"offset":4,"stage":"enricher"}' },
+  ]);
+}
+
 /** What stands in each table that has a window of tokens: sums where rows are summed up, as merges make fewer rows of them. */
 export async function tableCounts(analytics: ClickhouseAnalytics): Promise<Readonly<Record<string, unknown>>> {
   const tables = await analytics.select<{ name: string }>(

@@ -2,24 +2,7 @@ import { mkdtempSync, readFileSync, realpathSync, renameSync, rmSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createClient } from '@clickhouse/client';
-import { batch, identify, openEmbeddedOn, tableCounts } from './clickhouse-harness.ts';
-
-const person = {
-  profile_id: 'p',
-  user_id: 'u',
-  email: 'a@b.example',
-  traits: { plan: 'pro' },
-  payment_customer_id: 'c',
-};
-const visit = { session_id: 's_0', visitor_id: 'v' };
-const rowsFrom = (from: number) =>
-  batch(from, [
-    visit,
-    { ...visit, detail: '{"session_moved":true}' },
-    { source: 'server', type: 'event', event_name: 'paid', value: 5, value_text: '5', properties: { currency: 'EUR' } },
-    identify(person, { visitor_id: 'v' }),
-    { outcome: 'dead', detail: '{"topic":"events.raw","partition":0,"offset":4,"stage":"enricher"}' },
-  ]);
+import { everyKind, openEmbeddedOn, tableCounts } from './clickhouse-harness.ts';
 
 let dataDir: string;
 beforeEach(() => {
@@ -48,8 +31,8 @@ test.each([
     const server = createClient({ url, username, password });
     await server.command({ query: 'SYSTEM STOP MERGES' });
     await server.close();
-    await first.analytics.insertRecords(rowsFrom(0));
-    await first.analytics.insertRecords(rowsFrom(5));
+    await first.analytics.insertRecords(everyKind(0));
+    await first.analytics.insertRecords(everyKind(5));
     const whole = await tableCounts(first.analytics);
     await first.close();
     const tables = Object.keys(whole);
@@ -59,9 +42,9 @@ test.each([
     const second = await openEmbeddedOn(dataDir);
     const before = await tableCounts(second.analytics);
     expect(unmade.filter((table) => before[table] === whole[table])).toEqual([]);
-    await second.analytics.insertRecords(rowsFrom(0));
+    await second.analytics.insertRecords(everyKind(0));
     expect(await tableCounts(second.analytics)).toEqual(before);
-    await second.analytics.insertRecords(rowsFrom(5));
+    await second.analytics.insertRecords(everyKind(5));
     expect(await tableCounts(second.analytics)).toEqual(whole);
     await second.close();
   },
@@ -71,15 +54,15 @@ test.each([
 test('docs/decisions/0018: a server that can not be mended forgets the tokens of records alone', async () => {
   const { analytics, clickhouse, close } = await openEmbeddedOn(dataDir);
   await analytics.migrate();
-  await analytics.insertRecords(rowsFrom(0));
-  await analytics.insertRecords(rowsFrom(5));
+  await analytics.insertRecords(everyKind(0));
+  await analytics.insertRecords(everyKind(5));
   const whole = await tableCounts(analytics);
   const { url, username, password } = clickhouse;
   const server = createClient({ url, username, password, database: 'weir' });
   const run = (query: string) => server.command({ query });
   // Keeps the token, as a kill does.
   await run('ALTER TABLE records DELETE WHERE raw_offset >= 5 SETTINGS mutations_sync = 2');
-  await analytics.insertRecords(rowsFrom(5));
+  await analytics.insertRecords(everyKind(5));
   expect(await tableCounts(analytics)).toEqual({ ...whole, records: 5 });
   const decision = readFileSync(
     join(__dirname, '../../../docs/decisions/0018-a-token-can-outlive-its-part.md'),
@@ -88,7 +71,7 @@ test('docs/decisions/0018: a server that can not be mended forgets the tokens of
   const statements = decision.match(/^ALTER TABLE .*(?=;$)/gm) ?? [];
   expect(statements).toHaveLength(2);
   for (const statement of statements) await run(statement);
-  await analytics.insertRecords(rowsFrom(5));
+  await analytics.insertRecords(everyKind(5));
   expect(await tableCounts(analytics)).toEqual(whole);
   await server.close();
   await close();

@@ -280,9 +280,7 @@ test('repeats alone that come while a commit is under way are committed too, whe
             ...handle,
             async commit(commit) {
               if (held === undefined && decodeProgress(commit.metadata ?? '')?.plan === undefined) {
-                await new Promise<void>((resolve) => {
-                  held = resolve;
-                });
+                await new Promise<void>((resolve) => (held = resolve));
               }
               await handle.commit(commit);
             },
@@ -297,4 +295,5 @@ test('repeats alone that come while a commit is under way are committed too, whe
   held?.();
   await harness.caughtUp();
   await writer.close();
+  expect(await harness.stored()).toEqual(rows(3));
 });
