@@ -1,4 +1,4 @@
-// What others install, into dist/packages/: the server client and the browser snippet, as JavaScript with its types.
+// Builds the packages to publish into dist/packages/: the server client and the browser snippet, as JavaScript with types.
 // `npm install ./dist/packages/node-sdk`, `npm publish dist/packages/snippet`.
 import { spawnSync } from 'node:child_process';
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -31,7 +31,7 @@ export function buildPackages(root) {
       ...Object.fromEntries(scripts.map((name) => [`./${name}`, `./${name}`])),
     },
   });
-  // Of the module that browsers load, for who imports it from here.
+  // Types of the module that browsers load.
   writeFileSync(join(publicDir, 'weir.d.mts'), "export * from '../packages/snippet/types/create-weir.js';\n");
 }
 

@@ -1,4 +1,4 @@
-// The browser snippet into dist/public/: what browsers load. Its sizes are a promise: the build prints them, CI fails above.
+// Builds the browser snippet into dist/public/. The build prints the sizes; tests fail if they exceed the limits.
 import { spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -6,7 +6,7 @@ import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
 import { minify } from 'terser';
 
-/** Names that no page sees; an option's name is a data attribute and stays. */
+/** Property names that can be shortened. Option names are data attributes and stay. */
 const INTERNAL = /^(endpoints|cleanUrl|mode|path|leave|ids|visitor|hit|write|page)$/;
 
 export const SNIPPET_FILES = [
@@ -14,14 +14,14 @@ export const SNIPPET_FILES = [
     entry: 'core-script.ts',
     file: 'weir.core.js',
     holds: 'pageviews, SPA, track, identify, queue',
-    gzipBytesMax: 1590,
+    gzipBytesMax: 1630,
   },
-  { entry: 'script.ts', file: 'weir.js', holds: 'everything', gzipBytesMax: 2390 },
-  { entry: 'create-weir.ts', file: 'weir.mjs', holds: 'everything, as a module', gzipBytesMax: 2390 },
+  { entry: 'script.ts', file: 'weir.js', holds: 'everything', gzipBytesMax: 2480 },
+  { entry: 'create-weir.ts', file: 'weir.mjs', holds: 'everything, as a module', gzipBytesMax: 2480 },
   { entry: 'stub-script.ts', file: 'weir-stub.js', holds: 'calls before the script', gzipBytesMax: 300 },
 ];
 
-/** Writes every form of the snippet and the demo pages; returns the sizes. */
+/** Writes all forms of the snippet and the demo pages, and returns the sizes. */
 export async function buildSnippet(root, publicDir = join(root, 'dist/public')) {
   mkdirSync(publicDir, { recursive: true });
   const sizes = [];
@@ -76,7 +76,7 @@ export function printSizes(sizes) {
     console.error(`${file}: ${gzipBytes} bytes gzip (at most ${gzipBytesMax}), ${bytes} plain: ${holds}`);
   }
   const over = sizes.filter(({ gzipBytes, gzipBytesMax }) => gzipBytes > gzipBytesMax);
-  // Another zlib may differ by some bytes: that must not keep anyone from starting Weir.
+  // Another version of zlib may differ by some bytes. This must not prevent the start of Weir.
   if (over.length > 0 && process.env.CI === 'true')
     throw new Error(`over the size budget: ${over.map(({ file }) => file).join(', ')}`);
 }

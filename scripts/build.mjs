@@ -8,9 +8,9 @@ import { buildSnippet, printSizes } from './build-snippet.mjs';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 
-/** Packages with a native part stay in node_modules; all others go into the bundle, which loads in a third of the time. */
+/** Packages with native code stay in node_modules. All others go into the bundle, which loads in a third of the time. */
 const NATIVE = ['lmdb', 'lz4-napi', 'chdb', 'fs-native-extensions'];
-/** CommonJS packages in an ESM bundle ask for Node's own modules by `require`. */
+/** CommonJS packages in an ESM bundle load Node's modules with `require`. */
 const REQUIRE =
   "import { createRequire as weirCreateRequire } from 'node:module'; const require = weirCreateRequire(import.meta.url);";
 
@@ -19,8 +19,8 @@ await build({
   absWorkingDir: root,
   entryPoints: {
     main: 'services/host/src/main.ts',
-    weir: 'services/cli/src/main.ts',
-    'clickhouse-server': 'packages/embedded-clickhouse/src/server.ts',
+    weir: 'services/cli/src/weir-main.ts',
+    'clickhouse-server': 'packages/embedded-clickhouse/src/clickhouse-server.ts',
   },
   outdir: 'dist',
   bundle: true,

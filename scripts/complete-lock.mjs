@@ -32,7 +32,7 @@ for (const [path, entry] of Object.entries(lock.packages)) {
   }
 }
 
-/** Whether a package that `path` asks for stands in a node_modules folder at or above it. */
+/** Whether a package that `path` requires is in a node_modules folder at or above it. */
 function isLocked(path, name) {
   for (let at = path; ; at = at.slice(0, Math.max(0, at.lastIndexOf('node_modules/') - 1))) {
     if (lock.packages[`${at === '' ? '' : `${at}/`}node_modules/${name}`] !== undefined) return true;

@@ -1,13 +1,19 @@
-// What `npm start` and `npm test` need before they run: dependencies and the bundles in dist/. Does nothing when both are
-// as new as what they are made from. Uses nothing but Node, because it runs before anything is installed.
+// node scripts/prepare.mjs [start|test|check]: dependencies, and (not for `check`) the bundles in dist/. Does nothing when both
+// are as new as what they are made from. `start`, the default, installs what the product and its build need; `test` and `check`
+// also install what only tests need: three times as many packages, of which two (cpu-features and ssh2) are compiled by a plain
+// `npm ci`. Uses nothing but Node, because it runs before anything is installed.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, realpathSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const NODE_MIN = [20, 19];
+// As an import of `scripts/weir.mjs` the arguments are those of `weir`.
+const isProgram = realpathSync(process.argv[1]) === fileURLToPath(import.meta.url);
+const purpose = (isProgram ? process.argv[2] : undefined) ?? 'start';
+if (!['start', 'test', 'check'].includes(purpose)) fail(`prepare.mjs prepares start, test or check, not ${purpose}`);
 
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
 if (major < NODE_MIN[0] || (major === NODE_MIN[0] && minor < NODE_MIN[1])) {
@@ -16,13 +22,18 @@ if (major < NODE_MIN[0] || (major === NODE_MIN[0] && minor < NODE_MIN[1])) {
 
 if (!isInstalled()) {
   console.error('weir: installing dependencies (once)');
-  run('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund']);
+  run('npm', ['ci', ...(purpose === 'start' ? ['--omit=dev'] : []), '--ignore-scripts', '--no-audit', '--no-fund']);
 }
-once('dist/.weir-built', fingerprintTimes(['packages', 'services', 'schemas', 'scripts', 'package-lock.json']), () => {
-  run(process.execPath, ['scripts/build.mjs']);
-});
+if (purpose !== 'check')
+  once(
+    'dist/.weir-built',
+    fingerprintTimes(['packages', 'services', 'schemas', 'scripts', 'package-lock.json']),
+    () => {
+      run(process.execPath, ['scripts/build.mjs']);
+    },
+  );
 
-/** Runs `make` unless `stamp` says that it was done for this fingerprint. */
+/** Runs `make` unless `stamp` contains this fingerprint. */
 function once(stamp, fingerprint, make) {
   if (readOrEmpty(stamp) === fingerprint) return;
   make();
@@ -32,7 +43,7 @@ function once(stamp, fingerprint, make) {
 }
 
 function run(command, args) {
-  // Standard output belongs to what runs after this (`weir … --json`).
+  // Standard output is for the program that runs afterwards (`weir … --json`).
   const { status } = spawnSync(command, args, {
     cwd: root,
     stdio: ['ignore', 2, 2],
@@ -41,19 +52,22 @@ function run(command, args) {
   if (status !== 0) fail(`\`${command} ${args.join(' ')}\` failed; nothing was started.`);
 }
 
-/** Whether node_modules holds what the lock file names, by npm's own note of what it installed. */
+/** Whether node_modules holds what the lock file names for this purpose, by npm's own note of what it installed. */
 function isInstalled() {
   const installed = readOrEmpty('node_modules/.package-lock.json');
   if (installed === '') return false;
   const has = JSON.parse(installed).packages;
   const wants = JSON.parse(readOrEmpty('package-lock.json')).packages;
   return Object.entries(wants).every(
-    ([path, { version, optional }]) =>
-      optional || !path.includes('node_modules/') || (path in has && has[path].version === version),
+    ([path, { version, optional, dev, devOptional }]) =>
+      optional ||
+      (purpose === 'start' && (dev || devOptional)) ||
+      !path.includes('node_modules/') ||
+      (path in has && has[path].version === version),
   );
 }
 
-/** Names, sizes and times of all files below: a hundred times cheaper than their contents, and it notices every edit. */
+/** Names, sizes and times of all files in a folder: a hundred times cheaper than their contents, and enough to detect every edit. */
 function fingerprintTimes(paths) {
   const hash = createHash('sha256');
   const visit = (path) => {

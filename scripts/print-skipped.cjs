@@ -1,4 +1,4 @@
-/** Says at the end of a run which suites were skipped, and why: their titles name the reason. A reporter of Jest. */
+/** Jest reporter: prints at the end of a run which suites were skipped, and why. Their titles contain the reason. */
 module.exports = class PrintSkipped {
   onRunComplete(_, { testResults }) {
     const lines = new Set();

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// The `weir` command of a checkout: installs and builds when it has to, then runs it.
+// The `weir` command in a checkout: installs and builds if necessary, then runs the command.
 import './prepare.mjs';
 
 await import('../dist/weir.js');

@@ -1,6 +1,6 @@
-// Gives each role's user what infra/kafka/acls.json names, and nothing else. Run as a user who may alter ACLs:
+// Gives the user of each role the ACLs of infra/kafka/acls.json. Run it as a user that can alter ACLs:
 //   KAFKA_BROKERS=… KAFKA_SASL_USERNAME=… KAFKA_SASL_PASSWORD=… node infra/kafka/apply-acls.mjs
-// Doing it again changes nothing. It takes nothing away: `kafka-acls.sh --remove` does.
+// It is idempotent. It removes no ACLs; use `kafka-acls.sh --remove` for that.
 import { readFileSync } from 'node:fs';
 import kafkajs from 'kafkajs';
 
@@ -9,7 +9,7 @@ const env = process.env;
 const acls = JSON.parse(readFileSync(new URL('./acls.json', import.meta.url), 'utf8'));
 const prefix = env.KAFKA_TOPIC_PREFIX ?? '';
 
-/** A group's name on the broker ends in its topic: packages/adapters/src/kafka-event-log.ts. */
+/** The name of a group on the broker ends with its topic: packages/adapters/src/kafka/kafka-event-log.ts. */
 const resourceOf = ({ topic, group, of }) =>
   group === undefined
     ? { resourceType: AclResourceTypes.TOPIC, resourceName: prefix + topic }

@@ -7,7 +7,7 @@ import { ROOT } from './layout.mjs';
 const MARK = 'clickhouse-server.mjs';
 const PACKAGE = join(ROOT, 'packages/embedded-clickhouse/src');
 
-/** The embedded ClickHouse's HTTP interface, as a process of its own. */
+/** The HTTP interface of the embedded ClickHouse, as a separate process. */
 export const clickhouse = {
   name: 'clickhouse',
   variable: 'CLICKHOUSE_URL',
@@ -27,7 +27,7 @@ export const clickhouse = {
         program,
         join(dir, 'data'),
         join(dir, 'url'),
-        join(PACKAGE, 'server.ts'),
+        join(PACKAGE, 'clickhouse-server.ts'),
         String(await portOf(dir)),
       ];
       startDaemon(dir, process.execPath, args);

@@ -25,14 +25,14 @@ export function livePid(dir, mark) {
 function isAlive(pid, mark) {
   try {
     process.kill(pid, 0);
-    // A zombie's command line is empty: it is dead, only nobody has waited for it.
+    // The command line of a zombie process is empty: it is dead, but its parent has not waited for it.
     return !existsSync('/proc') || readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(mark);
   } catch {
     return false;
   }
 }
 
-/** Ends the process: politely, after `politeMs` by force. Resolves when it is dead: a dying broker still accepts records. */
+/** Ends the process with SIGTERM, and after `politeMs` with SIGKILL. Resolves when it is dead: a broker that shuts down still accepts records. */
 export async function stopDaemon(dir, mark, politeMs = 15_000) {
   const pid = livePid(dir, mark);
   if (pid !== undefined) {
@@ -53,7 +53,7 @@ export async function until(probe, withinMs) {
   return false;
 }
 
-/** The port that `<dir>/port` names, so that an address survives restarts; a free one where it names none. */
+/** The port in `<dir>/port`, so that the address stays the same after a restart. Without that file, a free port. */
 export async function portOf(dir, name = 'port') {
   const file = join(dir, name);
   if (existsSync(file)) return Number(readFileSync(file, 'utf8'));
@@ -63,7 +63,7 @@ export async function portOf(dir, name = 'port') {
   return port;
 }
 
-/** Of those that no client and no listener on port 0 is given, so that it is still free after a restart (packages/testkit has the same). */
+/** A port outside of the ephemeral range, so that it is still free after a restart (as in packages/testkit). */
 async function freePort() {
   for (;;) {
     const port = 11_000 + Math.floor(Math.random() * 21_000);
@@ -79,7 +79,7 @@ function isFree(port) {
   });
 }
 
-/** Sends `text`, resolves with the first bytes of the answer, or with nothing. */
+/** Sends `text` and resolves with the first bytes of the answer, or with undefined. */
 export function ask(port, text) {
   return new Promise((resolve) => {
     const socket = connect(port, '127.0.0.1');

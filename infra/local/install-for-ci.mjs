@@ -1,10 +1,18 @@
 import { installChromium } from './install-chromium.mjs';
 import { installEngines } from './install-engines.mjs';
+import { installLanguages } from './install-languages.mjs';
 import { kafka } from './kafka.mjs';
 import { redis } from './redis.mjs';
 
-/** Jest's global set-up: with CI=true installs all that is missing, once and before any worker, as apt and Maven stand in each other's way. */
+/** Jest's global setup: with CI=true installs what is missing, once, before any worker starts: apt and Maven cannot run concurrently. */
 export default function installForCi() {
   if (process.env.CI !== 'true') return;
-  for (const install of [() => kafka.install(), () => redis.install(), installChromium, installEngines]) install();
+  for (const install of [
+    () => kafka.install(),
+    () => redis.install(),
+    installChromium,
+    installEngines,
+    installLanguages,
+  ])
+    install();
 }

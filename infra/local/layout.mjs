@@ -1,11 +1,11 @@
 import { resolve } from 'node:path';
 
 export const ROOT = resolve(import.meta.dirname, '../..');
-/** Downloaded once, shared by every instance. */
+/** Downloaded once and shared by all instances. */
 export const KAFKA_JARS = resolve(ROOT, '.cache/services/kafka-4.3.1');
 export const DEFAULT_DIR = resolve(ROOT, '.cache/services/run');
 
-/** Standard output belongs to the `export` lines alone. */
+/** Standard output contains only the `export` lines. */
 export function say(text) {
   process.stderr.write(`${text}\n`);
 }

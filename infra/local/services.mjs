@@ -46,7 +46,7 @@ async function down() {
   if (existsSync(base) && readdirSync(base).length === 0) rmSync(base, { recursive: true });
 }
 
-/** Exit code 1 when one of them is down. */
+/** Exit code 1 if a service is down. */
 async function status() {
   for (const service of services) {
     const address = await service.status(dirOf(service));
@@ -55,7 +55,7 @@ async function status() {
   }
 }
 
-/** Exit code 1 when something would have to be installed first. */
+/** Exit code 1 if something must be installed first. */
 async function check() {
   const missing = services.flatMap((service) => service.missing());
   for (const line of missing) say(line);

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Starts Redis with users.acl, in which the password of `weir` is the hash of $REDIS_PASSWORD. Further arguments go to redis-server.
+# Starts Redis with users.acl and the hash of $REDIS_PASSWORD as the password of `weir`. Passes further arguments to redis-server.
 set -eu
 here=$(dirname "$0")
 : "${REDIS_PASSWORD:?set REDIS_PASSWORD}"

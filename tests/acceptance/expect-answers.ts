@@ -10,17 +10,17 @@ export function expectJson(answer: HttpAnswer, status: number, body: unknown): v
   expect(answer.headers['content-type']).toMatch(/^application\/json/);
 }
 
-/** The envelope of /api/v1/events and of the admin API (api.md 7.1). */
+/** The envelope of /api/v1/events and of the admin API (docs/api.md, Answers). */
 export function expectEnvelope(answer: HttpAnswer, status: number, message: RegExp = /./): void {
   expectJson(answer, status, { status: 'error', error: { code: status, message: expect.stringMatching(message) } });
 }
 
-/** The error body of /api/identify (api.md 7.2). */
+/** The error body of /api/identify (docs/api.md, Answers). */
 export function expectIdentifyError(answer: HttpAnswer, status: number, message: RegExp = /./): void {
   expectJson(answer, status, { error: expect.stringMatching(message) });
 }
 
-/** A status code only (api.md 7.3). */
+/** A status code only (docs/api.md, Answers). */
 export function expectNoBody(answer: HttpAnswer, status: number): void {
   expect({ status: answer.status, body: answer.text }).toEqual({ status, body: '' });
   expect(answer.headers['content-length'] ?? '0').toBe('0');

@@ -5,7 +5,7 @@ export interface Block {
   readonly bits: string;
   readonly first: bigint;
   readonly last: bigint;
-  /** Nobody has the address before it. */
+  /** The address before it is not assigned. */
   readonly gapBefore: boolean;
 }
 

@@ -51,7 +51,7 @@ export function visits(): AgentSet {
   return { name: 'user-agents', licence: 'BSD-2-Clause', cases: once(cases) };
 }
 
-/** A Linux that says iPhone is a program that pretends, and what it really runs on nobody knows. */
+/** A user agent that says both Linux and iPhone belongs to a program that pretends; its real system is unknown. */
 function platformLabel({ platform, userAgent }: Visit): string | undefined {
   if (/^iP/.test(platform)) return 'iOS';
   if (platform === 'MacIntel') return 'macOS';

@@ -1,4 +1,4 @@
-import { judgeBot } from '@weir/enricher/judge-bot';
+import { judgeBot } from '@weir/enricher/user-agent/judge-bot';
 import { type AgentSet, crawlers, desktops, parserTests, visits, woothee, wootheeCrawlers } from './agent-sets.ts';
 import { commonest } from './commonest.ts';
 import { MAINSTREAM } from './mainstream.ts';

@@ -1,9 +1,9 @@
-import { createSources } from '@weir/domain/source';
-import { publicSuffixOf } from '@weir/enricher/host-domain';
-import { createPageUrls } from '@weir/enricher/page-url';
-import { createReferrers } from '@weir/enricher/referrer';
-import { loadSourceLists } from '@weir/enricher/source-lists';
-import { attribute } from '@weir/enricher/traffic';
+import { createSources } from '@weir/domain/acquisition/source';
+import { attribute } from '@weir/enricher/acquisition/classify-traffic';
+import { publicSuffixOf } from '@weir/enricher/acquisition/host-domain';
+import { createPageUrls } from '@weir/enricher/acquisition/page-url';
+import { createReferrers } from '@weir/enricher/acquisition/referrer';
+import { loadSourceLists } from '@weir/enricher/acquisition/source-lists';
 import { type Section, table } from './section.ts';
 
 interface Rule {
@@ -115,6 +115,16 @@ const RULES: readonly Rule[] = [
     query: 'utm_source=news&utm_medium=e_mail',
   },
   { channel: 'Email', rule: "(not GA4's) Source is a mail service", query: '', referrer: 'https://mail.google.com/' },
+  {
+    channel: 'Paid Social',
+    rule: "(not GA4's) Source names paid traffic and there is no medium",
+    query: 'utm_source=facebook-ads',
+  },
+  {
+    channel: 'Paid Search',
+    rule: "(not GA4's) Source names paid traffic and there is no medium",
+    query: 'utm_source=adwords',
+  },
   { channel: 'Affiliates', rule: 'Medium = affiliate', query: 'utm_source=partner&utm_medium=affiliate' },
   { channel: 'Audio', rule: 'Medium exactly matches audio', query: 'utm_source=podcast&utm_medium=audio' },
   { channel: 'SMS', rule: 'Source exactly matches sms', query: 'utm_source=sms' },
@@ -137,7 +147,7 @@ const RULES: readonly Rule[] = [
   { channel: 'Unassigned', rule: 'no other rule matches', query: 'utm_source=news&utm_medium=banana' },
 ];
 
-/** Issue 5, Must show 1: "channels one case per GA4 rule". */
+/** "channels one case per GA4 rule". */
 export function channels(): Section {
   const lists = createSources(loadSourceLists(), publicSuffixOf);
   const pageUrl = createPageUrls();
@@ -157,8 +167,9 @@ export function channels(): Section {
   return {
     title: 'Channels',
     markdown: [
-      "The rules are those of Google's page on the default channel group (support.google.com/analytics/answer/9756891), in its",
-      'order. Where Google asks its Ads account (networks, campaign types), a click ID stands in: gclid is google / cpc.',
+      "The rules and their order are those of Google's page on the default channel group (support.google.com/analytics/answer/9756891).",
+      'Google reads networks and campaign types from its Ads account. Weir uses the click ID instead: a visit with a gclid has the',
+      'source google and the medium cpc.',
       '',
       table(['channel', "GA4's rule", 'visit', 'told'], rows),
     ].join('\n'),

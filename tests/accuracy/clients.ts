@@ -1,4 +1,4 @@
-import { createAgents } from '@weir/enricher/agent-names';
+import { createUserAgents } from '@weir/enricher/user-agent/user-agent-columns';
 import { type AgentCase, type AgentSet, desktops, parserTests, uapTests, visits, woothee } from './agent-sets.ts';
 import { commonest, type Miss } from './commonest.ts';
 import { type Kind, MAINSTREAM } from './mainstream.ts';
@@ -55,7 +55,7 @@ export function clients(): Section {
         '',
         commonest(scores.filter((found) => found.kind === kind).flatMap(({ misses }) => misses)),
         '',
-        `Left out of ${kind}: ${leftOutNames(sets, kind)}.`,
+        `Left out of ${kind}, because they are not mainstream (name and number of cases): ${leftOutNames(sets, kind)}.`,
         '',
       ]),
     ].join('\n'),
@@ -80,7 +80,7 @@ function target(kind: Kind, scores: readonly Score[]): Target {
 }
 
 function score(set: AgentSet, kind: Kind): Score {
-  const agents = createAgents();
+  const agents = createUserAgents();
   const tally = { mainstream: 0, right: 0, leftOut: 0, leftOutRight: 0 };
   const misses: Miss[] = [];
   for (const found of set.cases) {
@@ -98,10 +98,10 @@ function score(set: AgentSet, kind: Kind): Score {
   return { set, kind, ...tally, misses };
 }
 
-function givenBy(agents: ReturnType<typeof createAgents>, found: AgentCase, kind: Kind): string {
+function givenBy(agents: ReturnType<typeof createUserAgents>, found: AgentCase, kind: Kind): string {
   const { screenWidth = 0, screenHeight = 0 } = found;
-  const { client } = agents.names(found.userAgent, undefined, { screenWidth, screenHeight });
-  return kind === 'device' ? client.deviceType : client[kind];
+  const { parsed } = agents.columns(found.userAgent, undefined, { screenWidth, screenHeight });
+  return kind === 'device' ? parsed.deviceType : parsed[kind];
 }
 
 function leftOutNames(sets: readonly AgentSet[], kind: Kind): string {

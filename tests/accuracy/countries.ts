@@ -8,7 +8,7 @@ import {
   IPV4_IN_IPV6,
   type MmdbContent,
   type MmdbValue,
-} from '../../services/enricher/test/mmdb-builder.ts';
+} from '../../services/enricher/test/geo/mmdb-builder.ts';
 import { addressText, type Block, blocksOf } from './address-blocks.ts';
 import { type Section, table } from './section.ts';
 

@@ -1,4 +1,4 @@
-import { browserName, deviceType, systemFamily } from '@weir/enricher/client-names';
+import { browserName, deviceType, systemFamily } from '@weir/enricher/user-agent/browser-and-os-names';
 
 /** What the sets call things, in our words. `UNKNOWN` and the like: the set doesn't say. */
 const NOTHING = /^(?:unknown|undefined|other|misc|)$/i;

@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import { createSources } from '@weir/domain/source';
-import { NO_TAGS } from '@weir/enricher/hit';
-import { publicSuffixOf } from '@weir/enricher/host-domain';
-import { createReferrers } from '@weir/enricher/referrer';
-import { loadSourceLists } from '@weir/enricher/source-lists';
-import { attribute } from '@weir/enricher/traffic';
+import { NO_CAMPAIGN_TAGS } from '@weir/domain/acquisition/campaign-tags';
+import { createSources } from '@weir/domain/acquisition/source';
+import { attribute } from '@weir/enricher/acquisition/classify-traffic';
+import { publicSuffixOf } from '@weir/enricher/acquisition/host-domain';
+import { createReferrers } from '@weir/enricher/acquisition/referrer';
+import { loadSourceLists } from '@weir/enricher/acquisition/source-lists';
 import { registry } from 'social-link-parser';
 import { percent, type Section, table } from './section.ts';
 
@@ -82,14 +82,14 @@ function cases(): readonly Case[] {
 
 const MISSES_SHOWN_MAX = 12;
 
-/** Issue 5, Must show 1: "search and social referrers ≥ 95 %". */
+/** "search and social referrers ≥ 95 %". */
 export function sources(): Section {
   const lists = createSources(loadSourceLists(), publicSuffixOf);
   const referrerOf = createReferrers(lists);
   const channelOf = (url: string): string => {
     const referrer = referrerOf(url);
     const origin = referrer.hostname === '' ? undefined : referrer;
-    return attribute({ tags: NO_TAGS, clickId: undefined, referrer: origin }, lists).channel;
+    return attribute({ tags: NO_CAMPAIGN_TAGS, clickId: undefined, referrer: origin }, lists).channel;
   };
   const measured = cases().map((one) => {
     const missed = one.urls.filter((url) => !one.channels.includes(channelOf(url)));

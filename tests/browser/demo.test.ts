@@ -68,7 +68,7 @@ describeBrowser('the demo site and the example page, by their rows', () => {
     const ended_at = times.at(-1) as string;
     expect(toMs(started_at)).toBeGreaterThanOrEqual(before);
     expect(toMs(ended_at)).toBeLessThanOrEqual(Date.now());
-    // spec/tables.md: sessions, every column.
+    // docs/tables.md: sessions, every column.
     expect(await browser.rows('demo', 1, '*', 'sessions')).toEqual([
       {
         site_id: 'demo',

@@ -167,7 +167,7 @@ describeBrowser('options and wishes in Chromium, by the rows', () => {
     ]);
   });
 
-  test('the time on an excluded page is nobody’s engagement', async () => {
+  test('the time on an excluded page counts for no page', async () => {
     const siteId = await browser.openSite('data-engagement data-exclude="/admin*"');
     const page = await (await browser.context()).newPage();
     await page.goto(`${browser.site.url}/admin`);
@@ -183,7 +183,7 @@ describeBrowser('options and wishes in Chromium, by the rows', () => {
     ]);
   });
 
-  test('engagement is told when a page ends, of the page that ended', async () => {
+  test('engagement is sent when a page ends, for the page that ended', async () => {
     const siteId = await browser.openSite('data-engagement', '<div style="height: 4000px">tall</div>');
     const page = await (await browser.context({ viewport: { width: 800, height: 1000 } })).newPage();
     await page.goto(`${browser.site.url}/a`);

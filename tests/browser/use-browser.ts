@@ -31,7 +31,7 @@ export interface TestBrowser {
   context(options?: BrowserContextOptions): Promise<BrowserContext>;
   /** Makes a Weir site, and serves pages with its tag. */
   openSite(attributes?: string, body?: string, headers?: Readonly<Record<string, string>>): Promise<string>;
-  /** A Chromium that nobody drives, on a page. */
+  /** Opens a page in a separate Chromium, without Playwright. */
   spawnChromium(url: string): { close(): Promise<void> };
   tag(siteId: string, attributes?: string): string;
   /** The site's rows in order, once there are `count` and nothing is on its way any more. */

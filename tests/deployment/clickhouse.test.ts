@@ -1,11 +1,15 @@
+import { readdirSync, readFileSync } from 'node:fs';
 import { type ClickHouseClient, ClickHouseLogLevel, createClient } from '@clickhouse/client';
 import {
   USER_QUERY_MEMORY_BYTES_MAX,
   USER_QUERY_RESULT_BYTES_MAX,
   USER_QUERY_ROWS_MAX,
   USER_QUERY_SECONDS_MAX,
-} from '@weir/adapters/clickhouse-user-query';
-import { type ClickhouseUnderTest, openClickhouseUnderTest } from '../../packages/adapters/test/clickhouse-harness.ts';
+} from '@weir/adapters/clickhouse/check-user-query';
+import {
+  type ClickhouseUnderTest,
+  openClickhouseUnderTest,
+} from '../../packages/adapters/test/clickhouse/clickhouse-harness.ts';
 import { readSources, readYaml } from './read-files.ts';
 
 type Settings = Record<string, unknown>;
@@ -90,5 +94,20 @@ describe('as the engine of the tests understands it', () => {
   test('the writer may make each kind of thing that the migrations make', () => {
     const granted = (users.weir?.grants.query ?? []).join('\n');
     for (const kind of ['DATABASE', 'TABLE', 'VIEW', 'DICTIONARY']) expect(granted).toContain(`CREATE ${kind}`);
+  });
+
+  test('the writer may replace, drop and alter what the migrations do', () => {
+    const granted = (users.weir?.grants.query ?? []).join('\n');
+    const sql = readdirSync('schemas/clickhouse')
+      .filter((name) => name.endsWith('.sql'))
+      .map((name) => readFileSync(`schemas/clickhouse/${name}`, 'utf8'))
+      .join('\n');
+    expect(sql).toMatch(/^CREATE OR REPLACE VIEW/m);
+    expect(granted).toContain('DROP VIEW ON weir.*');
+    const changed = [...sql.matchAll(/^(DROP TABLE IF EXISTS|ALTER TABLE) (\w+)/gm)];
+    expect(changed.length).toBeGreaterThan(0);
+    for (const [, statement, table] of changed) {
+      expect(granted).toMatch(new RegExp(`GRANT ${statement?.split(' ')[0]} .* ON weir\\.${table}$`, 'm'));
+    }
   });
 });

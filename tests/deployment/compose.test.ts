@@ -93,7 +93,7 @@ test('the broker’s settings fit topics.json as far as one broker can', () => {
     'auto.create.topics.enable': 'false',
     'unclean.leader.election.enable': 'false',
     'authorizer.class.name': 'org.apache.kafka.metadata.authorizer.StandardAuthorizer',
-    // Its own disk is all that holds a record.
+    // The disk of this broker has the only copy of a record, so each record is flushed before it is acknowledged.
     'log.flush.interval.messages': '1',
   });
   for (const [name, { config }] of Object.entries(topics.topics)) {

@@ -17,7 +17,7 @@ test('the Dockerfile is one', () => {
   expect(validate(text).map(({ message }) => message)).toEqual([]);
 });
 
-test('the image runs as nobody in particular, on the current LTS of Node, and says how it is', () => {
+test('the image runs as an unprivileged user, on the current LTS of Node, with a health check', () => {
   expect(instructions).toContain('ARG NODE_VERSION=24');
   expect(runtime).toContain('USER 1000:1000');
   expect(runtime.filter((line) => line.startsWith('HEALTHCHECK'))).toHaveLength(1);

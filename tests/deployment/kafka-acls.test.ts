@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
-import { type KafkaEventLog, openKafkaEventLog } from '@weir/adapters/kafka-event-log';
-import type { TopicsSpec } from '@weir/adapters/kafka-topics';
-import { openLogRegistry } from '@weir/adapters/log-registry';
+import { type KafkaEventLog, openKafkaEventLog } from '@weir/adapters/kafka/kafka-event-log';
+import type { TopicsSpec } from '@weir/adapters/kafka/kafka-topics';
+import { openLogRegistry } from '@weir/adapters/registry/log-registry';
 import {
   GROUP_ENRICHER,
   GROUP_WRITER,
@@ -10,7 +10,7 @@ import {
   TABLE_SALTS,
   TOPIC_ENRICHED,
   TOPIC_RAW,
-} from '@weir/domain/topics';
+} from '@weir/domain/records/topics';
 import { createLogger } from '@weir/runtime/logger';
 import { eventually } from '@weir/testkit/eventually';
 import { localProblem } from '@weir/testkit/live-local';

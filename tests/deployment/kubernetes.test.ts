@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import { openApiDocument } from '@weir/gateway/openapi/document';
-import { createSnippetRoutes } from '@weir/gateway/snippet-routes';
+import { createSnippetRoutes } from '@weir/gateway/http/snippet-routes';
+import { gatewayOpenApi } from '@weir/gateway/openapi/gateway-openapi';
 import { ROLES } from './compose.ts';
 import { buildKustomization, type Manifest } from './kustomize.ts';
 import { modelModule, typeProblems } from './manifest-types.ts';
@@ -198,7 +198,7 @@ test('the ingress leads to every public endpoint and every form of the snippet, 
   const paths = rules.flatMap(({ http }) => http.paths);
   expect(paths.filter(({ pathType }) => pathType !== 'Exact')).toEqual([]);
 
-  const operations = openApiDocument([]).paths as Record<string, Record<string, { readonly tags?: readonly string[] }>>;
+  const operations = gatewayOpenApi([]).paths as Record<string, Record<string, { readonly tags?: readonly string[] }>>;
   const ingestion = Object.keys(operations).filter((path) =>
     Object.values(operations[path] ?? {}).some(({ tags }) => tags?.includes('ingestion')),
   );

@@ -43,6 +43,7 @@ test.each(expressions)('%s asks for what Weir counts', (_title, expr) => {
     'status',
     'outcome',
     'call',
+    'disk',
     'engine',
     'le',
     'instance',

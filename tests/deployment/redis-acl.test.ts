@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { openRedisRateLimiter } from '@weir/adapters/redis-rate-limiter';
-import { openRedisStateStore } from '@weir/adapters/redis-state-store';
+import { openRedisRateLimiter } from '@weir/adapters/redis/redis-rate-limiter';
+import { openRedisStateStore } from '@weir/adapters/redis/redis-state-store';
 import { createLogger } from '@weir/runtime/logger';
 import { eventually } from '@weir/testkit/eventually';
 import { describeLive } from '@weir/testkit/live-ports';
@@ -75,16 +75,19 @@ describeLive('redis', (address) =>
       expect(await store.claimKeys([claim])).toEqual(['claimed']);
       await store.confirmKeys([claim]);
       await store.releaseKeys([claim]);
-      const holder = { siteId: 's', key: claim.key, holder: 'h', receivedAt: Date.now() };
-      expect(await store.holdFirst([holder], 60_000)).toEqual([holder]);
+      const holder = { siteId: 's', key: claim.key, recordId: 'h', receivedAt: Date.now() };
       const partition = { logId: randomUUID(), partition: 0 };
-      await store.writeFold(partition, { from: 0, to: 7 }, [{ key: 'k', value: 'v', ttlMs: 60_000 }]);
-      await store.writeFold(partition, { from: 0, to: 8 }, [{ key: 'k', value: undefined, ttlMs: 0 }]);
-      expect(await store.readFold(partition, ['k'])).toEqual({ appliedTo: 8, values: [undefined] });
+      const { id: epoch } = await store.readEpoch(partition.logId, 1);
+      expect(await store.checkIn(epoch, partition)).toBe(true);
+      expect(await store.insertFirstSeen(epoch, [holder], 60_000)).toEqual([holder]);
+      expect(await store.overwriteFirstSeen(epoch, [holder], 60_000)).toBe(true);
+      await store.writeState(epoch, partition, { from: 0, to: 7 }, [{ key: 'k', value: 'v', ttlMs: 60_000 }]);
+      await store.writeState(epoch, partition, { from: 0, to: 8 }, [{ key: 'k', value: undefined, ttlMs: 0 }]);
+      expect(await store.readState(epoch, partition, ['k'])).toEqual({ appliedTo: 8, values: [undefined] });
       expect(await store.drift()).toEqual([]);
       await store.close();
 
-      const limiter = openRedisRateLimiter({ url, clock: Date.now, logger });
+      const limiter = openRedisRateLimiter({ url, clock: Date.now, logger, salt: () => 'salt' });
       const key = randomUUID();
       await eventually('counted in Redis', async () => {
         await limiter.take('events', key, 1_000_000);

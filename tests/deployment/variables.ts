@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { ROOT, readText } from './read-files.ts';
 
-const FOLDER = 'packages/runtime/src';
+const FOLDER = 'packages/runtime/src/config';
 
 /** The environment variables that Weir's configuration reads. */
 export function knownVariables(): ReadonlySet<string> {

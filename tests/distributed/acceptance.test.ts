@@ -9,18 +9,19 @@ import { describeDistributed } from './deployment.ts';
 
 /** Groups of tests that start a process of their own to look at its start, its settings or its data folder. */
 const NOT_OF_A_DEPLOYMENT = [
-  ['decisions: the first npm start', 'it is about an empty data folder; here nothing lives in one'],
-  ['decisions: a wrong setting stops the start', 'it starts a process for each wrong setting'],
-  ['decisions: WEIR_DATA_DIR', 'it is about two processes on one data folder'],
-  ['decisions: LOG_LEVEL: "JSON logs', 'it starts a process with that setting, to read all that it prints'],
-  ['decisions: SIGTERM drains', 'it starts a process of its own by npm'],
-  ['decisions: so on the dashboard', 'control serves it, and the suite asks the gateways'],
+  ['the first npm start', 'it is about an empty data folder; here nothing lives in one'],
+  ['a wrong setting stops the start', 'it starts a process for each wrong setting'],
+  ['WEIR_DATA_DIR', 'it is about two processes on one data folder'],
+  ['LOG_LEVEL: "JSON logs', 'it starts a process with that setting, to read all that it prints'],
+  ['on disk the client IP', 'it reads the files of the data folder of its own process'],
+  ['SIGTERM drains', 'it starts a process of its own by npm'],
+  ['so on the dashboard', 'control serves it, and the suite asks the gateways'],
   ['after a restart', 'gateways.test.ts restarts every role of a deployment'],
   [
-    '8.1 rate limits (defaults)',
+    'rate limits (defaults)',
     'the deployment has other limits; gateways.test.ts has the default ones over two gateways',
   ],
-  ['decisions: each can be changed by configuration', 'it starts a process with other limits'],
+  ['each can be changed by configuration', 'it starts a process with other limits'],
   ['a CDN whose header is named by CLIENT_IP_HEADER', 'it starts a process with that setting'],
 ] as const;
 

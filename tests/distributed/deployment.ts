@@ -47,7 +47,7 @@ async function startDeployment(env: Readonly<Record<string, string>> = {}): Prom
     if (failures.length > 0) throw failures[0];
   };
   try {
-    // All at once, on a log and tables that nobody has made yet.
+    // All at the same time: the topics and tables do not exist yet.
     const roles = (['gateway', 'enricher', 'writer'] as const).flatMap((role) => Array<RoleName>(PER_ROLE).fill(role));
     const [control, ...others] = (await startAll(['control', ...roles])) as [WeirProcess, ...WeirProcess[]];
     const gateways = others.slice(0, PER_ROLE);

@@ -1,6 +1,6 @@
 import { execFile, spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { cpSync, existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { eventually } from '@weir/testkit/eventually';
@@ -14,6 +14,8 @@ type ServiceName = 'kafka' | 'redis' | 'clickhouse';
 /** One real service on loopback, to be broken. Its address outlives its process. */
 interface Service {
   readonly address: string;
+  /** All that it stores, and its log. */
+  readonly folder: string;
   signal(signal: 'SIGSTOP' | 'SIGCONT'): void;
   /** Resolves when the process is dead: a dying broker still accepts records. */
   kill9(): Promise<void>;
@@ -21,6 +23,8 @@ interface Service {
   up(): Promise<void>;
   /** Throws away what it had stored; only while it is down. */
   wipe(): void;
+  /** Copies what it has stored; the function puts that copy in place of what is there then. Both only while it is down. */
+  copy(): () => void;
 }
 
 export interface Services extends Readonly<Record<ServiceName, Service>> {
@@ -59,8 +63,12 @@ const KEPT = ['port', 'controller-port', 'log'];
 function openService(name: ServiceName, address: string, dir: string): Service {
   const folder = join(dir, name);
   const pid = (): number => Number(readFileSync(join(folder, 'pid'), 'utf8'));
+  const wipe = (): void => {
+    for (const entry of storedIn(folder)) rmSync(join(folder, entry), { recursive: true });
+  };
   return {
     address,
+    folder,
     signal: (signal) => void process.kill(pid(), signal),
     async kill9() {
       const dying = pid();
@@ -71,15 +79,22 @@ function openService(name: ServiceName, address: string, dir: string): Service {
       const { stdout } = await run(process.execPath, [PROGRAM, 'up', '--only', name, '--dir', dir]);
       if (!stdout.trimEnd().endsWith(`=${address}`)) throw new Error(`${name} came back somewhere else`);
     },
-    wipe() {
-      for (const entry of readdirSync(folder)) {
-        if (!KEPT.includes(entry)) rmSync(join(folder, entry), { recursive: true });
-      }
+    wipe,
+    copy() {
+      const kept = join(dir, `${name}-copy-${randomUUID().slice(0, 8)}`);
+      for (const entry of storedIn(folder)) cpSync(join(folder, entry), join(kept, entry), { recursive: true });
+      return () => {
+        wipe();
+        for (const entry of readdirSync(kept)) cpSync(join(kept, entry), join(folder, entry), { recursive: true });
+      };
     },
   };
 }
 
-/** A zombie is dead, only nobody has waited for it; its command line is empty. */
+const storedIn = (folder: string): readonly string[] =>
+  readdirSync(folder).filter((entry) => !KEPT.includes(entry) && entry !== 'pid');
+
+/** A zombie has ended, but its parent has not waited for it; its command line is empty. */
 function isDead(pid: number): boolean {
   return !existsSync(`/proc/${pid}/cmdline`) || readFileSync(`/proc/${pid}/cmdline`, 'utf8') === '';
 }

@@ -1,6 +1,7 @@
 /**
- * A cache of at most `2 * entriesMax` values in two generations: when the young one is full it becomes the old one, and what
- * is asked for again moves back. About what an LRU keeps, for the price of a Map look-up. Values are never `undefined`.
+ * A cache of at most `2 * entriesMax` values in two generations. When the young generation is full, it replaces the old one; a
+ * value that is read from the old generation moves to the young one. It keeps about the same values as an LRU cache, at the cost of
+ * a Map lookup. Values are never `undefined`.
  */
 export class BoundedCache<Value> {
   readonly #entriesMax: number;

@@ -1,36 +1,39 @@
 /**
- * The catalogue of everything that can break outside Weir's own code. Adapters translate their library's errors to one of
- * these at their border; no one above an adapter sees a library's error.
+ * The codes of all failures outside Weir's own code. Adapters translate the errors of their libraries to one of these codes; code
+ * outside the adapters never sees an error of a library.
  */
 export type DependencyErrorCode =
-  /** The event log can't be read or written now. What was being appended is known not to be in it. */
+  /** The event log cannot be read or written now. The records of the failed append are certainly not in it. */
   | 'event_log_unavailable'
-  /** The event log is there and won't have this process: a wrong password, an unknown certificate, a rule that is missing. */
+  /** The event log answers but refuses this process: a wrong password, an unknown certificate, a missing ACL. */
   | 'event_log_refused'
-  /** The event log holds something that Weir's own rules exclude: a gap, a lost partition, wrong topic settings. */
+  /** The event log violates a rule that Weir needs: it has a gap, a partition is missing, or a topic has wrong settings. */
   | 'event_log_damaged'
-  /** The consumer lost its partition to another one: stop work on it, commit nothing. */
+  /** The partition was revoked and assigned to another consumer: stop working on it, and do not commit. */
   | 'partition_lost'
   | 'state_store_unavailable'
-  /** ClickHouse can't be reached, is overloaded or timed out: the same insert with the same token can be repeated. */
+  /** ClickHouse cannot be reached, is overloaded or timed out. The same insert with the same token can be repeated. */
   | 'analytics_unavailable'
-  /** ClickHouse read the statement or the rows and refused them: repeating changes nothing. */
+  /** ClickHouse refused the statement or the rows. A repeat gives the same result. */
   | 'analytics_refused'
-  /** ClickHouse lacks rows that it says it has. */
+  /** Rows are missing in ClickHouse although it confirmed them. */
   | 'analytics_damaged'
   /** Another process group holds the data folder. */
   | 'data_folder_in_use'
-  /** The data folder can't be made, written or locked. */
+  /** The data folder cannot be created, written or locked. */
   | 'data_folder_unusable';
 
-/** A dependency that failed in a known way. `code` is for programs, `message` for people, `cause` is the library's error. */
+/** A known failure of a dependency. `code` is for programs, `message` for people, and `cause` is the error of the library. */
 export class DependencyError extends Error {
   override readonly name = 'DependencyError';
   readonly code: DependencyErrorCode;
+  /** The disk of the dependency is full: an operator must free space. */
+  readonly isFull: boolean;
 
-  constructor(code: DependencyErrorCode, message: string, options?: ErrorOptions) {
+  constructor(code: DependencyErrorCode, message: string, options?: ErrorOptions & { readonly isFull?: boolean }) {
     super(message, options);
     this.code = code;
+    this.isFull = options?.isFull ?? false;
   }
 }
 

@@ -1,9 +1,11 @@
-/** What the child is started with, as JSON in its one argument. */
+/** Options of the child process, passed as JSON in its only argument. */
 export interface ChildOptions {
   readonly folder: string;
   readonly passwordFile: string;
-  /** 0: any free one. */
+  /** 0: any free port. */
   readonly port: number;
+  /** Inserts are refused while less disk space is free. */
+  readonly reserveBytes: number;
 }
 
 export type ChildMessage =

@@ -1,4 +1,4 @@
-/** An error in ClickHouse's own words: its HTTP interface answers `Code: N. DB::Exception: message. (NAME)`. */
+/** An error in the format of ClickHouse's HTTP interface: `Code: N. DB::Exception: message. (NAME)`. */
 export class ClickhouseError extends Error {
   override readonly name = 'ClickhouseError';
   readonly code: number;
@@ -11,7 +11,7 @@ export class ClickhouseError extends Error {
   }
 }
 
-/** As in ClickHouse's `exceptionCodeToHTTPStatus`, as far as the embedded engine can get there. */
+/** The part of ClickHouse's `exceptionCodeToHTTPStatus` that the embedded engine can reach. */
 const STATUS_BY_CODE = new Map<number, number>([
   ...[6, 26, 27, 38, 41, 42, 43, 44, 53, 62, 69, 70, 72, 117, 131, 164, 168, 179, 185, 215, 386, 456, 457].map(
     (code): [number, number] => [code, 400],
@@ -26,7 +26,7 @@ export function clickhouseError(code: number, name: string, message: string, sta
   return new ClickhouseError(code, `Code: ${code}. DB::Exception: ${message}. (${name})`, status);
 }
 
-/** What the engine threw, as an error with a code. */
+/** Converts an error of the engine to one with a code. */
 export function toClickhouseError(error: unknown): ClickhouseError {
   if (error instanceof ClickhouseError) return error;
   const text = error instanceof Error ? error.message : String(error);

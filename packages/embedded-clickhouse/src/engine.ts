@@ -2,11 +2,11 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { drainPending, Session } from 'chdb';
-import { forgetLostTokens } from './forget-lost-tokens.ts';
+import { removeOrphanedTokens } from './remove-orphaned-tokens.ts';
 
 const require = createRequire(import.meta.url);
 
-/** What chdb's own loader gives: the raw insert of `Session.insert` only knows some formats, this one takes any statement. */
+/** The addon of chdb's loader. `Session.insert` supports only some formats; this function accepts any statement. */
 interface ChdbAddon {
   InsertRawAsyncConnection(
     connection: unknown,
@@ -25,7 +25,7 @@ export interface EngineResult {
 }
 
 export interface EngineCall {
-  /** Statements that set the call's own session up (`USE`, `SET`). */
+  /** Statements that prepare the session of this call (`USE`, `SET`). */
   readonly setup: readonly string[];
   readonly statement: string;
   /** Rows of an INSERT whose statement ends in `FORMAT x` or `VALUES`. */
@@ -33,7 +33,7 @@ export interface EngineCall {
   readonly format: string;
 }
 
-/** The engine on its folder. Each call has a session of its own, because settings of one would leak into the next. */
+/** The engine on its folder. Each call has its own session, because settings stay in a session. */
 export interface Engine {
   run(call: EngineCall): Promise<EngineResult>;
   close(): Promise<void>;
@@ -41,10 +41,10 @@ export interface Engine {
 
 const FOLDER_IN_USE = /Code: 76\b|lock/i;
 
-/** Opens the engine; while another process (one that is dying) holds the folder, it waits for up to `lockWaitMs`. */
+/** Opens the engine. Waits up to `lockWaitMs` for another process that still holds the folder. */
 export async function openEngine(folder: string, lockWaitMs: number): Promise<Engine> {
   const addon = loadAddon();
-  const root = await openMended(folder, lockWaitMs);
+  const root = await openRepaired(folder, lockWaitMs);
 
   return {
     async run({ setup, statement, data, format }) {
@@ -52,7 +52,7 @@ export async function openEngine(folder: string, lockWaitMs: number): Promise<En
       try {
         for (const command of setup) await session.queryAsync(command);
         if (data !== undefined) {
-          // The engine cuts the statement from the data at one blank; a line break would become a part of the data.
+          // The engine separates statement and data at one space; a line break would become a part of the data.
           const written = await addon.InsertRawAsyncConnection(session.connection, `${statement.trim()} `, data, false);
           return { bytes: new Uint8Array(0), rowsRead: 0, bytesRead: data.length, ...written };
         }
@@ -70,12 +70,12 @@ export async function openEngine(folder: string, lockWaitMs: number): Promise<En
   };
 }
 
-/** The folder is this process's own from the first opening on; the engine reads its tokens while it opens. */
-async function openMended(folder: string, lockWaitMs: number): Promise<Session> {
+/** The first opening locks the folder. The engine reads its tokens while it opens, so it is reopened after a repair. */
+async function openRepaired(folder: string, lockWaitMs: number): Promise<Session> {
   const root = await openRoot(folder, lockWaitMs);
-  const forgotten = forgetLostTokens(folder);
+  const forgotten = removeOrphanedTokens(folder);
   if (forgotten === 0) return root;
-  process.stderr.write(`an insert was killed: its token is forgotten in ${forgotten} tables\n`);
+  process.stderr.write(`an insert was killed: removed its token from ${forgotten} tables\n`);
   root.close();
   await drainPending();
   return openRoot(folder, lockWaitMs);

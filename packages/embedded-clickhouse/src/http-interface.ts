@@ -6,12 +6,14 @@ import { clickhouseError, toClickhouseError } from './clickhouse-error.ts';
 import type { Engine } from './engine.ts';
 import { planStatement } from './plan-statement.ts';
 import { type QueryRequest, readQueryRequest } from './query-request.ts';
-import { withBody } from './read-body.ts';
+import { withBody } from './read-statement-body.ts';
 import type { Slots } from './slots.ts';
+import type { SpaceWatch } from './space-watch.ts';
 
 export interface HttpInterfaceDeps {
-  /** Resolves when the engine is open: requests that come before wait for it. */
+  /** Resolves when the engine is open; earlier requests wait for it. */
   readonly engine: Promise<Engine>;
+  readonly space: Promise<SpaceWatch>;
   readonly isReady: () => boolean;
   readonly slots: Slots;
   readonly username: string;
@@ -20,7 +22,7 @@ export interface HttpInterfaceDeps {
 
 const gzipAsync = promisify<Uint8Array, Buffer>(gzip);
 
-/** ClickHouse's HTTP interface, as far as @clickhouse/client, curl and Grafana use it. */
+/** The parts of ClickHouse's HTTP interface that @clickhouse/client, curl and Grafana use. */
 export function createHttpInterface(deps: HttpInterfaceDeps): Server {
   return createServer({ maxHeaderSize: 1024 * 1024, requestTimeout: 600_000, keepAliveTimeout: 30_000 }, (req, res) => {
     const url = new URL(req.url ?? '/', 'http://127.0.0.1');
@@ -52,7 +54,9 @@ async function answer(deps: HttpInterfaceDeps, req: IncomingMessage, res: Server
     res.setHeader('X-ClickHouse-Query-Id', request.queryId);
     const planned = planStatement(request.query, params.body, request.defaultFormat);
     const startedAt = performance.now();
-    const result = await deps.slots.run(() => engine.run({ setup: request.setup, ...planned }));
+    const run = () => engine.run({ setup: request.setup, ...planned });
+    const space = await deps.space;
+    const result = await deps.slots.run(() => (planned.data === undefined ? run() : space.insert(run)));
     const elapsedNs = Math.round((performance.now() - startedAt) * 1e6);
     res.setHeader(
       'X-ClickHouse-Summary',
@@ -118,7 +122,7 @@ function isSame(given: string, expected: string): boolean {
   return timingSafeEqual(digest(given), digest(expected));
 }
 
-/** A multipart form gives `query` and `param_…` as fields: the client's way for parameters too long for a URL. */
+/** The client sends parameters that are too long for a URL as fields of a multipart form. */
 async function withFormFields(
   params: URLSearchParams,
   req: IncomingMessage,

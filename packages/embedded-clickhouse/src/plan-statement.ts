@@ -1,11 +1,11 @@
-import { SqlTokenError, sqlTokens } from '@weir/domain/sql-tokens';
+import { SqlTokenError, sqlTokens } from '@weir/domain/sql/sql-tokens';
 import { clickhouseError } from './clickhouse-error.ts';
 
 export interface PlannedStatement {
   readonly statement: string;
-  /** Rows of an INSERT, else undefined. */
+  /** The rows of an INSERT, otherwise undefined. */
   readonly data: Buffer | undefined;
-  /** The format that the answer is in. */
+  /** The format of the answer. */
   readonly format: string;
 }
 
@@ -14,14 +14,14 @@ const HAS_DATA = /\b(?:FORMAT\s|VALUES\s*\()/i;
 const HEAD_CHARS = 64 * 1024;
 
 /**
- * ClickHouse's rule: the statement is the parameter `query`, then the body; of an INSERT the body is its data. One statement
- * a request, and no INTO OUTFILE, as on a server.
+ * Splits a request as ClickHouse does: the statement is the parameter `query` followed by the body; the body of an INSERT is its
+ * data. As on a server, a request has one statement and no INTO OUTFILE.
  */
 export function planStatement(query: string, body: Buffer, defaultFormat: string): PlannedStatement {
   if (INSERT.test(query) && body.length > 0) return { statement: query, data: body, format: defaultFormat };
   const statement = query === '' ? body.toString() : `${query}\n${body.toString()}`;
   if (statement.trim() === '') throw clickhouseError(62, 'SYNTAX_ERROR', 'Syntax error: the query is empty');
-  // Its inline data is not SQL, and the engine reads it to its end.
+  // Inline data is not SQL: the engine reads it to its end.
   const insert = INSERT.exec(statement)?.[0];
   if (insert !== undefined && query === '' && HAS_DATA.test(statement.slice(0, HEAD_CHARS))) {
     return { statement: 'INSERT', data: Buffer.from(statement.slice(insert.length)), format: defaultFormat };

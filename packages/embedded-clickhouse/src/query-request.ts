@@ -5,7 +5,7 @@ export interface QueryRequest {
   readonly query: string;
   readonly queryId: string;
   readonly defaultFormat: string;
-  /** `USE` and `SET` statements that the session needs first. */
+  /** `USE` and `SET` statements that prepare the session. */
   readonly setup: readonly string[];
   readonly gzipAnswer: boolean;
 }
@@ -17,7 +17,7 @@ export interface RequestParts {
   readonly newQueryId: () => string;
 }
 
-/** Parameters of the interface itself; every other one is a setting. Those that do nothing here are accepted and ignored. */
+/** Parameters of the interface itself; all others are settings. Some of them have no effect here and are ignored. */
 const OWN_PARAMS = new Set(
   (
     'query query_id database default_format user password quota_key stacktrace buffer_size wait_end_of_query ' +
@@ -27,7 +27,7 @@ const OWN_PARAMS = new Set(
 const UNSUPPORTED_PARAMS = new Set(['session_id', 'role']);
 const NATIVE_COMPRESSION = new Set(['compress', 'decompress']);
 
-/** Bounds that hold where the request doesn't set its own. */
+/** Limits for requests that do not set their own. */
 const DEFAULT_SETTINGS = {
   max_execution_time: '600',
   max_result_bytes: String(512 * 1024 * 1024),
@@ -52,7 +52,7 @@ export function readQueryRequest({ method, params, headers, newQueryId }: Reques
     }
     settings.set(name, value);
   }
-  // Last and on its own: after it no setting can be changed.
+  // Set last, in a separate statement: after it no setting can be changed.
   const readonly = settings.get('readonly') ?? (method === 'GET' || method === 'HEAD' ? '2' : undefined);
   settings.delete('readonly');
 
@@ -60,7 +60,7 @@ export function readQueryRequest({ method, params, headers, newQueryId }: Reques
   const parameters = [...settings].filter(([name]) => name.startsWith('param_'));
   for (const [name] of parameters) settings.delete(name);
   const setup = [set(settings)];
-  // A SET is a query as well, and a server's limit of a query does not count its parameters.
+  // A SET is also a query, but a server does not count parameters against the size limit of a query.
   if (parameters.length > 0) setup.unshift('SET max_query_size = 0', set(parameters));
   if (database !== '') setup.unshift(`USE ${quoteIdentifier(database)}`);
   if (readonly !== undefined && readonly !== '0') setup.push(`SET readonly = ${quote(readonly)}`);

@@ -1,6 +1,6 @@
 import { clickhouseError } from './clickhouse-error.ts';
 
-/** Runs at most `activeMax` jobs at once; `waitingMax` more wait in order, and what comes then is refused. */
+/** Runs at most `activeMax` jobs at once. Up to `waitingMax` more wait in order; further jobs are refused. */
 export interface Slots {
   run<T>(job: () => Promise<T>): Promise<T>;
   /** Resolves when nothing runs or waits. */

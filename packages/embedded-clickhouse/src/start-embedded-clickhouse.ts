@@ -7,16 +7,20 @@ import { type ChildMessage, type ChildOptions, type ParentMessage, USERNAME } fr
 
 export interface EmbeddedClickhouseOptions {
   readonly dataDir: string;
-  /** The child's program: `dist/clickhouse-server.js`, or `server.ts` of this package (then run through tsx). */
+  /** The child's program: `dist/clickhouse-server.js`, or `clickhouse-server.ts` of this package, which runs with tsx. */
   readonly entry: string;
-  /** Default: any free one. */
+  /** Default: any free port. */
   readonly port?: number;
+  /** Inserts are refused (error 243) while less disk space is free. Default: 32 MiB. */
+  readonly reserveBytes?: number;
   readonly logger: EmbeddedClickhouseLogger;
-  /** The child died and is started again. */
+  /** Called before each start of the child. A start needs some free disk space. */
+  readonly beforeStart?: () => void;
+  /** Called when the child ended and is restarted. */
   readonly onRestart?: () => void;
 }
 
-/** The part of pino's logger that is used here. */
+/** The methods of a pino logger that are used here. */
 export interface EmbeddedClickhouseLogger {
   info(fields: object, message: string): void;
   warn(fields: object, message: string): void;
@@ -27,11 +31,11 @@ export interface EmbeddedClickhouse {
   readonly url: string;
   readonly username: string;
   readonly password: string;
-  /** The child's process ID now; undefined while it is down. */
+  /** The child's current process ID; undefined while it is not running. */
   readonly pid: () => number | undefined;
-  /** Resolves when the engine answers; rejects (`analytics_unavailable`) when the child ended at once STARTS_FAILED_MAX times in a row. */
+  /** Resolves when the engine is open. Rejects with `analytics_unavailable` after STARTS_FAILED_MAX consecutive failed starts. */
   ready(): Promise<void>;
-  /** Lets statements under way finish, then ends the child. */
+  /** Resolves when running statements have finished and the child has ended. */
   close(): Promise<void>;
 }
 
@@ -39,8 +43,9 @@ const STARTS_FAILED_MAX = 5;
 const RESTART_PAUSE_MAX_MS = 2_000;
 const CLOSE_WAIT_MS = 15_000;
 const THREADS = 16;
+const RESERVE_BYTES = 32 * 1024 * 1024;
 
-/** Starts the child and resolves when its port is known; `ready()` waits for the engine. */
+/** Starts the child. Resolves when its port is known; `ready()` waits for the engine. */
 export async function startEmbeddedClickhouse(options: EmbeddedClickhouseOptions): Promise<EmbeddedClickhouse> {
   const dataDir = resolve(options.dataDir);
   const folder = join(dataDir, 'clickhouse');
@@ -48,6 +53,7 @@ export async function startEmbeddedClickhouse(options: EmbeddedClickhouseOptions
   const passwordFile = join(dataDir, 'clickhouse.password');
   const password = keptPassword(passwordFile);
 
+  const reserveBytes = options.reserveBytes ?? RESERVE_BYTES;
   let port = options.port ?? 0;
   let child: ChildProcess | undefined;
   let isReady = false;
@@ -65,7 +71,9 @@ export async function startEmbeddedClickhouse(options: EmbeddedClickhouseOptions
   const failure = (): Error => unavailable(`the embedded ClickHouse does not start: ${lastFailure}`);
 
   const start = (onListening: () => void): void => {
-    const started = spawnChild(options.entry, { folder, passwordFile, port }, join(dataDir, 'clickhouse.stderr'));
+    options.beforeStart?.();
+    const childOptions = { folder, passwordFile, port, reserveBytes };
+    const started = spawnChild(options.entry, childOptions, join(dataDir, 'clickhouse.stderr'));
     child = started;
     let reason = '';
     started.on('message', (message: ChildMessage) => {
@@ -85,9 +93,9 @@ export async function startEmbeddedClickhouse(options: EmbeddedClickhouseOptions
       if (isClosing) return;
       if (!wasReady) startsFailed += 1;
       lastFailure = reason || `it ended with ${signal ?? `code ${code}`}`;
-      options.logger.warn({ code, signal, startsFailed }, 'embedded ClickHouse ended, starting it again');
+      options.logger.warn({ code, signal, startsFailed, reason }, 'embedded ClickHouse ended: restarting it');
       if (startsFailed >= STARTS_FAILED_MAX) settle(failure());
-      // It never ran, so nobody holds it to close it.
+      // The caller never got a handle to close it.
       if (startsFailed >= STARTS_FAILED_MAX && port === 0) return;
       const pauseMs = wasReady ? 0 : Math.min(RESTART_PAUSE_MAX_MS, 50 * 2 ** startsFailed);
       restartTimer = setTimeout(() => start(onListening), pauseMs);
@@ -96,7 +104,7 @@ export async function startEmbeddedClickhouse(options: EmbeddedClickhouseOptions
     started.on('exit', onEnd);
     started.on('error', (error) => {
       reason = error.message;
-      // What was never a process never exits.
+      // A process that was never created emits no exit event.
       if (started.pid === undefined) onEnd(null, null);
     });
   };
@@ -129,7 +137,7 @@ export async function startEmbeddedClickhouse(options: EmbeddedClickhouseOptions
           clearTimeout(timer);
           resolve();
         });
-        // One that is not ready doesn't listen yet, and has acknowledged nothing.
+        // A child that is not ready does not read messages yet and has acknowledged nothing.
         if (isReady) closing.send({ type: 'close' } satisfies ParentMessage);
         else closing.kill('SIGKILL');
       });
@@ -142,13 +150,13 @@ function unavailable(message: string): DependencyError {
 }
 
 function spawnChild(entry: string, options: ChildOptions, stderrFile: string): ChildProcess {
-  // The engine prints its crash reports itself; they may hold statements, so they are kept out of the log.
+  // Crash reports of the engine may contain statements, so they go to a file and not to the log.
   const stderr = openSync(stderrFile, 'w', 0o600);
   try {
     const loader = entry.endsWith('.ts') ? ['--import', 'tsx'] : [];
     return spawn(process.execPath, [...loader, entry, JSON.stringify(options)], {
       cwd: dirname(entry),
-      // libuv reads the size of its pool once, from the environment; every statement takes a thread of it.
+      // libuv reads the size of its thread pool from the environment; every statement uses one thread.
       env: { UV_THREADPOOL_SIZE: String(THREADS), TZ: 'UTC' },
       stdio: ['ignore', stderr, stderr, 'ipc'],
     });
@@ -160,7 +168,7 @@ function spawnChild(entry: string, options: ChildOptions, stderrFile: string): C
 function keptPassword(file: string): string {
   if (existsSync(file)) return readFileSync(file, 'utf8').trim();
   const password = randomBytes(24).toString('base64url');
-  // Renamed when it is whole: a crash in between must not leave an empty password.
+  // Renamed after writing: a crash must not leave an empty password file.
   writeFileSync(`${file}.new`, `${password}\n`, { mode: 0o600 });
   renameSync(`${file}.new`, file);
   return password;

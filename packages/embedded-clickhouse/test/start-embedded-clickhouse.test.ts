@@ -7,7 +7,7 @@ import { gzipSync } from 'node:zlib';
 import { eventually } from '@weir/testkit/eventually';
 import { type EmbeddedClickhouse, startEmbeddedClickhouse } from '../src/start-embedded-clickhouse.ts';
 
-const ENTRY = join(__dirname, '../src/server.ts');
+const ENTRY = join(__dirname, '../src/clickhouse-server.ts');
 const logger = { info: () => undefined, warn: () => undefined };
 
 let dataDir: string;

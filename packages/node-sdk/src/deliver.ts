@@ -6,17 +6,17 @@ const BATCH_BYTES_MAX = 1024 * 1024;
 const TOO_LARGE = 413;
 const TOO_MANY = 429;
 
-/** What became of some calls. */
+/** The result of one request. */
 export interface Delivery {
-  /** Done with, the refused ones included. */
+  /** Delivered or refused. */
   readonly settled: readonly QueuedCall[];
   readonly refused: readonly Undelivered[];
-  /** To be sent again, in their order. */
+  /** To be sent again, in order. */
   readonly left: readonly QueuedCall[];
   readonly afterMs?: number;
 }
 
-/** Sends the first of the calls to its own endpoint. */
+/** Sends the first call to the endpoint of its kind. */
 export async function deliverOne(post: Post, calls: readonly QueuedCall[]): Promise<Delivery> {
   const [call, ...rest] = calls;
   if (call === undefined) return { settled: [], refused: [], left: [] };
@@ -26,17 +26,21 @@ export async function deliverOne(post: Post, calls: readonly QueuedCall[]): Prom
   return { settled: [call], refused, left: rest, afterMs: 0 };
 }
 
-/** Sends as many of the events as one request may hold; each has a result of its own. */
-export async function deliverBatch(post: Post, calls: readonly QueuedCall[]): Promise<Delivery> {
-  const sent = calls.slice(0, fitting(calls));
+/**
+ * Sends as many events as fit into one request; each has its own result. Weir refuses the whole batch if it does not
+ * fit into the rest of the rate limit (429), or if it can never fit (400). Then the client sends as many events as do fit.
+ */
+export async function deliverBatch(post: Post, calls: readonly QueuedCall[], most?: number): Promise<Delivery> {
+  const sent = calls.slice(0, fitting(calls, most));
   const rest = calls.slice(sent.length);
   const attempt = await post('/api/v1/events/batch', `{"events":[${sent.map((call) => call.body).join(',')}]}`);
+  if (attempt.outcome !== 'done' && attempt.fits !== undefined && attempt.fits < sent.length) {
+    return deliverBatch(post, calls, attempt.fits);
+  }
   if (attempt.outcome === 'retry') return { settled: [], refused: [], left: calls, ...after(attempt.afterMs) };
   if (attempt.outcome === 'refused' && attempt.status === TOO_LARGE && sent.length > 1) {
-    // A proxy between takes less than Weir does.
-    const half = Math.ceil(sent.length / 2);
-    const delivery = await deliverBatch(post, sent.slice(0, half));
-    return { ...delivery, left: [...delivery.left, ...calls.slice(half)] };
+    // A proxy can have a smaller body limit than Weir.
+    return deliverBatch(post, calls, Math.ceil(sent.length / 2));
   }
   if (attempt.outcome === 'refused') {
     const refused = sent.map((call) => refusal(call, attempt.status, attempt.message));
@@ -57,7 +61,7 @@ interface BatchResult {
   readonly error?: { readonly code: number; readonly message: string };
 }
 
-/** A missing result says nothing of its event, which has a key and can be sent again. */
+/** An event without a result is sent again, which its key makes safe. Only older gateways answer 429 for a single event. */
 function isAgain(result: BatchResult | undefined): boolean {
   return result === undefined || result.error?.code === TOO_MANY || (result.error?.code ?? 0) >= 500;
 }
@@ -66,11 +70,11 @@ function resultsOf(json: unknown): readonly (BatchResult | undefined)[] {
   return (json as { data?: { results?: BatchResult[] } } | undefined)?.data?.results ?? [];
 }
 
-function fitting(calls: readonly QueuedCall[]): number {
+function fitting(calls: readonly QueuedCall[], most = EVENTS_PER_BATCH_MAX): number {
   const encoder = new TextEncoder();
   let bytes = '{"events":[]}'.length;
   let count = 0;
-  for (const { body } of calls.slice(0, EVENTS_PER_BATCH_MAX)) {
+  for (const { body } of calls.slice(0, Math.min(most, EVENTS_PER_BATCH_MAX))) {
     bytes += encoder.encode(body).length + 1;
     if (bytes > BATCH_BYTES_MAX && count > 0) break;
     count += 1;

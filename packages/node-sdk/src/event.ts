@@ -1,6 +1,6 @@
 export type JsonValue = string | number | boolean | null | readonly JsonValue[] | { readonly [key: string]: JsonValue };
 
-/** Where an event was seen; what is not given is read off the request that carries it. */
+/** Where an event happened. Weir takes missing values from the request that delivers the event. */
 export interface EventContext {
   readonly url?: string;
   readonly pathname?: string;
@@ -12,7 +12,7 @@ export interface EventContext {
   readonly platform?: string;
 }
 
-/** The fields of POST /api/v1/events (api.md 2.1), beside the name. */
+/** The fields of POST /api/v1/events (docs/api.md, Fields of a server event), without the name. */
 export interface EventFields {
   readonly value?: number | string;
   readonly properties?: { readonly [key: string]: JsonValue };
@@ -20,14 +20,14 @@ export interface EventFields {
   readonly sessionId?: string;
   readonly userId?: string;
   readonly externalId?: string;
-  /** Made where it is not given, so that retries are safe. */
+  /** Default: a random UUID. It makes retries safe. */
   readonly idempotencyKey?: string;
   /** Default: now. */
   readonly timestamp?: string | number | Date;
   readonly context?: EventContext;
 }
 
-/** The fields of POST /api/identify (api.md 2.2), beside visitor and user. Everything else is a trait. */
+/** The fields of POST /api/identify (docs/api.md, Fields of an identity), without visitor and user. Every other key is a trait. */
 export interface IdentityFields {
   readonly email?: string;
   readonly name?: string;
@@ -36,7 +36,7 @@ export interface IdentityFields {
   readonly [trait: string]: string | number | boolean | null | undefined;
 }
 
-/** What waits to be sent. `id` tells them apart in the queue's file. */
+/** A call that waits to be sent. `id` identifies it in the queue file. */
 export interface QueuedCall {
   readonly id: string;
   readonly kind: 'event' | 'identify';
@@ -46,7 +46,7 @@ export interface QueuedCall {
 export interface Undelivered {
   readonly call: QueuedCall;
   readonly reason: string;
-  /** Of Weir's answer, where it was one. */
+  /** The HTTP status, if Weir answered. */
   readonly status?: number;
 }
 

@@ -1,12 +1,12 @@
 import { createVisit, type Visit } from './visit.ts';
 import type { Weir } from './weir.ts';
 
-/** What is used of Express's request, so that this needs no package. */
+/** The used part of Express's request, so that this file needs no package. */
 interface ExpressRequest {
   readonly headers: { readonly cookie?: string | undefined; readonly referer?: string | undefined };
   readonly protocol: string;
   readonly originalUrl: string;
-  /** As far as the app's `trust proxy` believes. */
+  /** Depends on the app's setting `trust proxy`. */
   readonly ip?: string | undefined;
   get(name: string): string | undefined;
   weir?: Visit;

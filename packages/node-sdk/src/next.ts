@@ -4,11 +4,11 @@ import type { Weir } from './weir.ts';
 const FLUSH_WITHIN_MS = 2_000;
 
 export interface RequestVisitOptions {
-  /** The client's address, where the platform tells it: never from a header that a client can write. */
+  /** The address of the client from the platform. Do not use a header that a client can write. */
   readonly ip?: string;
 }
 
-/** A visit out of a Fetch API request: Next (middleware, route handlers), Deno, Bun, Workers. */
+/** Creates a visit from a Fetch API request: Next (middleware, route handlers), Deno, Bun, Workers. */
 export function visitOf(weir: Weir, request: Request, { ip }: RequestVisitOptions = {}): Visit {
   const { headers, url } = request;
   return createVisit(weir, {
@@ -20,7 +20,7 @@ export function visitOf(weir: Weir, request: Request, { ip }: RequestVisitOption
   });
 }
 
-/** Wraps a Next route handler or middleware: what it tracked, before it threw too, is on its way out before the runtime may stop it. */
+/** Wraps a Next route handler or middleware: flushes its events before the runtime can stop, also if the handler throws. */
 export function withWeir<Context extends { waitUntil?: (work: Promise<unknown>) => void }, Answer>(
   weir: Weir,
   handle: (request: Request, visit: Visit, context: Context) => Answer | Promise<Answer>,
@@ -30,7 +30,7 @@ export function withWeir<Context extends { waitUntil?: (work: Promise<unknown>) 
     try {
       return await handle(request, visitOf(weir, request, options?.(request)), context);
     } finally {
-      // A Weir that is away must not hold up an answer for long: what is unsent goes out with the next request's.
+      // An unreachable Weir must not delay the answer for long. Unsent events are sent with those of the next request.
       if (context?.waitUntil === undefined) await weir.flush(FLUSH_WITHIN_MS);
       else context.waitUntil(weir.flush(FLUSH_WITHIN_MS));
     }

@@ -2,9 +2,9 @@ import { type Delivery, deliverBatch, deliverOne, EVENTS_PER_BATCH_MAX } from '.
 import type { QueuedCall, Undelivered } from './event.ts';
 import type { Post } from './transport.ts';
 
-/** Keeps calls over a restart. `add` has them on disk when it returns. What `add` and `remove` throw is told to `onError`. */
+/** Keeps calls across a restart. When `add` returns, the call is on disk. Errors of `add` and `remove` go to `onError`. */
 export interface OutboxStore {
-  /** What an earlier run left unsent, in order. */
+  /** The unsent calls of an earlier run, in order. */
   load(): readonly QueuedCall[];
   add(call: QueuedCall): void;
   remove(calls: readonly QueuedCall[]): void;
@@ -23,26 +23,26 @@ export interface OutboxDeps {
 
 export interface Outbox {
   add(call: QueuedCall): boolean;
-  /** Resolves when all that was taken before it is delivered or refused, or the outbox is closed. */
+  /** Resolves when all calls that were added before it are delivered or refused, or when the outbox is closed. */
   flush(): Promise<void>;
   close(withinMs: number): Promise<number>;
 }
 
 const BACKOFF_FIRST_MS = 200;
 const BACKOFF_LAST_MS = 30_000;
-/** Whatever Retry-After says. */
+/** Upper limit of Retry-After. */
 const PAUSE_MAX_MS = 3_600_000;
-/** A timer of more ends at once. */
+/** setTimeout fires at once for longer times. */
 export const TIMER_MAX_MS = 2 ** 31 - 1;
 
-/** A bounded queue with bounded concurrency. An identify goes alone: after all before it, before all after it. */
+/** A bounded queue with bounded concurrency. An identify is sent alone: after all calls before it, and before all calls after it. */
 export function createOutbox(deps: OutboxDeps): Outbox {
   const { post, store, random } = deps;
   const waiting: QueuedCall[] = [...(store?.load() ?? [])];
   const sleepers = new Set<() => void>();
   let closed = false;
   let closing: Promise<number> | undefined;
-  /** Calls that are neither delivered nor refused, in the order they were taken, which is their number. */
+  /** Calls that are neither delivered nor refused, each with its sequence number, in the order in which they were added. */
   const open = new Map<QueuedCall, number>();
   const flushes = new Set<{ readonly upTo: number; readonly resolve: () => void }>();
   let taken = 0;
@@ -53,8 +53,8 @@ export function createOutbox(deps: OutboxDeps): Outbox {
   let identifying = false;
   let scheduled = false;
 
-  /** What the caller's own code throws, or rejects with, stops nothing. */
-  async function tell(undelivered: Undelivered): Promise<void> {
+  /** Errors of the caller's `onError` are logged and do not stop the outbox. */
+  async function report(undelivered: Undelivered): Promise<void> {
     try {
       await deps.onError(undelivered);
     } catch (error) {
@@ -62,18 +62,18 @@ export function createOutbox(deps: OutboxDeps): Outbox {
     }
   }
 
-  /** False: the store failed, as on a full disk, and `onError` was told of it. */
+  /** False: the store failed, for example on a full disk. `onError` has received the call. */
   function tryStore(run: () => void, call: QueuedCall, reason: string): boolean {
     try {
       run();
       return true;
     } catch (error) {
-      void tell({ call, reason: `${reason}: ${error}` });
+      void report({ call, reason: `${reason}: ${error}` });
       return false;
     }
   }
 
-  /** Calls made in one turn go out together. */
+  /** Calls of one event-loop turn are sent together. */
   function schedule(): void {
     if (scheduled) return;
     scheduled = true;
@@ -108,7 +108,7 @@ export function createOutbox(deps: OutboxDeps): Outbox {
     }
   }
 
-  /** How many events stand before the next identify, as far as one request takes them. */
+  /** The number of events before the next identify, up to the size of one batch. */
   function eventsAhead(): number {
     if (!deps.batch) return 1;
     const end = waiting.findIndex((call) => call.kind === 'identify');
@@ -120,7 +120,7 @@ export function createOutbox(deps: OutboxDeps): Outbox {
     for (let failures = 0; left.length > 0 && !closed; ) {
       const delivery: Delivery =
         deps.batch && left[0]?.kind === 'event' ? await deliverBatch(post, left) : await deliverOne(post, left);
-      for (const undelivered of delivery.refused) void tell(undelivered);
+      for (const undelivered of delivery.refused) void report(undelivered);
       const [settled] = delivery.settled;
       if (settled) tryStore(() => store?.remove(delivery.settled), settled, 'sent, but the store could not forget it');
       for (const call of delivery.settled) open.delete(call);
@@ -136,13 +136,13 @@ export function createOutbox(deps: OutboxDeps): Outbox {
     pump();
   }
 
-  /** Half fixed, half random, so that many clients don't come back together. */
+  /** Half fixed and half random, so that many clients do not retry at the same time. */
   function backoffMs(failures: number): number {
     const most = Math.min(BACKOFF_FIRST_MS * 2 ** failures, BACKOFF_LAST_MS);
     return most / 2 + (most / 2) * random();
   }
 
-  /** Ends early when the client is closed. */
+  /** Resolves early when the client is closed. */
   function pause(ms: number): Promise<void> {
     return new Promise((resolve) => {
       const end = (): void => {
@@ -172,7 +172,7 @@ export function createOutbox(deps: OutboxDeps): Outbox {
     closed = true;
     wakeFlushes();
     for (const wake of sleepers) wake();
-    // What is under way ends within its time-out, and what it did is still written down.
+    // Running attempts end within their timeout, and the store still records their results.
     await Promise.allSettled(sending);
     store?.close();
     return waiting.length;
@@ -182,7 +182,7 @@ export function createOutbox(deps: OutboxDeps): Outbox {
   return {
     add(call) {
       if (waiting.length + callsUnderWay >= deps.callsMax || closed) {
-        void tell({ call, reason: closed ? 'the client is closed' : 'the queue is full' });
+        void report({ call, reason: closed ? 'the client is closed' : 'the queue is full' });
         return false;
       }
       if (!tryStore(() => store?.add(call), call, 'the store could not take it')) return false;

@@ -11,12 +11,12 @@ import {
 import type { QueuedCall } from './event.ts';
 import type { OutboxStore } from './outbox.ts';
 
-/** Done calls are forgotten by writing the file anew when it has this many lines more than it needs. */
+/** When the file has this many unneeded lines, it is written again without the done calls. */
 const SPARE_LINES_MAX = 10_000;
 
 /**
- * Unsent calls in a file of JSON lines: a call when it is taken, its ID when it is done. One process at a time. A call that was
- * sent just before a crash is sent again, which its idempotency key makes harmless for 24 hours.
+ * Stores unsent calls in a file of JSON lines: one line when a call is added, and one with its ID when it is done. Only one process
+ * may use the file. A call that was sent just before a crash is sent again; its idempotency key makes this safe for 24 hours.
  */
 export function openQueueFile(path: string): OutboxStore {
   const unsent = new Map<string, QueuedCall>();
@@ -29,7 +29,7 @@ export function openQueueFile(path: string): OutboxStore {
   }
   let file = rewrite();
 
-  /** The line break comes first, and so ends what a full disk has cut. */
+  /** Each entry begins with a line break, which ends a line that a full disk has cut. */
   function append(entries: readonly object[]): void {
     appendFileSync(file, entries.map((entry) => `\n${JSON.stringify(entry)}`).join(''));
   }
@@ -65,7 +65,7 @@ export function openQueueFile(path: string): OutboxStore {
   };
 }
 
-/** A line cut by a crash or a full disk was never taken. */
+/** A line that a crash or a full disk has cut was never accepted: it is ignored. */
 function parseLine(line: string): QueuedCall | { readonly done: string } | undefined {
   if (line === '') return undefined;
   try {

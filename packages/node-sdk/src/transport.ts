@@ -1,8 +1,11 @@
-/** How an attempt ended: `retry` may be tried again without harm, `refused` may not. */
+/**
+ * The result of an attempt: `retry` can be sent again, `refused` cannot. `fits`: how many events the rate limit allows
+ * in one request, now (`retry`) or at most (`refused`), if the answer says so.
+ */
 export type Attempt =
   | { readonly outcome: 'done'; readonly json: unknown; readonly afterMs?: number }
-  | { readonly outcome: 'refused'; readonly status: number; readonly message: string }
-  | { readonly outcome: 'retry'; readonly reason: string; readonly afterMs?: number };
+  | { readonly outcome: 'refused'; readonly status: number; readonly message: string; readonly fits?: number }
+  | { readonly outcome: 'retry'; readonly reason: string; readonly afterMs?: number; readonly fits?: number };
 
 export type Post = (path: string, body: string) => Promise<Attempt>;
 
@@ -14,13 +17,13 @@ export interface TransportOptions {
 }
 
 /**
- * One attempt over HTTP, with fetch alone: the same on Node, Deno, Bun and edge runtimes. Never rejects. A URL or a key that no
- * request can be made of throws here: each attempt would fail as if the network did.
+ * Sends one attempt with `fetch`, on Node, Deno, Bun and edge runtimes. The returned function never rejects. An invalid URL or
+ * key throws here, because otherwise each attempt would look like a network error.
  */
 export function createTransport({ url, apiKey, timeoutMs, fetch }: TransportOptions): Post {
   const base = baseOf(url);
   const authorization = `Bearer ${apiKey}`.trim();
-  if (/[^ -~]/.test(authorization)) throw new TypeError('apiKey has characters that no key has');
+  if (/[^ -~]/.test(authorization)) throw new TypeError('apiKey has characters that an API key cannot have');
   const headers = { authorization, 'content-type': 'application/json' };
   return async (path, body) => {
     let response: Response;
@@ -30,7 +33,7 @@ export function createTransport({ url, apiKey, timeoutMs, fetch }: TransportOpti
         method: 'POST',
         headers,
         body,
-        // A redirected POST would arrive as a GET.
+        // Redirects are not followed: fetch would turn the POST into a GET.
         redirect: 'manual',
         signal: AbortSignal.timeout(timeoutMs),
       });
@@ -42,18 +45,20 @@ export function createTransport({ url, apiKey, timeoutMs, fetch }: TransportOpti
     const seconds = Number(response.headers.get('retry-after') ?? Number.NaN);
     const after = seconds > 0 ? { afterMs: seconds * 1000 } : {};
     if (status === 408 || status === 429 || status >= 500) {
-      return { outcome: 'retry', reason: `status ${status}`, ...after };
+      return { outcome: 'retry', reason: `status ${status}`, ...after, ...fitting(response, 'ratelimit-remaining') };
     }
     const json = parseOrUndefined(text);
-    if (!response.ok) return { outcome: 'refused', status, message: messageOf(json, text) };
-    // Something between may answer 200 in Weir's place.
+    if (!response.ok) {
+      return { outcome: 'refused', status, message: messageOf(json, text), ...fitting(response, 'ratelimit-limit') };
+    }
+    // A proxy may answer 200 instead of Weir.
     return isSuccess(json)
       ? { outcome: 'done', json, ...after }
       : { outcome: 'retry', reason: 'not an answer of Weir' };
   };
 }
 
-/** With the path that a proxy may have put before Weir's own. */
+/** Origin and path prefix, without trailing slashes. */
 function baseOf(url: string): string {
   if (!/^https?:\/\//i.test(url) || !URL.canParse(url)) {
     throw new TypeError(`url must be an http(s) URL, not "${url}"`);
@@ -74,7 +79,12 @@ function isSuccess(json: unknown): boolean {
   return (json as { status?: unknown } | undefined | null)?.status === 'success';
 }
 
-/** The envelopes of the endpoints differ (api.md 7). */
+function fitting({ headers }: Response, name: string): { readonly fits?: number } {
+  const fits = Number(headers.get(name) ?? Number.NaN);
+  return Number.isSafeInteger(fits) && fits > 0 ? { fits } : {};
+}
+
+/** The error bodies of the endpoints differ (docs/api.md, Answers). */
 function messageOf(json: unknown, text: string): string {
   const { error } = (json ?? {}) as { error?: string | { message?: string } };
   return typeof error === 'string' ? error : (error?.message ?? text.slice(0, 200));

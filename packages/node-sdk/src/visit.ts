@@ -1,13 +1,13 @@
 import type { EventFields, IdentityFields } from './event.ts';
 import type { Weir } from './weir.ts';
 
-/** Weir, seen from one request: its visitor and its client are filled in. */
+/** A client for one request: adds the visitor, session and client of the request to each call. */
 export interface Visit {
-  /** Of the snippet's cookie; empty in cookieless mode, or where the snippet was not seen. */
+  /** From the snippet's cookie; empty in cookieless mode or without the cookie. */
   readonly visitorId: string;
   readonly sessionId: string;
   track(name: string, fields?: EventFields): boolean;
-  /** False where there is no visitor to identify, too. */
+  /** Also false when there is no visitor. */
   identify(userId: string, fields?: IdentityFields): boolean;
 }
 
@@ -16,7 +16,7 @@ export interface VisitRequest {
   readonly url: string;
   readonly referrer: string | undefined;
   readonly userAgent: string | undefined;
-  /** The client's, not a proxy's. */
+  /** The address of the client, not of a proxy. */
   readonly ip: string | undefined;
 }
 

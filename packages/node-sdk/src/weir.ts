@@ -3,30 +3,30 @@ import { createOutbox, type Outbox, type OutboxStore, TIMER_MAX_MS } from './out
 import { createTransport } from './transport.ts';
 
 export interface WeirOptions {
-  /** Where Weir answers, for example https://weir.example.com or https://example.com/weir. Anything but an http(s) URL throws. */
+  /** Address of Weir, for example https://weir.example.com or https://example.com/weir. Anything but an http(s) URL throws. */
   readonly url: string;
   readonly apiKey: string;
   /**
-   * Told of what can't be delivered: refused by Weir, or not taken because the queue is full or the store failed; and of a store
-   * that can't forget what was sent, once for each request. What it throws is a line on stderr. Default: a line on stderr.
+   * Receives calls that cannot be delivered: refused by Weir, or not accepted because the queue is full or the store failed. Also
+   * called, once per request, if the store cannot remove sent calls. Errors that it throws are logged. Default: a line on stderr.
    */
   readonly onError?: (undelivered: Undelivered) => void;
-  /** Keeps what is unsent over a restart: `openQueueFile(path)` of @weir/node-sdk/queue-file. */
+  /** Keeps unsent calls across a restart: `openQueueFile(path)` of @weir/node-sdk/queue-file. */
   readonly store?: OutboxStore;
   /** Sends up to 500 events in one request (POST /api/v1/events/batch). Default false. */
   readonly batch?: boolean;
-  /** Default 10,000 calls. */
+  /** Calls that can wait; default 10,000. */
   readonly queueCallsMax?: number;
-  /** Requests under way at once; default 8. */
+  /** Concurrent requests; default 8. */
   readonly concurrency?: number;
-  /** For one attempt; default 10 s. */
+  /** Timeout of one attempt; default 10 s. */
   readonly timeoutMs?: number;
   readonly fetch?: typeof fetch;
   readonly clock?: () => number;
   readonly random?: () => number;
 }
 
-/** The server client. Calls return at once; what they take is sent in the background, with retries, and stored once. */
+/** The server client. Calls return at once and are sent in the background, with retries. Each event is stored once. */
 export class Weir {
   readonly #outbox: Outbox;
   readonly #clock: () => number;
@@ -49,13 +49,13 @@ export class Weir {
     });
   }
 
-  /** Takes an event. False: it was not taken, and `onError` was told why. */
+  /** Queues an event. False: it was not accepted, and `onError` received the reason. */
   track(name: string, fields: EventFields = {}): boolean {
     const id = fields.idempotencyKey ?? crypto.randomUUID();
     return this.#outbox.add({ id, kind: 'event', body: toEventBody(name, fields, id, this.#clock()) });
   }
 
-  /** Takes an identity. Events tracked after it are sent after it, so that they link to its user. */
+  /** Queues an identity. Events tracked later are sent later, so that they link to this user. */
   identify(visitorId: string, userId: string, fields: IdentityFields = {}): boolean {
     const { paymentCustomerId, ...rest } = fields;
     const body = { ...rest, payment_customer_id: paymentCustomerId, visitor_id: visitorId, user_id: userId };
@@ -63,7 +63,7 @@ export class Weir {
     return this.#outbox.add(call);
   }
 
-  /** Resolves when everything taken so far was delivered or refused, or the client is closed; after `withinMs` at the latest. */
+  /** Resolves when all queued calls are delivered or refused, when the client is closed, or after `withinMs`. */
   async flush(withinMs?: number): Promise<void> {
     let timer: ReturnType<typeof setTimeout> | undefined;
     const late = new Promise<void>((resolve) => {
@@ -74,8 +74,8 @@ export class Weir {
   }
 
   /**
-   * Flushes for at most this long, and stops when the attempts under way have ended. Resolves with the number of calls left unsent
-   * (in the store, where there is one). A second call is the first's.
+   * Flushes for at most this time, then waits for running attempts. Resolves with the number of unsent calls, which stay in the
+   * store if there is one. A second call returns the promise of the first.
    */
   close(withinMs = 10_000): Promise<number> {
     return this.#outbox.close(withinMs);

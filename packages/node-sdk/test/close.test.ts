@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { openQueueFile } from '../src/queue-file.ts';
 import { Weir } from '../src/weir.ts';
 
-describe('waits that end', () => {
+describe('close and flush end', () => {
   let server: Server;
   let requests: number;
   let answer: (response: ServerResponse) => void;
@@ -31,7 +31,7 @@ describe('waits that end', () => {
   const refuse = (response: ServerResponse, retryAfter: string): unknown =>
     response.writeHead(429, { 'retry-after': retryAfter }).end();
 
-  test('an answer after the close is waited for, its Retry-After is not', async () => {
+  test('close waits for a running request, but not for its Retry-After', async () => {
     const asked = new Promise<ServerResponse>((resolve) => {
       answer = resolve;
     });
@@ -60,7 +60,7 @@ describe('waits that end', () => {
     expect(await weir.close(1)).toBe(1);
   });
 
-  test('a close may wait for ever', async () => {
+  test('close can wait without a limit', async () => {
     answer = (response) => response.end('{"status":"success"}');
     const weir = new Weir({ url, apiKey: 'k', concurrency: 1 });
     for (const name of ['first', 'second', 'third']) weir.track(name);
@@ -68,7 +68,7 @@ describe('waits that end', () => {
     expect(requests).toBe(3);
   });
 
-  test('a second close is the first', async () => {
+  test('a second close returns the promise of the first', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'weir-close-'));
     answer = (response) => response.destroy();
     const weir = new Weir({ url, apiKey: 'k', store: openQueueFile(join(folder, 'queue')) });

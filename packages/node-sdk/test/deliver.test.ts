@@ -2,7 +2,45 @@ import { deliverBatch } from '../src/deliver.ts';
 import type { QueuedCall } from '../src/event.ts';
 import { createTransport } from '../src/transport.ts';
 
-test('a 200 that holds a 429 leaves that event alone, for as long as its Retry-After says', async () => {
+/** A Weir that allows `limit` events a minute, of which `remaining` are left. */
+function limitedPost(limit: number, remaining: number) {
+  const sizes: number[] = [];
+  let left = remaining;
+  const answer: typeof fetch = async (_, init) => {
+    const { events } = JSON.parse(String(init?.body)) as { events: unknown[] };
+    sizes.push(events.length);
+    if (events.length > limit) {
+      const error = { code: 400, message: 'more than the rate limit' };
+      return Response.json({ status: 'error', error }, { status: 400, headers: { 'ratelimit-limit': String(limit) } });
+    }
+    if (events.length > left) {
+      return new Response(null, { status: 429, headers: { 'retry-after': '9', 'ratelimit-remaining': String(left) } });
+    }
+    left -= events.length;
+    return Response.json({ status: 'success', data: { results: events.map(() => ({ accepted: true })) } });
+  };
+  return { sizes, post: createTransport({ url: 'http://weir.test', apiKey: 'k', timeoutMs: 1_000, fetch: answer }) };
+}
+
+test('a batch that can never fit is sent in smaller batches, and no event is refused', async () => {
+  const { post, sizes } = limitedPost(4, 3);
+  const calls: QueuedCall[] = Array.from({ length: 10 }, (_, n) => ({ id: `${n}`, kind: 'event', body: '{}' }));
+  const first = await deliverBatch(post, calls);
+  expect(first).toEqual({ settled: calls.slice(0, 3), refused: [], left: calls.slice(3), afterMs: 0 });
+  expect(sizes).toEqual([10, 4, 3]);
+  // The rate limit is used up: all events wait until the window ends.
+  expect(await deliverBatch(post, first.left)).toEqual({ settled: [], refused: [], left: first.left, afterMs: 9_000 });
+  expect(sizes).toEqual([10, 4, 3, 7, 4]);
+});
+
+test('a 400 of a whole batch without a limit in its headers is reported', async () => {
+  const answer = async () => Response.json({ status: 'error', error: { code: 400, message: 'no' } }, { status: 400 });
+  const post = createTransport({ url: 'http://weir.test', apiKey: 'k', timeoutMs: 1_000, fetch: answer });
+  const calls: QueuedCall[] = ['a', 'b'].map((id) => ({ id, kind: 'event', body: '{}' }));
+  expect(await deliverBatch(post, calls)).toMatchObject({ settled: calls, left: [], refused: [{ status: 400 }, {}] });
+});
+
+test('a 429 inside a 200 delays that event for the time of Retry-After', async () => {
   const data = { results: [{ accepted: true }, { error: { code: 429, message: 'Rate limit exceeded' } }] };
   const answer = async () => Response.json({ status: 'success', data }, { headers: { 'retry-after': '7' } });
   const post = createTransport({ url: 'http://weir.test', apiKey: 'k', timeoutMs: 1_000, fetch: answer });

@@ -17,7 +17,7 @@ const raise = (): never => {
   throw new Error('a defect of the caller');
 };
 
-/** Says what a failure found, for whoever has only the run's log. */
+/** Describes a failure for a reader of the log of a run. */
 async function explain(server: WeirProcess, found: object): Promise<void> {
   const stored =
     'SELECT raw_partition, count() AS records, max(raw_offset) AS highest FROM records GROUP BY raw_partition ORDER BY raw_partition';
@@ -48,7 +48,7 @@ describe('delivery to a real Weir', () => {
     return { siteId, key, weir, undelivered };
   };
 
-  test('every field arrives; an identity stands before the events that rely on it', async () => {
+  test('every field arrives; an identity is sent before the events that depend on it', async () => {
     const { siteId, weir, undelivered } = await open();
     weir.track('before', { value: 3 });
     weir.identify('v1', 'u1', { email: 'u1@example.com', plan: 'pro' });
@@ -81,7 +81,7 @@ describe('delivery to a real Weir', () => {
     expect(undelivered).toEqual([]);
   });
 
-  test('what Weir refuses is told once, and spoils nothing else', async () => {
+  test('a refused call is reported once and does not affect others', async () => {
     const { siteId, weir, undelivered } = await open();
     weir.track('');
     weir.track('good');
@@ -110,7 +110,7 @@ describe('delivery to a real Weir', () => {
     told.mockRestore();
   });
 
-  test('a full disk: what the store does not take is refused, what it does not forget is sent all the same', async () => {
+  test('a full disk: a call that the store cannot save is refused; a call that it cannot remove is still sent', async () => {
     const full = openSync('/dev/full', 'w');
     const file = openQueueFile(join(folder, 'full'));
     const remove = (): void => void writeSync(full, 'done');
@@ -130,7 +130,7 @@ describe('delivery to a real Weir', () => {
     closeSync(full);
   });
 
-  test('in batches: 1,200 events in a few requests, the refused one told, an identity in its place', async () => {
+  test('in batches: 1,200 events in a few requests, the refused one is reported, an identity keeps its place', async () => {
     const posted: string[] = [];
     const counting: typeof fetch = (input, init) => {
       posted.push(new URL(String(input)).pathname);
@@ -151,7 +151,18 @@ describe('delivery to a real Weir', () => {
     expect(posted.length).toBeLessThanOrEqual(6);
   });
 
-  test('a flush waits for what was taken before it, for as long as it may, and no longer than the client lives', async () => {
+  test('in batches over the rate limit: as many as fit at once, in order, and the rest when the window has ended', async () => {
+    const { siteId, weir, undelivered } = await open({ batch: true, concurrency: 1 });
+    await server.client.must(200, 'PATCH', `/sites/${siteId}`, { limits: { events: 30 } });
+    for (let count = 0; count < 100; count += 1) weir.track(`e${count}`);
+    const rows = await server.client.rows('events', siteId, 30, 'event_name');
+    const sent = rows.map((row) => String(row.event_name)).sort();
+    expect(await weir.close(0)).toBe(70);
+    expect(sent).toEqual(Array.from({ length: 30 }, (_, count) => `e${count}`).sort());
+    expect(undelivered).toEqual([]);
+  });
+
+  test('a flush waits for earlier calls, up to its limit, and ends when the client is closed', async () => {
     const { weir } = await open({ url: 'http://127.0.0.1:9' });
     weir.track('unsent');
     await weir.flush(10);
@@ -160,7 +171,7 @@ describe('delivery to a real Weir', () => {
     await flushed;
   });
 
-  test('answers that are not Weir’s: a 200 is tried again, a redirect is told, a 413 of a proxy halves the batch', async () => {
+  test('answers of proxies: a 200 is retried, a redirect is reported, a 413 halves the batch', async () => {
     const answers = [
       () => new Response('<html>Sign in to the Wi-Fi</html>'),
       () => new Response('', { status: 413 }),

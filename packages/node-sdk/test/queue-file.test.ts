@@ -18,7 +18,7 @@ describe('a queue file on a disk that was full', () => {
     return file.load();
   };
 
-  test('a line that was cut takes no other with it', () => {
+  test('a cut line does not affect other lines', () => {
     const file = openQueueFile(path);
     file.add(call('before'));
     appendFileSync(path, '\n{"id":"cut","kin');
@@ -27,7 +27,7 @@ describe('a queue file on a disk that was full', () => {
     expect(loaded()).toEqual([call('before'), call('after')]);
   });
 
-  test('a file that could not be written anew goes on as it was', () => {
+  test('a file that could not be rewritten is used unchanged', () => {
     const file = openQueueFile(path);
     const calls = Array.from({ length: 5_001 }, (_, count) => call(`c${count}`));
     for (const one of [...calls, call('kept')]) file.add(one);

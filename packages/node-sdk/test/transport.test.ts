@@ -25,7 +25,7 @@ test.each(['weir.example.com', 'localhost:8080', '/weir', 'ftp://example.com', '
   },
 );
 
-test('so does a key that no header can hold; the line break at the end of a file is not part of it', async () => {
+test('an invalid key throws; a line break at its end is ignored', async () => {
   expect(() => new Weir({ url: 'https://weir.example.com', apiKey: 'a\nb' })).toThrow('apiKey has characters');
   const keys: (string | null)[] = [];
   const answer: typeof fetch = async (_, init) => {

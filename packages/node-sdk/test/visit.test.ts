@@ -8,7 +8,7 @@ import { Weir } from '../src/weir.ts';
 const FIREFOX = 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0';
 const COOKIE = `a=b; weir=${'1'.repeat(30)}.${'2'.repeat(30)}.1764000000000; c=d`;
 
-describe('events out of a visitor’s request', () => {
+describe('events from the request of a visitor', () => {
   let server: WeirProcess;
   let weir: Weir;
   let siteId: string;
@@ -87,10 +87,10 @@ describe('events out of a visitor’s request', () => {
     await own.close();
   });
 
-  test('a request without the snippet’s cookie is anonymous, and identifies nobody', async () => {
+  test('a request without the snippet’s cookie is anonymous, and cannot identify', async () => {
     const handler = withWeir(weir, (_request, visit) => {
       visit.track('anonymous');
-      return visit.identify('nobody');
+      return visit.identify('unknown');
     });
     expect(await handler(new Request('https://shop.example/'), {})).toBe(false);
     expect(await rowOf('anonymous', 3)).toMatchObject({ visitor_id: '', session_id: '' });

@@ -6,13 +6,13 @@ export interface AnalyticsUnderTest {
 }
 
 export interface AnalyticsContract {
-  /** A fresh store; the contract migrates it. */
+  /** Opens an empty store; the contract migrates it. */
   open(): Promise<AnalyticsUnderTest>;
-  /** `rows` records of site `site` and log `log-contract`, partition 0, from a raw offset on. */
+  /** `rows` records of this site, in log `log-contract` and partition 0, starting at raw offset `from`. */
   batch(site: string, from: number, rows: number): RecordsBatch;
 }
 
-/** What every implementation of the port does. Each adapter's test runs it. */
+/** The tests that every implementation of the port passes. */
 export function describeAnalytics(name: string, contract: AnalyticsContract): void {
   describe(`Analytics: ${name}`, () => {
     let opened: AnalyticsUnderTest;
@@ -29,13 +29,13 @@ export function describeAnalytics(name: string, contract: AnalyticsContract): vo
       return Number((await analytics.select<{ n: number }>(query, { site }))[0]?.n);
     };
 
-    it('migrates, from several processes at once and again', async () => {
+    it('migrates concurrently and repeatedly', async () => {
       await Promise.all([analytics.migrate(), analytics.migrate(), analytics.migrate()]);
       await analytics.migrate();
       expect(await count('none')).toBe(0);
     });
 
-    it('knows the highest raw offset that is stored, -1 where there is none', async () => {
+    it('returns the highest stored raw offset, -1 if there is none', async () => {
       expect(await analytics.highestRawOffset('log-contract', 0)).toBe(-1);
       await analytics.insertRecords(contract.batch('offsets', 0, 10));
       expect(await analytics.highestRawOffset('log-contract', 0)).toBe(9);
@@ -43,21 +43,21 @@ export function describeAnalytics(name: string, contract: AnalyticsContract): vo
       expect(await analytics.highestRawOffset('log-other', 0)).toBe(-1);
     });
 
-    it('changes nothing when a batch is inserted again', async () => {
+    it('stores a batch once when it is inserted several times', async () => {
       const batch = contract.batch('again', 100, 50);
       await Promise.all([analytics.insertRecords(batch), analytics.insertRecords(batch)]);
       await analytics.insertRecords(batch);
       expect(await count('again')).toBe(50);
     });
 
-    it('inserts the same rows under another token', async () => {
+    it('stores the same rows again under another token', async () => {
       const batch = contract.batch('token', 200, 5);
       await analytics.insertRecords(batch);
       await analytics.insertRecords({ ...batch, token: `${batch.token}-other` });
       expect(await count('token')).toBe(10);
     });
 
-    it('refuses a batch with a row that is none, whole, and says nothing of its contents', async () => {
+    it('refuses a whole batch for one invalid row, and the error does not quote the row', async () => {
       const { columns, lines, token } = contract.batch('refused', 300, 3);
       const secret = 'secret@example.com';
       const wrong = Buffer.from(`${JSON.stringify(columns.map(() => secret))}\n`);
@@ -73,7 +73,7 @@ export function describeAnalytics(name: string, contract: AnalyticsContract): vo
       expect(await count('refused')).toBe(3);
     });
 
-    it('answers a query with columns, types and rows', async () => {
+    it('returns columns, types and rows of a query', async () => {
       const result = await analytics.userQuery('SELECT {n:UInt64} AS n, {s:String} AS s, 18446744073709551615 AS big', {
         n: 5,
         s: "it's\ta\\tab\n",
@@ -100,11 +100,11 @@ export function describeAnalytics(name: string, contract: AnalyticsContract): vo
       await expect(analytics.userQuery(query, {})).rejects.toMatchObject({ code: 'analytics_refused' });
     });
 
-    it('answers up to 100,000 rows', async () => {
+    it('returns up to 100,000 rows', async () => {
       expect((await analytics.userQuery('SELECT number FROM numbers(100000)', {})).rows).toHaveLength(100_000);
     });
 
-    it('answers a ping', async () => {
+    it('`ping` resolves', async () => {
       await expect(analytics.ping()).resolves.toBeUndefined();
     });
   });

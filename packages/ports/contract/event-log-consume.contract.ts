@@ -3,12 +3,12 @@ import type { AppendRecord, Commit, EventLog } from '@weir/ports/event-log';
 import { eventually } from '@weir/testkit/eventually';
 import { JOIN_WITHIN_MS, type Member, type MemberOptions, record, text } from './event-log-member.ts';
 
-/** What the event log's suite hands on to the part of it that is about consuming. */
+/** What the event log's suite provides to its tests of `consume`. */
 export interface ConsumeContext {
   log(): EventLog;
   another(): Promise<EventLog>;
   reopen(): Promise<EventLog>;
-  /** This test's own. */
+  /** The topic of the current test. */
   topic(): string;
   append(records: readonly AppendRecord[]): Promise<unknown>;
   member(log: EventLog, options?: MemberOptions): Promise<Member>;
@@ -17,10 +17,10 @@ export interface ConsumeContext {
 
 const JOINING_TEST_MS = 300_000;
 
-/** Called within the suite of `event-log.contract.ts`. */
+/** Tests of `consume`. Called within the suite of `event-log.contract.ts`. */
 export function consumeContract({ log, another, reopen, topic, append, member, closeMembers }: ConsumeContext): void {
   describe('consume', () => {
-    test('begins at the earliest record and goes on with what is appended later', async () => {
+    test('starts at the earliest record and delivers later appends', async () => {
       await append([{ ...record('old'), partition: 0 }]);
       const reader = await member(log());
       await reader.has(0, 1);
@@ -29,7 +29,7 @@ export function consumeContract({ log, another, reopen, topic, append, member, c
       expect(reader.handles.get(0)).toMatchObject({ topic: topic(), partition: 0, committed: undefined });
     });
 
-    test('a batch keeps to its limits of records and bytes, one record at least', async () => {
+    test('a batch respects its limits of records and bytes, but has at least one record', async () => {
       await append(Array.from({ length: 20 }, (_, n) => ({ ...record(`${n}`.padStart(10, '0')), partition: 0 })));
       const few = await member(log(), { group: 'few', batchRecordsMax: 7 });
       await few.has(0, 20);
@@ -41,7 +41,7 @@ export function consumeContract({ log, another, reopen, topic, append, member, c
       expect((await tiny.has(0, 20)).map(({ offset }) => offset)).toEqual(Array.from({ length: 20 }, (_, i) => i));
     });
 
-    test('a commit with its metadata is found by the next owner, also of a log opened again, and by `positions`', async () => {
+    test('the next owner receives the commit with its metadata, also after reopening, and `positions` returns it', async () => {
       await append([0, 1, 2, 3].map((n) => ({ ...record(`${n}`), partition: 0 })));
       const reader = await member(log());
       await reader.has(0, 4);
@@ -65,7 +65,7 @@ export function consumeContract({ log, another, reopen, topic, append, member, c
       expect(next.handles.get(0)!.committed).toEqual(commit);
     });
 
-    test('what `handle` rejects is delivered again, to the same consumer, and the failure is told', async () => {
+    test('after a rejected `handle` the records are delivered again to the same consumer, and `onError` is called', async () => {
       await append([0, 1, 2].map((n) => ({ ...record(`${n}`), partition: 0 })));
       let failures = 2;
       const reader = await member(log(), {
@@ -74,11 +74,11 @@ export function consumeContract({ log, another, reopen, topic, append, member, c
         },
       });
       expect((await reader.has(0, 3)).map(text)).toEqual(['0', '1', '2']);
-      expect(toldOf(reader, 'not yet')).toEqual([0, 0]);
+      expect(partitionsOfError(reader, 'not yet')).toEqual([0, 0]);
       expect(reader.opened).toBe(new Set(reader.handles.keys()).size);
     });
 
-    test('an `open` that rejects is tried again', async () => {
+    test('a rejected `open` is retried', async () => {
       await append([{ ...record('x'), partition: 0 }]);
       let failures = 1;
       const reader = await member(log(), {
@@ -87,10 +87,10 @@ export function consumeContract({ log, another, reopen, topic, append, member, c
         },
       });
       await reader.has(0, 1);
-      expect(toldOf(reader, 'not open yet')).toEqual([0]);
+      expect(partitionsOfError(reader, 'not open yet')).toEqual([0]);
     });
 
-    test('`seek` in `open` and in `handle` decides where the next records begin', async () => {
+    test('`seek` in `open` and in `handle` sets the offset of the next delivery', async () => {
       await append([0, 1, 2, 3].map((n) => ({ ...record(`${n}`), partition: 0 })));
       let back = true;
       const reader = await member(log(), {
@@ -107,14 +107,54 @@ export function consumeContract({ log, another, reopen, topic, append, member, c
       expect((await reader.has(0, 5)).map(text)).toEqual(['2', '3', '1', '2', '3']);
     });
 
-    test('closing lets the `handle` under way end, closes each consumer once, and aborts the signals', async () => {
+    test('`wake` requests a `handle` call, without records if there are none', async () => {
+      const reader = await member(log());
+      await eventually('partition 0 is assigned', () => reader.handles.has(0), JOIN_WITHIN_MS);
+      const calls = () => reader.batches.length;
+      expect(calls()).toBe(0);
+      reader.handles.get(0)!.wake();
+      await eventually('handle was called', () => calls() === 1);
+      expect(reader.batches).toEqual([[]]);
+      reader.handles.get(0)!.wake();
+      await eventually('handle was called again', () => calls() === 2);
+      await append([0, 1].map((n) => ({ ...record(`${n}`), partition: 0 })));
+      expect((await reader.has(0, 2)).map(text)).toEqual(['0', '1']);
+    });
+
+    test('after a `wake`, `seek` in `handle` sets the offset of the next delivery', async () => {
+      await append([0, 1, 2].map((n) => ({ ...record(`${n}`), partition: 0 })));
+      let back = true;
+      const reader = await member(log(), {
+        before(handle, records) {
+          if (handle.partition !== 0 || records.length > 0 || !back) return;
+          back = false;
+          handle.seek(1);
+        },
+      });
+      await reader.has(0, 3);
+      reader.handles.get(0)!.wake();
+      expect((await reader.has(0, 5)).map(text)).toEqual(['0', '1', '2', '1', '2']);
+    });
+
+    test('`wake` has no effect after the signal aborts', async () => {
+      const reader = await member(log());
+      await eventually('partition 0 is assigned', () => reader.handles.has(0), JOIN_WITHIN_MS);
+      const handle = reader.handles.get(0)!;
+      await reader.subscription.close();
+      expect(handle.signal.aborted).toBe(true);
+      handle.wake();
+      await log().positions(topic(), 'group');
+      expect(reader.batches).toEqual([]);
+    });
+
+    test('closing aborts the signals, waits for the running `handle`, and closes each consumer once', async () => {
       await append([{ ...record('x'), partition: 0 }]);
       let release = (): void => {};
       const held = new Promise<void>((resolve) => {
         release = resolve;
       });
       const reader = await member(log(), { before: () => held });
-      await eventually('handle is under way', () => reader.underWay > 0);
+      await eventually('handle is running', () => reader.underWay > 0);
       const closing = reader.subscription.close();
       await eventually('the signal aborts', () => reader.handles.get(0)!.signal.aborted);
       expect(reader.closed).not.toContain(0);
@@ -125,7 +165,7 @@ export function consumeContract({ log, another, reopen, topic, append, member, c
     });
 
     test(
-      'a member that closes does not wait for another one that still holds what it was given',
+      'a member that closes does not wait for a member whose `handle` is still running',
       async () => {
         await append(Array.from({ length: log().partitionCount }, (_, partition) => ({ ...record('x'), partition })));
         let release = (): void => {};
@@ -133,32 +173,32 @@ export function consumeContract({ log, another, reopen, topic, append, member, c
           release = resolve;
         });
         const leaving = await member(log());
-        await eventually('the first takes part', () => leaving.subscription.joined(), JOIN_WITHIN_MS);
+        await eventually('the first member has joined', () => leaving.subscription.joined(), JOIN_WITHIN_MS);
         const slow = await member(await another(), { before: () => held });
-        await eventually('a record is held', () => slow.underWay > 0, JOIN_WITHIN_MS);
+        await eventually('the second member is handling a record', () => slow.underWay > 0, JOIN_WITHIN_MS);
         await eventually(
-          'both take part',
+          'both members have joined',
           () => leaving.subscription.joined() && slow.subscription.joined(),
           JOIN_WITHIN_MS,
         );
         const third = await member(await another());
         await eventually(
-          'the slow one is to give back, or has',
+          'a partition of the slow member is revoked, or the third member has joined',
           () => [...slow.handles.values()].some(({ signal }) => signal.aborted) || third.subscription.joined(),
           JOIN_WITHIN_MS,
         );
-        // Some turns, for the first to give back what it has and to wait for the slow one.
+        // Time for the first member to release its partitions and to wait for the slow one.
         for (let turn = 0; turn < 50; turn++) await log().positions(topic(), 'group');
         let closed = false;
         const closing = leaving.subscription.close().then(() => {
           closed = true;
         });
-        // A log that waits does so until it takes the slow one for dead, after a minute.
-        await eventually('it has closed', () => closed, 45_000).finally(release);
+        // A log that waits would do so until the session of the slow member times out, after a minute.
+        await eventually('the first member has closed', () => closed, 45_000).finally(release);
         await closing;
         expect(leaving.subscription.joined()).toBe(false);
         await eventually(
-          'the others go on',
+          'the other members continue',
           () => slow.subscription.joined() && third.subscription.joined(),
           JOIN_WITHIN_MS,
         );
@@ -167,7 +207,7 @@ export function consumeContract({ log, another, reopen, topic, append, member, c
     );
 
     test(
-      'two members share the partitions; each goes on where the other committed, and no partition has two owners',
+      'two members share the partitions; each continues at the commit of the other, and no partition has two owners',
       async () => {
         const partitions = log().partitionCount;
         const owners = new Map<number, Set<object>>();
@@ -185,15 +225,15 @@ export function consumeContract({ log, another, reopen, topic, append, member, c
           append(Array.from({ length: partitions }, (_, partition) => ({ ...record(value), partition })));
         await fill('1');
         const one = await member(log(), watch({}));
-        await eventually('the first member has them all', () => one.handles.size === partitions, JOIN_WITHIN_MS);
+        await eventually('the first member has all partitions', () => one.handles.size === partitions, JOIN_WITHIN_MS);
         const two = await member(await another(), watch({}));
-        await eventually('the second member has some', () => two.handles.size > 0, JOIN_WITHIN_MS);
+        await eventually('the second member has some partitions', () => two.handles.size > 0, JOIN_WITHIN_MS);
         await fill('2');
-        await eventually('all are handled', () => one.total() + two.total() >= 2 * partitions, JOIN_WITHIN_MS);
+        await eventually('all records are handled', () => one.total() + two.total() >= 2 * partitions, JOIN_WITHIN_MS);
         await two.subscription.close();
         await fill('3');
         await eventually(
-          'the first has them all again',
+          'the first member has all partitions again',
           () => one.total() + two.total() >= 3 * partitions,
           JOIN_WITHIN_MS,
         );
@@ -216,6 +256,6 @@ export function consumeContract({ log, another, reopen, topic, append, member, c
   });
 }
 
-/** The partitions that it was told of, of this error of the test's own alone: a heartbeat that is late is told of too. */
-const toldOf = ({ errors }: Member, message: string) =>
+/** The partitions for which `onError` was called with this message. Other errors, such as late heartbeats, are left out. */
+const partitionsOfError = ({ errors }: Member, message: string) =>
   errors.filter(({ error }) => (error as Error).message === message).map(({ partition }) => partition);

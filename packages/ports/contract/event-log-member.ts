@@ -1,10 +1,10 @@
 import type { AppendRecord, EventLog, PartitionHandle, StoredRecord, Subscription } from '@weir/ports/event-log';
 import { eventually } from '@weir/testkit/eventually';
 
-/** A join whose answer a busy machine gives too late costs its group a minute, until the broker takes that member for gone. */
+/** On a busy machine a join can time out. Then the group waits up to a minute, until the broker removes that member. */
 export const JOIN_WITHIN_MS = 150_000;
 
-/** A member of a group that keeps what it was given, for tests to look at. */
+/** Options of a group member that keeps the delivered records for the test. */
 export interface MemberOptions {
   readonly group?: string;
   readonly batchRecordsMax?: number;
@@ -25,7 +25,7 @@ export interface Member {
   readonly opened: number;
   readonly underWay: number;
   total(): number;
-  /** Waits until so many records of the partition were handled. */
+  /** Resolves when at least `count` records of the partition were handled. */
   has(partition: number, count: number): Promise<readonly StoredRecord[]>;
 }
 
@@ -54,7 +54,8 @@ export async function startMember(log: EventLog, topic: string, options: MemberO
           await options.before?.(handle, records);
           batches.push(records);
           delivered.set(handle.partition, [...(delivered.get(handle.partition) ?? []), ...records]);
-          if (options.commitEach) await handle.commit({ offset: records.at(-1)!.offset + 1, metadata: '' });
+          if (options.commitEach && records.length > 0)
+            await handle.commit({ offset: records.at(-1)!.offset + 1, metadata: '' });
           underWay -= 1;
         },
         async close() {

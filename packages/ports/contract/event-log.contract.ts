@@ -8,26 +8,27 @@ import { type Member, type MemberOptions, record, startMember, text } from './ev
 export interface EventLogFixture {
   /** The log, at least two partitions. */
   readonly log: EventLog;
-  /** A member of another process or client where the adapter allows it, else the same log. The fixture closes it. */
+  /** Another client of the log if the adapter allows one, otherwise the same log. The fixture closes it. */
   another(): Promise<EventLog>;
   /** Closes every handle and opens the same log again. */
   reopen(): Promise<EventLog>;
-  /** The log takes a record of so many bytes, but not a call of three of them to one partition. */
+  /** The log stores one record of this size, but refuses a call with three of them to one partition. */
   readonly tooManyBytes: number;
-  /** A topic, a table that nobody used before. */
+  /** Creates a new topic or table name. */
   newTopic(): Promise<string>;
   newTable(): Promise<string>;
   /**
-   * A process that appends without end to partition 0, many at a time, values '0', '1', … and prints `offset value` for each
-   * acknowledged one. Where only one process may hold the log, it is closed first: `reopen` after the process has died.
+   * Starts a process that appends to partition 0 until it is killed: many records at a time, with the values '0', '1', … It prints
+   * `offset value` for each acknowledged record. If only one process may open the log, the fixture closes it first; call
+   * `reopen` when the process has ended.
    */
   spawnWriter(topic: string): Promise<ChildProcess>;
   close(): Promise<void>;
 }
 
-/** What every event log keeps; asks for nothing but the port's promises. */
+/** The tests that every implementation of the event log passes. They use only what the port promises. */
 export function eventLogContract(name: string, openFixture: () => Promise<EventLogFixture>): void {
-  describe(`${name} keeps the event log's contract`, () => {
+  describe(`${name} fulfils the event log's contract`, () => {
     let fixture: EventLogFixture;
     let topic: string;
     const subscriptions: Subscription[] = [];
@@ -56,7 +57,7 @@ export function eventLogContract(name: string, openFixture: () => Promise<EventL
     }
 
     describe('append', () => {
-      test('the same key goes to the same partition, in order, on dense offsets from 0', async () => {
+      test('records with the same key go to the same partition, in order, with offsets from 0 and without gaps', async () => {
         const first = await append([record('a1', 'a'), record('b1', 'b'), record('a2', 'a')]);
         const second = await append([record('a3', 'a')]);
         const ofA = [first[0]!, first[2]!, second[0]!];
@@ -66,7 +67,7 @@ export function eventLogContract(name: string, openFixture: () => Promise<EventL
         expect(ofA.map(({ offset }) => offset)).toEqual([0, 1 + before, 2 + before]);
       });
 
-      test('an explicit partition wins over the key', async () => {
+      test('an explicit partition takes precedence over the key', async () => {
         expect(
           await append([
             { ...record('x', 'a'), partition: 1 },
@@ -78,11 +79,11 @@ export function eventLogContract(name: string, openFixture: () => Promise<EventL
         ]);
       });
 
-      test('nothing to append resolves with nothing', async () => {
+      test('an append of no records resolves with no outcomes', async () => {
         expect(await fixture.log.append(topic, [])).toEqual([]);
       });
 
-      test("concurrent calls: each has its own offset, none is left out, a call's records are side by side", async () => {
+      test("concurrent calls: each record has its own offset, without gaps, and a call's records are next to each other", async () => {
         const calls = await Promise.all(
           Array.from({ length: 100 }, (_, i) =>
             append([0, 1, 2].map((n) => ({ ...record(`${i}.${n}`), partition: 0 }))),
@@ -95,7 +96,7 @@ export function eventLogContract(name: string, openFixture: () => Promise<EventL
         expect(offsets.sort((a, b) => a - b)).toEqual(Array.from({ length: 300 }, (_, i) => i));
       });
 
-      test('once a record of a call is not stored, no later one of the call is in that partition', async () => {
+      test('after a record that is not stored, no later record of the call is stored in the same partition', async () => {
         const big = { partition: 0, value: Buffer.alloc(fixture.tooManyBytes) };
         const small = { ...record('after'), partition: 0 };
         const outcomes = await fixture.log.append(topic, [
@@ -114,7 +115,7 @@ export function eventLogContract(name: string, openFixture: () => Promise<EventL
         expect(await append([small])).toMatchObject([{ offset: stored }]);
       });
 
-      test('value, headers and time come back as they went in', async () => {
+      test('value and headers are returned as they were appended, with the time of the append', async () => {
         const sent: AppendRecord[] = [
           { partition: 0, value: new Uint8Array(0) },
           { partition: 0, value: Buffer.from([0, 255, 10, 13]), headers: { o: '12', v: '1' } },
@@ -134,7 +135,7 @@ export function eventLogContract(name: string, openFixture: () => Promise<EventL
     });
 
     describe('durability', () => {
-      test('a log that is opened again is the same log and goes on where it stood', async () => {
+      test('a log that is opened again has the same ID and continues at the next offset', async () => {
         const { logId, partitionCount } = fixture.log;
         await append([0, 1, 2].map((n) => ({ ...record(`${n}`), partition: 1 })));
         const again = await fixture.reopen();
@@ -144,7 +145,7 @@ export function eventLogContract(name: string, openFixture: () => Promise<EventL
         expect((await reader.has(1, 4)).map(text)).toEqual(['0', '1', '2', '3']);
       });
 
-      test('kill -9 of a writing process: every acknowledged record is there, where it was said to be', async () => {
+      test('after kill -9 of a writing process, every acknowledged record is at its offset', async () => {
         const acknowledged = new Map<number, string>();
         const child = await fixture.spawnWriter(topic);
         const lines = createInterface({ input: child.stdout! });
@@ -153,11 +154,11 @@ export function eventLogContract(name: string, openFixture: () => Promise<EventL
           acknowledged.set(Number(offset), value);
         });
         const ended = new Promise((resolve) => lines.once('close', resolve));
-        await eventually('2,000 acknowledged records', () => acknowledged.size >= 2_000, 120_000);
+        await eventually('2,000 records are acknowledged', () => acknowledged.size >= 2_000, 120_000);
         child.kill('SIGKILL');
         await ended;
         const log = await fixture.reopen();
-        const [position] = await log.positions(topic, 'nobody');
+        const [position] = await log.positions(topic, 'unused');
         expect(position!.end).toBeGreaterThanOrEqual(acknowledged.size);
         const reader = await member(log);
         const records = await reader.has(0, position!.end);
@@ -176,7 +177,44 @@ export function eventLogContract(name: string, openFixture: () => Promise<EventL
       closeMembers,
     });
 
-    test('`offsetsAtTime` finds the first record at or after a time, or the end', async () => {
+    describe('read', () => {
+      const texts = async (from: number, bytesMax: number) =>
+        (await fixture.log.read(topic, 0, from, bytesMax)).map(text);
+
+      test('returns records from an offset on, without a group and without a commit', async () => {
+        await append([0, 1, 2].map((n) => ({ ...record(`${n}`), headers: { n: `${n}` }, partition: 0 })));
+        await append([{ ...record('elsewhere'), partition: 1 }]);
+        const records = await fixture.log.read(topic, 0, 1, 1024);
+        expect(records.map(({ offset, headers }) => [offset, headers.n])).toEqual([
+          [1, '1'],
+          [2, '2'],
+        ]);
+        expect(records.map(text)).toEqual(['1', '2']);
+        expect(await texts(0, 1024)).toEqual(['0', '1', '2']);
+        expect((await fixture.log.positions(topic, 'group'))[0]).toMatchObject({ committed: undefined });
+      });
+
+      test('returns no records at the end, and new ones after an append', async () => {
+        expect(await texts(0, 1024)).toEqual([]);
+        await append([{ ...record('0'), partition: 0 }]);
+        expect(await texts(1, 1024)).toEqual([]);
+        await append([{ ...record('1'), partition: 0 }]);
+        expect(await texts(1, 1024)).toEqual(['1']);
+      });
+
+      test('respects the limit of bytes, but returns at least one record', async () => {
+        for (let n = 0; n < 10; n++) await append([{ ...record(`${n}`.repeat(1_000)), partition: 0 }]);
+        expect((await texts(0, 1))[0]).toBe('0'.repeat(1_000));
+        const limited = await texts(0, 3_500);
+        expect(limited.length).toBeGreaterThanOrEqual(1);
+        expect(limited.length).toBeLessThanOrEqual(4);
+        const all: string[] = [];
+        while (all.length < 10) all.push(...(await texts(all.length, 3_500)));
+        expect(all).toEqual(Array.from({ length: 10 }, (_, n) => `${n}`.repeat(1_000)));
+      });
+    });
+
+    test('`offsetsAtTime` returns the first offset at or after a time, or the end offset', async () => {
       await append([{ ...record('0'), partition: 0 }]);
       const reader = await member(fixture.log);
       const [first] = await reader.has(0, 1);
@@ -193,7 +231,7 @@ export function eventLogContract(name: string, openFixture: () => Promise<EventL
     });
 
     describe('tables', () => {
-      test('values are put, replaced, removed, told of in order, and there again after opening', async () => {
+      test('puts, replacements and removals are reported in order, and the rows remain after reopening', async () => {
         const name = await fixture.newTable();
         const table = await fixture.log.openTable(name);
         const changes: (readonly [string, string | undefined])[] = [];
@@ -224,7 +262,7 @@ export function eventLogContract(name: string, openFixture: () => Promise<EventL
         await again.close();
       });
 
-      test('every handle sees concurrent puts in one order, within a second', async () => {
+      test('every handle reports concurrent puts in the same order', async () => {
         const name = await fixture.newTable();
         const one = await fixture.log.openTable(name);
         const two = await (await fixture.another()).openTable(name);
@@ -232,13 +270,13 @@ export function eventLogContract(name: string, openFixture: () => Promise<EventL
         one.onChange((_, value) => seen[0].push(value!));
         two.onChange((_, value) => seen[1].push(value!));
         await Promise.all(Array.from({ length: 20 }, (_, i) => (i % 2 === 0 ? one : two).put(`k${i % 5}`, `${i}`)));
-        await eventually('both have seen all', () => seen[0].length === 20 && seen[1].length === 20);
+        await eventually('both handles have reported all puts', () => seen[0].length === 20 && seen[1].length === 20);
         expect(seen[0]).toEqual(seen[1]);
         expect([...one.entries()]).toEqual([...two.entries()]);
         await Promise.all([one.close(), two.close()]);
       });
 
-      test('two tables are apart', async () => {
+      test('two tables have separate rows', async () => {
         const one = await fixture.log.openTable(await fixture.newTable());
         const two = await fixture.log.openTable(await fixture.newTable());
         await one.put('k', 'v');
@@ -247,7 +285,7 @@ export function eventLogContract(name: string, openFixture: () => Promise<EventL
       });
     });
 
-    test('`ping` resolves while the log can take records', async () => {
+    test('`ping` resolves while the log accepts records', async () => {
       await expect(fixture.log.ping()).resolves.toBeUndefined();
     });
   });

@@ -1,19 +1,19 @@
-import type { ApiKey, ExclusionRule, Site } from '@weir/domain/site';
+import type { ApiKey, ExclusionRule, Site } from '@weir/domain/registry/site';
 import type { ImportLedgerEntry, Registry } from '@weir/ports/registry';
 import { eventually } from '@weir/testkit/eventually';
 
 export interface RegistryFixture {
   readonly registry: Registry;
-  /** One more registry of the same log, as another process would open it. The fixture closes it. */
+  /** Opens another registry of the same log, as another process would. The fixture closes it. */
   another(): Promise<Registry>;
-  /** Closes every handle and opens the same log and registry again. */
+  /** Closes the log and its registries and opens both again. */
   reopen(): Promise<Registry>;
   close(): Promise<void>;
 }
 
-/** What every registry keeps; asks for nothing but the port's promises. */
+/** The tests that every implementation of the registry passes. They use only what the port promises. */
 export function registryContract(name: string, openFixture: () => Promise<RegistryFixture>): void {
-  describe(`${name} keeps the registry's contract`, () => {
+  describe(`${name} fulfils the registry's contract`, () => {
     let fixture: RegistryFixture;
     let siteId: string;
     let sites = 0;
@@ -61,7 +61,7 @@ export function registryContract(name: string, openFixture: () => Promise<Regist
       finished: false,
     });
 
-    test('sites are put, changed and listed', async () => {
+    test('sites can be created, changed and listed', async () => {
       await fixture.registry.putSite(site());
       expect(fixture.registry.site(siteId)).toEqual(site());
       await fixture.registry.putSite(site({ name: 'Another name' }));
@@ -71,7 +71,7 @@ export function registryContract(name: string, openFixture: () => Promise<Regist
       expect(fixture.registry.site('no such site')).toBeUndefined();
     });
 
-    test('keys are found by their hash and their site, until they are removed', async () => {
+    test('keys are found by hash and by site until they are removed', async () => {
       await fixture.registry.putSite(site());
       await fixture.registry.putKey(key('k1', 'a'));
       await fixture.registry.putKey(key('k2', 'b'));
@@ -83,7 +83,7 @@ export function registryContract(name: string, openFixture: () => Promise<Regist
       expect(fixture.registry.keys('no such site')).toEqual([]);
     });
 
-    test('exclusion rules and imports are put, replaced and removed', async () => {
+    test('exclusion rules and imports can be created, replaced and removed', async () => {
       await fixture.registry.putExclusion(rule('r1'));
       await fixture.registry.putExclusion(rule('r2'));
       await fixture.registry.putExclusion(rule('r1', '/y'));
@@ -102,7 +102,7 @@ export function registryContract(name: string, openFixture: () => Promise<Regist
       expect(fixture.registry.imports(siteId)).toEqual([ledger('d1', 500)]);
     });
 
-    test("a removed site takes its keys, rules and imports along, and no other site's", async () => {
+    test('removing a site removes its keys, rules and imports, and nothing of other sites', async () => {
       const neighbour = `${siteId}-neighbour`;
       await fixture.registry.putSite(site());
       await fixture.registry.putKey(key('k', 'c'));
@@ -120,7 +120,7 @@ export function registryContract(name: string, openFixture: () => Promise<Regist
       expect(registry.exclusions(neighbour)).toHaveLength(1);
     });
 
-    test('another process sees every change, and its listeners are told of the site', async () => {
+    test('another process sees every change, and its listeners are called with the site', async () => {
       const other = await fixture.another();
       const told: string[] = [];
       other.onChange((changed) => told.push(changed));
@@ -133,7 +133,7 @@ export function registryContract(name: string, openFixture: () => Promise<Regist
       await eventually('the key is gone', () => other.keyByHash(key('k', 'd').hash) === undefined);
     });
 
-    test('all of it is there again after opening', async () => {
+    test('all rows remain after reopening', async () => {
       await fixture.registry.putSite(site());
       await fixture.registry.putKey(key('k', 'e'));
       await fixture.registry.putExclusion(rule('r'));
@@ -148,14 +148,14 @@ export function registryContract(name: string, openFixture: () => Promise<Regist
     });
 
     describe('salts', () => {
-      test('a day has one salt of 32 bytes, two days have two', async () => {
+      test('each day has its own salt of 32 bytes', async () => {
         const salt = await fixture.registry.salt('2030-02-01');
         expect(salt).toMatch(/^[0-9a-f]{64}$/);
         expect(await fixture.registry.salt('2030-02-01')).toBe(salt);
         expect(await fixture.registry.salt('2030-02-02')).not.toBe(salt);
       });
 
-      test('of concurrent makers in several processes the first in the log wins, for all and for good', async () => {
+      test('of salts that several processes create concurrently, the first in the log wins permanently', async () => {
         const makers = [fixture.registry, await fixture.another(), await fixture.another()];
         for (let round = 1; round <= 9; round++) {
           const day = `2030-03-0${round}`;
@@ -167,7 +167,7 @@ export function registryContract(name: string, openFixture: () => Promise<Regist
         expect(await again.salt('2030-03-09')).toBe(last);
       });
 
-      test('salts before a day are removed, that of the day and later ones stay', async () => {
+      test('removal deletes the salts before a day, not those of the day and later', async () => {
         const old = await fixture.registry.salt('2030-04-01');
         const kept = await fixture.registry.salt('2030-04-02');
         await fixture.registry.removeSaltsBefore('2030-04-02');

@@ -1,23 +1,23 @@
-import type { ClaimOutcome, FoldPartition, KeyClaim, KeyHolder, StateStore } from '@weir/ports/state-store';
-import { CLAIM_CONFIRMED_MS, CLAIM_PENDING_MS } from '@weir/ports/state-store';
+import type { ClaimOutcome, KeyClaim, RawPartition, StateStore } from '@weir/ports/state-store';
+import { CLAIM_PENDING_MS, IDEMPOTENCY_WINDOW_MS } from '@weir/ports/state-store';
+import { firstSeenKeysContract } from './first-seen-keys.contract.ts';
 
 export interface StateStoreFixture {
   readonly store: StateStore;
-  /** Another client of the same state where the adapter allows it, else the same. The fixture closes it. */
+  /** Another client of the same store if the adapter allows one, otherwise the same. The fixture closes it. */
   another(): Promise<StateStore>;
-  /** Closes every handle and opens the same state again. Pending claims may be forgotten, nothing else is. */
+  /** Closes every client and opens the same store again. Only pending claims may be lost. */
   reopen(): Promise<StateStore>;
-  /** Moves the store's clock on; absent where the store's clock is its own. */
+  /** Advances the store's clock; absent if the test cannot control that clock. */
   readonly passTime?: (ms: number) => void;
   close(): Promise<void>;
 }
 
 const HOUR_MS = 3600_000;
-const WINDOW_MS = 24 * HOUR_MS;
 
-/** What every state store keeps; asks for nothing but the port's promises. */
+/** The tests that every implementation of the state store passes. They use only what the port promises. */
 export function stateStoreContract(name: string, openFixture: () => Promise<StateStoreFixture>): void {
-  describe(`${name} keeps the state store's contract`, () => {
+  describe(`${name} fulfils the state store's contract`, () => {
     let fixture: StateStoreFixture;
     let site: string;
     let sites = 0;
@@ -35,7 +35,7 @@ export function stateStoreContract(name: string, openFixture: () => Promise<Stat
       (await fixture.store.claimKeys([item]))[0];
 
     describe('claims', () => {
-      test('of 32 concurrent claims of one key exactly one is claimed, the others are pending', async () => {
+      test('of 32 concurrent claims of one key, one is claimed and the others are pending', async () => {
         const other = await fixture.another();
         const outcomes = await Promise.all(
           Array.from({ length: 32 }, (_, i) => (i % 2 === 0 ? fixture.store : other).claimKeys([claim(`owner-${i}`)])),
@@ -43,7 +43,7 @@ export function stateStoreContract(name: string, openFixture: () => Promise<Stat
         expect(outcomes.flat().toSorted()).toEqual(['claimed', ...Array(31).fill('pending')]);
       });
 
-      test('one call claims many, in order', async () => {
+      test('one call claims several keys and returns the outcomes in order', async () => {
         expect(await fixture.store.claimKeys([claim('a', 'x'), claim('b', 'y'), claim('c', 'x')])).toEqual([
           'claimed',
           'claimed',
@@ -52,12 +52,12 @@ export function stateStoreContract(name: string, openFixture: () => Promise<Stat
         expect(await fixture.store.claimKeys([])).toEqual([]);
       });
 
-      test('keys of two sites never meet', async () => {
+      test('two sites have separate keys', async () => {
         expect(await claimOne(claim('a'))).toBe('claimed');
         expect(await claimOne({ siteId: `${site}-other`, key: 'k', owner: 'b' })).toBe('claimed');
       });
 
-      test('a released key is free at once; only its owner can release it', async () => {
+      test('a released key can be claimed at once; only its owner can release it', async () => {
         await claimOne(claim('a'));
         await fixture.store.releaseKeys([claim('b')]);
         expect(await claimOne(claim('b'))).toBe('pending');
@@ -65,7 +65,7 @@ export function stateStoreContract(name: string, openFixture: () => Promise<Stat
         expect(await claimOne(claim('b'))).toBe('claimed');
       });
 
-      test('a confirmed key stays so, whoever asks or releases, also after opening again', async () => {
+      test('a confirmed key stays confirmed for every owner, after a release and after reopening', async () => {
         await claimOne(claim('a'));
         await fixture.store.confirmKeys([claim('a')]);
         expect(await claimOne(claim('a'))).toBe('confirmed');
@@ -75,7 +75,7 @@ export function stateStoreContract(name: string, openFixture: () => Promise<Stat
         expect(await again.claimKeys([claim('c')])).toEqual(['confirmed']);
       });
 
-      test('who does not hold a pending claim can not confirm it; a key that nobody holds can be confirmed', async () => {
+      test('a key that is claimed by another owner cannot be confirmed; a free key can', async () => {
         await claimOne(claim('a'));
         await fixture.store.confirmKeys([claim('b')]);
         expect(await claimOne(claim('c'))).toBe('pending');
@@ -83,13 +83,13 @@ export function stateStoreContract(name: string, openFixture: () => Promise<Stat
         expect(await claimOne(claim('c', 'free'))).toBe('confirmed');
       });
 
-      test('confirming and releasing nothing is nothing', async () => {
+      test('confirming no keys and releasing an unknown key have no effect', async () => {
         await fixture.store.confirmKeys([]);
-        await fixture.store.releaseKeys([claim('nobody')]);
+        await fixture.store.releaseKeys([claim('unknown')]);
         expect(await claimOne(claim('a'))).toBe('claimed');
       });
 
-      test('a pending claim is free after its time, a confirmed key 24 h after its first confirmation', async () => {
+      test('a pending claim expires after its time, a confirmed key 24 h after its first confirmation', async () => {
         const { passTime } = fixture;
         if (passTime === undefined) return;
         await claimOne(claim('a'));
@@ -98,7 +98,7 @@ export function stateStoreContract(name: string, openFixture: () => Promise<Stat
         passTime(1);
         expect(await claimOne(claim('b'))).toBe('claimed');
         await fixture.store.confirmKeys([claim('b')]);
-        passTime(CLAIM_CONFIRMED_MS - 1);
+        passTime(IDEMPOTENCY_WINDOW_MS - 1);
         await fixture.store.confirmKeys([claim('late')]);
         expect(await claimOne(claim('c'))).toBe('confirmed');
         passTime(1);
@@ -106,146 +106,92 @@ export function stateStoreContract(name: string, openFixture: () => Promise<Stat
       });
     });
 
-    describe('holdFirst', () => {
-      const holder = (raw: string, receivedAt: number, key = 'k'): KeyHolder => ({
-        siteId: site,
-        key,
-        holder: raw,
-        receivedAt,
-      });
-      const hold = async (...records: readonly KeyHolder[]) =>
-        (await fixture.store.holdFirst(records, WINDOW_MS)).map((answer) => answer.holder);
+    firstSeenKeysContract({ fixture: () => fixture, site: () => site });
 
-      test("the first holds the key for all that come within 24 h by the records' own times", async () => {
-        const [answer] = await fixture.store.holdFirst([holder('0:1', 1_000)], WINDOW_MS);
-        expect(answer).toEqual(holder('0:1', 1_000));
-        expect(await fixture.store.holdFirst([holder('1:7', 1_000 + WINDOW_MS - 1)], WINDOW_MS)).toEqual([answer]);
-        expect(await hold(holder('2:9', 1_000 + WINDOW_MS))).toEqual(['2:9']);
-        expect(await hold(holder('2:10', 1_001 + WINDOW_MS))).toEqual(['2:9']);
-      });
-
-      test('times long ago and times to come are as good as any other', async () => {
-        expect(await hold(holder('0:1', 5), holder('0:2', 6))).toEqual(['0:1', '0:1']);
-        const future = Date.UTC(2099, 0, 1);
-        expect(await hold(holder('0:3', future, 'f'), holder('0:4', future + 1, 'f'))).toEqual(['0:3', '0:3']);
-      });
-
-      test('in one call the order decides', async () => {
-        expect(await hold(holder('0:1', 10), holder('0:2', 10), holder('0:1', 10), holder('0:3', 10, 'other'))).toEqual(
-          ['0:1', '0:1', '0:1', '0:3'],
-        );
-      });
-
-      test('repeating the same records gives the same answers, also over a new window and after opening again', async () => {
-        const records = [
-          holder('0:1', 1_000),
-          holder('0:2', 2_000),
-          holder('0:3', 1_000 + WINDOW_MS),
-          holder('0:4', 2_000 + WINDOW_MS),
-        ];
-        const answers = ['0:1', '0:1', '0:3', '0:3'];
-        expect(await hold(...records)).toEqual(answers);
-        expect(await hold(...records)).toEqual(answers);
-        await fixture.reopen();
-        for (const [i, record] of records.entries()) expect(await hold(record)).toEqual([answers[i]]);
-      });
-
-      test('a dropped holder leaves its key to the next one; other holders and other windows stay', async () => {
-        await hold(holder('0:1', 1_000), holder('0:2', 1_000 + WINDOW_MS), holder('0:9', 5, 'other'));
-        await fixture.store.dropHolders([holder('0:2', 1_000 + WINDOW_MS), holder('0:3', 5, 'other')]);
-        expect(await hold(holder('0:4', 1_001), holder('0:5', 1_001 + WINDOW_MS), holder('0:6', 6, 'other'))).toEqual([
-          '0:1',
-          '0:5',
-          '0:9',
-        ]);
-        await fixture.store.dropHolders([holder('0:1', 1_000), holder('0:5', 1_001 + WINDOW_MS)]);
-        await fixture.store.dropHolders([]);
-        expect(await hold(holder('0:7', 1_000))).toEqual(['0:7']);
-      });
-
-      test('of concurrent calls exactly one is the first', async () => {
-        const other = await fixture.another();
-        const answers = await Promise.all(
-          Array.from({ length: 32 }, (_, i) =>
-            (i % 2 === 0 ? fixture.store : other).holdFirst([holder(`${i}:0`, 1_000 + i)], WINDOW_MS),
-          ),
-        );
-        expect(new Set(answers.flat().map((answer) => answer.holder)).size).toBe(1);
-      });
-    });
-
-    describe('folds', () => {
-      let partition: FoldPartition;
-      beforeEach(() => {
+    describe('partition state', () => {
+      const epochOf = async (store: StateStore): Promise<string> => (await store.readEpoch('contract', 1)).id;
+      let partition: RawPartition;
+      let epoch: string;
+      beforeEach(async () => {
+        epoch = await epochOf(fixture.store);
         partition = { logId: `log-of-${site}`, partition: 0 };
       });
       const put = (key: string, value: string | undefined, ttlMs = HOUR_MS) => ({ key, value, ttlMs });
 
-      test('nothing applied yet is 0 and no values', async () => {
-        expect(await fixture.store.readFold(partition, ['a', 'b'])).toEqual({
+      test('a new partition has the offset 0 and no values', async () => {
+        expect(await fixture.store.readState(epoch, partition, ['a', 'b'])).toEqual({
           appliedTo: 0,
           values: [undefined, undefined],
         });
       });
 
-      test('changes and the offset are written together, and read together, also after opening again', async () => {
-        await fixture.store.writeFold(partition, { from: 0, to: 10 }, [put('a', '1'), put('b', 'ü 2'), put('c', '')]);
-        expect(await fixture.store.readFold(partition, ['b', 'a', 'none', 'c'])).toEqual({
+      test('values and offset are written and read together, also after reopening', async () => {
+        await fixture.store.writeState(epoch, partition, { from: 0, to: 10 }, [
+          put('a', '1'),
+          put('b', 'ü 2'),
+          put('c', ''),
+        ]);
+        expect(await fixture.store.readState(epoch, partition, ['b', 'a', 'none', 'c'])).toEqual({
           appliedTo: 10,
           values: ['ü 2', '1', undefined, ''],
         });
-        await fixture.store.writeFold(partition, { from: 10, to: 12 }, [put('a', '3'), put('b', undefined)]);
+        await fixture.store.writeState(epoch, partition, { from: 10, to: 12 }, [put('a', '3'), put('b', undefined)]);
         const again = await fixture.reopen();
-        expect(await again.readFold(partition, ['a', 'b'])).toEqual({ appliedTo: 12, values: ['3', undefined] });
+        expect(await again.readState(await epochOf(again), partition, ['a', 'b'])).toEqual({
+          appliedTo: 12,
+          values: ['3', undefined],
+        });
       });
 
-      test('what was applied already is not applied again', async () => {
+      test('a range that was applied is not applied again', async () => {
         const { store } = fixture;
-        expect(await store.writeFold(partition, { from: 0, to: 10 }, [put('a', 'new')])).toBe(10);
-        expect(await store.writeFold(partition, { from: 0, to: 10 }, [put('a', 'again')])).toBe(10);
-        expect(await store.writeFold(partition, { from: 0, to: 9 }, [put('a', 'older')])).toBe(10);
-        expect(await store.readFold(partition, ['a'])).toEqual({ appliedTo: 10, values: ['new'] });
+        expect(await store.writeState(epoch, partition, { from: 0, to: 10 }, [put('a', 'new')])).toBe(10);
+        expect(await store.writeState(epoch, partition, { from: 0, to: 10 }, [put('a', 'again')])).toBe(10);
+        expect(await store.writeState(epoch, partition, { from: 0, to: 9 }, [put('a', 'older')])).toBe(10);
+        expect(await store.readState(epoch, partition, ['a'])).toEqual({ appliedTo: 10, values: ['new'] });
         const both = await Promise.all([
-          store.writeFold(partition, { from: 10, to: 11 }, [put('a', '11')]),
-          store.writeFold(partition, { from: 10, to: 11 }, [put('a', "a zombie's")]),
+          store.writeState(epoch, partition, { from: 10, to: 11 }, [put('a', '11')]),
+          store.writeState(epoch, partition, { from: 10, to: 11 }, [put('a', 'of an old owner')]),
         ]);
         expect(both).toEqual([11, 11]);
       });
 
-      test('a run that overlaps what was applied is applied as a whole: it was made from the same records', async () => {
-        await fixture.store.writeFold(partition, { from: 0, to: 5 }, [put('a', '5')]);
-        expect(await fixture.store.writeFold(partition, { from: 3, to: 8 }, [put('a', '8')])).toBe(8);
-        expect(await fixture.store.readFold(partition, ['a'])).toEqual({ appliedTo: 8, values: ['8'] });
+      test('a range that overlaps the applied one is applied as a whole', async () => {
+        await fixture.store.writeState(epoch, partition, { from: 0, to: 5 }, [put('a', '5')]);
+        expect(await fixture.store.writeState(epoch, partition, { from: 3, to: 8 }, [put('a', '8')])).toBe(8);
+        expect(await fixture.store.readState(epoch, partition, ['a'])).toEqual({ appliedTo: 8, values: ['8'] });
       });
 
-      test('nothing is applied past what is missing, and the answer says where the store stands', async () => {
-        expect(await fixture.store.writeFold(partition, { from: 3, to: 8 }, [put('a', '1')])).toBe(0);
-        await fixture.store.writeFold(partition, { from: 0, to: 2 }, []);
-        expect(await fixture.store.writeFold(partition, { from: 3, to: 8 }, [put('a', '2')])).toBe(2);
-        expect(await fixture.store.readFold(partition, ['a'])).toEqual({ appliedTo: 2, values: [undefined] });
+      test('a range after missing records is not applied, and the result is the stored offset', async () => {
+        expect(await fixture.store.writeState(epoch, partition, { from: 3, to: 8 }, [put('a', '1')])).toBe(0);
+        await fixture.store.writeState(epoch, partition, { from: 0, to: 2 }, []);
+        expect(await fixture.store.writeState(epoch, partition, { from: 3, to: 8 }, [put('a', '2')])).toBe(2);
+        expect(await fixture.store.readState(epoch, partition, ['a'])).toEqual({ appliedTo: 2, values: [undefined] });
       });
 
-      test('runs that follow each other may be written at once', async () => {
+      test('consecutive ranges may be written concurrently', async () => {
         const offsets = Array.from({ length: 20 }, (_, from) => from);
         const answers = await Promise.all(
-          offsets.map((from) => fixture.store.writeFold(partition, { from, to: from + 1 }, [put('a', `${from}`)])),
+          offsets.map((from) =>
+            fixture.store.writeState(epoch, partition, { from, to: from + 1 }, [put('a', `${from}`)]),
+          ),
         );
         expect(answers).toEqual(offsets.map((from) => from + 1));
-        expect(await fixture.store.readFold(partition, ['a'])).toEqual({ appliedTo: 20, values: ['19'] });
+        expect(await fixture.store.readState(epoch, partition, ['a'])).toEqual({ appliedTo: 20, values: ['19'] });
       });
 
-      test('a change without keys moves the offset', async () => {
-        await fixture.store.writeFold(partition, { from: 0, to: 5 }, []);
-        expect(await fixture.store.readFold(partition, [])).toEqual({ appliedTo: 5, values: [] });
+      test('a write without changes advances the offset', async () => {
+        await fixture.store.writeState(epoch, partition, { from: 0, to: 5 }, []);
+        expect(await fixture.store.readState(epoch, partition, [])).toEqual({ appliedTo: 5, values: [] });
       });
 
-      test('partitions and logs are apart', async () => {
-        await fixture.store.writeFold(partition, { from: 0, to: 10 }, [put('a', '1')]);
-        expect((await fixture.store.readFold({ ...partition, partition: 1 }, [])).appliedTo).toBe(0);
-        expect((await fixture.store.readFold({ ...partition, logId: 'another log' }, [])).appliedTo).toBe(0);
+      test('partitions and logs have separate state', async () => {
+        await fixture.store.writeState(epoch, partition, { from: 0, to: 10 }, [put('a', '1')]);
+        expect((await fixture.store.readState(epoch, { ...partition, partition: 1 }, [])).appliedTo).toBe(0);
+        expect((await fixture.store.readState(epoch, { ...partition, logId: 'another log' }, [])).appliedTo).toBe(0);
       });
 
-      test('long keys and keys of any characters are apart', async () => {
+      test('long keys and keys with any characters are distinct', async () => {
         const keys = [
           `${site}/${'x'.repeat(490)}1`,
           `${site}/${'x'.repeat(490)}2`,
@@ -253,20 +199,24 @@ export function stateStoreContract(name: string, openFixture: () => Promise<Stat
           `${site}/a\0b`,
           `${site}/a`,
         ];
-        await fixture.store.writeFold(
+        await fixture.store.writeState(
+          epoch,
           partition,
           { from: 0, to: 1 },
           keys.map((key, i) => put(key, `${i}`)),
         );
-        expect((await fixture.store.readFold(partition, keys)).values).toEqual(['0', '1', '2', '3', '4']);
+        expect((await fixture.store.readState(epoch, partition, keys)).values).toEqual(['0', '1', '2', '3', '4']);
       });
 
-      test('a value is gone after its time', async () => {
+      test('a value expires after its time to live', async () => {
         const { passTime } = fixture;
         if (passTime === undefined) return;
-        await fixture.store.writeFold(partition, { from: 0, to: 1 }, [put('a', '1', 1_000), put('b', '2', 5_000)]);
+        await fixture.store.writeState(epoch, partition, { from: 0, to: 1 }, [
+          put('a', '1', 1_000),
+          put('b', '2', 5_000),
+        ]);
         passTime(1_000);
-        expect((await fixture.store.readFold(partition, ['a', 'b'])).values).toEqual([undefined, '2']);
+        expect((await fixture.store.readState(epoch, partition, ['a', 'b'])).values).toEqual([undefined, '2']);
       });
     });
 

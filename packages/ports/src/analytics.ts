@@ -1,32 +1,36 @@
 /**
- * The analytics store: ClickHouse, embedded or a server, through `adapters/clickhouse-analytics.ts`.
- * Rejects with `analytics_unavailable` (repeat) or `analytics_refused` (repeating changes nothing).
+ * The analytics store: ClickHouse, embedded or a server (`adapters/clickhouse/clickhouse-analytics.ts`).
+ * Every method but `close` rejects with `analytics_unavailable` (a retry may succeed) or `analytics_refused` (a retry
+ * of the same call fails again).
  */
 export interface Analytics {
-  /** Applies the migrations of `schemas/clickhouse` that are missing, in order. Safe to run from several processes at once. */
+  /** Resolves when every migration of `schemas/clickhouse` is applied. Safe to call from several processes at once. */
   migrate(): Promise<void>;
 
   /**
-   * Inserts lines (JSONCompactEachRow, one record a line, each ending in \n) into `records`, as one block.
-   * Repeating it with the same token and the same bytes changes nothing, in `records` and in every view's target.
+   * Resolves when all lines are stored durably in `records`, as one block, and in every view's target table.
+   * Calling it again with the same token and the same bytes changes nothing. After `analytics_unavailable` the rows may be
+   * stored, now or later. After `analytics_refused` none of them is stored.
    */
   insertRecords(batch: RecordsBatch): Promise<void>;
 
-  /** The highest raw offset that `records` holds of this log and partition; -1 where there is none. */
+  /** Resolves with the highest raw offset that `records` holds of this log and partition; -1 if it holds none. */
   highestRawOffset(logId: string, partition: number): Promise<number>;
 
-  /** Weir's own read-only queries. `params` fill `{name:Type}` placeholders. */
+  /** Runs a read-only query of Weir. `params` fill `{name:Type}` placeholders. */
   select<Row>(query: string, params?: Readonly<Record<string, unknown>>): Promise<readonly Row[]>;
 
-  /** A user's query, under read-only rules and limits: one SELECT-like statement. Refusals are `analytics_refused`. */
+  /** Runs a user's query: one read-only statement, with limits. Rejects with `analytics_refused` if the query is not allowed. */
   userQuery(query: string, params: Readonly<Record<string, unknown>>): Promise<UserQueryResult>;
 
+  /** Resolves when the store answers a query. */
   ping(): Promise<void>;
   close(): Promise<void>;
 }
 
 export interface RecordsBatch {
   readonly columns: readonly string[];
+  /** JSONCompactEachRow: one record per line, each line ends in \n. */
   readonly lines: readonly Uint8Array[];
   /** `records:<log_id>:<partition>:<from>-<to>:<version>` */
   readonly token: string;

@@ -1,54 +1,72 @@
 /**
- * The event log: topics of ordered, durable, partitioned records, and tables (compacted topics).
- * Embedded: `adapters/lmdb-event-log.ts`. Distributed: `adapters/kafka-event-log.ts`. Both pass `contract/event-log.contract.ts`.
- * Offsets are whole numbers from 0, dense per partition of a topic unless retention removed the oldest.
+ * The event log: topics of durable, ordered, partitioned records, and tables (compacted topics).
+ * Embedded: `adapters/lmdb/lmdb-event-log.ts`. Distributed: `adapters/kafka/kafka-event-log.ts`. Both pass
+ * `contract/event-log.contract.ts`.
+ * Offsets are integers from 0. Within a partition there are no gaps, except where retention removed the oldest records.
  */
 export interface EventLog {
-  /** Random, made with the log and kept in it: a log that was made anew has another one. At most 36 chars. */
+  /** Random ID, created and stored with the log. A log that was created again has another ID. At most 36 characters. */
   readonly logId: string;
   readonly partitionCount: number;
 
   /**
-   * Appends records, to `partition` where given, else to the partition that `key` maps to (the same key, the same
-   * partition, for the life of the log). Resolves with one outcome per record, in order; it never rejects for a broken log:
-   * - `stored`: durable (fsynced or acknowledged by all in-sync replicas), visible to consumers.
-   * - `refused`: known not to be in the log (no connection, not the leader until the deadline, disk full, buffer full).
-   * - `unknown`: may or may not be in the log, now or later. The caller must not append it again under a promise of "once".
-   * Records of one call to one partition are stored in order, side by side, and never past a hole: once a record of the call
-   * is not `stored`, no later record of the call is in that partition. Other partitions go their own way. Two calls may be
-   * stored in either order, unless the second was made after the first resolved.
+   * Appends records. A record goes to its `partition`; without one, to the partition that its `key` maps to. A key maps to the
+   * same partition for the life of the log.
+   *
+   * Resolves with one outcome per record, in order. It does not reject when the log is unavailable:
+   * - `stored`: the record is durable (fsynced, or acknowledged by all in-sync replicas) and visible to consumers.
+   * - `refused`: the record is certainly not in the log (no connection, no leader before the deadline, disk or buffer full).
+   * - `unknown`: the record may or may not be in the log, now or later. Appending it again may store it twice.
+   *
+   * Records of one call to one partition are stored in order and next to each other. If one of them is not `stored`, no later record
+   * of the call is stored in that partition; other partitions are not affected. Two calls may be stored in either order, unless
+   * the second call was made after the first one resolved.
    */
   append(topic: string, records: readonly AppendRecord[]): Promise<readonly AppendOutcome[]>;
 
   /**
-   * Consumes a topic within a group: each partition goes to one member at a time, as far as the log can tell (a member that
-   * was away too long may go on for a while: commits of it are refused with `partition_lost`).
-   * Starts at the committed offset, or at the earliest record where nothing is committed, never at the latest.
+   * Resolves when this member subscribed to the topic within a group; partitions are assigned later, through `options.open`.
+   * Delivery starts at the committed offset. Without a commit it starts at the earliest record, never at the latest.
+   * A partition is assigned to one member at a time. A caller may not assume exclusive ownership: a member that was
+   * unreachable may still work on a partition that was reassigned. Its commits are rejected with `partition_lost`.
    */
   consume(options: ConsumeOptions): Promise<Subscription>;
 
-  /** Where partitions of a topic stand, for a group; default: all of them, in order. Rejects where one of those asked for is away. */
+  /**
+   * Resolves with the positions of the given partitions (default: all, in order of their numbers). Rejects with
+   * `event_log_unavailable` if one of them cannot be reached.
+   */
   positions(topic: string, group: string, partitions?: readonly number[]): Promise<readonly PartitionPosition[]>;
 
-  /** The lowest offset per partition whose record was appended at or after `timeMs`; the end offset where there is none. */
+  /**
+   * Resolves, for each partition, with the lowest offset whose record was appended at or after `timeMs` (Unix milliseconds), or
+   * the end offset if there is no such record. Rejects with `event_log_unavailable`.
+   */
   offsetsAtTime(topic: string, timeMs: number): Promise<readonly number[]>;
 
-  /** Opens a table (compacted topic), read to its end. Rejects with `event_log_unavailable`. */
+  /**
+   * Reads records of one partition outside any group. Starts at `from`, or at the first record after it that retention has
+   * left. Resolves with at least one record if there is one, otherwise with none; the values have about `bytesMax` bytes at
+   * most. Rejects with `event_log_unavailable`.
+   */
+  read(topic: string, partition: number, from: number, bytesMax: number): Promise<readonly StoredRecord[]>;
+
+  /** Resolves when the table (a compacted topic) has been read to its end. Rejects with `event_log_unavailable`. */
   openTable(name: string): Promise<LogTable>;
 
-  /** Resolves when the log can take records now; rejects with `event_log_unavailable`. Cheap enough for every /readyz. */
+  /** Resolves if the log can accept records now; rejects with `event_log_unavailable`. Cheap enough for every /readyz. */
   ping(): Promise<void>;
 
-  /** Waits for appends under way, then lets go. Subscriptions and tables must be closed before. */
+  /** Resolves when running appends have settled and all resources are released. Close subscriptions and tables first. */
   close(): Promise<void>;
 }
 
 export interface AppendRecord {
-  /** Decides the partition where none is given. At most 512 chars. */
+  /** Selects the partition if `partition` is not set. At most 512 characters. */
   readonly key?: string;
   readonly partition?: number;
   readonly value: Uint8Array;
-  /** Short ASCII texts. */
+  /** Short ASCII strings. */
   readonly headers?: Readonly<Record<string, string>>;
 }
 
@@ -61,41 +79,46 @@ export interface StoredRecord {
   readonly offset: number;
   readonly value: Uint8Array;
   readonly headers: Readonly<Record<string, string>>;
-  /** Unix milliseconds at which the log took it. */
+  /** When the log stored it, in Unix milliseconds. */
   readonly appendedAt: number;
 }
 
 export interface ConsumeOptions {
   readonly topic: string;
   readonly group: string;
-  /** Called each time this member is given a partition, before any of its records. Retried with a pause while it rejects. */
+  /** Called when a partition is assigned, before its first record is delivered. If it rejects, it is retried with backoff. */
   open(partition: PartitionHandle): Promise<PartitionConsumer>;
-  /** A failure that the subscription goes on from (a handler that rejected, a broker away): for the log and the metrics. */
+  /** Reports a failure that the subscription retries: a handler rejected, or a broker is unavailable. For log lines and metrics. */
   onError(error: unknown, partition: number | undefined): void;
-  /** At most this many records per `handle` call; default 4,096. */
+  /** Records per `handle` call; default 4,096. */
   readonly batchRecordsMax?: number;
-  /** At most this many bytes of values per `handle` call, one record at least; default 4 MiB. */
+  /** Bytes of values per `handle` call; a single larger record is still delivered. Default 4 MiB. */
   readonly batchBytesMax?: number;
 }
 
 export interface PartitionHandle {
   readonly topic: string;
   readonly partition: number;
-  /** What the group last committed here; `undefined` where it never did. */
+  /** The group's last commit at the time of the assignment; `undefined` if there is none. */
   readonly committed: Commit | undefined;
-  /** Aborts when the partition is taken away or the subscription closes: give up waiting. */
+  /** Aborts when the partition is revoked or the subscription closes. Work that waits must then stop waiting. */
   readonly signal: AbortSignal;
   /**
-   * Commits: after a restart or a takeover, records from `commit.offset` on are delivered (again). Resolves when durable.
-   * Rejects with `partition_lost` when the partition belongs to another member by now, `event_log_unavailable` otherwise.
+   * Resolves when the commit is durable: after a restart or a takeover, delivery starts at `commit.offset`. Rejects with
+   * `partition_lost` if the partition was reassigned to another member, otherwise with `event_log_unavailable`.
    */
   commit(commit: Commit): Promise<void>;
-  /** The next `handle` call begins at this offset. May be called within `open` and within `handle` (takes effect after it). */
+  /** The next `handle` call starts at this offset. Call it within `open` or `handle`; it takes effect when that call resolves. */
   seek(offset: number): void;
+  /**
+   * Requests one `handle` call soon, without records if there are none. May be called at any time; has no effect after `signal`
+   * aborts. Several calls before the next `handle` call count as one.
+   */
+  wake(): void;
 }
 
 export interface Commit {
-  /** The next offset to be read. */
+  /** The next offset to read. */
   readonly offset: number;
   /** Free text, at most 2,000 bytes. */
   readonly metadata: string;
@@ -103,17 +126,20 @@ export interface Commit {
 
 export interface PartitionConsumer {
   /**
-   * Handles records that follow each other in one partition. The next call comes only after this one has resolved, and goes
-   * on after the last record. When it rejects, `onError` is told and, after a pause (100 ms, doubling to 5 s), the same
-   * records are delivered again to the same consumer.
+   * Handles consecutive records of one partition, or none after `wake`. The next call is made after this one has resolved; it
+   * starts after the last record. If it rejects, `onError` is called, and the same records are delivered again to the same
+   * consumer, with backoff (100 ms, doubling to 5 s). Offsets are not committed automatically.
    */
   handle(records: readonly StoredRecord[]): Promise<void>;
-  /** The partition was taken away or the subscription closes; called once, after the last `handle` has settled. Last chance to commit. */
+  /**
+   * Called once when the partition is revoked or the subscription closes, after the last `handle` has settled. The consumer may
+   * still commit; a commit rejects with `partition_lost` if the partition was already reassigned.
+   */
   close(): Promise<void>;
 }
 
 export interface Subscription {
-  /** This member takes part in the group now, with partitions or, where the others have them all, without. */
+  /** True while this member takes part in the group, also if no partition is assigned to it. */
   joined(): boolean;
   /** Resolves when every partition's consumer has closed. */
   close(): Promise<void>;
@@ -121,20 +147,24 @@ export interface Subscription {
 
 export interface PartitionPosition {
   readonly partition: number;
-  /** The lowest offset that is still there. */
+  /** The lowest offset that retention has left. */
   readonly first: number;
   /** One past the highest offset. */
   readonly end: number;
+  /** The offset of the group's last commit. */
   readonly committed: number | undefined;
 }
 
-/** A compacted topic, held in memory by every process that opened it. */
+/** A compacted topic that each process which opened it holds in memory. */
 export interface LogTable {
-  /** Every key's value now, in the log's order of each key's last put. Values are JSON text. */
+  /** The current value of every key, in the order of each key's last put. Values are JSON text. */
   entries(): ReadonlyMap<string, string>;
-  /** Resolves when durable and applied here; elsewhere within a second. `undefined` removes. Rejects with `event_log_unavailable`. */
+  /**
+   * Sets a value; `undefined` removes the key. Resolves when the change is durable and applied in this process. Other
+   * processes apply it within a second. Rejects with `event_log_unavailable`; the change may still become durable later.
+   */
   put(key: string, value: string | undefined): Promise<void>;
-  /** Called for each change after `openTable`, own ones included, in the log's order, before the `put` resolves. */
+  /** The listener is called for each later change, also of this process, in log order, before the `put` resolves. */
   onChange(listener: (key: string, value: string | undefined) => void): void;
   close(): Promise<void>;
 }

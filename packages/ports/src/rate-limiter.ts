@@ -1,13 +1,14 @@
 /**
- * Rate limits, counted in windows of a minute that begin with a key's first request.
- * Embedded: memory. Distributed: Redis, so that all gateways count together, with memory as insurance.
+ * Rate limits, counted in windows of one minute. The window of a key begins with its first request.
+ * Embedded: in memory. Distributed: in Redis, so that all gateways share one counter; in memory while Redis is unavailable.
  */
 export interface RateLimiter {
   /**
-   * Counts one request of `key` in `bucket`, refused ones too, and says whether it is within the limit. Never rejects: with
-   * the shared counter away it counts in this process alone. Returns at once where it can. `key`: at most 512 chars.
+   * Counts `count` requests (default 1) of `key` in `bucket` if all of them are within the limit, otherwise none of them.
+   * Never rejects: while the shared counter is unavailable, it counts in this process only. Returns synchronously if it can.
+   * `key` has at most 512 characters.
    */
-  take(bucket: RateLimitBucket, key: string, limitPerMinute: number): RateLimit | Promise<RateLimit>;
+  take(bucket: RateLimitBucket, key: string, limitPerMinute: number, count?: number): RateLimit | Promise<RateLimit>;
   close(): Promise<void>;
 }
 
@@ -16,9 +17,9 @@ export type RateLimitBucket = 'collect' | 'events' | 'identify';
 export interface RateLimit {
   readonly allowed: boolean;
   readonly limit: number;
-  /** Requests that are left in this window, from 0. */
+  /** How many more requests this window allows. */
   readonly remaining: number;
-  /** Whole seconds until the window ends, from 1; when refused, the time to wait. */
+  /** Whole seconds until the window ends, at least 1. The next window allows a `count` of up to `limit`. */
   readonly resetSeconds: number;
 }
 

@@ -1,8 +1,9 @@
-import type { ApiKey, ExclusionRule, Site } from '@weir/domain/site';
+import type { ApiKey, ExclusionRule, Site } from '@weir/domain/registry/site';
 
 /**
- * Sites, keys (hashes), exclusion rules and daily salts: held in memory by every process, changed through a compacted topic,
- * so reading costs no I/O. While the log is away it stands as last read. `adapters/log-registry.ts` is the one implementation.
+ * Sites, hashes of API keys, exclusion rules, imports and daily salts. Every process holds all of it in memory, so reads do no
+ * I/O. Changes go through a compacted topic. While the log is unavailable, reads return the last known state.
+ * Implementation: `adapters/registry/log-registry.ts`.
  */
 export interface Registry {
   site(siteId: string): Site | undefined;
@@ -14,9 +15,12 @@ export interface Registry {
   import(siteId: string, fileDigest: string): ImportLedgerEntry | undefined;
   imports(siteId: string): readonly ImportLedgerEntry[];
 
-  /** Each write resolves when durable and in force here; elsewhere within a second. Rejects with `event_log_unavailable`. */
+  /**
+   * This and the following writes resolve when the change is durable and visible in this process; other processes see it
+   * within a second. They reject with `event_log_unavailable`; the change may still become durable later.
+   */
   putSite(site: Site): Promise<void>;
-  /** Removes the site with its keys, rules and imports. */
+  /** Removes the site with its keys, rules and imports. After a rejection a part may be removed: call it again. */
   removeSite(siteId: string): Promise<void>;
   putKey(key: ApiKey): Promise<void>;
   removeKey(siteId: string, keyId: string): Promise<void>;
@@ -25,29 +29,29 @@ export interface Registry {
   putImport(entry: ImportLedgerEntry): Promise<void>;
 
   /**
-   * The random salt (32 bytes, hex) of a UTC day (`YYYY-MM-DD`), made by whoever asks first: of concurrent makers the first in
-   * the log wins, and every process returns that one.
+   * Resolves with the salt (32 random bytes, hex) of a UTC day (`YYYY-MM-DD`); the first call for a day creates it. If several
+   * processes create it at once, the first salt in the log wins and all processes return that one.
    */
   salt(day: string): Promise<string>;
-  /** The salt of a day, where one was made and is not removed yet. */
-  saltMade(day: string): string | undefined;
-  /** Removes the salts of days before `day`. */
+  /** The salt of a day if it exists; does not create one. */
+  existingSalt(day: string): string | undefined;
+  /** Removes the salts of all days before `day`. */
   removeSaltsBefore(day: string): Promise<void>;
 
-  /** Called after each change, with the site concerned. For caches that are derived from the registry. */
+  /** The listener is called after each change, with the site that changed. For caches that are derived from the registry. */
   onChange(listener: (siteId: string) => void): void;
   close(): Promise<void>;
 }
 
-/** How far the import of one file into one site went. */
+/** The progress of the import of one file into one site. */
 export interface ImportLedgerEntry {
   readonly siteId: string;
   /** SHA-256 of the file's uncompressed bytes, hex. */
   readonly fileDigest: string;
   readonly startedAt: number;
-  /** Lines 1 .. linesDone have been dealt with (appended, skipped or reported). */
+  /** Lines 1 to `linesDone` were processed: appended, skipped or reported. */
   readonly linesDone: number;
-  /** A chunk up to this line was being appended when this was written: after a crash, its lines may or may not be in the log. */
+  /** Lines `linesDone` + 1 to `linesPending` were being appended when this was written. After a crash they may be in the log. */
   readonly linesPending: number;
   readonly hitsAppended: number;
   readonly finished: boolean;

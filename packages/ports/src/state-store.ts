@@ -1,45 +1,84 @@
 /**
- * Shared state that is a cache of the log: claims of idempotency keys (which only choose the gateway's answer), first holders
- * of idempotency keys, and the enricher's sessions and links. Losing all of it loses nothing and doubles nothing.
- * Embedded: `adapters/lmdb-state-store.ts`. Distributed: `adapters/redis-state-store.ts`.
- * Every method rejects with `state_store_unavailable` and nothing else. Every method is batched: one round trip a call.
+ * Shared state that is a cache of the log: claims of idempotency keys, first-seen keys, and the enricher's sessions and links.
+ * If all of it is lost, no record is lost or stored twice: the enricher folds the raw records again.
+ * Embedded: `adapters/lmdb/state/lmdb-state-store.ts`. Distributed: `adapters/redis/redis-state-store.ts`.
+ * Every method but `close` rejects only with `state_store_unavailable`; the change of a rejected call may have been made.
+ * Each call is one round trip for all of its items.
  */
 export interface StateStore {
   /**
-   * Claims keys for requests under way. In order, per key:
-   * - `claimed`: this caller has it, as pending, for `pendingMs` at most;
-   * - `pending`: another request holds it and its outcome isn't known yet;
-   * - `confirmed`: a record with it was stored within the window.
-   * Atomic: of concurrent claims of a free key exactly one is `claimed`.
+   * Claims idempotency keys for running requests. Resolves with one outcome per key, in order:
+   * - `claimed`: this owner now holds a pending claim, for at most `CLAIM_PENDING_MS`;
+   * - `pending`: another owner holds a pending claim;
+   * - `confirmed`: a record with this key was stored within `IDEMPOTENCY_WINDOW_MS`.
+   * Atomic: if several owners claim a free key at once, exactly one of them gets `claimed`. A claim only chooses the
+   * gateway's answer. A caller may not use it to decide which record is a duplicate.
    */
   claimKeys(keys: readonly KeyClaim[]): Promise<readonly ClaimOutcome[]>;
-  /** The records are durable: from now on, for 24 h, the keys answer `confirmed`. Only where `owner` still holds the claim or nobody does. */
+  /**
+   * Call it when the records are durable. Resolves when the keys are confirmed, for `IDEMPOTENCY_WINDOW_MS`. Skips a key that is
+   * claimed by another owner or already confirmed.
+   */
   confirmKeys(keys: readonly KeyClaim[]): Promise<void>;
-  /** The records were refused or their outcome is unknown: the keys are free at once. Only where `owner` holds the pending claim. */
+  /**
+   * Call it when the records were refused or their outcome is unknown. Resolves when the keys are free. Skips a key unless
+   * `owner` holds the pending claim.
+   */
   releaseKeys(keys: readonly KeyClaim[]): Promise<void>;
 
   /**
-   * First come, first held. Makes each record the holder of its key unless one that was received less than `windowMs` before
-   * or after it holds it; returns, per record, who holds the key for it: itself or that other one. Calling it again with the
-   * same records gives the same answers, also after a later window has begun.
+   * Resolves with the current epoch of the store's content, and with the partitions of a log that have checked in to it. The
+   * store begins a new epoch whenever content may have been lost: it is empty, an older copy was restored, or another server
+   * answers. Within one epoch, written content remains until its time to live ends.
    */
-  holdFirst(holders: readonly KeyHolder[], windowMs: number): Promise<readonly KeyHolder[]>;
-  /** These records no longer hold their keys, where they did: they came to hold them in a store that had lost earlier ones. */
-  dropHolders(holders: readonly KeyHolder[]): Promise<void>;
+  readEpoch(logId: string, partitions: number): Promise<StateEpoch>;
+  /**
+   * Records that the store holds the first-seen keys of all records of this partition that have an outcome in the log, and that
+   * the keys of later records will be inserted within this epoch before their outcomes. Resolves with `false`, without a
+   * change, if the epoch is over.
+   */
+  checkIn(epoch: string, partition: RawPartition): Promise<boolean>;
+  /** Ends an epoch because content is missing; has no effect if it is already over. The next `readEpoch` begins another one. */
+  endEpoch(epoch: string): Promise<void>;
 
   /**
-   * The values of keys (`undefined` where absent or expired), and up to which raw offset of this partition they were applied.
-   * Each partition has keys of its own: the same key in another one is another value.
+   * Inserts each record as first seen with its key, unless another record with this key was received less than `windowMs` before
+   * or after it. Resolves with the first-seen record for each key, in order: the given record or the other one. The same
+   * call gives the same result again, also after a later window has begun. Resolves with `undefined` if the epoch is over;
+   * some of the records may have been inserted.
    */
-  readFold(partition: FoldPartition, keys: readonly string[]): Promise<Fold>;
+  insertFirstSeen(
+    epoch: string,
+    keys: readonly FirstSeenKey[],
+    windowMs: number,
+  ): Promise<readonly FirstSeenKey[] | undefined>;
   /**
-   * Applies changes of the run of raw records from `from` up to, not including, `to`, together with the offset `to`, where the
-   * stored offset is in that range: `from` or higher, so that nothing before the run is passed over, and lower than `to`.
-   * Elsewhere it does nothing. Resolves with the offset that is stored afterwards: `to` or higher, what was asked for is in
-   * the store; lower, the store has lost what it had (failed over, wiped) and must be brought up to `from` again.
+   * Makes each record the first seen with its key, because the log already has its outcome and that outcome is not a duplicate.
+   * Replaces every record with this key that was received less than `windowMs` before or after it. Resolves with `false` if the
+   * epoch is over; some of the records may have been written.
    */
-  writeFold(partition: FoldPartition, run: FoldRun, changes: readonly FoldChange[]): Promise<number>;
+  overwriteFirstSeen(epoch: string, keys: readonly FirstSeenKey[], windowMs: number): Promise<boolean>;
 
+  /**
+   * Resolves with the values of the keys (`undefined` if absent or expired) and the raw offset up to which the partition's state
+   * was applied. Each partition has its own keys. Does not check whether the epoch is over.
+   */
+  readState(epoch: string, partition: RawPartition, keys: readonly string[]): Promise<PartitionState>;
+  /**
+   * Applies the changes of the raw records in `range` and stores `range.to` as the applied offset, in one step. Does this only if the
+   * stored offset is at least `range.from` (otherwise earlier records are missing) and lower than `range.to` (otherwise the
+   * range was applied before). Resolves with the offset that is stored afterwards: from `range.to` on, the changes are in the
+   * store; below, they are not. Resolves with `undefined` if the epoch is over; a store that keeps the state of each epoch
+   * apart need not check that.
+   */
+  writeState(
+    epoch: string,
+    partition: RawPartition,
+    range: OffsetRange,
+    changes: readonly StateChange[],
+  ): Promise<number | undefined>;
+
+  /** Resolves when the store can be read and written. */
   ping(): Promise<void>;
   close(): Promise<void>;
 }
@@ -54,41 +93,51 @@ export interface KeyClaim {
 
 export type ClaimOutcome = 'claimed' | 'pending' | 'confirmed';
 
-export interface KeyHolder {
+/** The record that came first with an idempotency key. */
+export interface FirstSeenKey {
   readonly siteId: string;
   readonly key: string;
-  /** The record, wherever it is: `<first 8 characters of the log's ID>:<partition>:<raw offset>`. No spaces. */
-  readonly holder: string;
-  /** Unix milliseconds of the record's own received_at. */
+  /** The record: `<first 8 characters of the log's ID>:<partition>:<raw offset>`. No spaces. */
+  readonly recordId: string;
+  /** The record's received_at, in Unix milliseconds. */
   readonly receivedAt: number;
 }
 
-export interface FoldPartition {
+export interface StateEpoch {
+  /** Random; no spaces. */
+  readonly id: string;
+  /** Partition numbers, each lower than the number of partitions that was asked for. */
+  readonly checkedIn: ReadonlySet<number>;
+}
+
+export interface RawPartition {
   readonly logId: string;
   readonly partition: number;
 }
 
-export interface Fold {
-  /** The next raw offset to apply; 0 where nothing was applied yet. */
+/** The state that belongs to one raw partition. */
+export interface PartitionState {
+  /** The next raw offset to apply; 0 if none was applied. */
   readonly appliedTo: number;
   readonly values: readonly (string | undefined)[];
 }
 
-/** Raw offsets that changes are the outcome of. `to` is exclusive, and the next one to apply. */
-export interface FoldRun {
-  /** The `appliedTo` of the fold that the changes were made from. */
+/** Raw offsets from `from` to `to` - 1. */
+export interface OffsetRange {
+  /** The `appliedTo` of the state from which the changes were computed. */
   readonly from: number;
   readonly to: number;
 }
 
-export interface FoldChange {
-  /** At most 512 chars; holds the site. */
+export interface StateChange {
+  /** At most 512 characters; contains the site. */
   readonly key: string;
-  /** `undefined` removes. */
+  /** `undefined` removes the key. */
   readonly value: string | undefined;
   readonly ttlMs: number;
 }
 
-/** A claim that nobody confirmed or released (the gateway died) is free after this long. */
+/** A claim that was neither confirmed nor released (the gateway died) expires after this time. */
 export const CLAIM_PENDING_MS = 15_000;
-export const CLAIM_CONFIRMED_MS = 24 * 3600_000;
+/** How long an idempotency key counts, from the first record with it: for confirmed claims and for first-seen keys. */
+export const IDEMPOTENCY_WINDOW_MS = 24 * 3600_000;

@@ -5,7 +5,7 @@ import { DependencyError } from '@weir/domain/errors';
 
 const WAIT_FOR_OTHER_MS = 5_000;
 const RETRY_EVERY_MS = 50;
-/** What Windows says instead of "try again". */
+/** The error on Windows if another process holds the lock. */
 const HELD_ON_WINDOWS = 'EBUSY';
 
 export interface DataFolder {
@@ -14,15 +14,15 @@ export interface DataFolder {
 }
 
 /**
- * Makes the data folder (mode 700) and takes it for this process group, by a lock of the kernel on the file `lock` in it.
- * It holds for every process that reaches the same file, in other containers too, and the kernel lets it go with the
- * process, so a kill -9 leaves nothing stale behind; the file itself stays and says nothing.
- * Waits up to 5 s for another group to let go, then rejects with `data_folder_in_use`; rejects with `data_folder_unusable`
- * where the folder can't be written or its file system has no locks.
+ * Creates the data folder (mode 700) and locks it for this process group, with a kernel lock on the file `lock` in it.
+ * Resolves when the lock is held. The lock excludes all processes that can open the same file, also in other containers. The kernel
+ * releases it when the process ends, also after `kill -9`. The file itself remains and means nothing.
+ * Waits up to 5 s for another process group, then rejects with `data_folder_in_use`. Rejects with `data_folder_unusable` if the
+ * folder cannot be written or its file system has no locks.
  */
-export async function takeDataFolder(path: string): Promise<DataFolder> {
+export async function lockDataFolder(path: string): Promise<DataFolder> {
   const deadline = Date.now() + WAIT_FOR_OTHER_MS;
-  // A bare file descriptor: a FileHandle nobody refers to is closed some time, and the lock with it.
+  // A plain file descriptor: the garbage collector closes an unreferenced FileHandle, which releases the lock.
   const file = openLockFile(path);
   try {
     while (!(await isLocked(file, path))) {
@@ -52,7 +52,7 @@ function openLockFile(path: string): number {
 
 async function isLocked(file: number, path: string): Promise<boolean> {
   try {
-    // Native, and of no use to a Weir without a data folder.
+    // A native module, loaded only if there is a data folder.
     const { tryLock } = await import('fs-native-extensions');
     return tryLock(file);
   } catch (error) {
@@ -63,5 +63,5 @@ async function isLocked(file: number, path: string): Promise<boolean> {
 
 function unusable(path: string, cause: unknown): DependencyError {
   const reason = cause instanceof Error ? cause.message : String(cause);
-  return new DependencyError('data_folder_unusable', `can't take ${path}: ${reason}`, { cause });
+  return new DependencyError('data_folder_unusable', `cannot lock ${path}: ${reason}`, { cause });
 }

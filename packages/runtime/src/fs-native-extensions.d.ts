@@ -1,5 +1,5 @@
-/** The package brings no types. */
+/** The package has no types. */
 declare module 'fs-native-extensions' {
-  /** An exclusive lock of the whole file, bound to this open file; `false` when another open file has it. */
+  /** Takes an exclusive lock of the whole file, bound to this file descriptor; `false` if another descriptor holds it. */
   export function tryLock(fd: number): boolean;
 }

@@ -1,10 +1,10 @@
 import { join } from 'node:path';
-import { openLmdbEventLog } from '@weir/adapters/lmdb-event-log';
-import { takeDataFolder } from '../src/data-folder.ts';
+import { openLmdbEventLog } from '@weir/adapters/lmdb/lmdb-event-log';
+import { lockDataFolder } from '../src/data-folder.ts';
 
 /** A process to be killed: `append-as-owner.ts FOLDER NAME` takes the folder and prints `offset value` for each acknowledged record. */
 async function main(folder: string, name: string): Promise<void> {
-  await takeDataFolder(folder);
+  await lockDataFolder(folder);
   const retentionMs = () => 3600_000;
   const log = await openLmdbEventLog({ folder: join(folder, 'log'), partitions: 1, clock: Date.now, retentionMs });
   let next = 0;

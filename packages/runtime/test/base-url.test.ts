@@ -1,4 +1,4 @@
-import { baseUrl } from '../src/base-url.ts';
+import { baseUrl } from '../src/config/base-url.ts';
 
 test.each([
   ['127.0.0.1', 'http://127.0.0.1:8080'],

@@ -1,4 +1,4 @@
-import { ConfigError, loadConfig } from '../src/config.ts';
+import { ConfigError, loadConfig } from '../src/config/config.ts';
 
 function problemsOf(env: Readonly<Record<string, string>>): readonly string[] {
   try {

@@ -1,11 +1,11 @@
-import { createConsumeMetrics, createMetrics } from '../src/metrics.ts';
+import { createConsumeMetrics, createMetrics } from '../src/prometheus-metrics.ts';
 
 test('the delay of a partition that is taken away is not shown any more: it would stand still, and be an alert for good', async () => {
   const registry = createMetrics();
   const metrics = createConsumeMetrics(registry, 'writer');
   metrics.delay(3, 400);
   metrics.delay(4, 1);
-  metrics.released(3);
+  metrics.revoked(3);
   const text = await registry.metrics();
   expect(text).not.toContain('weir_consume_delay_seconds{role="writer",partition="3"}');
   expect(text).toContain('weir_consume_delay_seconds{role="writer",partition="4"} 1');

@@ -3,10 +3,10 @@ import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { openLmdbEventLog } from '@weir/adapters/lmdb-event-log';
+import { openLmdbEventLog } from '@weir/adapters/lmdb/lmdb-event-log';
 import { eventually } from '@weir/testkit/eventually';
 import { startMember } from '../../ports/contract/event-log-member.ts';
-import { takeDataFolder } from '../src/data-folder.ts';
+import { lockDataFolder } from '../src/data-folder.ts';
 
 /** As two containers on one volume: each with a network of its own. Where that is not allowed: two processes. */
 const APART = [
@@ -104,5 +104,5 @@ describe('decisions: WEIR_DATA_DIR: one process group at a time; what was acknow
 test('what can not be a data folder is refused with the reason', async () => {
   const path = join(folder, 'file');
   writeFileSync(path, '');
-  await expect(takeDataFolder(path)).rejects.toMatchObject({ code: 'data_folder_unusable' });
+  await expect(lockDataFolder(path)).rejects.toMatchObject({ code: 'data_folder_unusable' });
 });

@@ -1,4 +1,4 @@
-import { createGroupReadiness, REJOIN_MAX_MS } from '../src/group-readiness.ts';
+import { createGroupReadiness, REJOIN_MAX_MS } from '../src/consume/group-readiness.ts';
 
 test('not ready before the group was joined, however long that takes', () => {
   let now = 0;

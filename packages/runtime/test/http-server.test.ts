@@ -1,7 +1,7 @@
 import { IncomingMessage, ServerResponse } from 'node:http';
 import { connect } from 'node:net';
 import { eventually } from '@weir/testkit/eventually';
-import { startHttpServer } from '../src/http-server.ts';
+import { startHttpServer } from '../src/http/http-server.ts';
 import { createLogger } from '../src/logger.ts';
 
 test('a connection that was opened ahead, and never used, holds up no close', async () => {

@@ -1,4 +1,4 @@
-/** The result, or undefined where a browser refuses: storage and cookies throw in sandboxes and under some settings. */
+/** The result, or undefined if the browser throws: storage and cookies do so in sandboxes and with some settings. */
 export function attempt<T>(run: () => T): T | undefined {
   try {
     return run();
@@ -7,15 +7,15 @@ export function attempt<T>(run: () => T): T | undefined {
   }
 }
 
-/** Where the browser refuses its storage, this page's own memory serves. */
+/** Used if the browser refuses storage: the memory of this page. */
 const storage: Record<string, string | number> = attempt(() => localStorage) || {};
 
-/** What this browser keeps under a name for the origin. */
+/** A value in the browser's storage for this origin. */
 export function kept(name: string): string {
   return (storage[name] as string) || '';
 }
 
-/** An empty text removes it. */
+/** An empty text removes the value. */
 export function keep(name: string, text: string | number): void {
   attempt(() => {
     if (text) storage[name] = text;

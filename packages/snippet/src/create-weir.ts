@@ -8,16 +8,16 @@ import { watchHistory } from './watch-history.ts';
 import { createCore, type WeirCore } from './weir.ts';
 
 export interface Weir extends WeirCore {
-  /** Sends and stores nothing from now on, on this browser, but this wish. */
+  /** From now on this browser sends nothing and stores only the opt-out. */
   optOut(): void;
   optIn(): void;
-  /** Switches cookieless mode for this page. On: what was stored is removed at once. */
+  /** Switches cookieless mode for this page. On: stored values are removed at once. */
   setCookieless(on: boolean): void;
 }
 
 declare global {
   interface Window {
-    /** There once a script of the snippet has run; `q`: the stub's, until then. */
+    /** Set when a script of the snippet has run. `q`: the calls that the stub keeps until then. */
     weir?: Weir & { q?: (readonly [string, ...unknown[]])[] };
   }
 }
@@ -25,7 +25,7 @@ declare global {
 const OFF = 'weir.off';
 const CAMPAIGN = 'utm_*,ref,source,via,*cl*id,';
 
-/** Everything that the snippet does, by its options; `src` where they have none. The first pageview is the caller's. */
+/** The full snippet with its options; `src` is the default. The caller sends the first pageview. */
 export function createWeir(given: Options, src = location.href): Weir {
   const options = Object.assign({ src, endpoint: 'api/collect', spa: '', exclude: '', hosts: '*', query: '*' }, given);
   const isOn: IsOn = (name) => /^(true)?$/.test(options[name] as string);

@@ -1,17 +1,17 @@
 import type { Weir } from './create-weir.ts';
 import type { WeirCore } from './weir.ts';
 
-/** What the stub keeps: calls that came before the script, as [method, ...arguments]. */
+/** Calls that the stub kept before the script loaded, as [method, ...arguments]. */
 export type KeptCall = readonly [string, ...unknown[]];
 
-/** The calls that the stub kept; undefined where the snippet is there already: a tag that stands twice counts once. */
+/** The calls that the stub kept. Undefined if the snippet has already run: a second script tag does nothing. */
 export function keptCalls(): KeptCall[] | undefined {
   return (window.weir || { q: [] }).q;
 }
 
-/** Takes the one global, and makes up for the kept calls: who opted out before is not counted first. */
+/** Sets the global and runs the kept calls. Opt-outs run before the first pageview. */
 export function install(weir: WeirCore, calls: KeptCall[]): void {
-  // weir.core.js has no wishes: who loads it knows.
+  // weir.core.js has no opt-out.
   window.weir = weir as Weir;
   for (const [method, ...args] of calls) {
     (weir as unknown as Record<string, (...args: unknown[]) => void>)[method]!(...args);

@@ -7,11 +7,11 @@ export type Globs = string;
 export interface Options {
   readonly site: string;
   /**
-   * Default: `api/collect`. Or one of COLLECT_PATHS. Several, separated by a space: a further one is tried when one can't be
-   * reached.
+   * Default: `api/collect`. Or a path of COLLECT_PATHS. Separate several by spaces: if one cannot be reached, the next one is
+   * tried.
    */
   readonly endpoint?: string;
-  /** What endpoints are relative to: the script's own address. For the module: the page's, where nothing is said. */
+  /** The base of relative endpoints: the address of the script. For the module the default is the address of the page. */
   readonly src?: string;
   /** Nothing is stored in the browser. */
   readonly cookieless?: Switch;
@@ -33,9 +33,9 @@ export interface Options {
   readonly exclude?: Globs;
   /** The only hosts that are counted. */
   readonly hosts?: Globs;
-  /** What stays of a URL's query, beside utm_*, ref, source, via and click IDs. */
+  /** Query parameters that are sent in addition to utm_*, ref, source, via and click IDs. */
   readonly query?: Globs;
-  /** Who asks not to be tracked (Do Not Track, Global Privacy Control) is not: nothing is sent or stored. */
+  /** For visitors with Do Not Track or Global Privacy Control, nothing is sent or stored. */
   readonly privacy?: Switch;
 }
 

@@ -1,30 +1,30 @@
 import { attempt, keep, kept } from './attempt.ts';
 import type { Mode } from './mode.ts';
 
-/** Hits on their way out: in order, one at a time, kept until the server has answered. */
+/** The queue of hits: sent in order, one at a time, and kept until the server has answered. */
 export interface Queue {
-  /** Sends a hit, after those that wait. Without one: goes on with those that wait, the stored ones first. */
+  /** Queues a hit behind the waiting ones and sends. Without a hit: sends the waiting ones, stored ones first. */
   send(body?: string): void;
-  /** The page is hidden, or ends: what waits goes out as beacons, and what can't is stored for the next page. */
+  /** The page is hidden or ends: waiting hits are sent as beacons, and the rest is stored for the next page. */
   leave(): void;
 }
 
 export const QUEUE_NAME = 'weir.q';
 const WAITING_HITS_MAX = 60;
-/** Longer with every failure in a row of all endpoints. */
+/** Grows with every consecutive failure of all endpoints. */
 const WAIT_SECONDS = 3;
-/** Whatever Retry-After says; a browser's timers take no more than 24 days, and end at once. */
+/** Upper limit of Retry-After. Browser timers of more than 24 days fire at once. */
 const WAIT_SECONDS_MAX = 3600;
 const TOO_MANY = 429;
 /** Of at most 3 bytes each. What browsers send for a page that has ended is 64 KiB at once; they refuse more, and at once. */
 const KEEPALIVE_CHARS_MAX = 2e4;
 
-/** Further endpoints are tried when one can't be reached. */
+/** If an endpoint cannot be reached, the next one is tried. */
 export function createQueue(endpoints: string[], mode: () => Mode): Queue {
   const hits: string[] = [];
-  /** 1 while the first hit is under way. */
+  /** 1 while the first hit is being sent. */
   let busy = 0;
-  /** In a row; one more while the first hit is under way. */
+  /** Consecutive failures; one more while the first hit is being sent. */
   let failures = 0;
   let timer: number | undefined;
 
@@ -34,7 +34,7 @@ export function createQueue(endpoints: string[], mode: () => Mode): Queue {
     return stored;
   };
 
-  /** The first that waits. None does after an opt-out, in another tab too. */
+  /** The first waiting hit. None after an opt-out, also in another tab. */
   const next = (): string | undefined => {
     hits.splice(busy, (mode() as number) > 2 ? WAITING_HITS_MAX : hits.length - WAITING_HITS_MAX);
     return hits[busy];
@@ -74,7 +74,7 @@ export function createQueue(endpoints: string[], mode: () => Mode): Queue {
       } else queue.send();
     },
     leave() {
-      // A server that is known to be failing would lose a beacon, which tells nobody.
+      // If the server is failing, a beacon would be lost, because a beacon has no answer.
       while (next() && failures === busy && attempt(() => navigator.sendBeacon(endpoints[0] as string, hits[busy]))) {
         hits.splice(busy, 1);
       }

@@ -1,7 +1,7 @@
 import type { Weir } from './create-weir.ts';
 import type { KeptCall } from './install.ts';
 
-/** For pages that call `weir` before the deferred script is there: keeps the calls, in order. */
+/** For pages that call `weir` before the deferred script has loaded: keeps the calls, in order. */
 if (!window.weir) {
   const q: KeptCall[] = [];
   const stub: Record<string, unknown> = { q };

@@ -2,9 +2,9 @@ import { attempt, keep, kept } from './attempt.ts';
 
 /** The visitor of this browser and its session, shared by tabs and by the subdomains of a site. */
 export interface Visitor {
-  /** [visitor ID, session ID]; made where there are none. `active`: this counts as activity of the session. */
+  /** [visitor ID, session ID]; made if there are none. `active`: this call extends the session. */
   ids(active?: boolean): readonly [string, string];
-  /** Keeps this state; an empty one removes all that there is of the visitor. */
+  /** Stores this state. An empty state removes everything about the visitor. */
   write(state: string): void;
 }
 
@@ -16,7 +16,7 @@ export function createVisitor(): Visitor {
   const write = (state: string): void => {
     keep('weir', state);
     attempt(() => {
-      // The widest domain that the browser takes, so that subdomains share it; a public suffix is refused silently.
+      // The widest domain that the browser accepts, so that subdomains share the cookie. Browsers silently refuse public suffixes.
       const labels = location.hostname.split('.');
       for (let from = labels.length; from--; ) {
         // biome-ignore lint/suspicious/noDocumentCookie: the Cookie Store is missing on pages without TLS and in Firefox
@@ -29,7 +29,7 @@ export function createVisitor(): Visitor {
   return {
     ids(active) {
       const now = Date.now();
-      // The cookie comes first: subdomains share it. Storage outlives a cleared cookie.
+      // The cookie is read first, because subdomains share it. Storage remains when cookies are cleared.
       const states = `${attempt(() => document.cookie)} weir=${kept('weir')}`;
       const [, visitor = randomId(), session, seen = 0] = /\bweir=(\d+)\.(\d+)\.(\d+)/.exec(states) || [];
       const idle = now - (seen as number) > SESSION_IDLE_MS;

@@ -1,6 +1,6 @@
 import type { Core } from './weir.ts';
 
-/** Sends `$engagement` when a page is hidden or left. Returns what to call when the page becomes another one. */
+/** Sends `$engagement` when a page is hidden or left. Returns a function to call when the page changes. */
 export function watchEngagement(core: Core): () => void {
   let since: number;
   let depth: number;
@@ -14,13 +14,13 @@ export function watchEngagement(core: Core): () => void {
   const end = (): void => {
     look();
     const event_properties = { engaged_ms: Date.now() - since, scroll_depth: depth };
-    // The pageview's own address and session: the page is another one already, or its session may be over.
+    // The URL and session of the pageview: the page may have changed, or the session may have ended.
     if (core.page.url) core.hit('event', Object.assign({}, core.page, { event_name: '$engagement', event_properties }));
     start();
   };
   start();
   addEventListener('scroll', look);
-  // On the document, which hears of it before the window does, where the queue listens.
+  // On the document: its listeners run before those of the window, where the queue listens.
   document.addEventListener('visibilitychange', () => (document.hidden ? end : start)());
   return end;
 }

@@ -1,4 +1,4 @@
-/** Calls `moved` whenever the page's path has become another one without a load. A change of the query alone is no move. */
+/** Calls `moved` when the path changes without a page load. A change of only the query does not count. */
 export function watchHistory(path: () => string, moved: () => void): void {
   let last = path();
   const look = (): void => {

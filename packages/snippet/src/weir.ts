@@ -6,20 +6,28 @@ import { createVisitor, type Visitor } from './visitor.ts';
 export type PropertyValue = string | number | boolean | null;
 export type Properties = Readonly<Record<string, PropertyValue>>;
 
-/** What every form of the snippet can do. Calls return at once, and nothing throws. */
+export interface IdentityProof {
+  /** hex HMAC-SHA256(identity secret of the site, user ID), made by a server, never in the page. */
+  readonly signature?: string;
+}
+
+/** The methods of every form of the snippet. They return at once and never throw. */
 export interface WeirCore {
-  /** An event of at most 128 chars. `value` is its value, everything else a property. */
+  /** Sends an event; the name has at most 128 chars. `value` is the value, every other key a property. */
   track(name: string, properties?: Properties & { readonly value?: number | string }): void;
-  /** A pageview of the page as it is now. */
+  /** Sends a pageview of the current page. */
   pageview(): void;
-  /** Says who the visitor is. Fields beside email, name and image are traits; a null removes a trait. */
-  identify(userId: string, fields?: Properties): void;
+  /**
+   * Identifies the visitor. Fields other than email, name and image are traits; a null removes a trait. `firstName` is sent as
+   * `first_name`, with a warning in the console.
+   */
+  identify(userId: string, fields?: Properties, proof?: IdentityProof): void;
   /** Empty in cookieless mode and after `optOut`. */
   getVisitorId(): string;
   getSessionId(): string;
 }
 
-/** What every hit on the wire has beside its type (api.md 2.3). */
+/** The fields of every hit except its type (docs/api.md, Fields of a collect hit). */
 export interface PageHit {
   readonly site_id: string;
   visitor_id: string;
@@ -34,13 +42,13 @@ export interface PageHit {
 export interface Core {
   readonly weir: WeirCore;
   readonly visitor: Visitor;
-  /** Sends a hit of this type; `fields` win over the page's own. Without fields: a pageview. */
+  /** Sends a hit of this type. `fields` win over the values of the page. Without fields: a pageview. */
   readonly hit: (type: string, fields?: object) => void;
-  /** The last pageview; empty where the page is not counted. */
+  /** The last pageview; empty if the page is not counted. */
   page: Partial<PageHit>;
 }
 
-/** Pageviews (out of bfcache too), events, identities, visitor, session and queue. The first pageview is the caller's. */
+/** Pageviews (also from bfcache), events, identities, visitor, session and queue. The caller sends the first pageview. */
 export function createCore(
   site: string,
   endpoints: string[],
@@ -50,7 +58,7 @@ export function createCore(
 ): Core {
   const visitor = createVisitor();
   const queue = createQueue(endpoints, mode);
-  /** What happens before the page is seen: while it is prerendered, or in a tab in the background. */
+  /** Calls before the page is visible: while it is prerendered, or in a background tab. */
   const unseen: (() => void)[] = [];
   let isSeen: boolean | undefined;
   let referrer = cleanUrl(document.referrer);
@@ -85,12 +93,20 @@ export function createCore(
 
   const weir: WeirCore = {
     track(event_name, properties = {}) {
-      // What is undefined is not sent.
+      // Undefined values are not sent.
       const event_properties = Object.assign({}, properties, { value: undefined });
       hit('event', { event_name, event_value: properties.value, event_properties });
     },
     pageview: () => hit('pageview'),
-    identify: (user_id, fields) => hit('identify', { identity: Object.assign({}, fields, { user_id }) }),
+    identify(user_id, fields, proof) {
+      const identity: Record<string, unknown> = {};
+      for (const key in fields) {
+        const name = key.replace(/([a-z\d])([A-Z])/g, '$1_$2').toLowerCase();
+        if (name !== key) console.warn('weir: trait', key, 'is sent as', name);
+        identity[name] = fields[key];
+      }
+      hit('identify', { identity: Object.assign(identity, proof, { user_id }) });
+    },
     getVisitorId: () => ids()[0] as string,
     getSessionId: () => ids()[1] as string,
   };
@@ -104,9 +120,9 @@ export function createCore(
       unseen.splice(0).map((send) => send());
     }
   };
-  // Also when the page is left, in every browser since 2021.
+  // Since 2021 all browsers also fire this event when the page is left.
   addEventListener('visibilitychange', see);
-  // Out of the back/forward cache: the page is looked at again.
+  // From the back/forward cache: the page is visible again.
   addEventListener('pageshow', (event) => event.persisted && weir.pageview());
   const core: Core = { weir, visitor, hit, page: {} };
   see();

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 /**
  * Polls until `probe` returns a value other than `undefined` and `false`, and resolves with it. Rejects after `withinMs` with
- * the last error that `probe` threw, or with `what`. Instead of sleeping, everywhere.
+ * the last error that `probe` threw, or with `what`. Use it instead of sleeping.
  */
 export async function eventually<T>(
   what: string,

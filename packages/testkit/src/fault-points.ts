@@ -1,6 +1,6 @@
 /**
- * Called before each call of a decorated port, and after its effect (`name:done`). Throwing before means that the effect
- * never was; throwing after, that it was but the caller never learned.
+ * Called before each call of a decorated port (`name`) and after its effect (`name:done`). If it throws before, the call has no
+ * effect. If it throws after, the call has its effect, but the caller sees an error.
  */
 export type FaultPoint = (name: string) => void;
 
@@ -10,12 +10,12 @@ export class Crash extends Error {
 
 export interface CrashPoints {
   readonly point: FaultPoint;
-  /** The points passed, in order. */
+  /** The points that were reached, in order. */
   readonly passed: readonly string[];
   readonly crashed: boolean;
 }
 
-/** At the point number `at` (from 0) everything dies: from then on no decorated call has an effect. */
+/** Simulates a crash at point number `at` (from 0): from then on every decorated call throws without an effect. */
 export function createCrashPoints(at: number): CrashPoints {
   const passed: string[] = [];
   let crashed = false;
@@ -34,7 +34,7 @@ export function createCrashPoints(at: number): CrashPoints {
   };
 }
 
-export async function passing<T>(point: FaultPoint, name: string, effect: () => Promise<T>): Promise<T> {
+export async function withFaults<T>(point: FaultPoint, name: string, effect: () => Promise<T>): Promise<T> {
   point(name);
   const result = await effect();
   point(`${name}:done`);

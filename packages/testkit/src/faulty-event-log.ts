@@ -1,7 +1,7 @@
 import type { AppendOutcome, AppendRecord, EventLog } from '@weir/ports/event-log';
-import { type FaultPoint, passing } from './fault-points.ts';
+import { type FaultPoint, withFaults } from './fault-points.ts';
 
-/** `stored-unknown`: stored, but nobody says so. `half`: the first half is stored, the rest `unknown` and not stored. */
+/** `stored-unknown`: stored, but reported as `unknown`. `half`: the first half is stored; the rest is `unknown` and not stored. */
 export type AppendFault = 'none' | 'refused' | 'stored-unknown' | 'lost-unknown' | 'half';
 
 /** The real log, with faults: at points (append, commit, offsetsAtTime) and in the outcomes of appends. */
@@ -12,15 +12,16 @@ export function createFaultyEventLog(
 ): EventLog {
   return {
     ...log,
-    append: (topic, records) => passing(point, 'append', () => append(log, topic, records, appendFault(topic))),
-    offsetsAtTime: (topic, timeMs) => passing(point, 'offsetsAtTime', () => log.offsetsAtTime(topic, timeMs)),
+    append: (topic, records) => withFaults(point, 'append', () => append(log, topic, records, appendFault(topic))),
+    offsetsAtTime: (topic, timeMs) => withFaults(point, 'offsetsAtTime', () => log.offsetsAtTime(topic, timeMs)),
+    read: (...of) => withFaults(point, 'read', () => log.read(...of)),
     consume: (options) =>
       log.consume({
         ...options,
         open: (handle) =>
           options.open({
             ...handle,
-            commit: (commit) => passing(point, 'commit', () => handle.commit(commit)),
+            commit: (commit) => withFaults(point, 'commit', () => handle.commit(commit)),
           }),
       }),
   };

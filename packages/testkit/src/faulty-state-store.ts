@@ -1,13 +1,19 @@
 import type { StateStore } from '@weir/ports/state-store';
-import { type FaultPoint, passing } from './fault-points.ts';
+import { type FaultPoint, withFaults } from './fault-points.ts';
 
-/** The real store, with faults at the points of the enricher's calls. */
+/** The real store, with faults at the points of the enricher's calls. `readEpoch` has none: a timer calls it too. */
 export function createFaultyStateStore(store: StateStore, point: FaultPoint): StateStore {
   return {
     ...store,
-    holdFirst: (holders, windowMs) => passing(point, 'holdFirst', () => store.holdFirst(holders, windowMs)),
-    dropHolders: (holders) => passing(point, 'dropHolders', () => store.dropHolders(holders)),
-    readFold: (partition, keys) => passing(point, 'readFold', () => store.readFold(partition, keys)),
-    writeFold: (partition, run, changes) => passing(point, 'writeFold', () => store.writeFold(partition, run, changes)),
+    checkIn: (epoch, partition) => withFaults(point, 'checkIn', () => store.checkIn(epoch, partition)),
+    endEpoch: (epoch) => withFaults(point, 'endEpoch', () => store.endEpoch(epoch)),
+    insertFirstSeen: (epoch, keys, windowMs) =>
+      withFaults(point, 'insertFirstSeen', () => store.insertFirstSeen(epoch, keys, windowMs)),
+    overwriteFirstSeen: (epoch, keys, windowMs) =>
+      withFaults(point, 'overwriteFirstSeen', () => store.overwriteFirstSeen(epoch, keys, windowMs)),
+    readState: (epoch, partition, keys) =>
+      withFaults(point, 'readState', () => store.readState(epoch, partition, keys)),
+    writeState: (epoch, partition, run, changes) =>
+      withFaults(point, 'writeState', () => store.writeState(epoch, partition, run, changes)),
   };
 }

@@ -1,12 +1,12 @@
 import { createServer } from 'node:net';
 
-/** Above the last that fetch and browsers refuse, below what Linux and macOS give to clients and to whoever listens on port 0. */
+/** Above the ports that fetch and browsers refuse, below the ephemeral ports of Linux and macOS. */
 const FIRST_PORT = 11_000;
 const LAST_PORT = 32_000;
 
 /**
- * A port on 127.0.0.1 that is free, and that nobody gets by chance: a test's server that is down for a moment finds it free
- * again, and its clients reach no other test's server in between.
+ * A free port on 127.0.0.1, chosen at random outside the ephemeral range. So a test can restart its server on the same port, and
+ * meanwhile its clients do not reach the server of another test.
  */
 export async function freePort(): Promise<number> {
   for (;;) {

@@ -60,13 +60,13 @@ export function sendHttp(baseUrl: string, sent: HttpRequest): Promise<HttpAnswer
   });
 }
 
-/** A bare connection, for what a polite client never sends. */
+/** A TCP connection, for requests that an HTTP client would not send. */
 export function openSocket(baseUrl: string): Socket {
   const { hostname, port } = new URL(baseUrl);
   return connect(Number(port), hostname);
 }
 
-/** A kept connection for one of many clients under load. */
+/** One keep-alive connection, for one of many clients in a load test. */
 export function keptConnection(): Agent {
   return new Agent({ keepAlive: true, maxSockets: 1 });
 }

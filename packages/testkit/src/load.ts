@@ -14,7 +14,7 @@ export interface LoadOptions {
 
 /** What the clients were told. A name is acknowledged once, however often it had to be sent. */
 export interface Load {
-  /** Idempotency keys of server events, each repeated until 202 or 200 came. */
+  /** Idempotency keys of the acknowledged server events. Each event is sent again until the answer is 202 or 200. */
   readonly acknowledgedKeys: ReadonlySet<string>;
   /** Names of hits of the browser, each sent once and answered 204. */
   readonly acknowledgedHits: ReadonlySet<string>;

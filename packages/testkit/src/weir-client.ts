@@ -9,7 +9,7 @@ export interface TestKey {
   readonly key: string;
 }
 
-/** For a gateway that answers 503 for a while, and for one that hears of a change: the limits that the spec promises have tests of their own. */
+/** For a gateway that answers 503 for a while, and for one that hears of a change: the limits that docs/api.md promises have tests of their own. */
 const DEPLOYMENT_WITHIN_MS = 30_000;
 
 export type WeirClient = ReturnType<typeof createWeirClient>;
@@ -17,7 +17,7 @@ export type WeirClient = ReturnType<typeof createWeirClient>;
 /**
  * What an outside caller can do with a Weir, over HTTP alone. With several gateways, requests go to each in turn;
  * the admin API is the first one's. Of several gateways, which share a log over the network, a 503 with `Retry-After` is asked again after
- * it for up to 30 s, as api.md asks of every caller; one process has no such excuse.
+ * it for up to 30 s, as docs/api.md asks of every caller; one process has no such excuse.
  */
 export function createWeirClient(urls: readonly string[], adminToken: string) {
   let turn = 0;
@@ -159,7 +159,7 @@ async function sendPatiently(url: string, request: HttpRequest): Promise<HttpAns
   }
 }
 
-/** tables.md, `outcomes`: with `events` it holds each raw offset exactly once. A row here is a fault. */
+/** docs/tables.md, `outcomes`: with `events` it holds each raw offset exactly once. A row here is a fault. */
 const AUDIT = `
   SELECT log_id, raw_partition, count() AS found, uniqExact(raw_offset) AS offsets, max(raw_offset) + 1 AS expected
   FROM (SELECT log_id, raw_partition, raw_offset FROM events UNION ALL SELECT log_id, raw_partition, raw_offset FROM outcomes)

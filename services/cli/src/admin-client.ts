@@ -6,7 +6,7 @@ const CALL_TIMEOUT_MS = 60_000;
 export type HttpMethod = 'GET' | 'POST' | 'PATCH' | 'DELETE';
 
 export interface AdminClient {
-  /** The `data` of the answer. Rejects with `CliError`: of a refusal an `AdminRefusal`. */
+  /** Resolves with the `data` of the answer. Rejects with `AdminRefusal` when Weir refuses the call, otherwise with `CliError`. */
   call<T>(method: HttpMethod, path: string, body?: object): Promise<T>;
 }
 
@@ -38,7 +38,10 @@ export function createAdminClient({ url, adminToken }: CliConfig): AdminClient {
       });
       const envelope = parseEnvelope(response.text);
       if (envelope === undefined) {
-        throw new CliError(`what answers at ${url} is not Weir (status ${response.status})`, EXIT.unreachable);
+        throw new CliError(
+          `the server at ${url} is not Weir (status ${response.status}): check WEIR_URL`,
+          EXIT.unreachable,
+        );
       }
       if (envelope.status === 'success') return envelope.data as T;
       const message = envelope.error?.message ?? `Weir answered ${response.status}`;
@@ -65,7 +68,10 @@ async function request(url: string, path: string, init: RequestInit): Promise<An
   } catch (error) {
     const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
     const why = cause instanceof Error ? cause.message || (cause as NodeJS.ErrnoException).code : String(cause);
-    throw new CliError(`can't reach Weir at ${url}: ${why}`, EXIT.unreachable);
+    throw new CliError(
+      `can't reach Weir at ${url}: ${why}; check that Weir runs there, or set WEIR_URL`,
+      EXIT.unreachable,
+    );
   }
 }
 

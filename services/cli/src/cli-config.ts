@@ -1,18 +1,18 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { adminTokenFile } from '@weir/runtime/admin-token';
-import { baseUrl } from '@weir/runtime/base-url';
+import { adminTokenFile } from '@weir/runtime/config/admin-token';
+import { baseUrl } from '@weir/runtime/config/base-url';
 import { CliError, EXIT } from './exit-codes.ts';
 
 export type CliEnvironment = Readonly<Record<string, string | undefined>>;
 
-/** Where Weir is, and how to sign in. */
+/** The address of Weir and the admin token. */
 export interface CliConfig {
   readonly url: string;
   readonly adminToken: string;
 }
 
-/** decisions.md, Commands and configuration: `WEIR_URL`, else HOST and PORT; `WEIR_ADMIN_TOKEN`, else the data folder's. */
+/** docs/api.md, Commands: `WEIR_URL`, otherwise HOST and PORT; `WEIR_ADMIN_TOKEN`, otherwise the token in the data folder. */
 export function loadCliConfig(env: CliEnvironment): CliConfig {
   return { url: serverUrl(env), adminToken: adminToken(env) };
 }
@@ -26,7 +26,7 @@ function serverUrl(env: CliEnvironment): string {
     return configured.replace(/\/+$/, '');
   }
   const url = baseUrl(env.HOST?.trim() || '127.0.0.1', env.PORT?.trim() || '8080');
-  if (!URL.canParse(url)) throw new CliError(`HOST and PORT give no URL: ${url}`, EXIT.usage);
+  if (!URL.canParse(url)) throw new CliError(`HOST and PORT do not form a valid URL: ${url}`, EXIT.usage);
   return url;
 }
 
@@ -36,7 +36,7 @@ function adminToken(env: CliEnvironment): string {
   const file = adminTokenFile(resolve(env.WEIR_DATA_DIR?.trim() || './data'));
   if (existsSync(file)) return readFileSync(file, 'utf8').trim();
   throw new CliError(
-    `no admin token: set WEIR_ADMIN_TOKEN, or WEIR_DATA_DIR to the data folder (no ${file})`,
+    `no admin token: set WEIR_ADMIN_TOKEN, or set WEIR_DATA_DIR to the data folder (${file} does not exist)`,
     EXIT.usage,
   );
 }

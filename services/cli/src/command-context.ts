@@ -4,12 +4,12 @@ import { loadCliConfig } from './cli-config.ts';
 import type { CliIo } from './cli-io.ts';
 import type { ExitCode } from './exit-codes.ts';
 
-/** What every command gets. */
+/** The dependencies of every command. */
 export interface CommandContext {
   readonly io: CliIo;
-  /** Made when a command runs, so that --help needs no settings. */
+  /** Creates the client when the command runs, so that --help needs no settings. */
   readonly client: () => AdminClient;
-  /** For a command that ends well but says something by its exit code. */
+  /** For a command that succeeds with an exit code other than 0. */
   exitWith(code: ExitCode): void;
 }
 
@@ -17,12 +17,12 @@ export function createContext(io: CliIo, exitWith: (code: ExitCode) => void): Co
   return { io, client: () => createAdminClient(loadCliConfig(io.env)), exitWith };
 }
 
-/** Each command has --json and examples. */
+/** Adds --json and examples to a command. */
 export function withExamples(command: Command, ...examples: readonly string[]): Command {
   return command.option('--json', 'print JSON, for programs').addHelpText('after', examplesText(examples));
 }
 
-/** A command that only holds commands. */
+/** A command that only has subcommands. */
 export function groupOf(program: Command, name: string, description: string, ...examples: readonly string[]): Command {
   return program.command(name).description(description).addHelpText('after', examplesText(examples));
 }
@@ -35,7 +35,7 @@ export function siteOption(): Option {
   return new Option('-s, --site <site_id>', 'the site').makeOptionMandatory();
 }
 
-/** A path of the admin API below a site. */
+/** A path of the admin API under a site. */
 export function sitePath(siteId: string, ...rest: readonly string[]): string {
   return `/sites/${[siteId, ...rest].map(encodeURIComponent).join('/')}`;
 }

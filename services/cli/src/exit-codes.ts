@@ -1,20 +1,20 @@
-/** Exit codes that scripts can use; `weir --help` lists them. */
+/** Exit codes for scripts; `weir --help` lists them. */
 export const EXIT = {
   ok: 0,
-  /** Weir refused, or something went wrong. */
+  /** Weir refused the call, or the command failed. */
   failed: 1,
   /** The command line or a setting is wrong. */
   usage: 2,
-  /** Weir can't be reached, or can't do it now. */
+  /** Weir cannot be reached, or answers 503. */
   unreachable: 3,
-  /** `weir audit`: the books don't balance. */
+  /** `weir audit`: a raw offset has no outcome or several. */
   unbalanced: 4,
   interrupted: 130,
 } as const;
 
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
-/** A failure that the user is told of in one line. */
+/** A failure whose message is printed as one line, without a stack trace. */
 export class CliError extends Error {
   override readonly name = 'CliError';
   readonly exitCode: ExitCode;

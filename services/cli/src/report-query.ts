@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 
-/** The options that `weir stats` and `weir breakdown` share; the admin API checks and explains them. */
+/** The options that `weir stats` and `weir breakdown` share. The admin API validates them. */
 export interface ReportOptions {
   readonly json?: boolean;
   readonly period?: string;
@@ -30,8 +30,8 @@ export interface ExplainView {
 export function withReportOptions(command: Command): Command {
   return command
     .option('--period <period>', '24h, today, yesterday, 7d, 30d, 90d, 12mo, month, year or all; default: 30d')
-    .option('--from <time>', "a date of the site's zone, or an ISO 8601 time")
-    .option('--to <time>', 'a date, itself included, or an ISO 8601 time')
+    .option('--from <time>', 'a date in the time zone of the site, or an ISO 8601 time')
+    .option('--to <time>', 'a date (included), or an ISO 8601 time (not included)')
     .option(
       '--filter <filter>',
       'DIMENSION:OPERATOR:VALUE,VALUE; may be repeated',
@@ -39,11 +39,11 @@ export function withReportOptions(command: Command): Command {
       [],
     )
     .option('--compare <with>', 'previous_period or previous_year')
-    .option('--bots', 'with bots')
-    .option('--explain', 'the SQL too, and what was left out');
+    .option('--bots', 'include bots')
+    .option('--explain', 'also print the SQL, and which rows were left out');
 }
 
-/** As a query string. */
+/** The options as a query string. */
 export function reportQuery(options: ReportOptions, own: Readonly<Record<string, string | undefined>>): string {
   const { period, from, to, filter, compare, bots, explain } = options;
   const given = { period, from, to, compare, bots: bots && 'include', explain: explain && '1', ...own };

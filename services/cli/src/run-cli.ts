@@ -1,26 +1,30 @@
 import { Command, CommanderError } from 'commander';
 import type { CliIo } from './cli-io.ts';
 import { createContext } from './command-context.ts';
-import { addAuditCommand } from './commands/audit.ts';
-import { addBreakdownCommand } from './commands/breakdown.ts';
-import { addExclusionCommands } from './commands/exclusion.ts';
-import { addImportCommand } from './commands/import.ts';
-import { addKeyCommands } from './commands/key.ts';
-import { addSiteCommands } from './commands/site.ts';
-import { addSqlCommand } from './commands/sql.ts';
-import { addStatsCommand } from './commands/stats.ts';
-import { addStatusCommand } from './commands/status.ts';
-import { addVisitorCommands } from './commands/visitor.ts';
+import { addAuditCommand } from './commands/audit-command.ts';
+import { addBreakdownCommand } from './commands/breakdown-command.ts';
+import { addExclusionCommands } from './commands/exclusion-command.ts';
+import { addImportCommand } from './commands/import-command.ts';
+import { addKeyCommands } from './commands/key-command.ts';
+import { addSiteCommands } from './commands/site-command.ts';
+import { addSqlCommand } from './commands/sql-command.ts';
+import { addStatsCommand } from './commands/stats-command.ts';
+import { addStatusCommand } from './commands/status-command.ts';
+import { addVisitorCommands } from './commands/visitor-command.ts';
 import { CliError, EXIT, type ExitCode } from './exit-codes.ts';
 
 const HELP = `
 Settings:
-  WEIR_URL          where Weir is; default: http://HOST:PORT (127.0.0.1:8080)
+  WEIR_URL          address of Weir; default: http://HOST:PORT (127.0.0.1:8080)
   WEIR_ADMIN_TOKEN  the admin token; default: the file admin-token in WEIR_DATA_DIR (./data)
 
 Exit codes:
-  0 done   1 refused or failed   2 wrong usage or setting   3 Weir can't be reached or can't do it now
-  4 audit: the books don't balance   130 interrupted
+  0    success
+  1    the call was refused, or failed
+  2    wrong usage or setting
+  3    Weir cannot be reached, or is not available now (503)
+  4    audit: a record has no outcome, or several
+  130  interrupted
 
 Examples:
   $ weir site add example.com
@@ -28,11 +32,11 @@ Examples:
   $ weir sql 'SELECT count() FROM events'
 `;
 
-/** Runs one command line (without the program's name) and resolves with its exit code. */
+/** Runs one command line (without the program name) and resolves with the exit code. */
 export async function runCli(args: readonly string[], io: CliIo): Promise<ExitCode> {
   let exitCode: ExitCode = EXIT.ok;
   const program = new Command('weir')
-    .description('the tools of Weir; they work on a running Weir through its admin API')
+    .description('command-line tools for a running Weir; they use its admin API')
     .addHelpText('after', HELP)
     .exitOverride()
     .configureOutput({
@@ -56,7 +60,7 @@ export async function runCli(args: readonly string[], io: CliIo): Promise<ExitCo
     await program.parseAsync([...args], { from: 'user' });
     return exitCode;
   } catch (error) {
-    // Commander has already said what is wrong; help that was asked for is no error.
+    // Commander has already printed the message. Exit code 0 means that help was requested.
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
     if (!(error instanceof CliError)) throw error;
     io.stderr.write(`weir: ${error.message}\n`);

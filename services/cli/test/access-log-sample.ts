@@ -1,13 +1,10 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { gunzipSync } from 'node:zlib';
+import { GENERATED_LOG_REASON, readRealLog } from '@weir/testkit/sample-access-log';
 
-const SHARED = join(__dirname, '../../../../shared/data/access-combined-10k.log.gz');
-
-/** The real log of 10,000 requests where it is there, else one of the same shape. */
+/** The real log of 10,000 requests where it is given, otherwise a generated one of the same shape. */
 export function accessLogSample(): { readonly bytes: Buffer; readonly pageviews: number; readonly generated: boolean } {
-  if (existsSync(SHARED)) return { bytes: gunzipSync(readFileSync(SHARED)), pageviews: 4393, generated: false };
-  console.warn(`${SHARED} is not there: importing a generated log of the same shape`);
+  const text = readRealLog();
+  if (text !== undefined) return { bytes: Buffer.from(text), pageviews: 4213, generated: false };
+  console.warn(`${GENERATED_LOG_REASON}: importing a generated log of the same shape`);
   const lines = Array.from({ length: 10_000 }, (_, index) => {
     const time = new Date(Date.UTC(2015, 4, 17, 10, 5, 3) + index * 30_000).toUTCString().split(' ');
     const clf = `${time[1]}/${time[2]}/${time[3]}:${time[4]} +0000`;

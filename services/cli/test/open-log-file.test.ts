@@ -24,11 +24,11 @@ async function lines(chunks: AsyncIterable<Uint8Array>): Promise<string[]> {
 }
 
 describe.each(Object.entries(PACKED))('%s', (name, bytes) => {
-  test('gives the same lines and the same digest, whatever the file is called', async () => {
+  test('gives the same lines and the same digest, independent of the file name', async () => {
     const path = join(folder, `${name}.log`);
     writeFileSync(path, bytes);
-    expect(await lines(openLogFile(path))).toEqual(['first part', 'second part']);
-    expect(await scanLog(openLogFile(path))).toEqual({
+    expect(await lines(openLogFile({ path }))).toEqual(['first part', 'second part']);
+    expect(await scanLog(openLogFile({ path }))).toEqual({
       digest: '1cdf88e8f10431d464ac866be73789b027a08a54cd5a31dadbe4a1b620b46940',
       lines: 2,
     });
@@ -56,7 +56,7 @@ test.each([
   expect((await scanLog(chunked(...chunks))).lines).toBe(expected.length);
 });
 
-test('a character that two chunks share, and a line without end', async () => {
+test('a character across two chunks, and a line without a newline', async () => {
   const [first, second] = [Buffer.from([0xc3]), Buffer.from([0xa9, 0x0a])];
   expect(await lines(chunked(first, second))).toEqual(['é']);
   const [endless] = await lines(chunked(...Array.from({ length: 40 }, () => 'x'.repeat(10_000)), '\n'));

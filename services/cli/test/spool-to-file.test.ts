@@ -1,11 +1,15 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { gzipSync } from 'node:zlib';
+import { openLogFile } from '@weir/cli/import/open-log-file';
+import { spoolToFile } from '@weir/cli/import/spool-to-file';
 import { eventually } from '@weir/testkit/eventually';
 
-const MAIN = join(__dirname, '../src/main.ts');
+const MAIN = join(__dirname, '../src/weir-main.ts');
 
 let folder: string;
 beforeEach(() => {
@@ -34,5 +38,28 @@ test('Ctrl-C while a pipe is read leaves no copy of the log behind', async () =>
     expect(spooled()).toEqual([]);
   } finally {
     weir.kill('SIGKILL');
+  }
+});
+
+test.each([
+  ['plain', Buffer.from('192.0.2.1 - a line\n'.repeat(50_000))],
+  ['gzip', gzipSync('192.0.2.1 - a line\n'.repeat(50_000))],
+])('the copy of a %s log is read as it was sent, twice, and holds nothing of it', async (_, bytes) => {
+  const spool = await spoolToFile(
+    Readable.from([bytes.subarray(0, 3), bytes.subarray(3)]),
+    new AbortController().signal,
+  );
+  try {
+    for (let time = 0; time < 2; time++) {
+      const read: Uint8Array[] = [];
+      for await (const chunk of openLogFile(spool)) read.push(chunk);
+      expect(Buffer.concat(read).equals(Buffer.from('192.0.2.1 - a line\n'.repeat(50_000)))).toBe(true);
+    }
+    const stored = readFileSync(spool.path);
+    expect(stored.length).toBe(bytes.length);
+    expect(stored.includes('192.0.2.1')).toBe(false);
+    expect(stored.includes(bytes.subarray(0, 16))).toBe(false);
+  } finally {
+    await spool.remove();
   }
 });

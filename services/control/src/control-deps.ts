@@ -1,43 +1,59 @@
 import type { IncomingMessage } from 'node:http';
-import type { FoundClient } from '@weir/domain/found-client';
+import type { ClientIp } from '@weir/domain/net/client-ip';
 import type { Analytics } from '@weir/ports/analytics';
 import type { EventLog } from '@weir/ports/event-log';
 import type { Registry } from '@weir/ports/registry';
-import type { Config } from '@weir/runtime/config';
-import type { PartitionStatus } from '@weir/runtime/consume-status';
+import type { AddressSealer } from '@weir/runtime/address-sealer';
+import type { Config } from '@weir/runtime/config/config';
+import type { PartitionStatus } from '@weir/runtime/consume/consume-status';
 import type { Logger } from '@weir/runtime/logger';
+import type { ImportLeases } from './imports/import-lease.ts';
+import type { LagRate } from './pipeline/lag-rate.ts';
+import type { RunExclusive } from './registry/mutex.ts';
 
 export interface ControlDeps {
   readonly registry: Registry;
   readonly eventLog: EventLog;
   readonly analytics: Analytics;
+  readonly addressSealer: AddressSealer;
   readonly adminToken: string;
   readonly clock: () => number;
   /** Cryptographically random bytes. */
   readonly randomBytes: (length: number) => Uint8Array;
   readonly logger: Logger;
-  /** The consumers of this process: rates, failures, alarms. Those of other processes show in positions alone. */
+  /** The consumers of this process. Of consumers in other processes only the committed offsets are known. */
   readonly pipelineStatus: () => readonly ConsumerStatus[];
-  /** How the gateway finds a request's client. */
-  readonly findClient: (request: IncomingMessage) => FoundClient;
-  /** By which settings it does. */
+  /** The same function as the gateway's. */
+  readonly findClientIp: (request: IncomingMessage) => ClientIp;
+  /** The settings that `findClientIp` uses. */
   readonly proxies: Pick<Config, 'trustedProxies' | 'clientIpHeader'>;
   readonly locate: (address: string) => Promise<Located>;
-  /** Undefined: this process takes no hits. */
-  readonly crowdedSites: (() => readonly CrowdedSite[]) | undefined;
+  /** Undefined: this process has no gateway role. */
+  readonly singleNetworkSites: (() => readonly SingleNetworkSite[]) | undefined;
+}
+
+/** What the handlers of the admin API work with. */
+export interface AdminDeps extends ControlDeps {
+  /** Runs the changes of the registry one after the other. */
+  readonly runExclusive: RunExclusive;
+  readonly importLeases: ImportLeases;
+  /** UUIDv7. */
+  readonly newEventId: () => string;
+  /** The consumption rate of a topic whose consumer is in another process. */
+  readonly lagRateOf: (topic: string) => LagRate;
 }
 
 export interface Located {
-  /** Undefined where the geo data can't be read. Empty text: not known. */
+  /** Undefined: the geo data cannot be read. An empty text: not known. */
   readonly place: Readonly<Record<'country' | 'region' | 'city' | 'timezone', string>> | undefined;
-  /** Names the data that answers. */
+  /** The name and version of the geo data. */
   readonly data: string;
   /** What is wrong with the files on disk; empty: nothing. */
   readonly problem: string;
 }
 
-/** A site most of whose recent hits come from one network. */
-interface CrowdedSite {
+/** A site that gets most of its recent hits from one network. */
+interface SingleNetworkSite {
   readonly siteId: string;
   readonly hits: number;
   readonly percent: number;

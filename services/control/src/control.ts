@@ -1,56 +1,165 @@
+import { createEventIds } from '@weir/domain/ingest/event-id';
+import * as BODIES from '@weir/domain/registry/admin-limits';
 import express, { type ErrorRequestHandler, type Router } from 'express';
-import { authenticateAdmin } from './authenticate-admin.ts';
-import type { ControlDeps } from './control-deps.ts';
-import { auditRoutes } from './routes/audit.ts';
-import { breakdownRoutes } from './routes/breakdown.ts';
-import { exclusionRoutes } from './routes/exclusions.ts';
-import { importRoutes } from './routes/imports.ts';
-import { keyRoutes } from './routes/keys.ts';
-import { pipelineRoutes } from './routes/pipeline.ts';
-import { siteRoutes } from './routes/sites.ts';
-import { sqlRoutes } from './routes/sql.ts';
-import { statsRoutes } from './routes/stats.ts';
-import { unlinkRoutes } from './routes/unlink.ts';
-import { whoamiRoutes } from './routes/whoami.ts';
-import { sendError } from './send.ts';
-import { createSerial } from './serial.ts';
+import type { AdminDeps, ControlDeps } from './control-deps.ts';
+import { sendError } from './http/admin-reply.ts';
+import { type AdminRoute, mountAdminRoutes } from './http/admin-route.ts';
+import { authenticateAdmin } from './http/authenticate-admin.ts';
+import { createImportLeases } from './imports/import-lease.ts';
+import { ADMIN_OPERATIONS as OPERATIONS } from './openapi/admin-operations.ts';
+import { REPORT_OPERATIONS } from './openapi/report-operations.ts';
+import { createLagRate, type LagRate } from './pipeline/lag-rate.ts';
+import { createMutex } from './registry/mutex.ts';
+import { audit } from './routes/audit-route.ts';
+import { breakdown } from './routes/breakdown-route.ts';
+import { createExclusion, listExclusions, removeExclusion } from './routes/exclusions-route.ts';
+import { createIdentitySecret, removeIdentitySecret } from './routes/identity-secret-route.ts';
+import {
+  beginImport,
+  CHUNK_BYTES_MAX,
+  completeImport,
+  importChunk,
+  listImports,
+  releaseImport,
+} from './routes/imports-route.ts';
+import { createKey, listKeys, revokeKey } from './routes/keys-route.ts';
+import { pipeline } from './routes/pipeline-route.ts';
+import { changeSite, createSite, listSites, readSite, removeSite } from './routes/sites-route.ts';
+import { sql } from './routes/sql-route.ts';
+import { stats } from './routes/stats-route.ts';
+import { unlinkVisitor } from './routes/unlink-route.ts';
+import { whoami } from './routes/whoami-route.ts';
 import { dashboardRoutes } from './web/dashboard-routes.ts';
 
+export const ADMIN_PREFIX = '/api/admin';
+
+const SITE = '/sites/{site_id}';
+const IMPORT = `${SITE}/imports/{digest}`;
+
+/**
+ * All routes of the admin API, relative to /api/admin. Each needs the admin token. Status 405 with `Allow`, the validation of
+ * bodies, body limits and the OpenAPI document follow from this table.
+ */
+export const ADMIN_ROUTES: readonly AdminRoute[] = [
+  { method: 'GET', path: '/sites', operation: OPERATIONS.listSites, handler: listSites },
+  { method: 'POST', path: '/sites', body: BODIES.NEW_SITE, operation: OPERATIONS.createSite, handler: createSite },
+  { method: 'GET', path: SITE, operation: OPERATIONS.readSite, handler: readSite },
+  { method: 'PATCH', path: SITE, body: BODIES.SITE_CHANGE, operation: OPERATIONS.changeSite, handler: changeSite },
+  { method: 'DELETE', path: SITE, operation: OPERATIONS.removeSite, handler: removeSite },
+  {
+    method: 'POST',
+    path: `${SITE}/identity-secret`,
+    operation: OPERATIONS.createIdentitySecret,
+    handler: createIdentitySecret,
+  },
+  {
+    method: 'DELETE',
+    path: `${SITE}/identity-secret`,
+    operation: OPERATIONS.removeIdentitySecret,
+    handler: removeIdentitySecret,
+  },
+  { method: 'GET', path: `${SITE}/keys`, operation: OPERATIONS.listKeys, handler: listKeys },
+  { method: 'POST', path: `${SITE}/keys`, body: BODIES.NEW_KEY, operation: OPERATIONS.createKey, handler: createKey },
+  { method: 'DELETE', path: `${SITE}/keys/{key_id}`, operation: OPERATIONS.revokeKey, handler: revokeKey },
+  { method: 'GET', path: `${SITE}/exclusions`, operation: OPERATIONS.listExclusions, handler: listExclusions },
+  {
+    method: 'POST',
+    path: `${SITE}/exclusions`,
+    body: BODIES.NEW_EXCLUSION,
+    operation: OPERATIONS.createExclusion,
+    handler: createExclusion,
+  },
+  {
+    method: 'DELETE',
+    path: `${SITE}/exclusions/{rule_id}`,
+    operation: OPERATIONS.removeExclusion,
+    handler: removeExclusion,
+  },
+  {
+    method: 'POST',
+    path: `${SITE}/unlink`,
+    body: BODIES.UNLINK,
+    operation: OPERATIONS.unlinkVisitor,
+    handler: unlinkVisitor,
+  },
+  { method: 'GET', path: `${SITE}/stats`, operation: REPORT_OPERATIONS.stats, handler: stats },
+  { method: 'GET', path: `${SITE}/breakdown`, operation: REPORT_OPERATIONS.breakdown, handler: breakdown },
+  { method: 'POST', path: '/sql', body: BODIES.SQL_QUERY, operation: OPERATIONS.sql, handler: sql },
+  { method: 'GET', path: '/pipeline', operation: OPERATIONS.pipeline, handler: pipeline },
+  { method: 'GET', path: '/audit', operation: OPERATIONS.audit, handler: audit },
+  { method: 'GET', path: '/whoami', operation: OPERATIONS.whoami, handler: whoami },
+  { method: 'GET', path: `${SITE}/imports`, operation: OPERATIONS.listImports, handler: listImports },
+  {
+    method: 'POST',
+    path: `${SITE}/imports`,
+    body: BODIES.NEW_IMPORT,
+    operation: OPERATIONS.beginImport,
+    handler: beginImport,
+  },
+  {
+    method: 'POST',
+    path: `${IMPORT}/chunks`,
+    body: BODIES.IMPORT_CHUNK,
+    bodyBytesMax: CHUNK_BYTES_MAX,
+    operation: OPERATIONS.importChunk,
+    handler: importChunk,
+  },
+  {
+    method: 'POST',
+    path: `${IMPORT}/finish`,
+    body: BODIES.IMPORT_FINISH,
+    operation: OPERATIONS.finishImport,
+    handler: completeImport,
+  },
+  {
+    method: 'POST',
+    path: `${IMPORT}/release`,
+    body: BODIES.IMPORT_RELEASE,
+    operation: OPERATIONS.releaseImport,
+    handler: releaseImport,
+  },
+];
+
 export interface Control {
-  /** To be mounted at the root: serves /api/admin/… and /dashboard, and passes everything else on. */
+  /** To be mounted at the root. Serves /api/admin/… and /dashboard, and passes all other requests on. */
   readonly router: Router;
 }
 
 export function createControl(deps: ControlDeps): Control {
-  const serial = createSerial();
   const admin = express.Router({ caseSensitive: true });
   admin.use((_request, response, next) => {
     response.set({ 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff' });
     next();
   });
   admin.use(authenticateAdmin(deps));
-  siteRoutes(admin, deps, serial);
-  keyRoutes(admin, deps, serial);
-  exclusionRoutes(admin, deps, serial);
-  importRoutes(admin, deps, serial);
-  unlinkRoutes(admin, deps);
-  sqlRoutes(admin, deps);
-  pipelineRoutes(admin, deps);
-  auditRoutes(admin, deps);
-  whoamiRoutes(admin, deps);
-  statsRoutes(admin, deps);
-  breakdownRoutes(admin, deps);
+  mountAdminRoutes(admin, ADMIN_ROUTES, createAdminDeps(deps));
   admin.use((_request, response) => sendError(response, 404, 'no such path'));
-  admin.use(answerBrokenRequest(deps));
+  admin.use(answerFailure(deps));
 
   const router = express.Router();
-  router.use('/api/admin', admin);
+  router.use(ADMIN_PREFIX, admin);
   dashboardRoutes(router);
   return { router };
 }
 
-/** What the body parser could not read is the caller's; anything else is ours, and the log has it. */
-function answerBrokenRequest(deps: Pick<ControlDeps, 'logger'>): ErrorRequestHandler {
+function createAdminDeps(deps: ControlDeps): AdminDeps {
+  const { clock, randomBytes } = deps;
+  const lagRates = new Map<string, LagRate>();
+  return {
+    ...deps,
+    runExclusive: createMutex(),
+    importLeases: createImportLeases(clock),
+    newEventId: createEventIds(clock, (bytes) => bytes.set(randomBytes(bytes.length))),
+    lagRateOf(topic) {
+      const lagRate = lagRates.get(topic) ?? createLagRate(clock);
+      lagRates.set(topic, lagRate);
+      return lagRate;
+    },
+  };
+}
+
+/** A request that cannot be read is the caller's fault (4xx). All other errors are bugs: they are logged, and answered with 500. */
+function answerFailure(deps: Pick<ControlDeps, 'logger'>): ErrorRequestHandler {
   return (error, request, response, next) => {
     if (response.headersSent) return next(error);
     const status: unknown = error?.status;
@@ -59,7 +168,7 @@ function answerBrokenRequest(deps: Pick<ControlDeps, 'logger'>): ErrorRequestHan
     if (typeof status === 'number' && status >= 400 && status < 500) {
       return sendError(response, 400, 'the request is malformed: the body must be a JSON object in UTF-8');
     }
-    deps.logger.error({ err: error, method: request.method, route: request.route?.path }, 'an admin call failed');
+    deps.logger.error({ err: error, method: request.method, route: request.route?.path }, 'an admin request failed');
     sendError(response, 500, 'internal error');
   };
 }

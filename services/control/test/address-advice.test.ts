@@ -1,9 +1,9 @@
-import { addressAdvice } from '../src/address-advice.ts';
+import { addressAdvice } from '../src/pipeline/address-advice.ts';
 
 const direct = { address: '198.51.100.9', header: '', peer: '198.51.100.9', peerTrusted: false };
 const proxied = { address: '203.0.113.1', header: 'x-forwarded-for', peer: '10.0.0.2', peerTrusted: true };
 
-test('nothing to say of a visitor who comes straight, or through proxies that are all known', () => {
+test('no advice for a direct visitor, or behind trusted proxies only', () => {
   expect(addressAdvice(direct, {}, undefined)).toEqual([]);
   expect(addressAdvice(proxied, { 'x-forwarded-for': '203.0.113.1' }, undefined)).toEqual([]);
   const cdn = { ...proxied, header: 'cf-connecting-ip' };

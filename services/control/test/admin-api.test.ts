@@ -1,5 +1,5 @@
-import { encodeRawRecord } from '@weir/domain/raw-record';
-import { TOPIC_RAW } from '@weir/domain/topics';
+import { encodeRawRecord } from '@weir/domain/records/raw-record';
+import { TOPIC_RAW } from '@weir/domain/records/topics';
 import { eventually } from '@weir/testkit/eventually';
 import { ADMIN_TOKEN, type ControlHarness, openControlHarness } from './control-harness.ts';
 
@@ -46,6 +46,7 @@ describe('sites', () => {
         timezone: 'UTC',
         limits: {},
         query_allow: null,
+        identity_verification: { required: false, secret_created_at: null },
         created_at: expect.stringMatching(/Z$/),
       },
     });
@@ -176,6 +177,8 @@ describe('exclusion rules', () => {
     ['path', 'admin'],
     ['hostname', 'a b'],
     ['country', 'Germany'],
+    ['country', 'UK'],
+    ['country', 'ZZ'],
     ['user_agent', ''],
     ['visitor', 'v'.repeat(65)],
     ['bots', 'no'],
@@ -220,7 +223,7 @@ describe('pipeline and audit', () => {
       kind: 'import',
       siteId: 'audited',
       receivedAt: Date.now(),
-      ip: '',
+      sealedIp: '',
       userAgent: '',
       acceptLanguage: '',
     } as const;

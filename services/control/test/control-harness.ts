@@ -4,27 +4,28 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openClickhouseAnalytics } from '@weir/adapters/clickhouse-analytics';
-import { openLmdbEventLog } from '@weir/adapters/lmdb-event-log';
-import { openLmdbStateStore } from '@weir/adapters/lmdb-state-store';
-import { openLogRegistry } from '@weir/adapters/log-registry';
+import { openClickhouseAnalytics } from '@weir/adapters/clickhouse/clickhouse-analytics';
+import { openLmdbEventLog } from '@weir/adapters/lmdb/lmdb-event-log';
+import { openLmdbStateStore } from '@weir/adapters/lmdb/state/lmdb-state-store';
+import { openLogRegistry } from '@weir/adapters/registry/log-registry';
 import { createControl } from '@weir/control/control';
-import { GROUP_ENRICHER, GROUP_WRITER, TOPIC_ENRICHED, TOPIC_RAW } from '@weir/domain/topics';
+import { GROUP_ENRICHER, GROUP_WRITER, TOPIC_ENRICHED, TOPIC_RAW } from '@weir/domain/records/topics';
 import { startEmbeddedClickhouse } from '@weir/embedded-clickhouse/start-embedded-clickhouse';
+import { startEnricher } from '@weir/enricher/enricher';
 import { openGeo } from '@weir/enricher/geo/open-geo';
-import { createEnrichment } from '@weir/enricher/pipeline';
-import { startEnricher } from '@weir/enricher/service';
-import { createFindClient } from '@weir/gateway/client-address';
-import { createHitNetworks } from '@weir/gateway/hit-networks';
+import { createEnrichment } from '@weir/enricher/pipeline/pipeline';
+import { createFindClientIp } from '@weir/gateway/admission/find-client-ip';
+import { createProxyMisconfigurationDetector } from '@weir/gateway/admission/proxy-misconfiguration-detector';
 import type { EventLog } from '@weir/ports/event-log';
+import { createAddressSealer } from '@weir/runtime/address-sealer';
 import { createLogger } from '@weir/runtime/logger';
-import { createMetrics } from '@weir/runtime/metrics';
-import { startWriter } from '@weir/writer/service';
+import { createMetrics } from '@weir/runtime/prometheus-metrics';
+import { startWriter } from '@weir/writer/writer';
 import express from 'express';
 
 export const ADMIN_TOKEN = 'test-admin-token-0123456789';
 const SCHEMAS = join(__dirname, '../../../schemas/clickhouse');
-const CLICKHOUSE = join(__dirname, '../../../packages/embedded-clickhouse/src/server.ts');
+const CLICKHOUSE = join(__dirname, '../../../packages/embedded-clickhouse/src/clickhouse-server.ts');
 
 const PROXIES = { trustedProxies: ['127.0.0.1'], clientIpHeader: undefined };
 
@@ -68,6 +69,7 @@ export async function openControlHarness(decorate: (log: EventLog) => EventLog =
       registry,
       eventLog: decorate(eventLog),
       analytics,
+      addressSealer: createAddressSealer({ registry, randomBytes }),
       adminToken: ADMIN_TOKEN,
       clock,
       randomBytes,
@@ -76,12 +78,12 @@ export async function openControlHarness(decorate: (log: EventLog) => EventLog =
         { topic: TOPIC_RAW, consumer: GROUP_ENRICHER, partitions: enricher.status() },
         { topic: TOPIC_ENRICHED, consumer: GROUP_WRITER, partitions: writer.status() },
       ],
-      findClient: createFindClient(PROXIES),
+      findClientIp: createFindClientIp(PROXIES),
       proxies: PROXIES,
       locate: async (ip) => ({ place: geo.lookup(ip), data: geo.version, problem: geo.problem }),
-      crowdedSites: hitNetworks.crowded,
+      singleNetworkSites: proxyDetector.singleNetworkSites,
     });
-  const hitNetworks = createHitNetworks();
+  const proxyDetector = createProxyMisconfigurationDetector();
   let control = makeControl();
   const app = express();
   app.use((request, response, next) => control.router(request, response, next));
@@ -111,7 +113,7 @@ export async function openControlHarness(decorate: (log: EventLog) => EventLog =
     eventLog,
     analytics,
     registry,
-    hitNetworks,
+    proxyDetector,
     call,
     /** What control keeps in memory is gone, as after a kill. */
     forgetControl() {

@@ -1,4 +1,4 @@
-import { TOPIC_RAW } from '@weir/domain/topics';
+import { TOPIC_RAW } from '@weir/domain/records/topics';
 import { eventually } from '@weir/testkit/eventually';
 import { type AppendFault, createFaultyEventLog } from '@weir/testkit/faulty-event-log';
 import { type ControlHarness, openControlHarness, type Reply } from './control-harness.ts';

@@ -52,7 +52,7 @@ const AMBIGUOUS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 
 const CITY_TYPE = /city|capital (?!territory)|capital$|federal (?:district|entity)|town|^special municipality/i;
 
-/** The names of a region, the one that counts most first: ISO's, the English ones, those of other languages. */
+/** Three lists of names of a region, the most reliable list first: the name in ISO 3166-2, the English names, all other names. */
 function namesOf({ name, localOtherName }: Entry): readonly (readonly string[])[] {
   const others = (localOtherName ?? '').split(/(?<=\)), /);
   const english = others.filter((other) => other.endsWith('(eng)'));

@@ -1,32 +1,104 @@
-import type { RequestHandler } from 'express';
-import { createAppendBatcher } from './append-batcher.ts';
-import { createAuthenticate } from './authenticate.ts';
-import { createClientAddress } from './client-address.ts';
-import { showCrowdedSites } from './crowded-metric.ts';
-import type { GatewayDeps, RouteDeps } from './gateway-deps.ts';
+import type { Refuse } from '@weir/runtime/http/refused-requests';
+import type { Express } from 'express';
+import { createAuthenticate } from './admission/authenticate.ts';
+import { createClientIpOf } from './admission/find-client-ip.ts';
+import { createKeyClaims } from './admission/key-claims.ts';
+import { reportSingleNetworkSites } from './admission/proxy-misconfiguration-metric.ts';
+import { createAppendBatcher } from './append/append-batcher.ts';
+import type { GatewayDeps, OperationsDeps, RouteDeps } from './gateway-deps.ts';
 import { createGatewayMetrics, type GatewayMetrics } from './gateway-metrics.ts';
-import { createKeyClaims } from './key-claims.ts';
-import { bareApp, type Endpoint, mountOperations, only, type Served } from './operations.ts';
-import { createReplies, type Replies } from './reply.ts';
-import { collectRoute } from './routes/collect.ts';
-import { eventsRoute } from './routes/events.ts';
-import { eventsBatchRoute } from './routes/events-batch.ts';
-import { identifyRoute } from './routes/identify.ts';
+import { mountRoutes } from './http/mount-routes.ts';
+import { BODY_BYTES_MAX, createReadBody } from './http/read-request-body.ts';
+import type { OperationsRoute, Route } from './http/route.ts';
+import { GATEWAY_OPERATIONS as OPERATIONS } from './openapi/gateway-operations.ts';
+import { collectPreflight, collectRoute } from './routes/collect-route.ts';
+import { BATCH_BYTES_MAX, eventsBatchRoute } from './routes/events-batch-route.ts';
+import { eventsRoute } from './routes/events-route.ts';
+import { healthz, metricsText, openApi, readyz } from './routes/health-route.ts';
+import { identifyRoute } from './routes/identify-route.ts';
 
-export interface Gateway extends Served {
-  /** Resolves when every request taken so far has been answered and every key of one is confirmed. */
+export interface Gateway {
+  readonly app: Express;
+  /** Answers the requests that the HTTP server cannot pass to the application. */
+  readonly refuse: Refuse;
+  /** Resolves when each accepted request has been answered and each idempotency key is confirmed. */
   drain(): Promise<void>;
 }
 
-const COLLECT_METHODS = 'POST, OPTIONS';
-const PREFLIGHT = [
-  'Access-Control-Allow-Methods',
-  COLLECT_METHODS,
-  'Access-Control-Allow-Headers',
-  'Content-Type',
-  'Access-Control-Max-Age',
-  '86400',
-] as const;
+const COLLECT_PATH = '/api/collect';
+
+/**
+ * All routes of the gateway. Status 405 with `Allow`, API keys, rate limits, body limits and the OpenAPI document follow from
+ * this table. Static files are apart, in snippet-routes.ts.
+ */
+const ROUTES: readonly Route[] = [
+  {
+    method: 'POST',
+    path: '/api/v1/events',
+    endpoint: 'events',
+    scope: 'events:write',
+    rateLimit: 'events',
+    bodyBytesMax: BODY_BYTES_MAX,
+    operation: OPERATIONS.sendEvent,
+    handler: eventsRoute,
+  },
+  {
+    method: 'POST',
+    path: '/api/v1/events/batch',
+    endpoint: 'events',
+    scope: 'events:write',
+    rateLimit: 'events',
+    bodyBytesMax: BATCH_BYTES_MAX,
+    operation: OPERATIONS.sendEvents,
+    handler: eventsBatchRoute,
+  },
+  {
+    method: 'POST',
+    path: '/api/identify',
+    endpoint: 'identify',
+    scope: 'identify:write',
+    rateLimit: 'identify',
+    bodyBytesMax: BODY_BYTES_MAX,
+    operation: OPERATIONS.identify,
+    handler: identifyRoute,
+  },
+  {
+    method: 'POST',
+    path: COLLECT_PATH,
+    endpoint: 'collect',
+    rateLimit: 'collect',
+    bodyBytesMax: BODY_BYTES_MAX,
+    operation: OPERATIONS.collect,
+    handler: collectRoute,
+  },
+  {
+    method: 'OPTIONS',
+    path: COLLECT_PATH,
+    endpoint: 'collect',
+    operation: OPERATIONS.collectPreflight,
+    handler: collectPreflight,
+  },
+];
+
+/** The routes that each process serves, with or without the gateway role. */
+const OPERATIONS_ROUTES: readonly OperationsRoute[] = [
+  { method: 'GET', path: '/healthz', endpoint: 'other', operation: OPERATIONS.healthz, handler: healthz },
+  { method: 'GET', path: '/readyz', endpoint: 'other', operation: OPERATIONS.readyz, handler: readyz },
+  { method: 'GET', path: '/metrics', endpoint: 'other', operation: OPERATIONS.metrics, handler: metricsText },
+  { method: 'GET', path: '/openapi.json', endpoint: 'other', operation: OPERATIONS.openapi, handler: openApi },
+];
+
+/** The table with the routes of `/api/collect` repeated for each path of `COLLECT_PATHS`. */
+export function gatewayRoutes(collectPaths: readonly string[]): readonly Route[] {
+  const aliases = collectPaths.flatMap((path, index) =>
+    ROUTES.filter((route) => route.path === COLLECT_PATH).map((route) => ({
+      ...route,
+      path,
+      operation: { ...route.operation, id: `${route.operation.id}Alias${index + 1}` },
+    })),
+  );
+  return [...ROUTES, ...aliases, ...OPERATIONS_ROUTES];
+}
 
 export function createGateway(deps: GatewayDeps): Gateway {
   const metrics: GatewayMetrics = createGatewayMetrics(deps.metrics, () => batcher.waiting());
@@ -37,39 +109,23 @@ export function createGateway(deps: GatewayDeps): Gateway {
     clock: deps.clock,
     metrics,
   });
-  showCrowdedSites(deps.metrics, deps.hitNetworks, deps.logger);
+  reportSingleNetworkSites(deps.metrics, deps.proxyDetector, deps.logger);
   const routeDeps: RouteDeps = {
     ...deps,
     batcher,
+    traitsDropped: metrics.traitsDropped,
+    readBody: createReadBody(),
     authenticate: createAuthenticate(deps.registry),
-    clientAddress: createClientAddress(deps.config),
+    clientIpOf: createClientIpOf(deps.config),
   };
-  const events = createReplies('events', metrics.countReplies('events'));
-  const identify = createReplies('identify', metrics.countReplies('identify'));
-  const collect = createReplies('collect', metrics.countReplies('collect'));
-
-  const app = bareApp();
-
-  app.route('/api/v1/events').post(eventsRoute(routeDeps, events)).all(only('POST', events));
-  app.route('/api/v1/events/batch').post(eventsBatchRoute(routeDeps, events)).all(only('POST', events));
-  const collectHandler = collectRoute(routeDeps, collect);
-  const collectPaths = ['/api/collect', ...deps.config.collectPaths];
-  for (const path of collectPaths) {
-    app.route(path).post(collectHandler).options(preflight(collect)).all(only(COLLECT_METHODS, collect));
-  }
-  app.route('/api/identify').post(identifyRoute(routeDeps, identify)).all(only('POST', identify));
-
-  const endpoints: Record<string, Endpoint> = {
-    '/api/v1/events': { replies: events, allow: 'POST' },
-    '/api/v1/events/batch': { replies: events, allow: 'POST' },
-    '/api/identify': { replies: identify, allow: 'POST' },
+  return {
+    ...mountRoutes(gatewayRoutes(deps.config.collectPaths), routeDeps, metrics),
+    drain: () => batcher.drain(),
   };
-  for (const path of collectPaths) endpoints[path] = { replies: collect, allow: COLLECT_METHODS };
-  const refuse = mountOperations(app, deps, metrics, endpoints);
-
-  return { app, refuse, drain: () => batcher.drain() };
 }
 
-function preflight(replies: Replies): RequestHandler {
-  return (_request, response) => replies.empty(response, 204, PREFLIGHT);
+/** What a process without the gateway role serves: health, metrics, and the routers of its own roles. */
+export function createOperations(deps: OperationsDeps): Gateway {
+  const metrics = createGatewayMetrics(deps.metrics, () => 0);
+  return { ...mountRoutes(OPERATIONS_ROUTES, deps, metrics), drain: async () => undefined };
 }

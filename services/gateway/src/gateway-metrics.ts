@@ -1,24 +1,26 @@
-import type { Metrics } from '@weir/runtime/metrics';
+import type { Metrics } from '@weir/runtime/prometheus-metrics';
 import { Counter, Gauge, Histogram } from 'prom-client';
-import type { CountReply, Endpoint } from './reply.ts';
+import type { CountReply, Endpoint } from './http/gateway-reply.ts';
 
 export interface GatewayMetrics {
   countReplies(endpoint: Endpoint): CountReply;
-  /** A batch that was appended: how many records, and how long the log took. */
+  /** The records of an appended batch, and the duration of the append. */
   appended(records: number, seconds: number): void;
   appendFailed(status: 'refused' | 'unknown', records: number): void;
   claimed(outcome: 'claimed' | 'pending' | 'confirmed', keys: number): void;
   stateStoreFailed(call: 'claim' | 'confirm' | 'release'): void;
+  /** Custom traits of an accepted identify that are not stored. */
+  traitsDropped(reason: 'over_limit' | 'invalid_key', traits: number): void;
   failed(): void;
 }
 
-/** Requests are counted in plain numbers and read off when asked: a labelled counter costs a microsecond a request. */
+/** Requests are counted in plain numbers that are read when the metrics are scraped: a labelled counter costs 1 µs per request. */
 export function createGatewayMetrics(registry: Metrics, waiting: () => number): GatewayMetrics {
   const registers = [registry];
   const counts = new Map<Endpoint, Map<number, number>>();
   new Counter({
     name: 'weir_http_requests_total',
-    help: 'Answers by endpoint and status.',
+    help: 'Answered requests by endpoint and status.',
     labelNames: ['endpoint', 'status'],
     registers,
     collect() {
@@ -30,7 +32,7 @@ export function createGatewayMetrics(registry: Metrics, waiting: () => number): 
   });
   new Gauge({
     name: 'weir_gateway_waiting_requests',
-    help: 'Requests that wait for the event log.',
+    help: 'Requests that wait for the event log to store their record.',
     registers,
     collect() {
       this.set(waiting());
@@ -38,35 +40,45 @@ export function createGatewayMetrics(registry: Metrics, waiting: () => number): 
   });
   const batchRecords = new Histogram({
     name: 'weir_gateway_append_batch_records',
-    help: 'Records of an append.',
+    help: 'Records per append.',
     buckets: [1, 2, 5, 10, 20, 50, 100, 200, 500],
     registers,
   });
   const appendSeconds = new Histogram({
     name: 'weir_gateway_append_seconds',
-    help: 'Time until the event log had a batch.',
+    help: 'Seconds until the event log stored a batch.',
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5],
     registers,
   });
   const appendFailures = new Counter({
     name: 'weir_gateway_append_failures_total',
-    help: 'Records that the event log refused, or whose outcome is unknown.',
+    help: 'Records that the event log refused, or whose append has an unknown result.',
     labelNames: ['status'],
     registers,
   });
   const claims = new Counter({
     name: 'weir_gateway_claims_total',
-    help: 'Idempotency keys by what the state store said.',
+    help: 'Claims of idempotency keys by outcome.',
     labelNames: ['outcome'],
     registers,
   });
   const stateStoreFailures = new Counter({
     name: 'weir_gateway_state_store_failures_total',
-    help: 'Calls that the state store could not answer. Requests went on without it.',
+    help: 'Failed calls of the state store. The requests continued without it.',
     labelNames: ['call'],
     registers,
   });
-  const failures = new Counter({ name: 'weir_gateway_failures_total', help: 'Bugs answered with 500.', registers });
+  const droppedTraits = new Counter({
+    name: 'weir_gateway_dropped_traits_total',
+    help: 'Custom traits of accepted identifies that were not stored.',
+    labelNames: ['reason'],
+    registers,
+  });
+  const failures = new Counter({
+    name: 'weir_gateway_failures_total',
+    help: 'Requests that failed because of a bug (status 500).',
+    registers,
+  });
 
   return {
     countReplies(endpoint) {
@@ -83,6 +95,9 @@ export function createGatewayMetrics(registry: Metrics, waiting: () => number): 
     appendFailed: (status, records) => appendFailures.inc({ status }, records),
     claimed: (outcome, keys) => claims.inc({ outcome }, keys),
     stateStoreFailed: (call) => stateStoreFailures.inc({ call }),
+    traitsDropped(reason, traits) {
+      if (traits > 0) droppedTraits.inc({ reason }, traits);
+    },
     failed: () => failures.inc(),
   };
 }

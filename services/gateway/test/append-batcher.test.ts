@@ -1,12 +1,12 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openLmdbEventLog } from '@weir/adapters/lmdb-event-log';
-import { openLmdbStateStore } from '@weir/adapters/lmdb-state-store';
-import { createMetrics } from '@weir/runtime/metrics';
-import { createAppendBatcher } from '../src/append-batcher.ts';
+import { openLmdbEventLog } from '@weir/adapters/lmdb/lmdb-event-log';
+import { openLmdbStateStore } from '@weir/adapters/lmdb/state/lmdb-state-store';
+import { createMetrics } from '@weir/runtime/prometheus-metrics';
+import { createKeyClaims } from '../src/admission/key-claims.ts';
+import { createAppendBatcher } from '../src/append/append-batcher.ts';
 import { createGatewayMetrics } from '../src/gateway-metrics.ts';
-import { createKeyClaims } from '../src/key-claims.ts';
 
 const MIB = 1024 * 1024;
 

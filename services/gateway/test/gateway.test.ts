@@ -82,7 +82,7 @@ describe('what else it serves', () => {
     expect(await events.json()).toMatchObject({ status: 'error', error: { code: 405 } });
     const identify = await fetch(`${weir.url}/api/identify`, { method: 'OPTIONS' });
     expect([identify.status, await identify.json()]).toEqual([405, { error: expect.any(String) }]);
-    for (const path of ['/none', '/api/v1/events/', '/API/v1/events']) {
+    for (const path of ['/none', '/api/v1/events//', '/API/v1/events']) {
       expect((await fetch(`${weir.url}${path}`, { method: 'POST' })).status).toBe(404);
     }
   });
@@ -104,18 +104,18 @@ describe('what else it serves', () => {
     expect([unready.status, await unready.json()]).toEqual([503, { status: 'not ready', missing: ['event log'] }]);
     missing = [];
     expect(await (await fetch(`${weir.url}/openapi.json`)).json()).toMatchObject({ openapi: '3.1.0' });
-    for (let hit = 0; hit < 100; hit += 1) weir.hitNetworks.count('site_a', '10.0.0.1', '10.0.0.1');
+    for (let hit = 0; hit < 100; hit += 1) weir.proxyDetector.count('site_a', '10.0.0.1', '10.0.0.1');
     const metrics = await fetch(`${weir.url}/metrics`);
     expect(metrics.headers.get('content-type')).toMatch(/^text\/plain/);
     const text = await metrics.text();
     expect(text).toMatch(/weir_http_requests_total\{endpoint="events",status="405"\} 1/);
-    // decisions.md: no token, and "no answer reveals anything of another site".
+    // docs/api.md: no token, and "no answer reveals anything of another site".
     expect(text).toMatch(/^weir_gateway_crowded_sites 1$/m);
     expect(text).not.toContain('site_a');
   });
 });
 
-describe('4.2 POST /api/identify', () => {
+describe('POST /api/identify', () => {
   const identify = (body: object) =>
     fetch(`${weir.url}/api/identify`, {
       method: 'POST',

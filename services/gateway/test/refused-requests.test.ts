@@ -81,7 +81,7 @@ const shapes = [
   ['/none', envelope],
 ] as const;
 
-describe('decisions: "Every one of them in the body shape of its endpoint (collect: no body)", from Node\'s own parser too', () => {
+describe("errors of Node's HTTP parser have the body shape of the endpoint (collect: no body)", () => {
   const cases: readonly (readonly [string, number, (path: string) => string])[] = [
     ['headers too large', 431, (path) => `POST ${path} HTTP/1.1\r\nHost: w\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`],
     ['a request line too large', 431, (path) => `POST ${path}?${'x'.repeat(20_000)} HTTP/1.1\r\nHost: w\r\n\r\n`],
@@ -117,7 +117,7 @@ describe('decisions: "Every one of them in the body shape of its endpoint (colle
     expect(answersOf(await raw(`${event}garbage\r\n\r\n`))).toMatchObject([{ status: 202 }, { status: 400 }]);
   });
 
-  test('408: a head that does not end, whose path nobody knows', async () => {
+  test('408: a head that does not end, so its path is unknown', async () => {
     const answer = await onlyOf(hasty, 'POST /api/identify HTTP/1.1\r\nHost: w\r\n');
     expect(answer).toMatchObject({ status: 408, ...envelope(408) });
   });
@@ -147,7 +147,7 @@ describe('decisions: "Every one of them in the body shape of its endpoint (colle
   });
 });
 
-describe('decisions: "A path that exists with another method: 405 with `Allow`"', () => {
+describe('an unknown method on a known path: 405 with `Allow`', () => {
   test.each(['FOO', 'CONNECT'])('%s', async (method) => {
     const ask = (path: string) => only(`${method} ${path} HTTP/1.1\r\nHost: w\r\n\r\n`);
     expect(await ask('/api/v1/events')).toMatchObject({ status: 405, allow: 'POST', ...envelope(405) });
@@ -161,7 +161,7 @@ describe('decisions: "A path that exists with another method: 405 with `Allow`"'
   });
 });
 
-test('an expectation that nobody knows is passed over', async () => {
+test('an unknown expectation is ignored', async () => {
   const answer = await only(
     'POST /api/collect HTTP/1.1\r\nHost: w\r\nConnection: close\r\nExpect: x\r\nContent-Length: 2\r\n\r\n{}',
   );

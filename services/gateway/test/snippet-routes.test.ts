@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import express from 'express';
-import { createSnippetRoutes } from '../src/snippet-routes.ts';
+import { createSnippetRoutes } from '../src/http/snippet-routes.ts';
 
 const CODE = '(()=>{window.weir={}})()'.repeat(20);
 

@@ -2,23 +2,31 @@ import { randomBytes, randomFillSync } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openLmdbEventLog } from '@weir/adapters/lmdb-event-log';
-import { openLmdbStateStore } from '@weir/adapters/lmdb-state-store';
-import { openLogRegistry } from '@weir/adapters/log-registry';
-import { createMemoryRateLimiter } from '@weir/adapters/memory-rate-limiter';
-import { hashApiKey, newApiKey } from '@weir/domain/api-key';
-import { createEventIds } from '@weir/domain/event-id';
-import { decodeRawRecord, type RawRecord } from '@weir/domain/raw-record';
-import type { Scope, SiteLimits } from '@weir/domain/site';
-import { TOPIC_RAW } from '@weir/domain/topics';
+import { openLmdbEventLog } from '@weir/adapters/lmdb/lmdb-event-log';
+import { openLmdbStateStore } from '@weir/adapters/lmdb/state/lmdb-state-store';
+import { createMemoryRateLimiter } from '@weir/adapters/redis/memory-rate-limiter';
+import { openLogRegistry } from '@weir/adapters/registry/log-registry';
+import { createEventIds } from '@weir/domain/ingest/event-id';
+import { utcDay } from '@weir/domain/people/cookieless';
+import { decodeRawRecord, type RawRecord } from '@weir/domain/records/raw-record';
+import { createOpenAddress } from '@weir/domain/records/sealed-address';
+import { TOPIC_RAW } from '@weir/domain/records/topics';
+import { hashApiKey, newApiKey } from '@weir/domain/registry/api-key';
+import type { Scope, SiteLimits } from '@weir/domain/registry/site';
 import type { EventLog } from '@weir/ports/event-log';
 import type { Registry } from '@weir/ports/registry';
-import { type HttpLimits, type HttpServer, startHttpServer } from '@weir/runtime/http-server';
+import { createAddressSealer } from '@weir/runtime/address-sealer';
+import { type HttpLimits, type HttpServer, startHttpServer } from '@weir/runtime/http/http-server';
+import { joinOpenApi } from '@weir/runtime/http/openapi';
 import { createLogger } from '@weir/runtime/logger';
-import { createMetrics } from '@weir/runtime/metrics';
+import { createMetrics } from '@weir/runtime/prometheus-metrics';
+import {
+  createProxyMisconfigurationDetector,
+  type ProxyMisconfigurationDetector,
+} from '../src/admission/proxy-misconfiguration-detector.ts';
 import { createGateway, type Gateway } from '../src/app.ts';
 import type { GatewayDeps } from '../src/gateway-deps.ts';
-import { createHitNetworks, type HitNetworks } from '../src/hit-networks.ts';
+import { gatewayOpenApi } from '../src/openapi/gateway-openapi.ts';
 
 export interface RunningGateway {
   readonly url: string;
@@ -27,11 +35,11 @@ export interface RunningGateway {
   readonly server: HttpServer;
   readonly registry: Registry;
   readonly eventLog: EventLog;
-  readonly hitNetworks: HitNetworks;
+  readonly proxyDetector: ProxyMisconfigurationDetector;
   makeSite(siteId: string, limits?: SiteLimits): Promise<void>;
   /** The plain key. */
   makeKey(siteId: string, scopes?: readonly Scope[]): Promise<string>;
-  /** Everything in events.raw. */
+  /** Everything in events.raw, the addresses opened. */
   records(): Promise<readonly RawRecord[]>;
   close(): Promise<void>;
 }
@@ -39,6 +47,9 @@ export interface RunningGateway {
 export interface GatewayOptions extends Partial<Pick<GatewayDeps, 'routers' | 'ready'>> {
   readonly config?: Partial<GatewayDeps['config']>;
   readonly http?: Partial<HttpLimits>;
+  readonly clock?: () => number;
+  /** Stands between the event log and all that uses it, the registry included. */
+  readonly wrapLog?: (log: EventLog) => EventLog;
   /** Stands between the gateway and an engine, to break it. */
   readonly wrap?: (deps: GatewayDeps) => GatewayDeps;
 }
@@ -46,14 +57,15 @@ export interface GatewayOptions extends Partial<Pick<GatewayDeps, 'routers' | 'r
 /** A gateway over HTTP on embedded engines in a folder of its own. */
 export async function startGateway(options: GatewayOptions = {}): Promise<RunningGateway> {
   const folder = await mkdtemp(join(tmpdir(), 'weir-gateway-'));
-  const clock = Date.now;
+  const clock = options.clock ?? Date.now;
   const logger = createLogger('silent');
-  const eventLog = await openLmdbEventLog({
+  const ownLog = await openLmdbEventLog({
     folder: join(folder, 'log'),
     partitions: 4,
     clock,
     retentionMs: () => 86_400_000,
   });
+  const eventLog = options.wrapLog?.(ownLog) ?? ownLog;
   const stateStore = await openLmdbStateStore({ folder: join(folder, 'state'), clock });
   const registry = await openLogRegistry({
     eventLog,
@@ -69,6 +81,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Runnin
     eventLog,
     stateStore,
     rateLimiter,
+    addressSealer: createAddressSealer({ registry, randomBytes }),
     config: {
       trustedProxies: [],
       clientIpHeader: undefined,
@@ -81,8 +94,9 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Runnin
     newEventId: createEventIds(clock, randomFillSync),
     logger,
     metrics: createMetrics(),
-    hitNetworks: createHitNetworks(),
+    proxyDetector: createProxyMisconfigurationDetector(),
     ready: options.ready ?? (async () => []),
+    openApiDocument: joinOpenApi([gatewayOpenApi(options.config?.collectPaths ?? [])]),
     ...(options.routers === undefined ? {} : { routers: options.routers }),
   };
   const gateway = createGateway(options.wrap?.(deps) ?? deps);
@@ -102,7 +116,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Runnin
     server,
     registry,
     eventLog,
-    hitNetworks: deps.hitNetworks,
+    proxyDetector: deps.proxyDetector,
     makeSite: (siteId, limits = {}) =>
       registry.putSite({ siteId, name: siteId, domain: 'example.com', timezone: 'UTC', limits, createdAt: clock() }),
     async makeKey(siteId, scopes = ['events:write', 'identify:write']) {
@@ -119,7 +133,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Runnin
       });
       return plain;
     },
-    records: () => readAll(eventLog),
+    records: async () => (await readAll(eventLog)).map((record) => opened(record, registry)),
     async close() {
       await server.close(30_000);
       await gateway.drain();
@@ -133,6 +147,13 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Runnin
 }
 
 let groups = 0;
+const open = createOpenAddress();
+
+function opened(record: RawRecord, registry: Registry): RawRecord {
+  const { sealedIp = '', ...others } = record;
+  const ip = sealedIp === '' ? '' : open(sealedIp, registry.existingSalt(utcDay(record.receivedAt)));
+  return { ...others, ip };
+}
 
 async function readAll(eventLog: EventLog): Promise<readonly RawRecord[]> {
   const group = `test-${groups++}`;

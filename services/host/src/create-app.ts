@@ -1,26 +1,29 @@
 import { randomBytes, randomFillSync } from 'node:crypto';
 import { createControl } from '@weir/control/control';
 import type { ConsumerStatus, Located } from '@weir/control/control-deps';
-import { createEventIds } from '@weir/domain/event-id';
-import { createGateway, type Gateway } from '@weir/gateway/app';
-import { createFindClient } from '@weir/gateway/client-address';
-import { createHitNetworks } from '@weir/gateway/hit-networks';
-import { createOperations } from '@weir/gateway/operations';
-import { createSnippetRoutes } from '@weir/gateway/snippet-routes';
+import { createEventIds } from '@weir/domain/ingest/event-id';
+import { createFindClientIp } from '@weir/gateway/admission/find-client-ip';
+import { createProxyMisconfigurationDetector } from '@weir/gateway/admission/proxy-misconfiguration-detector';
+import { createGateway, createOperations, type Gateway } from '@weir/gateway/app';
+import { createSnippetRoutes } from '@weir/gateway/http/snippet-routes';
 import type { Analytics } from '@weir/ports/analytics';
-import type { Config } from '@weir/runtime/config';
+import type { DiskSpace } from '@weir/ports/disk-space';
+import { createAddressSealer } from '@weir/runtime/address-sealer';
+import type { Config } from '@weir/runtime/config/config';
 import type { Logger } from '@weir/runtime/logger';
-import type { Metrics } from '@weir/runtime/metrics';
-import type { Ports } from './open-ports.ts';
-import type { ProjectFiles } from './project-files.ts';
-import type { Readiness } from './readiness.ts';
+import type { Metrics } from '@weir/runtime/prometheus-metrics';
+import { openApiDocument } from './openapi-document.ts';
+import type { Ports } from './ports/open-ports.ts';
+import type { ProjectFiles } from './ports/project-files.ts';
+import type { SharedGeo } from './ports/shared-geo.ts';
 import type { Role } from './roles.ts';
-import type { SharedGeo } from './shared-geo.ts';
+import type { Readiness } from './watch/readiness.ts';
 
 export interface AppDeps {
   readonly roles: readonly Role[];
   readonly config: Config;
   readonly ports: Ports;
+  readonly disk: DiskSpace | undefined;
   readonly analytics: Analytics | undefined;
   /** Undefined: this process has no control role. */
   readonly adminToken: string | undefined;
@@ -33,45 +36,51 @@ export interface AppDeps {
   readonly geo: SharedGeo;
 }
 
-/** What this process serves over HTTP: the gateway's endpoints, and the control role's where it has that role. */
+/** Creates the HTTP application of this process for its roles. */
 export function createApp(deps: AppDeps): Gateway {
   const { roles, config, ports, analytics, adminToken, logger, clock, metrics, readiness } = deps;
-  const hitNetworks = createHitNetworks();
+  const proxyDetector = createProxyMisconfigurationDetector();
+  const addressSealer = createAddressSealer({ registry: ports.registry, randomBytes });
   const control =
     adminToken !== undefined && analytics !== undefined
       ? createControl({
           ...ports,
           analytics,
+          addressSealer,
           adminToken,
           clock,
           randomBytes,
           logger,
           pipelineStatus: deps.pipelineStatus,
-          findClient: createFindClient(config),
+          findClientIp: createFindClientIp(config),
           proxies: config,
           locate: locateWith(deps.geo),
-          crowdedSites: roles.includes('gateway') ? hitNetworks.crowded : undefined,
+          singleNetworkSites: roles.includes('gateway') ? proxyDetector.singleNetworkSites : undefined,
         })
       : undefined;
   const shared = {
-    config,
     logger,
     metrics,
     ready: () => readiness.missing(),
+    notes: () => readiness.notes(),
+    openApiDocument: openApiDocument(config.collectPaths),
   };
   const controlRouters = control === undefined ? [] : [control.router];
   if (!roles.includes('gateway')) return createOperations({ ...shared, routers: controlRouters });
   return createGateway({
     ...shared,
+    config,
     ...ports,
-    hitNetworks,
+    disk: deps.disk,
+    addressSealer,
+    proxyDetector,
     routers: [createSnippetRoutes({ files: deps.files }), ...controlRouters],
     clock,
     newEventId: createEventIds(clock, (bytes) => randomFillSync(bytes)),
   });
 }
 
-/** An answer to who one is must not fail for where one is. */
+/** Geo data that cannot be read does not fail the request: the response contains the problem. */
 function locateWith(geo: SharedGeo): (address: string) => Promise<Located> {
   return async (address) => {
     try {

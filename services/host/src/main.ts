@@ -1,13 +1,13 @@
 import { isDependencyError } from '@weir/domain/errors';
-import { ConfigError, loadConfig } from '@weir/runtime/config';
+import { ConfigError, loadConfig } from '@weir/runtime/config/config';
 import { createLogger } from '@weir/runtime/logger';
 import { rolesFromArguments, USAGE } from './roles.ts';
-import { startWeir } from './start-weir.ts';
+import { startWeir } from './startup/start-weir.ts';
 
 const LISTEN_CALLS: readonly unknown[] = ['listen', 'getaddrinfo'];
 const EXIT_FAILED = 1;
 const EXIT_USAGE = 2;
-/** For batches and engines, when the requests have taken all of the time to drain. */
+/** Time to close batches and engines after the requests used the whole drain time. */
 const CLOSE_WITHIN_MS = 5_000;
 
 main(process.argv.slice(2)).catch((error: unknown) => {
@@ -16,7 +16,7 @@ main(process.argv.slice(2)).catch((error: unknown) => {
   process.exit(error instanceof ConfigError ? EXIT_USAGE : EXIT_FAILED);
 });
 
-/** A port that is taken or not allowed, or a host that is nobody. The message says which, and why. */
+/** The port is in use or not allowed, or the host does not exist. The message of the error says which. */
 function isListenError(error: unknown): error is Error {
   return error instanceof Error && 'syscall' in error && LISTEN_CALLS.includes(error.syscall);
 }
@@ -34,12 +34,12 @@ async function main(names: readonly string[]): Promise<void> {
 
   let stopping = false;
   const stop = (signal: string): void => {
-    // npm hands on what the terminal has sent to the whole group: a second signal says nothing.
+    // npm forwards a signal that the terminal already sent to the whole process group: ignore the second one.
     if (stopping) return;
     stopping = true;
     logger.info({ signal }, 'draining');
     setTimeout(() => {
-      logger.error('the drain took too long: what is still under way is left to the next start');
+      logger.error('the drain took too long: stopping now, the next start continues with what is left');
       process.exit(EXIT_FAILED);
     }, config.drainTimeoutMs + CLOSE_WITHIN_MS);
     weir.close().then(

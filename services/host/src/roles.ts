@@ -3,11 +3,11 @@ export type Role = (typeof ROLES)[number];
 
 export const USAGE = `usage: npm start [-- ROLE …]
 
-Starts Weir: every role in this process group, or only the named ones.
+Starts Weir with all roles in one process, or only with the named ones.
 
 roles:
-  gateway    takes hits, events and identities over HTTP and appends them to the event log
-  enricher   makes each raw record one clean row
+  gateway    accepts hits, events and identities over HTTP and appends them to the event log
+  enricher   turns each raw record into one outcome: a row, or the reason why there is none
   writer     inserts the rows into ClickHouse, each exactly once
   control    admin API, dashboard
 
@@ -17,7 +17,7 @@ Settings are environment variables; docs/operations.md lists them all. Examples:
   KAFKA_BROKERS=… REDIS_URL=… CLICKHOUSE_URL=… npm start -- gateway
 `;
 
-/** The roles that the command line names; all of them where it names none. Throws with a usage text on anything else. */
+/** The roles that the command line names, or all roles if it names none. Throws with the usage text on an unknown role. */
 export function rolesFromArguments(names: readonly string[]): readonly Role[] {
   const unknown = names.filter((name) => !(ROLES as readonly string[]).includes(name));
   if (unknown.length > 0) throw new Error(`no such role: ${unknown.join(', ')}\n\n${USAGE}`);

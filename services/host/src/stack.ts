@@ -1,8 +1,8 @@
-/** What was opened, to be closed in the reverse order. */
+/** Closes opened resources in the reverse order. */
 export interface Stack {
-  /** Registers how to close what was just opened, and returns it. */
+  /** Registers how to close `opened`, and returns `opened`. */
   add<T>(opened: T, close: (opened: T) => Promise<unknown> | unknown): T;
-  /** Closes everything, last first, even where one fails; rejects with the first failure. Safe to call twice. */
+  /** Closes everything, last first, also if some of them fail; then rejects with the first failure. Safe to call twice. */
   close(): Promise<void>;
 }
 

@@ -1,9 +1,9 @@
 import { connect, createServer } from 'node:net';
 
-/** A way to a ClickHouse on which an insert of records gets lost, as with a host that hangs, until it is let through. */
+/** A TCP proxy to ClickHouse that holds back inserts of records until `letThrough`, like a host that hangs. */
 export interface InsertHold {
   readonly port: number;
-  /** Inserts that were held so far. */
+  /** The number of inserts that were held so far. */
   held(): number;
   letThrough(): void;
   close(): void;

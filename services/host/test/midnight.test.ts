@@ -1,11 +1,11 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { loadConfig } from '@weir/runtime/config';
+import { loadConfig } from '@weir/runtime/config/config';
 import { createLogger } from '@weir/runtime/logger';
 import { eventually } from '@weir/testkit/eventually';
 import { createWeirClient, type WeirClient } from '@weir/testkit/weir-client';
-import { startWeir, type Weir } from '../src/start-weir.ts';
+import { startWeir, type Weir } from '../src/startup/start-weir.ts';
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
@@ -60,7 +60,7 @@ function filesWith(bytes: Buffer): string[] {
         const path = join(dataDir, name);
         return statSync(path).isFile() && readFileSync(path).includes(bytes);
       } catch (error) {
-        // ClickHouse removes the parts that it has merged whenever it likes.
+        // ClickHouse may remove merged parts at any time.
         if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
         throw error;
       }
@@ -74,7 +74,7 @@ function saltsOnDisk(): ReadonlyMap<string, string> {
   return new Map(rows.map(([key, value]) => [key.split('/')[1] ?? '', (JSON.parse(value) as { salt: string }).salt]));
 }
 
-describe('issue 5, must show 3', () => {
+describe('cookieless visitors at midnight', () => {
   test('"A visitor at 23:50 and 00:10 UTC is one visit"', async () => {
     await hitAt(EVENING, '/before');
     await hitAt(EVENING + 20 * MINUTE_MS, '/after');

@@ -48,14 +48,14 @@ function start(env: Readonly<Record<string, string>>): Started {
   return { child, output: () => printed, ended };
 }
 
-/** Nobody listens there. */
+/** No process listens on this port. */
 const away = async (): Promise<string> => `http://127.0.0.1:${await freePort()}`;
 
-describe('decisions: SIGTERM drains: nothing accepted is left unanswered', () => {
-  test('while ClickHouse is still waited for, too: the first start has told its secrets, and a request under way is answered', async () => {
+describe('SIGTERM drains: nothing accepted is left unanswered', () => {
+  test('also while ClickHouse is unavailable: the banner was printed, and the request in progress is answered', async () => {
     const port = await freePort();
     const weir = start({ PORT: String(port), CLICKHOUSE_URL: await away() });
-    const key = await eventually('the welcome', () => /Bearer (wk_\S+?)'/.exec(weir.output())?.[1]);
+    const key = await eventually('the banner', () => /Bearer (wk_\S+?)'/.exec(weir.output())?.[1]);
     expect(weir.output()).toMatch(/admin token {2}wat_/);
 
     const body = JSON.stringify({ name: 'under way' });
@@ -87,7 +87,7 @@ describe('decisions: SIGTERM drains: nothing accepted is left unanswered', () =>
     expect(await weir.ended).toBe(0);
   });
 
-  test('a stop before the embedded ClickHouse is there is no failure', async () => {
+  test('a stop before the embedded ClickHouse is available exits with 0', async () => {
     const weir = start({ PORT: '0' });
     await eventually('the embedded ClickHouse', () => weir.output().includes('embedded ClickHouse listens'));
     weir.child.kill('SIGTERM');
@@ -97,7 +97,7 @@ describe('decisions: SIGTERM drains: nothing accepted is left unanswered', () =>
 });
 
 describe('operations.md, WEIR_DRAIN_TIMEOUT_MS', () => {
-  test('bounds batches under way too: an insert that hangs is left to the next start, which stores its rows once', async () => {
+  test('also limits the time for inserts: the next start repeats an insert that hung, and stores its rows once', async () => {
     const logger = { info: () => undefined, warn: () => undefined };
     const entry = join(PROJECT_ROOT, 'dist/clickhouse-server.js');
     const clickhouse = await startEmbeddedClickhouse({ dataDir, entry, logger });
@@ -124,7 +124,7 @@ describe('operations.md, WEIR_DRAIN_TIMEOUT_MS', () => {
 });
 
 describe('a start that fails', () => {
-  test('says why, and ends with a code that is not 0, while ClickHouse is waited for', async () => {
+  test('prints the reason and exits with an error, also while ClickHouse is unavailable', async () => {
     const taken = createServer();
     const port = await new Promise<number>((resolve) =>
       taken.listen(0, '127.0.0.1', () => resolve((taken.address() as { port: number }).port)),
@@ -136,7 +136,7 @@ describe('a start that fails', () => {
     expect(run.stderr).toMatch(new RegExp(`^weir: .*EADDRINUSE.*${port}`, 'm'));
   });
 
-  test('says that the embedded ClickHouse does not start', async () => {
+  test('prints that the embedded ClickHouse does not start', async () => {
     mkdirSync(join(dataDir, 'clickhouse'));
     writeFileSync(join(dataDir, 'clickhouse', 'data'), 'where a folder should be');
     const run = await runProgram('main.js', [], { PORT: '0', WEIR_DATA_DIR: dataDir });

@@ -20,7 +20,7 @@ afterEach(() => {
   rmSync(dataDir, { recursive: true, force: true });
 });
 
-/** A start while nobody listens at `broker`. */
+/** Starts Weir while no broker listens at `broker`. */
 async function startWithoutKafka(broker: number, roles: readonly string[]) {
   const port = await freePort();
   const env = { PORT: String(port), WEIR_DATA_DIR: dataDir, KAFKA_BROKERS: `127.0.0.1:${broker}` };
@@ -43,8 +43,8 @@ async function startWithoutKafka(broker: number, roles: readonly string[]) {
   return { url, readiness, output: () => output, ended, terminate: () => started.kill('SIGTERM') };
 }
 
-describe('a role that starts while Kafka is away', () => {
-  test('waits and says so: alive, not ready, 503 with Retry-After on every endpoint; SIGTERM ends it well', async () => {
+describe('a role that starts while Kafka is unavailable', () => {
+  test('waits: alive, not ready, 503 with Retry-After on every endpoint; SIGTERM ends it with 0', async () => {
     const weir = await startWithoutKafka(await freePort(), ['gateway']);
     expect((await sendHttp(weir.url, { path: '/healthz' })).status).toBe(200);
     const { status, text } = await weir.readiness();
@@ -63,7 +63,7 @@ describe('a role that starts while Kafka is away', () => {
     let entrance: Server | undefined;
     afterEach(() => void entrance?.close());
 
-    test('starts when it is there', async () => {
+    test('starts when Kafka is available', async () => {
       const port = await freePort();
       const weir = await startWithoutKafka(port, []);
       const [host = '', brokerPort = ''] = brokers().split(':');

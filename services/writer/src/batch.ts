@@ -4,35 +4,35 @@ import {
   HEADER_RAW_OFFSET,
   HEADER_RECEIVED_AT,
   RECORDS_COLUMNS_BY_VERSION,
-} from '@weir/domain/records-columns';
-import { TOPIC_ENRICHED } from '@weir/domain/topics';
+} from '@weir/domain/records/records-columns';
+import { TOPIC_ENRICHED } from '@weir/domain/records/topics';
 import type { StoredRecord } from '@weir/ports/event-log';
 
-/** One line and where it stands. */
+/** One line of `events.enriched` and its position. */
 export interface Row {
   readonly rawOffset: number;
-  /** In the enriched topic. */
+  /** The offset in the enriched topic. */
   readonly offset: number;
   readonly version: number;
   readonly receivedAt: number;
   readonly line: Uint8Array;
 }
 
-/** Rows that follow each other without a gap, of one column list and one table partition: one insert. Never empty. */
+/** The rows of one insert: consecutive raw offsets, one column list, one table partition. Never empty. */
 export interface Batch {
   readonly rows: readonly Row[];
-  /** ClickHouse's error: the batch is one row, and its dead letter goes in its place. */
+  /** ClickHouse's error message: the batch is a single row, and its dead letter is inserted instead. */
   readonly dead?: string;
 }
 
-/** Reads the headers. Throws `event_log_damaged`: an outcome without its place can't be skipped, nor guessed. */
+/** Reads the headers. Throws `event_log_damaged` if one is missing or invalid: the writer can neither skip nor guess it. */
 export function readRow(record: StoredRecord): Row {
   const rawOffset = wholeHeader(record, HEADER_RAW_OFFSET);
   const version = wholeHeader(record, HEADER_COLUMNS_VERSION);
   if (RECORDS_COLUMNS_BY_VERSION[version] === undefined) {
     throw new DependencyError(
       'event_log_damaged',
-      `${TOPIC_ENRICHED} offset ${record.offset} has column list ${version}, which this version of Weir does not know: update the writer`,
+      `${TOPIC_ENRICHED} offset ${record.offset} has column list ${version}, which is unknown to this version of Weir: update the writer`,
     );
   }
   const receivedAt = wholeHeader(record, HEADER_RECEIVED_AT);
@@ -51,13 +51,13 @@ function wholeHeader(record: StoredRecord, name: string): number {
   return value;
 }
 
-/** `records` is partitioned by the UTC month of received_at; one insert must not touch two of its partitions. */
+/** The UTC month of `receivedAt`. `records` is partitioned by it, and one insert must stay within one table partition. */
 export function monthOf(receivedAt: number): number {
   const date = new Date(receivedAt);
   return date.getUTCFullYear() * 12 + date.getUTCMonth();
 }
 
-/** Both halves, in order. */
+/** Divides a batch into two halves, in order. */
 export function halve({ rows }: Batch): readonly [Batch, Batch] {
   const middle = Math.ceil(rows.length / 2);
   return [{ rows: rows.slice(0, middle) }, { rows: rows.slice(middle) }];

@@ -1,5 +1,5 @@
 import { DependencyError } from '@weir/domain/errors';
-import { TOPIC_ENRICHED } from '@weir/domain/topics';
+import { TOPIC_ENRICHED } from '@weir/domain/records/topics';
 import { type Batch, monthOf, type Row } from './batch.ts';
 import type { Plan } from './plan.ts';
 
@@ -8,15 +8,15 @@ export interface BatchLimits {
   readonly bytesMax: number;
 }
 
-/** Cuts the rows of one partition into batches. Takes each raw offset once, in order, without a gap. */
+/** Groups the rows of one partition into batches. It accepts each raw offset once, in order, without a gap. */
 export interface Batcher {
-  /** False: its raw offset was taken before. Throws `event_log_damaged` where an outcome is missing before it. */
+  /** False: the row is a repeat. Throws `event_log_damaged` if an outcome before this row is missing. */
   push(row: Row): boolean;
-  /** Whether `take` has one to give. */
+  /** Whether `take` would return a batch. */
   ready(partial: boolean): boolean;
-  /** The next full batch, or, with `partial`, the open one: never part of a planned range. */
+  /** The next full batch; with `partial`, also the incomplete one. It never returns a part of the planned range. */
   take(partial: boolean): Batch | undefined;
-  /** Full batches that wait. */
+  /** The number of full batches that wait. */
   fullBatches(): number;
   /** The first row that was not taken out yet. */
   firstRow(): Row | undefined;
@@ -24,7 +24,7 @@ export interface Batcher {
   next(): number;
 }
 
-/** `planned`: the range that comes first and must be one batch, whatever the limits are now. */
+/** `planned`: the range that comes first. It stays one batch, also if the limits were changed. */
 export function createBatcher(first: number, limits: BatchLimits, planned: Plan | undefined): Batcher {
   const full: Batch[] = [];
   let open: Row[] = [];

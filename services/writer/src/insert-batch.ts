@@ -1,11 +1,11 @@
 import { DependencyError, isDependencyError } from '@weir/domain/errors';
-import { RECORDS_COLUMNS_BY_VERSION } from '@weir/domain/records-columns';
+import { RECORDS_COLUMNS_BY_VERSION } from '@weir/domain/records/records-columns';
 import type { Analytics } from '@weir/ports/analytics';
 import type { Batch, Row } from './batch.ts';
-import { deadLine } from './dead-line.ts';
 import { linesChecksum, type Plan, planToken } from './plan.ts';
+import { refusedRowLetter } from './refused-row-letter.ts';
 
-/** A batch ready to insert: its plan and its lines. */
+/** A batch that is ready to insert: its plan and its lines. */
 export interface PlannedInsert {
   readonly plan: Plan;
   readonly lines: readonly Uint8Array[];
@@ -14,7 +14,9 @@ export interface PlannedInsert {
 export function planInsert(batch: Batch, logId: string, partition: number): PlannedInsert {
   const { rows, dead } = batch;
   const first = rows[0] as Row;
-  const lines = rows.map((row) => (dead === undefined ? row.line : deadLine({ logId, partition, row, error: dead })));
+  const lines = rows.map((row) =>
+    dead === undefined ? row.line : refusedRowLetter({ logId, partition, row, error: dead }),
+  );
   const plan = {
     from: first.rawOffset,
     to: first.rawOffset + rows.length - 1,
@@ -26,10 +28,10 @@ export function planInsert(batch: Batch, logId: string, partition: number): Plan
 }
 
 /**
- * `inserted`: all lines are in `records` and in every view. `refused`: the rows are at fault and none is in `records`; repeating
- * won't change that.
- * Rejects with `analytics_unavailable`, and with `analytics_refused` where `records` has the rows but a view refuses them:
- * only the same insert again, with the same token, can mend that.
+ * `inserted`: all lines are in `records` and in every view. `refused`: ClickHouse refused the rows, and none is in `records`;
+ * repeating the insert does not help.
+ * Rejects with `analytics_unavailable`, and with `analytics_refused` if `records` has the rows but a view refuses them: then
+ * only a repeat of the same insert, with the same token, can complete the view.
  */
 export async function insertBatch(
   analytics: Analytics,
@@ -49,15 +51,16 @@ export async function insertBatch(
 }
 
 /**
- * Rejects with `analytics_damaged` where `records` took an insert for a repeat and doesn't hold it: its server was killed between
- * noting a token and storing the part (docs/decisions/0018). To ask is worth it only after an attempt of unknown outcome.
+ * Rejects with `analytics_damaged` if ClickHouse dropped an insert as a repeat although `records` does not have its rows: the
+ * server was killed after it stored the token and before it stored the part (docs/decisions/0018). This can only happen after an
+ * attempt with an unknown result.
  */
 export async function assertStored(analytics: Analytics, plan: Plan, logId: string, partition: number): Promise<void> {
   const highest = await analytics.highestRawOffset(logId, partition);
   if (highest >= plan.to) return;
   throw new DependencyError(
     'analytics_damaged',
-    `records took raw offsets ${plan.from} to ${plan.to} of partition ${partition} for a repeat, but goes up to ${highest} only: its server was ` +
-      'killed while it stored them. Nothing of the partition is written until their token is forgotten: see docs/decisions/0018',
+    `partition ${partition}: ClickHouse dropped raw offsets ${plan.from} to ${plan.to} as a repeat, but records ends at ${highest}: its server ` +
+      'was killed while it stored them. The writer stops here until ClickHouse has forgotten their token: see docs/decisions/0018',
   );
 }

@@ -1,4 +1,4 @@
-/** Runs at most `slotsMax` tasks at once, in the order in which they came. */
+/** Runs at most `slotsMax` tasks at the same time, first come, first served. */
 export type Slots = <T>(task: () => Promise<T>) => Promise<T>;
 
 export function createSlots(slotsMax: number): Slots {

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 
 /**
- * A range of raw offsets that is about to be inserted, in the metadata of an offset commit (design: exactly once, 2).
- * Whoever takes the partition makes the same insert again, byte for byte and with the same token, before anything else:
- * `records` drops what it has, and views catch up on what they lack.
+ * A range of raw offsets that is about to be inserted. It is stored as metadata of an offset commit. The next owner of the
+ * partition repeats this insert first, byte for byte and with the same token: `records` drops the rows that it already has,
+ * and each materialized view receives the rows that it lacks. See docs/exactly-once.md.
  */
 export interface Plan {
   /** First and last raw offset. Every raw offset between has one line. */
@@ -13,24 +13,29 @@ export interface Plan {
   readonly version: number;
   /** `linesChecksum` of the lines as inserted. */
   readonly checksum: string;
-  /** ClickHouse's error: the one row of the plan was refused, and its dead letter is inserted in its place. */
+  /** ClickHouse's error message: ClickHouse refused the only row of this plan, and the plan inserts its dead letter instead. */
   readonly dead?: string;
 }
 
-/** What the writer keeps with the group's offset. `next`: the raw offset that must come next, the plan's own first included. */
+/** What the writer stores with the committed offset. `next`: the raw offset that must come next, the plan's first included. */
 export interface Progress {
   readonly next: number;
   readonly plan?: Plan;
-  /** Where the raw partition was found to end although the table had more: what it holds from there on is not what was inserted. */
-  readonly cutAt?: number;
+  /** The raw partition once ended here although the table had more. Its records from here on are not those that were inserted. */
+  readonly truncatedAt?: number;
 }
 
-/** Cut so that the metadata stays below its 2,000 bytes, whatever is in it. */
-export const DEAD_ERROR_CHARS_MAX = 300;
+/**
+ * ClickHouse's error as it is stored in a plan. ASCII only, so that 300 characters stay below the metadata limit of 2,000
+ * bytes, and every log stores them unchanged.
+ */
+export function refusalText(error: string): string {
+  return error.replace(/[^\x20-\x7e]/g, '?').slice(0, 300);
+}
 
-export function encodeProgress({ next, plan, cutAt }: Progress): string {
-  const cut = cutAt === undefined ? {} : { x: cutAt };
-  if (plan === undefined) return JSON.stringify({ n: next, ...cut });
+export function encodeProgress({ next, plan, truncatedAt }: Progress): string {
+  const truncated = truncatedAt === undefined ? {} : { x: truncatedAt };
+  if (plan === undefined) return JSON.stringify({ n: next, ...truncated });
   const { from, to, version, checksum, dead } = plan;
   return JSON.stringify({
     f: from,
@@ -39,26 +44,30 @@ export function encodeProgress({ next, plan, cutAt }: Progress): string {
     v: version,
     s: checksum,
     ...(dead === undefined ? {} : { d: dead }),
-    ...cut,
+    ...truncated,
   });
 }
 
-/** `undefined` where nothing was ever committed. Throws on what `encodeProgress` did not write. */
+/** Returns `undefined` if nothing was committed yet. Throws `TypeError` on text that `encodeProgress` did not write. */
 export function decodeProgress(metadata: string): Progress | undefined {
   if (metadata === '') return undefined;
   const { n, f, t, c, v, s, d, x } = JSON.parse(metadata) as Record<string, unknown>;
-  const cut = isOffset(x) ? { cutAt: x } : {};
-  if (isOffset(n)) return { next: n, ...cut };
+  const truncated = isOffset(x) ? { truncatedAt: x } : {};
+  if (isOffset(n)) return { next: n, ...truncated };
   const sound = isOffset(f) && isOffset(t) && c === t - f + 1 && isOffset(v) && typeof s === 'string';
   if (!sound || (d !== undefined && (typeof d !== 'string' || f !== t))) {
     throw new TypeError(`the writer's commit can't be read: ${metadata.slice(0, 200)}`);
   }
   const dead = d === undefined ? {} : { dead: d };
-  return { next: f, plan: { from: f, to: t, version: v, checksum: s, ...dead }, ...cut };
+  return { next: f, plan: { from: f, to: t, version: v, checksum: s, ...dead }, ...truncated };
 }
 
 export function planToken(logId: string, partition: number, { from, to, version }: Plan): string {
   return `records:${logId}:${partition}:${from}-${to}:${version}`;
+}
+
+export function samePlan(a: Plan, b: Plan): boolean {
+  return a.to === b.to && a.version === b.version && a.checksum === b.checksum && a.dead === b.dead;
 }
 
 export function linesChecksum(lines: readonly Uint8Array[]): string {

@@ -1,23 +1,23 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { openClickhouseAnalytics } from '@weir/adapters/clickhouse-analytics';
-import { openLmdbEventLog } from '@weir/adapters/lmdb-event-log';
+import { openClickhouseAnalytics } from '@weir/adapters/clickhouse/clickhouse-analytics';
+import { openLmdbEventLog } from '@weir/adapters/lmdb/lmdb-event-log';
 import {
   HEADER_COLUMNS_VERSION,
   HEADER_RAW_OFFSET,
   HEADER_RECEIVED_AT,
   RECORDS_COLUMNS,
   type RecordsColumn,
-} from '@weir/domain/records-columns';
-import { GROUP_WRITER, TOPIC_ENRICHED, TOPIC_RAW } from '@weir/domain/topics';
+} from '@weir/domain/records/records-columns';
+import { GROUP_WRITER, TOPIC_ENRICHED, TOPIC_RAW } from '@weir/domain/records/topics';
 import { startEmbeddedClickhouse } from '@weir/embedded-clickhouse/start-embedded-clickhouse';
 import type { Analytics } from '@weir/ports/analytics';
 import type { EventLog } from '@weir/ports/event-log';
 import { createLogger } from '@weir/runtime/logger';
-import { createMetrics } from '@weir/runtime/metrics';
+import { createMetrics } from '@weir/runtime/prometheus-metrics';
 import { eventually } from '@weir/testkit/eventually';
-import { startWriter, type Writer, type WriterDeps } from '../src/service.ts';
+import { startWriter, type Writer, type WriterDeps } from '../src/writer.ts';
 
 export const JUNE = Date.UTC(2026, 5, 15, 12);
 export const JULY = Date.UTC(2026, 6, 1);
@@ -32,7 +32,7 @@ export async function openEngine(): Promise<Engine> {
   const root = resolve(__dirname, '../../..');
   const clickhouse = await startEmbeddedClickhouse({
     dataDir: folder,
-    entry: join(root, 'packages/embedded-clickhouse/src/server.ts'),
+    entry: join(root, 'packages/embedded-clickhouse/src/clickhouse-server.ts'),
     logger: createLogger('silent'),
   });
   await clickhouse.ready();

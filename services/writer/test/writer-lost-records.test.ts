@@ -1,4 +1,4 @@
-import { TOPIC_ENRICHED, TOPIC_RAW } from '@weir/domain/topics';
+import { TOPIC_ENRICHED, TOPIC_RAW } from '@weir/domain/records/topics';
 import type { EventLog } from '@weir/ports/event-log';
 import { eventually } from '@weir/testkit/eventually';
 import { type Engine, type Harness, openEngine, openHarness, range, rows } from './writer-harness.ts';

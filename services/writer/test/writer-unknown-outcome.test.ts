@@ -2,7 +2,7 @@ import { DependencyError } from '@weir/domain/errors';
 import type { RecordsBatch } from '@weir/ports/analytics';
 import { eventually } from '@weir/testkit/eventually';
 import { assertStored } from '../src/insert-batch.ts';
-import { UNKNOWN_SETTLES_MS } from '../src/write-batch.ts';
+import { UNKNOWN_SETTLES_MS } from '../src/write-partition.ts';
 import { type Engine, type Harness, openEngine, openHarness, range, rows } from './writer-harness.ts';
 
 let engine: Engine;
@@ -63,7 +63,7 @@ describe('after an attempt of unknown outcome, a refused batch is not parted whi
     });
     await harness.put(range(0, 6), { bad: [4] });
     const writer = await harness.start({ analytics, clock });
-    const said = await eventually('refused', () => writer.status()[0]?.lastError?.includes('not parted yet'));
+    const said = await eventually('refused', () => writer.status()[0]?.lastError?.includes('not divided yet'));
     expect(said).toBe(true);
     expect(new Set(tokens).size).toBe(1);
     away = UNKNOWN_SETTLES_MS;
@@ -74,7 +74,7 @@ describe('after an attempt of unknown outcome, a refused batch is not parted whi
     );
   });
 
-  test('the attempt of whoever had the partition before counts: a redone plan is not parted either', async () => {
+  test('an attempt of the previous owner also counts: a repeated plan is not divided', async () => {
     let held: RecordsBatch | undefined;
     const first = answering(async (batch) => {
       held ??= batch;
@@ -100,8 +100,8 @@ describe('after an attempt of unknown outcome, a refused batch is not parted whi
   });
 });
 
-describe('docs/decisions/0018: a server that was killed between a token and its part takes the insert for a repeat, and has none of it', () => {
-  test.each(['its own attempt', 'the attempt of whoever had the partition before'])(
+describe('docs/decisions/0018: a server that was killed after it stored a token drops the repeated insert, although its rows are missing', () => {
+  test.each(['its own attempt', 'an attempt of the previous owner'])(
     '%s: nothing more is written, with an alarm, until it is taken',
     async (whose) => {
       let dropping = true;
@@ -117,7 +117,7 @@ describe('docs/decisions/0018: a server that was killed between a token and its 
         writer = await harness.start({ analytics });
       }
       const alarm = await eventually('the alarm', () => writer.status()[0]?.alarm);
-      expect(alarm).toContain('took raw offsets 0 to 5 of partition 0 for a repeat, but goes up to -1 only');
+      expect(alarm).toContain('partition 0: ClickHouse dropped raw offsets 0 to 5 as a repeat, but records ends at -1');
       await harness.put(range(6, 9));
       const tried = tokens.length;
       await eventually('tried again', () => tokens.length > tried + 1);

@@ -1,13 +1,13 @@
 import { DependencyError } from '@weir/domain/errors';
-import { RECORDS_COLUMNS } from '@weir/domain/records-columns';
-import { GROUP_WRITER, TOPIC_ENRICHED } from '@weir/domain/topics';
+import { RECORDS_COLUMNS } from '@weir/domain/records/records-columns';
+import { GROUP_WRITER, TOPIC_ENRICHED } from '@weir/domain/records/topics';
 import type { RecordsBatch } from '@weir/ports/analytics';
 import type { Commit, EventLog } from '@weir/ports/event-log';
 import { eventually } from '@weir/testkit/eventually';
 import { createFaultyAnalytics } from '@weir/testkit/faulty-analytics';
-import { deadLine } from '../src/dead-line.ts';
 import { decodeProgress, encodeProgress } from '../src/plan.ts';
-import type { Writer } from '../src/service.ts';
+import { refusedRowLetter } from '../src/refused-row-letter.ts';
+import type { Writer } from '../src/writer.ts';
 import { type Engine, type Harness, JULY, JUNE, openEngine, openHarness, range, rows } from './writer-harness.ts';
 
 let engine: Engine;
@@ -161,8 +161,8 @@ describe('on taking a partition the writer redoes the planned range byte for byt
     expect(decodeProgress(text)).toEqual({ next: 5, plan });
     expect(decodeProgress(encodeProgress({ next: 7 }))).toEqual({ next: 7 });
     for (const cut of [
-      { next: 7, cutAt: 3 },
-      { next: 5, plan, cutAt: 0 },
+      { next: 7, truncatedAt: 3 },
+      { next: 5, plan, truncatedAt: 0 },
     ]) {
       expect(decodeProgress(encodeProgress(cut))).toEqual(cut);
     }
@@ -226,7 +226,7 @@ describe('a row that ClickHouse refuses is found by halving the batch, and becom
       },
     });
     const alarm = await eventually('the alarm', () => writer.status()[0]?.alarm);
-    expect(alarm).toContain('even a dead letter is refused');
+    expect(alarm).toContain('refuses even a dead letter');
     expect(await harness.stored()).toEqual([]);
     broken = false;
     await harness.caughtUp();
@@ -253,7 +253,9 @@ describe('a row that ClickHouse refuses is found by halving the batch, and becom
     await harness.caughtUp();
     expect(writer.status()[0]?.alarm).toBeUndefined();
     await writer.close();
-    expect(alarms).toContain('20 rows in a row or more were refused and are dead letters now: see dead_letters');
+    expect(alarms).toContain(
+      '20 or more rows in sequence were refused and stored as dead letters: see the table dead_letters',
+    );
     const stored = await harness.stored();
     expect(stored.map(({ copies }) => copies)).toEqual(range(0, 60).map(() => 1));
     expect(stored.filter(({ outcome }) => outcome === 'dead').map(({ raw }) => raw)).toEqual(range(10, 50));
@@ -261,19 +263,18 @@ describe('a row that ClickHouse refuses is found by halving the batch, and becom
 
   test('a dead letter has a value in every column: a table that takes it takes rows', () => {
     const row = { rawOffset: 3, offset: 4, version: 1, receivedAt: JUNE, line: Buffer.from('not JSON\n') };
-    const values = JSON.parse(Buffer.from(deadLine({ logId: 'l', partition: 0, row, error: 'e' })).toString());
+    const values = JSON.parse(Buffer.from(refusedRowLetter({ logId: 'l', partition: 0, row, error: 'e' })).toString());
     expect(values).toHaveLength(RECORDS_COLUMNS.length);
     expect(values).not.toContain(null);
   });
 });
 
 test('repeats alone that come while a commit is under way are committed too, when the linger has ended meanwhile', async () => {
-  const { eventLog } = harness;
   let held: (() => void) | undefined;
   const holding: EventLog = {
-    ...eventLog,
+    ...harness.eventLog,
     consume: (options) =>
-      eventLog.consume({
+      harness.eventLog.consume({
         ...options,
         open: (handle) =>
           options.open({
@@ -289,9 +290,9 @@ test('repeats alone that come while a commit is under way are committed too, whe
   };
   await harness.put(range(0, 3));
   const writer = await harness.start({ eventLog: holding });
-  await eventually('the commit is under way', () => held);
+  await eventually('the commit', () => held);
   await harness.put(range(0, 3));
-  await new Promise((resolve) => setTimeout(resolve, 200)); // the linger of 5 ms has to end meanwhile: here a pause is the test
+  await new Promise((resolve) => setTimeout(resolve, 200)); // The linger of 5 ms must end during the commit.
   held?.();
   await harness.caughtUp();
   await writer.close();

@@ -1,9 +1,8 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { checkCollectHit } from '@weir/domain/collect-hit';
-import { FieldError } from '@weir/domain/field-error';
-import type { JsonObject } from '@weir/domain/json';
-import { checkServerEvent } from '@weir/domain/server-event';
+import { acceptCollectHit, acceptServerEvent } from '@weir/domain/ingest/accept-body';
+import { FieldError } from '@weir/domain/ingest/field-error';
+import type { JsonObject } from '@weir/domain/json/json';
 
 // What the gateway is held against: reads the same bodies, parses them, validates them with the same functions, and
 // answers with the same bodies. No framework, no key, no limit, no log.
@@ -19,7 +18,7 @@ const server = createServer((request, response) => {
 function answer(request: IncomingMessage, response: ServerResponse, text: string): void {
   const body = JSON.parse(text) as JsonObject;
   const isCollect = request.url === '/api/collect';
-  const checked = isCollect ? checkCollectHit(body, () => text) : checkServerEvent(body);
+  const checked = isCollect ? acceptCollectHit(body, () => text) : acceptServerEvent(body, () => text);
   if (checked instanceof FieldError) response.writeHead(400).end();
   else if (isCollect) response.writeHead(204).end();
   else {

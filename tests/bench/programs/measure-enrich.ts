@@ -1,16 +1,16 @@
 import { join } from 'node:path';
-import { GROUP_ENRICHER, TOPIC_RAW } from '@weir/domain/topics';
-import { createBatchOverlay } from '@weir/enricher/batch-overlay';
-import { distinct, readSalts } from '@weir/enricher/enrich-batch';
-import type { Enrichment } from '@weir/enricher/enrichment';
+import { GROUP_ENRICHER, TOPIC_RAW } from '@weir/domain/records/topics';
+import { BATCH_RECORDS_MAX, startEnricher } from '@weir/enricher/enricher';
 import { openGeo } from '@weir/enricher/geo/open-geo';
-import { createEnrichment } from '@weir/enricher/pipeline';
-import { BATCH_RECORDS_MAX, startEnricher } from '@weir/enricher/service';
+import { createBatchOverlay } from '@weir/enricher/pipeline/batch-overlay';
+import { distinct, readSalts } from '@weir/enricher/pipeline/enrich-batch';
+import type { Enrichment } from '@weir/enricher/pipeline/enrichment';
+import { createEnrichment } from '@weir/enricher/pipeline/pipeline';
 import type { StoredRecord } from '@weir/ports/event-log';
 import { createLogger } from '@weir/runtime/logger';
-import { createMetrics } from '@weir/runtime/metrics';
-import { caughtUp, cpuMicrosOf, type Engines, openEngines } from './engines.ts';
-import { asStored, readTraffic } from './traffic.ts';
+import { createMetrics } from '@weir/runtime/prometheus-metrics';
+import { caughtUp, cpuMicrosOf, type Engines, openEngines } from './bench-engines.ts';
+import { asStored, readTraffic } from './bench-traffic.ts';
 
 export interface EnrichTask {
   readonly folder: string;
@@ -38,7 +38,7 @@ async function main({ folder, rounds, partitions, copies }: EnrichTask): Promise
   const geo = await openGeo({});
   const logId = engines.eventLog.logId;
   const create = () => createEnrichment({ registry: engines.registry, geo, logId, clock: Date.now });
-  const records = asStored(await traffic.rawRecords('pure'));
+  const records = asStored(await traffic.rawRecords('pure', engines.registry));
   const salts = await saltsOf(create(), records, engines);
   const state = new Map<string, string | undefined>();
   const pass = (enrichment: ReturnType<typeof create>) => enrichAll(enrichment, records, salts, state);
@@ -87,7 +87,7 @@ async function main({ folder, rounds, partitions, copies }: EnrichTask): Promise
     const own = await openEngines(loopFolder, task.partitions);
     let appended = 0;
     for (let copy = 0; copy < task.copies; copy++) {
-      const raw = await traffic.rawRecords(`${loopFolder}-${copy}`);
+      const raw = await traffic.rawRecords(`${loopFolder}-${copy}`, own.registry);
       appended += raw.length;
       await own.eventLog.append(TOPIC_RAW, raw);
     }
@@ -113,22 +113,22 @@ async function main({ folder, rounds, partitions, copies }: EnrichTask): Promise
 }
 
 /** The enriching step as the loop calls it, batch by batch, on state in memory. */
-function enrichAll<Draft>(
-  enrichment: Enrichment<Draft>,
+function enrichAll<Decoded>(
+  enrichment: Enrichment<Decoded>,
   records: readonly StoredRecord[],
   salts: ReadonlyMap<string, string>,
   state: Map<string, string | undefined>,
 ): Uint8Array[] {
   const lines: Uint8Array[] = [];
   for (let at = 0; at < records.length; at += BATCH_RECORDS_MAX) {
-    const drafts = records.slice(at, at + BATCH_RECORDS_MAX).map((record) => enrichment.read(record, 0));
-    const keys = [...distinct(drafts, (draft) => enrichment.stateKeys(draft, salts))];
+    const decoded = records.slice(at, at + BATCH_RECORDS_MAX).map((record) => enrichment.decode(record, 0));
+    const keys = [...distinct(decoded, (record) => enrichment.prepare(record, salts))];
     const overlay = createBatchOverlay(
       keys,
       keys.map((key) => state.get(key)),
     );
-    for (const draft of drafts) {
-      lines.push(enrichment.finish(draft, { salts, state: overlay, heldBy: undefined }).line);
+    for (const record of decoded) {
+      lines.push(enrichment.enrich(record, { state: overlay, firstSeen: undefined }).row);
     }
     for (const { key, value } of overlay.changes()) state.set(key, value);
   }
@@ -145,14 +145,14 @@ function parseAndWrite(records: readonly StoredRecord[], rows: readonly unknown[
   return bytes;
 }
 
-async function saltsOf<Draft>(
-  enrichment: Enrichment<Draft>,
+async function saltsOf<Decoded>(
+  enrichment: Enrichment<Decoded>,
   records: readonly StoredRecord[],
   { registry }: Engines,
 ): Promise<ReadonlyMap<string, string>> {
   return readSalts(
     registry,
-    distinct(records, (record) => enrichment.saltDays(enrichment.read(record, 0))),
+    distinct(records, (record) => enrichment.saltDays(enrichment.decode(record, 0))),
   );
 }
 

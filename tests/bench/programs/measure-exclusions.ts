@@ -1,6 +1,6 @@
-import { compileExclusions, type ExclusionSubject } from '@weir/domain/exclusion';
-import type { ExclusionRule, ExclusionType } from '@weir/domain/site';
-import { cpuMicrosOf } from './engines.ts';
+import { compileExclusions, type ExclusionSubject } from '@weir/domain/exclusion/exclusion';
+import type { ExclusionRule, ExclusionType } from '@weir/domain/registry/site';
+import { cpuMicrosOf } from './bench-engines.ts';
 
 export interface ExclusionsTask {
   readonly rounds: number;
@@ -10,7 +10,7 @@ export interface ExclusionsTask {
 export interface ExclusionFigures {
   /** By what is asked: CPU microseconds a hit, one figure a round. */
   readonly asked: Readonly<Record<string, readonly number[]>>;
-  /** CPU milliseconds to compile all rules of a site anew, one figure a round. */
+  /** CPU milliseconds to compile all rules of a site again, one figure a round. */
   readonly compiled: readonly number[];
 }
 

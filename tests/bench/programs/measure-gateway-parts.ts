@@ -1,17 +1,19 @@
 import { randomBytes, randomFillSync } from 'node:crypto';
 import { join } from 'node:path';
-import { openLmdbEventLog } from '@weir/adapters/lmdb-event-log';
-import { openLmdbStateStore } from '@weir/adapters/lmdb-state-store';
-import { openLogRegistry } from '@weir/adapters/log-registry';
-import { createMemoryRateLimiter } from '@weir/adapters/memory-rate-limiter';
-import { hashApiKey, newApiKey } from '@weir/domain/api-key';
-import { createEventIds } from '@weir/domain/event-id';
-import { partitionKey } from '@weir/domain/partition-key';
-import { encodeRawRecord } from '@weir/domain/raw-record';
-import { checkServerEvent } from '@weir/domain/server-event';
-import { createAuthenticate } from '@weir/gateway/authenticate';
-import { parseBody } from '@weir/gateway/read-body';
-import { EVENTS_WITH_KEY } from '../requests.ts';
+import { openLmdbEventLog } from '@weir/adapters/lmdb/lmdb-event-log';
+import { openLmdbStateStore } from '@weir/adapters/lmdb/state/lmdb-state-store';
+import { createMemoryRateLimiter } from '@weir/adapters/redis/memory-rate-limiter';
+import { openLogRegistry } from '@weir/adapters/registry/log-registry';
+import { acceptServerEvent } from '@weir/domain/ingest/accept-body';
+import { createEventIds } from '@weir/domain/ingest/event-id';
+import { withoutClientAddress } from '@weir/domain/records/client-address-text';
+import { partitionKey } from '@weir/domain/records/partition-key';
+import { encodeRawRecord } from '@weir/domain/records/raw-record';
+import { createSealAddress } from '@weir/domain/records/sealed-address';
+import { hashApiKey, newApiKey } from '@weir/domain/registry/api-key';
+import { createAuthenticate } from '@weir/gateway/admission/authenticate';
+import { parseBody } from '@weir/gateway/http/read-request-body';
+import { EVENTS_WITH_KEY } from '../load/load-requests.ts';
 
 export interface PartsTask {
   readonly folder: string;
@@ -64,11 +66,12 @@ async function main({ folder, batchRecords }: PartsTask): Promise<void> {
     kind: 'event',
     siteId: 'demo',
     receivedAt: clock(),
-    ip: '127.0.0.1',
     userAgent: 'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/129.0.0.0',
     acceptLanguage: '',
   } as const;
-  const value = encodeRawRecord(head, text);
+  const seal = createSealAddress(randomBytes(32).toString('hex'), randomBytes);
+  const encode = () => encodeRawRecord({ ...head, sealedIp: seal('203.0.113.7') }, withoutClientAddress(text));
+  const value = encode();
   const owner = { siteId: 'demo', eventId: head.eventId, userId: '', visitorId: 'v_1', idempotencyKey: '' };
 
   const batches = Math.ceil(LOOPS / batchRecords);
@@ -76,7 +79,7 @@ async function main({ folder, batchRecords }: PartsTask): Promise<void> {
   let claimed = 0;
   const parts: readonly (readonly [string, () => Promise<void>])[] = [
     ['parse the body (the bare server does it too)', async () => times(() => parseBody(bytes))],
-    ['validate it (the bare server does it too)', async () => times(() => checkServerEvent(json))],
+    ['validate it (the bare server does it too)', async () => times(() => acceptServerEvent(json, () => text))],
     ['authenticate: key found by its hash', async () => times(() => authenticate(`Bearer ${key}`))],
     ['authenticate, had the hash not been kept: SHA-256', async () => times(() => registry.keyByHash(hashApiKey(key)))],
     [
@@ -86,10 +89,7 @@ async function main({ folder, batchRecords }: PartsTask): Promise<void> {
       },
     ],
     ['event ID', async () => times(() => newEventId())],
-    [
-      'partition key and raw record',
-      async () => times(() => [partitionKey(owner, false), encodeRawRecord(head, text)]),
-    ],
+    ['partition key and raw record, address sealed', async () => times(() => [partitionKey(owner, false), encode()])],
     [
       'claim and confirm of an idempotency key',
       async () => {

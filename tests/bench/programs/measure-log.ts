@@ -2,7 +2,7 @@ import { closeSync, fdatasync, fdatasyncSync, openSync, readFileSync, writeSync 
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { EventLog } from '@weir/ports/event-log';
-import { caughtUp, cpuMicrosOf, openEngines } from './engines.ts';
+import { caughtUp, cpuMicrosOf, openEngines } from './bench-engines.ts';
 
 export interface LogTask {
   readonly folder: string;

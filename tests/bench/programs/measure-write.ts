@@ -1,19 +1,19 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { openClickhouseAnalytics } from '@weir/adapters/clickhouse-analytics';
-import { RECORDS_COLUMNS } from '@weir/domain/records-columns';
-import { GROUP_ENRICHER, GROUP_WRITER, TOPIC_ENRICHED, TOPIC_RAW } from '@weir/domain/topics';
+import { openClickhouseAnalytics } from '@weir/adapters/clickhouse/clickhouse-analytics';
+import { RECORDS_COLUMNS } from '@weir/domain/records/records-columns';
+import { GROUP_ENRICHER, GROUP_WRITER, TOPIC_ENRICHED, TOPIC_RAW } from '@weir/domain/records/topics';
 import { startEmbeddedClickhouse } from '@weir/embedded-clickhouse/start-embedded-clickhouse';
+import { startEnricher } from '@weir/enricher/enricher';
 import { openGeo } from '@weir/enricher/geo/open-geo';
-import { createEnrichment } from '@weir/enricher/pipeline';
-import { startEnricher } from '@weir/enricher/service';
+import { createEnrichment } from '@weir/enricher/pipeline/pipeline';
 import type { Analytics } from '@weir/ports/analytics';
 import type { AppendRecord } from '@weir/ports/event-log';
 import { createLogger } from '@weir/runtime/logger';
-import { createMetrics } from '@weir/runtime/metrics';
-import { startWriter } from '@weir/writer/service';
-import { caughtUp, type Engines, openEngines } from './engines.ts';
-import { readTraffic } from './traffic.ts';
+import { createMetrics } from '@weir/runtime/prometheus-metrics';
+import { startWriter } from '@weir/writer/writer';
+import { caughtUp, type Engines, openEngines } from './bench-engines.ts';
+import { readTraffic } from './bench-traffic.ts';
 
 export interface WriteTask {
   readonly folder: string;
@@ -111,7 +111,7 @@ async function main(task: WriteTask): Promise<WriteFigures> {
     const { eventLog, stateStore, registry } = engines;
     const raw: AppendRecord[] = [];
     for (let copy = 0; raw.length < rows; copy++) {
-      for (const { value } of await traffic.rawRecords(`${logFolder}-${copy}`)) {
+      for (const { value } of await traffic.rawRecords(`${logFolder}-${copy}`, registry)) {
         if (raw.length < rows) raw.push({ partition: raw.length % partitions, value });
       }
     }

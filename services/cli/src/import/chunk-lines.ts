@@ -1,7 +1,7 @@
-import { type AccessLogHit, type AccessLogOptions, readAccessLogLine } from '@weir/domain/access-log';
-import type { AccessLogSkip } from '@weir/domain/access-log-skip';
+import { type AccessLogHit, type AccessLogOptions, readAccessLogLine } from '@weir/domain/access-log/access-log';
+import { ACCESS_LOG_SKIPS, type AccessLogSkip } from '@weir/domain/access-log/access-log-skip';
 
-/** The body of one chunk call, but for its lease. */
+/** The body of one chunk call, without the lease. */
 export interface LineChunk {
   readonly first_line: number;
   readonly last_line: number;
@@ -22,11 +22,16 @@ export interface LineCounts {
   bad: number;
 }
 
+export function newLineCounts(): LineCounts {
+  const skipped = Object.fromEntries(ACCESS_LOG_SKIPS.map((reason) => [reason, 0]));
+  return { skipped: skipped as LineCounts['skipped'], bad: 0 };
+}
+
 const CHUNK_HITS_MAX = 1000;
 const CHUNK_LINES_MAX = 5000;
 const CHUNK_TEXT_CHARS_MAX = 1024 * 1024;
 
-/** Reads lines into chunks, from the line after `linesDone` on. Skipped and bad lines are counted as they pass. */
+/** Groups the lines after `linesDone` into chunks. Adds skipped and bad lines to `counts`. */
 export async function* chunkLines(
   runs: AsyncIterable<readonly string[]>,
   linesDone: number,

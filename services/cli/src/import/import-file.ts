@@ -1,11 +1,12 @@
-import type { AccessLogFormat } from '@weir/domain/access-log';
+import type { AccessLogFormat } from '@weir/domain/access-log/access-log';
 import type { AdminClient } from '../admin-client.ts';
 import type { CliIo } from '../cli-io.ts';
 import { sitePath } from '../command-context.ts';
 import { CliError, EXIT } from '../exit-codes.ts';
-import { chunkLines, type LineChunk, type LineCounts } from './chunk-lines.ts';
+import { chunkLines, type LineChunk, newLineCounts } from './chunk-lines.ts';
+import { detectLogFormat } from './detect-log-format.ts';
 import { createImportProgress, type ImportProgress } from './import-progress.ts';
-import { openLogFile } from './open-log-file.ts';
+import { type LogFile, openLogFile } from './open-log-file.ts';
 import { patientCall } from './patient-call.ts';
 import { readLines } from './read-lines.ts';
 import { scanLog } from './scan-log.ts';
@@ -14,7 +15,7 @@ export interface ImportSummary {
   readonly site_id: string;
   readonly file_digest: string;
   readonly lines: number;
-  /** Lines that an earlier run had dealt with. */
+  /** Lines that an earlier run imported or skipped. */
   readonly lines_before: number;
   readonly rows_appended: number;
   readonly skipped: Readonly<Record<string, number>>;
@@ -25,7 +26,7 @@ export interface ImportSummary {
 }
 
 interface ImportFileOptions {
-  readonly path: string;
+  readonly log: LogFile;
   readonly siteId: string;
   readonly format: AccessLogFormat | undefined;
   readonly interrupted: AbortSignal;
@@ -38,28 +39,31 @@ interface LedgerView {
 }
 
 const BAD_LINES_SHOWN = 10;
-/** Whoever held this import and was killed is forgotten after 10 s. */
+/** The lease of an import that was killed expires after 10 s. */
 const START_PATIENCE_MS = 15_000;
 
-/** Imports a log file into a site, from where an earlier run of the same file stopped. */
+/** Imports a log file into a site. Continues after the last line of an earlier run of the same file. */
 export async function importFile(io: CliIo, client: AdminClient, options: ImportFileOptions): Promise<ImportSummary> {
-  const { path, siteId, format, interrupted } = options;
+  const { log, siteId, interrupted } = options;
   const begun = io.clock();
   const { domain } = await client.call<{ domain: string }>('GET', sitePath(siteId));
-  const { digest, lines } = await scanLog(openLogFile(path));
+  const { digest, lines } = await scanLog(openLogFile(log));
+  const detected = options.format === undefined ? await detectLogFormat(log) : undefined;
+  if (detected !== undefined) io.stderr.write(`detected format: ${detected}\n`);
+  const format = options.format ?? detected;
   const sayWaiting = (reason: string) => io.stderr.write(`waiting: ${reason}\n`);
   const start = () =>
     client.call<LedgerView & { lease: string | null }>('POST', sitePath(siteId, 'imports'), { file_digest: digest });
   const ledger = await patientCall(start, io.clock, sayWaiting, interrupted, START_PATIENCE_MS);
   const importPath = (step: string) => sitePath(siteId, 'imports', digest, step);
-  const counts: LineCounts = { skipped: { method: 0, status: 0, asset: 0, blank: 0 }, bad: 0 };
+  const counts = newLineCounts();
 
   let after: LedgerView = ledger;
   if (!ledger.finished) {
-    if (ledger.lines_done > 0) io.stderr.write(`going on after line ${ledger.lines_done}\n`);
+    if (ledger.lines_done > 0) io.stderr.write(`continuing after line ${ledger.lines_done}\n`);
     const progress = createImportProgress(io, lines, ledger.lines_done);
     const chunks = chunkLines(
-      readLines(openLogFile(path)),
+      readLines(openLogFile(log)),
       ledger.lines_done,
       { format, domain },
       counts,
@@ -84,7 +88,7 @@ export async function importFile(io: CliIo, client: AdminClient, options: Import
     }
     if (interrupted.aborted) {
       throw new CliError(
-        `interrupted after line ${after.lines_done}: the same command goes on there`,
+        `interrupted after line ${after.lines_done}: run the same command again to continue there`,
         EXIT.interrupted,
       );
     }
@@ -110,7 +114,7 @@ export async function importFile(io: CliIo, client: AdminClient, options: Import
   };
 }
 
-/** One chunk is under way while the next one is read. */
+/** Sends one chunk while the next one is read. */
 async function sendChunks(
   chunks: AsyncIterable<LineChunk>,
   send: (chunk: LineChunk) => Promise<LedgerView>,
@@ -124,7 +128,7 @@ async function sendChunks(
     progress.update(after.lines_done);
     if (interrupted.aborted) return after;
     sent = send(chunk);
-    // Awaited in the next round; a failure meanwhile must not count as unheard.
+    // The next iteration awaits it. Until then, a rejection must not count as unhandled.
     sent.catch(() => undefined);
   }
   const after = await sent;

@@ -4,10 +4,10 @@ const { Format, SingleBar } = progress;
 
 import type { CliIo } from '../cli-io.ts';
 
-/** What the user sees while an import runs, on standard error. */
+/** The progress of an import, on standard error. */
 export interface ImportProgress {
   update(linesDone: number): void;
-  /** A line of text, above the bar. */
+  /** Prints a line of text above the bar. */
   say(text: string): void;
   stop(): void;
 }

@@ -1,3 +1,4 @@
+import type { Decipher } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { createGunzip } from 'node:zlib';
@@ -6,35 +7,58 @@ import { CliError } from '../exit-codes.ts';
 
 const CHUNK_BYTES = 256 * 1024;
 
-/** The uncompressed bytes of a log. Plain, gzip or zstd: its first bytes tell, not its name. */
-export async function* openLogFile(path: string): AsyncGenerator<Uint8Array> {
+/** Compressions that no well-maintained library reads as a stream. */
+const UNREAD = [
+  { bytes: /^425a683/, packing: 'bzip2', unpack: 'bzip2 -dc FILE' },
+  { bytes: /^fd377a58/, packing: 'xz', unpack: 'xz -dc FILE' },
+  { bytes: /^504b0304/, packing: 'zip', unpack: 'unzip -p FILE' },
+] as const;
+
+export interface LogFile {
+  readonly path: string;
+  /** For an encrypted file: a new decipher that starts at the first byte. */
+  readonly decrypt?: () => Decipher;
+}
+
+/** The decompressed bytes of a log: plain, gzip or zstd, detected from the first bytes. Rejects other compressions by name. */
+export async function* openLogFile(log: LogFile): AsyncGenerator<Uint8Array> {
   try {
-    yield* uncompressed(path);
+    yield* uncompressed(log);
   } catch (error) {
-    throw new CliError(`can't read ${path}: ${error instanceof Error ? error.message : String(error)}`);
+    throw new CliError(`can't read ${log.path}: ${error instanceof Error ? error.message : String(error)}`);
   }
 }
 
-async function* uncompressed(path: string): AsyncGenerator<Uint8Array> {
-  const magic = await firstBytes(path);
-  const file = createReadStream(path, { highWaterMark: CHUNK_BYTES });
-  if (magic.startsWith('1f8b')) {
-    const gunzip = createGunzip({ chunkSize: CHUNK_BYTES });
-    file.on('error', (error) => gunzip.destroy(error));
-    try {
+async function* uncompressed(log: LogFile): AsyncGenerator<Uint8Array> {
+  const magic = await firstBytes(log);
+  const unread = UNREAD.find(({ bytes }) => bytes.test(magic));
+  if (unread !== undefined) {
+    const { packing, unpack } = unread;
+    throw new Error(`${packing} is not supported; decompress it into a pipe: ${unpack} | weir import - --site SITE`);
+  }
+  const stored = createReadStream(log.path, { highWaterMark: CHUNK_BYTES });
+  const decipher = log.decrypt?.();
+  if (decipher !== undefined) stored.on('error', (error) => decipher.destroy(error));
+  const file = decipher === undefined ? stored : stored.pipe(decipher);
+  try {
+    if (magic.startsWith('1f8b')) {
+      const gunzip = createGunzip({ chunkSize: CHUNK_BYTES });
+      file.on('error', (error: Error) => gunzip.destroy(error));
       yield* file.pipe(gunzip);
-    } finally {
-      file.destroy();
-    }
-  } else if (magic.startsWith('28b52ffd')) yield* unzstd(file);
-  else yield* file;
+    } else if (magic.startsWith('28b52ffd')) yield* unzstd(file);
+    else yield* file;
+  } finally {
+    stored.destroy();
+    file.destroy();
+  }
 }
 
-async function firstBytes(path: string): Promise<string> {
+async function firstBytes({ path, decrypt }: LogFile): Promise<string> {
   const file = await open(path);
   try {
     const { buffer, bytesRead } = await file.read(Buffer.alloc(4), 0, 4, 0);
-    return buffer.subarray(0, bytesRead).toString('hex');
+    const stored = buffer.subarray(0, bytesRead);
+    return (decrypt?.().update(stored) ?? stored).toString('hex');
   } finally {
     await file.close();
   }
@@ -43,7 +67,7 @@ async function firstBytes(path: string): Promise<string> {
 async function* unzstd(file: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   let ready: Uint8Array[] = [];
   const stream = new Decompress((chunk) => {
-    // The decoder uses its buffers again.
+    // The decoder reuses its buffers.
     ready.push(chunk.slice());
   });
   for await (const chunk of file) {

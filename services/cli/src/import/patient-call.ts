@@ -6,8 +6,8 @@ const PATIENCE_MS = 120_000;
 const PAUSE_MS_MAX = 5000;
 
 /**
- * Repeats a call that can be repeated, while Weir is away, can't do it now or has something to finish first. Every call of an
- * import can be: what is done already changes nothing.
+ * Retries a call with backoff while Weir is unreachable, answers 503, or asks to retry later. Every call of an import is
+ * idempotent, so retrying is safe.
  */
 export async function patientCall<T>(
   call: () => Promise<T>,

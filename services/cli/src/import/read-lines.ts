@@ -1,7 +1,7 @@
 import { StringDecoder } from 'node:string_decoder';
-import { ACCESS_LOG_LINE_CHARS_MAX } from '@weir/domain/access-log';
+import { ACCESS_LOG_LINE_CHARS_MAX } from '@weir/domain/access-log/access-log';
 
-/** The lines of a log, in runs. Only \n ends a line; one that is too long is cut, and so stays too long. */
+/** The lines of a log, in batches. Only \n ends a line. A line that is too long is cut to one character over the limit. */
 export async function* readLines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<readonly string[]> {
   const decoder = new StringDecoder('utf8');
   let rest = '';

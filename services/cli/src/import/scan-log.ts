@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto';
 
 export interface LogScan {
-  /** SHA-256 of the uncompressed bytes, hex: the same log is the same file, however it is packed. */
+  /** SHA-256 of the uncompressed bytes, hex: independent of the compression. */
   readonly digest: string;
   readonly lines: number;
 }
 
 const NEWLINE = 10;
 
-/** The first pass over a log. */
+/** The first pass over a log: digest and number of lines. */
 export async function scanLog(chunks: AsyncIterable<Uint8Array>): Promise<LogScan> {
   const hash = createHash('sha256');
   let lines = 0;

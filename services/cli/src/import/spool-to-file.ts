@@ -1,3 +1,4 @@
+import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -5,10 +6,17 @@ import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { CliError, EXIT } from '../exit-codes.ts';
+import type { LogFile } from './open-log-file.ts';
 
-/** A pipe as a file of its own, because it is read twice: for its digest, and for its lines. */
-export interface SpooledFile {
-  readonly path: string;
+const CIPHER = 'aes-256-ctr';
+const KEY_BYTES = 32;
+const IV_BYTES = 16;
+
+/**
+ * A copy of a pipe in a file, because the import reads it twice: for the digest and for the lines. Access logs contain IP
+ * addresses, so the file is encrypted with a key that only this process has.
+ */
+export interface SpooledFile extends LogFile {
   remove(): Promise<void>;
 }
 
@@ -16,14 +24,16 @@ export async function spoolToFile(input: Readable, interrupted: AbortSignal): Pr
   const folder = await mkdtemp(join(tmpdir(), 'weir-import-'));
   const remove = () => rm(folder, { recursive: true, force: true });
   const path = join(folder, 'log');
+  const key = randomBytes(KEY_BYTES);
+  const iv = randomBytes(IV_BYTES);
   try {
-    // Access logs hold addresses: for nobody else to read.
-    await pipeline(input, createWriteStream(path, { mode: 0o600 }), { signal: interrupted });
-    // Ctrl-C ends the writer of the pipe as well, and what it had not written yet is missing.
+    const file = createWriteStream(path, { mode: 0o600 });
+    await pipeline(input, createCipheriv(CIPHER, key, iv), file, { signal: interrupted });
+    // Ctrl-C also ends the program that writes the pipe, so the copy can be incomplete.
     interrupted.throwIfAborted();
   } catch (error) {
     await remove();
     throw interrupted.aborted ? new CliError('interrupted before anything was imported', EXIT.interrupted) : error;
   }
-  return { path, remove };
+  return { path, decrypt: () => createDecipheriv(CIPHER, key, iv), remove };
 }

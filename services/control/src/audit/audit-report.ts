@@ -1,6 +1,6 @@
 import type { PartitionPosition } from '@weir/ports/event-log';
 
-/** What the analytics store holds of one raw partition. */
+/** The outcomes of one raw partition in ClickHouse. */
 export interface StoredPartition {
   readonly log_id: string;
   readonly raw_partition: number;
@@ -45,9 +45,9 @@ interface Books {
 }
 
 /**
- * Per log and partition, raw offsets 0 .. last each have exactly one outcome; and received = stored +
- * identify + duplicate + dropped + dead + in flight. `positions` must be younger than what was counted, or a record that came
- * between the two would look like one that the log has lost. Logs that came before the present one have nothing in flight.
+ * Balanced: for each log and partition, each raw offset from 0 to the last has exactly one outcome, and received = stored +
+ * identify + duplicate + dropped + dead + in flight. `positions` must be read after the counts: otherwise a record that arrives in
+ * between looks like one that the log has lost. Earlier logs have no records in flight.
  */
 export function auditReport(
   logId: string,
@@ -89,7 +89,7 @@ function partitionAudit(
   const missing = last + 1 - distinct;
   const repeated = outcomes - distinct;
   const inFlight = end - (last + 1);
-  // A negative number in flight: outcomes of records that the log does not have.
+  // Negative: there are outcomes of records that the log does not have.
   const balanced = missing === 0 && repeated === 0 && inFlight >= 0;
   return { log_id: logId, partition, received: end, outcomes, in_flight: inFlight, missing, repeated, balanced };
 }

@@ -1,17 +1,17 @@
-import { importEventIds } from '@weir/domain/access-log-event-id';
-import { normalizeIp } from '@weir/domain/ip-address';
-import { cookielessPartitionKey } from '@weir/domain/partition-key';
-import { encodeRawRecord } from '@weir/domain/raw-record';
-import { TOPIC_RAW } from '@weir/domain/topics';
+import { importEventIds } from '@weir/domain/access-log/import-event-ids';
+import { normalizeIp } from '@weir/domain/net/ip-address';
+import { cookielessPartitionKey } from '@weir/domain/records/partition-key';
+import { encodeRawRecord } from '@weir/domain/records/raw-record';
+import { TOPIC_RAW } from '@weir/domain/records/topics';
 import type { AppendRecord } from '@weir/ports/event-log';
 import type { ControlDeps } from '../control-deps.ts';
 import type { ImportHit } from './import-chunk.ts';
 
 export type AppendHits = 'stored' | 'refused' | 'unknown';
 
-/** Appends hits as raw records of kind `import`, in order. `unknown`: some of them may be in the log, or come to be. */
+/** Appends hits as raw records of kind `import`, in order. `unknown`: some of them may be in the log, or may still arrive there. */
 export async function appendHits(
-  deps: Pick<ControlDeps, 'eventLog' | 'clock'>,
+  deps: Pick<ControlDeps, 'eventLog' | 'addressSealer' | 'clock'>,
   siteId: string,
   fileDigest: string,
   hits: readonly ImportHit[],
@@ -19,18 +19,22 @@ export async function appendHits(
   if (hits.length === 0) return 'stored';
   const eventId = importEventIds(siteId, fileDigest);
   const receivedAt = deps.clock();
-  const records = hits.map((hit): AppendRecord => {
+  const records: AppendRecord[] = [];
+  for (const hit of hits) {
     const ip = normalizeIp(hit.ip);
+    const sealed = deps.addressSealer.seal(ip, receivedAt);
+    const sealedIp = typeof sealed === 'string' ? sealed : await sealed;
+    if (sealedIp === undefined) return 'refused';
     const head = {
       eventId: eventId(hit.line),
       kind: 'import',
       siteId,
       receivedAt,
-      ip,
+      sealedIp,
       userAgent: hit.user_agent,
       acceptLanguage: '',
     } as const;
-    // The shape of a cookieless page view of the browser, with the time that only a log knows.
+    // The body of a cookieless pageview of a browser, with the time from the access log.
     const body = {
       site_id: siteId,
       visitor_id: '',
@@ -40,11 +44,11 @@ export async function appendHits(
       ...(hit.referrer === '' ? {} : { referrer: hit.referrer }),
       timestamp: hit.timestamp,
     };
-    return {
+    records.push({
       key: cookielessPartitionKey(siteId, ip, hit.user_agent),
       value: encodeRawRecord(head, JSON.stringify(body)),
-    };
-  });
+    });
+  }
   const outcomes = await deps.eventLog.append(TOPIC_RAW, records);
   if (outcomes.some(({ status }) => status === 'unknown')) return 'unknown';
   return outcomes.every(({ status }) => status === 'stored') ? 'stored' : 'refused';

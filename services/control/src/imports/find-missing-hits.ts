@@ -1,4 +1,4 @@
-import { importEventIds } from '@weir/domain/access-log-event-id';
+import { importEventIds } from '@weir/domain/access-log/import-event-ids';
 import type { ControlDeps } from '../control-deps.ts';
 import type { ImportHit } from './import-chunk.ts';
 import { waitUntilStored } from './wait-until-stored.ts';
@@ -6,8 +6,8 @@ import { waitUntilStored } from './wait-until-stored.ts';
 const WAIT_MS = 15_000;
 
 /**
- * Which of the hits of an interrupted chunk are not in the log. Everything that is in the log by now is first waited for, so that
- * the analytics store, which keeps each record's event ID, knows. `undefined`: the pipeline did not catch up in time.
+ * The hits of an interrupted chunk that are not in the log. Waits until ClickHouse has all records of the log, then looks the event
+ * IDs up there. `undefined`: the pipeline did not catch up in time.
  */
 export async function findMissingHits(
   deps: Pick<ControlDeps, 'eventLog' | 'analytics' | 'clock'>,

@@ -1,8 +1,8 @@
 import type { ImportLedgerEntry } from '@weir/ports/registry';
 import type { ControlDeps } from '../control-deps.ts';
-import { conflict, notFound, type Reply } from '../reply.ts';
+import { conflict, notFound, type Reply } from '../http/admin-reply.ts';
 
-/** Marks a file as imported to its last line. Within the lease: a chunk that still runs writes the ledger as well. */
+/** Marks a file as imported to its last line. Must run within the lease, because a running chunk also writes the ledger. */
 export async function finishImport(
   { registry }: Pick<ControlDeps, 'registry'>,
   siteId: string,

@@ -1,4 +1,4 @@
-/** A run of a file's lines: those of them that are page views, in order. */
+/** A run of lines of a file: its pageviews, in order. */
 export interface ImportChunk {
   readonly lease: string;
   readonly first_line: number;
@@ -16,7 +16,7 @@ export interface ImportHit {
   readonly referrer: string;
 }
 
-/** What the schema can't say: lines rise within the chunk. */
+/** The rules that JSON Schema cannot express: line numbers rise within the chunk. */
 export function chunkProblem(chunk: ImportChunk): string | undefined {
   if (chunk.last_line < chunk.first_line) return 'last_line must be at least first_line';
   let previous = chunk.first_line - 1;

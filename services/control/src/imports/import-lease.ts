@@ -1,24 +1,24 @@
-import { createSerial, type Serial } from '../serial.ts';
+import { createMutex, type RunExclusive } from '../registry/mutex.ts';
 
-/** One import of a file at a time: who holds it, and the order in which its chunks are dealt with. */
+/** The right to import a file. Only one client has it at a time, and its chunks are processed one after the other. */
 export interface ImportLease {
   readonly lease: string;
-  /** Runs one task after the other; the lease does not end while one runs, even when it is released meanwhile. */
-  readonly run: Serial;
-  /** Nothing is looked up before this time: an append with an unknown outcome may still arrive in the log. */
+  /** Runs one task after the other. The lease does not end while a task runs, even if it is released meanwhile. */
+  readonly run: RunExclusive;
+  /** Until this time an append with an unknown result may still arrive in the log, so no hits are looked up. */
   settledAt: number;
 }
 
 export interface ImportLeases {
-  /** `undefined`: another one holds it. */
+  /** `undefined`: another client has the lease. */
   take(key: string, lease: string): ImportLease | undefined;
-  /** The holder's lease, prolonged. After a restart of Weir nobody holds it, and the first that comes is the holder. */
-  prolong(key: string, lease: string): ImportLease | undefined;
-  /** Ends the holder's lease as soon as none of its tasks runs and its appends have settled. */
+  /** Extends the lease. After a restart of Weir there are no leases, and the first client gets it. */
+  extend(key: string, lease: string): ImportLease | undefined;
+  /** Ends the lease as soon as no task runs and each append has a known result. */
   release(key: string, lease: string): void;
 }
 
-/** A holder that was not heard of for this long is gone. */
+/** A lease ends when its client has sent nothing for this long. */
 const LEASE_MS = 10_000;
 const LEASES_MAX = 1000;
 
@@ -40,11 +40,11 @@ export function createImportLeases(clock: () => number): ImportLeases {
   const take = (key: string, lease: string): ImportLease | undefined => {
     forgetExpired();
     if (held.has(key) || held.size >= LEASES_MAX) return undefined;
-    const serial = createSerial();
+    const runExclusive = createMutex();
     const holder: Holder = { lease: { lease, run, settledAt: 0 }, until: 0, running: 0, released: false };
     function run<T>(task: () => Promise<T>): Promise<T> {
       holder.running += 1;
-      return serial(task).finally(() => {
+      return runExclusive(task).finally(() => {
         holder.running -= 1;
         endLater(holder);
       });
@@ -55,7 +55,7 @@ export function createImportLeases(clock: () => number): ImportLeases {
   };
   return {
     take,
-    prolong(key, lease) {
+    extend(key, lease) {
       const holder = held.get(key);
       if (holder?.lease.lease !== lease || holder.released) return take(key, lease);
       endLater(holder);

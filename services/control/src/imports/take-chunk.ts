@@ -1,19 +1,19 @@
 import type { ImportLedgerEntry } from '@weir/ports/registry';
 import type { ControlDeps } from '../control-deps.ts';
-import { conflict, isReply, notFound, ok, type Reply, unavailable } from '../reply.ts';
+import { conflict, isReply, notFound, ok, type Reply, unavailable } from '../http/admin-reply.ts';
 import { appendHits } from './append-hits.ts';
 import { findMissingHits } from './find-missing-hits.ts';
 import type { ImportChunk, ImportHit } from './import-chunk.ts';
 import type { ImportLease } from './import-lease.ts';
 import { importView } from './import-view.ts';
 
-/** How long an append with an unknown outcome may still be on its way into the log. */
+/** After this time an append with an unknown result has either reached the log or failed. */
 const SETTLE_MS = 5000;
 
 /**
- * Takes the next chunk of a file: pending in the ledger, in the log, done in the ledger. Whatever stops it between leaves the
- * chunk pending, and the next attempt appends only those of its hits that the log does not have. A repeat of a chunk that is
- * done changes nothing.
+ * Imports the next chunk of a file in three steps: marks its lines as pending in the ledger, appends the hits to the log, and marks
+ * the lines as done. After a failure between two steps the chunk is still pending, and the next attempt appends only the hits that the
+ * log does not have. Repeating a chunk that is done changes nothing.
  */
 export async function takeChunk(
   deps: ControlDeps,
@@ -36,7 +36,7 @@ export async function takeChunk(
   const appended = await appendHits(deps, siteId, fileDigest, hits);
   if (appended !== 'stored') {
     if (appended === 'unknown') lease.settledAt = deps.clock() + SETTLE_MS;
-    return unavailable(`the event log did not take the chunk (${appended}): repeat it`);
+    return unavailable(`the event log did not store the chunk (${appended}): send it again`);
   }
   const done: ImportLedgerEntry = {
     ...entry,
@@ -48,7 +48,7 @@ export async function takeChunk(
   return ok(importView(done));
 }
 
-/** All, but for those within the pending lines that are in the log already. */
+/** All hits except those of pending lines that the log already has. */
 async function hitsToAppend(
   deps: ControlDeps,
   lease: ImportLease,
@@ -59,9 +59,9 @@ async function hitsToAppend(
   if (doubtful.length === 0) return hits;
   const settlesInMs = lease.settledAt - deps.clock();
   if (settlesInMs > 0) {
-    return unavailable('an append whose outcome is unknown may still be under way', Math.ceil(settlesInMs / 1000));
+    return unavailable('an append with an unknown result may still be in flight', Math.ceil(settlesInMs / 1000));
   }
   const missing = await findMissingHits(deps, entry.siteId, entry.fileDigest, doubtful);
-  if (missing === undefined) return unavailable('waiting for the pipeline to store what the log holds', 2);
+  if (missing === undefined) return unavailable('waiting until the pipeline has stored all records of the log', 2);
   return [...missing, ...hits.filter(({ line }) => line > entry.linesPending)];
 }

@@ -1,13 +1,13 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { GROUP_ENRICHER, TOPIC_RAW } from '@weir/domain/topics';
+import { GROUP_ENRICHER, TOPIC_RAW } from '@weir/domain/records/topics';
 import type { ControlDeps } from '../control-deps.ts';
 
 const POLL_MS = 25;
 
 /**
- * Waits until every record that the raw log holds now has its outcome in the analytics store; false when that takes longer than
- * `withinMs`. The store's own highest offset is asked, not the consumers' commits: those may lag behind it, and say nothing of
- * what lies between the two consumers.
+ * Waits until each record that `events.raw` has now has its outcome in ClickHouse; false if that takes longer than `withinMs`.
+ * It compares the highest raw offset in ClickHouse. The consumers' committed offsets would not show records between the two
+ * consumers.
  */
 export async function waitUntilStored(
   deps: Pick<ControlDeps, 'eventLog' | 'analytics' | 'clock'>,

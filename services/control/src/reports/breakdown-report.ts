@@ -1,7 +1,7 @@
 import { type BreakdownOrder, breakdownStatement } from './breakdown-sql.ts';
 import type { Dimension } from './dimensions.ts';
-import { leftOut } from './left-out.ts';
-import { countsOf, metricsOf, NO_COUNTS } from './metrics.ts';
+import { countExcludedRows } from './excluded-rows.ts';
+import { countsOf, metricsOf, NO_COUNTS } from './report-metrics.ts';
 import type { ReportDeps, ReportRequest } from './report-request.ts';
 import type { Statement } from './report-sql.ts';
 import { headView, periodView, statementView } from './report-view.ts';
@@ -13,14 +13,14 @@ export interface BreakdownRequest {
   readonly page: number;
 }
 
-/** The answer of `breakdown`: one page of the values of a dimension, each with its numbers. */
+/** The answer of the breakdown report: one page of the values of a dimension, each with its numbers. */
 export async function breakdownReport(
   request: ReportRequest,
   { by, order, limit, page }: BreakdownRequest,
   deps: ReportDeps,
 ): Promise<object> {
   const { scope, compared } = request;
-  // One more than asked for tells whether there is another page.
+  // One more row than requested shows whether there is another page.
   const statement = breakdownStatement(scope, by, { order, rowsMax: limit + 1, skip: (page - 1) * limit });
   const found = await ask(statement, deps);
   const rows = found.slice(0, limit);
@@ -49,7 +49,7 @@ export async function breakdownReport(
         ? {}
         : { before: metricsOf(before.find((row) => row.value === value)?.counts ?? NO_COUNTS) }),
     })),
-    ...(request.withExplanation ? { explain: { statements, left_out: await leftOut(scope, deps) } } : {}),
+    ...(request.withExplanation ? { explain: { statements, left_out: await countExcludedRows(scope, deps) } } : {}),
   };
 }
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Dimension } from './dimensions.ts';
-import { METRIC_SQL, type MetricName } from './metrics.ts';
+import { METRIC_SQL, type MetricName } from './report-metrics.ts';
 import { COUNT_HITS, COUNT_VISITS, reportParts, type Scope, type Statement, SUM_FOUND } from './report-sql.ts';
 
 export interface BreakdownOrder {
@@ -12,13 +12,13 @@ export interface BreakdownPage {
   readonly order: BreakdownOrder;
   readonly rowsMax: number;
   readonly skip: number;
-  /** Only these values: those that another period's rows are compared with. By their digests: a server takes 128 KiB a parameter. */
+  /** Only these values: those of the compared period. Sent as MD5, because ClickHouse limits a parameter to 128 KiB. */
   readonly values?: readonly string[];
 }
 
 /**
- * A row of `Counts` for each value of the dimension (`name`). A visit counts for each value that one of its rows has, and only
- * once; so a row here is what the stats say when they are filtered by its value.
+ * One row of `Counts` for each value of the dimension (`name`). A visit counts once for each value that one of its rows has. So a row
+ * has the same numbers as the stats with a filter on its value.
  */
 export function breakdownStatement(
   scope: Scope,
@@ -30,7 +30,7 @@ export function breakdownStatement(
     by.scope === 'visit'
       ? { value: `visit.${by.sql}`, rows: 'visit' }
       : {
-          // Values of a session first, then the join: half the rows of joining each pair of both.
+          // Collecting the values of a session before the join halves the joined rows.
           value: 'each',
           rows: '(SELECT session_id, groupUniqArray(name) AS names FROM hit GROUP BY session_id) AS hit\n  INNER JOIN visit ON visit.session_id = hit.session_id\n  ARRAY JOIN hit.names AS each',
         };

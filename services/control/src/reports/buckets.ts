@@ -1,5 +1,5 @@
 import { Temporal } from 'temporal-polyfill';
-import type { Checked } from '../validate.ts';
+import type { Checked } from '../http/compile-body.ts';
 import type { Period } from './period.ts';
 
 export const INTERVALS = ['hour', 'day', 'week', 'month'] as const;
@@ -17,9 +17,9 @@ export function defaultInterval({ fromMs, toMs }: Period): Interval {
 }
 
 /**
- * The moments at which the buckets begin, Unix milliseconds, in order; the first is the period's own. Days, weeks (from Monday)
- * and months begin with the local day; an hour begins where the local clock shows a full one, and where it is changed.
- * So a day has 23 or 25 hours when its clocks change, and a clock that is changed by half an hour makes an hour of half the length.
+ * The start times of the buckets in Unix milliseconds, in order. The first is the start of the period. Days, weeks (from Monday)
+ * and months begin with the local day. An hour begins at each full hour of the local clock, and when the clock changes. So a day has
+ * 23 or 25 hours when the clock changes, and a change by half an hour makes an hour of half the length.
  */
 export function bucketStarts(period: Period, interval: Interval): Checked<readonly number[]> {
   const starts: number[] = [];
@@ -61,7 +61,7 @@ function local(ms: number, zone: string): Temporal.ZonedDateTime {
   return Temporal.Instant.fromEpochMilliseconds(ms).toZonedDateTimeISO(zone);
 }
 
-/** ISO 8601 with the zone's offset at that moment. */
+/** ISO 8601 with the offset of the time zone at that moment. */
 export function localText(ms: number, zone: string): string {
   return local(ms, zone).toString({ timeZoneName: 'never' });
 }

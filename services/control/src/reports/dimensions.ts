@@ -1,22 +1,24 @@
+import { UTM_TAGS } from '@weir/domain/acquisition/campaign-tags';
+
 /**
- * What numbers can be filtered and broken down by. Every identifier that reaches SQL is written in this file; what a caller
- * sends only chooses from it. The name of a property is a parameter of the statement like any other value.
+ * The dimensions for filters and breakdowns. All identifiers in the SQL come from this file: a request only selects one of them. The
+ * name of a custom property is a parameter of the statement, like any other value.
  */
 export interface Dimension {
-  /** As callers write it. */
+  /** The name in requests. */
   readonly name: string;
   /**
-   * `hit`: each row of `events` has its own. `visit`: that of the visit (tables.md, sessions: the first event's), so that every
-   * row of a visit has the same; a row without a visit speaks for itself.
+   * `hit`: each row of `events` has its own value. `visit`: all rows of a visit have the value of the visit, which is that of its
+   * first event (docs/tables.md, sessions). A row without a visit has its own value.
    */
   readonly scope: 'hit' | 'visit';
-  /** Of a hit: an expression over `events`. Of a visit: a column of `sessions`. */
+  /** For `hit`: an expression over `events`. For `visit`: a column of `sessions`. */
   readonly sql: string;
-  /** Of a visit: the column of `events` that stands in for a row without a visit; empty where there is none. */
+  /** For `visit`: the column of `events` for rows without a visit; empty: there is none. */
   readonly ownSql: string;
-  /** Rows without a value are a row of the breakdown too: an unknown country, a direct visit. */
+  /** The breakdown also has a row for the empty value: an unknown country, a direct visit. */
   readonly listsEmpty: boolean;
-  /** Of `property:NAME`. */
+  /** The NAME of `property:NAME`. */
   readonly property?: string;
 }
 
@@ -37,7 +39,6 @@ const visit = (name: string, sql: string, ownSql: string, listsEmpty: boolean): 
   ownSql,
   listsEmpty,
 });
-const tag = (name: string): Dimension => visit(name, name, name, false);
 
 const DIMENSIONS: readonly Dimension[] = [
   hit('page', 'pathname', false),
@@ -47,11 +48,7 @@ const DIMENSIONS: readonly Dimension[] = [
   visit('source', 'traffic_source', 'traffic_source', true),
   visit('channel', 'channel', 'channel', true),
   visit('referrer', 'referrer_domain', 'referrer_domain', true),
-  tag('utm_source'),
-  tag('utm_medium'),
-  tag('utm_campaign'),
-  tag('utm_term'),
-  tag('utm_content'),
+  ...UTM_TAGS.map((name) => visit(name, name, name, false)),
   hit('country', 'country', true),
   hit('region', 'region', true),
   hit('city', 'city', true),
@@ -67,18 +64,20 @@ const DIMENSIONS: readonly Dimension[] = [
 ];
 const BY_NAME = new Map(DIMENSIONS.map((dimension) => [dimension.name, dimension]));
 
-export const DIMENSION_NAMES: readonly string[] = [...BY_NAME.keys(), `${PROPERTY}NAME`];
+/** The dimensions that are columns: all but the custom properties. */
+export const COLUMN_DIMENSION_NAMES: readonly string[] = [...BY_NAME.keys()];
+export const DIMENSION_NAMES: readonly string[] = [...COLUMN_DIMENSION_NAMES, `${PROPERTY}NAME`];
 
 export function dimensionOf(text: string): Dimension | undefined {
   if (!text.startsWith(PROPERTY)) return BY_NAME.get(text);
   const property = text.slice(PROPERTY.length);
   if (property === '' || [...property].length > PROPERTY_NAME_CHARS_MAX || hasControlCharacter(property))
     return undefined;
-  // The name itself is put in by `Parameters`, which says what it is called in the statement.
+  // `Parameters` adds the name of the property to the statement.
   return { ...hit(text, '', false), property };
 }
 
 export function hasControlCharacter(text: string): boolean {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the function searches for them
   return /[\u0000-\u001f]/.test(text);
 }

@@ -1,4 +1,4 @@
-import type { Checked } from '../validate.ts';
+import type { Checked } from '../http/compile-body.ts';
 import {
   DIMENSION_NAMES,
   type Dimension,
@@ -7,11 +7,11 @@ import {
   PROPERTY_NAME_CHARS_MAX,
 } from './dimensions.ts';
 
-/** `DIMENSION:OPERATOR:VALUE,VALUE`; a backslash before a comma, a colon or a backslash takes its meaning away. */
+/** `DIMENSION:OPERATOR:VALUE,VALUE`. A backslash before a comma, a colon or a backslash makes it an ordinary character. */
 export interface Filter {
   readonly dimension: Dimension;
   readonly operator: FilterOperator;
-  /** One that holds is enough; of the `_not` operators none may hold. */
+  /** One matching value is enough. With a `_not` operator, no value may match. */
   readonly values: readonly string[];
 }
 
@@ -23,7 +23,7 @@ export const FILTER_VALUES_MAX = 50;
 export const FILTER_VALUE_CHARS_MAX = 1024;
 
 export function readFilters(texts: readonly string[]): Checked<readonly Filter[]> {
-  if (texts.length > FILTERS_MAX) return problem(`may be given ${FILTERS_MAX} times at most`);
+  if (texts.length > FILTERS_MAX) return problem(`may be sent at most ${FILTERS_MAX} times`);
   const filters: Filter[] = [];
   for (const text of texts) {
     const read = readFilter(text);
@@ -52,14 +52,14 @@ function readFilter(text: string): Checked<Filter> {
   if (values.some((value) => [...value].length > FILTER_VALUE_CHARS_MAX)) {
     return problem(`must have values of at most ${FILTER_VALUE_CHARS_MAX} chars`);
   }
-  if (values.some(hasControlCharacter)) return problem('must not hold control characters');
+  if (values.some(hasControlCharacter)) return problem('must not contain control characters');
   if (operator !== 'is' && operator !== 'is_not' && values.includes('')) {
     return problem(`must not have an empty value for ${operator}`);
   }
   return { value: { dimension, operator, values } };
 }
 
-/** At each separator that no backslash stands before; backslashes stay. */
+/** Splits at each separator without a backslash before it. The backslashes stay. */
 function split(text: string, separator: ':' | ','): string[] {
   const parts = [''];
   for (const token of text.match(/\\.|./gsu) ?? []) {

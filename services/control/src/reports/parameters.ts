@@ -1,12 +1,12 @@
 import type { Dimension } from './dimensions.ts';
 import type { Filter } from './filter.ts';
 
-/** The values of a statement: each gets a name, and only the name stands in the SQL. */
+/** The parameters of a statement. The SQL contains only their names, never their values. */
 export interface Parameters {
   readonly values: Readonly<Record<string, unknown>>;
-  /** `{name:Type}` for a value. */
+  /** Adds a value and returns `{name:Type}`. */
   put(name: string, type: string, value: unknown): string;
-  /** The value of a dimension as SQL: `column` of it, or a property, whose name is a parameter. */
+  /** The value of a dimension as SQL: its `column`, or a custom property, whose name is a parameter. */
   valueOf(dimension: Dimension, column: string): string;
 }
 
@@ -45,7 +45,7 @@ export function conditionOf({ operator, values }: Filter, value: string, name: s
   }
 }
 
-/** `*` stands for any characters, as in exclusion rules; all else for itself. */
+/** `*` stands for any characters, as in exclusion rules. All other characters stand for themselves. */
 function patternOf(globs: readonly string[]): string {
   const quoted = globs.map((glob) => glob.replace(/[.+?^${}()|[\]\\]/g, '\\$&').replaceAll('*', '.*'));
   return `(?s)^(?:${quoted.join('|')})$`;

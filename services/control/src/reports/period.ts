@@ -1,7 +1,7 @@
 import { Temporal } from 'temporal-polyfill';
-import type { Checked } from '../validate.ts';
+import type { Checked } from '../http/compile-body.ts';
 
-/** A stretch of time in a site's zone: from the one moment up to, not including, the other. Unix milliseconds. */
+/** A period in a site's time zone: from `fromMs` up to `toMs`, which is not part of it. Unix milliseconds. */
 export interface Period {
   readonly zone: string;
   readonly fromMs: number;
@@ -13,7 +13,7 @@ export const COMPARISONS = ['previous_period', 'previous_year'] as const;
 export type Comparison = (typeof COMPARISONS)[number];
 const PERIOD_DEFAULT = '30d';
 
-/** decisions.md, timestamp: from 1970-01-01 up to, not including, 2100-01-01. */
+/** docs/api.md, Timestamps: from 1970-01-01 up to, not including, 2100-01-01. */
 const EARLIEST_MS = 0;
 const LATEST_MS = Date.UTC(2100, 0, 1);
 const DATE = /^\d{4}-\d{2}-\d{2}$/;
@@ -25,7 +25,7 @@ export interface PeriodQuery {
   readonly to?: string | undefined;
 }
 
-/** `all` begins with the site's first row: `firstMs` tells, undefined where there is none. */
+/** `firstMs`: the time of the site's first row, where the period `all` begins; undefined: there is no row. */
 export async function readPeriod(
   { period, from, to }: PeriodQuery,
   zone: string,
@@ -33,8 +33,8 @@ export async function readPeriod(
   firstMs: () => Promise<number | undefined>,
 ): Promise<Checked<Period>> {
   if (period !== undefined && (from ?? to) !== undefined)
-    return { problem: 'period must stand alone, without from and to' };
-  if (from === undefined && to !== undefined) return { problem: 'from is required where to is given' };
+    return { problem: 'period must not be sent together with from or to' };
+  if (from === undefined && to !== undefined) return { problem: 'from is required when to is sent' };
   if (from !== undefined) return between(from, to, zone, nowMs);
   const name = PERIODS.find((known) => known === (period ?? PERIOD_DEFAULT));
   if (name === undefined) return { problem: `period must be one of ${PERIODS.join(', ')}` };
@@ -58,7 +58,7 @@ function firstDay(
     const first = Temporal.Instant.fromEpochMilliseconds(firstMs).toZonedDateTimeISO(zone).toPlainDate();
     return Temporal.PlainDate.compare(first, today) < 0 ? first : today;
   }
-  // Of `today` and of `all` without a row there are no digits to read.
+  // `today`, and `all` without a row, have no digits: one day.
   return today.subtract({ days: Math.max(0, (Number.parseInt(name, 10) || 1) - 1) });
 }
 
@@ -66,12 +66,12 @@ function days(zone: string, first: Temporal.PlainDate, end: Temporal.PlainDate):
   return { zone, fromMs: startOf(first, zone), toMs: startOf(end, zone) };
 }
 
-/** Its first moment, which is not midnight where the clock was put forward over it. */
+/** The first moment of a day. It is not midnight if the clock was put forward over midnight. */
 function startOf(date: Temporal.PlainDate, zone: string): number {
   return date.toZonedDateTime(zone).epochMilliseconds;
 }
 
-/** A date is a whole local day, `to` included; a time is a moment, `to` not included. */
+/** A date stands for the whole local day, so `to` is part of the period. A time stands for a moment, and `to` is not part of it. */
 function between(from: string, to: string | undefined, zone: string, nowMs: number): Checked<Period> {
   const fromMs = momentOf(from, zone, 0);
   if (fromMs === undefined) return { problem: `from ${TIME_RULE}` };
@@ -89,7 +89,7 @@ function momentOf(text: string, zone: string, daysAfter: 0 | 1): number | undefi
       : /(?:Z|[+-]\d{2}:?\d{2})$/i.test(text)
         ? Temporal.Instant.from(text).epochMilliseconds
         : Temporal.PlainDateTime.from(text).toZonedDateTime(zone).epochMilliseconds;
-    // A day to either side: 1970-01-01 begins earlier in the east, and 2099-12-31 ends later in the west.
+    // One day of tolerance: in eastern zones 1970-01-01 begins before 0, and in western zones 2099-12-31 ends after LATEST_MS.
     return ms >= EARLIEST_MS - 86_400_000 && ms <= LATEST_MS + 86_400_000 ? ms : undefined;
   } catch (error) {
     if (error instanceof RangeError) return undefined;
@@ -98,8 +98,8 @@ function momentOf(text: string, zone: string, daysAfter: 0 | 1): number | undefi
 }
 
 /**
- * What a period is compared with. Whole local days are compared with as many whole local days right before them, or with
- * those of the same dates a year earlier; other stretches with one of the same length, right before or from a year earlier.
+ * The period that another one is compared with. Whole local days are compared with the same number of days directly before, or with
+ * the same dates of the year before. Other periods are compared with one of the same length, directly before or a year before.
  */
 export function comparedPeriod({ zone, fromMs, toMs }: Period, comparison: Comparison): Period {
   const [from, to] = [fromMs, toMs].map((ms) =>
@@ -108,7 +108,8 @@ export function comparedPeriod({ zone, fromMs, toMs }: Period, comparison: Compa
   const isDays = [from, to].every((moment) => moment.startOfDay().epochMilliseconds === moment.epochMilliseconds);
   const [first, end] = [from.toPlainDate(), to.toPlainDate()];
   if (comparison === 'previous_year') {
-    // The last day and not the end: a year before a 29 February that ends a period of the 28th is no later than the 28th.
+    // Subtract the year from the last day, not from the end: the end of a period of 28 February can be 29 February, which the year
+    // before does not have.
     const last = end.subtract({ days: 1 });
     if (isDays) return days(zone, first.subtract({ years: 1 }), last.subtract({ years: 1 }).add({ days: 1 }));
     const yearBefore = from.subtract({ years: 1 }).epochMilliseconds;

@@ -1,6 +1,6 @@
-import type { Checked } from '../validate.ts';
+import type { Checked } from '../http/compile-body.ts';
 
-/** What a report may be asked with; every one but `filter` once at most. */
+/** The query parameters of reports. Each may be sent once, `filter` several times. */
 export type QueryName =
   | 'period'
   | 'from'
@@ -17,9 +17,16 @@ export type QueryName =
 
 export type Query = Readonly<Partial<Record<QueryName, string>>> & { readonly filters: readonly string[] };
 
+const REPORT_PARAMETERS: readonly QueryName[] = ['period', 'from', 'to', 'compare', 'filter', 'bots', 'explain'];
+export const STATS_PARAMETERS: readonly QueryName[] = [...REPORT_PARAMETERS, 'interval'];
+export const BREAKDOWN_PARAMETERS: readonly QueryName[] = [...REPORT_PARAMETERS, 'dimension', 'order', 'limit', 'page'];
+
+export const LIMIT_MAX = 1_000;
+export const PAGE_MAX = 100;
+
 /**
- * The query of a request's URL. Not Express's: that one stops after a thousand parameters without a word, and a filter that
- * is passed over gives wrong numbers. For the same reason an unknown parameter is refused.
+ * The query parameters of a URL. Express silently stops after a thousand parameters, and an ignored filter would give wrong
+ * numbers. An unknown parameter is refused for the same reason.
  */
 export function readQuery(url: string, known: readonly QueryName[]): Checked<Query> {
   const at = url.indexOf('?');
@@ -37,7 +44,7 @@ export function readQuery(url: string, known: readonly QueryName[]): Checked<Que
   return { value: { ...found, filters } };
 }
 
-/** One of a closed list. */
+/** The value of a parameter that must be one of a list. */
 export function readChoice<Choice extends string>(
   name: QueryName,
   text: string | undefined,

@@ -1,20 +1,18 @@
-import type { Site } from '@weir/domain/site';
+import type { Site } from '@weir/domain/registry/site';
 import type { Analytics } from '@weir/ports/analytics';
-import type { Checked } from '../validate.ts';
+import type { Checked } from '../http/compile-body.ts';
 import { type Filter, readFilters } from './filter.ts';
 import { COMPARISONS, type Comparison, comparedPeriod, type Period, readPeriod } from './period.ts';
-import { type Query, type QueryName, readChoice } from './read-query.ts';
+import { type Query, readChoice } from './read-query.ts';
 import type { Scope } from './report-sql.ts';
 
-/** What stats and breakdown have in common. */
+/** The part of a request that stats and breakdown share. */
 export interface ReportRequest {
   readonly scope: Scope;
-  /** The period that it is compared with, if any. */
+  /** The period for comparison, if any. */
   readonly compared: { readonly comparison: Comparison; readonly scope: Scope } | undefined;
   readonly withExplanation: boolean;
 }
-
-export const REPORT_PARAMETERS: readonly QueryName[] = ['period', 'from', 'to', 'compare', 'filter', 'bots', 'explain'];
 
 export interface ReportDeps {
   readonly analytics: Pick<Analytics, 'userQuery'>;

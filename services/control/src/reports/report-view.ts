@@ -2,7 +2,7 @@ import { localText } from './buckets.ts';
 import type { ReportRequest } from './report-request.ts';
 import type { Scope, Statement } from './report-sql.ts';
 
-/** The head of every report's answer: what the numbers are of. */
+/** The first fields of the answer of each report: the site and the period. */
 export function headView({ scope, compared }: ReportRequest): Readonly<Record<string, unknown>> {
   return {
     site_id: scope.siteId,
@@ -13,7 +13,7 @@ export function headView({ scope, compared }: ReportRequest): Readonly<Record<st
   };
 }
 
-/** `to` is the first moment after it. */
+/** `to` is the first moment after the period. */
 export function periodView({ period }: Scope): { readonly from: string; readonly to: string } {
   return { from: localText(period.fromMs, period.zone), to: localText(period.toMs, period.zone) };
 }

@@ -1,13 +1,13 @@
-import type { Checked } from '../validate.ts';
+import type { Checked } from '../http/compile-body.ts';
 import { bucketStarts, defaultInterval, type Interval, localText } from './buckets.ts';
-import { leftOut } from './left-out.ts';
-import { type Counts, changeOf, countsOf, type Metrics, metricsOf, NO_COUNTS } from './metrics.ts';
+import { countExcludedRows } from './excluded-rows.ts';
+import { type Counts, changeOf, countsOf, type Metrics, metricsOf, NO_COUNTS } from './report-metrics.ts';
 import type { ReportDeps, ReportRequest } from './report-request.ts';
 import type { Scope, Statement } from './report-sql.ts';
 import { headView, periodView, statementView } from './report-view.ts';
 import { statsStatement } from './stats-sql.ts';
 
-/** The answer of `stats`: numbers of the whole period and of each of its buckets. */
+/** The answer of the stats report: the numbers of the whole period and of each bucket. */
 export async function statsReport(
   request: ReportRequest,
   asked: Interval | undefined,
@@ -37,7 +37,9 @@ export async function statsReport(
               change: changeOf(now.value.view.totals, before.value.view.totals),
             },
           }),
-      ...(request.withExplanation ? { explain: { statements, left_out: await leftOut(request.scope, deps) } } : {}),
+      ...(request.withExplanation
+        ? { explain: { statements, left_out: await countExcludedRows(request.scope, deps) } }
+        : {}),
     },
   };
 }

@@ -1,5 +1,5 @@
 import type { Router } from 'express';
-import { only } from '../define-route.ts';
+import { methodNotAllowed } from '../http/admin-route.ts';
 import { DASHBOARD_PAGE } from './dashboard-page.ts';
 import { DASHBOARD_SCRIPT } from './dashboard-script.ts';
 import { DASHBOARD_STYLE } from './dashboard-style.ts';
@@ -12,7 +12,7 @@ const HEADERS = {
   'Cache-Control': 'no-cache',
 };
 
-/** The dashboard: three texts out of the program itself, so that a bundle serves them as a checkout does. No cookies. */
+/** The dashboard. Its files are texts in the program, so that the bundle and the sources serve the same. It uses no cookies. */
 export function dashboardRoutes(router: Router): void {
   const files = [
     ['/', 'text/html', DASHBOARD_PAGE],
@@ -25,6 +25,6 @@ export function dashboardRoutes(router: Router): void {
     route.get((_request, response) => {
       response.set(HEADERS).type(type).send(text);
     });
-    route.all(only(['get']));
+    route.all(methodNotAllowed('GET, HEAD'));
   }
 }

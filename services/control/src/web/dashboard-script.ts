@@ -1,6 +1,7 @@
+import { DASHBOARD_KEYS } from './dashboard-keys.ts';
 import { DASHBOARD_WHOAMI } from './dashboard-whoami.ts';
 
-/** Every text that comes from data goes through textContent. The token lives in sessionStorage: it ends with the tab. */
+/** All data is shown through textContent. The admin token is in sessionStorage, which ends with the tab. */
 export const DASHBOARD_SCRIPT = `const $ = (id) => document.getElementById(id);
 const KEY = 'weir-admin-token';
 const number = new Intl.NumberFormat('en');
@@ -17,12 +18,13 @@ function node(tag, text, className) {
   return element;
 }
 
-async function call(path, body) {
-  const init = { headers: { authorization: 'Bearer ' + token }, credentials: 'omit' };
-  if (body) Object.assign(init, { method: 'POST', body: JSON.stringify(body) });
-  const response = await fetch('/api/admin' + path, init);
-  const reply = await response.json();
+async function call(path, body, method = body ? 'POST' : 'GET') {
+  const init = { method, headers: { authorization: 'Bearer ' + token }, credentials: 'omit' };
+  if (body) init.body = JSON.stringify(body);
+  const response = await fetch('/api/admin' + path, init).catch(() => { throw new Error('Weir did not answer. Is it running?'); });
   if (response.status === 401) { signOut(); throw new Error('That token is not the admin token.'); }
+  // A proxy before Weir may answer with its own page.
+  const reply = await response.json().catch(() => { throw new Error('The answer (status ' + response.status + ') did not come from Weir.'); });
   if (!response.ok) throw new Error(reply.error.message);
   return reply.data;
 }
@@ -59,7 +61,7 @@ async function showSite() {
   if (!$('site').value) return;
   const began = Date.now();
   const turn = ++asked;
-  // One report at a time, but for one of another choice. What an older choice is answered is shown no more.
+  // Only one report at a time, unless another site or period is selected. The answer for an older selection is not shown.
   nextSite = Infinity;
   try {
     const reports = await askReports();
@@ -67,7 +69,7 @@ async function showSite() {
   } catch (error) {
     if (turn === asked) throw error;
   } finally {
-    // A large site's numbers are not asked for all the time, and those that fail are no smaller.
+    // Reports of a large site are requested less often, also after a failure.
     if (turn === asked) nextSite = Date.now() + Math.max(4000, 20 * (Date.now() - began));
   }
 }
@@ -76,7 +78,7 @@ async function askReports() {
   const report = (name, more) => call('/sites/' + encodeURIComponent($('site').value) + '/' + name + '?' + new URLSearchParams({
     period: $('period').value, bots: $('bots').checked ? 'include' : 'exclude', ...more }));
   const answers = [report('stats'), ...Object.values(TOPS).map((dimension) => report('breakdown', { dimension, limit: 10 }))];
-  // When one has failed, the others still run.
+  // If one request fails, wait for the others before the error is shown.
   await Promise.allSettled(answers);
   return Promise.all(answers);
 }
@@ -102,13 +104,14 @@ async function showPipeline() {
   const consumers = await call('/pipeline');
   const lag = consumers.reduce((sum, consumer) => sum + consumer.lag, 0);
   const stuck = consumers.some((consumer) => consumer.alarm || consumer.last_error);
-  $('health').textContent = stuck ? 'needs a look' : lag > 10000 ? 'catching up' : 'live';
+  $('health').textContent = stuck ? 'needs attention' : lag > 10000 ? 'catching up' : 'live';
   $('pipeline').replaceChildren(table(['Topic', 'Consumer', 'Lag', 'Records/s', 'Dead letters', 'Last error'], consumers.map((consumer) => [
     consumer.topic, consumer.consumer, number.format(consumer.lag), number.format(consumer.rate_per_second),
     consumer.dead_letters === null ? '?' : number.format(consumer.dead_letters), consumer.alarm || consumer.last_error || 'none'])));
 }
 
 ${DASHBOARD_WHOAMI}
+${DASHBOARD_KEYS}
 function guarded(task) {
   return async () => {
     try { await task(); problems.delete(task); }
@@ -134,15 +137,17 @@ const start = guarded(async () => {
   if (!token) return;
   const sites = await call('/sites');
   $('site').replaceChildren(...sites.map((site) => new Option(site.name + ' (' + site.domain + ')', site.site_id)));
-  $('board').hidden = false; $('sign-out').hidden = false;
+  for (const id of ['board', 'sign-out', 'keys-link']) $(id).hidden = false;
   if (sites.length === 0) throw new Error('There is no site yet: weir site add DOMAIN');
-  await tick();
+  await Promise.all([tick(), inKeys(showKeys)]);
 });
 
 function signOut() {
   token = null;
   sessionStorage.removeItem(KEY);
-  $('board').hidden = true; $('sign-out').hidden = true; $('sign-in').hidden = false; $('health').textContent = '';
+  for (const id of ['board', 'sign-out', 'keys-link']) $(id).hidden = true;
+  $('sign-in').hidden = false; $('health').textContent = '';
+  hideNewKey();
 }
 
 $('sign-in').addEventListener('submit', (event) => {
@@ -155,6 +160,7 @@ $('sign-in').addEventListener('submit', (event) => {
 });
 $('sign-out').addEventListener('click', signOut);
 for (const id of ['site', 'period', 'bots']) $(id).addEventListener('change', report);
+$('site').addEventListener('change', () => inKeys(showKeys));
 setInterval(tick, 5000);
 start();
 `;

@@ -1,8 +1,8 @@
-/** The part of the dashboard's script that shows how this very request was read, and warns of proxies that are not trusted. */
+/** The part of the dashboard's script that shows the client IP of this request, and warns of missing trusted proxies. */
 export const DASHBOARD_WHOAMI = `async function showWhoami() {
   const me = await call('/whoami');
-  const place = [me.city, me.region, me.country].filter(Boolean).join(', ') || (me.country === null ? 'not known' : 'nowhere that the geo data knows');
-  const from = me.header === null ? 'the connection itself' : 'header ' + me.header + ', believed from ' + me.connection;
+  const place = [me.city, me.region, me.country].filter(Boolean).join(', ') || (me.country === null ? 'not known' : 'not in the geo data');
+  const from = me.header === null ? 'the connection itself' : 'header ' + me.header + ', trusted from ' + me.connection;
   const facts = [['Address', me.address], ['Found by', from], ['Place', place], ['Geo data', me.geo.data + (me.geo.problem ? ' (the new file is refused: ' + me.geo.problem + ')' : '')]];
   for (const [name, value] of Object.entries(me.sent)) facts.push(['Sent ' + name, value]);
   const advice = me.advice.map((text) => node('p', text, 'advice'));

@@ -1,4 +1,4 @@
-import type { Metrics } from '@weir/runtime/metrics';
+import type { Metrics } from '@weir/runtime/prometheus-metrics';
 import { Counter, Gauge } from 'prom-client';
 
 export interface GeoMetrics {

@@ -1,8 +1,8 @@
 import { isIP } from 'node:net';
-import { normalizeIp } from '@weir/domain/ip-address';
-import { ConfigError } from '@weir/runtime/config';
+import { normalizeIp } from '@weir/domain/net/ip-address';
+import { ConfigError } from '@weir/runtime/config/config';
 import type { Logger } from '@weir/runtime/logger';
-import { createMetrics, type Metrics } from '@weir/runtime/metrics';
+import { createMetrics, type Metrics } from '@weir/runtime/prometheus-metrics';
 import { readBundledGeo } from './bundled-geo.ts';
 import { type GeoFiles, geoSignature, readGeoFiles } from './geo-files.ts';
 import { type GeoLookup, NO_PLACE } from './geo-lookup.ts';

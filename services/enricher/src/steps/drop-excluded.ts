@@ -1,8 +1,8 @@
-import { compileExclusions, type ExclusionMatcher, excludedBy } from '@weir/domain/exclusion';
+import { compileExclusions, type ExclusionMatcher, excludedBy } from '@weir/domain/exclusion/exclusion';
 import type { Registry } from '@weir/ports/registry';
-import type { Step } from '../hit.ts';
+import type { Step } from '../pipeline/step.ts';
 
-/** Drops collect hits of every type and imported ones, never what a server sent (decisions.md, Exclusion rules). */
+/** Applies the exclusion rules to collect hits and imported hits, never to what a server sent (docs/api.md, Exclusion rules). */
 export function createDropExcluded(registry: Registry): Step {
   const matchers = new Map<string, ExclusionMatcher | undefined>();
   registry.onChange((siteId) => matchers.delete(siteId));
@@ -12,20 +12,21 @@ export function createDropExcluded(registry: Registry): Step {
     return matchers.get(siteId);
   };
 
-  return (hit) => {
-    if (hit.kind !== 'collect' && hit.kind !== 'import') return undefined;
-    // A site that isn't known (yet) must not stay in the map for ever.
-    const matches = hit.site === undefined ? undefined : matcherOf(hit.siteId);
+  const apply: Step['apply'] = (event) => {
+    if (event.kind !== 'collect' && event.kind !== 'import') return undefined;
+    // A site that the registry does not have (yet) must not be added to the map.
+    const matches = event.site === undefined ? undefined : matcherOf(event.siteId);
     if (matches === undefined) return undefined;
     const rule = matches({
-      ip: hit.ip,
-      pathname: hit.pathname,
-      hostname: hit.hostname,
-      country: hit.place?.country ?? '',
-      userAgent: hit.userAgent,
-      visitorId: hit.visitorId,
-      bot: hit.bot.name,
+      ip: event.ip,
+      pathname: event.pathname,
+      hostname: event.hostname,
+      country: event.geo?.country ?? '',
+      userAgent: event.userAgent,
+      visitorId: event.visitorId,
+      bot: event.bot.name,
     });
     return rule === undefined ? undefined : { outcome: 'dropped', reason: excludedBy(rule), ruleId: rule.ruleId };
   };
+  return { name: 'drop-excluded', apply };
 }

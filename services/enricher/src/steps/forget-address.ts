@@ -1,6 +1,10 @@
-import type { Hit } from '../hit.ts';
+import type { Step } from '../pipeline/step.ts';
 
-/** From here on nothing can write the address anywhere (decisions.md: it never reaches ClickHouse). */
-export function forgetAddress(hit: Hit): undefined {
-  hit.ip = '';
-}
+/** Empties the client IP: no later step and no row can contain it (docs/api.md: it never reaches ClickHouse). */
+export const forgetAddress: Step = {
+  name: 'forget-address',
+  apply(event) {
+    event.ip = '';
+    return undefined;
+  },
+};

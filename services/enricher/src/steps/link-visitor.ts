@@ -1,30 +1,36 @@
-import { profileId } from '@weir/domain/profile-id';
-import type { FinishContext } from '../enrichment.ts';
-import type { Hit } from '../hit.ts';
+import { profileId } from '@weir/domain/people/profile-id';
+import type { Step } from '../pipeline/step.ts';
 
-/** Longer than any cookie of a visitor lives; older links come from the link table. */
+/** Longer than the lifetime of a visitor cookie. Older links come from the link table in ClickHouse. */
 const LINK_TTL_MS = 400 * 24 * 3600_000;
 
-/** Where the visitor stands that a user was last identified on. The profile ID, since a user ID may be too long for a key. */
-export function linkKeyOf(hit: Hit): string | undefined {
-  const wanted = hit.userId !== '' && (hit.identity !== undefined || hit.type === 'unlink' || hit.visitorId === '');
-  return wanted ? `link:${hit.siteId}\0${profileId(hit.siteId, hit.userId)}` : undefined;
-}
-
 /**
- * decisions.md, Linking: an identify makes its visitor the user's; an event with only a user_id belongs to that visitor. An
- * unlink takes it back.
- * The records of one user lie in one partition, so "last before the event" is the log's order.
+ * Links users and visitors (docs/api.md, Linking). An identify links its user to its visitor. An event with only a user_id
+ * gets the visitor that the user was last identified on. An unlink removes a link.
+ * All records of one user are in one partition, so "last" means last in the order of the log.
  */
-export function linkVisitor(hit: Hit, { state }: FinishContext): undefined {
-  const key = linkKeyOf(hit);
-  if (key === undefined) return;
-  if (hit.type === 'unlink') {
-    if (state.get(key) === hit.visitorId) state.set(key, undefined, LINK_TTL_MS);
-  } else if (hit.identity === undefined) {
-    hit.visitorId = state.get(key) ?? '';
-    hit.linked = true;
-  } else if (hit.visitorId !== '') {
-    state.set(key, hit.visitorId, LINK_TTL_MS);
-  }
-}
+export const linkVisitor: Step = {
+  name: 'link-visitor',
+  /** The key holds the profile ID, because a user ID can be longer than a key may be. */
+  prepare(event) {
+    const { userId, siteId } = event;
+    const isWanted =
+      userId !== '' && (event.identity !== undefined || event.type === 'unlink' || event.visitorId === '');
+    if (!isWanted) return undefined;
+    event.linkKey = `link:${siteId}\0${profileId(siteId, userId)}`;
+    return event.linkKey;
+  },
+  apply(event, { state }) {
+    const { linkKey, visitorId } = event;
+    if (linkKey === '') return undefined;
+    if (event.type === 'unlink') {
+      if (state.get(linkKey) === visitorId) state.set(linkKey, undefined, LINK_TTL_MS);
+    } else if (event.identity === undefined) {
+      event.visitorId = state.get(linkKey) ?? '';
+      event.linked = true;
+    } else if (visitorId !== '') {
+      state.set(linkKey, visitorId, LINK_TTL_MS);
+    }
+    return undefined;
+  },
+};

@@ -1,13 +1,16 @@
-import type { Agents } from '../agent-names.ts';
-import type { Step } from '../hit.ts';
+import type { Step } from '../pipeline/step.ts';
+import type { UserAgents } from '../user-agent/user-agent-columns.ts';
 
 /**
- * The bot's name and why it is one. Of a server event only by a user agent of its own: that of its HTTP library is no bot.
- * The address is not asked: who sits behind a VPN or in a data centre is not dropped for that alone.
+ * Decides whether the event comes from a bot. A server event is judged only by a user agent in its context, because the user agent
+ * of its HTTP library is not a bot. The client IP does not matter: people use VPNs and data centres too.
  */
-export function createPutBot(agents: Agents): Step {
-  return (hit) => {
-    if (hit.ownUserAgent) hit.bot = agents.bot(hit.userAgent, hit.clientHints);
-    return undefined;
+export function createPutBot(agents: UserAgents): Step {
+  return {
+    name: 'put-bot',
+    apply(event) {
+      if (event.ownUserAgent) event.bot = agents.bot(event.userAgent, event.clientHints);
+      return undefined;
+    },
   };
 }

@@ -1,9 +1,12 @@
-import type { Step } from '../hit.ts';
-import { NOWHERE, type PlaceText } from '../place-text.ts';
+import { type GeoColumns, NO_GEO } from '../encoding/geo-columns.ts';
+import type { Step } from '../pipeline/step.ts';
 
-export function createPutGeo(placeOf: (ip: string) => PlaceText): Step {
-  return (hit) => {
-    hit.place = hit.ip === '' ? NOWHERE : placeOf(hit.ip);
-    return undefined;
+export function createPutGeo(placeOf: (ip: string) => GeoColumns): Step {
+  return {
+    name: 'put-geo',
+    apply(event) {
+      event.geo = event.ip === '' ? NO_GEO : placeOf(event.ip);
+      return undefined;
+    },
   };
 }

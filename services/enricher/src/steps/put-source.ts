@@ -1,13 +1,14 @@
-import type { Site } from '@weir/domain/site';
-import type { Sources } from '@weir/domain/source';
-import { NO_TAGS, type Step, type Tags } from '../hit.ts';
-import { createHostDomains } from '../host-domain.ts';
-import { jsonText } from '../json-text.ts';
-import type { PageUrl } from '../page-url.ts';
-import { cutPath, type QueryCut, queryCutOf } from '../query-cut.ts';
-import type { Referrer } from '../referrer.ts';
-import { attribute } from '../traffic.ts';
-import { visitJson } from '../visit-json.ts';
+import { mergeCampaignTags, NO_CAMPAIGN_TAGS } from '@weir/domain/acquisition/campaign-tags';
+import type { Sources } from '@weir/domain/acquisition/source';
+import type { Site } from '@weir/domain/registry/site';
+import { attribute } from '../acquisition/classify-traffic.ts';
+import { createHostDomains } from '../acquisition/host-domain.ts';
+import type { PageUrl } from '../acquisition/page-url.ts';
+import { cutPath, type QueryCut, queryCutOf } from '../acquisition/query-cut.ts';
+import type { Referrer } from '../acquisition/referrer.ts';
+import { jsonText } from '../encoding/json-text.ts';
+import { sourceColumnsJson } from '../encoding/source-columns.ts';
+import type { Step } from '../pipeline/step.ts';
 
 export interface PutSourceDeps {
   readonly sources: Sources;
@@ -17,58 +18,43 @@ export interface PutSourceDeps {
 
 const NO_VISIT = { channel: '', trafficSource: '' };
 
-/** The page, the referrer and the tags, and the channel that they make. */
+/** Fills in the page, the referrer, the campaign tags and the channel. */
 export function createPutSource({ sources, pageUrl, referrer: referrerOf }: PutSourceDeps): Step {
   const domainOf = createHostDomains();
-  return (hit) => {
-    const cut = queryCutOf(hit.site);
-    const page = pageUrl(hit.url, cut);
-    const referrer = referrerOf(hit.referrer, cut);
-    // A path that was sent with a query is read like a URL where there is none.
-    const tagged = hit.url === '' && hit.pathname.includes('?') ? pageUrl(hit.pathname, cut) : page;
-    hit.hostname ||= page.hostname;
-    if (hit.pathname === '') hit.pathname = page.pathname;
-    else if (hit.pathname.includes('?')) hit.pathname = cutPath(hit.pathname, cut);
-    const { hostname, pathname } = hit;
+  const apply: Step['apply'] = (event) => {
+    const cut = queryCutOf(event.site);
+    const page = pageUrl(event.url, cut);
+    const referrer = referrerOf(event.referrer, cut);
+    // Without a URL, a pathname with a query is read like one.
+    const tagged = event.url === '' && event.pathname.includes('?') ? pageUrl(event.pathname, cut) : page;
+    event.hostname ||= page.hostname;
+    if (event.pathname === '') event.pathname = page.pathname;
+    else if (event.pathname.includes('?')) event.pathname = cutPath(event.pathname, cut);
+    const { hostname, pathname } = event;
     const pageJson =
       hostname === page.hostname && pathname === page.pathname
         ? page.json
         : `${page.urlJson},${jsonText(hostname)},${jsonText(pathname)}`;
-    const tags = mergedTags(hit.tags, tagged.tags);
-    const external = isExternal(referrer, hostname, hit.site, domainOf) ? referrer : undefined;
+    const tags = mergeCampaignTags(event.tags, tagged.tags);
+    const external = isExternal(referrer, hostname, event.site, domainOf) ? referrer : undefined;
     const clickId = tagged.clickId;
-    // A server event that tells of no page was not a direct visit either.
-    const ofNoVisit = hit.kind === 'event' && hit.url === '' && hit.referrer === '' && tagged === page;
-    if (tags === NO_TAGS && clickId === undefined && !ofNoVisit) {
-      hit.sourceJson = `${pageJson},${external === undefined ? referrer.internalJson : referrer.untaggedJson}`;
+    // A server event without a page and a referrer has no channel: it is not a direct visit.
+    const ofNoVisit = event.kind === 'event' && event.url === '' && event.referrer === '' && tagged === page;
+    if (tags === NO_CAMPAIGN_TAGS && clickId === undefined && !ofNoVisit) {
+      event.sourceJson = `${pageJson},${external === undefined ? referrer.internalJson : referrer.untaggedJson}`;
       return undefined;
     }
     const attribution = ofNoVisit ? NO_VISIT : attribute({ tags, clickId, referrer: external }, sources);
     const referrerDomain = external?.domain ?? '';
-    hit.sourceJson = `${pageJson},${visitJson({ referrerJson: referrer.json, referrerDomain, tags, clickId, attribution })}`;
+    event.sourceJson = `${pageJson},${sourceColumnsJson({ referrerJson: referrer.json, referrerDomain, tags, clickId, attribution })}`;
     return undefined;
   };
-}
-
-/** A field that was sent wins over the URL's query (tables.md). */
-function mergedTags(sent: Tags, query: Tags): Tags {
-  if (sent === NO_TAGS) return query;
-  if (query === NO_TAGS) return sent;
-  return {
-    utmSource: sent.utmSource || query.utmSource,
-    utmMedium: sent.utmMedium || query.utmMedium,
-    utmCampaign: sent.utmCampaign || query.utmCampaign,
-    utmTerm: sent.utmTerm || query.utmTerm,
-    utmContent: sent.utmContent || query.utmContent,
-    ref: sent.ref || query.ref,
-    source: sent.source || query.source,
-    via: sent.via || query.via,
-  };
+  return { name: 'put-source', apply };
 }
 
 /**
- * A visit that goes on within one registrable domain, the page's or the site's, has no source of its own (issue 5, Source): it
- * is Direct, with an empty traffic_source and referrer_domain. The referrer stays.
+ * A referrer with the registrable domain of the page or of the site is internal. The visit is then Direct, with empty columns
+ * traffic_source and referrer_domain. The column referrer keeps it.
  */
 function isExternal(
   { hostname: from, domain }: Referrer,

@@ -1,39 +1,64 @@
+import { END_MS, SECONDS_END, SECONDS_FROM } from '@weir/domain/ingest/timestamp';
+import type { Schema } from '@weir/runtime/http/openapi';
 import collectHit from '../../../../schemas/collect-hit.schema.json' with { type: 'json' };
 import identity from '../../../../schemas/identity.schema.json' with { type: 'json' };
 import serverEvent from '../../../../schemas/server-event.schema.json' with { type: 'json' };
-
-export type Schema = Readonly<Record<string, unknown>>;
 
 const { required: _required, $defs: eventDefs, ...eventFields } = serverEvent;
 const { $defs: identityDefs, $ref: _ref, $id: _id, required: identityRequired, ...identityHead } = identity;
 const { $defs: hitDefs, allOf: hitRules, ...hitFields } = collectHit;
 
-/** The wire formats as the document shows them: the schemas that the gateway checks with, every alias spelt out. */
+/** Traits of a server. An invalid key is refused. */
+const TRAITS: Schema = {
+  additionalProperties: identityDefs.trait,
+  propertyNames: {
+    anyOf: [
+      { pattern: identityDefs.trait_key.pattern },
+      { enum: Object.keys(identityDefs.fields.properties).flatMap(namesOf) },
+    ],
+  },
+};
+
+/** The wire formats in the OpenAPI document: the schemas that the gateway validates with, with all aliases as fields. */
 export const REQUEST_SCHEMAS: Readonly<Record<string, Schema>> = {
   ServerEvent: {
-    ...publish('ServerEvent', eventFields, eventDefs),
-    anyOf: [{ required: ['name'] }, { required: ['event_name'] }],
+    ...withTimestamp(publish('ServerEvent', eventFields, eventDefs)),
+    anyOf: [{ required: ['name'] }, { required: ['event_name'] }, { required: ['eventName'] }],
   },
   Identity: {
     ...withoutDialect(identityHead),
     ...person('Identity', identityRequired),
+    ...TRAITS,
   },
   BrowserIdentity: {
     description: identityDefs.browser_identity.description,
-    ...person('BrowserIdentity', identityDefs.browser_identity.required),
+    ...person('BrowserIdentity', identityDefs.browser_identity.required, identityDefs.browser_identity.properties),
+    // A trait with an invalid key is not stored, so its value may be anything.
+    patternProperties: { [identityDefs.trait_key.pattern]: identityDefs.trait },
   },
   CollectHit: { ...publish('CollectHit', hitFields, hitDefs), allOf: hitRules },
 };
 
-function person(name: string, required: readonly string[]): Schema {
-  const { fields, trait, trait_key: traitKey } = identityDefs;
+/** The ranges of a timestamp in numbers. No pattern describes all accepted texts. */
+function withTimestamp(schema: Schema): Schema {
+  const properties = schema.properties as Readonly<Record<string, Schema>>;
+  const timestamp = {
+    description: serverEvent.properties.timestamp.description,
+    anyOf: [
+      { type: 'string' },
+      { type: 'number', minimum: 0, exclusiveMaximum: SECONDS_FROM },
+      { type: 'number', minimum: SECONDS_END, exclusiveMaximum: END_MS },
+      { type: 'null' },
+    ],
+  };
+  return { ...schema, properties: { ...properties, timestamp } };
+}
+
+function person(name: string, required: readonly string[], more: Readonly<Record<string, Schema>> = {}): Schema {
+  const { fields } = identityDefs;
   return {
-    ...publish(name, fields, {}),
+    ...publish(name, { ...fields, properties: { ...fields.properties, ...more } }, {}),
     allOf: required.map((field) => ({ anyOf: namesOf(field).map((alias) => ({ required: [alias] })) })),
-    additionalProperties: trait,
-    propertyNames: {
-      anyOf: [{ pattern: traitKey.pattern }, { enum: Object.keys(fields.properties).flatMap(namesOf) }],
-    },
   };
 }
 
@@ -71,7 +96,7 @@ function resolved(schema: Schema, defs: Readonly<Record<string, Schema>>): Schem
   return { ...rest, ...defs[$ref.replace('#/$defs/', '')] };
 }
 
-/** An optional field may be null. Formats of our own are written as the standard's. */
+/** An optional field may be null. Replaces Weir's own formats by standard ones. */
 function orNull(schema: Schema, defs: Readonly<Record<string, Schema>>): Schema {
   const { type, format, properties, ...rest } = schema;
   if ('$ref' in rest) return { anyOf: [rest, { type: 'null' }] };

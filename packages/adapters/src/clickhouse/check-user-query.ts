@@ -1,0 +1,97 @@
+import { SQL_CHARS_MAX } from '@weir/domain/registry/admin-limits';
+import { type SqlToken, SqlTokenError, sqlTokens } from '@weir/domain/sql/sql-tokens';
+
+export const USER_QUERY_ROWS_MAX = 100_000;
+export const USER_QUERY_RESULT_BYTES_MAX = 128 * 1024 * 1024;
+export const USER_QUERY_SECONDS_MAX = 30;
+export const USER_QUERY_MEMORY_BYTES_MAX = 2 * 1024 * 1024 * 1024;
+
+const FIRST_WORDS = new Set(['SELECT', 'WITH', 'FROM', 'SHOW', 'DESCRIBE', 'DESC', 'EXPLAIN', 'EXISTS']);
+const SHOWN = new Set(
+  'TABLES COLUMNS FIELDS FULL EXTENDED CREATE TABLE VIEW DATABASES INDEX INDEXES INDICES KEYS FUNCTIONS'.split(' '),
+);
+/** Forbidden as words at any place: `APPLY file` and `arrayMap(file, …)` call a function without parentheses. */
+const FUNCTIONS_FORBIDDEN = new Set(['file', 'catboostevaluate']);
+/** Forbidden before a parenthesis: table functions that read outside the store or bypass the rule for `system`. */
+const TABLE_FUNCTIONS_FORBIDDEN =
+  /^(?:url|s3|gcs|oss|cosn|hdfs|azureblobstorage|iceberg|deltalake|hudi|paimon|remote|cluster|mysql|postgresql|mongodb|redis|sqlite|odbc|jdbc|ytsaurus|arrowflight|executable|python|input|file|merge|loop|mergetree|timeseries|prometheus|kafka|nats|rabbitmq)/;
+const SYSTEM_TABLES_ALLOWED = new Set(
+  (
+    'one numbers numbers_mt zeros tables columns databases functions formats time_zones data_type_families ' +
+    'parts parts_columns table_engines table_functions build_options licenses keywords'
+  ).split(' '),
+);
+
+/**
+ * docs/api.md, Admin API: "Writes, settings, files, URLs and remote tables are refused". ClickHouse's `readonly` refuses most of
+ * them; this function refuses what `readonly` allows: `INTO OUTFILE`, `KILL`, scalar `file()`, several statements, `system`.
+ * Returns the statement without a trailing semicolon, or the reason for the refusal.
+ */
+export function checkUserQuery(sql: string): { readonly statement: string } | { readonly refused: string } {
+  if (sql.length > SQL_CHARS_MAX) return { refused: `a query must be at most ${SQL_CHARS_MAX} characters` };
+  let tokens: SqlToken[];
+  try {
+    tokens = sqlTokens(sql);
+  } catch (error) {
+    if (error instanceof SqlTokenError) return { refused: error.message };
+    throw error;
+  }
+  while (isSymbol(tokens.at(-1), ';')) tokens.pop();
+  const refused = refusal(tokens);
+  if (refused !== undefined) return { refused };
+  return { statement: sql.slice(tokens[0]?.start, tokens.at(-1)?.end) };
+}
+
+function refusal(tokens: readonly SqlToken[]): string | undefined {
+  if (tokens.length === 0) return 'the query is empty';
+  if (tokens.some((token) => isSymbol(token, ';'))) return 'exactly one statement is allowed';
+  const first = tokens.find((token) => !isSymbol(token, '('));
+  const verb = first?.kind === 'word' ? first.text.toUpperCase() : '';
+  if (!FIRST_WORDS.has(verb)) return 'only SELECT, WITH, SHOW, DESCRIBE, EXPLAIN and EXISTS are allowed';
+  if (verb === 'SHOW' && !SHOWN.has(tokens[1]?.text.toUpperCase() ?? '')) return 'this SHOW is not allowed';
+  for (let index = 0; index < tokens.length; index += 1) {
+    const reason = tokenRefusal(tokens, index);
+    if (reason !== undefined) return reason;
+  }
+  return undefined;
+}
+
+function tokenRefusal(tokens: readonly SqlToken[], index: number): string | undefined {
+  const token = tokens[index];
+  if (token === undefined || (token.kind !== 'word' && token.kind !== 'quoted_identifier')) return undefined;
+  const previous = tokens[index - 1];
+  const next = tokens[index + 1];
+  const name = token.text.toLowerCase();
+  const isMember = isSymbol(previous, '.');
+
+  if (token.kind === 'word') {
+    if (name === 'outfile') return 'INTO OUTFILE is not allowed';
+    // `{name:Identifier}` could insert any name after this check.
+    if (name === 'identifier' && isSymbol(previous, ':')) return 'parameters of type Identifier are not allowed';
+    if (name === 'settings' && !isMember && isSettingsClause(tokens, index)) return 'SETTINGS are not allowed';
+    if (name === 'format' && next?.kind === 'word' && index === tokens.length - 2) return 'FORMAT is not allowed';
+  }
+  if (!isMember && FUNCTIONS_FORBIDDEN.has(name)) return `${token.text} is not allowed`;
+  if (isSymbol(next, '(') && TABLE_FUNCTIONS_FORBIDDEN.test(name) && !isSafeFunction(tokens, index)) {
+    return `${token.text}() is not allowed`;
+  }
+  if (name === 'system' && !isMember && isSymbol(next, '.')) {
+    const table = tokens[index + 2]?.text.toLowerCase() ?? '';
+    if (!SYSTEM_TABLES_ALLOWED.has(table)) return `system.${table} is not allowed`;
+  }
+  return undefined;
+}
+
+/** Scalar functions whose names start like a forbidden table function, for example `URLHash(…)`. */
+function isSafeFunction(tokens: readonly SqlToken[], index: number): boolean {
+  const name = tokens[index]?.text.toLowerCase() ?? '';
+  return /^url(?:hash|hierarchy|pathhierarchy)$/.test(name);
+}
+
+function isSettingsClause(tokens: readonly SqlToken[], index: number): boolean {
+  return tokens[index + 1]?.kind === 'word' && isSymbol(tokens[index + 2], '=');
+}
+
+function isSymbol(token: SqlToken | undefined, text: string): boolean {
+  return token?.kind === 'symbol' && token.text === text;
+}

@@ -1,0 +1,167 @@
+import { Readable } from 'node:stream';
+import { finished } from 'node:stream/promises';
+import { ClickHouseLogLevel, createClient } from '@clickhouse/client';
+import { DependencyError } from '@weir/domain/errors';
+import type { Analytics } from '@weir/ports/analytics';
+import { clickhouseDrift, type DriftedServer, SHARDS_QUERY, TABLES_QUERY, VERSION_QUERY } from './clickhouse-drift.ts';
+import { insertError, statementError } from './clickhouse-errors.ts';
+import { EXACT_JSON_QUERY, EXACT_JSON_SETTINGS, holdsLossyJson } from './clickhouse-exact-json.ts';
+import { migrateClickhouse } from './clickhouse-migrate.ts';
+import { runUserQuery } from './run-user-query.ts';
+
+export interface ClickhouseAnalyticsConfig {
+  readonly url: string;
+  readonly username: string;
+  readonly password: string;
+  /** Runs users' queries. Default: the user above, with read-only settings. */
+  readonly reader?: { readonly url: string; readonly username: string; readonly password: string };
+  /** Default: `weir`. */
+  readonly database?: string;
+  /** A cluster of one shard: tables are replicated, and inserts need a quorum. Default: one server. */
+  readonly cluster?: string | undefined;
+  /** `schemas/clickhouse` */
+  readonly migrationsDir: string;
+}
+
+const REQUEST_TIMEOUT_MS = 120_000;
+const CONNECTIONS_MAX = 24;
+const INSERT_ROWS_MAX = 10_000_000;
+const INSERT_BYTES_MAX = 1024 * 1024 * 1024;
+
+/** Settings of an insert into `records`: one block with one token, no skipped rows, answered when it is durable. */
+const INSERT_SETTINGS = {
+  // The server stops when the client times out: an insert must not run for longer (services/writer, UNKNOWN_SETTLES_MS).
+  max_execution_time: REQUEST_TIMEOUT_MS / 1000,
+  async_insert: 0,
+  wait_end_of_query: 1,
+  input_format_parallel_parsing: 0,
+  input_format_skip_unknown_fields: 0,
+  input_format_null_as_default: 1,
+  // Half of a surrogate pair stays the escape sequence that was sent.
+  input_format_json_throw_on_bad_escape_sequence: 0,
+  // A property that looks like a date stays a string.
+  input_format_try_infer_dates: 0,
+  input_format_try_infer_datetimes: 0,
+  // `[true, "red"]` stays as sent and does not become two strings.
+  input_format_json_read_bools_as_strings: 0,
+  input_format_json_read_bools_as_numbers: 0,
+  input_format_json_read_numbers_as_strings: 0,
+  // `{"a.b": 1, "a": {"b": 2}}` is the same path twice for ClickHouse: the row is stored with one of the values.
+  type_json_skip_duplicated_paths: 1,
+  max_insert_block_size: String(INSERT_ROWS_MAX),
+  min_insert_block_size_rows: String(INSERT_ROWS_MAX),
+  min_insert_block_size_bytes: String(INSERT_BYTES_MAX),
+  insert_deduplicate: 1,
+  deduplicate_blocks_in_dependent_materialized_views: 1,
+  date_time_input_format: 'best_effort',
+} as const;
+
+/**
+ * An insert that only one replica has would be lost with that replica. While there is no quorum, the server must time out before the
+ * client does; otherwise retries accumulate on the server.
+ */
+const CLUSTER_INSERT_SETTINGS = { insert_quorum: 'auto', insert_quorum_timeout: 60_000 } as const;
+
+export interface ClickhouseAnalytics extends Analytics {
+  /** Settings of the server and its tables that break exactly-once, one line each. Call it every minute. */
+  drift(): Promise<readonly string[]>;
+}
+
+/** Connects on first use; `migrate` creates the database and its tables. */
+export function openClickhouseAnalytics(config: ClickhouseAnalyticsConfig): ClickhouseAnalytics {
+  const { cluster, database = 'weir' } = config;
+  const insertSettings = { ...INSERT_SETTINGS, ...(cluster === undefined ? {} : CLUSTER_INSERT_SETTINGS) };
+  const connect = ({ url, username, password }: Omit<ClickhouseAnalyticsConfig, 'migrationsDir'>) =>
+    createClient({
+      url,
+      username,
+      password,
+      database,
+      request_timeout: REQUEST_TIMEOUT_MS,
+      max_open_connections: CONNECTIONS_MAX,
+      // The caller logs errors: the client's log lines would contain statements.
+      log: { level: ClickHouseLogLevel.OFF },
+    });
+  const client = connect(config);
+  const reader = connect(config.reader ?? config);
+
+  /** Whether the server knows the setting; older ones refuse it. A failed query is repeated at the next insert. */
+  let exactJson: boolean | undefined;
+  async function exactJsonKnown(): Promise<boolean> {
+    if (exactJson === undefined) {
+      const [row] = await select<{ known: string | number }>(EXACT_JSON_QUERY);
+      exactJson = Number(row?.known) > 0;
+    }
+    return exactJson;
+  }
+
+  return {
+    async migrate() {
+      try {
+        await migrateClickhouse(config, database);
+      } catch (error) {
+        throw error instanceof DependencyError ? error : statementError(error);
+      }
+    },
+
+    async insertRecords({ columns, lines, token }) {
+      if (lines.length === 0) return;
+      try {
+        const body = Buffer.concat(lines);
+        const exact = holdsLossyJson(body) && (await exactJsonKnown()) ? EXACT_JSON_SETTINGS : {};
+        // `exec`, because `insert` would serialize the rows, which are lines already.
+        const { stream } = await client.exec({
+          query: `INSERT INTO records (${columns.join(', ')}) FORMAT JSONCompactEachRow`,
+          values: Readable.from([body], { objectMode: false }),
+          clickhouse_settings: { ...insertSettings, ...exact, insert_deduplication_token: token },
+        });
+        await finished(stream.resume());
+      } catch (error) {
+        throw insertError(error);
+      }
+    },
+
+    async highestRawOffset(logId, partition) {
+      const [row] = await select<{ highest: string | number }>(
+        'SELECT if(count() = 0, -1, toInt64(max(raw_offset))) AS highest FROM records ' +
+          'WHERE log_id = {logId:String} AND raw_partition = {partition:UInt32}',
+        { logId, partition },
+      );
+      return Number(row?.highest ?? -1);
+    },
+
+    select,
+
+    userQuery: (query, params) => runUserQuery(reader, query, params),
+
+    async drift() {
+      const [server] = await select<{ version: string }>(VERSION_QUERY);
+      const tables = await select<DriftedServer['tables'][number]>(TABLES_QUERY);
+      const [of] = cluster === undefined ? [] : await select<{ shards: string }>(SHARDS_QUERY, { cluster });
+      return clickhouseDrift({
+        version: server?.version ?? '',
+        tables,
+        shards: of === undefined ? undefined : Number(of.shards),
+      });
+    },
+
+    async ping() {
+      const result = await client.ping({ select: true });
+      if (!result.success)
+        throw new DependencyError('analytics_unavailable', result.error.message, { cause: result.error });
+    },
+
+    async close() {
+      await Promise.all([client.close(), reader.close()]);
+    },
+  };
+
+  async function select<Row>(query: string, params: Readonly<Record<string, unknown>> = {}): Promise<readonly Row[]> {
+    try {
+      const result = await client.query({ query, query_params: { ...params }, format: 'JSONEachRow' });
+      return await result.json<Row>();
+    } catch (error) {
+      throw statementError(error);
+    }
+  }
+}

@@ -1,0 +1,44 @@
+/** The first version with JSON columns and with views that deduplicate by the token of the insert. */
+const VERSION_MIN = '25.8';
+/**
+ * How many tokens a table must remember, as in schemas/clickhouse (`non_replicated_deduplication_window`): at least ten times the
+ * number of inserts during the longest takeover.
+ */
+const WINDOW_MIN = 10_000;
+const OWN_TABLES = ['schema_migrations'];
+
+export interface DriftedServer {
+  readonly version: string;
+  readonly tables: readonly { readonly name: string; readonly engine: string; readonly engine_full: string }[];
+  /** Number of shards of the configured cluster; `undefined` where none is configured. */
+  readonly shards: number | undefined;
+}
+
+export const VERSION_QUERY = 'SELECT version() AS version';
+export const TABLES_QUERY =
+  "SELECT name, engine, engine_full FROM system.tables WHERE database = currentDatabase() AND engine LIKE '%MergeTree'";
+export const SHARDS_QUERY =
+  'SELECT uniqExact(shard_num) AS shards FROM system.clusters WHERE cluster = {cluster:String}';
+
+/** Settings of a server and its tables that break exactly-once, one line each. */
+export function clickhouseDrift({ version, tables, shards }: DriftedServer): readonly string[] {
+  const found: string[] = [];
+  if (isOlder(version, VERSION_MIN)) found.push(`version is ${version}, not ${VERSION_MIN} or later`);
+  // Several shards would need distributed tables, and only one shard knows a token.
+  if (shards !== undefined && shards !== 1) found.push(`the cluster has ${shards} shards, not 1`);
+  for (const { name, engine, engine_full } of tables) {
+    if (OWN_TABLES.includes(name)) continue;
+    const copied = engine.startsWith('Replicated');
+    if (shards !== undefined && !copied) found.push(`${name}: ${engine} has no copies, though a cluster is configured`);
+    const setting = copied ? 'replicated_deduplication_window' : 'non_replicated_deduplication_window';
+    const window = Number(engine_full.match(new RegExp(`\\b${setting} = (\\d+)`))?.[1] ?? 0);
+    if (window < WINDOW_MIN) found.push(`${name}: ${setting} is ${window}, not ${WINDOW_MIN} or more`);
+  }
+  return found;
+}
+
+function isOlder(version: string, than: string): boolean {
+  const [major = 0, minor = 0] = version.split('.').map(Number);
+  const [majorMin = 0, minorMin = 0] = than.split('.').map(Number);
+  return major < majorMin || (major === majorMin && minor < minorMin);
+}

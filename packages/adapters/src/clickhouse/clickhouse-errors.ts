@@ -1,0 +1,77 @@
+import { ClickHouseError } from '@clickhouse/client';
+import { DependencyError } from '@weir/domain/errors';
+
+/** ClickHouse is busy, full, shutting down or unreachable: the same statement may succeed later. */
+const STORE_AT_FAULT = new Set([
+  3, 74, 75, 76, 159, 160, 164, 194, 198, 202, 203, 209, 210, 225, 236, 241, 242, 243, 252, 279, 285, 286, 290, 319,
+  335, 394, 425, 439, 473, 497, 499, 516, 517, 518, 519, 571, 574, 668, 677, 722, 735, 745, 999,
+]);
+
+/**
+ * Errors of an insert that only the rows can cause: a value cannot be parsed or does not fit its column. They depend only on the
+ * bytes of a row, the columns and the settings, so each retry fails in the same way. Errors that can also come from the
+ * store, from a table that is being altered, or from a truncated body (3, 32, 33) are not in the list.
+ */
+const ABOUT_A_ROW = new Set([
+  // Text that cannot be parsed.
+  6, 25, 26, 27, 38, 41, 72, 117, 130, 376, 441, 467, 563, 632, 675, 676, 691, 760,
+  // Values that do not fit.
+  53, 69, 70, 128, 131, 306, 321, 349, 407, 469, 645,
+]);
+
+const NOT_ENOUGH_SPACE = 243;
+/** The operating system's error text, quoted in errors of writing a file (75, 76, 1001). */
+const NO_SPACE_LEFT = /errno: 28\b|No space left on device/;
+
+/** Errors of a user's query that the query does not cause: no connection, too many queries, shutting down. */
+const BUSY = new Set([202, 209, 210, 225, 236, 242, 279, 394, 439, 999]);
+
+/**
+ * The error of an insert. It is `analytics_refused` only if the rows certainly caused it, because then the writer divides the batch or
+ * replaces a row by a dead letter (docs/decisions/0006). A code that is missing in the list stops a partition, with an alarm that
+ * names the code. A wrong code in the list would turn good rows into dead letters, or store them twice.
+ * ClickHouse quotes the row in its message, and rows contain e-mails. So the message contains only code, column and row number, and the
+ * cause is left out, because loggers print it.
+ */
+export function insertError(error: unknown): DependencyError {
+  const code = clickhouseCode(error);
+  if (!(error instanceof ClickHouseError) || code === undefined) return translated('analytics_unavailable', error);
+  const column = /reading the value of key (\w+)/.exec(error.message)?.[1];
+  const row = /\(at row (\d+)\)/.exec(error.message)?.[1];
+  const place = `${column === undefined ? '' : `, column ${column}`}${row === undefined ? '' : `, row ${row}`}`;
+  if (code === NOT_ENOUGH_SPACE || NO_SPACE_LEFT.test(error.message)) {
+    const message = `the disk of ClickHouse is full (error ${code} ${error.type ?? ''}). Free some space; writing then resumes automatically`;
+    return new DependencyError('analytics_unavailable', message, { isFull: true });
+  }
+  const kind = ABOUT_A_ROW.has(code) ? 'analytics_refused' : 'analytics_unavailable';
+  return new DependencyError(kind, `ClickHouse error ${code} ${error.type ?? ''}${place}`);
+}
+
+/** The error of a statement of Weir. */
+export function statementError(error: unknown): DependencyError {
+  const code = clickhouseCode(error);
+  return translated(
+    code === undefined || STORE_AT_FAULT.has(code) ? 'analytics_unavailable' : 'analytics_refused',
+    error,
+  );
+}
+
+/** The error of a user's query. Exceeding a limit and missing permissions are `analytics_refused`, as invalid SQL is. */
+export function userQueryError(error: unknown): DependencyError {
+  const code = clickhouseCode(error);
+  if (code === 159) return translated('analytics_refused', error, 'the query took longer than is allowed');
+  if (code === 241) return translated('analytics_refused', error, 'the query needs more memory than is allowed');
+  if (code === 396) return translated('analytics_refused', error, 'the result is larger than is allowed');
+  if (code === 164 || code === 497) return translated('analytics_refused', error, 'only reading is allowed');
+  const busy = code === undefined || BUSY.has(code);
+  return translated(busy ? 'analytics_unavailable' : 'analytics_refused', error);
+}
+
+function clickhouseCode(error: unknown): number | undefined {
+  return error instanceof ClickHouseError ? Number(error.code) : undefined;
+}
+
+function translated(code: DependencyError['code'], cause: unknown, prefix?: string): DependencyError {
+  const text = cause instanceof Error ? cause.message : String(cause);
+  return new DependencyError(code, prefix === undefined ? text : `${prefix}: ${text}`, { cause });
+}

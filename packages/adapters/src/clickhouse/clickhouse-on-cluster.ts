@@ -1,0 +1,33 @@
+/** A cluster of one shard and any number of replicas. */
+export interface OnCluster {
+  /** Name in system.clusters. */
+  readonly cluster: string;
+}
+
+const DEFINITION = new RegExp(
+  `^(\\s*(?:--[^\\n]*\\n\\s*)*(?:${[
+    'CREATE (?:TABLE|VIEW|MATERIALIZED VIEW|DICTIONARY|DATABASE) IF NOT EXISTS',
+    'CREATE OR REPLACE VIEW',
+    'DROP (?:TABLE|VIEW) IF EXISTS',
+    'ALTER TABLE',
+  ].join('|')}) \\w+)`,
+);
+const ENGINE = /\bENGINE = ((?:[A-Z][A-Za-z]*)?MergeTree)\b(\()?/;
+/** Setting of a table without replicas. A replicated table has another one, and also expires tokens by time: one week is the longest takeover. */
+const WINDOW = /\bnon_replicated_deduplication_window = (\d+)/;
+const WINDOW_SECONDS = 7 * 24 * 3600;
+
+/**
+ * Rewrites a statement of a migration for a cluster: adds ON CLUSTER, uses replicated engines (with the server's default Keeper
+ * path and replica name) and their setting for the deduplication window. Other statements are not changed: an INSERT
+ * runs on one replica and is replicated.
+ */
+export function onCluster(statement: string, { cluster }: OnCluster): string {
+  return statement
+    .replace(DEFINITION, `$1 ON CLUSTER '${cluster}'`)
+    .replace(ENGINE, (_, engine: string, open: string | undefined) => `ENGINE = Replicated${engine}${open ?? ''}`)
+    .replace(
+      WINDOW,
+      `replicated_deduplication_window = $1, replicated_deduplication_window_seconds = ${WINDOW_SECONDS}`,
+    );
+}

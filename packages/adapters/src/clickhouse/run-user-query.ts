@@ -1,0 +1,76 @@
+import type { ClickHouseClient } from '@clickhouse/client';
+import { DependencyError } from '@weir/domain/errors';
+import type { UserQueryResult } from '@weir/ports/analytics';
+import {
+  checkUserQuery,
+  USER_QUERY_MEMORY_BYTES_MAX,
+  USER_QUERY_RESULT_BYTES_MAX,
+  USER_QUERY_ROWS_MAX,
+  USER_QUERY_SECONDS_MAX,
+} from './check-user-query.ts';
+import { userQueryError } from './clickhouse-errors.ts';
+
+const PARAM_NAME = /^[A-Za-z_][A-Za-z0-9_]{0,63}$/;
+const PARAMS_MAX = 100;
+const PARAMS_IN_URL_CHARS_MAX = 4_000;
+
+const USER_QUERY_SETTINGS = {
+  readonly: '1',
+  max_execution_time: USER_QUERY_SECONDS_MAX,
+  timeout_overflow_mode: 'throw',
+  max_memory_usage: String(USER_QUERY_MEMORY_BYTES_MAX),
+  max_result_rows: String(USER_QUERY_ROWS_MAX),
+  max_result_bytes: String(USER_QUERY_RESULT_BYTES_MAX),
+  result_overflow_mode: 'throw',
+  output_format_json_quote_64bit_integers: 0,
+} as const;
+
+interface CompactAnswer {
+  readonly meta: readonly { readonly name: string; readonly type: string }[];
+  readonly data: readonly (readonly unknown[])[];
+}
+
+/** Runs a query that `checkUserQuery` allows, read-only and with limits. */
+export async function runUserQuery(
+  client: ClickHouseClient,
+  query: string,
+  params: Readonly<Record<string, unknown>>,
+): Promise<UserQueryResult> {
+  const checked = checkUserQuery(query);
+  if ('refused' in checked) throw new DependencyError('analytics_refused', checked.refused);
+  const names = Object.keys(params);
+  if (names.length > PARAMS_MAX || !names.every((name) => PARAM_NAME.test(name))) {
+    throw new DependencyError(
+      'analytics_refused',
+      `a query has at most ${PARAMS_MAX} params, with names that match ${PARAM_NAME.source}`,
+    );
+  }
+  try {
+    const answer = await client.query({
+      query: checked.statement,
+      query_params: { ...params },
+      use_multipart_params: JSON.stringify(params).length > PARAMS_IN_URL_CHARS_MAX,
+      format: 'JSONCompact',
+      clickhouse_settings: USER_QUERY_SETTINGS,
+    });
+    const { meta, data } = JSON.parse(exactIntegers(await answer.text())) as CompactAnswer;
+    const columns = meta.map(({ name, type }) => ({ name, type }));
+    const rows = data.map((values) => Object.fromEntries(columns.map(({ name }, index) => [name, values[index]])));
+    return { columns, rows };
+  } catch (error) {
+    throw userQueryError(error);
+  }
+}
+
+/**
+ * Quotes integers and decimals that JavaScript would round. All other numbers stay numbers, also every Float64: ClickHouse and
+ * JavaScript write it in the same shortest form.
+ */
+export function exactIntegers(json: string): string {
+  return json.replace(/"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[\d.eE+-]*/g, (token) => (isRounded(token) ? `"${token}"` : token));
+}
+
+function isRounded(token: string): boolean {
+  if (/^-?\d{16,}$/.test(token)) return String(Number(token)) !== token;
+  return token.length > 16 && /^-?\d+\.\d+$/.test(token) && String(Number(token)) !== token;
+}

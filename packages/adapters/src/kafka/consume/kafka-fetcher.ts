@@ -1,0 +1,182 @@
+import type { Logger } from '@weir/runtime/logger';
+import type { Cluster, KafkaMessage } from 'kafkajs';
+import { brokerErrorType, eventLogUnavailable, knownRefusal, rootCause } from '../kafka-errors.ts';
+import { brokerOf, type KafkaLink, leaderOf } from '../kafka-link.ts';
+import { readEdges } from '../kafka-offsets.ts';
+import { withPartitionErrors } from '../kafkajs-private.ts';
+
+/** How long a broker waits before it sends an empty answer. A source that wants records meanwhile may wait as long. */
+const MAX_WAIT_MS = 200;
+const REQUEST_BYTES_MAX = 16 * 1024 * 1024;
+const RETRY_PAUSE_MS = 100;
+const OFFSET_OUT_OF_RANGE = 1;
+/** Reports only each 50th consecutive refusal of a partition; retries are `RETRY_PAUSE_MS` apart. */
+const REFUSALS_REPORTED_EACH = 50;
+
+/** One partition that is consumed. */
+export interface FetchSource {
+  readonly topic: string;
+  readonly partition: number;
+  readonly fetchBytesMax: number;
+  /** The next offset to fetch; `undefined` while the source needs no more records. */
+  wanted(): number | undefined;
+  /** Receives the records from `offset` on; an empty list when there are none yet. */
+  deliver(offset: number, messages: readonly KafkaMessage[], end: number): void;
+  /** The offset is not in the log: it is below `first` or above `end`. */
+  outOfRange(offset: number, first: number, end: number): void;
+  onError(error: unknown): void;
+}
+
+/** Fetches records, with one long poll per leader at a time. */
+export interface KafkaFetcher {
+  add(source: FetchSource): void;
+  remove(source: FetchSource): void;
+  /** Call it when a source needs records again. */
+  wake(): void;
+  close(): void;
+}
+
+interface FetchResponse {
+  readonly responses: readonly {
+    readonly partitions: readonly {
+      readonly partition: number;
+      readonly errorCode: number;
+      readonly highWatermark: string;
+      readonly messages: readonly KafkaMessage[];
+    }[];
+  }[];
+}
+
+export function createKafkaFetcher(link: KafkaLink, logger: Logger): KafkaFetcher {
+  const sources = new Set<FetchSource>();
+  const busy = new Set<number>();
+  const refusals = new WeakMap<FetchSource, number>();
+  let stale = false;
+  let pumping = false;
+  /** `pump` was called while it was running: it runs once more, because a source may need records since. */
+  let askedAgain = false;
+  let retry: NodeJS.Timeout | undefined;
+  let closed = false;
+
+  function retryLater(): void {
+    if (closed) return;
+    retry ??= setTimeout(() => {
+      retry = undefined;
+      void pump();
+    }, RETRY_PAUSE_MS);
+  }
+
+  async function pump(): Promise<void> {
+    askedAgain = true;
+    if (pumping) return;
+    pumping = true;
+    try {
+      while (askedAgain && !closed && sources.size > 0) {
+        askedAgain = false;
+        await link.run(async (cluster) => {
+          if (stale) await cluster.refreshMetadata();
+          stale = false;
+          for (const [leader, wanted] of pendingByLeader(cluster)) void poll(leader, wanted);
+        });
+      }
+    } catch (error) {
+      logger.debug({ err: rootCause(error) }, 'no connection to Kafka for reading');
+      retryLater();
+    } finally {
+      pumping = false;
+    }
+  }
+
+  function pendingByLeader(cluster: Cluster): Map<number, Map<FetchSource, number>> {
+    const found = new Map<number, Map<FetchSource, number>>();
+    for (const source of sources) {
+      const offset = source.wanted();
+      if (offset === undefined) continue;
+      const leader = leaderOf(cluster, source.topic, source.partition);
+      if (leader === undefined) {
+        stale = true;
+        retryLater();
+      } else if (!busy.has(leader)) {
+        const wanted = found.get(leader) ?? new Map<FetchSource, number>();
+        found.set(leader, wanted.set(source, offset));
+      }
+    }
+    return found;
+  }
+
+  async function poll(leader: number, wanted: ReadonlyMap<FetchSource, number>): Promise<void> {
+    busy.add(leader);
+    const list = [...wanted];
+    const topic = list[0]![0].topic;
+    try {
+      const response = (await link.run(async (cluster) => {
+        const broker = withPartitionErrors(await brokerOf(cluster, leader));
+        return broker.fetch({
+          isolationLevel: 0,
+          maxWaitTime: MAX_WAIT_MS,
+          minBytes: 1,
+          maxBytes: REQUEST_BYTES_MAX,
+          topics: [
+            {
+              topic,
+              partitions: list.map(([{ partition, fetchBytesMax }, offset]) => ({
+                partition,
+                fetchOffset: String(offset),
+                maxBytes: fetchBytesMax,
+              })),
+            },
+          ],
+        });
+      })) as FetchResponse;
+      for (const { partitions } of response.responses) {
+        for (const { partition, errorCode, highWatermark, messages } of partitions) {
+          const [source, offset] = list.find(([candidate]) => candidate.partition === partition) ?? [];
+          if (source === undefined || offset === undefined || !sources.has(source)) continue;
+          if (errorCode === OFFSET_OUT_OF_RANGE) await findRange(source, offset);
+          else if (errorCode !== 0) refused(source, errorCode);
+          else {
+            refusals.delete(source);
+            source.deliver(offset, messages, Number(highWatermark));
+          }
+        }
+      }
+      if (stale) retryLater();
+    } catch (error) {
+      if (!closed) for (const source of wanted.keys()) source.onError(error);
+      stale = brokerErrorType(error) !== undefined;
+      retryLater();
+    }
+    busy.delete(leader);
+    if (retry === undefined) void pump();
+  }
+
+  /** A leader that moved is found with the next metadata. Only refusals that last are reported. */
+  function refused(source: FetchSource, code: number): void {
+    stale = true;
+    const count = (refusals.get(source) ?? 0) + 1;
+    refusals.set(source, count);
+    if (count % REFUSALS_REPORTED_EACH !== 0) return;
+    const why = knownRefusal(code)?.type ?? `error ${code}`;
+    source.onError(eventLogUnavailable(`${source.topic}/${source.partition} is refused by its broker`, new Error(why)));
+  }
+
+  async function findRange(source: FetchSource, offset: number): Promise<void> {
+    const { topic, partition } = source;
+    const edges = (await readEdges(link, topic, [partition])).get(partition);
+    if (edges !== undefined) source.outOfRange(offset, edges.first, edges.end);
+  }
+
+  return {
+    add(source) {
+      sources.add(source);
+      void pump();
+    },
+    remove: (source) => void sources.delete(source),
+    wake: () => void pump(),
+    close() {
+      closed = true;
+      clearTimeout(retry);
+      sources.clear();
+    },
+  };
+}

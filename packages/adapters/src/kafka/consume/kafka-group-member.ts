@@ -1,0 +1,226 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { DependencyError } from '@weir/domain/errors';
+import type { Commit } from '@weir/ports/event-log';
+import type { Cluster } from 'kafkajs';
+import { brokerErrorType, eventLogUnavailable, rootCause } from '../kafka-errors.ts';
+import type { KafkaLink } from '../kafka-link.ts';
+import { AssignerProtocol, findCoordinator, type GroupBroker } from '../kafkajs-private.ts';
+
+/** A member without a heartbeat for this long loses its partitions. The minimum that a broker with default settings allows. */
+const SESSION_TIMEOUT_MS = 6000;
+/** How long a rebalance waits for a member that closes its partitions. */
+const REBALANCE_TIMEOUT_MS = 60_000;
+const HEARTBEAT_PAUSE_MS = 500;
+const RETRY_PAUSE_MS = 200;
+const COMMIT_DEADLINE_MS = 5000;
+const PROTOCOL = 'weir-round-robin';
+
+/** The result of one rebalance for this member. Commits carry its generation, and brokers refuse them after the next rebalance. */
+export interface Session {
+  readonly generationId: number;
+  readonly memberId: string;
+  readonly partitions: readonly number[];
+}
+
+export interface GroupMemberOptions {
+  readonly link: KafkaLink;
+  readonly topic: string;
+  readonly groupId: string;
+  /** Resolves when work on the partitions has begun. After a rejection, `onError` is called and the group is joined again. */
+  assigned(session: Session): Promise<void>;
+  /** Resolves when the work on all partitions has ended. Heartbeats continue meanwhile. */
+  revoked(): Promise<void>;
+  onError(error: unknown): void;
+}
+
+export interface GroupMember {
+  committed(partitions: readonly number[]): Promise<ReadonlyMap<number, Commit | undefined>>;
+  commit(session: Session, partition: number, commit: Commit): Promise<void>;
+  /** Partitions are assigned to this member, and its last successful heartbeat is within the session timeout. */
+  joined(): boolean;
+  /** Gives up the partitions and leaves the group. */
+  close(): Promise<void>;
+}
+
+/** Broker errors that say: this client is not, or is no longer, a member of this generation. */
+const LOST = new Set(['ILLEGAL_GENERATION', 'UNKNOWN_MEMBER_ID', 'FENCED_INSTANCE_ID', 'REBALANCE_IN_PROGRESS']);
+
+/** Joins a consumer group and keeps the membership until `close`. kafkajs-private.ts says why this is not kafkajs's consumer. */
+export function joinKafkaGroup(options: GroupMemberOptions): GroupMember {
+  const { link, topic, groupId } = options;
+  const closing = new AbortController();
+  const coordinators = new WeakMap<Cluster, Promise<GroupBroker>>();
+  let memberId = '';
+  /** `performance.now()` of the last successful heartbeat of the current session. */
+  let heardAt: number | undefined;
+  let leaveJoin: () => void = () => undefined;
+
+  /** Runs `work` with the coordinator of the group, which is looked up again after an error. */
+  function withCoordinator<T>(work: (broker: GroupBroker) => Promise<T>, patienceMs = 0): Promise<T> {
+    return link.run(async (cluster) => {
+      const found = coordinators.get(cluster) ?? findCoordinator(cluster, groupId);
+      coordinators.set(cluster, found);
+      try {
+        return await work(await found);
+      } catch (error) {
+        if (!LOST.has(brokerErrorType(error) ?? '')) coordinators.delete(cluster);
+        throw error;
+      }
+    }, patienceMs);
+  }
+
+  async function join(): Promise<Session> {
+    const metadata = AssignerProtocol.MemberMetadata.encode({ version: 0, topics: [topic], userData: Buffer.alloc(0) });
+    const partitionCount = await link.run(async (cluster) => cluster.findTopicPartitionMetadata(topic).length);
+    return withCoordinator(async (broker) => {
+      const joining = broker.joinGroup({
+        groupId,
+        memberId,
+        sessionTimeout: SESSION_TIMEOUT_MS,
+        rebalanceTimeout: REBALANCE_TIMEOUT_MS,
+        groupProtocols: [{ name: PROTOCOL, metadata }],
+      });
+      const joined = await (memberId === '' ? joining : unlessLeft(joining));
+      memberId = joined.memberId;
+      const { generationId } = joined;
+      const members = joined.members.map((member) => member.memberId).sort();
+      const groupAssignment = joined.leaderId === memberId ? assignRoundRobin(topic, partitionCount, members) : [];
+      const { memberAssignment } = await broker.syncGroup({ groupId, generationId, memberId, groupAssignment });
+      const partitions = AssignerProtocol.MemberAssignment.decode(memberAssignment)?.assignment[topic] ?? [];
+      return { generationId, memberId, partitions };
+    }, REBALANCE_TIMEOUT_MS);
+  }
+
+  /**
+   * A join lasts until the slowest member has closed its partitions. `close` does not wait for that if the member has an ID: it
+   * abandons the connection of the join and leaves the group over a new one.
+   */
+  function unlessLeft<T>(joining: Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      leaveJoin = () => reject(new Error('closing'));
+      if (closing.signal.aborted) leaveJoin();
+      joining.then(resolve, reject);
+    });
+  }
+
+  /** Sends heartbeats until the session is over, and resolves with the reason. Broker failures do not end the session. */
+  async function keepAlive(session: Session, until: AbortSignal): Promise<string> {
+    while (!until.aborted) {
+      try {
+        await withCoordinator((broker) =>
+          broker.heartbeat({ groupId, groupGenerationId: session.generationId, memberId: session.memberId }),
+        );
+        if (heardAt !== undefined) heardAt = performance.now();
+      } catch (error) {
+        const type = brokerErrorType(error) ?? '';
+        if (LOST.has(type)) return type;
+        options.onError(eventLogUnavailable(`no heartbeat in group ${groupId}`, error));
+      }
+      await pause(HEARTBEAT_PAUSE_MS, undefined, { signal: until }).catch(() => undefined);
+    }
+    return 'closing';
+  }
+
+  /** Closes the partitions while heartbeats continue: without them the broker would remove this member from the group. */
+  async function revoke(session: Session): Promise<void> {
+    heardAt = undefined;
+    const closed = new AbortController();
+    const beating = beatUntil(session, closed.signal);
+    await options.revoked();
+    closed.abort();
+    await beating;
+  }
+
+  async function beatUntil(session: Session, until: AbortSignal): Promise<void> {
+    while (!until.aborted) {
+      const reason = await keepAlive(session, until);
+      if (reason === 'UNKNOWN_MEMBER_ID' || reason === 'ILLEGAL_GENERATION') return;
+      await pause(HEARTBEAT_PAUSE_MS, undefined, { signal: until }).catch(() => undefined);
+    }
+  }
+
+  async function run(): Promise<void> {
+    while (!closing.signal.aborted) {
+      try {
+        const session = await join();
+        try {
+          await options.assigned(session);
+          heardAt = performance.now();
+          const reason = await keepAlive(session, closing.signal);
+          if (reason === 'UNKNOWN_MEMBER_ID') memberId = '';
+        } finally {
+          await revoke(session);
+        }
+      } catch (error) {
+        const type = brokerErrorType(error);
+        if (type === 'UNKNOWN_MEMBER_ID') memberId = '';
+        if (type === 'REBALANCE_IN_PROGRESS' || closing.signal.aborted) continue;
+        options.onError(eventLogUnavailable(`could not join group ${groupId}`, error));
+        await pause(RETRY_PAUSE_MS, undefined, { signal: closing.signal }).catch(() => undefined);
+      }
+    }
+    // Otherwise the other members would wait until the session times out.
+    if (memberId !== '') {
+      await withCoordinator((broker) => broker.leaveGroup({ groupId, memberId })).catch(options.onError);
+    }
+  }
+  const done = run();
+
+  return {
+    async committed(partitions) {
+      const { responses } = await withCoordinator((broker) =>
+        broker.offsetFetch({
+          groupId,
+          topics: [{ topic, partitions: partitions.map((partition) => ({ partition, offset: '0' })) }],
+        }),
+      );
+      return new Map(responses.flatMap((response) => response.partitions.map(toCommit)));
+    },
+
+    async commit(session, partition, { offset, metadata }) {
+      const giveUpAt = performance.now() + COMMIT_DEADLINE_MS;
+      const request = {
+        groupId,
+        groupGenerationId: session.generationId,
+        memberId: session.memberId,
+        topics: [{ topic, partitions: [{ partition, offset: String(offset), metadata }] }],
+      };
+      for (;;) {
+        try {
+          await withCoordinator((broker) => broker.offsetCommit(request));
+          return;
+        } catch (error) {
+          if (LOST.has(brokerErrorType(error) ?? '')) {
+            throw new DependencyError('partition_lost', `${topic}/${partition}: ${rootCause(error).message}`, {
+              cause: error,
+            });
+          }
+          if (performance.now() > giveUpAt) throw eventLogUnavailable(`no commit in ${topic}/${partition}`, error);
+          await pause(RETRY_PAUSE_MS);
+        }
+      }
+    },
+
+    joined: () => heardAt !== undefined && performance.now() - heardAt < SESSION_TIMEOUT_MS,
+
+    async close() {
+      closing.abort();
+      leaveJoin();
+      await done;
+    },
+  };
+}
+
+function toCommit({ partition, offset, metadata }: { partition: number; offset: string; metadata?: string | null }) {
+  return [partition, Number(offset) < 0 ? undefined : { offset: Number(offset), metadata: metadata ?? '' }] as const;
+}
+
+/** Assigns partition p to member p modulo the number of members, so that the counts differ by at most one. */
+function assignRoundRobin(topic: string, partitionCount: number, members: readonly string[]) {
+  return members.map((memberId, index) => {
+    const partitions = [];
+    for (let p = index; p < partitionCount; p += members.length) partitions.push(p);
+    const assignment = { version: 0, assignment: { [topic]: partitions }, userData: Buffer.alloc(0) };
+    return { memberId, memberAssignment: AssignerProtocol.MemberAssignment.encode(assignment) };
+  });
+}

@@ -1,0 +1,190 @@
+import { DependencyError } from '@weir/domain/errors';
+import type { Commit, ConsumeOptions, PartitionConsumer, PartitionHandle, StoredRecord } from '@weir/ports/event-log';
+import { pauseBeforeRetry } from '@weir/runtime/consume/consume-retry';
+import type { FetchSource } from './kafka-fetcher.ts';
+import { toStoredRecord } from './kafka-read.ts';
+
+/** The start of a partition without a commit. Retention may have removed records after it. */
+const EARLIEST = 0;
+const FETCH_BYTES_MAX = 2 * 1024 * 1024;
+const BATCH_RECORDS_DEFAULT = 4096;
+const BATCH_BYTES_DEFAULT = 4 * 1024 * 1024;
+
+export interface PartitionWorkerDeps {
+  readonly options: ConsumeOptions;
+  readonly topic: string;
+  /** The topic's full name in Kafka. */
+  readonly fetchTopic: string;
+  readonly partition: number;
+  readonly committed: Commit | undefined;
+  readonly commit: (commit: Commit) => Promise<void>;
+  /** Called when `source.wanted()` may have changed. */
+  readonly wake: () => void;
+}
+
+/** One assigned partition: reads ahead, and calls the consumer with one batch at a time, in order. */
+export interface PartitionWorker {
+  readonly source: FetchSource;
+  /** Aborts the handle's signal; resolves when the consumer has closed. */
+  stop(): Promise<void>;
+}
+
+export function startPartitionWorker(deps: PartitionWorkerDeps): PartitionWorker {
+  const { options, topic, partition, wake } = deps;
+  const recordsMax = options.batchRecordsMax ?? BATCH_RECORDS_DEFAULT;
+  const bytesMax = options.batchBytesMax ?? BATCH_BYTES_DEFAULT;
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  let ready = false;
+  /** Records that were read ahead. */
+  let buffer: StoredRecord[] = [];
+  let bufferBytes = 0;
+  let nextFetch = deps.committed?.offset ?? EARLIEST;
+  let seekOffset: number | undefined;
+  let woken = false;
+  let arrived: () => void = () => undefined;
+  let commits: Promise<void> = Promise.resolve();
+  let over = false;
+  /** Nothing was read or committed yet, so records that retention removed earlier are not a loss. */
+  let beginning = deps.committed === undefined;
+  /** The log ends before the next offset: a record that gets this offset later does not follow the last one that was read. */
+  let truncated = false;
+
+  const handle: PartitionHandle = {
+    topic,
+    partition,
+    committed: deps.committed,
+    signal,
+    commit(commit) {
+      // One at a time, so that an earlier commit cannot overwrite a later one.
+      const mine = commits.then(() => {
+        if (over) throw new DependencyError('partition_lost', `${topic}/${partition} was revoked`);
+        return deps.commit(commit);
+      });
+      commits = mine.catch(() => undefined);
+      return mine;
+    },
+    seek(offset) {
+      seekOffset = offset;
+    },
+    wake() {
+      woken = true;
+      arrived();
+    },
+  };
+
+  function damaged(message: string): void {
+    options.onError(new DependencyError('event_log_damaged', message), partition);
+  }
+
+  function applySeek(): boolean {
+    if (seekOffset === undefined) return false;
+    nextFetch = seekOffset;
+    seekOffset = undefined;
+    buffer = [];
+    bufferBytes = 0;
+    return true;
+  }
+
+  function take(): readonly StoredRecord[] {
+    let count = 0;
+    let bytes = 0;
+    while (count < buffer.length && count < recordsMax) {
+      const size = buffer[count]!.value.length;
+      if (count > 0 && bytes + size > bytesMax) break;
+      bytes += size;
+      count += 1;
+    }
+    bufferBytes -= bytes;
+    return buffer.splice(0, count);
+  }
+
+  /** Retries `work` with backoff until it succeeds or the partition is revoked. Reports each failure. */
+  async function retrying<T>(work: () => Promise<T>): Promise<T | undefined> {
+    for (let attempt = 0; !signal.aborted; attempt++) {
+      try {
+        return await work();
+      } catch (error) {
+        options.onError(error, partition);
+        if (seekOffset !== undefined) return undefined;
+        await pauseBeforeRetry(attempt, signal);
+      }
+    }
+    return undefined;
+  }
+
+  async function run(): Promise<void> {
+    let consumer: PartitionConsumer | undefined;
+    consumer = await retrying(() => options.open(handle));
+    if (consumer === undefined) return;
+    applySeek();
+    ready = true;
+    while (!signal.aborted) {
+      const records = take();
+      wake();
+      if (records.length === 0 && !woken) {
+        await new Promise<void>((resolve) => {
+          arrived = resolve;
+          if (signal.aborted || woken || buffer.length > 0) resolve();
+        });
+        continue;
+      }
+      woken = false;
+      await retrying(() => consumer.handle(records));
+      applySeek();
+    }
+    await consumer.close();
+  }
+
+  const done = run()
+    .catch((error: unknown) => options.onError(error, partition))
+    .finally(() => {
+      over = true;
+    });
+
+  const source: FetchSource = {
+    topic: deps.fetchTopic,
+    partition,
+    fetchBytesMax: FETCH_BYTES_MAX,
+    wanted: () =>
+      ready && !truncated && bufferBytes < bytesMax && buffer.length < 2 * recordsMax ? nextFetch : undefined,
+    deliver(offset, messages) {
+      if (offset !== nextFetch) return;
+      beginning = false;
+      for (const message of messages) {
+        const record = toStoredRecord(message);
+        // A broker returns whole batches, so the first records may be older than the requested offset.
+        if (record.offset < nextFetch) continue;
+        buffer.push(record);
+        bufferBytes += record.value.length;
+        nextFetch = record.offset + 1;
+      }
+      if (buffer.length > 0) arrived();
+    },
+    outOfRange(offset, first, end) {
+      if (offset !== nextFetch) return;
+      if (offset < first) {
+        nextFetch = first;
+        if (beginning) return;
+        damaged(
+          `${topic}/${partition} begins at ${first}, but offset ${offset} comes next: retention removed records that were not read yet`,
+        );
+      } else if (offset > end) {
+        truncated = true;
+        damaged(
+          `${topic}/${partition} ends at ${end}, but offset ${offset} comes next: the log has lost records. The partition is not read until it is assigned again`,
+        );
+      }
+    },
+    onError: (error) => options.onError(error, partition),
+  };
+
+  return {
+    source,
+    async stop() {
+      stopping.abort();
+      arrived();
+      await done;
+    },
+  };
+}

@@ -1,0 +1,68 @@
+import type { StoredRecord } from '@weir/ports/event-log';
+import type { KafkaMessage } from 'kafkajs';
+import { eventLogUnavailable, knownRefusal } from '../kafka-errors.ts';
+import { brokerOf, type KafkaLink, leaderOf, withRetry } from '../kafka-link.ts';
+import { readEdges } from '../kafka-offsets.ts';
+import { withPartitionErrors } from '../kafkajs-private.ts';
+
+const ATTEMPTS = 10;
+const OFFSET_OUT_OF_RANGE = 1;
+
+interface FetchResponse {
+  readonly responses: readonly {
+    readonly partitions: readonly { readonly errorCode: number; readonly messages: readonly KafkaMessage[] }[];
+  }[];
+}
+
+/** One answer of a partition's leader, from `from` on or from the first record after it that is still there. */
+export async function readRecords(
+  link: KafkaLink,
+  topic: string,
+  partition: number,
+  from: number,
+  bytesMax: number,
+): Promise<readonly StoredRecord[]> {
+  const { errorCode, messages } = await fetchOnce(link, topic, partition, from, bytesMax);
+  if (errorCode === 0) {
+    // The broker returns whole batches, from the first record of each.
+    return messages.map(toStoredRecord).filter(({ offset }) => offset >= from);
+  }
+  if (errorCode === OFFSET_OUT_OF_RANGE) {
+    const { first, end } = (await readEdges(link, topic, [partition])).get(partition) ?? { first: 0, end: 0 };
+    return from < first && first < end ? readRecords(link, topic, partition, first, bytesMax) : [];
+  }
+  const why = knownRefusal(errorCode)?.type ?? `error ${errorCode}`;
+  throw eventLogUnavailable(`${topic}/${partition} was not read`, new Error(why));
+}
+
+function fetchOnce(link: KafkaLink, topic: string, partition: number, from: number, bytesMax: number) {
+  return withRetry(link, ATTEMPTS, async (cluster) => {
+    const leader = leaderOf(cluster, topic, partition);
+    if (leader === undefined) throw new Error(`${topic}/${partition} has no leader`);
+    const broker = withPartitionErrors(await brokerOf(cluster, leader));
+    const response = (await broker.fetch({
+      isolationLevel: 0,
+      maxWaitTime: 0,
+      minBytes: 0,
+      maxBytes: bytesMax,
+      topics: [{ topic, partitions: [{ partition, fetchOffset: String(from), maxBytes: bytesMax }] }],
+    })) as FetchResponse;
+    const found = response.responses[0]?.partitions[0];
+    if (found === undefined) throw new Error(`the broker did not answer for ${topic}/${partition}`);
+    const refusal = knownRefusal(found.errorCode);
+    // The leader moved: on fresh metadata it is found again.
+    if (refusal?.again) throw new Error(refusal.type);
+    return found;
+  });
+}
+
+export function toStoredRecord(message: KafkaMessage): StoredRecord {
+  const headers: Record<string, string> = {};
+  for (const name in message.headers) headers[name] = String(message.headers[name]);
+  return {
+    offset: Number(message.offset),
+    value: message.value ?? Buffer.alloc(0),
+    headers,
+    appendedAt: Number(message.timestamp),
+  };
+}

@@ -1,0 +1,75 @@
+import { connect as connectTcp, isIP, type Socket } from 'node:net';
+import { type ConnectionOptions, connect as connectTls } from 'node:tls';
+import type { Logger } from '@weir/runtime/logger';
+import { type ISocketFactory, Kafka, logLevel, type SASLOptions } from 'kafkajs';
+
+export interface KafkaAddress {
+  /** `host:port` each. */
+  readonly brokers: readonly string[];
+  readonly clientId: string;
+  /** `true`: TLS with the system's certificates. */
+  readonly tls?: boolean | ConnectionOptions;
+  readonly sasl?: SASLOptions;
+}
+
+export interface KafkaTimeouts {
+  readonly connectionTimeoutMs: number;
+  readonly requestTimeoutMs: number;
+}
+
+/** For requests that a caller waits for: a request that hangs is rejected early enough to answer within 2 s. */
+export const FAIL_FAST: KafkaTimeouts = { connectionTimeoutMs: 500, requestTimeoutMs: 1500 };
+/** For background work, where waiting costs nothing. */
+export const PATIENT: KafkaTimeouts = { connectionTimeoutMs: 1000, requestTimeoutMs: 5000 };
+
+/**
+ * A kafkajs client that does not retry: its callers decide what may be repeated, and for how long. `onSocket` receives each
+ * socket, so that the caller can destroy it where kafkajs would wait forever.
+ */
+export function createKafka(
+  address: KafkaAddress,
+  timeouts: KafkaTimeouts,
+  logger: Logger,
+  onSocket: (socket: Socket) => void = () => undefined,
+): Kafka {
+  return new Kafka({
+    brokers: [...address.brokers],
+    clientId: address.clientId,
+    ...(address.tls === undefined ? {} : { ssl: address.tls }),
+    ...(address.sasl === undefined ? {} : { sasl: address.sasl }),
+    connectionTimeout: timeouts.connectionTimeoutMs,
+    authenticationTimeout: timeouts.requestTimeoutMs,
+    requestTimeout: timeouts.requestTimeoutMs,
+    enforceRequestTimeout: true,
+    retry: { retries: 0 },
+    socketFactory(place) {
+      const socket = openSocket(place);
+      onSocket(socket);
+      return socket;
+    },
+    logLevel: logLevel.ERROR,
+    // Every failure reaches a caller as an outcome or an error, so kafkajs's own log lines are only needed for debugging.
+    logCreator: () => (entry) => logger.debug({ kafkajs: entry.log.message, namespace: entry.namespace }, 'kafkajs'),
+  });
+}
+
+/** Calls `connect` once per broker, because kafkajs tries the next broker at each call. Rejects when no broker answers. */
+export async function connectToAny(address: KafkaAddress, connect: () => Promise<void>): Promise<void> {
+  for (let left = address.brokers.length; ; left -= 1) {
+    try {
+      return await connect();
+    } catch (error) {
+      if (left <= 1) throw error;
+    }
+  }
+}
+
+/** kafkajs's own socket factory does not switch Nagle's algorithm off. */
+const openSocket: ISocketFactory = ({ host, port, ssl, onConnect }) => {
+  const socket = ssl
+    ? connectTls({ host, port, ...(isIP(host) === 0 ? { servername: host } : {}), ...ssl }, onConnect)
+    : connectTcp({ host, port }, onConnect);
+  socket.setNoDelay(true);
+  socket.setKeepAlive(true, 60_000);
+  return socket;
+};

@@ -1,0 +1,66 @@
+import { DependencyError } from '@weir/domain/errors';
+
+/** The innermost cause: kafkajs's retry code wraps the error that says whether anything was sent. */
+export function rootCause(error: unknown): Error {
+  let found = error instanceof Error ? error : new Error(String(error));
+  while (found.cause instanceof Error) found = found.cause;
+  return found;
+}
+
+/** The broker's error name, for example `NOT_LEADER_FOR_PARTITION`; `undefined` if the error is not a broker's. */
+export function brokerErrorType(error: unknown): string | undefined {
+  const { name, type } = rootCause(error) as Error & { type?: string };
+  return name.startsWith('KafkaJS') ? type : undefined;
+}
+
+export function eventLogUnavailable(what: string, error: unknown): DependencyError {
+  if (error instanceof DependencyError) return error;
+  return new DependencyError('event_log_unavailable', `${what}: ${rootCause(error).message}`, { cause: error });
+}
+
+/** Classifies an error while the log is opened. `event_log_refused`: a retry cannot help. */
+export function openingError(error: unknown): DependencyError {
+  const { name, type, code, message } = rootCause(error) as Error & {
+    readonly type?: unknown;
+    readonly code?: unknown;
+  };
+  const refused =
+    REFUSED_TYPES.test(String(type ?? '')) ||
+    CERTIFICATE_CODES.test(String(code ?? '')) ||
+    // kafkajs uses the same error name when the connection broke during authentication.
+    (name === 'KafkaJSSASLAuthenticationError' && !/connection|timed? ?out/i.test(message));
+  if (refused)
+    return new DependencyError('event_log_refused', `Kafka refuses this process: ${message}`, { cause: error });
+  return eventLogUnavailable('Kafka', error);
+}
+
+const REFUSED_TYPES = /AUTHORIZATION_FAILED$|^SASL_AUTHENTICATION_FAILED$|^UNSUPPORTED_SASL_MECHANISM$/;
+/** Error codes of Node and OpenSSL for a certificate that is not trusted, and for a port that does not speak TLS. */
+const CERTIFICATE_CODES = /CERT|^UNABLE_TO_VERIFY|^ERR_TLS|^ERR_SSL|^EPROTO$/;
+
+/** Codes of the Kafka protocol for a produce request that stored nothing in this partition. True: a retry may succeed. */
+const REFUSALS = new Map<number, { readonly type: string; readonly again: boolean }>([
+  [2, { type: 'CORRUPT_MESSAGE', again: false }],
+  [3, { type: 'UNKNOWN_TOPIC_OR_PARTITION', again: true }],
+  [5, { type: 'LEADER_NOT_AVAILABLE', again: true }],
+  [6, { type: 'NOT_LEADER_OR_FOLLOWER', again: true }],
+  [10, { type: 'MESSAGE_TOO_LARGE', again: false }],
+  [17, { type: 'INVALID_TOPIC_EXCEPTION', again: false }],
+  [18, { type: 'RECORD_LIST_TOO_LARGE', again: false }],
+  [19, { type: 'NOT_ENOUGH_REPLICAS', again: true }],
+  [29, { type: 'TOPIC_AUTHORIZATION_FAILED', again: false }],
+  [74, { type: 'FENCED_LEADER_EPOCH', again: true }],
+  [87, { type: 'INVALID_RECORD', again: false }],
+]);
+
+/** Classifies a produce error code other than 0. `undefined`: the records may be in the log. */
+export function knownRefusal(code: number): { readonly type: string; readonly again: boolean } | undefined {
+  return REFUSALS.get(code);
+}
+
+/** True if kafkajs failed before it wrote to the socket, because it had no connection or could not open one. */
+export function nothingWasSent(error: unknown): boolean {
+  const { name, message, code } = rootCause(error) as Error & { code?: string };
+  if (name !== 'KafkaJSConnectionError') return false;
+  return message === 'Not connected' || message === 'Connection timeout' || code === 'ECONNREFUSED';
+}

@@ -1,0 +1,285 @@
+import { randomUUID } from 'node:crypto';
+import { DependencyError } from '@weir/domain/errors';
+import { partitionOf } from '@weir/domain/records/partition-of';
+import { TABLE_REGISTRY, TABLE_SALTS, TOPIC_ENRICHED } from '@weir/domain/records/topics';
+import type { AppendOutcome, AppendRecord, EventLog, PartitionPosition } from '@weir/ports/event-log';
+import type { KafkaCompressionName } from '@weir/runtime/config/engine-config';
+import type { Logger } from '@weir/runtime/logger';
+import { readRecords } from './consume/kafka-read.ts';
+import { subscribe } from './consume/kafka-subscription.ts';
+import { FAIL_FAST, type KafkaAddress, type KafkaTimeouts, PATIENT } from './kafka-client.ts';
+import { kafkaCompression, readLz4Too } from './kafka-compression.ts';
+import { eventLogUnavailable, openingError } from './kafka-errors.ts';
+import { createKafkaLink, type KafkaLink, leaderOf, withRetry } from './kafka-link.ts';
+import { claimLogId, claimPartitionCount } from './kafka-log-id.ts';
+import { readEdges, readOffsetsAtTime } from './kafka-offsets.ts';
+import { type KafkaTable, openKafkaTable } from './kafka-table.ts';
+import { createKafkaTopics, type TopicDrift, type TopicsSpec } from './kafka-topics.ts';
+import { outcomeOf } from './produce/append-run.ts';
+import { createKafkaAppender } from './produce/kafka-appender.ts';
+
+export interface KafkaEventLogConfig extends KafkaAddress {
+  /** The content of infra/kafka/topics.json. */
+  readonly topics: TopicsSpec;
+  /** Partitions of a new log; an existing log keeps its number. */
+  readonly partitions: number;
+  readonly rawRetentionHours: number;
+  readonly enrichedRetentionDays: number;
+  /** Compression of appended records; records with any compression can be read. Default: none. */
+  readonly compression?: KafkaCompressionName;
+  /** Prefix of each topic and group name, for a shared cluster. */
+  readonly topicPrefix?: string;
+  /** Deadline of appends that a caller waits for. All timeouts of such requests scale with it. Default: 1,700. */
+  readonly appendDeadlineMs?: number;
+  readonly logger: Logger;
+}
+
+export interface KafkaEventLog extends EventLog {
+  /** Compares the topics with topics.json; meant to be called each minute. Rejects with `event_log_unavailable`. */
+  drift(): Promise<readonly TopicDrift[]>;
+}
+
+interface Links {
+  readonly query: KafkaLink;
+  /** For appends that a caller waits for. */
+  readonly interactive: KafkaLink;
+  /** For appends of the enricher. */
+  readonly background: KafkaLink;
+}
+
+/**
+ * Opens the event log on Kafka and creates missing topics. Rejects with `event_log_unavailable`, with `event_log_refused` when the
+ * brokers refuse this process (authentication, TLS), or with `event_log_damaged` when topic settings break exactly-once.
+ */
+export async function openKafkaEventLog(config: KafkaEventLogConfig): Promise<KafkaEventLog> {
+  const { logger, topicPrefix = '' } = config;
+  const topics = Object.keys(config.topics.topics).map((name) => topicPrefix + name);
+  const link = (timeouts: KafkaTimeouts) => createKafkaLink({ address: config, timeouts, topics, logger });
+  const { timeouts } = interactiveLimits(config);
+  const links: Links = { query: link(timeouts), interactive: link(timeouts), background: link(PATIENT) };
+  try {
+    return await openWith(links, config);
+  } catch (error) {
+    await Promise.all(Object.values(links).map((one: KafkaLink) => one.close()));
+    throw openingError(error);
+  }
+}
+
+async function openWith(links: Links, config: KafkaEventLogConfig): Promise<KafkaEventLog> {
+  const { logger, topicPrefix = '' } = config;
+  const named = (name: string) => topicPrefix + name;
+  const link = (timeouts: KafkaTimeouts, names: readonly string[]) =>
+    createKafkaLink({ address: config, timeouts, topics: names, logger });
+  const topics = createKafkaTopics({
+    spec: config.topics,
+    topicPrefix,
+    openLink: (names) =>
+      createKafkaLink({ address: config, timeouts: PATIENT, topics: names, mayLackTopics: true, logger }),
+    partitions: config.partitions,
+    retentionMs: {
+      raw: config.rawRetentionHours * 3600_000,
+      enriched: config.enrichedRetentionDays * 24 * 3600_000,
+      // The salt of a day is created when the day begins, and needed until retention has removed its last record.
+      salts: (config.rawRetentionHours + 25) * 3600_000,
+    },
+  });
+  const found = await topics.ensure();
+  // Checked before anything is written: in a registry topic that is not compacted the log's ID would expire.
+  refuseFatalDrift(await topics.drift());
+
+  const all = Object.keys(config.topics.topics).map(named);
+  const eventTopics = all.filter((name) => ![TABLE_REGISTRY, TABLE_SALTS].map(named).includes(name));
+  const queryLink = links.query;
+  await awaitLeaders(queryLink, all, config.topics, topicPrefix, partitionsOf(found));
+  const compression = kafkaCompression(config.compression ?? 'none');
+  readLz4Too();
+  const interactive = createKafkaAppender({
+    link: links.interactive,
+    ...interactiveLimits(config),
+    compression,
+    logger,
+  });
+  const background = createKafkaAppender({ link: links.background, ...BACKGROUND, compression, logger });
+  const openTable = (name: string) =>
+    openKafkaTable({ link: link(PATIENT, [named(name)]), appender: interactive, topic: named(name), logger });
+
+  const registry = await openTable(TABLE_REGISTRY);
+  const { logId, partitionCount } = await claimIdentity(registry, found).finally(() => registry.close());
+  const drift = await topics.drift(partitionCount);
+  refuseFatalDrift(drift);
+  if (drift.length > 0) {
+    logger.warn({ drift: drift.map(toText) }, 'topic settings differ from infra/kafka/topics.json');
+  }
+  const partitions = partitionsOf(partitionCount);
+
+  async function append(topic: string, records: readonly AppendRecord[]): Promise<readonly AppendOutcome[]> {
+    const places = new Map<number, number[]>();
+    records.forEach((record, index) => {
+      const partition = record.partition ?? partitionOf(record.key ?? '', partitionCount);
+      const indexes = places.get(partition);
+      if (indexes === undefined) places.set(partition, [index]);
+      else indexes.push(index);
+    });
+    const outcomes = new Array<AppendOutcome>(records.length);
+    const appender = topic === TOPIC_ENRICHED ? background : interactive;
+    await Promise.all(
+      [...places].map(async ([partition, indexes]) => {
+        const run = indexes.map((index) => toKafkaRecord(records[index]!));
+        const result = await appender.append(named(topic), partition, run);
+        indexes.forEach((index, nth) => {
+          outcomes[index] = outcomeOf(result, partition, nth);
+        });
+      }),
+    );
+    return outcomes;
+  }
+
+  return {
+    logId,
+    partitionCount,
+    append,
+    async consume(options) {
+      const topic = named(options.topic);
+      const groupLink = link(PATIENT, [topic]);
+      const fetchLink = link(PATIENT, [topic]);
+      return subscribe({ groupLink, fetchLink, topic, groupId: groupId(options.group, topic), logger }, options);
+    },
+    positions: (topic, group, asked = partitions) =>
+      readPositions(queryLink, named(topic), groupId(group, named(topic)), asked).catch((error: unknown) => {
+        throw eventLogUnavailable('positions', error);
+      }),
+    async offsetsAtTime(topic, timeMs) {
+      try {
+        const found = await readOffsetsAtTime(queryLink, named(topic), partitions, timeMs);
+        const edges = await readEdges(queryLink, named(topic), partitions);
+        return partitions.map((partition) => found.get(partition) ?? edges.get(partition)?.end ?? 0);
+      } catch (error) {
+        throw eventLogUnavailable('offsets at a time', error);
+      }
+    },
+    read: (topic, partition, from, bytesMax) =>
+      readRecords(links.background, named(topic), partition, from, bytesMax).catch((error: unknown) => {
+        throw eventLogUnavailable('read', error);
+      }),
+    openTable,
+    ping: () => ping(queryLink, eventTopics),
+    drift: () => topics.drift(partitionCount),
+    async close() {
+      await Promise.all([interactive, background].map((appender) => appender.drain()));
+      await Promise.all(Object.values(links).map((one: KafkaLink) => one.close()));
+    },
+  };
+}
+
+/** For appends that a caller waits for: the gateway must be able to answer 503 within 2 s. */
+export const APPEND_DEADLINE_MS = 1700;
+const REPLICATION_TIMEOUT_MS = 1000;
+/**
+ * For appends of the enricher, where no caller waits. The deadline is longer, because an append that is abandoned while a busy
+ * broker still works on it is repeated, and each repeat adds to the load.
+ */
+const BACKGROUND = { deadlineMs: 8000, replicationTimeoutMs: 4500 };
+
+function interactiveLimits({ appendDeadlineMs = APPEND_DEADLINE_MS }: KafkaEventLogConfig) {
+  const scaled = (ms: number) => Math.round((ms * appendDeadlineMs) / APPEND_DEADLINE_MS);
+  return {
+    deadlineMs: appendDeadlineMs,
+    replicationTimeoutMs: scaled(REPLICATION_TIMEOUT_MS),
+    timeouts: {
+      connectionTimeoutMs: scaled(FAIL_FAST.connectionTimeoutMs),
+      requestTimeoutMs: scaled(FAIL_FAST.requestTimeoutMs),
+    },
+  };
+}
+
+/** One group per topic, so that one group name can be used with two topics. */
+const groupId = (group: string, topic: string) => `${group}.${topic}`;
+
+function toKafkaRecord({ value, headers }: AppendRecord) {
+  return {
+    key: null,
+    value: Buffer.from(value.buffer, value.byteOffset, value.byteLength),
+    headers: { ...headers },
+  };
+}
+
+const partitionsOf = (count: number) => Array.from({ length: count }, (_, partition) => partition);
+
+async function claimIdentity(registry: KafkaTable, found: number) {
+  const logId = await claimLogId(registry, randomUUID);
+  return { logId, partitionCount: await claimPartitionCount(registry, found, randomUUID) };
+}
+
+function refuseFatalDrift(found: readonly TopicDrift[]): void {
+  if (found.some(({ fatal }) => fatal)) throw new DependencyError('event_log_damaged', found.map(toText).join('; '));
+}
+
+const toText = ({ topic, setting, wanted, found }: TopicDrift) => `${topic}: ${setting} is ${found}, not ${wanted}`;
+
+/** Attempts, 100 ms apart: a broker serves new partitions only after it has created their files. */
+const OPEN_ATTEMPTS = 200;
+
+async function awaitLeaders(
+  link: KafkaLink,
+  names: readonly string[],
+  { topics }: TopicsSpec,
+  prefix: string,
+  partitions: readonly number[],
+): Promise<void> {
+  for (const name of names) {
+    const count = topics[name.slice(prefix.length)]?.partitions;
+    const asked = typeof count === 'number' ? partitions.slice(0, count) : partitions;
+    await withRetry(link, OPEN_ATTEMPTS, async (cluster) => {
+      // Partitions without a leader are reported by `drift`, and do not prevent work on the others.
+      const led = asked.filter((partition) => leaderOf(cluster, name, partition) !== undefined);
+      const topic = { topic: name, partitions: led.map((partition) => ({ partition })), fromBeginning: true };
+      await cluster.fetchTopicsOffset([topic]);
+    }).catch((error: unknown) => {
+      throw eventLogUnavailable(name, error);
+    });
+  }
+}
+
+/**
+ * Resolves when one partition of each topic has a leader that answers. Other partitions without a leader are reported by `drift`:
+ * if they made this reject, one lost leader would take every process out of service.
+ */
+async function ping(link: KafkaLink, topics: readonly string[]): Promise<void> {
+  try {
+    await link.run(async (cluster) => {
+      await cluster.refreshMetadata();
+      const places = topics.map((topic) => {
+        const led = cluster.findTopicPartitionMetadata(topic).find(({ leader }) => leader >= 0);
+        if (led === undefined) throw new Error(`no partition of ${topic} has a leader`);
+        return { topic, partitions: [{ partition: led.partitionId }], fromBeginning: false };
+      });
+      await cluster.fetchTopicsOffset(places);
+    });
+  } catch (error) {
+    throw eventLogUnavailable('ping', error);
+  }
+}
+
+async function readPositions(
+  link: KafkaLink,
+  topic: string,
+  group: string,
+  partitions: readonly number[],
+): Promise<readonly PartitionPosition[]> {
+  const edges = await readEdges(link, topic, partitions);
+  const committed = await withRetry(link, 10, async (cluster) => {
+    const coordinator = await cluster.findGroupCoordinator({ groupId: group });
+    const { responses } = await coordinator.offsetFetch({
+      groupId: group,
+      topics: [{ topic, partitions: partitions.map((partition) => ({ partition, offset: '0' })) }],
+    });
+    return new Map(
+      responses.flatMap((one) => one.partitions.map(({ partition, offset }) => [partition, Number(offset)])),
+    );
+  });
+  return partitions.map((partition) => {
+    const { first, end } = edges.get(partition) ?? { first: 0, end: 0 };
+    const offset = committed.get(partition) ?? -1;
+    return { partition, first, end, committed: offset < 0 ? undefined : offset };
+  });
+}

@@ -1,0 +1,159 @@
+import type { Socket } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Logger } from '@weir/runtime/logger';
+import type { Broker, Cluster } from 'kafkajs';
+import { connectToAny, createKafka, type KafkaAddress, type KafkaTimeouts } from './kafka-client.ts';
+import { brokerErrorType, rootCause } from './kafka-errors.ts';
+import { createCluster } from './kafkajs-private.ts';
+
+/**
+ * One set of connections to the brokers. It is opened when it is first needed, and replaced as a whole after the first transport
+ * failure: kafkajs's connections do not survive a paused broker (a late `end()` of the old socket closes the new one).
+ */
+export interface KafkaLink {
+  /**
+   * Connects if necessary and runs `work`. `patienceMs` extends the usual time limit. Rejects with kafkajs's error, or when the
+   * time is over. After a transport error the next call opens new connections.
+   */
+  run<T>(work: (cluster: Cluster) => Promise<T>, patienceMs?: number): Promise<T>;
+  close(): Promise<void>;
+}
+
+export interface KafkaLinkOptions {
+  readonly address: KafkaAddress;
+  readonly timeouts: KafkaTimeouts;
+  /** Metadata are requested for these topics only; empty: for the whole cluster. */
+  readonly topics: readonly string[];
+  /** A topic that does not exist is left out of the metadata. Default: it makes the metadata request, and so all work, fail. */
+  readonly mayLackTopics?: boolean;
+  readonly logger: Logger;
+}
+
+/** How long abandoned connections may still answer: only one of the brokers may have failed. */
+const LAST_ANSWERS_MS = 300;
+
+interface Connections {
+  readonly cluster: Promise<Cluster>;
+  readonly sockets: ReadonlySet<Socket>;
+  /** Ends each piece of work that is running: kafkajs never settles requests on a connection that the broker closes meanwhile. */
+  readonly running: Set<() => void>;
+}
+
+export function createKafkaLink(options: KafkaLinkOptions): KafkaLink {
+  const { address, timeouts, topics, logger } = options;
+  const connectWithinMs = 2 * timeouts.connectionTimeoutMs + timeouts.requestTimeoutMs;
+  const workWithinMs = 2 * timeouts.requestTimeoutMs;
+  let current: Connections | undefined;
+  let closed = false;
+
+  function open(): Connections {
+    const sockets = new Set<Socket>();
+    const keep = (socket: Socket): void => {
+      sockets.add(socket);
+      socket.once('close', () => sockets.delete(socket));
+    };
+    const kafka = createKafka(address, timeouts, logger, keep);
+    const cluster = createCluster(kafka, { mayLackTopics: options.mayLackTopics ?? false });
+    const connect = async (): Promise<Cluster> => {
+      await connectToAny(address, () => cluster.connect());
+      await (topics.length > 0 ? cluster.addMultipleTargetTopics([...topics]) : cluster.refreshMetadata());
+      return cluster;
+    };
+    const connections = { cluster: connect(), sockets, running: new Set<() => void>() };
+    // After any error, also one that a broker sent: all later work on these connections would fail with it.
+    connections.cluster.catch(() => {
+      if (current === connections) void drop(connections);
+    });
+    return connections;
+  }
+
+  /** Resolves when all sockets are closed and all work has ended. */
+  async function leave({ cluster, sockets, running }: Connections): Promise<void> {
+    const left = cluster
+      .then((connected) => connected.disconnect())
+      .catch((error: unknown) => logger.debug({ err: rootCause(error) }, 'closing a connection to Kafka failed'));
+    const answered = new AbortController();
+    await Promise.race([left, pause(LAST_ANSWERS_MS, undefined, { signal: answered.signal }).catch(() => undefined)]);
+    answered.abort();
+    for (const socket of sockets) socket.destroy(new Error('the connection was abandoned'));
+    for (const end of running) end();
+  }
+
+  function drop(connections: Connections): Promise<void> {
+    if (current === connections) current = undefined;
+    return leave(connections);
+  }
+
+  return {
+    async run(work, patienceMs = 0) {
+      if (closed) throw new Error('the connection to Kafka was closed');
+      current ??= open();
+      const mine = current;
+      try {
+        return await withDeadline(mine, work, connectWithinMs + workWithinMs + patienceMs);
+      } catch (error) {
+        if (current === mine && brokerErrorType(error) === undefined) void drop(mine);
+        throw error;
+      }
+    },
+    async close() {
+      closed = true;
+      if (current !== undefined) await drop(current);
+    },
+  };
+}
+
+/** Settles like `work`, but rejects after `withinMs` or when the connections are abandoned. */
+function withDeadline<T>(
+  connections: Connections,
+  work: (cluster: Cluster) => Promise<T>,
+  withinMs: number,
+): Promise<T> {
+  const { cluster, running } = connections;
+  return new Promise<T>((resolve, reject) => {
+    const over = (): void => {
+      clearTimeout(timer);
+      running.delete(end);
+    };
+    const end = (): void => {
+      over();
+      reject(new Error('the connection to Kafka was abandoned'));
+    };
+    const timer = setTimeout(end, withinMs);
+    running.add(end);
+    // Work that was already rejected must not begin: the caller may have repeated it by now.
+    const begin = (connected: Cluster) => (running.has(end) ? work(connected) : Promise.reject(new Error('abandoned')));
+    cluster.then(begin).then(resolve, reject).finally(over);
+  });
+}
+
+const RETRY_PAUSE_MS = 100;
+
+/** Retries a read with fresh metadata, because a leader may have moved or may just have been elected. */
+export async function withRetry<T>(
+  link: KafkaLink,
+  attempts: number,
+  work: (cluster: Cluster) => Promise<T>,
+): Promise<T> {
+  for (let left = attempts - 1; ; left--) {
+    try {
+      return await link.run(async (cluster) => {
+        if (left < attempts - 1) await cluster.refreshMetadata();
+        return work(cluster);
+      });
+    } catch (error) {
+      if (left <= 0) throw error;
+      await pause(RETRY_PAUSE_MS);
+    }
+  }
+}
+
+/** The leader of a partition according to the last metadata; `undefined` if it has none. */
+export function leaderOf(cluster: Cluster, topic: string, partition: number): number | undefined {
+  const found = cluster.findTopicPartitionMetadata(topic).find(({ partitionId }) => partitionId === partition);
+  return found === undefined || found.leader < 0 ? undefined : found.leader;
+}
+
+export function brokerOf(cluster: Cluster, nodeId: number): Promise<Broker> {
+  return cluster.findBroker({ nodeId: String(nodeId) });
+}

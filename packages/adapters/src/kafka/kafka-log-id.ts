@@ -1,0 +1,50 @@
+import { DependencyError, isDependencyError } from '@weir/domain/errors';
+import { type KafkaTable, RESERVED_KEY_PREFIX } from './kafka-table.ts';
+
+/** A failed append takes up to 1.7 s. */
+const ATTEMPTS = 10;
+
+/** Returns the log's ID, and creates it for a new log. */
+export function claimLogId(registry: KafkaTable, newId: () => string): Promise<string> {
+  return claim(registry, 'log_id', newId, (id) => id);
+}
+
+/** Returns the number of partitions with which the log was created. For a log from before this was stored: `found`. */
+export function claimPartitionCount(registry: KafkaTable, found: number, newId: () => string): Promise<number> {
+  return claim(registry, 'partition_count', newId, () => found);
+}
+
+/**
+ * Reads a value that is fixed for the life of the log: the first candidate in the registry topic. Each candidate has its own key
+ * and is written once, so compaction keeps all candidates and their order, and all processes that start on a new log agree.
+ */
+async function claim<T>(
+  registry: KafkaTable,
+  name: string,
+  newId: () => string,
+  makeValue: (id: string) => T,
+): Promise<T> {
+  const prefix = `${RESERVED_KEY_PREFIX}${name}:`;
+  for (let left = ATTEMPTS; firstCandidate(registry, prefix) === undefined; left--) {
+    const id = newId();
+    try {
+      await registry.put(`${prefix}${id}`, JSON.stringify(makeValue(id)));
+    } catch (error) {
+      // The topics may be new, or another process may have been first. The retry uses a new candidate: the failed append may
+      // still arrive, and compaction would keep only the later of two records with the same key.
+      if (left <= 1 || !isDependencyError(error, 'event_log_unavailable')) throw error;
+    }
+  }
+  const found = firstCandidate(registry, prefix);
+  if (found === undefined)
+    throw new DependencyError('event_log_damaged', `the registry has no ${name} after it was written`);
+  return JSON.parse(found) as T;
+}
+
+function firstCandidate(registry: KafkaTable, prefix: string): string | undefined {
+  let first: { readonly value: string; readonly offset: number } | undefined;
+  for (const [key, entry] of registry.reserved()) {
+    if (key.startsWith(prefix) && (first === undefined || entry.offset < first.offset)) first = entry;
+  }
+  return first?.value;
+}

@@ -1,0 +1,56 @@
+import { type KafkaLink, withRetry } from './kafka-link.ts';
+
+/** Attempts, 100 ms apart. */
+const ATTEMPTS = 10;
+
+export interface Edges {
+  /** The lowest offset that retention has not removed. */
+  readonly first: number;
+  /** One past the highest offset. */
+  readonly end: number;
+}
+
+/** Reads the first and the end offset of partitions. Rejects with kafkajs's error. */
+export async function readEdges(
+  link: KafkaLink,
+  topic: string,
+  partitions: readonly number[],
+  attempts = ATTEMPTS,
+): Promise<ReadonlyMap<number, Edges>> {
+  const asked = partitions.map((partition) => ({ partition }));
+  const [first, end] = await withRetry(link, attempts, (cluster) =>
+    Promise.all([
+      cluster.fetchTopicsOffset([{ topic, partitions: asked, fromBeginning: true }]),
+      cluster.fetchTopicsOffset([{ topic, partitions: asked, fromBeginning: false }]),
+    ]),
+  );
+  const ends = byPartition(end);
+  return new Map(
+    [...byPartition(first)].map(([partition, offset]) => [
+      partition,
+      { first: offset, end: ends.get(partition) ?? offset },
+    ]),
+  );
+}
+
+/** Per partition, the lowest offset that was appended at or after `timeMs`; `undefined` if there is none. */
+export async function readOffsetsAtTime(
+  link: KafkaLink,
+  topic: string,
+  partitions: readonly number[],
+  timeMs: number,
+): Promise<ReadonlyMap<number, number | undefined>> {
+  const asked = partitions.map((partition) => ({ partition }));
+  const found = await withRetry(link, ATTEMPTS, (cluster) =>
+    cluster.fetchTopicsOffset([{ topic, partitions: asked, fromTimestamp: timeMs }]),
+  );
+  return new Map([...byPartition(found)].map(([partition, offset]) => [partition, offset < 0 ? undefined : offset]));
+}
+
+function byPartition(
+  topics: readonly { readonly partitions: readonly { readonly partition: number; readonly offset: string }[] }[],
+): ReadonlyMap<number, number> {
+  return new Map(
+    topics.flatMap(({ partitions }) => partitions.map(({ partition, offset }) => [partition, Number(offset)])),
+  );
+}

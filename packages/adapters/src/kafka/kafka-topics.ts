@@ -1,0 +1,186 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { DependencyError } from '@weir/domain/errors';
+import type { PartitionMetadata } from 'kafkajs';
+import { brokerErrorType, eventLogUnavailable } from './kafka-errors.ts';
+import type { KafkaLink } from './kafka-link.ts';
+import { ConfigResourceTypes, findController } from './kafkajs-private.ts';
+
+/** The content of infra/kafka/topics.json. */
+export interface TopicsSpec {
+  readonly replicationFactor: number;
+  readonly minInsyncReplicas: number;
+  readonly topics: Readonly<Record<string, TopicSpec>>;
+}
+
+export interface TopicSpec {
+  /** `log`: the number of partitions of the log, which is fixed when the log is created. */
+  readonly partitions: 'log' | number;
+  readonly retention?: string;
+  readonly config: Readonly<Record<string, string>>;
+}
+
+export interface TopicsOptions {
+  readonly spec: TopicsSpec;
+  readonly topicPrefix: string;
+  /** Opens connections for topics that may not exist. Called for each check; the connections are closed after it. */
+  readonly openLink: (topics: readonly string[]) => KafkaLink;
+  /** Partitions of a new log. */
+  readonly partitions: number;
+  readonly retentionMs: Readonly<Record<string, number>>;
+}
+
+/** A topic setting that differs from topics.json. `fatal`: exactly-once does not hold with it. */
+export interface TopicDrift {
+  readonly topic: string;
+  readonly setting: string;
+  readonly wanted: string;
+  readonly found: string;
+  readonly fatal: boolean;
+}
+
+/** A difference in one of these breaks exactly-once. The other settings affect only durability margins or cost. */
+const FATAL = new Set([
+  'partitions',
+  'cleanup.policy',
+  'message.timestamp.type',
+  'max.message.bytes',
+  'unclean.leader.election.enable',
+]);
+
+export interface KafkaTopics {
+  /** Creates missing topics. Resolves with the log's number of partitions. Rejects with `event_log_unavailable`. */
+  ensure(): Promise<number>;
+  /**
+   * Compares the topics with topics.json, and with `partitionCount`, the number of partitions when the log was created, if it is
+   * known. Rejects with `event_log_unavailable`.
+   */
+  drift(partitionCount?: number): Promise<readonly TopicDrift[]>;
+}
+
+/** How often, and with which pause, the metadata are read until new topics show in them. */
+const CREATED_ATTEMPTS = 100;
+const CREATED_PAUSE_MS = 100;
+
+export function createKafkaTopics(options: TopicsOptions): KafkaTopics {
+  const { spec, topicPrefix } = options;
+  const names = Object.keys(spec.topics).map((name) => topicPrefix + name);
+
+  async function withLink<T>(work: (link: KafkaLink) => Promise<T>): Promise<T> {
+    const link = options.openLink(names);
+    try {
+      return await work(link);
+    } catch (error) {
+      throw eventLogUnavailable('Kafka topics', error);
+    } finally {
+      await link.close();
+    }
+  }
+
+  /** The partitions of the topics that exist. */
+  function readPartitions(link: KafkaLink): Promise<Partitions> {
+    return link.run(async (cluster) => {
+      await cluster.refreshMetadata();
+      const found = names.map((name) => [name, cluster.findTopicPartitionMetadata(name)] as const);
+      return new Map(found.filter(([, partitions]) => partitions.length > 0));
+    });
+  }
+
+  function logPartitions(found: Partitions): number {
+    for (const [name, { partitions }] of Object.entries(spec.topics)) {
+      const count = found.get(topicPrefix + name)?.length;
+      if (partitions === 'log' && count !== undefined) return count;
+    }
+    return options.partitions;
+  }
+
+  async function ensure(): Promise<number> {
+    return withLink(async (link) => {
+      const there = await readPartitions(link);
+      const missing = Object.entries(spec.topics).filter(([name]) => !there.has(topicPrefix + name));
+      const log = logPartitions(there);
+      if (missing.length === 0) return log;
+      try {
+        await link.run(async (cluster) => {
+          // A cluster with fewer brokers than the replication factor gets fewer replicas, and `drift` reports it.
+          const replicas = Math.min(spec.replicationFactor, cluster.getNodeIds().length);
+          const created = missing.map(([name, topic]) => ({
+            topic: topicPrefix + name,
+            numPartitions: topic.partitions === 'log' ? log : topic.partitions,
+            replicationFactor: replicas,
+            configEntries: Object.entries(wantedConfig(topic, replicas)).map(([key, value]) => ({ name: key, value })),
+          }));
+          await (await findController(cluster)).createTopics({ topics: created });
+        });
+      } catch (error) {
+        // Another process may have created the topics at the same time. `untilCreated` checks the result.
+        const refusal = errorsOf(error).find((one) => brokerErrorType(one) !== 'TOPIC_ALREADY_EXISTS');
+        if (refusal !== undefined) throw refusal;
+      }
+      return logPartitions(await untilCreated(link));
+    });
+  }
+
+  async function untilCreated(link: KafkaLink): Promise<Partitions> {
+    for (let left = CREATED_ATTEMPTS; left > 0; left--) {
+      const found = await readPartitions(link);
+      const led = names.filter((name) => found.get(name)?.every(({ leader }) => leader >= 0));
+      if (led.length === names.length) return found;
+      await pause(CREATED_PAUSE_MS);
+    }
+    throw new DependencyError(
+      'event_log_unavailable',
+      'the topics were created, but the brokers do not report them, or they have no leaders',
+    );
+  }
+
+  function wantedConfig(topic: TopicSpec, replicas: number): Record<string, string> {
+    const retention = topic.retention === undefined ? undefined : options.retentionMs[topic.retention];
+    return {
+      ...topic.config,
+      'min.insync.replicas': String(Math.min(spec.minInsyncReplicas, replicas)),
+      ...(retention === undefined ? {} : { 'retention.ms': String(retention), 'retention.bytes': '-1' }),
+    };
+  }
+
+  async function drift(partitionCount?: number): Promise<readonly TopicDrift[]> {
+    return withLink(async (link) => {
+      const partitions = await readPartitions(link);
+      const absent = names.filter((name) => !partitions.has(name));
+      if (absent.length > 0) throw new DependencyError('event_log_damaged', `no topic ${absent.join(', ')}`);
+      const { resources } = await link.run(async (cluster) =>
+        (await findController(cluster)).describeConfigs({
+          resources: names.map((name) => ({ type: ConfigResourceTypes.TOPIC, name })),
+        }),
+      );
+      const found: TopicDrift[] = [];
+      for (const [short, topic] of Object.entries(spec.topics)) {
+        const name = topicPrefix + short;
+        const actual = new Map(
+          resources
+            .find(({ resourceName }) => resourceName === name)
+            ?.configEntries.map((entry) => [entry.configName, entry.configValue]),
+        );
+        const compare = (setting: string, wanted: string, is: string) => {
+          if (wanted !== is) found.push({ topic: name, setting, wanted, found: is, fatal: FATAL.has(setting) });
+        };
+        const own = partitions.get(name) ?? [];
+        const wanted = topic.partitions === 'log' ? partitionCount : topic.partitions;
+        if (wanted !== undefined) compare('partitions', String(wanted), String(own.length));
+        const leaderless = own.filter(({ leader }) => leader < 0).map(({ partitionId }) => partitionId);
+        compare('partitions without a leader', 'none', leaderless.join(' ') || 'none');
+        for (const [setting, wanted] of Object.entries(wantedConfig(topic, spec.replicationFactor))) {
+          compare(setting, wanted, actual.get(setting) ?? '');
+        }
+      }
+      return found;
+    });
+  }
+
+  return { ensure, drift };
+}
+
+type Partitions = ReadonlyMap<string, readonly PartitionMetadata[]>;
+
+function errorsOf(error: unknown): readonly unknown[] {
+  return (error as { readonly errors?: readonly unknown[] }).errors ?? [error];
+}

@@ -1,0 +1,140 @@
+import kafkajs, { type Broker, type Cluster, type DescribeConfigResponse, type Kafka } from 'kafkajs';
+
+/**
+ * Everything of kafkajs 2.2.4 that is not part of its published types. No other file uses a private member, and
+ * kafkajs-private.test.ts fails when a new version of kafkajs changes one of them.
+ *
+ *     member                                        why it is used
+ *     --------------------------------------------  ----------------------------------------------------------------
+ *     Cluster, given to partition assigners         the only way to send requests to brokers of one's choice
+ *     cluster.brokerPool.createBroker               kafkajs rejects all metadata when one partition has no leader
+ *     broker.connectionPool.send                    kafkajs throws away a response in which one partition failed, and its
+ *                                                   encoder copies each record six times
+ *     broker.joinGroup, syncGroup, heartbeat,       the public consumer cannot commit under a given generation, and does
+ *     leaveGroup                                    not report a lost partition before it has joined again
+ *     broker.createTopics, describeConfigs          the public admin client reads the metadata of every topic of the
+ *                                                   cluster, and fails when one of them has no leader
+ *     AssignerProtocol, ConfigResourceTypes         published, listed here because the requests above need them
+ */
+export const { AssignerProtocol, ConfigResourceTypes } = kafkajs;
+
+/** What a broker can do as coordinator of a consumer group. */
+export interface GroupBroker extends Broker {
+  joinGroup(request: object): Promise<{
+    readonly generationId: number;
+    readonly leaderId: string;
+    readonly memberId: string;
+    readonly members: readonly { readonly memberId: string }[];
+  }>;
+  syncGroup(request: object): Promise<{ readonly memberAssignment: Buffer }>;
+  heartbeat(request: object): Promise<unknown>;
+  leaveGroup(request: object): Promise<unknown>;
+}
+
+/** What a broker can do as controller of the cluster. */
+export interface AdminBroker extends Broker {
+  createTopics(request: { readonly topics: readonly object[] }): Promise<unknown>;
+  describeConfigs(request: { readonly resources: readonly object[] }): Promise<DescribeConfigResponse>;
+}
+
+export async function findCoordinator(cluster: Cluster, groupId: string): Promise<GroupBroker> {
+  return (await cluster.findGroupCoordinator({ groupId })) as GroupBroker;
+}
+
+export async function findController(cluster: Cluster): Promise<AdminBroker> {
+  return (await cluster.findControllerBroker()) as AdminBroker;
+}
+
+export interface ClusterOptions {
+  /** A topic that does not exist is left out of the metadata. Otherwise it makes the metadata request fail. */
+  readonly mayLackTopics: boolean;
+}
+
+/**
+ * A cluster object that is not connected yet. kafkajs passes it to partition assigners, so this creates a consumer that never
+ * runs. Its metadata contain partitions without a leader, with a leader below 0.
+ */
+export function createCluster(kafka: Kafka, { mayLackTopics }: ClusterOptions): Cluster {
+  let found: Cluster | undefined;
+  kafka.consumer({
+    groupId: 'never-joined',
+    allowAutoTopicCreation: false,
+    metadataMaxAge: 60_000,
+    partitionAssigners: [
+      ({ cluster }) => {
+        found = cluster;
+        return {
+          name: 'none',
+          version: 0,
+          assign: async () => [],
+          protocol: () => ({ name: 'none', metadata: Buffer.alloc(0) }),
+        };
+      },
+    ],
+  });
+  if (found === undefined) throw new TypeError('kafkajs no longer passes its cluster to partition assigners');
+  acceptPartitionErrors(found, mayLackTopics);
+  return found;
+}
+
+interface Metadata {
+  readonly topicMetadata: readonly {
+    readonly topicErrorCode: number;
+    readonly partitionMetadata: readonly { readonly partitionErrorCode: number }[];
+  }[];
+}
+
+const UNKNOWN_TOPIC_OR_PARTITION = 3;
+
+/** Clears the error codes of single partitions before kafkajs sees them, because it would reject the whole response. */
+function acceptPartitionErrors(cluster: Cluster, mayLackTopics: boolean): void {
+  const { brokerPool } = cluster as unknown as { readonly brokerPool: { createBroker(options: object): Broker } };
+  const { createBroker } = brokerPool;
+  const withoutErrors = (data: Metadata): Metadata => ({
+    ...data,
+    topicMetadata: data.topicMetadata
+      .filter(({ topicErrorCode }) => !mayLackTopics || topicErrorCode !== UNKNOWN_TOPIC_OR_PARTITION)
+      .map((topic) => ({
+        ...topic,
+        partitionMetadata: topic.partitionMetadata.map((partition) => ({ ...partition, partitionErrorCode: 0 })),
+      })),
+  });
+  brokerPool.createBroker = (options) => {
+    const broker = createBroker(options);
+    const { metadata } = broker;
+    const lenient = withResponseReader(broker, (data, parse) => parse(withoutErrors(data as Metadata)));
+    broker.metadata = (topics) => metadata.call(lenient, topics);
+    return broker;
+  };
+}
+
+type Parse = (data: unknown) => Promise<unknown>;
+interface ConnectionPool {
+  send(request: { readonly request: object; readonly response: { readonly parse: Parse } }): Promise<unknown>;
+}
+
+/**
+ * The same broker, but a response in which single partitions failed is returned instead of thrown, so that the results of the
+ * other partitions are not lost. `payload` replaces the request body that kafkajs would encode.
+ */
+export function withPartitionErrors(broker: Broker, payload?: Buffer): Broker {
+  return withResponseReader(broker, async (data) => data, payload);
+}
+
+/** The same broker, but `read` receives each decoded response and the function with which kafkajs would check it. */
+function withResponseReader(
+  broker: Broker,
+  read: (data: unknown, parse: Parse) => Promise<unknown>,
+  payload?: Buffer,
+): Broker {
+  const pool = (broker as unknown as { readonly connectionPool: ConnectionPool }).connectionPool;
+  const body = payload === undefined ? {} : { encode: async () => ({ buf: payload, buffer: payload }) };
+  const reading = Object.create(pool) as ConnectionPool;
+  reading.send = ({ request, response, ...rest }) =>
+    pool.send({
+      ...rest,
+      request: { ...request, ...body },
+      response: { ...response, parse: (data) => read(data, response.parse) },
+    });
+  return Object.create(broker, { connectionPool: { value: reading } }) as Broker;
+}

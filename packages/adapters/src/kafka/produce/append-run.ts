@@ -1,0 +1,61 @@
+import type { AppendOutcome } from '@weir/ports/event-log';
+
+export interface KafkaRecord {
+  readonly key: Buffer | null;
+  readonly value: Buffer | null;
+  readonly headers: Record<string, string>;
+}
+
+/** The records of one append call for one partition. They are stored next to each other and share one outcome. */
+export interface AppendRun {
+  readonly topic: string;
+  readonly partition: number;
+  readonly records: readonly KafkaRecord[];
+  readonly bytes: number;
+  /** In `performance.now()` time, because the system clock may be set back. */
+  readonly deadlineAt: number;
+  settled: boolean;
+  readonly settle: (outcome: RunOutcome) => void;
+}
+
+/** `base`: the offset of the run's first record. */
+export type RunOutcome =
+  | { readonly status: 'stored'; readonly base: number }
+  | { readonly status: 'refused' | 'unknown'; readonly reason: string };
+
+export function createAppendRun(
+  topic: string,
+  partition: number,
+  records: readonly KafkaRecord[],
+  deadlineAt: number,
+): { readonly run: AppendRun; readonly outcome: Promise<RunOutcome> } {
+  let resolve: (outcome: RunOutcome) => void = () => undefined;
+  const outcome = new Promise<RunOutcome>((done) => {
+    resolve = done;
+  });
+  const run: AppendRun = {
+    topic,
+    partition,
+    records,
+    bytes: records.reduce((sum, record) => sum + sizeOf(record), 0),
+    deadlineAt,
+    settled: false,
+    settle(result) {
+      if (run.settled) return;
+      run.settled = true;
+      resolve(result);
+    },
+  };
+  return { run, outcome };
+}
+
+/** An upper bound of a record's size in a batch. */
+function sizeOf({ key, value, headers }: KafkaRecord): number {
+  let bytes = 40 + (key?.length ?? 0) + (value?.length ?? 0);
+  for (const name in headers) bytes += 10 + name.length + (headers[name]?.length ?? 0);
+  return bytes;
+}
+
+export function outcomeOf(result: RunOutcome, partition: number, index: number): AppendOutcome {
+  return result.status === 'stored' ? { status: 'stored', partition, offset: result.base + index } : result;
+}

@@ -1,0 +1,198 @@
+import type { Logger } from '@weir/runtime/logger';
+import type { Cluster } from 'kafkajs';
+import type { KafkaCompression } from '../kafka-compression.ts';
+import { nothingWasSent, rootCause } from '../kafka-errors.ts';
+import { brokerOf, type KafkaLink, leaderOf } from '../kafka-link.ts';
+import { type AppendRun, createAppendRun, type KafkaRecord, type RunOutcome } from './append-run.ts';
+import { produce } from './kafka-produce.ts';
+
+/** Limit of the records that wait to be sent. */
+const BUFFER_BYTES_MAX = 64 * 1024 * 1024;
+/** Limit of one batch of one partition; topics.json sets `max.message.bytes` to 16 MiB. */
+const BATCH_BYTES_MAX = 15 * 1024 * 1024;
+const REQUEST_BYTES_MAX = 32 * 1024 * 1024;
+const RETRY_PAUSE_MS = 50;
+/** The least time between two metadata requests while a partition has no leader, because all appends wait for them. */
+const METADATA_PAUSE_MS = 100;
+
+/** Appends runs of records. The outcomes are those of the port, and are known at most `deadlineMs` after the call. */
+export interface KafkaAppender {
+  append(topic: string, partition: number, records: readonly KafkaRecord[]): Promise<RunOutcome>;
+  /** Resolves when no record waits and no request is in flight. */
+  drain(): Promise<void>;
+}
+
+export interface KafkaAppenderDeps {
+  readonly link: KafkaLink;
+  readonly deadlineMs: number;
+  /** How long a leader waits for its followers. Must be shorter than the link's request timeout, or the answer comes too late. */
+  readonly replicationTimeoutMs: number;
+  readonly compression: KafkaCompression;
+  readonly logger: Logger;
+}
+
+/**
+ * Sends one request at a time to each leader. Records that arrive meanwhile go into the next request. So batches grow with the
+ * load and the order holds. When a broker hangs, the outcome of one request is unknown; the other records are certainly not in
+ * the log.
+ */
+export function createKafkaAppender({
+  link,
+  deadlineMs,
+  replicationTimeoutMs,
+  compression,
+  logger,
+}: KafkaAppenderDeps): KafkaAppender {
+  /** In the order of arrival. */
+  let waiting: AppendRun[] = [];
+  let waitingBytes = 0;
+  const underWay = new Map<number, readonly AppendRun[]>();
+  let leadersAreStale = false;
+  let leadersAskedAt = Number.NEGATIVE_INFINITY;
+  let pumping = false;
+  let pumpAgain = false;
+  let ticking = false;
+  let drained: (() => void)[] = [];
+
+  function append(topic: string, partition: number, records: readonly KafkaRecord[]): Promise<RunOutcome> {
+    const { run, outcome } = createAppendRun(topic, partition, records, performance.now() + deadlineMs);
+    if (run.bytes > BATCH_BYTES_MAX) run.settle(refused(`more than ${BATCH_BYTES_MAX} bytes for one partition`));
+    else if (waitingBytes + run.bytes > BUFFER_BYTES_MAX) run.settle(refused('the buffer is full'));
+    else {
+      waiting.push(run);
+      waitingBytes += run.bytes;
+      schedule();
+    }
+    return outcome;
+  }
+
+  /** Runs `pump` once per turn of the event loop, so that the appends of one turn share a request. */
+  function schedule(): void {
+    tickLater();
+    if (pumpAgain) return;
+    pumpAgain = true;
+    setImmediate(() => {
+      pumpAgain = false;
+      void pump();
+    });
+  }
+
+  function tickLater(): void {
+    if (ticking) return;
+    ticking = true;
+    setTimeout(tick, RETRY_PAUSE_MS);
+  }
+
+  /** Applies the deadlines, and retries what could not be sent. */
+  function tick(): void {
+    ticking = false;
+    const now = performance.now();
+    for (const runs of underWay.values()) {
+      for (const run of runs) if (run.deadlineAt <= now) run.settle({ status: 'unknown', reason: 'no answer in time' });
+    }
+    for (const run of waiting)
+      if (run.deadlineAt <= now) run.settle(refused('the broker could not be reached in time'));
+    waiting = waiting.filter((run) => !run.settled);
+    waitingBytes = waiting.reduce((sum, run) => sum + run.bytes, 0);
+    if (waiting.length > 0 || underWay.size > 0) schedule();
+    else finishDrain();
+  }
+
+  async function pump(): Promise<void> {
+    if (pumping || waiting.length === 0) return;
+    pumping = true;
+    try {
+      await link.run(async (cluster) => {
+        if (leadersAreStale && performance.now() - leadersAskedAt >= METADATA_PAUSE_MS) {
+          leadersAskedAt = performance.now();
+          await cluster.refreshMetadata();
+          leadersAreStale = false;
+        }
+        for (const [leader, runs] of takeReady(cluster)) void send(leader, runs);
+      });
+    } catch (error) {
+      logger.debug({ err: rootCause(error) }, 'no connection to Kafka for appends');
+    } finally {
+      pumping = false;
+    }
+  }
+
+  /** Takes the waiting runs whose leader is idle, by leader. */
+  function takeReady(cluster: Cluster): Map<number, AppendRun[]> {
+    const ready = new Map<number, AppendRun[]>();
+    const bytes = new Map<number, number>();
+    const full = new Set<string>();
+    const left: AppendRun[] = [];
+    const batchBytes = new Map<string, number>();
+    for (const run of waiting) {
+      const leader = leaderOf(cluster, run.topic, run.partition);
+      const id = `${run.topic}/${run.partition}`;
+      if (leader === undefined) leadersAreStale = true;
+      const batch = (batchBytes.get(id) ?? 0) + run.bytes;
+      const request = (leader === undefined ? 0 : (bytes.get(leader) ?? 0)) + run.bytes;
+      if (
+        leader === undefined ||
+        underWay.has(leader) ||
+        full.has(id) ||
+        batch > BATCH_BYTES_MAX ||
+        request > REQUEST_BYTES_MAX
+      ) {
+        full.add(id);
+        left.push(run);
+        continue;
+      }
+      batchBytes.set(id, batch);
+      bytes.set(leader, request);
+      const runs = ready.get(leader);
+      if (runs === undefined) ready.set(leader, [run]);
+      else runs.push(run);
+    }
+    waiting = left;
+    waitingBytes = left.reduce((sum, run) => sum + run.bytes, 0);
+    return ready;
+  }
+
+  async function send(leader: number, runs: readonly AppendRun[]): Promise<void> {
+    underWay.set(leader, runs);
+    let again: readonly AppendRun[] = [];
+    let sending = false;
+    let abandoned = false;
+    try {
+      again = await link.run(async (cluster) => {
+        const broker = await brokerOf(cluster, leader);
+        // The runs already wait to be sent over other connections. Sent here too, they would be stored twice.
+        if (abandoned) throw new Error('abandoned before anything was sent');
+        sending = true;
+        return produce(broker, runs, compression, replicationTimeoutMs);
+      });
+      leadersAreStale ||= again.length > 0;
+    } catch (error) {
+      abandoned = true;
+      if (!sending || nothingWasSent(error)) again = runs;
+      else for (const run of runs) run.settle({ status: 'unknown', reason: rootCause(error).message });
+    }
+    underWay.delete(leader);
+    again = again.filter((run) => !run.settled);
+    if (again.length > 0) {
+      waiting = [...again, ...waiting];
+      waitingBytes += again.reduce((sum, run) => sum + run.bytes, 0);
+      tickLater();
+    } else if (waiting.length > 0) schedule();
+    if (waiting.length === 0 && underWay.size === 0) finishDrain();
+  }
+
+  function finishDrain(): void {
+    for (const done of drained) done();
+    drained = [];
+  }
+
+  return {
+    append,
+    drain() {
+      if (waiting.length === 0 && underWay.size === 0) return Promise.resolve();
+      return new Promise((done) => drained.push(done));
+    },
+  };
+}
+
+const refused = (reason: string) => ({ status: 'refused', reason }) as const;

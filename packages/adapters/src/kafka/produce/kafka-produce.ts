@@ -1,0 +1,81 @@
+import type { Broker } from 'kafkajs';
+import type { KafkaCompression } from '../kafka-compression.ts';
+import { knownRefusal } from '../kafka-errors.ts';
+import { withPartitionErrors } from '../kafkajs-private.ts';
+import type { AppendRun } from './append-run.ts';
+import { encodeProduce } from './encode-produce.ts';
+
+/** The broker's base offset for a batch that it refused before it wrote anything. */
+const NO_OFFSET = '-1';
+
+interface ProduceResponse {
+  readonly topics: readonly {
+    readonly topicName: string;
+    readonly partitions: readonly {
+      readonly partition: number;
+      readonly errorCode: number;
+      readonly baseOffset: string;
+    }[];
+  }[];
+}
+
+/**
+ * Sends runs to the leader of their partitions in one request, with one batch per partition, and settles the runs whose outcome is
+ * known. The leader waits `replicationTimeoutMs` for its followers; after that the outcome is unknown. Returns the runs that the
+ * leader refused and that may be sent again. Rejects when there was no answer.
+ */
+export async function produce(
+  broker: Broker,
+  runs: readonly AppendRun[],
+  compression: KafkaCompression,
+  replicationTimeoutMs: number,
+): Promise<readonly AppendRun[]> {
+  const byPartition = new Map<string, AppendRun[]>();
+  for (const run of runs) {
+    const id = `${run.topic}/${run.partition}`;
+    const batch = byPartition.get(id);
+    if (batch === undefined) byPartition.set(id, [run]);
+    else batch.push(run);
+  }
+  const payload = await encodeProduce([...byPartition.values()], replicationTimeoutMs, compression);
+  const response = (await withPartitionErrors(broker, payload).produce({
+    acks: -1,
+    timeout: replicationTimeoutMs,
+    topicData: [],
+  })) as ProduceResponse;
+
+  const again: AppendRun[] = [];
+  for (const { topicName, partitions } of response.topics) {
+    for (const { partition, errorCode, baseOffset } of partitions) {
+      const batch = byPartition.get(`${topicName}/${partition}`) ?? [];
+      if (errorCode === 0) settleStored(batch, Number(baseOffset));
+      else again.push(...settleFailed(batch, errorCode, baseOffset !== NO_OFFSET));
+    }
+  }
+  for (const run of runs)
+    if (!run.settled && !again.includes(run)) run.settle(unknown('the broker did not name the partition'));
+  return again;
+}
+
+function settleStored(batch: readonly AppendRun[], base: number): void {
+  let next = base;
+  for (const run of batch) {
+    run.settle({ status: 'stored', base: next });
+    next += run.records.length;
+  }
+}
+
+/**
+ * `written`: the leader had assigned an offset to the batch before it failed. A leader that is replaced while it waits for its
+ * followers also answers NOT_LEADER_OR_FOLLOWER. The followers may have the batch, so sending it again could store it twice.
+ */
+function settleFailed(batch: readonly AppendRun[], code: number, written: boolean): readonly AppendRun[] {
+  const refusal = written ? undefined : knownRefusal(code);
+  if (refusal?.again) return batch;
+  for (const run of batch) {
+    run.settle(refusal === undefined ? unknown(`broker error ${code}`) : { status: 'refused', reason: refusal.type });
+  }
+  return [];
+}
+
+const unknown = (reason: string) => ({ status: 'unknown', reason }) as const;

@@ -1,0 +1,73 @@
+import { closeSync, existsSync, fsyncSync, openSync, readFileSync, statSync, writeSync } from 'node:fs';
+import { type FileHandle, open, statfs, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+/** The tables of a new environment are created in separate transactions, before lmdb-file-space.ts can allocate space. */
+const NEW_ENVIRONMENT_BYTES = 8 * 1024 * 1024;
+/** More than LMDB's table of readers needs; LMDB does not shrink a larger file. */
+const LOCK_FILE_BYTES = 16 * 1024;
+const BLOCK_BYTES = 4096;
+const CHUNK_BYTES = 1024 * 1024;
+const ZERO_BLOCK = Buffer.alloc(BLOCK_BYTES);
+/** This file exists if `data.mdb` was searched for holes. */
+const SEARCHED = 'allocated';
+
+/**
+ * Call it before the environment is opened. When it resolves, the environment's files have no holes: LMDB can write to every byte
+ * of them on a full disk. Rejects with the system's error (ENOSPC) if the disk has not enough space for that.
+ */
+export async function allocateFiles(folder: string): Promise<void> {
+  allocateLockFile(join(folder, 'lock.mdb'));
+  const data = join(folder, 'data.mdb');
+  const isNew = !existsSync(data) || statSync(data).size === 0;
+  if (isNew) await assertFree(folder);
+  const searched = join(folder, SEARCHED);
+  if (existsSync(searched)) return;
+  if (!isNew) await fillHoles(data);
+  await writeFile(searched, '');
+}
+
+async function assertFree(folder: string): Promise<void> {
+  const { bavail, bsize } = await statfs(folder);
+  if (bavail * bsize < NEW_ENVIRONMENT_BYTES) {
+    throw new Error(`ENOSPC: no space left on device: ${folder} needs ${NEW_ENVIRONMENT_BYTES} free bytes to start`);
+  }
+}
+
+/** LMDB maps this file into memory: on a full disk, a write to a hole in the file kills the process (SIGBUS). */
+function allocateLockFile(path: string): void {
+  const present = existsSync(path) ? statSync(path) : undefined;
+  if (present !== undefined && present.size >= LOCK_FILE_BYTES && present.blocks * 512 >= present.size) return;
+  const bytes = Buffer.alloc(Math.max(LOCK_FILE_BYTES, present?.size ?? 0));
+  if (present !== undefined) readFileSync(path).copy(bytes);
+  const file = openSync(path, present === undefined ? 'w' : 'r+', 0o664);
+  try {
+    writeSync(file, bytes, 0, bytes.length, 0);
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** Pages that LMDB allocated and freed within one transaction were never written. Earlier versions of Weir left such holes. */
+async function fillHoles(path: string): Promise<void> {
+  const file = await open(path, 'r+');
+  try {
+    const chunk = Buffer.alloc(CHUNK_BYTES);
+    for (let at = 0; ; at += CHUNK_BYTES) {
+      const { bytesRead } = await file.read(chunk, 0, CHUNK_BYTES, at);
+      await writeZeroBlocks(file, chunk.subarray(0, bytesRead), at);
+      if (bytesRead < CHUNK_BYTES) break;
+    }
+    await file.datasync();
+  } finally {
+    await file.close();
+  }
+}
+
+async function writeZeroBlocks(file: FileHandle, chunk: Buffer, at: number): Promise<void> {
+  for (let from = 0; from + BLOCK_BYTES <= chunk.length; from += BLOCK_BYTES) {
+    if (!ZERO_BLOCK.equals(chunk.subarray(from, from + BLOCK_BYTES))) continue;
+    await file.write(ZERO_BLOCK, 0, BLOCK_BYTES, at + from);
+  }
+}

@@ -1,0 +1,100 @@
+import type { StoredRecord } from '@weir/ports/event-log';
+
+/**
+ * The key of an entry. An entry holds consecutive records of one partition that were appended in one transaction. Searches by
+ * offset and by time read only the keys.
+ */
+export type EntryKey = [topic: string, partition: number, firstOffset: number, count: number, appendedAt: number];
+
+/** Bytes per entry; a larger record has its own entry. Larger entries would need long runs of free pages. */
+export const ENTRY_BYTES_MAX = 256 * 1024;
+
+export const HIGHEST_OFFSET = Number.MAX_SAFE_INTEGER;
+
+const NO_HEADERS: Readonly<Record<string, string>> = Object.freeze({});
+/** A record: length of the value (4 bytes), length of the headers (2 bytes), the headers, the value. */
+const RECORD_HEAD_BYTES = 6;
+
+/** Alternating header names and values, each terminated by a zero byte. */
+export function encodeHeaders(headers: Readonly<Record<string, string>> | undefined): string {
+  if (headers === undefined) return '';
+  let text = '';
+  for (const name in headers) text += `${name}\0${headers[name]}\0`;
+  if (text.length > 0xffff)
+    throw new RangeError('the headers of a record exceed 65,535 bytes: send fewer or shorter headers');
+  return text;
+}
+
+export function recordBytes(value: Uint8Array, headers: string): number {
+  return RECORD_HEAD_BYTES + headers.length + value.byteLength;
+}
+
+/** Writes one record and returns the position after it. */
+export function writeRecord(entry: Buffer, at: number, value: Uint8Array, headers: string): number {
+  entry.writeUInt32LE(value.byteLength, at);
+  entry.writeUInt16LE(headers.length, at + 4);
+  let position = at + RECORD_HEAD_BYTES;
+  if (headers.length > 0) position += entry.write(headers, position, 'latin1');
+  entry.set(value, position);
+  return position + value.byteLength;
+}
+
+/** Reads the records of an entry in order. The values are views of `entry`. */
+export class EntryReader {
+  private position = 0;
+  private offset: number;
+  private readonly entry: Buffer;
+  private readonly appendedAt: number;
+
+  constructor(key: EntryKey, entry: Buffer) {
+    this.entry = entry;
+    this.offset = key[2];
+    this.appendedAt = key[4];
+  }
+
+  get nextOffset(): number {
+    return this.offset;
+  }
+
+  get done(): boolean {
+    return this.position >= this.entry.length;
+  }
+
+  get nextValueBytes(): number {
+    return this.entry.readUInt32LE(this.position);
+  }
+
+  skipTo(offset: number): void {
+    while (this.offset < offset && !this.done) {
+      const head = this.position;
+      this.position += RECORD_HEAD_BYTES + this.entry.readUInt32LE(head) + this.entry.readUInt16LE(head + 4);
+      this.offset += 1;
+    }
+  }
+
+  next(): StoredRecord {
+    const head = this.position;
+    const headersAt = head + RECORD_HEAD_BYTES;
+    const valueAt = headersAt + this.entry.readUInt16LE(head + 4);
+    const end = valueAt + this.entry.readUInt32LE(head);
+    this.position = end;
+    return {
+      offset: this.offset++,
+      value: this.entry.subarray(valueAt, end),
+      headers: valueAt === headersAt ? NO_HEADERS : decodeHeaders(this.entry.toString('latin1', headersAt, valueAt)),
+      appendedAt: this.appendedAt,
+    };
+  }
+}
+
+function decodeHeaders(text: string): Record<string, string> {
+  const headers: Record<string, string> = {};
+  let at = 0;
+  while (at < text.length) {
+    const nameEnd = text.indexOf('\0', at);
+    const valueEnd = text.indexOf('\0', nameEnd + 1);
+    headers[text.slice(at, nameEnd)] = text.slice(nameEnd + 1, valueEnd);
+    at = valueEnd + 1;
+  }
+  return headers;
+}

@@ -1,0 +1,227 @@
+import { randomUUID } from 'node:crypto';
+import { closeSync, fsyncSync, mkdirSync, openSync } from 'node:fs';
+import { join } from 'node:path';
+import { DependencyError } from '@weir/domain/errors';
+import { partitionOf } from '@weir/domain/records/partition-of';
+import { TABLE_SALTS } from '@weir/domain/records/topics';
+import type { DiskSpace } from '@weir/ports/disk-space';
+import type { AppendOutcome, AppendRecord, Commit, EventLog } from '@weir/ports/event-log';
+import { open } from 'lmdb';
+import { openFileTable } from '../registry/file-table.ts';
+import type { TableStore } from '../registry/table-store.ts';
+import { allocateFiles } from './lmdb-allocate-files.ts';
+import { type ConsumerGroup, createConsumerGroup } from './lmdb-consumer-group.ts';
+import { encodeHeaders } from './lmdb-entry.ts';
+import { openFileSpace } from './lmdb-file-space.ts';
+import { createLmdbTable, type TableRows } from './lmdb-log-table.ts';
+import { createPartitionLog, type Ends, type Entries, type PartitionLog } from './lmdb-partition-log.ts';
+import type { CommitStore } from './lmdb-partition-loop.ts';
+import { startRetention } from './lmdb-retention.ts';
+import { createWriteQueue, submitWrite } from './lmdb-write-queue.ts';
+
+export interface LmdbEventLogConfig {
+  readonly folder: string;
+  /** Number of partitions of a new log; an existing log keeps its number. */
+  readonly partitions: number;
+  readonly clock: () => number;
+  /** Older records are removed, also if a consumer has not read them yet: that consumer finds a gap. */
+  readonly retentionMs: (topic: string) => number;
+  /** Bytes of values that may wait to be written; further appends are refused. Default 64 MiB. */
+  readonly pendingBytesMax?: number;
+  /** While it has a shortage, appends are refused. */
+  readonly disk?: DiskSpace | undefined;
+}
+
+const PENDING_BYTES_MAX = 64 * 1024 * 1024;
+const WRITE_STUCK_MS = 10_000;
+
+/** Opens the log. Only the process that holds the lock of the data folder may open it. */
+export async function openLmdbEventLog(config: LmdbEventLogConfig): Promise<EventLog> {
+  const { clock } = config;
+  const pendingBytesMax = config.pendingBytesMax ?? PENDING_BYTES_MAX;
+  const env = await openEnvironment(config.folder);
+  const entries: Entries = env.openDB({ name: 'entries', encoding: 'binary' });
+  const ends: Ends = env.openDB({ name: 'ends' });
+  const commits = env.openDB<Commit, [string, string, number]>({ name: 'commits' });
+  const rows: TableRows = env.openDB({ name: 'tables', encoding: 'string' });
+  const meta = env.openDB<string | number, string>({ name: 'meta' });
+  const fileSpace = await openFileSpace(join(config.folder, 'data.mdb'), env, config.disk);
+  const writes = createWriteQueue(env, fileSpace, clock);
+
+  if (meta.get('logId') === undefined) {
+    await submitWrite(writes, 'event_log_unavailable', () => {
+      void meta.put('logId', randomUUID());
+      void meta.put('partitions', config.partitions);
+    });
+    syncFolder(config.folder);
+  }
+  const logId = meta.get('logId') as string;
+  const partitionCount = meta.get('partitions') as number;
+
+  const topics = new Map<string, readonly PartitionLog[]>();
+  const groups = new Map<string, ConsumerGroup>();
+  const tables = new Map<string, TableStore>([
+    [TABLE_SALTS, await openFileTable(join(config.folder, `${TABLE_SALTS}.json`))],
+  ]);
+  let pendingBytes = 0;
+  let closed = false;
+
+  function partitionsOf(topic: string): readonly PartitionLog[] {
+    let logs = topics.get(topic);
+    if (logs === undefined) {
+      const deps = { entries, ends, writes, clock };
+      logs = Array.from({ length: partitionCount }, (_, partition) => createPartitionLog(topic, partition, deps));
+      topics.set(topic, logs);
+    }
+    return logs;
+  }
+
+  function commitStore(topic: string, group: string, partition: number): CommitStore {
+    return {
+      read: () => commits.get([group, topic, partition]),
+      write: ({ offset, metadata }) =>
+        submitWrite(writes, 'event_log_unavailable', () => {
+          void commits.put([group, topic, partition], { offset, metadata });
+        }),
+    };
+  }
+
+  async function append(topic: string, records: readonly AppendRecord[]): Promise<readonly AppendOutcome[]> {
+    const refused = closed ? 'the log is closed' : config.disk?.shortage();
+    if (refused !== undefined) return records.map(() => ({ status: 'refused', reason: refused }));
+    const logs = partitionsOf(topic);
+    // Validates all records before it queues the first: a call that throws must not store some of its records.
+    const placed = records.map((record) => {
+      const partition = record.partition ?? partitionOf(record.key ?? '', partitionCount);
+      const log = logs[partition];
+      if (log === undefined) throw new RangeError(`there is no partition ${partition}: the log has ${partitionCount}`);
+      return { log, value: record.value, headers: encodeHeaders(record.headers) };
+    });
+    return new Promise((resolve) => {
+      const outcomes: AppendOutcome[] = new Array(records.length);
+      const full = new Set<PartitionLog>();
+      let missing = records.length;
+      if (missing === 0) resolve(outcomes);
+      placed.forEach(({ log, value, headers }, i) => {
+        const bytes = value.byteLength;
+        const settled = (outcome: AppendOutcome): void => {
+          outcomes[i] = outcome;
+          if (--missing === 0) resolve(outcomes);
+        };
+        if (full.has(log) || (pendingBytes > 0 && pendingBytes + bytes > pendingBytesMax)) {
+          full.add(log);
+          settled({ status: 'refused', reason: 'the buffer of unwritten records is full' });
+          return;
+        }
+        pendingBytes += bytes;
+        log.append(value, headers, (outcome) => {
+          pendingBytes -= bytes;
+          settled(outcome);
+        });
+      });
+    });
+  }
+
+  for (const { topic } of storedTopics(entries)) partitionsOf(topic);
+  const retention = startRetention({
+    logs: () => [...topics.values()].flat(),
+    retentionMs: config.retentionMs,
+    writes,
+    clock,
+  });
+
+  return {
+    logId,
+    partitionCount,
+    append,
+    async consume(options) {
+      const id = `${options.group} ${options.topic}`;
+      let group = groups.get(id);
+      if (group === undefined) {
+        group = createConsumerGroup(partitionsOf(options.topic), (partition) =>
+          commitStore(options.topic, options.group, partition),
+        );
+        groups.set(id, group);
+      }
+      return group.join(options);
+    },
+    async positions(topic, group, asked) {
+      const logs = partitionsOf(topic);
+      return (asked?.map((partition) => logs[partition]!) ?? logs).map((log) => ({
+        partition: log.partition,
+        first: log.first(),
+        end: log.end(),
+        committed: commits.get([group, topic, log.partition])?.offset,
+      }));
+    },
+    async offsetsAtTime(topic, timeMs) {
+      return partitionsOf(topic).map((log) => log.offsetAtTime(timeMs));
+    },
+    async read(topic, partition, from, bytesMax) {
+      if (closed) throw new DependencyError('event_log_unavailable', 'the log is closed');
+      return partitionsOf(topic)[partition]!.createReader().read(from, Number.POSITIVE_INFINITY, bytesMax);
+    },
+    async openTable(name) {
+      let table = tables.get(name);
+      if (table === undefined) {
+        table = createLmdbTable(name, rows, writes);
+        tables.set(name, table);
+      }
+      return table.open();
+    },
+    async ping() {
+      if (closed) throw new DependencyError('event_log_unavailable', 'the log is closed');
+      const since = writes.underWaySince();
+      if (since !== undefined && clock() - since > WRITE_STUCK_MS) {
+        throw new DependencyError(
+          'event_log_unavailable',
+          `a write has not finished after ${clock() - since} ms: check the disk of the data folder`,
+        );
+      }
+      // After a failure, only a write shows whether writing works again.
+      if (writes.lastFailure() !== undefined) {
+        await submitWrite(writes, 'event_log_unavailable', () => void meta.put('pingedAt', clock()));
+      }
+    },
+    async close() {
+      if (closed) return;
+      closed = true;
+      retention.stop();
+      await writes.idle();
+      await fileSpace.close();
+      await env.close();
+    },
+  };
+}
+
+async function openEnvironment(folder: string) {
+  try {
+    mkdirSync(folder, { recursive: true });
+    await allocateFiles(folder);
+    // overlappingSync: false makes a commit durable before it is visible and before its promise resolves.
+    // eventTurnBatching: false makes sure that only the promise of `batch` can reject.
+    return open({ path: folder, overlappingSync: false, eventTurnBatching: false, maxDbs: 8 });
+  } catch (error) {
+    throw new DependencyError('event_log_unavailable', `cannot open the event log in ${folder}: ${error}`, {
+      cause: error,
+    });
+  }
+}
+
+/** Makes the name of a new file durable. */
+function syncFolder(folder: string): void {
+  const handle = openSync(folder, 'r');
+  fsyncSync(handle);
+  closeSync(handle);
+}
+
+function* storedTopics(entries: Entries): Iterable<{ topic: string }> {
+  let after = '';
+  for (;;) {
+    let topic: string | undefined;
+    for (const key of entries.getKeys({ start: [after, Number.MAX_SAFE_INTEGER, 0], limit: 1 })) topic = key[0];
+    if (topic === undefined) return;
+    yield { topic };
+    after = topic;
+  }
+}

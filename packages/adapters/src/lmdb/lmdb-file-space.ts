@@ -1,0 +1,108 @@
+import { type FileHandle, open } from 'node:fs/promises';
+import type { DiskSpace } from '@weir/ports/disk-space';
+import type { RootDatabase } from 'lmdb';
+
+/** Upper bound of what a part of a transaction writes. */
+export interface WriteSize {
+  /** Keys that are put or removed. */
+  readonly keys: number;
+  /** Bytes of the keys and values that are put. */
+  readonly bytes: number;
+}
+
+/**
+ * Allocated space in an environment's file. lmdb 3.5.6 corrupts the heap when the disk is full during a write (it formats an error
+ * message into a buffer that is too short). So a transaction starts only if the file has allocated blocks for all its writes.
+ */
+export interface FileSpace {
+  /** Allocated bytes after the last page that LMDB uses. Only valid between transactions. */
+  free(): number;
+  /** Upper bound of what one transaction adds to the file. */
+  boundOf(size: WriteSize): number;
+  /** Allocates until `free()` is at least `bytes`. Resolves with the reason if that is not possible. */
+  grow(bytes: number): Promise<string | undefined>;
+  /** Allocates in the background when little space is left. */
+  topUp(): void;
+  close(): Promise<void>;
+}
+
+interface Stats {
+  readonly pageSize: number;
+  readonly lastPageNumber: number;
+  readonly free: { treeBranchPageCount: number; treeLeafPageCount: number; overflowPages: number };
+}
+
+const MIB = 1024 * 1024;
+const ZEROS = Buffer.alloc(MIB);
+const STEP_MIN = 2 * MIB;
+const STEP_MAX = 32 * MIB;
+/** Pages that every transaction may write: the roots of all tables, and the free list. */
+const PAGES_FIXED = 128;
+/** A key changes its leaf page and the branch page above it, and can split one of them. */
+const PAGES_PER_KEY = 3;
+
+export async function openFileSpace(path: string, env: RootDatabase, disk: DiskSpace | undefined): Promise<FileSpace> {
+  // Append mode writes after the end of the file, so these zero bytes cannot overwrite a page that LMDB writes meanwhile.
+  const file = await open(path, 'a');
+  let end = (await file.stat()).size;
+  let growing: Promise<string | undefined> | undefined;
+
+  const stats = (): Stats => env.getStats() as Stats;
+  const used = ({ lastPageNumber, pageSize }: Stats): number => (lastPageNumber + 1) * pageSize;
+  const free = (): number => end - used(stats());
+  const step = (): number => Math.min(STEP_MAX, Math.max(STEP_MIN, Math.floor(end / 4)));
+
+  async function append(bytes: number): Promise<string | undefined> {
+    const shortage = disk?.shortage();
+    if (shortage !== undefined) return shortage;
+    try {
+      await appendZeros(file, bytes);
+      end = (await file.stat()).size;
+      return undefined;
+    } catch (error) {
+      return `${path} cannot grow: ${(error as Error).message}`;
+    }
+  }
+
+  function appendOnce(bytes: number): Promise<string | undefined> {
+    growing ??= append(bytes).finally(() => {
+      growing = undefined;
+    });
+    return growing;
+  }
+
+  return {
+    free,
+    boundOf({ keys, bytes }) {
+      const now = stats();
+      const treePages = 2 * (now.lastPageNumber + 1) + (2 * bytes) / now.pageSize;
+      const { treeBranchPageCount, treeLeafPageCount, overflowPages } = now.free;
+      const freeListPages = 2 * (treeBranchPageCount + treeLeafPageCount + overflowPages);
+      const pages = Math.min(PAGES_PER_KEY * keys, treePages) + freeListPages + PAGES_FIXED;
+      return bytes + Math.ceil(pages) * now.pageSize;
+    },
+    async grow(bytes) {
+      while (free() < bytes) {
+        const refused = await appendOnce(Math.max(step(), bytes - free()));
+        if (refused !== undefined) return free() < bytes ? refused : undefined;
+      }
+      return undefined;
+    },
+    topUp() {
+      if (growing === undefined && free() < step() / 2) void appendOnce(step());
+    },
+    async close() {
+      await growing;
+      await file.close();
+    },
+  };
+}
+
+async function appendZeros(file: FileHandle, bytes: number): Promise<void> {
+  for (let left = bytes; left > 0; ) {
+    const { bytesWritten } = await file.write(ZEROS, 0, Math.min(left, ZEROS.length));
+    left -= bytesWritten;
+  }
+  // Some file systems allocate the blocks only now.
+  await file.datasync();
+}

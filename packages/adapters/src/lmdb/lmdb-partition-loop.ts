@@ -1,0 +1,131 @@
+import { DependencyError } from '@weir/domain/errors';
+import type { Commit, ConsumeOptions, PartitionConsumer, PartitionHandle, StoredRecord } from '@weir/ports/event-log';
+import { pauseBeforeRetry } from '@weir/runtime/consume/consume-retry';
+import type { PartitionLog } from './lmdb-partition-log.ts';
+
+const BATCH_RECORDS_MAX = 4_096;
+const BATCH_BYTES_MAX = 4 * 1024 * 1024;
+export const COMMIT_METADATA_BYTES_MAX = 2_000;
+
+export interface PartitionLoop {
+  /** Stops the loop. `done` resolves after the running `handle` and the consumer's `close`. */
+  stop(): void;
+  readonly done: Promise<void>;
+}
+
+export interface CommitStore {
+  read(): Commit | undefined;
+  write(commit: Commit): Promise<void>;
+}
+
+/** Delivers the records of one partition to one consumer until it is stopped. */
+export function startPartitionLoop(log: PartitionLog, commits: CommitStore, options: ConsumeOptions): PartitionLoop {
+  const { partition } = log;
+  const recordsMax = options.batchRecordsMax ?? BATCH_RECORDS_MAX;
+  const bytesMax = options.batchBytesMax ?? BATCH_BYTES_MAX;
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  let owned = true;
+  let seekOffset: number | undefined;
+  let woken = false;
+  /** Ends the current wait for records. */
+  let endWait = (): void => {};
+
+  const committed = commits.read();
+  const handle: PartitionHandle = {
+    topic: log.topic,
+    partition,
+    committed,
+    signal,
+    async commit(commit) {
+      if (!owned)
+        throw new DependencyError(
+          'partition_lost',
+          `partition ${partition} of ${log.topic} was reassigned: this member cannot commit`,
+        );
+      if (Buffer.byteLength(commit.metadata) > COMMIT_METADATA_BYTES_MAX) {
+        throw new RangeError(`the metadata of a commit exceeds ${COMMIT_METADATA_BYTES_MAX} bytes`);
+      }
+      await commits.write(commit);
+    },
+    seek(offset) {
+      seekOffset = offset;
+    },
+    wake() {
+      woken = true;
+      endWait();
+    },
+  };
+
+  /** Retries with backoff until it succeeds (resolves with the result) or the loop is stopped (`undefined`). */
+  async function retryUntilStopped<T>(attempt: () => Promise<T>): Promise<T | undefined> {
+    for (let retries = 0; !signal.aborted; retries++) {
+      seekOffset = undefined;
+      try {
+        return await attempt();
+      } catch (error) {
+        options.onError(error, partition);
+      }
+      await pauseBeforeRetry(retries, signal);
+    }
+    return undefined;
+  }
+
+  async function deliver(consumer: PartitionConsumer): Promise<void> {
+    const reader = log.createReader();
+    let next = seekOffset ?? committed?.offset ?? 0;
+    while (!signal.aborted) {
+      const records = reader.read(next, recordsMax, bytesMax);
+      const last = records.at(-1);
+      if (last === undefined && !woken) {
+        await recordAvailable(log, next, signal, (end) => {
+          endWait = end;
+        });
+        continue;
+      }
+      woken = false;
+      await retryUntilStopped(async () => {
+        await consumer.handle(records as readonly StoredRecord[]);
+        next = seekOffset ?? (last === undefined ? next : last.offset + 1);
+      });
+      // Lets other work run between two batches of a partition with a backlog.
+      await new Promise(setImmediate);
+    }
+  }
+
+  async function run(): Promise<void> {
+    const consumer = await retryUntilStopped(() => options.open(handle));
+    if (consumer !== undefined) {
+      await deliver(consumer);
+      try {
+        await consumer.close();
+      } catch (error) {
+        options.onError(error, partition);
+      }
+    }
+    owned = false;
+  }
+
+  return { stop: () => stopping.abort(), done: run() };
+}
+
+/** Resolves when a record at or after `offset` is durable, or when the signal aborts. `waiting` receives a function that ends the wait early. */
+function recordAvailable(
+  log: PartitionLog,
+  offset: number,
+  signal: AbortSignal,
+  waiting: (end: () => void) => void,
+): Promise<void> {
+  return new Promise((resolve) => {
+    const finish = (): void => {
+      signal.removeEventListener('abort', finish);
+      stopWaiting();
+      resolve();
+    };
+    signal.addEventListener('abort', finish);
+    waiting(finish);
+    let stopWaiting = (): void => {};
+    stopWaiting = log.onAvailable(offset, finish);
+    if (signal.aborted) finish();
+  });
+}

@@ -1,0 +1,53 @@
+import type { PartitionLog } from './lmdb-partition-log.ts';
+import type { WriteQueue } from './lmdb-write-queue.ts';
+
+const CHECK_EVERY_MS = 60_000;
+/** Removals per partition and transaction. The rest waits for the next transaction, so that appends are not delayed. */
+const REMOVED_ENTRIES_MAX = 500;
+
+/** The free list needs 8 bytes per page of an entry, and its pages can be written twice. */
+const REMOVAL_SIZE = { keys: REMOVED_ENTRIES_MAX, bytes: 2 * 1024 * 1024 };
+
+interface RetentionDeps {
+  readonly logs: () => readonly PartitionLog[];
+  readonly retentionMs: (topic: string) => number;
+  readonly writes: WriteQueue;
+  readonly clock: () => number;
+}
+
+export interface Retention {
+  stop(): void;
+}
+
+/** Removes records older than the topic's retention, at the start and every minute. A failed removal is retried a minute later. */
+export function startRetention({ logs, retentionMs, writes, clock }: RetentionDeps): Retention {
+  let stopped = false;
+
+  function remove(log: PartitionLog): void {
+    let removed = 0;
+    writes.submit({
+      size: () => REMOVAL_SIZE,
+      stage() {
+        removed = stopped ? 0 : log.stageRemoval(clock() - retentionMs(log.topic), REMOVED_ENTRIES_MAX);
+      },
+      settle(failure) {
+        if (failure === undefined && removed === REMOVED_ENTRIES_MAX) remove(log);
+      },
+    });
+  }
+
+  function check(): void {
+    for (const log of logs()) {
+      if (log.oldestAppendedAt() < clock() - retentionMs(log.topic)) remove(log);
+    }
+  }
+
+  check();
+  const timer = setInterval(check, CHECK_EVERY_MS).unref();
+  return {
+    stop() {
+      stopped = true;
+      clearInterval(timer);
+    },
+  };
+}

@@ -1,0 +1,186 @@
+import { DependencyError, type DependencyErrorCode } from '@weir/domain/errors';
+import type { RootDatabase } from 'lmdb';
+import type { FileSpace, WriteSize } from './lmdb-file-space.ts';
+
+/** A set of writes that is part of the next transaction. */
+export interface WriteJob {
+  /** Puts and removes rows, synchronously. Must not throw: validate before submitting. */
+  stage(): void;
+  /** Upper bound of what `stage` writes. Called right before `stage`. */
+  size(): WriteSize;
+  /** A bulk job leaves space for the other jobs: with a full disk, offset commits and the admin API must still work. */
+  readonly isBulk?: boolean;
+  /**
+   * Called once, also if `stage` was never called. Without a failure the transaction is committed, and fsynced unless the
+   * environment is `noSync`.
+   */
+  settle(failure: WriteFailure | undefined): void;
+}
+
+export interface WriteFailure {
+  /** True if the transaction is certainly not in the environment, now or later. */
+  readonly known: boolean;
+  readonly reason: string;
+  readonly cause: unknown;
+}
+
+export interface WriteQueue {
+  /** `ahead`: staged before all other jobs of the transaction, so that their puts win over its removals. */
+  submit(job: WriteJob, ahead?: 'ahead'): void;
+  /** The failure of the last transaction; `undefined` if it succeeded. */
+  lastFailure(): WriteFailure | undefined;
+  /** When the running transaction started; `undefined` if none is running. */
+  underWaySince(): number | undefined;
+  /** Resolves when no job is queued or running. */
+  idle(): Promise<void>;
+}
+
+const KEPT_FROM_BULK_BYTES = 1024 * 1024;
+
+interface Taken {
+  readonly jobs: readonly WriteJob[];
+  readonly refused: readonly WriteJob[];
+  readonly reason: string;
+}
+
+/**
+ * Group commit: all jobs that are submitted while a transaction runs go into the next transaction, with one fsync. Only one
+ * transaction runs at a time, so a `stage` that assigns sequence numbers knows the result of all earlier jobs.
+ */
+export function createWriteQueue(env: RootDatabase, fileSpace: FileSpace, clock: () => number): WriteQueue {
+  let queue: WriteJob[] = [];
+  let running: Promise<void> | undefined;
+  let startedAt: number | undefined;
+  let failure: WriteFailure | undefined;
+  let broken: WriteFailure | undefined;
+
+  /** Splits the queue into jobs that fit into the file and jobs that do not. Do not await anything before the transaction. */
+  async function splitQueue(): Promise<Taken> {
+    try {
+      return await growAndSplitQueue();
+    } catch (error) {
+      const refused = queue;
+      queue = [];
+      return { jobs: [], refused, reason: error instanceof Error ? error.message : String(error) };
+    }
+  }
+
+  async function growAndSplitQueue(): Promise<Taken> {
+    let bound = boundOf(queue);
+    let reason: string | undefined;
+    // While the file grows, jobs are added to the queue, and queued jobs grow.
+    while (reason === undefined && fileSpace.free() < bound) {
+      reason = await fileSpace.grow(bound);
+      bound = boundOf(queue);
+    }
+    const waiting = queue;
+    queue = [];
+    if (reason === undefined || fileSpace.free() >= bound) return { jobs: waiting, refused: [], reason: '' };
+    const jobs: WriteJob[] = [];
+    const refused: WriteJob[] = [];
+    for (const job of waiting) (boundOf([...jobs, job]) <= fileSpace.free() ? jobs : refused).push(job);
+    return { jobs, refused, reason };
+  }
+
+  function boundOf(jobs: readonly WriteJob[]): number {
+    let keys = 0;
+    let bytes = 0;
+    let kept = 0;
+    for (const job of jobs) {
+      const size = job.size();
+      keys += size.keys;
+      bytes += size.bytes;
+      if (job.isBulk) kept = KEPT_FROM_BULK_BYTES;
+    }
+    return fileSpace.boundOf({ keys, bytes }) + kept;
+  }
+
+  async function run(): Promise<void> {
+    while (queue.length > 0) {
+      // Callers that were just notified can submit their next job into this transaction.
+      await new Promise(setImmediate);
+      const { jobs, refused, reason } = await splitQueue();
+      for (const job of refused) job.settle({ known: true, reason, cause: undefined });
+      if (jobs.length === 0) continue;
+      startedAt = clock();
+      failure = broken ?? (await transact(env, jobs));
+      fileSpace.topUp();
+      // After a write with an unknown result LMDB refuses all writes: later jobs are certainly not written.
+      if (failure?.known === false) broken = { ...failure, known: true };
+      startedAt = undefined;
+      for (const job of jobs) job.settle(failure);
+    }
+    running = undefined;
+  }
+
+  return {
+    submit(job, ahead) {
+      if (ahead === undefined) queue.push(job);
+      else queue.unshift(job);
+      running ??= run();
+    },
+    lastFailure: () => failure,
+    underWaySince: () => startedAt,
+    async idle() {
+      while (running !== undefined) await running;
+    },
+  };
+}
+
+async function transact(env: RootDatabase, jobs: readonly WriteJob[]): Promise<WriteFailure | undefined> {
+  try {
+    await env.batch(() => {
+      for (const job of jobs) job.stage();
+    });
+    return undefined;
+  } catch (error) {
+    const cause = await causeOf(error);
+    return { known: canStillRead(env), reason: cause instanceof Error ? cause.message : String(cause), cause };
+  }
+}
+
+/**
+ * LMDB writes and syncs all pages before the meta page that makes them valid. A failure before the meta page leaves no changes.
+ * After a failure of the meta page the result is unknown, and LMDB refuses all further calls, also reads (MDB_PANIC).
+ */
+function canStillRead(env: RootDatabase): boolean {
+  try {
+    env.resetReadTxn();
+    env.getKeysCount({ limit: 1 });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** lmdb rejects with a general error; its `commitError` is a promise that rejects with the error of LMDB. */
+function causeOf(error: unknown): Promise<unknown> {
+  const detail = (error as { commitError?: Promise<never> }).commitError ?? Promise.reject(error);
+  return detail.catch((cause: unknown) => cause);
+}
+
+/** Enough for a few keys with short values. */
+const SMALL: WriteSize = { keys: 4, bytes: 16 * 1024 };
+
+/** Submits puts and removes. Resolves when they are committed and `apply` was called; rejects with `code`. */
+export function submitWrite(
+  writes: WriteQueue,
+  code: DependencyErrorCode,
+  stage: () => void,
+  { apply, size = SMALL }: { readonly apply?: () => void; readonly size?: WriteSize } = {},
+): Promise<void> {
+  return new Promise((resolve, reject) => {
+    writes.submit({
+      stage,
+      size: () => size,
+      settle(failure) {
+        if (failure !== undefined) {
+          reject(new DependencyError(code, `writing failed: ${failure.reason}`, { cause: failure.cause }));
+          return;
+        }
+        apply?.();
+        resolve();
+      },
+    });
+  });
+}

@@ -1,0 +1,82 @@
+import type { Database } from 'lmdb';
+import type { WriteQueue } from '../lmdb-write-queue.ts';
+
+/** Rows with their time of expiry: `<Unix milliseconds> <text>`. */
+export type ExpiringRows = Database<string, string>;
+
+export function encodeRow(expiresAt: number, text: string): string {
+  return `${expiresAt} ${text}`;
+}
+
+export function rowExpiresAt(row: string): number {
+  return Number(row.slice(0, row.indexOf(' ')));
+}
+
+export function rowText(row: string): string {
+  return row.slice(row.indexOf(' ') + 1);
+}
+
+/** The text of a row; `undefined` if it is absent or expired. */
+export function liveText(rows: ExpiringRows, key: string, now: number): string | undefined {
+  const row = rows.get(key);
+  return row === undefined || rowExpiresAt(row) <= now ? undefined : rowText(row);
+}
+
+const SWEEP_EVERY_MS = 1_000;
+const SWEEP_ROWS_MAX = 500;
+/** A sweep is repeated at once, up to this many times, while at least a tenth of its rows had expired. */
+const SWEEP_ROUNDS_MAX = 20;
+
+export interface Sweep {
+  stop(): void;
+}
+
+/** Scans all rows again and again, a few at a time, and removes the expired ones. */
+export function startSweep(tables: readonly ExpiringRows[], writes: WriteQueue, clock: () => number): Sweep {
+  const positions = tables.map(() => '');
+  let stopped = false;
+  let underWay = false;
+
+  function round(left: number): void {
+    let seen = 0;
+    let removed = 0;
+    underWay = true;
+    writes.submit(
+      {
+        size: () => ({ keys: tables.length * SWEEP_ROWS_MAX, bytes: 0 }),
+        stage() {
+          if (stopped) return;
+          tables.forEach((rows, i) => {
+            const now = clock();
+            let last: string | undefined;
+            let count = 0;
+            for (const { key, value } of rows.getRange({ start: positions[i] as string, limit: SWEEP_ROWS_MAX })) {
+              last = key;
+              count += 1;
+              if (rowExpiresAt(value) > now) continue;
+              removed += 1;
+              void rows.remove(key);
+            }
+            seen += count;
+            positions[i] = last === undefined || count < SWEEP_ROWS_MAX ? '' : last;
+          });
+        },
+        settle() {
+          underWay = false;
+          if (removed * 10 > seen && left > 1) round(left - 1);
+        },
+      },
+      'ahead',
+    );
+  }
+
+  const timer = setInterval(() => {
+    if (!underWay) round(SWEEP_ROUNDS_MAX);
+  }, SWEEP_EVERY_MS).unref();
+  return {
+    stop() {
+      stopped = true;
+      clearInterval(timer);
+    },
+  };
+}

@@ -1,0 +1,101 @@
+import { DependencyError } from '@weir/domain/errors';
+import { CLAIM_PENDING_MS, type ClaimOutcome, IDEMPOTENCY_WINDOW_MS, type KeyClaim } from '@weir/ports/state-store';
+import { submitWrite, type WriteQueue } from '../lmdb-write-queue.ts';
+import { type ExpiringRows, encodeRow, liveText } from './lmdb-expiring-rows.ts';
+
+export interface KeyClaims {
+  claim(keys: readonly KeyClaim[]): ClaimOutcome[];
+  confirm(keys: readonly KeyClaim[]): Promise<void>;
+  release(keys: readonly KeyClaim[]): void;
+}
+
+interface Pending {
+  readonly owner: string;
+  /** Infinity while the confirmation is being written. */
+  until: number;
+}
+
+/** A site, an idempotency key and a time. */
+const ROW_BYTES_MAX = 512;
+
+/** Unambiguous: an idempotency key has no slash. */
+export function siteKey(item: { readonly siteId: string; readonly key: string }): string {
+  return `${item.siteId}/${item.key}`;
+}
+
+/** Pending claims are kept in memory only: if the process dies, the requests of its claims end too. */
+export function createKeyClaims(
+  rows: ExpiringRows,
+  writes: WriteQueue,
+  clock: () => number,
+  pendingClaimsMax: number,
+): KeyClaims {
+  const pending = new Map<string, Pending>();
+
+  function holder(id: string, now: number): Pending | undefined {
+    const held = pending.get(id);
+    return held !== undefined && held.until > now ? held : undefined;
+  }
+
+  /** All claims have the same duration, so they expire in the order of the map. */
+  function forgetExpired(now: number): void {
+    for (const [id, held] of pending) {
+      if (held.until > now) break;
+      pending.delete(id);
+    }
+  }
+
+  return {
+    claim(keys) {
+      const now = clock();
+      forgetExpired(now);
+      if (pending.size + keys.length > pendingClaimsMax) {
+        throw new DependencyError('state_store_unavailable', `more than ${pendingClaimsMax} claims are pending`);
+      }
+      return keys.map((item) => {
+        const id = siteKey(item);
+        const held = holder(id, now);
+        if (held !== undefined) return held.owner === item.owner ? 'claimed' : 'pending';
+        if (liveText(rows, id, now) !== undefined) return 'confirmed';
+        pending.delete(id);
+        pending.set(id, { owner: item.owner, until: now + CLAIM_PENDING_MS });
+        return 'claimed';
+      });
+    },
+
+    async confirm(keys) {
+      const now = clock();
+      const row = encodeRow(now + IDEMPOTENCY_WINDOW_MS, '');
+      const confirming: { id: string; held: Pending }[] = [];
+      for (const item of keys) {
+        const id = siteKey(item);
+        const held = holder(id, now);
+        if (held !== undefined ? held.owner !== item.owner : liveText(rows, id, now) !== undefined) continue;
+        const mine = { owner: item.owner, until: Number.POSITIVE_INFINITY };
+        pending.set(id, mine);
+        confirming.push({ id, held: mine });
+      }
+      if (confirming.length === 0) return;
+      try {
+        await submitWrite(
+          writes,
+          'state_store_unavailable',
+          () => {
+            for (const { id } of confirming) void rows.put(id, row);
+          },
+          { size: { keys: confirming.length, bytes: confirming.length * ROW_BYTES_MAX } },
+        );
+      } finally {
+        for (const { id, held } of confirming) if (pending.get(id) === held) pending.delete(id);
+      }
+    },
+
+    release(keys) {
+      for (const item of keys) {
+        const id = siteKey(item);
+        const held = pending.get(id);
+        if (held?.owner === item.owner && held.until !== Number.POSITIVE_INFINITY) pending.delete(id);
+      }
+    },
+  };
+}

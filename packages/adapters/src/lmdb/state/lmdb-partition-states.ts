@@ -1,0 +1,71 @@
+import { createHash } from 'node:crypto';
+import type { OffsetRange, PartitionState, RawPartition, StateChange } from '@weir/ports/state-store';
+import type { Database } from 'lmdb';
+import type { WriteSize } from '../lmdb-file-space.ts';
+import { submitWrite, type WriteQueue } from '../lmdb-write-queue.ts';
+import { type ExpiringRows, encodeRow, liveText } from './lmdb-expiring-rows.ts';
+
+export interface PartitionStates {
+  read(partition: RawPartition, keys: readonly string[]): PartitionState;
+  write(partition: RawPartition, run: OffsetRange, changes: readonly StateChange[]): Promise<number>;
+}
+
+/** LMDB limits the length of keys and forbids zero bytes. Other keys are replaced by their digest. */
+const KEY_CHARS_MAX = 400;
+
+export function createPartitionStates(
+  rows: ExpiringRows,
+  applied: Database<number, string>,
+  writes: WriteQueue,
+  clock: () => number,
+): PartitionStates {
+  /** Applied offsets of the running transaction. */
+  const applying = new Map<string, number>();
+
+  return {
+    read(partition, keys) {
+      const id = partitionId(partition);
+      const now = clock();
+      return { appliedTo: applied.get(id) ?? 0, values: keys.map((key) => liveText(rows, rowKey(id, key), now)) };
+    },
+
+    async write(partition, { from, to }, changes) {
+      const id = partitionId(partition);
+      let storedAt = 0;
+      try {
+        const stage = (): void => {
+          // Decided within the transaction: no earlier write can fail any more.
+          storedAt = applying.get(id) ?? applied.get(id) ?? 0;
+          if (storedAt < from || storedAt >= to) return;
+          storedAt = to;
+          applying.set(id, to);
+          const now = clock();
+          for (const { key, value, ttlMs } of changes) {
+            if (value === undefined) void rows.remove(rowKey(id, key));
+            else void rows.put(rowKey(id, key), encodeRow(now + ttlMs, value));
+          }
+          void applied.put(id, to);
+        };
+        await submitWrite(writes, 'state_store_unavailable', stage, { size: sizeOf(changes) });
+      } finally {
+        if (applying.get(id) === to) applying.delete(id);
+      }
+      return storedAt;
+    },
+  };
+}
+
+function partitionId({ logId, partition }: RawPartition): string {
+  return `${logId}/${partition}`;
+}
+
+function rowKey(id: string, key: string): string {
+  if (key.length <= KEY_CHARS_MAX && !key.includes('\0')) return `${id}=${key}`;
+  return `${id}#${createHash('sha256').update(key).digest('hex')}`;
+}
+
+function sizeOf(changes: readonly StateChange[]): WriteSize {
+  let bytes = 0;
+  for (const { key, value = '' } of changes) bytes += 3 * (key.length + value.length) + 128;
+  return { keys: changes.length + 1, bytes };
+}

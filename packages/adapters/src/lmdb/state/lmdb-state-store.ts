@@ -1,0 +1,133 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { DependencyError } from '@weir/domain/errors';
+import type { DiskSpace } from '@weir/ports/disk-space';
+import type { StateStore } from '@weir/ports/state-store';
+import { open, type RootDatabase } from 'lmdb';
+import { allocateFiles } from '../lmdb-allocate-files.ts';
+import { openFileSpace } from '../lmdb-file-space.ts';
+import { isTrusted, markClosed, markOpened, markOpening, wipe } from '../lmdb-power-loss.ts';
+import { createWriteQueue, submitWrite } from '../lmdb-write-queue.ts';
+import { type ExpiringRows, startSweep } from './lmdb-expiring-rows.ts';
+import { createFirstSeenKeys } from './lmdb-first-seen-keys.ts';
+import { createKeyClaims } from './lmdb-key-claims.ts';
+import { createPartitionStates } from './lmdb-partition-states.ts';
+import { createStateEpochs } from './lmdb-state-epochs.ts';
+
+export interface LmdbStateStoreConfig {
+  readonly folder: string;
+  readonly clock: () => number;
+  /**
+   * How long first-seen keys are kept: the window of idempotency keys plus the time that a raw record may wait to be processed.
+   * Default 96 h: 24 h plus the default retention.
+   */
+  readonly firstSeenKeptMs?: number;
+  /** Further pending claims are refused. Default 100,000. */
+  readonly pendingClaimsMax?: number;
+  readonly disk?: DiskSpace | undefined;
+}
+
+const FIRST_SEEN_KEPT_MS = 96 * 3600_000;
+const PENDING_CLAIMS_MAX = 100_000;
+
+/**
+ * The state store in LMDB. It is a cache of the log, so no call waits for an fsync. Changes survive `kill -9`. A power loss empties the
+ * store, and the enricher folds the log again. While no process has it open, its folder may be deleted or replaced by an older
+ * copy: each opening begins a new epoch.
+ */
+export async function openLmdbStateStore(config: LmdbStateStoreConfig): Promise<StateStore> {
+  const { folder, clock } = config;
+  const env = await openEnvironment(folder);
+  const confirmed: ExpiringRows = env.openDB({ name: 'confirmed', encoding: 'string' });
+  const held: ExpiringRows = env.openDB({ name: 'held', encoding: 'string' });
+  const folded: ExpiringRows = env.openDB({ name: 'folded', encoding: 'string' });
+  const applied = env.openDB<number, string>({ name: 'applied' });
+  const fileSpace = await openFileSpace(join(folder, 'data.mdb'), env, config.disk);
+  const writes = createWriteQueue(env, fileSpace, clock);
+  const claims = createKeyClaims(confirmed, writes, clock, config.pendingClaimsMax ?? PENDING_CLAIMS_MAX);
+  const firstSeenKeys = createFirstSeenKeys(held, writes, clock, config.firstSeenKeptMs ?? FIRST_SEEN_KEPT_MS);
+  const states = createPartitionStates(folded, applied, writes, clock);
+  const epochs = createStateEpochs();
+  const sweep = startSweep([confirmed, held, folded], writes, clock);
+  let closed = false;
+
+  function assertOpen(): void {
+    if (closed) throw new DependencyError('state_store_unavailable', 'the state store is closed');
+  }
+
+  return {
+    async claimKeys(keys) {
+      assertOpen();
+      return claims.claim(keys);
+    },
+    async confirmKeys(keys) {
+      assertOpen();
+      await claims.confirm(keys);
+    },
+    async releaseKeys(keys) {
+      assertOpen();
+      claims.release(keys);
+    },
+    async readEpoch(logId, partitions) {
+      assertOpen();
+      return epochs.read(logId, partitions);
+    },
+    async checkIn(epoch, partition) {
+      assertOpen();
+      return epochs.checkIn(epoch, partition);
+    },
+    async endEpoch(epoch) {
+      assertOpen();
+      epochs.end(epoch);
+    },
+    async insertFirstSeen(epoch, records, windowMs) {
+      assertOpen();
+      return epochs.lasts(epoch) ? firstSeenKeys.insertFirstSeen(records, windowMs) : undefined;
+    },
+    async overwriteFirstSeen(epoch, records, windowMs) {
+      assertOpen();
+      if (!epochs.lasts(epoch)) return false;
+      await firstSeenKeys.overwriteFirstSeen(records, windowMs);
+      return true;
+    },
+    async readState(_epoch, partition, keys) {
+      assertOpen();
+      return states.read(partition, keys);
+    },
+    async writeState(epoch, partition, run, changes) {
+      assertOpen();
+      return epochs.lasts(epoch) ? states.write(partition, run, changes) : undefined;
+    },
+    async ping() {
+      assertOpen();
+      if (writes.lastFailure() !== undefined) {
+        await submitWrite(writes, 'state_store_unavailable', () => void applied.put('ping', clock()));
+      }
+    },
+    async close() {
+      if (closed) return;
+      closed = true;
+      sweep.stop();
+      await writes.idle();
+      await fileSpace.close();
+      await env.close();
+      markClosed(folder);
+    },
+  };
+}
+
+async function openEnvironment(folder: string): Promise<RootDatabase> {
+  try {
+    if (!isTrusted(folder)) wipe(folder);
+    mkdirSync(folder, { recursive: true });
+    await allocateFiles(folder);
+    markOpening(folder);
+    const env = open({ path: folder, noSync: true, eventTurnBatching: false, maxDbs: 8 });
+    markOpened(folder);
+    return env;
+  } catch (error) {
+    throw new DependencyError('state_store_unavailable', `cannot open the state store in ${folder}: ${error}`, {
+      cause: error,
+    });
+  }
+}

@@ -1,0 +1,97 @@
+import type { ConnectionOptions } from 'node:tls';
+import { DependencyError } from '@weir/domain/errors';
+import type { Logger } from '@weir/runtime/logger';
+import { Cluster, Redis } from 'ioredis';
+import { type RedisAddress, readRedisUrl } from './redis-url.ts';
+
+export interface RedisConfig {
+  /** In one of the forms of redis-url.ts. */
+  readonly url: string;
+  /** TLS options for `rediss…`, such as certificates. */
+  readonly tls?: ConnectionOptions;
+  /** Timeout of a command; the timeouts of the connection are scaled with it. Default: 700. */
+  readonly commandTimeoutMs?: number;
+  readonly clock: () => number;
+  readonly logger: Logger;
+}
+
+export type RedisClient = Redis | Cluster;
+
+/** Redis is a cache: a call that takes longer is given up, so that requests are not delayed. */
+export const COMMAND_TIMEOUT_MS = 700;
+const CONNECT_TIMEOUT_MS = 500;
+/** A connection without any data for this time, while commands wait, is closed and its commands are rejected. */
+const SOCKET_TIMEOUT_MS = 2_000;
+const RECONNECT_PAUSE_MAX_MS = 500;
+
+/** Connects and reconnects in the background. Meanwhile commands reject at once. */
+export function connectRedis(config: RedisConfig): RedisClient {
+  const { logger } = config;
+  const address = readRedisUrl(config.url);
+  const client = address.kind === 'cluster' ? openCluster(address, config) : openSingle(address, config);
+  let away = false;
+  client.on('ready', () => {
+    if (away) logger.info('redis is available again');
+    away = false;
+  });
+  client.on('error', (error: Error) => {
+    if (!away) logger.warn({ reason: error.message }, 'redis is unavailable: reconnecting');
+    away = true;
+  });
+  return client;
+}
+
+/** Disconnects without waiting for pending answers. */
+export function disconnectRedis(client: RedisClient): void {
+  client.disconnect();
+}
+
+/** Turns any failure of the commands into `state_store_unavailable`. */
+export async function orUnavailable<T>(commands: Promise<T>): Promise<T> {
+  try {
+    return await commands;
+  } catch (error) {
+    throw new DependencyError('state_store_unavailable', `redis: ${(error as Error).message}`, { cause: error });
+  }
+}
+
+function openSingle(address: RedisAddress, config: RedisConfig): Redis {
+  const [first] = address.hosts;
+  const place =
+    address.kind === 'sentinel'
+      ? {
+          sentinels: [...address.hosts],
+          name: address.masterName,
+          failoverDetector: true,
+          ...(address.tls ? { enableTLSForSentinelMode: true } : {}),
+        }
+      : { host: first!.host, port: first!.port };
+  return new Redis({ ...place, ...common(address, config), db: address.db, retryStrategy: pauseBefore });
+}
+
+function openCluster(address: RedisAddress, config: RedisConfig): Cluster {
+  return new Cluster([...address.hosts], {
+    enableOfflineQueue: false,
+    clusterRetryStrategy: pauseBefore,
+    redisOptions: common(address, config),
+  });
+}
+
+function common(address: RedisAddress, { tls, commandTimeoutMs = COMMAND_TIMEOUT_MS }: RedisConfig) {
+  const scaled = (ms: number) => Math.round((ms * commandTimeoutMs) / COMMAND_TIMEOUT_MS);
+  return {
+    ...(address.username === '' ? {} : { username: address.username }),
+    ...(address.password === '' ? {} : { password: address.password }),
+    ...(address.tls ? { tls: { ...tls } } : {}),
+    enableOfflineQueue: false,
+    autoResendUnfulfilledCommands: false,
+    maxRetriesPerRequest: 0,
+    commandTimeout: commandTimeoutMs,
+    connectTimeout: scaled(CONNECT_TIMEOUT_MS),
+    socketTimeout: scaled(SOCKET_TIMEOUT_MS),
+    // The address now belongs to a replica: a new connection reaches the current master.
+    reconnectOnError: ({ message }: Error) => message.startsWith('READONLY'),
+  };
+}
+
+const pauseBefore = (attempt: number) => Math.min(attempt * 50, RECONNECT_PAUSE_MAX_MS);

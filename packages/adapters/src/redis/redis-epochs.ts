@@ -1,0 +1,84 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { StateStore } from '@weir/ports/state-store';
+import { orUnavailable, type RedisClient } from './redis-connection.ts';
+import type { RedisScripts } from './redis-scripts.ts';
+
+/** Longer than another client needs to set its mark. */
+const MARK_MISSING_MS = 2_000;
+const MARK_PAUSE_MS = 20;
+
+/**
+ * The Redis keys of a partition's state: all of them begin with `tag`. A script that writes the state first compares the value of
+ * `epochKey` with `compared`. If `compared` is empty, it compares nothing.
+ */
+interface StatePlace {
+  readonly tag: string;
+  readonly epochKey: string;
+  readonly compared: string;
+}
+
+export interface RedisEpochs extends Pick<StateStore, 'readEpoch' | 'checkIn' | 'endEpoch'> {
+  /** Calls a script with the key of the record that shows whether the site's server is still in the epoch. */
+  onSite<T>(epoch: string, siteId: string, call: (epochKey: string) => Promise<T | null>): Promise<T | null>;
+  placeOf(epoch: string, tag: string): StatePlace;
+}
+
+/**
+ * One server (or Sentinel's master): every script compares the epoch with its record. An older copy of the server's content is a
+ * consistent snapshot, so its partition state can be continued in the next epoch.
+ *
+ * Cluster: servers fail one at a time, and a script sees only one server. So in each epoch the server of a site is marked once, before
+ * the first key of the site is inserted; a flag beside the epoch's record says that it was marked. If the mark is missing later, that
+ * server has lost keys. The keys of partition state contain the epoch, because one server's state says nothing about another one.
+ */
+export function createRedisEpochs(
+  client: RedisClient & RedisScripts,
+  prefix: string,
+  isCluster: boolean,
+  clock: () => number,
+): RedisEpochs {
+  const recordKey = `${prefix}{epoch}`;
+  const markKey = (siteId: string) => `${prefix}epoch:{${siteId}}`;
+  const checkInKey = (logId: string, partition: number) => `${recordKey}:in:${logId}:${partition}`;
+
+  async function endEpoch(epoch: string): Promise<void> {
+    await orUnavailable(client.weirEndEpoch(1, recordKey, epoch));
+  }
+
+  return {
+    async readEpoch(logId, partitions) {
+      const keys = Array.from({ length: partitions }, (_, partition) => checkInKey(logId, partition));
+      const [id, ...checkedIn] = await orUnavailable(
+        client.weirReadEpoch(keys.length + 1, recordKey, ...keys, randomUUID()),
+      );
+      return { id, checkedIn: new Set(checkedIn.map(Number)) };
+    },
+    async checkIn(epoch, { logId, partition }) {
+      const done = await orUnavailable(client.weirCheckIn(2, recordKey, checkInKey(logId, partition), epoch));
+      return done !== null;
+    },
+    endEpoch,
+    async onSite(epoch, siteId, call) {
+      if (!isCluster) return call(recordKey);
+      for (const startedAt = clock(); ; ) {
+        const answer = await call(markKey(siteId));
+        if (answer !== null) return answer;
+        const known = await client.weirClaimMark(2, recordKey, `${recordKey}:site:${siteId}`, epoch);
+        if (known === null) return null;
+        if (known === 'new') {
+          await client.weirMark(1, markKey(siteId), epoch);
+        } else if (clock() - startedAt >= MARK_MISSING_MS) {
+          await endEpoch(epoch);
+          return null;
+        } else {
+          await pause(MARK_PAUSE_MS);
+        }
+      }
+    },
+    placeOf: (epoch, tag) =>
+      isCluster
+        ? { tag: `${tag}@${epoch}`, epochKey: tag, compared: '' }
+        : { tag, epochKey: recordKey, compared: epoch },
+  };
+}

@@ -1,0 +1,106 @@
+import { BoundedCache } from '@weir/domain/bounded-cache';
+import { RATE_LIMIT_WINDOW_SECONDS, type RateLimitBucket, type RateLimiter } from '@weir/ports/rate-limiter';
+import { RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible';
+import { createMemoryRateLimiter, type MemoryRateLimiterConfig, toRateLimit } from './memory-rate-limiter.ts';
+import { connectRedis, disconnectRedis, type RedisConfig } from './redis-connection.ts';
+import { createHiddenKeys } from './redis-hidden-key.ts';
+
+export interface RedisRateLimiterConfig extends RedisConfig, Pick<MemoryRateLimiterConfig, 'keysMax'> {
+  readonly keyPrefix?: string;
+  /** The salt of the day, which all processes share; undefined: not known now. */
+  readonly salt: () => string | undefined;
+}
+
+/** Keys that are over their limit, remembered here so that a refusal costs no round trip. */
+const BLOCKED_KEYS_MAX = 100_000;
+
+/**
+ * The script with which RateLimiterRedis counts. Its own script counts first and compares afterwards, so a refused batch would
+ * use up the limit. This one counts all of a batch or nothing, in one step on the server: gateways that ask at the same time
+ * never exceed the limit together. ARGV: count, seconds of a window, limit. Returns the count of the window with this batch,
+ * whether it was stored or not, and the milliseconds that are left.
+ */
+const COUNT_IF_IT_FITS = `
+local count = tonumber(ARGV[1])
+local taken = tonumber(redis.call('GET', KEYS[1]) or '0') + count
+if taken <= tonumber(ARGV[3]) then redis.call('INCRBY', KEYS[1], count) end
+local ttl = redis.call('PTTL', KEYS[1])
+if ttl < 0 then
+  redis.call('EXPIRE', KEYS[1], ARGV[2])
+  ttl = 1000 * ARGV[2]
+end
+return {taken, ttl}`;
+
+/** Sites may have limits of their own, and RateLimiterRedis has one limit each: at most so many are kept. */
+const LIMITERS_MAX = 1_000;
+
+interface Blocked {
+  readonly taken: number;
+  readonly until: number;
+}
+
+/**
+ * Counts in Redis, for all processes together; while Redis is away, in this process alone, `keysMax` keys at most. Redis sees only
+ * hashes of addresses. They change with the day's salt: the windows of addresses end at 00:00 UTC.
+ */
+export function openRedisRateLimiter(config: RedisRateLimiterConfig): RateLimiter {
+  const { clock, salt, keyPrefix = 'weir:' } = config;
+  const hidden = createHiddenKeys();
+  const client = connectRedis(config);
+  const limiters = new BoundedCache<RateLimiterRedis>(LIMITERS_MAX);
+  const local = createMemoryRateLimiter(config);
+  let blocked = new Map<string, Blocked>();
+
+  function limiterOf(bucket: RateLimitBucket, limit: number): RateLimiterRedis {
+    const id = `${bucket} ${limit}`;
+    const known = limiters.get(id);
+    if (known !== undefined) return known;
+    const limiter = new RateLimiterRedis({
+      points: limit,
+      duration: RATE_LIMIT_WINDOW_SECONDS,
+      storeClient: client,
+      keyPrefix: `${keyPrefix}limit:${bucket}`,
+      rejectIfRedisNotReady: true,
+      customIncrTtlLuaScript: COUNT_IF_IT_FITS,
+    });
+    limiters.set(id, limiter);
+    return limiter;
+  }
+
+  /** The key as Redis may see it. Undefined for an address without a salt: it must not leave this process. */
+  function storedKey(bucket: RateLimitBucket, key: string): string | undefined {
+    if (bucket !== 'collect') return key;
+    const today = salt();
+    return today === undefined ? undefined : hidden(key, today);
+  }
+
+  return {
+    async take(bucket, key, limit, count = 1) {
+      const id = `${bucket}:${key}`;
+      const now = clock();
+      const before = blocked.get(id);
+      if (before !== undefined && before.until > now && before.taken >= limit)
+        return toRateLimit(false, before.taken, before.until - now, limit);
+      const stored = storedKey(bucket, key);
+      if (stored === undefined) return local.take(bucket, key, limit, count);
+      const counted = await limiterOf(bucket, limit).consume(stored, count).catch(asRefusal);
+      if (counted === undefined) return local.take(bucket, key, limit, count);
+      const { consumedPoints, msBeforeNext: leftMs } = counted;
+      const allowed = consumedPoints <= limit;
+      const taken = allowed ? consumedPoints : consumedPoints - count;
+      if (!allowed && taken >= limit) {
+        if (blocked.size >= BLOCKED_KEYS_MAX) blocked = new Map();
+        blocked.set(id, { taken, until: now + leftMs });
+      }
+      return toRateLimit(allowed, taken, leftMs, limit);
+    },
+    async close() {
+      disconnectRedis(client);
+    },
+  };
+}
+
+/** RateLimiterRedis rejects with the count when the limit is exceeded, and with an error when Redis is away. */
+function asRefusal(reason: unknown): RateLimiterRes | undefined {
+  return reason instanceof RateLimiterRes ? reason : undefined;
+}

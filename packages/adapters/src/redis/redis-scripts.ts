@@ -1,0 +1,172 @@
+import type { RedisClient } from './redis-connection.ts';
+
+/**
+ * Values of claims: `p<owner>` while pending, `c<owner>` when confirmed. All keys of a script are in one cluster slot. The scripts run
+ * on the server, so that reading and writing are one atomic step.
+ */
+const CLAIM = `
+local out = {}
+for i, key in ipairs(KEYS) do
+  local mine = 'p' .. ARGV[i + 1]
+  local held = redis.call('GET', key)
+  if not held or held == mine then
+    redis.call('SET', key, mine, 'PX', ARGV[1])
+    out[i] = 'claimed'
+  elseif string.sub(held, 1, 1) == 'c' then
+    out[i] = 'confirmed'
+  else
+    out[i] = 'pending'
+  end
+end
+return out`;
+
+const CONFIRM = `
+for i, key in ipairs(KEYS) do
+  local owner = ARGV[i + 1]
+  local held = redis.call('GET', key)
+  if not held or held == 'p' .. owner then redis.call('SET', key, 'c' .. owner, 'PX', ARGV[1]) end
+end
+return 0`;
+
+const RELEASE = `
+for i, key in ipairs(KEYS) do
+  if redis.call('GET', key) == 'p' .. ARGV[i] then redis.call('DEL', key) end
+end
+return 0`;
+
+/**
+ * The record of an epoch is `<epoch> <master_replid>`. A server's master_replid changes when it starts, is promoted, or copies the
+ * content of another server. So if it differs, the content may be an older copy. Reading it costs 5 µs (Redis 7.0).
+ */
+const SERVER = `
+local function server()
+  return string.match(redis.call('INFO', 'replication'), 'master_replid:(%w+)') or ''
+end`;
+
+/** KEYS[1]: the epoch's record. ARGV[1]: the epoch; empty: do not compare. */
+const WITHIN_EPOCH = `${SERVER}
+if ARGV[1] ~= '' and redis.call('GET', KEYS[1]) ~= ARGV[1] .. ' ' .. server() then return false end`;
+
+/** KEYS: the epoch's record, then one per partition. ARGV: ID of a new epoch. Returns the epoch, then the partitions that checked in. */
+const READ_EPOCH = `${SERVER}
+local here = server()
+local epoch, at = string.match(redis.call('GET', KEYS[1]) or '', '^(%S+) (%S*)$')
+if not epoch or at ~= here then
+  epoch = ARGV[1]
+  redis.call('SET', KEYS[1], epoch .. ' ' .. here)
+end
+local out = { epoch }
+for i = 2, #KEYS do
+  if redis.call('GET', KEYS[i]) == epoch then out[#out + 1] = tostring(i - 2) end
+end
+return out`;
+
+/** KEYS: the epoch's record, the partition's record. */
+const CHECK_IN = `${WITHIN_EPOCH}
+redis.call('SET', KEYS[2], ARGV[1])
+return 1`;
+
+const END_EPOCH = `
+if string.match(redis.call('GET', KEYS[1]) or '', '^%S+') == ARGV[1] then redis.call('DEL', KEYS[1]) end
+return 1`;
+
+/** For a cluster. KEYS: the epoch's record, the flag that says whether the site's server was marked in this epoch. */
+const CLAIM_MARK = `${WITHIN_EPOCH}
+if redis.call('GET', KEYS[2]) == ARGV[1] then return 'marked' end
+redis.call('SET', KEYS[2], ARGV[1])
+return 'new'`;
+
+const MARK = `${SERVER}
+redis.call('SET', KEYS[1], ARGV[1] .. ' ' .. server())
+return 1`;
+
+/**
+ * The value of a key: its first-seen records, one per window, oldest first: `<record> <received_at> <record> …`. Older ones are
+ * kept because repeated old records must get the same result. ARGV: epoch, window, time to live, then received_at and record
+ * for each key.
+ */
+const INSERT_FIRST_SEEN = `${WITHIN_EPOCH}
+local out = {}
+for i = 1, #KEYS - 1 do
+  local key, at, holder = KEYS[i + 1], tonumber(ARGV[2 * i + 2]), ARGV[2 * i + 3]
+  local held, first, self = {}, nil, nil
+  for h, t in string.gmatch(redis.call('GET', key) or '', '(%S+) (%S+)') do
+    local one = { h, t }
+    held[#held + 1] = one
+    if h == holder then self = one end
+    if not first and (h == holder or math.abs(tonumber(t) - at) < tonumber(ARGV[2])) then first = one end
+  end
+  local answer = first and (self or first)
+  if not answer then
+    answer = { holder, ARGV[2 * i + 2] }
+    held[#held + 1] = answer
+    local words = {}
+    for n = math.max(1, #held - 7), #held do words[#words + 1] = held[n][1] .. ' ' .. held[n][2] end
+    redis.call('SET', key, table.concat(words, ' '), 'PX', ARGV[3])
+  end
+  out[i] = answer[1] .. ' ' .. answer[2]
+end
+return out`;
+
+/** As above, but the record replaces all records within its window. */
+const OVERWRITE_FIRST_SEEN = `${WITHIN_EPOCH}
+for i = 1, #KEYS - 1 do
+  local key, at, holder = KEYS[i + 1], tonumber(ARGV[2 * i + 2]), ARGV[2 * i + 3]
+  local held = { { holder, ARGV[2 * i + 2] } }
+  for h, t in string.gmatch(redis.call('GET', key) or '', '(%S+) (%S+)') do
+    if h ~= holder and math.abs(tonumber(t) - at) >= tonumber(ARGV[2]) then held[#held + 1] = { h, t } end
+  end
+  table.sort(held, function(a, b) return tonumber(a[2]) < tonumber(b[2]) end)
+  local words = {}
+  for n = math.max(1, #held - 7), #held do words[#words + 1] = held[n][1] .. ' ' .. held[n][2] end
+  redis.call('SET', key, table.concat(words, ' '), 'PX', ARGV[3])
+end
+return 1`;
+
+/**
+ * KEYS: the epoch's record, the key of the offset, then the keys of the values. ARGV: epoch, from, to, the offset's time to live, then
+ * time to live and value for each key; a time of 0 removes the key. Returns the offset that is stored afterwards.
+ */
+const WRITE_STATE = `${WITHIN_EPOCH}
+local at = tonumber(redis.call('GET', KEYS[2]) or '0')
+local to = tonumber(ARGV[3])
+if at < tonumber(ARGV[2]) or at >= to then return at end
+for i = 3, #KEYS do
+  if ARGV[2 * i - 1] == '0' then redis.call('DEL', KEYS[i])
+  else redis.call('SET', KEYS[i], ARGV[2 * i], 'PX', ARGV[2 * i - 1]) end
+end
+redis.call('SET', KEYS[2], ARGV[3], 'PX', ARGV[4])
+return to`;
+
+type Script<Result> = (keyCount: number, ...keysAndArguments: (string | number)[]) => Promise<Result>;
+
+export interface RedisScripts {
+  weirClaim: Script<('claimed' | 'pending' | 'confirmed')[]>;
+  weirConfirm: Script<number>;
+  weirRelease: Script<number>;
+  /** Here and below, `null` means that the epoch is over. */
+  weirInsertFirstSeen: Script<string[] | null>;
+  weirOverwriteFirstSeen: Script<1 | null>;
+  weirWriteState: Script<number | null>;
+  weirReadEpoch: Script<[string, ...string[]]>;
+  weirCheckIn: Script<1 | null>;
+  weirEndEpoch: Script<1>;
+  weirClaimMark: Script<'new' | 'marked' | null>;
+  weirMark: Script<1>;
+}
+
+/** Adds Weir's scripts as commands. ioredis sends the text of a script only if the server does not know it yet. */
+export function withScripts(client: RedisClient): RedisClient & RedisScripts {
+  client.defineCommand('weirClaim', { lua: CLAIM });
+  client.defineCommand('weirConfirm', { lua: CONFIRM });
+  client.defineCommand('weirRelease', { lua: RELEASE });
+  client.defineCommand('weirInsertFirstSeen', { lua: INSERT_FIRST_SEEN });
+  client.defineCommand('weirOverwriteFirstSeen', { lua: OVERWRITE_FIRST_SEEN });
+  client.defineCommand('weirWriteState', { lua: WRITE_STATE });
+  client.defineCommand('weirReadEpoch', { lua: READ_EPOCH });
+  client.defineCommand('weirCheckIn', { lua: CHECK_IN });
+  client.defineCommand('weirEndEpoch', { lua: END_EPOCH });
+  client.defineCommand('weirClaimMark', { lua: CLAIM_MARK });
+  client.defineCommand('weirMark', { lua: MARK });
+  return client as RedisClient & RedisScripts;
+}

@@ -1,0 +1,155 @@
+import {
+  CLAIM_PENDING_MS,
+  type ClaimOutcome,
+  type FirstSeenKey,
+  IDEMPOTENCY_WINDOW_MS,
+  type KeyClaim,
+  type PartitionState,
+  type RawPartition,
+  type StateChange,
+  type StateStore,
+} from '@weir/ports/state-store';
+import { connectRedis, disconnectRedis, orUnavailable, type RedisConfig } from './redis-connection.ts';
+import { createRedisEpochs } from './redis-epochs.ts';
+import { withScripts } from './redis-scripts.ts';
+import { readRedisUrl } from './redis-url.ts';
+
+export interface RedisStateStoreConfig extends RedisConfig {
+  /** Prefix of every key, for a shared Redis. */
+  readonly keyPrefix?: string;
+  /** How long after its receipt a raw record may still be processed: `RAW_RETENTION_HOURS`. First-seen keys are kept for this time too. */
+  readonly processingLagMaxMs?: number;
+}
+
+export interface RedisStateStore extends StateStore {
+  /** Settings of the server that break exactly-once, one line each. Call it every minute. */
+  drift(): Promise<readonly string[]>;
+}
+
+const PROCESSING_LAG_MAX_MS = 72 * 3600_000;
+/** Longer than any pause of a partition. Without its offset the enricher folds a day of records again. */
+const STATE_OFFSET_TTL_MS = 90 * 24 * 3600_000;
+
+/** The state store in Redis. Does not wait for a connection: while there is none, every call rejects at once. */
+export async function openRedisStateStore(config: RedisStateStoreConfig): Promise<RedisStateStore> {
+  const client = withScripts(connectRedis(config));
+  const prefix = config.keyPrefix ?? 'weir:';
+  const epochs = createRedisEpochs(client, prefix, readRedisUrl(config.url).kind === 'cluster', config.clock);
+  const processingLagMaxMs = config.processingLagMaxMs ?? PROCESSING_LAG_MAX_MS;
+  // Braces are hash tags: in a cluster, all keys of a site are on one server, and so is the state of a partition.
+  const claimKey = ({ siteId, key }: KeyClaim) => `${prefix}claim:{${siteId}}:${key}`;
+  const firstSeenKey = ({ siteId, key }: FirstSeenKey) => `${prefix}first:{${siteId}}:${key}`;
+  const firstSeenCall = (epochKey: string, epoch: string, group: readonly FirstSeenKey[], windowMs: number) =>
+    [
+      group.length + 1,
+      epochKey,
+      ...group.map(firstSeenKey),
+      epoch,
+      windowMs,
+      windowMs + processingLagMaxMs,
+      ...group.flatMap(({ receivedAt, recordId }) => [receivedAt, recordId]),
+    ] as const;
+  const stateTag = ({ logId, partition }: RawPartition) => `${prefix}fold:{${logId}:${partition}}`;
+
+  return {
+    claimKeys: (keys) =>
+      bySite<KeyClaim, ClaimOutcome>(keys, (group) =>
+        client.weirClaim(group.length, ...group.map(claimKey), CLAIM_PENDING_MS, ...group.map(({ owner }) => owner)),
+      ),
+    async confirmKeys(keys) {
+      await bySite(keys, async (group) => {
+        await client.weirConfirm(
+          group.length,
+          ...group.map(claimKey),
+          IDEMPOTENCY_WINDOW_MS,
+          ...group.map(({ owner }) => owner),
+        );
+        return [];
+      });
+    },
+    async releaseKeys(keys) {
+      await bySite(keys, async (group) => {
+        await client.weirRelease(group.length, ...group.map(claimKey), ...group.map(({ owner }) => owner));
+        return [];
+      });
+    },
+    ...epochs,
+    async insertFirstSeen(epoch, records, windowMs) {
+      let over = false;
+      const answers = await bySite<FirstSeenKey, FirstSeenKey>(records, async (group) => {
+        const held = await epochs.onSite(epoch, group[0]!.siteId, (epochKey) =>
+          client.weirInsertFirstSeen(...firstSeenCall(epochKey, epoch, group, windowMs)),
+        );
+        over ||= held === null;
+        return group.map((asked, index) => readFirstSeen(asked, held?.[index] ?? ''));
+      });
+      return over ? undefined : answers;
+    },
+    async overwriteFirstSeen(epoch, records, windowMs) {
+      let over = false;
+      await bySite(records, async (group) => {
+        const kept = await epochs.onSite(epoch, group[0]!.siteId, (epochKey) =>
+          client.weirOverwriteFirstSeen(...firstSeenCall(epochKey, epoch, group, windowMs)),
+        );
+        over ||= kept === null;
+        return [];
+      });
+      return !over;
+    },
+    async readState(epoch, partition, keys): Promise<PartitionState> {
+      const tag = epochs.placeOf(epoch, stateTag(partition)).tag;
+      const [appliedTo, ...values] = await orUnavailable(client.mget([tag, ...keys.map((key) => `${tag}:${key}`)]));
+      return { appliedTo: Number(appliedTo ?? 0), values: values.map((value) => value ?? undefined) };
+    },
+    async writeState(epoch, partition, { from, to }, changes) {
+      const { tag, epochKey, compared } = epochs.placeOf(epoch, stateTag(partition));
+      const keys = [epochKey, tag, ...changes.map(({ key }) => `${tag}:${key}`)];
+      const given = [compared, from, to, STATE_OFFSET_TTL_MS, ...changes.flatMap(toStateArguments)];
+      const applied = await orUnavailable(client.weirWriteState(keys.length, ...keys, ...given));
+      return applied ?? undefined;
+    },
+    async ping() {
+      await orUnavailable(client.ping());
+    },
+    async drift() {
+      const memory = await orUnavailable(client.info('memory'));
+      const policy = /^maxmemory_policy:(\S+)/m.exec(memory)?.[1];
+      return policy === 'noeviction' ? [] : [`maxmemory-policy is ${policy}, not noeviction`];
+    },
+    async close() {
+      disconnectRedis(client);
+    },
+  };
+}
+
+/** Calls a script once per site, concurrently. Returns the results in the order of the items. */
+async function bySite<Item extends { readonly siteId: string }, Result>(
+  items: readonly Item[],
+  call: (group: readonly Item[]) => Promise<readonly Result[]>,
+): Promise<readonly Result[]> {
+  const groups = new Map<string, { items: Item[]; indexes: number[] }>();
+  items.forEach((item, index) => {
+    const group = groups.get(item.siteId) ?? { items: [], indexes: [] };
+    group.items.push(item);
+    group.indexes.push(index);
+    groups.set(item.siteId, group);
+  });
+  const results = new Array<Result>(items.length);
+  const calls = [...groups.values()].map(async (group) => {
+    const found = await call(group.items);
+    found.forEach((result, nth) => {
+      results[group.indexes[nth]!] = result;
+    });
+  });
+  await orUnavailable(Promise.all(calls));
+  return results;
+}
+
+function readFirstSeen(asked: FirstSeenKey, held: string): FirstSeenKey {
+  const space = held.indexOf(' ');
+  return { ...asked, recordId: held.slice(0, space), receivedAt: Number(held.slice(space + 1)) };
+}
+
+function toStateArguments({ value, ttlMs }: StateChange): readonly (string | number)[] {
+  return value === undefined || ttlMs <= 0 ? [0, ''] : [ttlMs, value];
+}

@@ -1,0 +1,49 @@
+/** The address of Redis. */
+export interface RedisAddress {
+  readonly kind: 'single' | 'sentinel' | 'cluster';
+  readonly tls: boolean;
+  readonly username: string;
+  readonly password: string;
+  readonly hosts: readonly { readonly host: string; readonly port: number }[];
+  /** Name of the master, for Sentinel; otherwise empty. */
+  readonly masterName: string;
+  readonly db: number;
+}
+
+const FORM = /^redis(s?)(?:\+(sentinel|cluster))?:\/\/(?:([^@/]*)@)?([^/?#]+)(?:\/([^?#]*))?$/;
+
+/**
+ * Reads a Redis URL. Throws `RangeError` on anything else. `rediss…` means TLS.
+ * - `redis://[user:password@]host[:6379][/db]`
+ * - `redis+sentinel://[user:password@]host[:26379],host…/master-name[/db]`
+ * - `redis+cluster://[user:password@]host[:6379],host…`
+ */
+export function readRedisUrl(url: string): RedisAddress {
+  const [, s, mode, credentials = '', hosts = '', path = ''] = FORM.exec(url) ?? [];
+  if (s === undefined)
+    throw new RangeError('REDIS_URL must be like redis://host:6379, redis+sentinel://… or redis+cluster://…');
+  const kind = mode === 'sentinel' || mode === 'cluster' ? mode : 'single';
+  const [username = '', ...password] = credentials.split(':');
+  const parts = path.split('/');
+  const masterName = kind === 'sentinel' ? (parts.shift() ?? '') : '';
+  if (kind === 'sentinel' && masterName === '')
+    throw new RangeError('REDIS_URL: a Sentinel URL must end with the name of the master');
+  const db = parts[0] === undefined || parts[0] === '' ? 0 : Number(parts[0]);
+  if (!Number.isInteger(db) || db < 0) throw new RangeError(`REDIS_URL: "${parts[0]}" is not a database number`);
+  return {
+    kind,
+    tls: s === 's',
+    username: decodeURIComponent(username),
+    password: decodeURIComponent(password.join(':')),
+    hosts: hosts.split(',').map((host) => readHost(host, kind === 'sentinel' ? 26_379 : 6379)),
+    masterName: decodeURIComponent(masterName),
+    db,
+  };
+}
+
+function readHost(text: string, defaultPort: number) {
+  const [, bracketed, plain, port] = /^(?:\[([0-9a-fA-F:]+)\]|([^:[\]]+))(?::(\d{1,5}))?$/.exec(text) ?? [];
+  const host = bracketed ?? plain;
+  if (host === undefined) throw new RangeError(`REDIS_URL: "${text}" is not a host and port`);
+  return { host, port: port === undefined ? defaultPort : Number(port) };
+}

@@ -1,0 +1,119 @@
+import { randomUUID } from 'node:crypto';
+import { isDependencyError } from '@weir/domain/errors';
+import { TABLE_REGISTRY, TABLE_SALTS } from '@weir/domain/records/topics';
+import type { EventLog } from '@weir/ports/event-log';
+import type { Registry } from '@weir/ports/registry';
+import { RegistryIndex } from './registry-index.ts';
+import { rowKey } from './registry-rows.ts';
+
+export interface LogRegistryConfig {
+  readonly eventLog: EventLog;
+  readonly clock: () => number;
+  /** 32 random bytes in hex. */
+  readonly randomSalt: () => string;
+  /**
+   * Called for a row that arrives later and cannot be read (`event_log_damaged`); the registry keeps its state.
+   * Without this callback, such a row ends the process. During opening, such a row rejects the opening.
+   */
+  readonly onDamage?: (error: unknown) => void;
+  /** Called once, at opening or when the first such row arrives, with the number of rows of unknown kinds. */
+  readonly onUnknown?: (rows: number) => void;
+}
+
+export async function openLogRegistry(config: LogRegistryConfig): Promise<Registry> {
+  const { eventLog, clock, randomSalt, onDamage } = config;
+  const [table, saltTable] = await Promise.all([eventLog.openTable(TABLE_REGISTRY), eventLog.openTable(TABLE_SALTS)]);
+  const index = new RegistryIndex();
+  const listeners: ((siteId: string) => void)[] = [];
+  const saltsInCreation = new Map<string, Promise<string>>();
+  let reportedUnknown = false;
+
+  const reportUnknown = (): void => {
+    if (reportedUnknown || index.unknown.size === 0) return;
+    reportedUnknown = true;
+    config.onUnknown?.(index.unknown.size);
+  };
+  const change = (key: string, value: string | undefined): void => {
+    let siteId: string | undefined;
+    try {
+      siteId = index.apply(key, value);
+    } catch (error) {
+      if (onDamage === undefined || !isDependencyError(error, 'event_log_damaged')) throw error;
+      onDamage(error);
+      return;
+    }
+    reportUnknown();
+    if (siteId === undefined) return;
+    for (const listener of listeners) listener(siteId);
+  };
+  for (const one of [table, saltTable]) {
+    for (const [key, value] of one.entries()) index.apply(key, value);
+    one.onChange(change);
+  }
+  reportUnknown();
+
+  const put = (key: string, value: unknown): Promise<void> => table.put(key, JSON.stringify(value));
+
+  /**
+   * Each process puts its salt under its own key. Compaction keeps only the last value of a key, so a shared key would lose the
+   * first salt. When the put has resolved, all earlier rows of the log are applied here.
+   */
+  async function createSalt(day: string): Promise<string> {
+    const own = rowKey.salt(day, randomUUID());
+    await saltTable.put(own, JSON.stringify({ salt: randomSalt(), madeAt: clock() }));
+    const salts = index.salts.get(day);
+    const [winner] = salts?.entries() ?? [];
+    if (winner === undefined) return createSalt(day);
+    if (winner[0] !== own) await saltTable.put(own, undefined);
+    return winner[1];
+  }
+
+  return {
+    site: (siteId) => index.sites.get(siteId),
+    sites: () => [...index.sites.values()],
+    keyByHash: (hash) => index.keysByHash.get(hash),
+    keys: (siteId) => index.keysOf(siteId),
+    exclusions: (siteId) => index.exclusionsOf(siteId),
+    import: (siteId, fileDigest) => index.importsOf(siteId).get(fileDigest),
+    imports: (siteId) => [...index.importsOf(siteId).values()],
+
+    putSite: (site) => put(rowKey.site(site.siteId), site),
+    async removeSite(siteId) {
+      // The site is removed last: after an interruption, a second call finds the remaining rows.
+      await Promise.all([
+        ...index.keysOf(siteId).map(({ keyId }) => table.put(rowKey.key(siteId, keyId), undefined)),
+        ...index.exclusionsOf(siteId).map(({ ruleId }) => table.put(rowKey.exclusion(siteId, ruleId), undefined)),
+        ...[...index.importsOf(siteId).keys()].map((digest) => table.put(rowKey.import(siteId, digest), undefined)),
+      ]);
+      await table.put(rowKey.site(siteId), undefined);
+    },
+    putKey: (key) => put(rowKey.key(key.siteId, key.keyId), key),
+    removeKey: (siteId, keyId) => table.put(rowKey.key(siteId, keyId), undefined),
+    putExclusion: (rule) => put(rowKey.exclusion(rule.siteId, rule.ruleId), rule),
+    removeExclusion: (siteId, ruleId) => table.put(rowKey.exclusion(siteId, ruleId), undefined),
+    putImport: (entry) => put(rowKey.import(entry.siteId, entry.fileDigest), entry),
+
+    async salt(day) {
+      const known = index.saltOf(day);
+      if (known !== undefined) return known;
+      let making = saltsInCreation.get(day);
+      if (making === undefined) {
+        making = createSalt(day).finally(() => saltsInCreation.delete(day));
+        saltsInCreation.set(day, making);
+      }
+      return making;
+    },
+    existingSalt: (day) => index.saltOf(day),
+    async removeSaltsBefore(day) {
+      const old = [...index.salts].filter(([saltDay]) => saltDay < day).flatMap(([, salts]) => [...salts.keys()]);
+      await Promise.all(old.map((key) => saltTable.put(key, undefined)));
+    },
+
+    onChange(listener) {
+      listeners.push(listener);
+    },
+    async close() {
+      await Promise.all([table.close(), saltTable.close()]);
+    },
+  };
+}

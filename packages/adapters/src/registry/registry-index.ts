@@ -1,0 +1,125 @@
+import type { ApiKey, ExclusionRule, Site } from '@weir/domain/registry/site';
+import type { ImportLedgerEntry } from '@weir/ports/registry';
+import { type RegistryRow, readRow } from './registry-rows.ts';
+
+/** The rows of the registry's table, indexed so that each read is one look-up. */
+export class RegistryIndex {
+  readonly sites = new Map<string, Site>();
+  readonly keysByHash = new Map<string, ApiKey>();
+  readonly salts = new Map<string, Map<string, string>>();
+  private readonly keys = new Map<string, readonly ApiKey[]>();
+  private readonly exclusions = new Map<string, Map<string, ExclusionRule>>();
+  /** Cached lists of a site's rules, which may be thousands. Removed when a rule changes. */
+  private readonly exclusionLists = new Map<string, readonly ExclusionRule[]>();
+  private readonly imports = new Map<string, ReadonlyMap<string, ImportLedgerEntry>>();
+  /** The row of each key of the table, needed to remove it from the index. */
+  private readonly rows = new Map<string, RegistryRow>();
+  /** Keys of rows of unknown kinds, which a newer Weir wrote. They stay in the table. */
+  readonly unknown = new Set<string>();
+
+  /** Applies one change of the table. Returns the site that changed, if any. Throws `event_log_damaged` for a row that cannot be read. */
+  apply(key: string, value: string | undefined): string | undefined {
+    const old = this.rows.get(key);
+    const row = value === undefined ? undefined : readRow(key, value);
+    if (value !== undefined && row === undefined) this.unknown.add(key);
+    else this.unknown.delete(key);
+    if (old !== undefined) this.take(key, old);
+    if (row !== undefined) this.put(key, row);
+    return siteOf(row ?? old);
+  }
+
+  keysOf(siteId: string): readonly ApiKey[] {
+    return this.keys.get(siteId) ?? [];
+  }
+
+  exclusionsOf(siteId: string): readonly ExclusionRule[] {
+    let list = this.exclusionLists.get(siteId);
+    if (list === undefined) {
+      list = [...(this.exclusions.get(siteId)?.values() ?? [])];
+      if (list.length > 0) this.exclusionLists.set(siteId, list);
+    }
+    return list;
+  }
+
+  importsOf(siteId: string): ReadonlyMap<string, ImportLedgerEntry> {
+    return this.imports.get(siteId) ?? new Map();
+  }
+
+  /** The salt of a day; if there are several, the first in the log. */
+  saltOf(day: string): string | undefined {
+    for (const salt of this.salts.get(day)?.values() ?? []) return salt;
+    return undefined;
+  }
+
+  private put(key: string, row: RegistryRow): void {
+    this.rows.set(key, row);
+    switch (row.kind) {
+      case 'site':
+        this.sites.set(row.value.siteId, row.value);
+        break;
+      case 'key': {
+        const others = this.keysOf(row.value.siteId).filter((other) => other.keyId !== row.value.keyId);
+        this.keys.set(row.value.siteId, [...others, row.value]);
+        this.keysByHash.set(row.value.hash, row.value);
+        break;
+      }
+      case 'exclusion': {
+        const { siteId, ruleId } = row.value;
+        const rules = this.exclusions.get(siteId) ?? new Map<string, ExclusionRule>();
+        // A rule that is put again moves to the end, as in the log.
+        rules.delete(ruleId);
+        this.exclusions.set(siteId, rules.set(ruleId, row.value));
+        this.exclusionLists.delete(siteId);
+        break;
+      }
+      case 'import':
+        this.imports.set(
+          row.value.siteId,
+          new Map(this.importsOf(row.value.siteId)).set(row.value.fileDigest, row.value),
+        );
+        break;
+      case 'salt': {
+        const salts = this.salts.get(row.day) ?? new Map<string, string>();
+        this.salts.set(row.day, salts.set(key, row.value.salt));
+      }
+    }
+  }
+
+  private take(key: string, row: RegistryRow): void {
+    this.rows.delete(key);
+    switch (row.kind) {
+      case 'site':
+        this.sites.delete(row.value.siteId);
+        break;
+      case 'key':
+        this.keys.set(
+          row.value.siteId,
+          this.keysOf(row.value.siteId).filter((other) => other !== row.value),
+        );
+        if (this.keysByHash.get(row.value.hash) === row.value) this.keysByHash.delete(row.value.hash);
+        break;
+      case 'exclusion': {
+        const rules = this.exclusions.get(row.value.siteId);
+        if (rules?.get(row.value.ruleId) === row.value) rules.delete(row.value.ruleId);
+        if (rules?.size === 0) this.exclusions.delete(row.value.siteId);
+        this.exclusionLists.delete(row.value.siteId);
+        break;
+      }
+      case 'import': {
+        const imports = new Map(this.importsOf(row.value.siteId));
+        imports.delete(row.value.fileDigest);
+        this.imports.set(row.value.siteId, imports);
+        break;
+      }
+      case 'salt': {
+        const salts = this.salts.get(row.day);
+        salts?.delete(key);
+        if (salts?.size === 0) this.salts.delete(row.day);
+      }
+    }
+  }
+}
+
+function siteOf(row: RegistryRow | undefined): string | undefined {
+  return row === undefined || row.kind === 'salt' ? undefined : row.value.siteId;
+}

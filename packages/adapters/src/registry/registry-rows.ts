@@ -1,0 +1,109 @@
+import { DependencyError } from '@weir/domain/errors';
+import type { ApiKey, ExclusionRule, ExclusionType, Scope, Site } from '@weir/domain/registry/site';
+import type { ImportLedgerEntry } from '@weir/ports/registry';
+
+/** A row of the registry's table. Its key starts with its kind: `<kind>/…`. */
+export type RegistryRow =
+  | { readonly kind: 'site'; readonly value: Site }
+  | { readonly kind: 'key'; readonly value: ApiKey }
+  | { readonly kind: 'exclusion'; readonly value: ExclusionRule }
+  | { readonly kind: 'import'; readonly value: ImportLedgerEntry }
+  | { readonly kind: 'salt'; readonly day: string; readonly value: { readonly salt: string } };
+
+export const rowKey = {
+  site: (siteId: string) => `site/${siteId}`,
+  key: (siteId: string, keyId: string) => `key/${siteId}/${keyId}`,
+  exclusion: (siteId: string, ruleId: string) => `exclusion/${siteId}/${ruleId}`,
+  import: (siteId: string, fileDigest: string) => `import/${siteId}/${fileDigest}`,
+  salt: (day: string, maker: string) => `salt/${day}/${maker}`,
+};
+
+type Check = (value: unknown) => boolean;
+
+const text: Check = (value) => typeof value === 'string';
+const filled: Check = (value) => typeof value === 'string' && value !== '';
+const whole: Check = (value) => Number.isSafeInteger(value);
+const flag: Check = (value) => typeof value === 'boolean';
+const oneOf = (values: readonly string[]): Check => {
+  return (value) => values.includes(value as string);
+};
+
+const SCOPES: readonly Scope[] = ['events:write', 'identify:write'];
+const EXCLUSION_TYPES: readonly ExclusionType[] = [
+  'ip',
+  'path',
+  'hostname',
+  'country',
+  'user_agent',
+  'visitor',
+  'bots',
+];
+
+function isIdentityVerification(value: unknown): boolean {
+  const { secret, secretCreatedAt, required } = (value ?? {}) as Readonly<Record<string, unknown>>;
+  return filled(secret) && whole(secretCreatedAt) && flag(required);
+}
+
+const FIELDS: Readonly<Record<RegistryRow['kind'], Readonly<Record<string, Check>>>> = {
+  site: {
+    siteId: filled,
+    name: text,
+    domain: text,
+    timezone: filled,
+    createdAt: whole,
+    queryAllow: (value) => value === undefined || (Array.isArray(value) && value.every(text)),
+    identityVerification: (value) => value === undefined || isIdentityVerification(value),
+    limits: (value) => typeof value === 'object' && value !== null && Object.values(value).every(Number.isSafeInteger),
+  },
+  key: {
+    keyId: filled,
+    siteId: filled,
+    name: text,
+    hash: (value) => /^[0-9a-f]{64}$/.test(String(value)),
+    scopes: (value) => Array.isArray(value) && value.every(oneOf(SCOPES)),
+    legacyIdentify: flag,
+    createdAt: whole,
+  },
+  exclusion: { ruleId: filled, siteId: filled, type: oneOf(EXCLUSION_TYPES), value: text, createdAt: whole },
+  import: {
+    siteId: filled,
+    fileDigest: filled,
+    startedAt: whole,
+    linesDone: whole,
+    linesPending: whole,
+    hitsAppended: whole,
+    finished: flag,
+  },
+  salt: { salt: (value) => /^[0-9a-f]{64}$/.test(String(value)) },
+};
+
+/**
+ * Reads a row. Returns `undefined` for an unknown kind, which a newer Weir wrote. Throws `event_log_damaged` with the row and the
+ * field, but without the value.
+ */
+export function readRow(key: string, value: string): RegistryRow | undefined {
+  const [kind = '', first = ''] = key.split('/');
+  if (!Object.hasOwn(FIELDS, kind)) return undefined;
+  const fields = FIELDS[kind as RegistryRow['kind']];
+  const parsed = parse(key, value);
+  for (const name in fields) {
+    if (!fields[name]?.(parsed[name])) throw damaged(key, `has an invalid ${name}`);
+  }
+  const row = kind === 'salt' ? { kind, day: first, value: parsed } : { kind, value: parsed };
+  return row as unknown as RegistryRow;
+}
+
+function parse(key: string, value: string): Readonly<Record<string, unknown>> {
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(value);
+  } catch {
+    throw damaged(key, 'is not JSON');
+  }
+  if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) throw damaged(key, 'is not an object');
+  return parsed as Readonly<Record<string, unknown>>;
+}
+
+function damaged(key: string, what: string): DependencyError {
+  return new DependencyError('event_log_damaged', `the registry's row ${key.slice(0, 200)} ${what}`);
+}

@@ -1,0 +1,35 @@
+import { batch, type ClickhouseUnderTest, openClickhouseUnderTest } from './clickhouse-harness.ts';
+
+let opened: ClickhouseUnderTest;
+beforeAll(async () => {
+  opened = await openClickhouseUnderTest();
+  await opened.analytics.migrate();
+});
+afterAll(() => opened.close());
+
+test('a property keeps its value when its path has other types in other rows of the insert', async () => {
+  // More types of one path than `records` keeps apart, with the lossy ones last.
+  const sent = [
+    '1.5',
+    '"s"',
+    'true',
+    '[1]',
+    '["a"]',
+    '[[1.5]]',
+    '[null]',
+    '[1.5]',
+    '9007199254740993',
+    '18446744073709551615',
+  ];
+  const mark = (json: string, at: number) => ({
+    event_name: String(at),
+    properties: { x: `<${json.replaceAll('"', "'")}>` },
+  });
+  const { lines, ...planned } = batch(0, sent.map(mark));
+  const raw = lines.map((line, at) => Buffer.from(line.toString().replace(/"<.*>"/, () => sent[at] ?? '')));
+  await opened.analytics.insertRecords({ ...planned, lines: raw });
+  const rows = await opened.analytics.select<{ json: string }>(
+    'SELECT toJSONString(properties) AS json FROM records ORDER BY toUInt32(event_name)',
+  );
+  expect(rows.map(({ json }) => json)).toEqual(sent.map((json) => `{"x":${json}}`));
+});

@@ -1,0 +1,78 @@
+import { mkdtempSync, readFileSync, realpathSync, renameSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createClient } from '@clickhouse/client';
+import { everyKind, openEmbeddedOn, tableCounts } from './clickhouse-harness.ts';
+
+let dataDir: string;
+beforeEach(() => {
+  dataDir = mkdtempSync(join(tmpdir(), 'weir-killed-'));
+});
+afterEach(() => rmSync(dataDir, { recursive: true }));
+
+/** As a kill between the two leaves it: the token is in the log, its part not yet in the table. */
+function unmake(table: string): void {
+  const folder = realpathSync(join(dataDir, 'clickhouse/data/weir', table));
+  const lines = readFileSync(join(folder, 'deduplication_logs/deduplication_log_1.txt'), 'utf8').trimEnd().split('\n');
+  const part = lines.at(-1)?.split('\t')[1] ?? '';
+  renameSync(join(folder, part), join(folder, `tmp_insert_${part}`));
+}
+
+test.each([
+  ['records', (name: string) => name === 'records'],
+  ['each view', (name: string) => name !== 'records'],
+  ['all of them', () => true],
+])(
+  'killed between a token and its part, in %s: the insert is made again, once',
+  async (_, killed) => {
+    const first = await openEmbeddedOn(dataDir);
+    await first.analytics.migrate();
+    const { url, username, password } = first.clickhouse;
+    const server = createClient({ url, username, password });
+    await server.command({ query: 'SYSTEM STOP MERGES' });
+    await server.close();
+    await first.analytics.insertRecords(everyKind(0));
+    await first.analytics.insertRecords(everyKind(5));
+    const whole = await tableCounts(first.analytics);
+    await first.close();
+    const tables = Object.keys(whole);
+    const unmade = tables.filter(killed);
+    for (const table of unmade) unmake(table);
+
+    const second = await openEmbeddedOn(dataDir);
+    const before = await tableCounts(second.analytics);
+    expect(unmade.filter((table) => before[table] === whole[table])).toEqual([]);
+    await second.analytics.insertRecords(everyKind(0));
+    expect(await tableCounts(second.analytics)).toEqual(before);
+    await second.analytics.insertRecords(everyKind(5));
+    expect(await tableCounts(second.analytics)).toEqual(whole);
+    await second.close();
+  },
+  180_000,
+);
+
+test('docs/decisions/0018: on a server, only the tokens of `records` are removed', async () => {
+  const { analytics, clickhouse, close } = await openEmbeddedOn(dataDir);
+  await analytics.migrate();
+  await analytics.insertRecords(everyKind(0));
+  await analytics.insertRecords(everyKind(5));
+  const whole = await tableCounts(analytics);
+  const { url, username, password } = clickhouse;
+  const server = createClient({ url, username, password, database: 'weir' });
+  const run = (query: string) => server.command({ query });
+  // Keeps the token, as a kill does.
+  await run('ALTER TABLE records DELETE WHERE raw_offset >= 5 SETTINGS mutations_sync = 2');
+  await analytics.insertRecords(everyKind(5));
+  expect(await tableCounts(analytics)).toEqual({ ...whole, records: 5 });
+  const decision = readFileSync(
+    join(__dirname, '../../../../docs/decisions/0018-a-token-can-outlive-its-part.md'),
+    'utf8',
+  );
+  const statements = decision.match(/^ALTER TABLE .*(?=;$)/gm) ?? [];
+  expect(statements).toHaveLength(2);
+  for (const statement of statements) await run(statement);
+  await analytics.insertRecords(everyKind(5));
+  expect(await tableCounts(analytics)).toEqual(whole);
+  await server.close();
+  await close();
+});

@@ -1,0 +1,35 @@
+import { batch, type ClickhouseUnderTest, openClickhouseUnderTest } from './clickhouse-harness.ts';
+
+let opened: ClickhouseUnderTest;
+beforeAll(async () => {
+  opened = await openClickhouseUnderTest();
+  await opened.analytics.migrate();
+});
+afterAll(() => opened.close());
+
+/** One value of many kinds. */
+function someValue(n: number, k: number): unknown {
+  const q = `q${(k * 5 + n) % 64}`;
+  const kinds = [n, n + 0.5, `s${n}`, true, [n], [n + 0.5], ['s'], [true], [[n]], [['s']], [n, 's', true], [[n, 's']]];
+  return (n + k) % 2 === 0 ? kinds[(n + k) % kinds.length] : [{ [q]: kinds[(n * 3 + k) % 4] }];
+}
+
+/** An event's properties at the limits of docs/api.md: almost 200 keys, 32 KiB. */
+function properties(n: number): Record<string, unknown> {
+  const entries = Array.from({ length: 90 }, (_, k) => [`t${(k + n * 37) % 256}`, someValue(n, k)]);
+  return { ...Object.fromEntries(entries), pad: 'y'.repeat(5500) + n };
+}
+
+test('properties of many shapes do not create a part with more files than a process may open', async () => {
+  let next = 0;
+  for (let i = 0; i < 4; i++) {
+    const rows = Array.from({ length: 2_000 }, (_, n) => ({ site_id: 'w', properties: properties(next + n) }));
+    await opened.analytics.insertRecords(batch(next, rows));
+    next += rows.length;
+  }
+  const sql = "SELECT max(files) AS files FROM system.parts WHERE table = 'records'";
+  const [found] = (await opened.analytics.userQuery(sql, {})).rows;
+  expect(Number(found?.files)).toBeLessThan(1_000);
+  const shown = 'SELECT count() AS n, countIf(properties.pad IS NOT NULL) AS pads FROM events';
+  expect((await opened.analytics.userQuery(shown, {})).rows).toEqual([{ n: next, pads: next }]);
+});

@@ -1,0 +1,137 @@
+import { createLogger } from '@weir/runtime/logger';
+import type { Broker, Cluster } from 'kafkajs';
+import { kafkaCompression } from '../../src/kafka/kafka-compression.ts';
+import type { KafkaLink } from '../../src/kafka/kafka-link.ts';
+import { createAppendRun, type RunOutcome } from '../../src/kafka/produce/append-run.ts';
+import { createKafkaAppender } from '../../src/kafka/produce/kafka-appender.ts';
+import { produce } from '../../src/kafka/produce/kafka-produce.ts';
+
+const compression = kafkaCompression('none');
+const record = { key: null, value: Buffer.from('a'), headers: {} };
+const NOT_LEADER = 6;
+const NOT_ENOUGH_REPLICAS_AFTER_APPEND = 20;
+
+interface Answer {
+  readonly errorCode: number;
+  readonly baseOffset: string;
+}
+
+/** What a broker says to a produce request for partition 0 of `t`, in the words of kafkajs. */
+function brokerThatSays(answer: () => Answer): Broker {
+  const partitions = () => [{ partition: 0, ...answer() }];
+  const said = {
+    connectionPool: {},
+    produce: async () => ({ topics: [{ topicName: 't', partitions: partitions() }] }),
+  };
+  return said as unknown as Broker;
+}
+
+describe('only certain refusals (not the leader, no connection) are retried', () => {
+  async function outcomeOf(answer: Answer): Promise<RunOutcome | 'again'> {
+    const { run, outcome } = createAppendRun('t', 0, [record], 0);
+    const again = await produce(
+      brokerThatSays(() => answer),
+      [run],
+      compression,
+      1000,
+    );
+    return again.length > 0 ? 'again' : outcome;
+  }
+
+  test('a leader that lost its leadership before writing has stored nothing', async () => {
+    expect(await outcomeOf({ errorCode: NOT_LEADER, baseOffset: '-1' })).toBe('again');
+  });
+
+  test.each([NOT_LEADER, NOT_ENOUGH_REPLICAS_AFTER_APPEND])(
+    'error %i after the batch had an offset: its followers may have it',
+    async (errorCode) => {
+      expect(await outcomeOf({ errorCode, baseOffset: '41' })).toMatchObject({ status: 'unknown' });
+    },
+  );
+});
+
+test('a request that was abandoned while it looked for its broker is sent once, over the next connections', async () => {
+  let stored = 0;
+  const broker = brokerThatSays(() => ({ errorCode: 0, baseOffset: String(stored++) }));
+  let found: (broker: Broker) => void = () => undefined;
+  const cluster = (findBroker: () => Promise<Broker>): Cluster =>
+    ({ findBroker, findTopicPartitionMetadata: () => [{ partitionId: 0, leader: 1 }] }) as unknown as Cluster;
+  const late = cluster(() => new Promise((resolve) => (found = resolve)));
+  const next = cluster(async () => broker);
+  let runs = 0;
+  let givenUp: Promise<unknown> = Promise.resolve();
+  const link: KafkaLink = {
+    async run(work) {
+      runs++;
+      // The first run asks who leads, the second sends.
+      if (runs !== 2) return work(runs === 1 ? late : next);
+      givenUp = work(late).catch(() => undefined);
+      throw new Error('the connection to Kafka was abandoned');
+    },
+    close: async () => undefined,
+  };
+  const logger = createLogger('silent');
+  const appender = createKafkaAppender({
+    link,
+    deadlineMs: 5000,
+    replicationTimeoutMs: 1000,
+    compression,
+    logger,
+  });
+  expect(await appender.append('t', 0, [record])).toEqual({ status: 'stored', base: 0 });
+  found(broker);
+  await givenUp;
+  expect(stored).toBe(1);
+});
+
+test('while a partition has no leader, appends to other partitions do not wait for new metadata', async () => {
+  const broker = brokerThatSays(() => ({ errorCode: 0, baseOffset: '0' }));
+  let asked = 0;
+  const cluster = {
+    findBroker: async () => broker,
+    findTopicPartitionMetadata: () => [
+      { partitionId: 0, leader: 1 },
+      { partitionId: 1, leader: -1 },
+    ],
+    async refreshMetadata() {
+      asked += 1;
+    },
+  } as unknown as Cluster;
+  const link: KafkaLink = { run: (work) => work(cluster), close: async () => undefined };
+  const logger = createLogger('silent');
+  const appender = createKafkaAppender({
+    link,
+    deadlineMs: 500,
+    replicationTimeoutMs: 1000,
+    compression,
+    logger,
+  });
+  const from = performance.now();
+  const leaderless = appender.append('t', 1, [record]);
+  for (let i = 0; i < 100; i++) expect(await appender.append('t', 0, [record])).toMatchObject({ status: 'stored' });
+  expect(await leaderless).toMatchObject({ status: 'refused' });
+  expect(asked).toBeGreaterThan(0);
+  expect(asked).toBeLessThanOrEqual(2 + (performance.now() - from) / 100);
+});
+
+test('a clock that is set back does not change deadlines', async () => {
+  const hangs: KafkaLink = { run: () => new Promise(() => undefined), close: async () => undefined };
+  const wallClock = Date.now;
+  let backMs = 0;
+  Date.now = () => wallClock() - backMs;
+  try {
+    const logger = createLogger('silent');
+    const appender = createKafkaAppender({
+      link: hangs,
+      deadlineMs: 200,
+      replicationTimeoutMs: 100,
+      compression,
+      logger,
+    });
+    const outcome = appender.append('t', 0, [record]);
+    backMs = 3_600_000;
+    expect(await outcome).toMatchObject({ status: 'refused' });
+  } finally {
+    Date.now = wallClock;
+  }
+});

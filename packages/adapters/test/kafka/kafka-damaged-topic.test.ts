@@ -1,0 +1,77 @@
+import { randomUUID } from 'node:crypto';
+import { isDependencyError } from '@weir/domain/errors';
+import { eventually } from '@weir/testkit/eventually';
+import { describeLive } from '@weir/testkit/live-ports';
+import { Kafka, logLevel } from 'kafkajs';
+import { type Member, record, startMember, text } from '../../../ports/contract/event-log-member.ts';
+import { openKafkaFixtureLog } from './kafka-fixture-log.ts';
+
+describeLive('kafka', (brokers) => {
+  /** A member that has read three records of partition 0, and the means to spoil its topic. */
+  async function openConsumed() {
+    const prefix = `test-${randomUUID().slice(0, 8)}.`;
+    const name = `${prefix}topic.0`;
+    const log = await openKafkaFixtureLog(brokers(), prefix, 1);
+    const fill = (partition: number, ...values: string[]) =>
+      log.append(
+        'topic.0',
+        values.map((value) => ({ ...record(value), partition })),
+      );
+    await fill(0, 'a', 'b', 'c');
+    const admin = new Kafka({ brokers: brokers().split(','), logLevel: logLevel.NOTHING }).admin();
+    await admin.connect();
+    let back = true;
+    const reader = await startMember(log, 'topic.0', {
+      commitEach: true,
+      before(handle, records) {
+        if (!back || text(records.at(-1)!) !== 'go back') return;
+        back = false;
+        handle.seek(0);
+      },
+    });
+    await reader.has(0, 3);
+    return {
+      fill,
+      admin,
+      name,
+      reader,
+      read: () => (reader.delivered.get(0) ?? []).map(text),
+      async close() {
+        await reader.subscription.close();
+        await admin.disconnect();
+        await log.close();
+      },
+    };
+  }
+  const damage = ({ errors }: Member) =>
+    errors.filter(({ error }) => isDependencyError(error, 'event_log_damaged')).map(({ error }) => `${error}`);
+
+  test('a recreated topic is reported, and its records are not processed as the next ones', async () => {
+    const { admin, name, reader, read, fill, close } = await openConsumed();
+    await admin.deleteTopics({ topics: [name] });
+    await eventually('the topic is there again, and empty', async () => {
+      await admin.createTopics({ topics: [{ topic: name, numPartitions: 3 }] });
+      return (await admin.fetchTopicOffsets(name)).every(({ high }) => high === '0');
+    });
+    await eventually('the damage is told', () => damage(reader).length > 0);
+    await eventually('the new topic takes records', async () => (await fill(0, 'd'))[0]?.status === 'stored');
+    await fill(0, 'e', 'f', 'g', 'h');
+    await fill(1, 'of another partition, in the same request');
+    await reader.has(1, 1);
+    expect(damage(reader)).toEqual([expect.stringContaining('the log has lost records')]);
+    expect(read()).toEqual(['a', 'b', 'c']);
+    await close();
+  });
+
+  test('records that retention removed before they were read are reported, and reading continues after them', async () => {
+    const { admin, name, reader, read, fill, close } = await openConsumed();
+    // kafkajs looks the leader up in what it was told before.
+    await admin.fetchTopicOffsets(name);
+    await admin.deleteTopicRecords({ topic: name, partitions: [{ partition: 0, offset: '2' }] });
+    await fill(0, 'go back');
+    await eventually('read again from the first that is left', () => read().length === 6);
+    expect(read()).toEqual(['a', 'b', 'c', 'go back', 'c', 'go back']);
+    expect(damage(reader)).toEqual([expect.stringContaining('retention removed records that were not read yet')]);
+    await close();
+  });
+});

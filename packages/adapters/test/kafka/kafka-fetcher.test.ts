@@ -1,0 +1,64 @@
+import { randomUUID } from 'node:crypto';
+import { createLogger } from '@weir/runtime/logger';
+import { eventually } from '@weir/testkit/eventually';
+import { describeLive } from '@weir/testkit/live-ports';
+import { createKafkaFetcher, type FetchSource } from '../../src/kafka/consume/kafka-fetcher.ts';
+import { createKafkaLink } from '../../src/kafka/kafka-link.ts';
+import { openKafkaFixtureLog } from './kafka-fixture-log.ts';
+
+const logger = createLogger('silent');
+
+describeLive('kafka', (brokers) => {
+  /** A batch that nobody has read yet, and a fetcher that nothing else keeps awake. */
+  async function openFetcher() {
+    const prefix = `test-${randomUUID().slice(0, 8)}.`;
+    const log = await openKafkaFixtureLog(brokers(), prefix, 1);
+    await log.append('topic.0', [{ partition: 0, value: Buffer.from('x') }]);
+    const topic = `${prefix}topic.0`;
+    const link = createKafkaLink({
+      address: { brokers: brokers().split(','), clientId: 'weir-test' },
+      timeouts: { connectionTimeoutMs: 1000, requestTimeoutMs: 5000 },
+      topics: [topic],
+      logger,
+    });
+    const fetcher = createKafkaFetcher(link, logger);
+    return {
+      fetcher,
+      topic,
+      link,
+      async close() {
+        fetcher.close();
+        await Promise.all([log.close(), link.close()]);
+      },
+    };
+  }
+
+  test('a source that requests records while the fetcher polls it is not missed', async () => {
+    const { fetcher, topic, link, close } = await openFetcher();
+    // Connected: from here to the first request there are microtasks only, and the source awakes in each of them in turn.
+    await link.run(async (cluster) => cluster.refreshMetadata());
+    for (let ticks = 0; ticks < 20; ticks++) {
+      let hungry = false;
+      let found = 0;
+      const source: FetchSource = {
+        topic,
+        partition: 0,
+        fetchBytesMax: 1024,
+        wanted: () => (hungry ? 0 : undefined),
+        deliver(_, messages) {
+          found += messages.length;
+          hungry = false;
+        },
+        outOfRange: () => undefined,
+        onError: () => undefined,
+      };
+      fetcher.add(source);
+      for (let tick = 0; tick < ticks; tick++) await Promise.resolve();
+      hungry = true;
+      fetcher.wake();
+      await eventually(`found after ${ticks} ticks`, () => found > 0);
+      fetcher.remove(source);
+    }
+    await close();
+  });
+});

@@ -1,0 +1,33 @@
+import { createLogger } from '@weir/runtime/logger';
+import topicsJson from '../../../../infra/kafka/topics.json' with { type: 'json' };
+import { type KafkaEventLog, type KafkaEventLogConfig, openKafkaEventLog } from '../../src/kafka/kafka-event-log.ts';
+import type { TopicSpec } from '../../src/kafka/kafka-topics.ts';
+
+/**
+ * A log with topics `topic.0 …` and up to eight tables `table.0 …` beside its own, of three partitions. Its appends may take
+ * as long as they do on a busy machine.
+ */
+export function openKafkaFixtureLog(
+  brokers: string,
+  topicPrefix: string,
+  count = 40,
+  more: Partial<KafkaEventLogConfig> = {},
+): Promise<KafkaEventLog> {
+  const topics: Record<string, TopicSpec> = { ...(topicsJson.topics as Record<string, TopicSpec>) };
+  for (let i = 0; i < count; i++) {
+    topics[`topic.${i}`] = topicsJson.topics['events.raw'] as TopicSpec;
+    if (i < 8) topics[`table.${i}`] = topicsJson.topics.registry as TopicSpec;
+  }
+  return openKafkaEventLog({
+    brokers: brokers.split(','),
+    clientId: 'weir-test',
+    topics: { ...topicsJson, topics },
+    partitions: 3,
+    rawRetentionHours: 72,
+    enrichedRetentionDays: 30,
+    topicPrefix,
+    appendDeadlineMs: 20_000,
+    logger: createLogger('silent'),
+    ...more,
+  });
+}

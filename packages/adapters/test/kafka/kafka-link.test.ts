@@ -1,0 +1,79 @@
+import { randomUUID } from 'node:crypto';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { createLogger } from '@weir/runtime/logger';
+import { eventually } from '@weir/testkit/eventually';
+import { describeLive } from '@weir/testkit/live-ports';
+import { Kafka, logLevel } from 'kafkajs';
+import { createKafkaLink, type KafkaLink } from '../../src/kafka/kafka-link.ts';
+
+const never = () => new Promise<void>(() => undefined);
+
+function openLink(
+  brokers: string,
+  requestTimeoutMs: number,
+  { topics = [], connectionTimeoutMs = 5_000 }: { topics?: readonly string[]; connectionTimeoutMs?: number } = {},
+): KafkaLink {
+  const address = { brokers: brokers.split(','), clientId: 'weir-test' };
+  const timeouts = { connectionTimeoutMs, requestTimeoutMs };
+  return createKafkaLink({ address, timeouts, topics, logger: createLogger('silent') });
+}
+
+test('a broker that accepts connections but does not answer: work is rejected, and leaving does not wait', async () => {
+  const sockets: Socket[] = [];
+  const silent = createServer((socket) => void sockets.push(socket)).listen(0, '127.0.0.1');
+  await new Promise((resolve) => silent.once('listening', resolve));
+  const link = openLink(`127.0.0.1:${(silent.address() as AddressInfo).port}`, 200, { connectionTimeoutMs: 200 });
+  await expect(link.run(never)).rejects.toThrow();
+  const underWay = link.run(never);
+  await Promise.all([expect(underWay).rejects.toThrow(), link.close()]);
+  for (const socket of sockets) socket.destroy();
+  await new Promise((resolve) => silent.close(resolve));
+});
+
+describeLive('kafka', (brokers) => {
+  test('when one operation loses the connections, all operations on them end, and the next one reconnects', async () => {
+    const link = openLink(brokers(), 60_000);
+    await link.run(async (cluster) => cluster.refreshMetadata());
+    const underWay = link.run(never);
+    const failed = link.run(() => Promise.reject(new Error('the transport broke')));
+    await expect(failed).rejects.toThrow('the transport broke');
+    await expect(underWay).rejects.toThrow('abandoned');
+    expect(await link.run(async () => 'connected')).toBe('connected');
+    await link.close();
+  });
+
+  test('work that was abandoned before the connection opened is not started', async () => {
+    const link = openLink(brokers(), 10_000);
+    let begun = false;
+    const work = link.run(async () => {
+      begun = true;
+    }, -60_000);
+    await expect(work).rejects.toThrow('abandoned');
+    // Made later, so by now there is the first one too.
+    await link.run(async (cluster) => cluster.refreshMetadata());
+    expect(begun).toBe(false);
+    await link.close();
+  });
+
+  test('work that never ends is rejected', async () => {
+    const link = openLink(brokers(), 1_000, { connectionTimeoutMs: 500 });
+    // Connected, so that it is the work that takes too long, and nothing that a busy broker answers late.
+    await eventually('connected', () => link.run(async () => true));
+    await expect(link.run(never)).rejects.toThrow('abandoned');
+    await link.close();
+    await expect(link.run(never)).rejects.toThrow('closed');
+  });
+
+  test('a request that the broker refuses during connecting is retried', async () => {
+    const topic = `test-${randomUUID()}`;
+    const link = openLink(brokers(), 10_000, { topics: [topic] });
+    const partitions = () => link.run(async (cluster) => cluster.findTopicPartitionMetadata(topic).length);
+    await expect(partitions()).rejects.toMatchObject({ type: 'UNKNOWN_TOPIC_OR_PARTITION' });
+    const admin = new Kafka({ brokers: brokers().split(','), logLevel: logLevel.NOTHING }).admin();
+    await admin.connect();
+    await admin.createTopics({ topics: [{ topic, numPartitions: 2 }], waitForLeaders: true });
+    await admin.disconnect();
+    expect(await eventually('the topic', partitions)).toBe(2);
+    await link.close();
+  });
+});

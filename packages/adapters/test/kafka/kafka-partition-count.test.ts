@@ -1,0 +1,42 @@
+import { randomUUID } from 'node:crypto';
+import { describeLive } from '@weir/testkit/live-ports';
+import { Kafka, logLevel } from 'kafkajs';
+import { openKafkaFixtureLog } from './kafka-fixture-log.ts';
+
+describeLive('kafka', (brokers) => {
+  async function addPartition(...topics: string[]): Promise<void> {
+    const admin = new Kafka({ brokers: brokers().split(','), logLevel: logLevel.NOTHING }).admin();
+    await admin.connect();
+    await admin.createPartitions({ topicPartitions: topics.map((topic) => ({ topic, count: 4 })) });
+    await admin.disconnect();
+  }
+
+  describe('the number of partitions of a log never changes', () => {
+    test.each([
+      ['events.raw alone', ['events.raw']],
+      ['every topic of the log', ['events.raw', 'events.enriched']],
+    ])('one that somebody adds to %s is an alarm, and stops the next start', async (_, names) => {
+      const prefix = `test-${randomUUID().slice(0, 8)}.`;
+      const log = await openKafkaFixtureLog(brokers(), prefix, 0);
+      const partitions = async () => (await log.drift()).filter(({ setting }) => setting === 'partitions');
+      expect(await partitions()).toEqual([]);
+      await addPartition(...names.map((name) => prefix + name));
+      expect(await partitions()).toEqual(
+        names.map((name) => ({ topic: prefix + name, setting: 'partitions', wanted: '3', found: '4', fatal: true })),
+      );
+      await expect(openKafkaFixtureLog(brokers(), prefix, 0)).rejects.toMatchObject({
+        code: 'event_log_damaged',
+        message: expect.stringContaining(`${prefix}events.raw: partitions is 4, not 3`),
+      });
+      await log.close();
+    });
+  });
+
+  test('an existing log keeps its number of partitions, whatever is configured', async () => {
+    const prefix = `test-${randomUUID().slice(0, 8)}.`;
+    await (await openKafkaFixtureLog(brokers(), prefix, 0)).close();
+    const log = await openKafkaFixtureLog(brokers(), prefix, 0, { partitions: 5 });
+    expect(log.partitionCount).toBe(3);
+    await log.close();
+  });
+});

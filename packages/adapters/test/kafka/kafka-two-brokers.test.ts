@@ -1,0 +1,130 @@
+import { createLogger } from '@weir/runtime/logger';
+import { eventually } from '@weir/testkit/eventually';
+import { localProblem } from '@weir/testkit/live-local';
+import topicsJson from '../../../../infra/kafka/topics.json' with { type: 'json' };
+import { startMember } from '../../../ports/contract/event-log-member.ts';
+import { type KafkaEventLog, openKafkaEventLog } from '../../src/kafka/kafka-event-log.ts';
+import type { TopicsSpec } from '../../src/kafka/kafka-topics.ts';
+import { startTwoBrokers, type TwoBrokers } from './two-brokers.ts';
+
+const problem = localProblem('kafka');
+const PARTITIONS = [0, 1, 2];
+const LEADERLESS = 1;
+const ALL_STORED = ['stored', 'stored', 'stored'];
+
+(problem === undefined ? describe : describe.skip)(`two brokers${problem === undefined ? '' : `: ${problem}`}`, () => {
+  let brokers: TwoBrokers;
+  const logs: KafkaEventLog[] = [];
+  const logger = createLogger('silent');
+  const topics = topicsJson as TopicsSpec;
+
+  beforeAll(async () => {
+    brokers = await startTwoBrokers();
+  }, 300_000);
+  afterAll(async () => {
+    await Promise.all(logs.map((one) => one.close()));
+    await brokers.close();
+  });
+
+  async function open(topicPrefix: string): Promise<KafkaEventLog> {
+    const opened = await openKafkaEventLog({
+      brokers: [brokers.address],
+      clientId: 'weir-test',
+      topics,
+      topicPrefix,
+      partitions: PARTITIONS.length,
+      rawRetentionHours: 72,
+      enrichedRetentionDays: 30,
+      logger,
+    });
+    logs.push(opened);
+    return opened;
+  }
+
+  async function makeTopics(topicPrefix: string, replicasOf: (name: string, partition: number) => readonly number[]) {
+    const made = Object.entries(topics.topics).map(([name, { partitions, config }]) => ({
+      topic: topicPrefix + name,
+      replicaAssignment: PARTITIONS.slice(0, partitions === 'log' ? undefined : partitions).map((partition) => ({
+        partition,
+        replicas: [...replicasOf(name, partition)],
+      })),
+      configEntries: Object.entries(config).map(([key, value]) => ({ name: key, value })),
+    }));
+    await brokers.admin.createTopics({ topics: made, waitForLeaders: true });
+  }
+
+  /** What becomes of one record for each partition. */
+  async function append(to: KafkaEventLog, topic: string): Promise<readonly string[]> {
+    const records = PARTITIONS.map((partition) => ({ partition, value: Buffer.from('x') }));
+    return (await to.append(topic, records)).map(({ status }) => status);
+  }
+
+  /** Waits until it is so: on a busy machine any append may take longer than a gateway's, and is refused or unknown then. */
+  const becomes = (to: KafkaEventLog, topic: string, wanted: readonly string[]) =>
+    eventually(`${topic}: ${wanted}`, async () => {
+      expect(await append(to, topic)).toEqual(wanted);
+      return true;
+    });
+
+  describe('a follower that does not answer', () => {
+    test('delays appends to events.enriched; appends to events.raw have an unknown outcome', async () => {
+      await makeTopics('followed.', () => [1, 2]);
+      const log = await open('followed.');
+      await becomes(log, 'events.enriched', ALL_STORED);
+      // Connected: what is not sent in time is refused.
+      await becomes(log, 'events.raw', ALL_STORED);
+      brokers.signalSecond('SIGSTOP');
+      const enriched = append(log, 'events.enriched');
+      expect(await append(log, 'events.raw')).toEqual(['unknown', 'unknown', 'unknown']);
+      brokers.signalSecond('SIGCONT');
+      expect(await enriched).toEqual(ALL_STORED);
+    });
+  });
+
+  describe('a partition whose only broker is unavailable', () => {
+    let log: KafkaEventLog;
+    const withoutLeader = ['stored', 'refused', 'stored'];
+
+    beforeAll(async () => {
+      const another = { topic: 'another', replicaAssignment: [{ partition: 0, replicas: [2] }] };
+      await brokers.admin.createTopics({ topics: [another], waitForLeaders: true });
+      await makeTopics('own.', (name, partition) => [name === 'events.raw' && partition === LEADERLESS ? 2 : 1]);
+      log = await open('own.');
+      await becomes(log, 'events.raw', ALL_STORED);
+      await brokers.stopSecond();
+    });
+
+    test('appends to other partitions succeed; appends to it are refused', async () => {
+      await eventually('the leader is gone', async () => (await append(log, 'events.raw'))[LEADERLESS] === 'refused');
+      await becomes(log, 'events.raw', withoutLeader);
+      await becomes(log, 'events.enriched', ALL_STORED);
+    });
+
+    test('a role starts and is ready; the partition has an alarm', async () => {
+      const started = await open('own.');
+      await becomes(started, 'events.raw', withoutLeader);
+      await eventually('ready', () => started.ping().then(() => true));
+      expect(await started.drift()).toContainEqual(
+        expect.objectContaining({ topic: 'own.events.raw', found: String(LEADERLESS), fatal: false }),
+      );
+    });
+
+    test('a member to which it is assigned starts on its other partitions', async () => {
+      const reader = await startMember(log, 'events.raw', { commitEach: true });
+      await reader.has(0, 1);
+      await reader.has(2, 1);
+      await reader.subscription.close();
+      const next = await startMember(log, 'events.raw', {});
+      await becomes(log, 'events.raw', withoutLeader);
+      await next.has(0, 1);
+      await next.subscription.close();
+      expect(await log.positions('events.raw', 'group', [0])).toMatchObject([{ partition: 0 }]);
+      await expect(log.positions('events.raw', 'group')).rejects.toMatchObject({ code: 'event_log_unavailable' });
+    });
+
+    test('of another application: a new log is created beside it and accepts records', async () => {
+      const beside = await open('beside.');
+      await becomes(beside, 'events.raw', ALL_STORED);
+    });
+  });
+});

@@ -1,0 +1,63 @@
+import { createLogger } from '@weir/runtime/logger';
+import { createKafka, FAIL_FAST } from '../../src/kafka/kafka-client.ts';
+import { createCluster } from '../../src/kafka/kafkajs-private.ts';
+
+const version = (): string => (require('kafkajs/package.json') as { readonly version: string }).version;
+const methodsOf = (module: string): readonly string[] =>
+  Object.getOwnPropertyNames((require(module) as { readonly prototype: object }).prototype);
+
+// These members are not part of kafkajs's published types. When an upgrade makes this test fail, read the new version's code
+// before you change the expected names.
+describe('private members of kafkajs that Weir uses', () => {
+  test('the version is the one whose code was read', () => {
+    expect(version()).toBe('2.2.4');
+  });
+
+  test('the cluster that a partition assigner receives creates its brokers with brokerPool.createBroker', () => {
+    const kafka = createKafka({ brokers: ['127.0.0.1:1'], clientId: 'test' }, FAIL_FAST, createLogger('silent'));
+    const cluster = createCluster(kafka, { mayLackTopics: false });
+    expect(methodsOf('kafkajs/src/cluster')).toEqual(
+      expect.arrayContaining([
+        'connect',
+        'disconnect',
+        'refreshMetadata',
+        'addMultipleTargetTopics',
+        'findBroker',
+        'findControllerBroker',
+        'findGroupCoordinator',
+        'findTopicPartitionMetadata',
+        'fetchTopicsOffset',
+        'getNodeIds',
+      ]),
+    );
+    const { brokerPool } = cluster as unknown as { readonly brokerPool: { createBroker(options: object): object } };
+    const broker = brokerPool.createBroker({ logger: { namespace: () => ({}) }, nodeId: 1, connectionPool: {} });
+    expect(Object.keys(broker)).toEqual(expect.arrayContaining(['connectionPool', 'metadata']));
+  });
+
+  test('a broker has the requests that Weir sends', () => {
+    expect(methodsOf('kafkajs/src/broker')).toEqual(
+      expect.arrayContaining([
+        'createTopics',
+        'describeConfigs',
+        'fetch',
+        'heartbeat',
+        'joinGroup',
+        'leaveGroup',
+        'metadata',
+        'offsetCommit',
+        'offsetFetch',
+        'produce',
+        'syncGroup',
+      ]),
+    );
+  });
+
+  test('a connection pool sends requests with an encoder and parses responses with a parser', () => {
+    expect(methodsOf('kafkajs/src/network/connectionPool')).toEqual(expect.arrayContaining(['send']));
+    const produce = require('kafkajs/src/protocol/requests/produce/v7/request') as (options: object) => object;
+    expect(Object.keys(produce({ topicData: [] }))).toEqual(expect.arrayContaining(['apiKey', 'encode']));
+    const response = require('kafkajs/src/protocol/requests/produce/v7/response') as object;
+    expect(Object.keys(response)).toEqual(expect.arrayContaining(['decode', 'parse']));
+  });
+});

@@ -1,0 +1,141 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { partitionOf } from '@weir/domain/records/partition-of';
+import { eventually } from '@weir/testkit/eventually';
+import { openLmdbEventLog } from '../../src/lmdb/lmdb-event-log.ts';
+
+const HOUR_MS = 3600_000;
+/** Of util-linux: changes the limit of file sizes of a running process, which is a disk that fills up and is emptied again. */
+const PRLIMIT = '/usr/bin/prlimit';
+
+describe('the LMDB event log', () => {
+  let folder: string;
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'weir-log-'));
+  });
+  afterEach(() => rm(folder, { recursive: true }));
+
+  const openAt = (now: () => number, pendingBytesMax?: number) =>
+    openLmdbEventLog({
+      folder,
+      partitions: 2,
+      clock: now,
+      retentionMs: (topic) => (topic === 'short' ? HOUR_MS : 1000 * HOUR_MS),
+      ...(pendingBytesMax === undefined ? {} : { pendingBytesMax }),
+    });
+  const value = Buffer.from('x');
+
+  test('removes records older than the retention and continues with the next offset', async () => {
+    let now = Date.UTC(2030, 0, 1);
+    let log = await openAt(() => now);
+    await log.append('short', [
+      { partition: 0, value },
+      { partition: 0, value },
+      { partition: 1, value },
+    ]);
+    await log.append('long', [{ partition: 0, value }]);
+    now += HOUR_MS / 2;
+    await log.append('short', [{ partition: 1, value }]);
+    await log.close();
+    now += HOUR_MS / 2 + 1;
+    log = await openAt(() => now);
+    const positions = async (topic: string) => (await log.positions(topic, 'g')).map(({ first, end }) => [first, end]);
+    await eventually('old records are removed', async () => (await positions('short'))[0]?.[0] === 2);
+    expect(await positions('short')).toEqual([
+      [2, 2],
+      [1, 2],
+    ]);
+    expect(await positions('long')).toEqual([
+      [0, 1],
+      [0, 0],
+    ]);
+    expect(await log.offsetsAtTime('short', 0)).toEqual([2, 1]);
+    await log.close();
+    log = await openAt(() => now);
+    expect(await log.append('short', [{ partition: 0, value }])).toEqual([
+      { status: 'stored', partition: 0, offset: 2 },
+    ]);
+    await log.close();
+  });
+
+  test('refuses appends above its buffer limit and accepts them when the buffer has space again', async () => {
+    const log = await openAt(Date.now, 1_000);
+    const big = { partition: 0, value: Buffer.alloc(600) };
+    const small = { partition: 0, value };
+    const outcomes = await log.append('t', [big, big, small, { partition: 1, value }]);
+    expect(outcomes.map(({ status }) => status)).toEqual(['stored', 'refused', 'refused', 'stored']);
+    expect(await log.append('t', [small, big])).toMatchObject([{ offset: 1 }, { offset: 2 }]);
+    await log.close();
+  });
+
+  test('an append that throws stores none of its records', async () => {
+    const log = await openAt(Date.now);
+    const long = { partition: 0, value, headers: { h: 'x'.repeat(70_000) } };
+    await expect(log.append('t', [{ partition: 0, value }, long])).rejects.toThrow(RangeError);
+    await expect(
+      log.append('t', [
+        { partition: 0, value },
+        { partition: 9, value },
+      ]),
+    ).rejects.toThrow(RangeError);
+    expect(await log.append('t', [{ partition: 0, value }])).toMatchObject([{ offset: 0 }]);
+    await log.close();
+  });
+
+  test('a closed log refuses appends, and its ping rejects', async () => {
+    const log = await openAt(Date.now);
+    await log.close();
+    expect(await log.append('t', [{ value }])).toMatchObject([{ status: 'refused' }]);
+    await expect(log.ping()).rejects.toMatchObject({ code: 'event_log_unavailable' });
+  });
+
+  test('keeps its number of partitions and the mapping from keys to partitions', async () => {
+    await (await openAt(Date.now)).close();
+    const log = await openLmdbEventLog({ folder, partitions: 9, clock: Date.now, retentionMs: () => HOUR_MS });
+    expect(log.partitionCount).toBe(2);
+    await log.close();
+    expect(['', 'a', 'visitor-1', 'ü€', 'c_0123456789abcdef'].map((key) => partitionOf(key, 16))).toEqual([
+      11, 3, 11, 0, 10,
+    ]);
+    const counts = new Array<number>(4).fill(0);
+    for (let i = 0; i < 4_000; i++) counts[partitionOf(`visitor-${i}`, 4)]! += 1;
+    expect(Math.min(...counts)).toBeGreaterThan(900);
+  });
+
+  const withLimits = existsSync(PRLIMIT) ? test : test.skip;
+  withLimits(
+    'no room on the disk: refused, nothing of it is there, and appends work again when there is room',
+    async () => {
+      const script = require.resolve('./lmdb-append-on-request.ts');
+      const child = spawn(process.execPath, ['--import', 'tsx', script, folder], { stdio: ['pipe', 'pipe', 'ignore'] });
+      const answers: string[] = [];
+      createInterface({ input: child.stdout }).on('line', (line) => answers.push(line));
+      const ask = async (bytes: number): Promise<string> => {
+        const before = answers.length;
+        child.stdin.write(`${bytes}\n`);
+        return eventually('the child answers', () => answers[before]);
+      };
+      const limitFiles = (bytes: string) =>
+        execFileSync(PRLIMIT, ['--pid', String(child.pid), `--fsize=${bytes}:unlimited`]);
+      try {
+        expect(await ask(10)).toBe('stored 0; ping ok');
+        limitFiles('1000000');
+        expect(await ask(3_000_000)).toMatch(/^refused /);
+        expect(await ask(3_000_000)).toMatch(/^refused /);
+        expect(await ask(10)).toMatch(/^stored 1; ping ok$/);
+        limitFiles('unlimited');
+        expect(await ask(3_000_000)).toBe('stored 2; ping ok');
+        expect(await ask(10)).toBe('stored 3; ping ok');
+      } finally {
+        child.kill('SIGKILL');
+      }
+      const log = await openAt(Date.now);
+      expect((await log.positions('t', 'g'))[0]).toMatchObject({ first: 0, end: 4 });
+      await log.close();
+    },
+  );
+});

@@ -1,0 +1,122 @@
+import { spawn } from 'node:child_process';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { isDependencyError } from '@weir/domain/errors';
+import type { StateStore } from '@weir/ports/state-store';
+import { eventually } from '@weir/testkit/eventually';
+import { stateStoreContract } from '../../../ports/contract/state-store.contract.ts';
+import { openLmdbStateStore } from '../../src/lmdb/state/lmdb-state-store.ts';
+
+stateStoreContract('the LMDB state store', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'weir-state-'));
+  let now = Date.UTC(2030, 0, 1);
+  const open = () => openLmdbStateStore({ folder, clock: () => now });
+  let store: StateStore = await open();
+  return {
+    get store() {
+      return store;
+    },
+    another: async () => store,
+    async reopen() {
+      await store.close();
+      store = await open();
+      return store;
+    },
+    passTime(ms) {
+      now += ms;
+    },
+    async close() {
+      await store.close();
+      await rm(folder, { recursive: true });
+    },
+  };
+});
+
+describe('the LMDB state store', () => {
+  let folder: string;
+  const partition = { logId: 'l', partition: 0 };
+  const change = { key: 'a', value: '1', ttlMs: 1_000 };
+
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'weir-state-'));
+  });
+  afterEach(() => rm(folder, { recursive: true }));
+
+  async function filled(): Promise<void> {
+    const store = await openLmdbStateStore({ folder, clock: Date.now });
+    const { id: epoch } = await store.readEpoch('l', 1);
+    await store.writeState(epoch, partition, { from: 0, to: 5 }, [change]);
+    await store.close();
+  }
+
+  async function appliedTo(): Promise<number> {
+    const store = await openLmdbStateStore({ folder, clock: Date.now });
+    const fold = await store.readState('any', partition, ['a']);
+    await store.close();
+    return fold.appliedTo;
+  }
+
+  test('is kept after a regular close, also if the machine restarts', async () => {
+    await filled();
+    expect(await readFile(join(folder, 'last-boot'), 'utf8')).toBe('closed and flushed');
+    expect(await appliedTo()).toBe(5);
+  });
+
+  test('starts empty if it was open when the machine lost power', async () => {
+    await filled();
+    await writeFile(join(folder, 'last-boot'), 'another boot');
+    expect(await appliedTo()).toBe(0);
+  });
+
+  test('starts empty if the process died while opening it', async () => {
+    await filled();
+    await writeFile(join(folder, 'last-boot'), 'being opened');
+    expect(await appliedTo()).toBe(0);
+  });
+
+  test('is consistent after kill -9 of a writing process', async () => {
+    const child = spawn(
+      process.execPath,
+      ['--import', 'tsx', require.resolve('./lmdb-write-state-forever.ts'), folder],
+      {
+        stdio: ['ignore', 'pipe', 'inherit'],
+      },
+    );
+    let applied = 0;
+    const lines = createInterface({ input: child.stdout });
+    lines.on('line', (line) => {
+      applied = Number(line);
+    });
+    const ended = new Promise((resolve) => lines.once('close', resolve));
+    await eventually('500 folds are written', () => applied >= 500);
+    child.kill('SIGKILL');
+    await ended;
+    const store = await openLmdbStateStore({ folder, clock: Date.now });
+    const fold = await store.readState('any', { logId: 'l', partition: 0 }, ['last']);
+    expect(fold.appliedTo).toBeGreaterThanOrEqual(applied);
+    expect(fold.values).toEqual([String(fold.appliedTo)]);
+    await store.close();
+  });
+
+  test('refuses claims above its limit and accepts them again when older claims have expired', async () => {
+    let now = 0;
+    const store = await openLmdbStateStore({ folder, clock: () => now, pendingClaimsMax: 2 });
+    const claims = ['a', 'b', 'c'].map((key) => ({ siteId: 's', key, owner: 'o' }));
+    await store.claimKeys(claims.slice(0, 2));
+    const refused = await store.claimKeys(claims.slice(2)).catch((error: unknown) => error);
+    expect(isDependencyError(refused, 'state_store_unavailable')).toBe(true);
+    now = 15_000;
+    expect(await store.claimKeys(claims.slice(2))).toEqual(['claimed']);
+    await store.close();
+  });
+
+  test('rejects every call after it was closed', async () => {
+    const store = await openLmdbStateStore({ folder, clock: Date.now });
+    await store.close();
+    for (const call of [store.ping(), store.claimKeys([]), store.readState('any', partition, [])]) {
+      await expect(call).rejects.toMatchObject({ code: 'state_store_unavailable' });
+    }
+  });
+});

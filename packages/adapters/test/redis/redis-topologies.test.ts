@@ -1,0 +1,147 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createLogger } from '@weir/runtime/logger';
+import { eventually } from '@weir/testkit/eventually';
+import { localProblem } from '@weir/testkit/live-local';
+import { rateLimiterContract } from '../../../ports/contract/rate-limiter.contract.ts';
+import { stateStoreContract } from '../../../ports/contract/state-store.contract.ts';
+import { COMMAND_TIMEOUT_MS } from '../../src/redis/redis-connection.ts';
+import { openRedisStateStore } from '../../src/redis/redis-state-store.ts';
+import { makeOwnCertificate } from '../kafka/own-certificate.ts';
+import { type OwnRedis, startOwnRedis } from './own-redis.ts';
+import { openConnectedLimiter, openConnectedStore, openRedisStoreFixture } from './redis-store-fixture.ts';
+
+const problem = localProblem('redis');
+const describeLocal = problem === undefined ? describe : describe.skip;
+const SLOTS_MAX = '16383';
+/** Over several tries to connect. */
+const CALLS = 2_000;
+
+describeLocal(`Redis beyond one plain server${problem === undefined ? '' : `: ${problem}`}`, () => {
+  const dir = mkdtempSync(join(tmpdir(), 'weir-redis-tls-'));
+  let servers: OwnRedis[] = [];
+  const start = async (...given: Parameters<typeof startOwnRedis>): Promise<OwnRedis> => {
+    const server = await startOwnRedis(...given);
+    servers.push(server);
+    return server;
+  };
+  afterAll(() => rmSync(dir, { recursive: true, force: true }));
+
+  describe('TLS with a user and a password', () => {
+    const place = { url: '', tls: {} };
+    beforeAll(async () => {
+      const { certFile, keyFile, ca } = makeOwnCertificate(dir);
+      const tls = ['--tls-cert-file', certFile, '--tls-key-file', keyFile, '--tls-ca-cert-file', certFile];
+      const server = await start([...tls, '--tls-auth-clients', 'no'], { tls: { ca } });
+      await server.call('ACL', 'SETUSER', 'weir', 'on', '>p:w/d', '~*', '+@all');
+      Object.assign(place, { url: `rediss://weir:p%3Aw%2Fd@127.0.0.1:${server.port}/1`, tls: { ca } });
+    });
+
+    stateStoreContract('the Redis state store behind TLS', () => openRedisStoreFixture(place));
+    rateLimiterContract('Redis behind TLS', () => openConnectedLimiter(place));
+
+    test('an untrusted certificate is refused, and every call rejects with that reason', async () => {
+      const store = await openRedisStateStore({ url: place.url, clock: Date.now, logger: createLogger('silent') });
+      for (let n = 0; n < CALLS; n++) {
+        await expect(store.ping()).rejects.toMatchObject({ code: 'state_store_unavailable' });
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+      await store.close();
+    });
+  });
+
+  describe('Cluster with three servers', () => {
+    const place = { url: '' };
+    beforeAll(async () => {
+      const settings = ['--cluster-enabled', 'yes', '--cluster-config-file', 'nodes.conf'];
+      const nodes = await Promise.all([1, 2, 3].map(() => start(settings)));
+      const ranges = [
+        ['0', '5460'],
+        ['5461', '10922'],
+        ['10923', SLOTS_MAX],
+      ] as const;
+      for (const [index, node] of nodes.entries()) {
+        await node.call('CLUSTER', 'ADDSLOTSRANGE', ...(ranges[index] ?? []));
+        await node.call('CLUSTER', 'MEET', '127.0.0.1', String(nodes[0]?.port));
+      }
+      for (const node of nodes) {
+        await eventually('a cluster', async () =>
+          String(await node.call('CLUSTER', 'INFO')).includes('cluster_state:ok'),
+        );
+      }
+      place.url = `redis+cluster://${nodes.map(({ port }) => `127.0.0.1:${port}`).join(',')}`;
+    });
+
+    stateStoreContract('the Redis state store on a Cluster', () => openRedisStoreFixture(place));
+    rateLimiterContract('Redis Cluster', () => openConnectedLimiter(place));
+  });
+
+  test('Sentinel: the store switches to a promoted replica', async () => {
+    const master = await start([]);
+    const replica = await start(['--replicaof', '127.0.0.1', `${master.port}`]);
+    await eventually('a replica', async () =>
+      String(await master.call('INFO', 'replication')).includes('state=online'),
+    );
+    const file = join(dir, 'sentinel.conf');
+    const lines = [
+      `sentinel monitor main 127.0.0.1 ${master.port} 1`,
+      'sentinel down-after-milliseconds main 5000',
+      'sentinel failover-timeout main 3000',
+    ];
+    writeFileSync(file, `${lines.join('\n')}\n`);
+    const sentinel = await start([file, '--sentinel']);
+    const known = async () => String(await sentinel.call('SENTINEL', 'REPLICAS', 'main')).includes(`${replica.port}`);
+    await eventually('the sentinel knows the replica', known, 90_000);
+    const store = await openConnectedStore({ url: `redis+sentinel://127.0.0.1:${sentinel.port}/main` }, 'sentinel:');
+    const key = { siteId: 's', key: 'k', owner: 'o' };
+    expect(await store.claimKeys([key])).toEqual(['claimed']);
+    await eventually('it is copied', async () => (await replica.call('DBSIZE')) === 1);
+    await master.kill9();
+    const again = () => store.claimKeys([{ ...key, owner: 'another' }]).then((outcomes) => outcomes[0]);
+    expect(await eventually('the replica to answer', () => again(), 90_000)).toBe('pending');
+    await store.close();
+  }, 300_000);
+
+  describe('an unusable connection is closed', () => {
+    const connectionsTo = async (server: OwnRedis) =>
+      Number(/total_connections_received:(\d+)/.exec(String(await server.call('INFO', 'stats')))?.[1]);
+    const key = { siteId: 's', key: 'k', owner: 'o' };
+
+    test('to a master that became a replica', async () => {
+      const server = await start([]);
+      const store = await openConnectedStore({ url: `redis://127.0.0.1:${server.port}` }, 'demoted:');
+      const before = await connectionsTo(server);
+      await server.call('REPLICAOF', '127.0.0.1', '1');
+      await eventually('another connection', async () => {
+        await expect(store.claimKeys([key])).rejects.toMatchObject({ code: 'state_store_unavailable' });
+        return (await connectionsTo(server)) > before;
+      });
+      await server.call('REPLICAOF', 'NO', 'ONE');
+      await eventually('it to be a master again', async () => (await store.claimKeys([key]))[0] === 'claimed');
+      await store.close();
+    });
+
+    test('to a Redis that hangs', async () => {
+      const server = await start(['--enable-debug-command', 'yes']);
+      const place = { url: `redis://127.0.0.1:${server.port}`, commandTimeoutMs: COMMAND_TIMEOUT_MS };
+      const store = await openConnectedStore(place, 'hanging:');
+      const before = await connectionsTo(server);
+      const hanging = server.call('DEBUG', 'SLEEP', '4');
+      // The first may still be ahead of the command that hangs it.
+      await eventually('a call that is given up', async () => {
+        await expect(store.claimKeys([key])).rejects.toMatchObject({ code: 'state_store_unavailable' });
+        return true;
+      });
+      await hanging;
+      await eventually('it to answer again', async () => (await store.claimKeys([key]))[0] === 'claimed');
+      expect(await connectionsTo(server)).toBeGreaterThan(before);
+      await store.close();
+    });
+  });
+
+  afterAll(async () => {
+    await Promise.all(servers.map((server) => server.stop()));
+    servers = [];
+  });
+});

@@ -1,0 +1,73 @@
+import { linkSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { openFileTable } from '../../src/registry/file-table.ts';
+
+let folder: string;
+let path: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'weir-table-'));
+  path = join(folder, 'salts.json');
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+const rowsOf = async () => [...(await openFileTable(path)).open().entries()];
+
+describe('a table in one file', () => {
+  test('rows remain after reopening, in the order of their last put', async () => {
+    const table = (await openFileTable(path)).open();
+    await Promise.all([table.put('a', '1'), table.put('b', 'ü'), table.put('a', '2'), table.put('c', '3')]);
+    await table.put('c', undefined);
+    expect([...table.entries()]).toEqual([
+      ['b', 'ü'],
+      ['a', '2'],
+    ]);
+    expect(await rowsOf()).toEqual([...table.entries()]);
+    expect(readdirSync(folder)).toEqual(['salts.json']);
+  });
+
+  test('the bytes of a removed row are in no file, and the previous file is overwritten', async () => {
+    const table = (await openFileTable(path)).open();
+    await table.put('kept', 'kept-salt');
+    await table.put('old', 'old-salt');
+    const before = join(folder, 'a-name-that-outlives-it');
+    linkSync(path, before);
+    expect(readFileSync(before, 'utf8')).toContain('old-salt');
+    await table.put('old', undefined);
+    expect(readFileSync(path, 'utf8')).toContain('kept-salt');
+    expect(readFileSync(path, 'utf8')).not.toContain('old-salt');
+    expect(readFileSync(before).every((byte) => byte === 0)).toBe(true);
+  });
+
+  test('an incomplete file of a crash is removed at the next opening', async () => {
+    const table = (await openFileTable(path)).open();
+    await table.put('a', '1');
+    writeFileSync(`${path}.new`, '[["a","1"],["b","never ack');
+    expect(await rowsOf()).toEqual([['a', '1']]);
+    expect(readdirSync(folder)).toEqual(['salts.json']);
+  });
+
+  test('a put that cannot be written rejects and changes nothing', async () => {
+    const table = (await openFileTable(path)).open();
+    await table.put('a', '1');
+    rmSync(folder, { recursive: true });
+    await expect(table.put('b', '2')).rejects.toMatchObject({ code: 'event_log_unavailable' });
+    expect([...table.entries()]).toEqual([['a', '1']]);
+    folder = mkdtempSync(join(tmpdir(), 'weir-table-'));
+  });
+
+  test('a row in the new file is applied, also if the old bytes could not be overwritten', async () => {
+    const table = (await openFileTable(path)).open();
+    rmSync(path, { force: true });
+    // Takes no sync, so that what comes after the new file fails.
+    symlinkSync('/dev/full', path);
+    await expect(table.put('a', '1')).rejects.toMatchObject({ code: 'event_log_unavailable' });
+    expect([...table.entries()]).toEqual(await rowsOf());
+    expect([...table.entries()]).toEqual([['a', '1']]);
+  });
+
+  test('opening rejects if the file cannot be read', async () => {
+    writeFileSync(path, 'not json');
+    await expect(openFileTable(path)).rejects.toMatchObject({ code: 'event_log_unavailable' });
+  });
+});

@@ -1,0 +1,14 @@
+/** One request in an access log. Missing texts are empty. */
+export interface AccessLogEntry {
+  /** As in the log: an address, or a host name if the server resolved it. */
+  readonly client: string;
+  /** Unix milliseconds; NaN if the log has no valid time. */
+  readonly timestamp: number;
+  readonly method: string;
+  /** The request's target: a path with its query, or a whole URL. */
+  readonly target: string;
+  readonly status: number;
+  readonly host: string;
+  readonly referrer: string;
+  readonly userAgent: string;
+}

@@ -1,0 +1,56 @@
+import type { AccessLogEntry } from './access-log-entry.ts';
+
+/** Why a line of an access log is not a page view. */
+export const ACCESS_LOG_SKIPS = [
+  'method',
+  'status',
+  'asset',
+  'blank',
+  'robots',
+  'sitemap',
+  'feed',
+  'well_known',
+  'ads_txt',
+] as const;
+export type AccessLogSkip = (typeof ACCESS_LOG_SKIPS)[number];
+
+/** Extensions of files that pages load. Documents that people open (pdf, zip, txt, xml, json) count as page views. */
+export const ASSET_EXTENSIONS: ReadonlySet<string> = new Set([
+  ...['css', 'js', 'mjs', 'cjs', 'map', 'wasm', 'webmanifest'],
+  ...['png', 'jpg', 'jpeg', 'gif', 'svg', 'webp', 'avif', 'ico', 'bmp', 'tif', 'tiff', 'cur'],
+  ...['woff', 'woff2', 'ttf', 'otf', 'eot'],
+  ...['mp3', 'mp4', 'm4a', 'm4v', 'webm', 'ogg', 'ogv', 'oga', 'wav', 'flac', 'mov', 'avi', 'swf', 'flv'],
+]);
+
+/** Files that crawlers, feed readers and browsers fetch by themselves, by the last part of a path. */
+const FOR_PROGRAMS: readonly (readonly [AccessLogSkip, RegExp])[] = [
+  ['asset', /^(?:favicon\.|apple-touch-icon)/],
+  ['robots', /^robots\.txt$/],
+  ['sitemap', /^(?:.*[-_.])?sitemap.*\.xml(?:\.gz)?$/],
+  ['feed', /^(?:feeds?|rss2?|atom|rdf)$|^(?:feeds?|rss\d*|atom)(?:[-_.].*)?\.(?:xml|json|php)$|\.(?:rss|atom|rdf)$/],
+  ['ads_txt', /^(?:app-)?ads\.txt$/],
+];
+/** No name in the list is longer. */
+const NAME_CHARS_MAX = 255;
+
+/** Checks the method, then the status, then whether it is an asset or a file for programs. `undefined`: a page view. */
+export function accessLogSkip(entry: AccessLogEntry): AccessLogSkip | undefined {
+  // First, because a line whose request could not be read is there only with a 4xx: someone spoke TLS to a plain port.
+  if (!(entry.status >= 200 && entry.status <= 399)) return 'status';
+  if (entry.method !== 'GET') return 'method';
+  const path = (entry.target.split(/[?#]/, 1)[0] ?? '').toLowerCase();
+  const extension = /\.([a-z0-9]{1,11})$/.exec(path)?.[1];
+  if (extension !== undefined && ASSET_EXTENSIONS.has(extension)) return 'asset';
+  return programSkip(path);
+}
+
+/** Why a URL that programs fetch is skipped; `undefined` for all other URLs. `target`: a path or a whole URL, in lower case. */
+function programSkip(target: string): AccessLogSkip | undefined {
+  const path = target.replace(/^https?:\/\/[^/]*/, '').replace(/\/{2,}/g, '/');
+  if (path.startsWith('/.well-known/')) return 'well_known';
+  if (path.startsWith('/feeds/posts/')) return 'feed';
+  const bare = path.endsWith('/') ? path.slice(0, -1) : path;
+  const name = bare.slice(bare.lastIndexOf('/') + 1);
+  if (name.length > NAME_CHARS_MAX) return undefined;
+  return FOR_PROGRAMS.find(([, matches]) => matches.test(name))?.[0];
+}

@@ -1,0 +1,95 @@
+import type { AccessLogEntry } from './access-log-entry.ts';
+import { readLogTime } from './access-log-time.ts';
+import { dashIsEmpty, readRequest } from './clf-line.ts';
+
+/**
+ * The field names that are read, the first one that is there wins; a dot goes into an object. They cover nginx's variables,
+ * Caddy's access log, Apache's and Traefik's usual JSON layouts. Only the time and the target are required; a missing method
+ * counts as GET and a missing status as 200.
+ */
+export const ACCESS_LOG_JSON_FIELDS = {
+  time: ['timestamp', 'time', 'ts', '@timestamp', 'time_iso8601', 'time_local', 'msec', 'date', 'StartUTC'],
+  client: [
+    'ip',
+    'client_ip',
+    'remote_addr',
+    'remote_ip',
+    'request.client_ip',
+    'request.remote_ip',
+    'ClientHost',
+    'clientip',
+  ],
+  method: ['method', 'request_method', 'request.method', 'RequestMethod', 'verb'],
+  target: ['url', 'request_uri', 'uri', 'path', 'request.uri', 'RequestPath'],
+  /** A whole request line, `GET /path HTTP/1.1`; read where there is no target. */
+  request: ['request', 'request_line'],
+  status: ['status', 'status_code', 'DownstreamStatus', 'response'],
+  host: ['host', 'hostname', 'http_host', 'request.host', 'RequestHost', 'server_name'],
+  referrer: ['referrer', 'referer', 'http_referer', 'http_referrer', 'request.headers.Referer', 'request_Referer'],
+  userAgent: [
+    'user_agent',
+    'http_user_agent',
+    'userAgent',
+    'agent',
+    'request.headers.User-Agent',
+    'request_User-Agent',
+  ],
+} as const;
+
+/** A JSON object a line. A text says why it is not one. */
+export function readJsonLine(line: string): AccessLogEntry | string {
+  const object = parseObject(line);
+  if (object === undefined) return 'not a JSON object';
+  const request = readRequest(textOf(object, 'request'));
+  const target = textOf(object, 'target') || request.target;
+  if (target === '') return `no target: none of ${ACCESS_LOG_JSON_FIELDS.target.join(', ')}, request`;
+  return {
+    client: dashIsEmpty(textOf(object, 'client')),
+    timestamp: readLogTime(fieldOf(object, 'time')),
+    method: (textOf(object, 'method') || request.method || 'GET').toUpperCase(),
+    target,
+    status: Number(textOf(object, 'status') || 200),
+    host: hostOf(textOf(object, 'host')),
+    referrer: dashIsEmpty(textOf(object, 'referrer')),
+    userAgent: dashIsEmpty(textOf(object, 'userAgent')),
+  };
+}
+
+function parseObject(line: string): Readonly<Record<string, unknown>> | undefined {
+  try {
+    const value: unknown = JSON.parse(line);
+    return isObject(value) ? value : undefined;
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function fieldOf(object: Readonly<Record<string, unknown>>, field: keyof typeof ACCESS_LOG_JSON_FIELDS): unknown {
+  for (const name of ACCESS_LOG_JSON_FIELDS[field]) {
+    const value = name.includes('.') ? deep(object, name.split('.')) : object[name];
+    // Caddy's headers are lists.
+    const first = Array.isArray(value) ? value[0] : value;
+    if ((typeof first === 'string' && first !== '') || typeof first === 'number') return first;
+  }
+  return undefined;
+}
+
+function textOf(object: Readonly<Record<string, unknown>>, field: keyof typeof ACCESS_LOG_JSON_FIELDS): string {
+  return String(fieldOf(object, field) ?? '');
+}
+
+function deep(object: Readonly<Record<string, unknown>>, path: readonly string[]): unknown {
+  let value: unknown = object;
+  for (const name of path) value = isObject(value) ? value[name] : undefined;
+  return value;
+}
+
+/** A host with an optional port; anything else would make a URL of another shape. */
+function hostOf(text: string): string {
+  return /^(?:[\p{L}\p{N}._-]{1,253}|\[[0-9a-f:.]{2,45}\])(?::\d{1,5})?$/iu.test(text) ? text : '';
+}

@@ -1,0 +1,60 @@
+import { CAMPAIGN_TAGS } from './campaign-tags.ts';
+
+/**
+ * A query parameter that an advertising platform or mailing service adds to its links (docs/tables.md, click_id_type). Parameters
+ * are found in upper and lower case.
+ */
+export interface ClickId {
+  /** The parameter's usual name. */
+  readonly type: string;
+  /** The source of the visit where nothing else names one. */
+  readonly source: string;
+  /** The medium of the visit; empty where the platform adds the parameter to unpaid links too. */
+  readonly medium: string;
+}
+
+const CLICK_IDS: readonly ClickId[] = [
+  { type: 'gclid', source: 'google', medium: 'cpc' },
+  { type: 'gbraid', source: 'google', medium: 'cpc' },
+  { type: 'wbraid', source: 'google', medium: 'cpc' },
+  { type: 'dclid', source: 'google', medium: 'display' },
+  { type: 'msclkid', source: 'bing', medium: 'cpc' },
+  { type: 'yclid', source: 'yandex', medium: 'cpc' },
+  { type: 'fbclid', source: 'facebook', medium: '' },
+  { type: 'igshid', source: 'instagram', medium: '' },
+  { type: 'igsh', source: 'instagram', medium: '' },
+  { type: 'ttclid', source: 'tiktok', medium: 'cpc' },
+  { type: 'twclid', source: 'twitter', medium: 'cpc' },
+  { type: 'li_fat_id', source: 'linkedin', medium: 'cpc' },
+  { type: 'rdt_cid', source: 'reddit', medium: 'cpc' },
+  { type: 'sccid', source: 'snapchat', medium: 'cpc' },
+  { type: 'epik', source: 'pinterest', medium: 'cpc' },
+  { type: 'qclid', source: 'quora', medium: 'cpc' },
+  { type: 'irclickid', source: 'impact', medium: 'affiliate' },
+  { type: 'awc', source: 'awin', medium: 'affiliate' },
+  { type: 'cjevent', source: 'cj', medium: 'affiliate' },
+  { type: 'mc_eid', source: 'mailchimp', medium: 'email' },
+  { type: '_kx', source: 'klaviyo', medium: 'email' },
+  { type: 'vero_id', source: 'vero', medium: 'email' },
+  { type: 'mkt_tok', source: 'marketo', medium: 'email' },
+  { type: '_hsenc', source: 'hubspot', medium: 'email' },
+];
+
+const BY_PARAMETER = new Map(CLICK_IDS.map((clickId) => [clickId.type.toLowerCase(), clickId]));
+
+const TAGS: ReadonlySet<string> = new Set(CAMPAIGN_TAGS);
+
+/** Whether a query parameter says where a visit came from, and nothing about the page. */
+export function isCampaignParameter(name: string): boolean {
+  const lower = name.toLowerCase();
+  return TAGS.has(name) || lower.startsWith('utm_') || BY_PARAMETER.has(lower);
+}
+
+/** The first click ID of a query, in the query's order. */
+export function clickIdOf(query: URLSearchParams): ClickId | undefined {
+  for (const [parameter, value] of query) {
+    const clickId = value === '' ? undefined : BY_PARAMETER.get(parameter.toLowerCase());
+    if (clickId !== undefined) return clickId;
+  }
+  return undefined;
+}

@@ -1,0 +1,160 @@
+import { createPaidTags, type PaidTag, type PaidTagList } from './paid-tag.ts';
+
+/** Where a visit can come from, as far as channels tell apart. */
+export type SourceKind = 'search' | 'social' | 'video' | 'shopping' | 'email' | 'ai' | 'ads' | 'other';
+
+export interface Source {
+  /** As people say it: Google, Reddit. */
+  readonly name: string;
+  readonly kind: SourceKind;
+}
+
+/** One source of our own lists. Hosts are in lower case; a last label `*` stands for any public suffix (`google.*`). */
+export interface SourceEntry {
+  readonly name: string;
+  /** Its name is a common word, which a tag may say of something else: only its hosts and `tags` name it. */
+  readonly generic?: boolean;
+  /** With all of their subdomains. */
+  readonly domains?: readonly string[];
+  /** Exact, but for `www.`. */
+  readonly hosts?: readonly string[];
+  /** An exact host and the start of a path on it: `bing.com/images`. */
+  readonly paths?: readonly string[];
+  /** Android packages, in lower case. */
+  readonly apps?: readonly string[];
+  /** What links say in utm_source, in lower case. */
+  readonly tags?: readonly string[];
+}
+
+/** Further sources by exact host, or by host and the start of a path (`google.com/products`). */
+export type SourcesByHost = Readonly<Record<string, { readonly source: string; readonly medium: string }>>;
+
+export interface SourceLists {
+  readonly own: Readonly<Partial<Record<SourceKind, readonly SourceEntry[]>>>;
+  readonly byHost: SourcesByHost;
+  /** First labels that webmail is served under: `webmail`, `mail`. */
+  readonly webmailLabels: readonly string[];
+  readonly paidTags: PaidTagList;
+}
+
+export interface Sources {
+  /** The source behind a page. `hostname` in lower case. */
+  ofReferrer(hostname: string, pathname: string): Source | undefined;
+  /** The source that an Android app is of. */
+  ofApp(id: string): Source | undefined;
+  /** The source that a tag (utm_source, ref, …) names, in any case: a name, an alias or a host. */
+  ofTag(tag: string): Source | undefined;
+  /** The source that a tag names, where the tag says that the traffic is paid: `facebook-ads`, `adwords`. */
+  ofPaidTag(tag: string): PaidTag<Source> | undefined;
+}
+
+const MEDIUM_KINDS: Readonly<Record<string, SourceKind>> = {
+  search: 'search',
+  social: 'social',
+  email: 'email',
+  paid: 'ads',
+};
+/** Kinds of ours that a further list's search engine or network may turn out to be: to others, YouTube is social. */
+const PUBLIC_KINDS: ReadonlySet<SourceKind> = new Set(['search', 'social', 'video', 'shopping']);
+
+interface PathSource {
+  readonly path: string;
+  readonly source: Source;
+}
+
+/**
+ * Our own entries win. Exact hosts are asked for before domains: with domains alone mail.google.com would be a search engine.
+ * `publicSuffixOf` gives `co.uk` of www.google.co.uk, and undefined where there is no public suffix.
+ */
+export function createSources(
+  { own, byHost: further, webmailLabels, paidTags }: SourceLists,
+  publicSuffixOf: (hostname: string) => string | undefined,
+): Sources {
+  const byName = new Map<string, Source>();
+  const byTag = new Map<string, Source>();
+  const byDomain = new Map<string, Source>();
+  const byHost = new Map<string, Source>();
+  const byPath = new Map<string, PathSource[]>();
+  const byApp = new Map<string, Source>();
+  const byFurtherHost = new Map<string, Source>();
+  const byFurtherPath = new Map<string, PathSource[]>();
+  const isWebmail = new Set(webmailLabels);
+
+  for (const [kind, entries] of Object.entries(own)) {
+    for (const entry of entries) {
+      const source: Source = { name: entry.name, kind: kind as SourceKind };
+      const name = entry.name.toLowerCase();
+      byName.set(name, source);
+      if (entry.generic !== true) byTag.set(name, source);
+      for (const tag of entry.tags ?? []) byTag.set(tag, source);
+      for (const domain of entry.domains ?? []) byDomain.set(domain, source);
+      for (const host of entry.hosts ?? []) byHost.set(host, source);
+      for (const path of entry.paths ?? []) addPath(byPath, path, source);
+      for (const app of entry.apps ?? []) byApp.set(app, source);
+    }
+  }
+  for (const [key, { source: name, medium }] of Object.entries(further)) {
+    const lower = name.toLowerCase();
+    const ours = byName.get(lower) ?? (medium === 'social' ? byTag.get(lower) : undefined);
+    const isOurs = ours !== undefined && PUBLIC_KINDS.has(ours.kind) && (medium === 'search' || medium === 'social');
+    const source = isOurs ? ours : { name, kind: MEDIUM_KINDS[medium] ?? 'other' };
+    if (key.includes('/')) addPath(byFurtherPath, key.toLowerCase(), source);
+    else byFurtherHost.set(key.toLowerCase(), source);
+  }
+
+  const ofOwnHost = (hostname: string): Source | undefined => {
+    const starred = starOf(hostname, publicSuffixOf(hostname));
+    const exact = byHost.get(hostname) ?? byHost.get(starred);
+    if (exact !== undefined) return exact;
+    for (let at = 0; at >= 0; at = nextLabel(hostname, at)) {
+      const source = byDomain.get(hostname.slice(at)) ?? byDomain.get(starred.slice(at));
+      if (source !== undefined) return source;
+    }
+    return undefined;
+  };
+  const ofHost = (hostname: string): Source | undefined =>
+    ofOwnHost(bare(hostname)) ?? byFurtherHost.get(hostname) ?? byFurtherHost.get(bare(hostname));
+  const ofPath = (hostname: string, pathname: string): Source | undefined => {
+    const host = bare(hostname);
+    const paths = byPath.get(host) ?? byPath.get(starOf(host, publicSuffixOf(host))) ?? [];
+    const starts = ({ path }: PathSource): boolean => pathname.startsWith(path);
+    return (paths.find(starts) ?? byFurtherPath.get(host)?.find(starts))?.source;
+  };
+  /** Of a provider or company that no list knows: its host says it. */
+  const ofWebmail = (hostname: string): Source | undefined => {
+    const label = hostname.slice(0, Math.max(0, hostname.indexOf('.'))).replace(/-?\d+$/, '');
+    if (!isWebmail.has(label) || hostname.indexOf('.') === hostname.lastIndexOf('.')) return undefined;
+    return { name: hostname, kind: 'email' };
+  };
+
+  return {
+    ofReferrer: (hostname, pathname) => ofPath(hostname, pathname) ?? ofHost(hostname) ?? ofWebmail(hostname),
+    ofPaidTag: createPaidTags(paidTags, (name) => byName.get(name.toLowerCase()) ?? { name, kind: 'ads' }),
+    ofApp: (id) => byApp.get(id) ?? byFurtherHost.get(id),
+    ofTag(tag) {
+      const lower = tag.trim().toLowerCase();
+      return byTag.get(lower) ?? (lower.includes('.') ? ofHost(lower) : undefined);
+    },
+  };
+}
+
+function addPath(paths: Map<string, PathSource[]>, text: string, source: Source): void {
+  const slash = text.indexOf('/');
+  const host = text.slice(0, slash);
+  paths.set(host, [...(paths.get(host) ?? []), { path: text.slice(slash), source }]);
+}
+
+function bare(hostname: string): string {
+  return hostname.startsWith('www.') ? hostname.slice(4) : hostname;
+}
+
+/** `google.co.uk`: `google.*`. Starts of labels stay where they are. */
+function starOf(hostname: string, suffix: string | undefined): string {
+  return suffix === undefined || !hostname.endsWith(`.${suffix}`) ? '' : `${hostname.slice(0, -suffix.length)}*`;
+}
+
+/** Where the next label starts; -1: there is none. */
+function nextLabel(hostname: string, at: number): number {
+  const dot = hostname.indexOf('.', at);
+  return dot < 0 ? -1 : dot + 1;
+}

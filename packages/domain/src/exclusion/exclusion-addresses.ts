@@ -1,0 +1,18 @@
+import { type Network, parseNetwork } from '../net/network.ts';
+import { compileNetworks, type NetworkTable } from '../net/network-table.ts';
+import type { ExclusionRule } from '../registry/site.ts';
+
+/** A site's rules are compiled again after each change of one of them; most rules stay the same, so their parsed form is kept. */
+const read = new WeakMap<ExclusionRule, Network>();
+
+/** Finds the most specific address rule that contains an address. */
+export function compileAddressRules(rules: readonly ExclusionRule[]): NetworkTable<ExclusionRule> {
+  const entries: (readonly [Network, ExclusionRule])[] = [];
+  for (const rule of rules) {
+    const network = read.get(rule) ?? parseNetwork(rule.value);
+    if (network === undefined) continue;
+    read.set(rule, network);
+    entries.push([network, rule]);
+  }
+  return compileNetworks(entries);
+}

@@ -1,0 +1,60 @@
+import { BoundedCache } from '../bounded-cache.ts';
+import type { ExclusionRule } from '../registry/site.ts';
+import { compilePathGlob } from './exclusion-path.ts';
+
+/**
+ * Matches many globs, in which `*` stands for any characters. Texts without `*` and prefixes (`/admin/*`) are found by lookup,
+ * the longest first; only the other globs are tested one by one.
+ */
+export function compileGlobs(
+  rules: readonly ExclusionRule[],
+  spell: (text: string) => string,
+): (text: string) => ExclusionRule | undefined {
+  const exact = new Map<string, ExclusionRule>();
+  const beginnings = new Map<number, Map<string, ExclusionRule>>();
+  const others: { readonly rule: ExclusionRule; readonly matches: (text: string) => boolean }[] = [];
+  for (const rule of rules) {
+    const glob = spell(rule.value);
+    const star = glob.indexOf('*');
+    if (star < 0) keepFirst(exact, glob, rule);
+    else if (star === glob.length - 1) {
+      const ofLength = beginnings.get(star) ?? new Map<string, ExclusionRule>();
+      keepFirst(ofLength, glob.slice(0, star), rule);
+      beginnings.set(star, ofLength);
+    } else others.push({ rule, matches: compilePathGlob(glob) });
+  }
+  const longestFirst = [...beginnings].sort(([a], [b]) => b - a);
+
+  return (text) => {
+    const found = exact.get(text);
+    if (found !== undefined) return found;
+    for (const [length, ofLength] of longestFirst) {
+      const rule = length > text.length ? undefined : ofLength.get(text.slice(0, length));
+      if (rule !== undefined) return rule;
+    }
+    return others.find(({ matches }) => matches(text))?.rule;
+  };
+}
+
+/** Of two equal rules, the first one counts. */
+export function keepFirst<Key, Value>(map: Map<Key, Value>, key: Key, value: Value): void {
+  if (!map.has(key)) map.set(key, value);
+}
+
+const MEMO_ENTRIES_MAX = 1_000;
+const MEMO_CHARS_MAX = 512;
+const NONE = Symbol();
+
+/** Caches results, because paths and user agents repeat. The number of entries and their length are limited. */
+export function memoised<Value extends object>(
+  ask: (text: string) => Value | undefined,
+): (text: string) => Value | undefined {
+  const known = new BoundedCache<Value | typeof NONE>(MEMO_ENTRIES_MAX);
+  return (text) => {
+    const before = known.get(text);
+    if (before !== undefined) return before === NONE ? undefined : before;
+    const answer = ask(text);
+    if (text.length <= MEMO_CHARS_MAX) known.set(text, answer ?? NONE);
+    return answer;
+  };
+}

@@ -1,0 +1,68 @@
+import type { Json, JsonObject } from '../json/json.ts';
+import { sent } from './aliases.ts';
+
+/** Where a page or an event was seen. Empty text: absent. */
+export interface PageContext {
+  /** As sent, fragment and all. */
+  readonly url: string;
+  readonly pathname: string;
+  readonly hostname: string;
+  readonly referrer: string;
+}
+
+export interface ServerContext extends PageContext {
+  readonly ip: string;
+  readonly userAgent: string;
+  readonly deviceType: string;
+  readonly platform: string;
+}
+
+/** The context of a server event under its wire names: an explicit key wins over its top-level shortcut (docs/api.md, POST /api/v1/events). */
+export function pickContext(body: JsonObject) {
+  const sentContext = body.context ?? NOTHING;
+  if (typeof sentContext !== 'object' || Array.isArray(sentContext)) return sentContext;
+  const context = sentContext as JsonObject;
+  return {
+    url: sent(context.url, body.url),
+    pathname: sent(context.pathname, body.pathname),
+    hostname: sent(context.hostname, body.hostname),
+    referrer: sent(context.referrer, body.referrer),
+    ip: sent(context.ip),
+    user_agent: sent(context.user_agent, context.userAgent),
+    device_type: sent(context.device_type, context.deviceType),
+    platform: sent(context.platform),
+  };
+}
+
+const NOTHING: JsonObject = {};
+
+/** `hostname` and `pathname` are taken from `url` where they are not given. */
+export function pageContext(url: string, pathname: string, hostname: string, referrer: string): PageContext {
+  if (url === '' || (pathname !== '' && hostname !== '')) return { url, pathname, hostname, referrer };
+  const parsed = URL.canParse(url) ? new URL(url) : undefined;
+  return {
+    url,
+    pathname: pathname || (parsed ? parsed.pathname : pathOf(url)),
+    hostname: hostname || (parsed?.hostname ?? ''),
+    referrer,
+  };
+}
+
+/** The path of a URL that is only a path. */
+function pathOf(url: string): string {
+  return url.startsWith('/') && !url.startsWith('//') ? url.replace(/[?#].*$/s, '') : '';
+}
+
+/** The first `max` Unicode code points of a text. */
+export function cutChars(text: string, max: number): string {
+  if (text.length <= max) return text;
+  let units = 0;
+  for (let chars = 0; chars < max && units < text.length; chars += 1) {
+    units += (text.codePointAt(units) ?? 0) > 0xffff ? 2 : 1;
+  }
+  return text.slice(0, units);
+}
+
+export function textOf(value: Json | undefined): string {
+  return typeof value === 'string' ? value : '';
+}

@@ -1,0 +1,27 @@
+/** A site can keep only some query parameters in its stored URLs. Weir reads what it needs of a URL (source, campaign, click ID) before it cuts the query. */
+export const QUERY_ALLOW_NAMES_MAX = 100;
+export const QUERY_ALLOW_NAME_CHARS_MAX = 128;
+
+/**
+ * The URL, or a path, with those parameters of its query for which `keeps` says so, as they were written and in their order.
+ * `keeps` gets their names decoded. The fragment stays.
+ */
+export function cutQuery(url: string, keeps: (name: string) => boolean): string {
+  const start = url.indexOf('?');
+  const hash = url.indexOf('#');
+  if (start < 0 || (hash >= 0 && hash < start)) return url;
+  const end = hash < 0 ? url.length : hash;
+  const kept = url
+    .slice(start + 1, end)
+    .split('&')
+    .filter((pair) => pair !== '' && keeps(nameOf(pair)));
+  return `${url.slice(0, start)}${kept.length === 0 ? '' : `?${kept.join('&')}`}${url.slice(end)}`;
+}
+
+function nameOf(pair: string): string {
+  const equals = pair.indexOf('=');
+  const name = equals < 0 ? pair : pair.slice(0, equals);
+  if (!/[%+]/.test(name)) return name;
+  const [decoded = name] = new URLSearchParams(name).keys();
+  return decoded;
+}

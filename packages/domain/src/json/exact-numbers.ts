@@ -1,0 +1,53 @@
+/** A Float64 holds every whole number of fewer digits. */
+const LONG = /\d{16}/;
+const STRING_OR_LONG_INTEGER = /"(?:[^"\\]|\\.)*"|(?<![\d.eE+-])-?\d{16,}(?![\d.eE])/g;
+const INT64_MIN = -(2n ** 63n);
+const UINT64_END = 2n ** 64n;
+/** A minus and the 20 digits of the longest UInt64. */
+const DIGITS_64_BITS_MAX = 21;
+
+/** A JSON text in which long whole numbers are strings: JSON.parse rounds numbers beyond 2^53. */
+export interface MarkedText {
+  readonly text: string;
+  /** What such a string starts with, before its digits. No string of the text itself starts with it. */
+  readonly mark: string;
+}
+
+/** Marks the whole numbers of 16 digits and more for which `which` holds; undefined where there are none. */
+export function markLongIntegers(text: string, which: (digits: string) => boolean): MarkedText | undefined {
+  if (!LONG.test(text)) return undefined;
+  let length = 1;
+  while (text.includes(ESCAPED.repeat(length))) length *= 2;
+  const escaped = ESCAPED.repeat(length);
+  const marked = text.replace(STRING_OR_LONG_INTEGER, (found) =>
+    found.startsWith('"') || !which(found) ? found : `"${escaped}${found}"`,
+  );
+  return marked === text ? undefined : { text: marked, mark: '\u0001'.repeat(length) };
+}
+/** JSON has one way only to write this character. */
+const ESCAPED = '\\u0001';
+
+/** Writes marked numbers of a JSON text as numbers again. */
+export function withoutMarks(json: string, mark: string): string {
+  return json.replace(new RegExp(`"(?:\\\\u0001){${mark.length}}(-?\\d+)"`, 'g'), '$1');
+}
+
+/** Whether ClickHouse has an integer for these digits: an Int64 or a UInt64. */
+export function fits64Bits(digits: string): boolean {
+  if (digits.length > DIGITS_64_BITS_MAX) return false;
+  const integer = BigInt(digits);
+  return integer >= INT64_MIN && integer < UINT64_END;
+}
+
+/** Whether a Float64 is written with the same digits: `100000000000000000000000` is, `9007199254740993` is not. */
+export function fitsFloat64(digits: string): boolean {
+  const number = Number(digits);
+  if (!Number.isFinite(number)) return false;
+  if (significant(String(number)) === significant(digits)) return true;
+  return BigInt(number) === BigInt(digits);
+}
+
+function significant(number: string): string {
+  const [mantissa = ''] = number.split('e');
+  return mantissa.replace(/[-.]/g, '').replace(/^0+|0+$/g, '');
+}

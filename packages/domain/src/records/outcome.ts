@@ -1,0 +1,28 @@
+/** What became of a raw record. Each raw record has exactly one (docs/tables.md, `outcomes`). `row` is a row of `events`. */
+export type Outcome = 'row' | 'identify' | 'duplicate' | 'dropped' | 'dead';
+
+/** Why an `identify` saves nothing: it takes a link back. */
+export type IdentifyReason = 'unlink';
+
+/** Why a hit was dropped. The `excluded_*` ones name the type of the exclusion rule (docs/api.md, Exclusion rules). */
+export type DropReason =
+  | 'excluded_ip'
+  | 'excluded_path'
+  | 'excluded_hostname'
+  | 'excluded_country'
+  | 'excluded_user_agent'
+  | 'excluded_visitor'
+  | 'excluded_bots'
+  /** The site was removed after the hit was accepted. */
+  | 'site_removed'
+  /** A browser's identify without a valid signature, on a site that requires one. */
+  | 'identity_unverified';
+
+/** Why a raw record became a dead letter. */
+export type DeadReason =
+  /** The record's bytes are not a record that this version can read. */
+  | 'unreadable'
+  /** A step threw: a bug in Weir. The dead letter keeps the payload, so that it can be redriven after the fix. */
+  | 'step_failed'
+  /** ClickHouse refused the row. */
+  | 'row_refused';

@@ -1,0 +1,160 @@
+import { QUERY_ALLOW_NAME_CHARS_MAX, QUERY_ALLOW_NAMES_MAX } from '../ingest/query-allow.ts';
+
+// Bodies of the admin API (docs/api.md, Admin API), as JSON Schema: what the routes check and the OpenAPI document shows.
+
+/** Limit of a SQL query that a user writes, through any interface. */
+export const SQL_CHARS_MAX = 65_536;
+
+const name = { type: 'string', minLength: 1, maxLength: 255, pattern: '\\S' } as const;
+const domain = {
+  type: 'string',
+  maxLength: 253,
+  pattern: '^[\\p{L}\\p{N}]([\\p{L}\\p{N}.-]*[\\p{L}\\p{N}])?$',
+} as const;
+const timezone = { type: 'string', minLength: 1, maxLength: 64 } as const;
+const perMinute = { type: ['integer', 'null'], minimum: 1, maximum: 1_000_000_000 } as const;
+export const SITE_LIMITS = {
+  type: 'object',
+  properties: { collect: perMinute, events: perMinute, identify: perMinute },
+  additionalProperties: false,
+} as const;
+
+export const QUERY_ALLOW = {
+  description:
+    'The query parameters that stored URLs, referrers and paths keep. Null: all; empty: none. Tags and click IDs are read before.',
+  type: ['array', 'null'],
+  maxItems: QUERY_ALLOW_NAMES_MAX,
+  uniqueItems: true,
+  items: { type: 'string', minLength: 1, maxLength: QUERY_ALLOW_NAME_CHARS_MAX },
+} as const;
+
+export const IDENTITY_VERIFICATION_CHANGE = {
+  description: 'required: a browser’s identify without a valid signature is dropped. It needs an identity secret.',
+  type: 'object',
+  required: ['required'],
+  properties: { required: { type: 'boolean' } },
+  additionalProperties: false,
+} as const;
+
+export const NEW_SITE = {
+  type: 'object',
+  required: ['name', 'domain'],
+  properties: {
+    name,
+    domain,
+    timezone,
+    limits: SITE_LIMITS,
+    query_allow: QUERY_ALLOW,
+    site_id: { type: 'string', pattern: '^[A-Za-z0-9_-]{1,64}$' },
+  },
+} as const;
+
+export const SITE_CHANGE = {
+  type: 'object',
+  properties: {
+    name,
+    domain,
+    timezone,
+    limits: SITE_LIMITS,
+    query_allow: QUERY_ALLOW,
+    identity_verification: IDENTITY_VERIFICATION_CHANGE,
+  },
+} as const;
+
+export const SCOPES = {
+  type: 'array',
+  minItems: 1,
+  uniqueItems: true,
+  items: { type: 'string', enum: ['events:write', 'identify:write'] },
+} as const;
+
+export const NEW_KEY = {
+  type: 'object',
+  required: ['name'],
+  properties: {
+    name,
+    scopes: SCOPES,
+    legacy_identify: { type: 'boolean' },
+  },
+} as const;
+
+export const EXCLUSION_TYPE = {
+  type: 'string',
+  enum: ['ip', 'path', 'hostname', 'country', 'user_agent', 'visitor', 'bots'],
+} as const;
+
+export const NEW_EXCLUSION = {
+  type: 'object',
+  required: ['type'],
+  properties: {
+    type: EXCLUSION_TYPE,
+    value: { type: 'string', maxLength: 1024 },
+  },
+} as const;
+
+export const UNLINK = {
+  type: 'object',
+  required: ['visitor_id'],
+  properties: {
+    visitor_id: { type: 'string', minLength: 1, maxLength: 64 },
+    user_id: { type: 'string', maxLength: 255 },
+  },
+} as const;
+
+export const SQL_QUERY = {
+  type: 'object',
+  required: ['query'],
+  properties: {
+    query: { type: 'string', minLength: 1, maxLength: SQL_CHARS_MAX },
+    params: { type: 'object', maxProperties: 100 },
+  },
+} as const;
+
+export const FILE_DIGEST_PATTERN = '^[0-9a-f]{64}$';
+const line = { type: 'integer', minimum: 0, maximum: 1_000_000_000_000 } as const;
+const lease = { type: 'string', minLength: 1, maxLength: 64 } as const;
+
+export const NEW_IMPORT = {
+  type: 'object',
+  required: ['file_digest'],
+  properties: {
+    file_digest: {
+      description: 'SHA-256 of the uncompressed bytes, hex',
+      type: 'string',
+      pattern: FILE_DIGEST_PATTERN,
+    },
+  },
+} as const;
+
+export const IMPORT_CHUNK = {
+  type: 'object',
+  required: ['lease', 'first_line', 'last_line', 'hits'],
+  properties: {
+    lease,
+    first_line: { ...line, minimum: 1 },
+    last_line: { ...line, minimum: 1 },
+    hits: {
+      type: 'array',
+      maxItems: 5000,
+      items: {
+        type: 'object',
+        required: ['line', 'timestamp', 'ip', 'user_agent', 'url', 'referrer'],
+        properties: {
+          line: { ...line, minimum: 1 },
+          timestamp: { type: 'integer', minimum: 0, exclusiveMaximum: 4_102_444_800_000 },
+          ip: { type: 'string', maxLength: 45 },
+          user_agent: { type: 'string', maxLength: 1024 },
+          url: { type: 'string', minLength: 1, maxLength: 4096 },
+          referrer: { type: 'string', maxLength: 4096 },
+        },
+      },
+    },
+  },
+} as const;
+
+export const IMPORT_FINISH = {
+  type: 'object',
+  required: ['lease', 'lines'],
+  properties: { lease, lines: line },
+} as const;
+export const IMPORT_RELEASE = { type: 'object', required: ['lease'], properties: { lease } } as const;

@@ -1,0 +1,55 @@
+/** What the registry holds. Times are Unix milliseconds. */
+export interface Site {
+  readonly siteId: string;
+  readonly name: string;
+  /** Registrable or full host name, e.g. `example.com`; hits from it and its subdomains are internal referrers. */
+  readonly domain: string;
+  /** IANA name, e.g. `Europe/Berlin`. */
+  readonly timezone: string;
+  /** Requests a minute; absent: the configured default. */
+  readonly limits: SiteLimits;
+  /** Names of the query parameters that stored URLs keep; absent: all, empty: none. See query-allow.ts. */
+  readonly queryAllow?: readonly string[];
+  /** Absent: the site has no identity secret, and no browser's identify is authenticated. */
+  readonly identityVerification?: IdentityVerification;
+  readonly createdAt: number;
+}
+
+/** How a site authenticates the identifies that browsers send (people/identity-signature.ts). */
+export interface IdentityVerification {
+  /** The plain secret, because signatures are computed with it. Only the response to its creation contains it; logs never do. */
+  readonly secret: string;
+  readonly secretCreatedAt: number;
+  /** A browser's identify without a valid signature is dropped. */
+  readonly required: boolean;
+}
+
+export interface SiteLimits {
+  readonly collect?: number;
+  readonly events?: number;
+  readonly identify?: number;
+}
+
+export type Scope = 'events:write' | 'identify:write';
+
+export interface ApiKey {
+  readonly keyId: string;
+  readonly siteId: string;
+  readonly name: string;
+  /** SHA-256 of the plain key, lower-case hex. The plain key is never stored. */
+  readonly hash: string;
+  readonly scopes: readonly Scope[];
+  /** A legacy single-purpose key: identify only (docs/api.md, API keys). Its scopes are `['identify:write']`. */
+  readonly legacyIdentify: boolean;
+  readonly createdAt: number;
+}
+
+export type ExclusionType = 'ip' | 'path' | 'hostname' | 'country' | 'user_agent' | 'visitor' | 'bots';
+
+export interface ExclusionRule {
+  readonly ruleId: string;
+  readonly siteId: string;
+  readonly type: ExclusionType;
+  readonly value: string;
+  readonly createdAt: number;
+}

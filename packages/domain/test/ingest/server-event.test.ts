@@ -1,0 +1,117 @@
+import { FieldError } from '../../src/ingest/field-error.ts';
+import { readServerEvent, type ServerEvent } from '../../src/ingest/server-event.ts';
+import type { JsonObject } from '../../src/json/json.ts';
+
+function read(body: JsonObject): ServerEvent {
+  const event = readServerEvent(body);
+  if (event instanceof FieldError) throw new Error(event.message);
+  return event;
+}
+const refusal = (body: JsonObject) => (readServerEvent(body) as FieldError).message;
+
+describe('"Most fields accept either snake_case or camelCase. Only the event name is required."', () => {
+  it('reads the least', () => {
+    expect(read({ name: 'x' })).toEqual({
+      name: 'x',
+      value: undefined,
+      valueText: '',
+      properties: undefined,
+      visitorId: '',
+      sessionId: '',
+      userId: '',
+      externalId: '',
+      idempotencyKey: '',
+      timestamp: undefined,
+      context: {
+        url: '',
+        pathname: '',
+        hostname: '',
+        referrer: '',
+        ip: '',
+        userAgent: '',
+        deviceType: '',
+        platform: '',
+      },
+    });
+  });
+
+  it.each([
+    [{ name: 'x', visitorId: 'c' }, { visitorId: 'c' }],
+    [{ name: 'x', visitor_id: 's', visitorId: 'c' }, { visitorId: 's' }],
+    [{ name: 'x', visitor_id: null, visitorId: 'c' }, { visitorId: 'c' }],
+    [{ name: 'x', session_id: '', sessionId: 'c' }, { sessionId: 'c' }],
+    [{ name: 'n', event_name: 'e' }, { name: 'n' }],
+    [{ event_name: 'e' }, { name: 'e' }],
+    [{ name: 'x', value: 1, event_value: 2 }, { value: 1 }],
+    [{ name: 'x', metadata: { a: 1 }, event_properties: { b: 1 } }, { properties: { a: 1 } }],
+    [{ name: 'x', visitor_id: 'v', visitorId: 5 }, { visitorId: 'v' }],
+  ])('%j', (body, expected) => {
+    expect(read(body as JsonObject)).toMatchObject(expected);
+  });
+});
+
+describe('an explicit context key wins over its top-level shortcut', () => {
+  it('resolves shortcuts, and takes hostname and pathname from url where they are not given', () => {
+    expect(read({ name: 'x', url: 'https://a.example/p?q#f', context: { pathname: '/own' } }).context).toMatchObject({
+      url: 'https://a.example/p?q#f',
+      hostname: 'a.example',
+      pathname: '/own',
+    });
+    expect(read({ name: 'x', url: '/only/path?q', referrer: 'r', context: { referrer: 'c' } }).context).toMatchObject({
+      hostname: '',
+      pathname: '/only/path',
+      referrer: 'c',
+    });
+  });
+});
+
+it('external_id is stored as properties.external_id', () => {
+  expect(read({ name: 'x', external_id: 'e', properties: { a: 1 } }).properties).toEqual({ a: 1, external_id: 'e' });
+  const event = read(JSON.parse('{"name":"x","external_id":"e","properties":{"__proto__":{"a":1}}}'));
+  expect(JSON.stringify(event.properties)).toBe('{"__proto__":{"a":1},"external_id":"e"}');
+});
+
+describe('messages name the field as sent and the rule it broke', () => {
+  it.each([
+    [{}, 'name is required'],
+    [{ name: ' \u3000\n' }, 'name is required'],
+    [{ event_name: 'x'.repeat(129) }, 'event_name must be at most 128 chars'],
+    [{ name: 5 }, 'name must be a string'],
+    [{ name: 'x', value: true }, 'value must be a finite number or a string'],
+    [{ name: 'x', value: Number.POSITIVE_INFINITY }, 'value must be a finite number or a string'],
+    [{ name: 'x', event_value: '1'.repeat(257) }, 'event_value must be at most 256 chars'],
+    [{ name: 'x', idempotencyKey: 'a b' }, 'idempotencyKey must match ^[A-Za-z0-9_.:-]{1,128}$'],
+    [{ name: 'x', idempotency_key: 'a\n' }, 'idempotency_key must match ^[A-Za-z0-9_.:-]{1,128}$'],
+    [{ name: 'x', visitorId: '😀'.repeat(65) }, 'visitorId must be at most 64 chars'],
+    [{ name: 'x', context: [] }, 'context must be an object'],
+    [{ name: 'x', context: { ip: '1.2.3' } }, 'context.ip must be an IPv4 or IPv6 address'],
+    [{ name: 'x', context: { url: 5 } }, 'context.url must be a string'],
+    [{ name: 'x', url: 5 }, 'url must be a string'],
+    [{ name: 'x', metadata: [] }, 'metadata must be an object'],
+    [{ name: 'x', properties: '' }, 'properties must be an object'],
+    [{ name: 'x', metadata: '' }, 'metadata must be an object'],
+    [{ name: 'x', metadata: { a: { b: { c: { d: { e: {} } } } } } }, 'metadata must be at most 5 levels deep'],
+  ])('%j: %s', (body, message) => {
+    expect(refusal(body as JsonObject)).toBe(message);
+  });
+
+  it('counts code points', () => {
+    expect(read({ name: '😀'.repeat(128), visitor_id: '😀'.repeat(64) }).visitorId).toHaveLength(128);
+  });
+});
+
+describe('"A string that is a decimal number is also stored as a number."', () => {
+  it.each([
+    ['19.99', 19.99],
+    ['-7', -7],
+    ['+1', 1],
+    ['.5', 0.5],
+    ['0x10', undefined],
+    ['1e3', undefined],
+    ['12px', undefined],
+    [' 1', undefined],
+    ['Infinity', undefined],
+  ])('%j', (value, number) => {
+    expect(read({ name: 'x', value })).toMatchObject({ value: number, valueText: value });
+  });
+});

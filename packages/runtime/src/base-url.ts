@@ -1,7 +1,0 @@
-const ANY_ADDRESS: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' };
-
-/** Where a Weir that listens on this host and port is asked from the same machine. No slash at the end. */
-export function baseUrl(host: string, port: number | string): string {
-  const address = ANY_ADDRESS[host] ?? host;
-  return `http://${address.includes(':') ? `[${address}]` : address}:${port}`;
-}

@@ -1,0 +1,159 @@
+import { existsSync } from 'node:fs';
+import { isIP } from 'node:net';
+import { resolve } from 'node:path';
+import { parseNetwork } from '@weir/domain/net/network';
+import { type EngineConfig, readEngineConfig } from './engine-config.ts';
+import { createEnvReader } from './env-reader.ts';
+
+/** All settings. Each is an environment variable, described in docs/operations.md. Read once, at startup, by `loadConfig`. */
+export interface Config {
+  readonly host: string;
+  readonly port: number;
+  readonly dataDir: string;
+  /** Undefined: created at the first start and stored in the data folder. */
+  readonly adminToken: string | undefined;
+  readonly trustedProxies: readonly string[] | number;
+  /** In lower case. Undefined: `X-Forwarded-For`, or `Forwarded` if that is not sent. */
+  readonly clientIpHeader: string | undefined;
+  readonly collectPaths: readonly string[];
+  readonly rateLimits: { readonly collect: number; readonly events: number; readonly identify: number };
+  /** Undefined: the bundled DB-IP data. */
+  readonly geoipDatabase: string | undefined;
+  readonly rawRetentionHours: number;
+  readonly enrichedRetentionDays: number;
+  readonly logLevel: LogLevel;
+  /** Number of partitions of a new log; an existing log keeps its number. */
+  readonly partitions: number;
+  readonly batch: {
+    /** The gateway collects appends of concurrent requests for this long. */
+    readonly appendLingerMs: number;
+    /** The writer inserts when it has this many rows or bytes, or after this time. */
+    readonly writerRowsMax: number;
+    readonly writerBytesMax: number;
+    readonly writerLingerMs: number;
+  };
+  /** How long SIGTERM waits for running requests; batches have five more seconds. */
+  readonly drainTimeoutMs: number;
+  /** How often the engines' settings are compared with what exactly-once needs. */
+  readonly guardIntervalMs: number;
+  /** Below this free space, Weir adds nothing to the disk of the data folder. */
+  readonly diskReserveBytes: number;
+  readonly engines: EngineConfig;
+}
+
+const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
+/** One process gains nothing from more partitions, and each one costs pages in every commit and its own inserts. */
+const PARTITIONS_EMBEDDED = 1;
+const PARTITIONS_KAFKA = 12;
+/** Each partition inserts separately: 12 partitions with 250 ms make 48 inserts per second, and an insert costs more than 100 rows. */
+const LINGER_EMBEDDED_MS = 250;
+const LINGER_KAFKA_MS = 1000;
+const TAKEN_PATHS =
+  /^\/(api\/(admin(\/.*)?|v1\/events(\/.*)?|identify|collect)|healthz|readyz|metrics|openapi\.json|weir[.\w-]*\.m?js|dashboard(\/.*)?|demo(\/.*)?)\/?$/;
+
+/** The last label must not consist of digits: that would be an invalid IP address. */
+const HOST_NAME = /^(?=.{1,253}$)([a-z0-9_-]{1,63}\.)*(?!\d+$)[a-z0-9_-]{1,63}$/i;
+
+/** All problems of the settings, one line each. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+  readonly problems: readonly string[];
+
+  constructor(problems: readonly string[], options?: ErrorOptions) {
+    super(`invalid settings:\n${problems.map((problem) => `  ${problem}`).join('\n')}`, options);
+    this.problems = problems;
+  }
+}
+
+/** Reads the settings. Throws `ConfigError` with every problem; an empty variable counts as not set. */
+export function loadConfig(env: Readonly<Record<string, string | undefined>>): Config {
+  const reader = createEnvReader(env);
+  const { text, whole, list } = reader;
+
+  const logLevel = reader.oneOf('LOG_LEVEL', LOG_LEVELS) ?? 'info';
+
+  const adminToken = text('WEIR_ADMIN_TOKEN');
+  if (adminToken !== undefined && !/^[\x21-\x7e]{16,256}$/.test(adminToken)) {
+    reader.problem('WEIR_ADMIN_TOKEN must be 16 to 256 visible ASCII characters');
+  }
+
+  const host = text('HOST') ?? '127.0.0.1';
+  if (isIP(host) === 0 && !HOST_NAME.test(host)) {
+    reader.problem(`HOST must be an IP address or a host name of this machine, not "${host}"`);
+  }
+
+  const collectPaths = list('COLLECT_PATHS');
+  for (const path of collectPaths) {
+    if (!/^\/[A-Za-z0-9/_.~-]{1,200}$/.test(path) || TAKEN_PATHS.test(path)) {
+      reader.problem(
+        `COLLECT_PATHS must contain absolute paths that Weir does not use itself, such as /t/hit, not "${path}"`,
+      );
+    }
+  }
+
+  const trusted = list('TRUSTED_PROXIES');
+  const hops = trusted.length === 1 && /^\d+$/.test(trusted[0] ?? '') ? Number(trusted[0]) : undefined;
+  if (hops === undefined) {
+    for (const proxy of trusted) {
+      if (parseNetwork(proxy) === undefined)
+        reader.problem(`TRUSTED_PROXIES: "${proxy}" is not an address, a CIDR or a hop count`);
+    }
+  } else if (hops > 32) {
+    reader.problem('TRUSTED_PROXIES as a hop count must be at most 32');
+  }
+
+  const clientIpHeader = text('CLIENT_IP_HEADER')?.toLowerCase();
+  if (clientIpHeader !== undefined) {
+    if (!/^[a-z0-9-]{1,64}$/.test(clientIpHeader)) {
+      reader.problem('CLIENT_IP_HEADER must be the name of a header, such as CF-Connecting-IP');
+    }
+    if (trusted.length === 0 || hops === 0) {
+      reader.problem('CLIENT_IP_HEADER needs TRUSTED_PROXIES: the header is only read from trusted proxies');
+    }
+  }
+
+  const geoipDatabase = text('GEOIP_DATABASE');
+  if (geoipDatabase !== undefined && !existsSync(geoipDatabase)) {
+    reader.problem(`GEOIP_DATABASE: ${geoipDatabase} does not exist`);
+  }
+
+  const engines = readEngineConfig(reader);
+  const config: Config = {
+    host,
+    port: whole('PORT', 8080, 0, 65_535),
+    dataDir: resolve(text('WEIR_DATA_DIR') ?? './data'),
+    adminToken,
+    trustedProxies: hops ?? trusted,
+    clientIpHeader,
+    collectPaths,
+    rateLimits: {
+      collect: whole('RATE_LIMIT_COLLECT', 600, 1, 1_000_000_000),
+      events: whole('RATE_LIMIT_EVENTS', 1200, 1, 1_000_000_000),
+      identify: whole('RATE_LIMIT_IDENTIFY', 120, 1, 1_000_000_000),
+    },
+    geoipDatabase,
+    rawRetentionHours: whole('RAW_RETENTION_HOURS', 72, 1, 8760),
+    enrichedRetentionDays: whole('ENRICHED_RETENTION_DAYS', 30, 1, 3650),
+    logLevel,
+    partitions: whole('WEIR_PARTITIONS', engines.kafka === undefined ? PARTITIONS_EMBEDDED : PARTITIONS_KAFKA, 1, 1024),
+    batch: {
+      appendLingerMs: whole('WEIR_APPEND_LINGER_MS', 5, 0, 1000),
+      writerRowsMax: whole('WEIR_WRITER_ROWS_MAX', 20_000, 1, 100_000),
+      writerBytesMax: whole('WEIR_WRITER_BYTES_MAX', 16 * 1024 * 1024, 65_536, 256 * 1024 * 1024),
+      writerLingerMs: whole(
+        'WEIR_WRITER_LINGER_MS',
+        engines.kafka === undefined ? LINGER_EMBEDDED_MS : LINGER_KAFKA_MS,
+        0,
+        60_000,
+      ),
+    },
+    diskReserveBytes: whole('WEIR_DISK_RESERVE_MB', 256, 16, 1_000_000) * 1024 * 1024,
+    engines,
+    drainTimeoutMs: whole('WEIR_DRAIN_TIMEOUT_MS', 20_000, 0, 600_000),
+    guardIntervalMs: whole('WEIR_GUARD_INTERVAL_SECONDS', 60, 1, 60) * 1000,
+  };
+  if (reader.problems.length > 0) throw new ConfigError(reader.problems);
+  return Object.freeze(config);
+}

@@ -1,0 +1,37 @@
+import type { PartitionHandle } from '@weir/ports/event-log';
+import { createPartitionProgress, type PartitionProgress, type PartitionStatus } from './consume-status.ts';
+
+/** The partitions that are assigned to a consuming role in this process, and the progress of each. */
+export interface AssignedPartitions {
+  /** Call it from `open`. Returns the same progress for each retry with one handle. Removes it when the handle's signal aborts. */
+  assign(handle: PartitionHandle): PartitionProgress;
+  progressOf(partition: number): PartitionProgress | undefined;
+  /** In order of the partition numbers. */
+  status(): readonly PartitionStatus[];
+}
+
+/** `revoked` is called with the number of each partition that is revoked. */
+export function createAssignedPartitions(
+  clock: () => number,
+  revoked: (partition: number) => void,
+): AssignedPartitions {
+  const assigned = new Map<number, { readonly signal: AbortSignal; readonly progress: PartitionProgress }>();
+
+  return {
+    assign({ partition, committed, signal }) {
+      const known = assigned.get(partition);
+      if (known?.signal === signal) return known.progress;
+      const progress = createPartitionProgress(partition, committed?.offset ?? 0, clock);
+      assigned.set(partition, { signal, progress });
+      signal.addEventListener('abort', () => {
+        if (assigned.get(partition)?.signal !== signal) return;
+        assigned.delete(partition);
+        revoked(partition);
+      });
+      return progress;
+    },
+    progressOf: (partition) => assigned.get(partition)?.progress,
+    status: () =>
+      [...assigned.values()].map(({ progress }) => progress.status()).sort((a, b) => a.partition - b.partition),
+  };
+}

@@ -1,0 +1,21 @@
+/** A rebalance waits up to a minute for a member that finishes a batch; all members of the group wait with it. */
+export const REJOIN_MAX_MS = 90_000;
+
+/**
+ * Returns a function that says whether a consuming role is ready: it has joined its group, and has not been out of it for more than
+ * `REJOIN_MAX_MS`. The time out of the group is measured from call to call. `joined`: the subscription's method.
+ */
+export function createGroupReadiness(joined: () => boolean, clock: () => number): () => boolean {
+  let hasJoined = false;
+  let awaySince: number | undefined;
+
+  return () => {
+    if (joined()) {
+      hasJoined = true;
+      awaySince = undefined;
+      return true;
+    }
+    awaySince ??= clock();
+    return hasJoined && clock() - awaySince < REJOIN_MAX_MS;
+  };
+}

@@ -1,0 +1,102 @@
+import { statfs } from 'node:fs/promises';
+import type { DiskSpace } from '@weir/ports/disk-space';
+import type { Logger } from '../logger.ts';
+import type { Metrics } from '../prometheus-metrics.ts';
+import { createDiskMetrics } from './disk-metrics.ts';
+import { openReserveFile } from './disk-reserve-file.ts';
+
+export interface DiskGuard extends DiskSpace {
+  /** The reserve that is in force: at most a quarter of the disk. */
+  readonly reserveBytes: number;
+  /** During a shortage, deletes the reserve file, so that its space can be used for a start. */
+  release(): void;
+  close(): Promise<void>;
+}
+
+export interface DiskGuardOptions {
+  /** Name of the disk in messages and metrics. */
+  readonly name: string;
+  readonly folder: string;
+  /** On a small disk, a quarter of the disk is used instead. */
+  readonly reserveBytes: number;
+  /** A file that occupies a part of the reserve, for `release`. */
+  readonly reserveFile?: string;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+}
+
+const CHECK_EVERY_MS = 250;
+const RESERVE_FILE_BYTES_MAX = 16 * 1024 * 1024;
+/** Writing resumes when the free space exceeds the reserve by this factor. */
+const RESUME_FACTOR = 1.1;
+/** Otherwise a disk that is smaller than the reserve would never take an event. */
+const RESERVE_PART_MAX = 1 / 4;
+/** A file system with fewer free inodes counts as full. */
+const INODES_MIN = 200;
+
+/** Free bytes on the disk of this folder; 0 if inodes are short. */
+export async function freeBytes(folder: string): Promise<number> {
+  const { bavail, bsize, files, ffree } = await statfs(folder);
+  return files > 0 && ffree < INODES_MIN ? 0 : bavail * bsize;
+}
+
+/**
+ * Compares the free space with the reserve four times a second. `shortage` returns a message while less than the reserve is free.
+ * Resolves after the first check. Another program can fill the disk between two checks, so writers that must not fail on a
+ * full disk also allocate their space before they write (docs/decisions/0019).
+ */
+export async function openDiskGuard(options: DiskGuardOptions): Promise<DiskGuard> {
+  const { name, folder, logger } = options;
+  const { blocks, bsize } = await statfs(folder);
+  const reserveBytes = Math.min(options.reserveBytes, Math.floor(blocks * bsize * RESERVE_PART_MAX));
+  const metrics = createDiskMetrics(options.metrics);
+  const fileBytes = Math.min(RESERVE_FILE_BYTES_MAX, Math.floor(reserveBytes / 8));
+  const file = options.reserveFile === undefined ? undefined : openReserveFile(options.reserveFile, fileBytes);
+  const reserveMb = Math.round(reserveBytes / 1024 / 1024);
+  const message = `the disk of ${name} is nearly full: less than the reserve of ${reserveMb} MB (WEIR_DISK_RESERVE_MB) is free. Free some space; writing then resumes automatically`;
+  let shortage: string | undefined;
+  let closed = false;
+  let timer: NodeJS.Timeout | undefined;
+  let failing = false;
+
+  async function check(): Promise<void> {
+    const free = await freeBytes(folder);
+    const wasShort = shortage !== undefined;
+    const isShort = free < (wasShort ? reserveBytes * RESUME_FACTOR : reserveBytes);
+    shortage = isShort ? message : undefined;
+    metrics.set(name, { free, reserve: reserveBytes, isFull: isShort });
+    if (isShort && !wasShort) logger.error({ disk: name, folder, freeBytes: free }, message);
+    if (!isShort && wasShort) logger.info({ disk: name, freeBytes: free }, 'the disk has free space again');
+    if (free > reserveBytes * RESUME_FACTOR + fileBytes) await file?.acquire();
+  }
+
+  async function round(): Promise<void> {
+    try {
+      await check();
+      failing = false;
+    } catch (error) {
+      if (!failing) logger.error({ disk: name, folder, err: error }, 'cannot check the free space of the disk');
+      failing = true;
+    }
+    if (!closed) timer = setTimeout(() => void next(), CHECK_EVERY_MS).unref();
+  }
+  let running = round();
+  const next = (): Promise<void> => {
+    running = round();
+    return running;
+  };
+  await running;
+
+  return {
+    reserveBytes,
+    shortage: () => shortage,
+    release() {
+      if (shortage !== undefined) file?.release();
+    },
+    async close() {
+      closed = true;
+      clearTimeout(timer);
+      await running;
+    },
+  };
+}

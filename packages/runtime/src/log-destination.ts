@@ -1,0 +1,56 @@
+import { writeSync } from 'node:fs';
+
+/** Why a log line may be lost: the disk is full or broken, or the reader of the pipe has ended. */
+const LOST = new Set(['ENOSPC', 'EDQUOT', 'EIO', 'EPIPE']);
+const RETRY_PAUSE_MS = 5;
+const RETRY_MS_MAX = 1_000;
+
+export interface LogDestination {
+  /** Writes one line, which ends in a newline. Never throws for a full disk or a closed pipe: the line is dropped. */
+  write(line: string): void;
+}
+
+/**
+ * Writes log lines to a file descriptor, synchronously. pino's own destination ends the process on a full disk (an `error` event)
+ * or waits forever (`flushSync` retries ENOSPC). Here the lines are dropped, and counted in a line once writing works again.
+ */
+export function createLogDestination(fd: number, write: typeof writeSync = writeSync): LogDestination {
+  let dropped = 0;
+
+  function writeWhole(text: string): boolean {
+    const giveUpAt = Date.now() + RETRY_MS_MAX;
+    for (let rest: Buffer = Buffer.from(text); rest.length > 0; ) {
+      try {
+        rest = rest.subarray(write(fd, rest));
+      } catch (error) {
+        const { code = '' } = error as NodeJS.ErrnoException;
+        if (LOST.has(code)) return false;
+        // A pipe whose reader is slow.
+        if (code !== 'EAGAIN') throw error;
+        if (Date.now() > giveUpAt) return false;
+        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, RETRY_PAUSE_MS);
+      }
+    }
+    return true;
+  }
+
+  return {
+    write(line) {
+      if (dropped > 0) {
+        // Begins with a newline, because the line that failed may have been written in part.
+        const notice = {
+          level: 40,
+          time: new Date().toISOString(),
+          dropped,
+          msg: 'log lines were dropped: the log could not be written',
+        };
+        if (!writeWhole(`\n${JSON.stringify(notice)}\n`)) {
+          dropped++;
+          return;
+        }
+        dropped = 0;
+      }
+      if (!writeWhole(line)) dropped++;
+    },
+  };
+}

@@ -1,0 +1,115 @@
+import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+
+/** The metrics of /metrics. One per process, created in main and passed to its parts. */
+export type Metrics = Registry;
+
+export function createMetrics(): Metrics {
+  return new Registry();
+}
+
+/** Metrics of a consuming role. Labels: `role`, `partition`. */
+export interface ConsumeMetrics {
+  /** Processed records, repeats included. */
+  records(partition: number, count: number): void;
+  /** Records that had been processed before and were skipped or muted. */
+  repeats(partition: number, count: number): void;
+  batch(partition: number, seconds: number): void;
+  failure(partition: number, code: string): void;
+  alarm(partition: number): void;
+  dead(partition: number): void;
+  /** Age of the oldest record that is not processed yet. */
+  delay(partition: number, seconds: number): void;
+  /** Call it when the partition is revoked: removes its delay. */
+  revoked(partition: number): void;
+}
+
+export function createConsumeMetrics(registry: Metrics, role: 'enricher' | 'writer'): ConsumeMetrics {
+  const counter = (name: string, help: string, labels: readonly string[] = []): Counter =>
+    (registry.getSingleMetric(name) as Counter | undefined) ??
+    new Counter({ name, help, labelNames: ['role', 'partition', ...labels], registers: [registry] });
+
+  const records = counter('weir_consumed_records_total', 'Processed records.');
+  const repeats = counter(
+    'weir_repeated_records_total',
+    'Records that were delivered again after they had been processed.',
+  );
+  const batches = counter('weir_batches_total', 'Batches written to the next stage of the pipeline.');
+  const failures = counter('weir_consume_failures_total', 'Failures that are retried.', ['code']);
+  const alarms = counter('weir_alarms_total', 'Alarms of partitions. Each one needs an operator.');
+  const dead = counter('weir_dead_rows_total', 'Rows that ClickHouse refused.');
+  const seconds =
+    (registry.getSingleMetric('weir_batch_seconds') as Histogram | undefined) ??
+    new Histogram({
+      name: 'weir_batch_seconds',
+      help: 'Duration of a batch: enricher from read to commit, writer of the insert.',
+      labelNames: ['role'],
+      buckets: [0.005, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10],
+      registers: [registry],
+    });
+  const delay =
+    (registry.getSingleMetric('weir_consume_delay_seconds') as Gauge | undefined) ??
+    new Gauge({
+      name: 'weir_consume_delay_seconds',
+      help: 'Age of the oldest record of the current batch.',
+      labelNames: ['role', 'partition'],
+      registers: [registry],
+    });
+
+  return {
+    records: (partition, count) => records.inc({ role, partition }, count),
+    repeats: (partition, count) => repeats.inc({ role, partition }, count),
+    batch(partition, elapsed) {
+      batches.inc({ role, partition });
+      seconds.observe({ role }, elapsed);
+    },
+    failure: (partition, code) => failures.inc({ role, partition, code }),
+    alarm: (partition) => alarms.inc({ role, partition }),
+    dead: (partition) => dead.inc({ role, partition }),
+    delay: (partition, age) => delay.set({ role, partition }, age),
+    revoked: (partition) => delay.remove({ role, partition }),
+  };
+}
+
+/** Metrics of the enricher's state. */
+export interface StateMetrics {
+  /** A new epoch began: the state may be incomplete. */
+  began(): void;
+  /** Partitions that have not checked in to the current epoch. Above 0, records with an idempotency key wait. */
+  waiting(partitions: number): void;
+  /** Records of this process that were folded again. */
+  folded(records: number): void;
+}
+
+export function createStateMetrics(registry: Metrics): StateMetrics {
+  const epochs = new Counter({
+    name: 'weir_state_epochs_total',
+    help: 'Epochs of the state store. A new one begins when state may have been lost.',
+    registers: [registry],
+  });
+  const waiting = new Gauge({
+    name: 'weir_state_partitions_waiting',
+    help: 'Partitions whose state may be incomplete. Above 0, records with an idempotency key wait.',
+    registers: [registry],
+  });
+  const folded = new Counter({
+    name: 'weir_state_rebuilt_records_total',
+    help: 'Records folded into the state again.',
+    registers: [registry],
+  });
+  return {
+    began: () => epochs.inc(),
+    waiting: (partitions) => waiting.set(partitions),
+    folded: (records) => folded.inc(records),
+  };
+}
+
+/** Counts, per engine, the settings that break exactly-once. */
+export function createDriftMetric(registry: Metrics): (engine: string, settings: number) => void {
+  const drift = new Gauge({
+    name: 'weir_engine_drift',
+    help: 'Settings of an engine that break exactly-once.',
+    labelNames: ['engine'],
+    registers: [registry],
+  });
+  return (engine, settings) => drift.set({ engine }, settings);
+}

@@ -1,0 +1,60 @@
+import type { PartitionHandle } from '@weir/ports/event-log';
+import { createAssignedPartitions } from '../src/consume/assigned-partitions.ts';
+
+function handleOf(partition: number) {
+  const stop = new AbortController();
+  const handle: PartitionHandle = {
+    topic: 't',
+    partition,
+    committed: { offset: 7, metadata: '' },
+    signal: stop.signal,
+    commit: async () => undefined,
+    seek: () => undefined,
+    wake: () => undefined,
+  };
+  return { handle, revoke: () => stop.abort() };
+}
+
+test('a revoked partition is forgotten, also when it was never opened', () => {
+  const revoked: number[] = [];
+  const assigned = createAssignedPartitions(
+    () => 0,
+    (partition) => revoked.push(partition),
+  );
+  const [one, zero] = [handleOf(1), handleOf(0)];
+  assigned.assign(one.handle).failed('not open yet');
+  assigned.assign(zero.handle);
+  expect(assigned.status().map(({ partition, nextOffset }) => [partition, nextOffset])).toEqual([
+    [0, 7],
+    [1, 7],
+  ]);
+  one.revoke();
+  expect(assigned.status().map(({ partition }) => partition)).toEqual([0]);
+  expect(assigned.progressOf(1)).toBeUndefined();
+  expect(revoked).toEqual([1]);
+});
+
+test('retries of one assignment share their progress: an alarm is new only once', () => {
+  const assigned = createAssignedPartitions(
+    () => 0,
+    () => undefined,
+  );
+  const { handle } = handleOf(0);
+  expect(assigned.assign(handle).raise('damaged')).toBe(true);
+  expect(assigned.assign(handle).raise('damaged')).toBe(false);
+  expect(assigned.assign(handleOf(0).handle).status().alarm).toBeUndefined();
+});
+
+test('the end of an older assignment does not remove the newer one', () => {
+  const revoked: number[] = [];
+  const assigned = createAssignedPartitions(
+    () => 0,
+    (partition) => revoked.push(partition),
+  );
+  const old = handleOf(0);
+  assigned.assign(old.handle);
+  assigned.assign(handleOf(0).handle);
+  old.revoke();
+  expect(assigned.status()).toHaveLength(1);
+  expect(revoked).toEqual([]);
+});

@@ -1,0 +1,44 @@
+import { createLogDestination } from '../src/log-destination.ts';
+
+function fdThat(answer: (text: string) => number | string) {
+  const written: string[] = [];
+  const write = ((_: number, bytes: Uint8Array) => {
+    const text = Buffer.from(bytes).toString();
+    const result = answer(text);
+    if (typeof result === 'string') throw Object.assign(new Error(result), { code: result });
+    written.push(text.slice(0, result));
+    return result;
+  }) as unknown as typeof import('node:fs').writeSync;
+  return { written, write };
+}
+
+test('a line is written whole, also in parts', () => {
+  const { written, write } = fdThat((text) => Math.min(3, text.length));
+  createLogDestination(2, write).write('abcdefgh\n');
+  expect(written.join('')).toBe('abcdefgh\n');
+});
+
+test.each(['ENOSPC', 'EPIPE'])('lines are dropped and counted while writing answers %s', (code) => {
+  let full = true;
+  const { written, write } = fdThat((text) => (full ? code : text.length));
+  const destination = createLogDestination(2, write);
+  destination.write('one\n');
+  destination.write('two\n');
+  full = false;
+  destination.write('three\n');
+  const [notice, line] = written as [string, string];
+  expect(JSON.parse(notice)).toMatchObject({ level: 40, dropped: 2 });
+  expect(line).toBe('three\n');
+});
+
+test('a slow pipe is retried', () => {
+  let tries = 0;
+  const { written, write } = fdThat((text) => (tries++ < 2 ? 'EAGAIN' : text.length));
+  createLogDestination(2, write).write('line\n');
+  expect(written).toEqual(['line\n']);
+});
+
+test('an error that says something else is thrown', () => {
+  const { write } = fdThat(() => 'EBADF');
+  expect(() => createLogDestination(2, write).write('line\n')).toThrow('EBADF');
+});

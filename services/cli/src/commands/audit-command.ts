@@ -1,0 +1,69 @@
+import type { Command } from 'commander';
+import { type CommandContext, withExamples } from '../command-context.ts';
+import { EXIT } from '../exit-codes.ts';
+import { fields, print, table } from '../output.ts';
+
+interface AuditView {
+  readonly balanced: boolean;
+  readonly partitions: readonly {
+    readonly log_id: string;
+    readonly partition: number;
+    readonly received: number;
+    readonly outcomes: number;
+    readonly in_flight: number;
+    readonly missing: number;
+    readonly repeated: number;
+    readonly balanced: boolean;
+  }[];
+  readonly totals: {
+    readonly received: number;
+    readonly stored: number;
+    readonly identify: number;
+    readonly duplicate: number;
+    readonly dropped: Readonly<Record<string, number>>;
+    readonly dead: Readonly<Record<string, number>>;
+    readonly in_flight: number;
+  };
+}
+
+export function addAuditCommand(program: Command, { io, client, exitWith }: CommandContext): void {
+  withExamples(
+    program
+      .command('audit')
+      .description('check that every accepted record has exactly one outcome (exit code 4 if not)'),
+    'weir audit',
+    'weir audit --json',
+  ).action(async ({ json }: { json?: boolean }) => {
+    const audit = await client().call<AuditView>('GET', '/audit');
+    print(io, json, audit, humanAudit);
+    if (!audit.balanced) exitWith(EXIT.unbalanced);
+  });
+}
+
+function humanAudit({ balanced, partitions, totals }: AuditView): string {
+  const { dropped, dead, in_flight: inFlight, ...counts } = totals;
+  const heads = ['log', 'partition', 'received', 'outcomes', 'in flight', 'missing', 'repeated', ''];
+  const rows = partitions.map((row) => [
+    row.log_id.slice(0, 8),
+    row.partition,
+    row.received,
+    row.outcomes,
+    row.in_flight,
+    row.missing,
+    row.repeated,
+    row.balanced ? 'balanced' : 'NOT BALANCED',
+  ]);
+  return [
+    table(heads, rows),
+    '',
+    fields({ ...counts, ...labelled('dropped', dropped), ...labelled('dead', dead), 'in flight': inFlight }),
+    '',
+    balanced
+      ? 'OK: every record has exactly one outcome or is in flight.'
+      : 'NOT BALANCED: records are missing or repeated (see the table above and docs/exactly-once.md).',
+  ].join('\n');
+}
+
+function labelled(label: string, counts: Readonly<Record<string, number>>): Readonly<Record<string, number>> {
+  return Object.fromEntries(Object.entries(counts).map(([reason, count]) => [`${label}: ${reason}`, count]));
+}

@@ -1,0 +1,85 @@
+import { existsSync } from 'node:fs';
+import { ACCESS_LOG_FORMATS, type AccessLogFormat } from '@weir/domain/access-log/access-log';
+import { ASSET_EXTENSIONS } from '@weir/domain/access-log/access-log-skip';
+import { ACCESS_LOG_JSON_FIELDS } from '@weir/domain/access-log/json-line';
+import { type Command, Option } from 'commander';
+import { type CommandContext, siteOption, withExamples } from '../command-context.ts';
+import { CliError, EXIT } from '../exit-codes.ts';
+import { type ImportSummary, importFile } from '../import/import-file.ts';
+import { spoolToFile } from '../import/spool-to-file.ts';
+import { fields, print } from '../output.ts';
+
+interface ImportOptions {
+  readonly json?: boolean;
+  readonly site: string;
+  readonly format?: AccessLogFormat;
+}
+
+const jsonFields = Object.entries(ACCESS_LOG_JSON_FIELDS)
+  .map(([field, names]) => `  ${field}: ${names.join(', ')}`)
+  .join('\n');
+
+const NOTES = `
+Each GET request with a 2xx or 3xx status becomes a pageview with source "import". Skipped lines are counted by reason:
+  method, status: other methods, other statuses
+  asset: favicon.*, apple-touch-icon* and ${[...ASSET_EXTENSIONS].join(' ')}
+  robots, sitemap, feed, well_known, ads_txt: robots.txt, sitemap*.xml (.gz too), feeds (paths that end in feed, rss, atom, rdf,
+    feed.xml, .rss and so on), /.well-known/, ads.txt and app-ads.txt
+A bad line has another format, or a client that is neither an IP address nor a host name. Bad lines are counted; the first 10 are shown.
+Formats, with the fields before the time. Without --format, the first 1,000 lines decide; a line that begins with { is JSON:
+  combined, common    client ident user
+  vhost_combined      host:port client ident user (Apache's other_vhosts_access.log)
+  vhost               host client ident user
+  ovh                 client host user
+  json                one object per line
+The virtual host, without its port, becomes the hostname of the row and the host of its url. Otherwise the domain of the site is used.
+bzip2, xz and zip are not supported: decompress them into a pipe.
+Run an interrupted import again with the same command: it continues where it stopped. Importing a file again adds no rows. A file is
+identified by its uncompressed content. A log that has grown is a different file, so import only complete (rotated) logs.
+Field names of JSON lines (the first name found counts; only time and target are required):
+${jsonFields}`;
+
+export function addImportCommand(program: Command, { io, client }: CommandContext): void {
+  withExamples(
+    program
+      .command('import <file>')
+      .description('import an access log as pageviews: plain, gzip or zstd; - reads standard input'),
+    'weir import access.log.gz --site shop',
+    'zcat access.log.*.gz | weir import - --site shop --format combined',
+    'weir import other_vhosts_access.log --site shop --format vhost_combined',
+    'bzip2 -dc access.log.bz2 | weir import - --site shop',
+    'weir import caddy.jsonl --site shop --format json --json',
+  )
+    .addOption(siteOption())
+    .addOption(new Option('--format <format>', 'default: detected from the file').choices(ACCESS_LOG_FORMATS))
+    .addHelpText('after', NOTES)
+    .action(async (file: string, { json, site, format }: ImportOptions) => {
+      const admin = client();
+      // Called before the pipe is read: otherwise Ctrl-C would end the process and leave the spooled copy on the disk.
+      const interrupted = io.interruption();
+      const spooled = file === '-' ? await spoolToFile(io.stdin, interrupted) : undefined;
+      const log = spooled ?? { path: file };
+      if (!existsSync(log.path)) throw new CliError(`no such file: ${log.path}`, EXIT.usage);
+      try {
+        print(io, json, await importFile(io, admin, { log, siteId: site, format, interrupted }), humanSummary);
+      } finally {
+        await spooled?.remove();
+      }
+    });
+}
+
+function humanSummary(summary: ImportSummary): string {
+  const { lines, lines_before: before, skipped } = summary;
+  const rest = lines - before;
+  return [
+    before >= lines ? 'This file was imported before: no rows were added.' : `Imported ${rest} lines.`,
+    fields({
+      'rows appended': summary.rows_appended,
+      ...(before > 0 ? { 'lines imported before': before } : {}),
+      ...Object.fromEntries(Object.entries(skipped).map(([reason, count]) => [`skipped: ${reason}`, count])),
+      'bad lines': summary.bad_lines,
+      seconds: summary.seconds.toFixed(2),
+      ...(summary.queryable ? {} : { note: 'the last rows are not stored yet: see weir status' }),
+    }),
+  ].join('\n');
+}

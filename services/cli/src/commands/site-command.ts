@@ -1,0 +1,172 @@
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { type CommandContext, groupOf, sitePath, withExamples } from '../command-context.ts';
+import { CliError, EXIT } from '../exit-codes.ts';
+import { fields, print, table } from '../output.ts';
+
+interface SiteView {
+  readonly site_id: string;
+  readonly name: string;
+  readonly domain: string;
+  readonly timezone: string;
+  readonly limits: Readonly<Record<string, number>>;
+  readonly query_allow: readonly string[] | null;
+  readonly identity_verification: { readonly required: boolean; readonly secret_created_at: string | null };
+  readonly created_at: string;
+}
+
+interface IdentitySecretView {
+  readonly site_id: string;
+  readonly secret: string;
+}
+
+type QueryAllow = readonly string[] | 'all';
+
+interface SiteOptions {
+  readonly json?: boolean;
+  readonly id?: string;
+  readonly name?: string;
+  readonly domain?: string;
+  readonly timezone?: string;
+  readonly queryAllow?: QueryAllow;
+  readonly limitCollect?: number | 'default';
+  readonly limitEvents?: number | 'default';
+  readonly limitIdentify?: number | 'default';
+  readonly identitySignature?: 'required' | 'optional';
+  readonly remove?: boolean;
+}
+
+const QUERY_ALLOW = 'query parameters that stored URLs keep: names separated by commas, "none", or "all"';
+const show = (site: SiteView): string => fields({ ...site });
+
+export function addSiteCommands(program: Command, context: CommandContext): void {
+  const { io, client } = context;
+  const site = groupOf(program, 'site', 'manage sites', 'weir site add example.com', 'weir site list --json');
+
+  withExamples(
+    site.command('add <domain>').description('add a site'),
+    'weir site add example.com --name "Example" --timezone Europe/Berlin',
+    'weir site add example.com --id shop --json',
+  )
+    .option('--name <name>', 'name of the site; default: the domain')
+    .option('--id <site_id>', 'ID of the site, 1 to 64 characters of A-Z a-z 0-9 _ -; default: a new ID')
+    .option('--timezone <zone>', 'an IANA time zone; default: UTC')
+    .option('--query-allow <names>', QUERY_ALLOW, readQueryAllow)
+    .action(async (domain: string, options: SiteOptions) => {
+      const { id, name = domain } = options;
+      const body = { ...changeOf(options), name, domain, ...(id && { site_id: id }) };
+      print(io, options.json, await client().call<SiteView>('POST', '/sites', body), show);
+    });
+
+  withExamples(site.command('list').description('list the sites'), 'weir site list').action(
+    async (options: SiteOptions) => {
+      print(io, options.json, await client().call<SiteView[]>('GET', '/sites'), (sites) =>
+        table(
+          ['site_id', 'name', 'domain', 'timezone', 'created_at'],
+          sites.map((row) => [row.site_id, row.name, row.domain, row.timezone, row.created_at]),
+          'no sites yet: weir site add <domain>',
+        ),
+      );
+    },
+  );
+
+  withExamples(site.command('show <site_id>').description('show a site'), 'weir site show shop').action(
+    async (siteId: string, options: SiteOptions) => {
+      print(io, options.json, await client().call<SiteView>('GET', sitePath(siteId)), show);
+    },
+  );
+
+  withExamples(
+    site.command('set <site_id>').description('change a site'),
+    'weir site set shop --name "The shop"',
+    'weir site set shop --limit-events 6000',
+    'weir site set shop --limit-events default',
+    'weir site set shop --query-allow page,q',
+    'weir site set shop --identity-signature required',
+  )
+    .option('--name <name>')
+    .option('--domain <domain>')
+    .option('--timezone <zone>', 'an IANA time zone')
+    .option('--query-allow <names>', QUERY_ALLOW, readQueryAllow)
+    .option('--limit-collect <n>', 'hits per minute and client IP, or "default"', readLimit)
+    .option('--limit-events <n>', 'events per minute and key, or "default"', readLimit)
+    .option('--limit-identify <n>', 'identify calls per minute and key, or "default"', readLimit)
+    .addOption(
+      new Option(
+        '--identity-signature <which>',
+        'required: identifies from browsers without a valid signature are dropped',
+      ).choices(['required', 'optional']),
+    )
+    .action(async (siteId: string, options: SiteOptions) => {
+      const change = changeOf(options);
+      if (Object.keys(change).length === 0) throw new CliError('no change given: see weir site set --help', EXIT.usage);
+      print(io, options.json, await client().call<SiteView>('PATCH', sitePath(siteId), change), show);
+    });
+
+  withExamples(
+    site
+      .command('identity-secret <site_id>')
+      .description('make the secret with which servers sign user IDs; it replaces the old one and is shown only once'),
+    'weir site identity-secret shop',
+    'weir site identity-secret shop --remove',
+  )
+    .option('--remove', 'remove the secret: identifies from browsers are no longer authenticated')
+    .action(async (siteId: string, options: SiteOptions) => {
+      const path = sitePath(siteId, 'identity-secret');
+      if (options.remove === true) {
+        const removed = await client().call<{ site_id: string }>('DELETE', path);
+        print(io, options.json, removed, ({ site_id }) => `removed the identity secret of ${site_id}`);
+        return;
+      }
+      const made = await client().call<IdentitySecretView>('POST', path);
+      print(
+        io,
+        options.json,
+        made,
+        ({ secret }) => `${secret}\nStore it on your servers only: it cannot be shown again.`,
+      );
+    });
+
+  withExamples(
+    site
+      .command('remove <site_id>')
+      .description('remove a site with its keys, rules and import ledger; its stored rows stay'),
+    'weir site remove shop',
+  ).action(async (siteId: string, options: SiteOptions) => {
+    const removed = await client().call<{ site_id: string }>('DELETE', sitePath(siteId));
+    print(io, options.json, removed, ({ site_id }) => `removed ${site_id}`);
+  });
+}
+
+function changeOf(options: SiteOptions): object {
+  const { name, domain, timezone, queryAllow, identitySignature } = options;
+  const { limitCollect: collect, limitEvents: events, limitIdentify: identify } = options;
+  const limits = defined({ collect: limitOf(collect), events: limitOf(events), identify: limitOf(identify) });
+  return defined({
+    name,
+    domain,
+    timezone,
+    query_allow: queryAllow === 'all' ? null : queryAllow,
+    limits: Object.keys(limits).length > 0 ? limits : undefined,
+    identity_verification: identitySignature === undefined ? undefined : { required: identitySignature === 'required' },
+  });
+}
+
+function defined(values: Readonly<Record<string, unknown>>): object {
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
+}
+
+/** The admin API expects null for the default; commander has no null. */
+function limitOf(limit: number | 'default' | undefined): number | null | undefined {
+  return limit === 'default' ? null : limit;
+}
+
+function readLimit(text: string): number | 'default' {
+  if (text === 'default') return text;
+  if (!/^[1-9]\d{0,9}$/.test(text)) throw new InvalidArgumentError('must be an integer of at least 1, or "default".');
+  return Number(text);
+}
+
+function readQueryAllow(text: string): QueryAllow {
+  if (text === 'all') return text;
+  return text === 'none' ? [] : text.split(',').map((name) => name.trim());
+}

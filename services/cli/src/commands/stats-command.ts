@@ -1,0 +1,45 @@
+import type { Command } from 'commander';
+import { type CommandContext, sitePath, withExamples } from '../command-context.ts';
+import { print, table } from '../output.ts';
+import {
+  type ExplainView,
+  humanExplain,
+  METRIC_HEADS,
+  type MetricsView,
+  metricCells,
+  type ReportOptions,
+  reportQuery,
+  withReportOptions,
+} from '../report-query.ts';
+
+interface StatsView {
+  readonly timezone: string;
+  readonly interval: string;
+  readonly totals: MetricsView;
+  readonly buckets: readonly (MetricsView & { readonly start: string })[];
+  readonly comparison?: { readonly totals: MetricsView };
+  readonly explain?: ExplainView;
+}
+
+export function addStatsCommand(program: Command, { io, client }: CommandContext): void {
+  withExamples(
+    withReportOptions(
+      program.command('stats <site_id>').description('print the numbers of a site, in total and over time'),
+    ).option('--interval <interval>', 'hour, day, week or month; default: depends on the length of the period'),
+    'weir stats shop --period 7d',
+    'weir stats shop --from 2026-03-01 --to 2026-03-31 --compare previous_year',
+    'weir stats shop --filter country:is:DE,AT --filter channel:is_not:Direct --json',
+  ).action(async (siteId: string, options: ReportOptions & { readonly interval?: string }) => {
+    const path = `${sitePath(siteId, 'stats')}?${reportQuery(options, { interval: options.interval })}`;
+    print(io, options.json, await client().call<StatsView>('GET', path), humanStats);
+  });
+}
+
+function humanStats({ timezone, interval, totals, buckets, comparison, explain }: StatsView): string {
+  const rows = [
+    ...buckets.map((bucket) => [bucket.start, ...metricCells(bucket)]),
+    ['total', ...metricCells(totals)],
+    ...(comparison === undefined ? [] : [['before', ...metricCells(comparison.totals)]]),
+  ];
+  return [table([`${interval} (${timezone})`, ...METRIC_HEADS], rows), ...humanExplain(explain)].join('\n');
+}

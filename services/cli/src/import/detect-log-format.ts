@@ -1,0 +1,14 @@
+import type { AccessLogFormat } from '@weir/domain/access-log/access-log';
+import { DETECTION_LINES_MAX, detectAccessLogFormat } from '@weir/domain/access-log/detect-format';
+import { type LogFile, openLogFile } from './open-log-file.ts';
+import { readLines } from './read-lines.ts';
+
+/** Detects formats with virtual hosts from the first lines of a file. Undefined: no such format. */
+export async function detectLogFormat(log: LogFile): Promise<AccessLogFormat | undefined> {
+  const lines: string[] = [];
+  for await (const run of readLines(openLogFile(log))) {
+    lines.push(...run.slice(0, DETECTION_LINES_MAX - lines.length));
+    if (lines.length >= DETECTION_LINES_MAX) break;
+  }
+  return detectAccessLogFormat(lines);
+}

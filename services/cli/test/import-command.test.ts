@@ -1,0 +1,108 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { gzipSync } from 'node:zlib';
+import { ADMIN_TOKEN, type ControlHarness, openControlHarness } from '../../control/test/control-harness.ts';
+import { accessLogSample } from './access-log-sample.ts';
+import { cli } from './cli-harness.ts';
+
+const line = (path: string, status = 200) =>
+  `192.0.2.1 - - [17/May/2015:10:05:03 +0000] "GET ${path} HTTP/1.1" ${status} 1 "-" "Mozilla/5.0 (X11; Linux x86_64; rv:25.0) Gecko/20100101 Firefox/25.0"\n`;
+
+let weir: ControlHarness;
+let folder: string;
+let env: Record<string, string>;
+beforeAll(async () => {
+  weir = await openControlHarness();
+  folder = mkdtempSync(join(tmpdir(), 'weir-cli-'));
+  env = { WEIR_URL: weir.url, WEIR_ADMIN_TOKEN: ADMIN_TOKEN };
+});
+afterAll(async () => {
+  rmSync(folder, { recursive: true, force: true });
+  await weir.close();
+});
+
+async function newSite(): Promise<string> {
+  return (await cli(['site', 'add', 'example.com', '--json'], { env })).json.site_id;
+}
+async function rows(site: string): Promise<number> {
+  const query = 'SELECT count() AS rows FROM events WHERE site_id = {site:String}';
+  return Number((await cli(['sql', query, '--param', `site=${site}`, '--json'], { env })).json.rows[0].rows);
+}
+function file(name: string, bytes: string | Buffer): string {
+  const path = join(folder, name);
+  writeFileSync(path, bytes);
+  return path;
+}
+
+describe('the log of 10,000 requests', () => {
+  test('is imported, and importing it again leaves the same counts', async () => {
+    const site = await newSite();
+    const { bytes, pageviews } = accessLogSample();
+    const path = file('access.log.gz', gzipSync(bytes));
+    const run = await cli(['import', path, '--site', site, '--json'], { env });
+    expect(run.json).toMatchObject({ lines: 10_000, rows_appended: pageviews, bad_lines: 0, queryable: true });
+    expect(await rows(site)).toBe(pageviews);
+
+    // Compressed differently, and through a pipe: still the same file.
+    const again = await cli(['import', '-', '--site', site, '--json'], { env, stdin: Readable.from([bytes]) });
+    expect([again.exitCode, again.json]).toMatchObject([0, { rows_appended: 0, lines_before: 10_000 }]);
+    expect(await rows(site)).toBe(pageviews);
+    expect((await cli(['audit', '--json'], { env })).json.balanced).toBe(true);
+    console.log(`import of 10,000 lines: ${run.json.seconds} s`);
+  });
+});
+
+test('skipped lines are counted by reason; bad lines are shown with their number', async () => {
+  const site = await newSite();
+  const bad = Array.from({ length: 12 }, () => 'nonsense\n').join('');
+  const path = file(
+    'mixed.log',
+    `${line('/a')}${line('/x.css')}${line('/gone', 404)}${line('/b').replace('GET', 'POST')}\n${bad}${line('/c').trimEnd()}`,
+  );
+  const run = await cli(['import', path, '--site', site, '--json'], { env });
+  expect(run.json).toMatchObject({
+    lines: 18,
+    rows_appended: 2,
+    skipped: { asset: 1, status: 1, method: 1, blank: 1 },
+    bad_lines: 12,
+  });
+  expect(run.err).toContain('line 6: not a line of an access log');
+  expect(run.err).toContain('line 15:');
+  expect(run.err).not.toContain('line 16:');
+  expect(run.err).toContain('and 2 more bad lines');
+  const human = await cli(['import', path, '--site', site], { env });
+  expect(human.out).toMatch(/^This file was imported before: no rows were added\.\nrows appended +0/);
+});
+
+test('an interrupted import continues where it stopped', async () => {
+  const site = await newSite();
+  const text = Array.from({ length: 6500 }, (_, index) => line(`/p/${index}`)).join('');
+  const path = file('long.log', text);
+  const interruption = new AbortController();
+  let looks = 0;
+  // The import reads the clock after each chunk, so the test can stop it in the middle.
+  const clock = () => {
+    looks += 1;
+    if (looks === 6) interruption.abort();
+    return Date.now();
+  };
+  const first = await cli(['import', path, '--site', site], { env, clock, interruption: () => interruption.signal });
+  expect([first.exitCode, first.err]).toEqual([130, expect.stringMatching(/interrupted after line [1-9]\d*/)]);
+  const second = await cli(['import', path, '--site', site, '--json'], { env });
+  expect(second.json.lines_before).toBeGreaterThan(0);
+  expect(second.json.lines_before + second.json.rows_appended).toBe(6500);
+  expect(await rows(site)).toBe(6500);
+});
+
+test('an unreadable file gives a one-line message and exit code 1 or 2', async () => {
+  const site = await newSite();
+  const missing = await cli(['import', join(folder, 'none.log'), '--site', site], { env });
+  expect([missing.exitCode, missing.err]).toEqual([2, expect.stringMatching(/^weir: no such file/)]);
+  const broken = file('broken.gz', gzipSync(Buffer.from(line('/'))).subarray(0, 40));
+  const run = await cli(['import', broken, '--site', site], { env });
+  expect([run.exitCode, run.err]).toEqual([1, expect.stringMatching(/^weir: can't read/)]);
+  expect((await cli(['import', folder, '--site', site], { env })).exitCode).toBe(1);
+  expect((await cli(['import', broken, '--site', 'none'], { env })).err).toBe('weir: site not found\n');
+});

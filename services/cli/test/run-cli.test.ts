@@ -1,0 +1,156 @@
+import { eventually } from '@weir/testkit/eventually';
+import { ADMIN_TOKEN, type ControlHarness, openControlHarness } from '../../control/test/control-harness.ts';
+import { cli } from './cli-harness.ts';
+
+let weir: ControlHarness;
+let env: Record<string, string>;
+beforeAll(async () => {
+  weir = await openControlHarness();
+  env = { WEIR_URL: weir.url, WEIR_ADMIN_TOKEN: ADMIN_TOKEN };
+});
+afterAll(() => weir.close());
+
+const run = (...args: string[]) => cli(args, { env });
+
+test('site add, list, show, set, remove', async () => {
+  const added = await run('site', 'add', 'example.com', '--id', 'shop', '--name', 'Shop', '--json');
+  expect([added.exitCode, added.json]).toMatchObject([0, { site_id: 'shop', name: 'Shop' }]);
+  expect((await run('site', 'list')).out).toMatch(
+    /^site_id +name +domain +timezone +created_at\nshop +Shop +example\.com/,
+  );
+  expect((await run('site', 'set', 'shop', '--limit-events', '6000', '--json')).json.limits).toEqual({ events: 6000 });
+  expect((await run('site', 'set', 'shop', '--limit-events', 'default', '--json')).json.limits).toEqual({});
+  expect((await run('site', 'show', 'shop')).out).toMatch(/site_id +shop\n/);
+  expect((await run('site', 'set', 'shop', '--query-allow', 'page, q', '--json')).json.query_allow).toEqual([
+    'page',
+    'q',
+  ]);
+  expect((await run('site', 'set', 'shop', '--name', 'S', '--json')).json.query_allow).toEqual(['page', 'q']);
+  expect((await run('site', 'set', 'shop', '--query-allow', 'none', '--json')).json.query_allow).toEqual([]);
+  expect((await run('site', 'set', 'shop', '--query-allow', 'all', '--json')).json.query_allow).toBeNull();
+  const cut = await run('site', 'add', 'example.com', '--id', 'cut', '--query-allow', 'q', '--json');
+  expect(cut.json).toMatchObject({ query_allow: ['q'], timezone: 'UTC' });
+  const taken = await run('site', 'add', 'example.com', '--id', 'shop');
+  expect([taken.exitCode, taken.out, taken.err]).toEqual([1, '', 'weir: site_id shop is taken\n']);
+  expect((await run('site', 'remove', 'shop')).out).toBe('removed shop\n');
+  expect((await run('site', 'show', 'shop')).exitCode).toBe(1);
+});
+
+test('site identity-secret: shown once; signatures required and optional', async () => {
+  await run('site', 'add', 'example.com', '--id', 'signed');
+  expect((await run('site', 'set', 'signed', '--identity-signature', 'required')).exitCode).toBe(1);
+  const made = await run('site', 'identity-secret', 'signed');
+  expect([made.exitCode, made.out]).toEqual([
+    0,
+    expect.stringMatching(/^wis_[\w-]{43}\nStore it on your servers only: it cannot be shown again\.\n$/),
+  ]);
+  const secret = made.out.split('\n')[0] as string;
+  const set = await run('site', 'set', 'signed', '--identity-signature', 'required', '--json');
+  expect(set.json.identity_verification).toEqual({ required: true, secret_created_at: expect.any(String) });
+  expect(set.out + (await run('site', 'show', 'signed')).out).not.toContain(secret);
+  expect((await run('site', 'identity-secret', 'signed', '--remove')).exitCode).toBe(1);
+  await run('site', 'set', 'signed', '--identity-signature', 'optional');
+  expect((await run('site', 'identity-secret', 'signed', '--remove')).out).toBe(
+    'removed the identity secret of signed\n',
+  );
+});
+
+test('key add, list, revoke; exclusion add, list, remove', async () => {
+  await run('site', 'add', 'example.com', '--id', 'k');
+  const key = (await run('key', 'add', '--site', 'k', '--name', 'one', '--json')).json;
+  expect(key).toMatchObject({ key: expect.any(String), scopes: ['events:write', 'identify:write'] });
+  const legacy = await run('key', 'add', '--site', 'k', '--name', 'old', '--legacy-identify', '--json');
+  expect(legacy.json).toMatchObject({ legacy_identify: true });
+  expect((await run('key', 'list', '--site', 'k')).out).not.toContain(key.key);
+  expect((await run('key', 'revoke', key.key_id, '--site', 'k')).out).toBe(`revoked ${key.key_id}\n`);
+  expect((await run('key', 'list', '--site', 'k', '--json')).json).toHaveLength(1);
+
+  const rule = (await run('exclusion', 'add', 'ip', '192.0.2.0/24', '--site', 'k', '--json')).json;
+  expect((await run('exclusion', 'list', '--site', 'k')).out).toMatch(/192\.0\.2\.0\/24 .* 0 +never\n$/);
+  expect((await run('exclusion', 'remove', rule.rule_id, '--site', 'k')).exitCode).toBe(0);
+  const refused = await run('exclusion', 'add', 'ip', 'x', '--site', 'k');
+  expect([refused.exitCode, refused.err]).toEqual([1, expect.stringContaining('must be an IP address or a CIDR')]);
+});
+
+test('visitor unlink: a record of the log, which the audit counts as an identify', async () => {
+  await run('site', 'add', 'example.com', '--id', 'v');
+  const named = await run('visitor', 'unlink', 'v_1', '--user', '42', '--site', 'v');
+  expect([named.exitCode, named.out]).toEqual([0, 'unlinked v_1 from 42\n']);
+  const unreachable = await run('visitor', 'unlink', 'v_1', '--site', 'v');
+  expect([unreachable.exitCode, unreachable.err]).toEqual([1, 'weir: a user of this visitor not found\n']);
+  await eventually('the record to be an outcome', async () => {
+    const sql = "SELECT outcome, reason FROM outcomes WHERE site_id = 'v'";
+    expect((await run('sql', sql, '--json')).json.rows).toEqual([{ outcome: 'identify', reason: 'unlink' }]);
+    return true;
+  });
+});
+
+test('stats and breakdown, as text and as JSON', async () => {
+  await run('site', 'add', 'example.com', '--id', 'numbers', '--timezone', 'Europe/Berlin');
+  const days = ['--from', '2026-03-28', '--to', '2026-03-30'];
+  const stats = await run('stats', 'numbers', ...days, '--compare', 'previous_year', '--explain');
+  expect(stats.exitCode).toBe(0);
+  expect(stats.out).toMatch(/^day \(Europe\/Berlin\) +visitors .*\n2026-03-28T00:00:00\+01:00 +0 +0/);
+  expect(stats.out).toMatch(/\ntotal +0 .*\nbefore +0 .*\n\nleft out: \{"rows":0,/);
+  const json = (await run('stats', 'numbers', ...days, '--interval', 'week', '--bots', '--json')).json;
+  expect(json).toMatchObject({ interval: 'week', bots: 'include', totals: { visitors: 0, bounce_rate: null } });
+  const filters = ['--filter', 'country:is:DE', '--filter', 'page:matches:/a*'];
+  const pages = await run('breakdown', 'numbers', '--by', 'page', ...days, ...filters);
+  expect([pages.exitCode, pages.out]).toEqual([0, 'no rows in this period\n']);
+  const refused = await run('breakdown', 'numbers', '--by', 'planet');
+  expect([refused.exitCode, refused.err]).toEqual([1, expect.stringMatching(/^weir: dimension must be one of page/)]);
+  expect((await run('breakdown', 'numbers')).exitCode).toBe(2);
+});
+
+test('sql, status, audit', async () => {
+  const sql = await run('sql', 'SELECT {a:String} AS a, 12 AS n', '--param', 'a=x=y');
+  expect(sql.out).toBe('a     n\nx=y  12\n');
+  expect((await run('sql', 'SELECT 1 WHERE 0')).out).toBe('no rows\n');
+  expect(await run('sql', 'DROP TABLE records')).toMatchObject({
+    exitCode: 1,
+    err: expect.stringMatching(/^weir: only SELECT/),
+  });
+  const status = await run('status');
+  expect(status.out).toMatch(/events\.raw +weir-enricher +0/);
+  const audit = await run('audit');
+  expect([audit.exitCode, audit.out]).toEqual([0, expect.stringContaining('OK: every record')]);
+});
+
+describe('exit codes', () => {
+  test('2: usage and settings', async () => {
+    expect((await run('site', 'fly')).exitCode).toBe(2);
+    expect((await run('key', 'list')).err).toContain("required option '-s, --site <site_id>'");
+    expect((await run('sql', 'SELECT 1', '--param', 'x')).exitCode).toBe(2);
+    expect((await run('site', 'set', 'k')).exitCode).toBe(2);
+    expect((await cli(['site', 'list'], { env: { WEIR_URL: 'ftp://x' } })).exitCode).toBe(2);
+    expect((await cli(['site', 'list'], { env: { WEIR_DATA_DIR: '/nowhere' } })).err).toMatch(/^weir: no admin token/);
+  });
+  test('3: Weir cannot be reached, or the server is not Weir', async () => {
+    const unreachable = await cli(['site', 'list'], { env: { ...env, WEIR_URL: 'http://127.0.0.1:1' } });
+    expect([unreachable.exitCode, unreachable.err]).toEqual([3, expect.stringMatching(/^weir: can't reach Weir at/)]);
+    const other = await cli(['site', 'list'], { env: { ...env, WEIR_URL: `${weir.url}/dashboard` } });
+    expect(other.exitCode).toBe(3);
+  });
+  test('1: a wrong token', async () => {
+    const wrong = await cli(['site', 'list'], { env: { ...env, WEIR_ADMIN_TOKEN: 'wrong' } });
+    expect([wrong.exitCode, wrong.err]).toEqual([1, 'weir: missing or invalid admin token\n']);
+  });
+});
+
+test.each([
+  '',
+  'site',
+  'site add',
+  'key add',
+  'exclusion add',
+  'stats',
+  'breakdown',
+  'sql',
+  'status',
+  'audit',
+  'import',
+])('weir %s --help has examples and needs no settings', async (command) => {
+  const help = await cli([...command.split(' ').filter(Boolean), '--help'], { env: {} });
+  expect(help.exitCode).toBe(0);
+  if (command !== 'site') expect(help.out).toContain('Examples:');
+});

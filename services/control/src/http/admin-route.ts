@@ -1,0 +1,100 @@
+import { isUtf8 } from 'node:buffer';
+import { SUPPORTED_ENCODINGS, UNSUPPORTED_ENCODING } from '@weir/runtime/http/content-encodings';
+import type { Schema } from '@weir/runtime/http/openapi';
+import { allowedMethods, expressPath, routesByPath, type TableRoute } from '@weir/runtime/http/route-table';
+import express, { type NextFunction, type Request, type RequestHandler, type Response, type Router } from 'express';
+import type { AdminDeps } from '../control-deps.ts';
+import type { AdminOperation } from '../openapi/admin-operations.ts';
+import { type Reply, replyOfError, sendError, sendReply } from './admin-reply.ts';
+import { type Checked, compileBody } from './compile-body.ts';
+
+/** A request of the admin API, after authentication. */
+export interface AdminRequest<Body = object> {
+  /** The parameters of the path; the site of `/sites/{site_id}` may not exist. */
+  readonly params: Readonly<Record<string, string>>;
+  /** The validated body, or what is wrong with it. An empty object where the route has no body. */
+  readonly body: Checked<Body>;
+  readonly http: Request;
+}
+
+/** A row of the route table. `path` is relative to /api/admin. */
+export interface AdminRoute extends TableRoute {
+  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
+  readonly operation: AdminOperation;
+  /** The schema of the body; absent: the route has no body. */
+  readonly body?: Schema;
+  readonly bodyBytesMax?: number;
+  // A method, so that each handler can name the type of its own body. The schema checks that type.
+  handler(deps: AdminDeps, request: AdminRequest): Promise<Reply> | Reply;
+}
+
+export const BODY_BYTES_MAX = 1024 * 1024;
+
+/** Mounts the routes. A path of the table with another method is 405 with `Allow`. */
+export function mountAdminRoutes(router: Router, routes: readonly AdminRoute[], deps: AdminDeps): void {
+  for (const [path, ofPath] of routesByPath(routes)) {
+    const mounted = router.route(expressPath(path));
+    for (const route of ofPath) {
+      const readBody = route.method === 'POST' || route.method === 'PATCH' ? readJsonObject(route) : [];
+      mounted[METHODS[route.method]](...readBody, answer(route, deps));
+    }
+    mounted.all(methodNotAllowed(allowedMethods(ofPath)));
+  }
+}
+
+const METHODS = { GET: 'get', POST: 'post', PATCH: 'patch', DELETE: 'delete' } as const;
+
+/** Answers 405: the path exists, but not with this method. */
+export function methodNotAllowed(allow: string): RequestHandler {
+  return (request, response) => {
+    response.set('Allow', allow);
+    sendError(response, 405, `${request.method} is not allowed here; allowed: ${allow}`);
+  };
+}
+
+function answer(route: AdminRoute, deps: AdminDeps): RequestHandler {
+  const check = route.body === undefined ? (): Checked<object> => ({ value: {} }) : compileBody<object>(route.body);
+  return async (http, response) => {
+    const params = http.params as Readonly<Record<string, string>>;
+    try {
+      sendReply(response, await route.handler(deps, { params, body: check(http.body ?? {}), http }));
+    } catch (error) {
+      const reply = replyOfError(error);
+      if (reply === undefined) throw error;
+      sendReply(response, reply);
+    }
+  };
+}
+
+/** Accepts any Content-Type: other origins cannot send the Authorization header without a CORS preflight. */
+function readJsonObject({ bodyBytesMax = BODY_BYTES_MAX }: AdminRoute): RequestHandler[] {
+  return [
+    requireSupportedEncoding,
+    express.json({ limit: bodyBytesMax, type: () => true, verify: requireUtf8 }),
+    (request, response, next) => {
+      const body: unknown = request.body ?? {};
+      if (typeof body !== 'object' || body === null || Array.isArray(body)) {
+        sendError(response, 400, 'the body must be a JSON object');
+        return;
+      }
+      request.body = body;
+      next();
+    },
+  ];
+}
+
+/** Without this check express.json would also decompress zstd on Node 22.15 and later, and on older versions refuse it. */
+function requireSupportedEncoding(request: Request, response: Response, next: NextFunction): void {
+  const encoding = request.get('content-encoding')?.toLowerCase() || 'identity';
+  if (['identity', ...SUPPORTED_ENCODINGS.split(', ')].includes(encoding)) {
+    next();
+    return;
+  }
+  response.set('Accept-Encoding', SUPPORTED_ENCODINGS);
+  sendError(response, 415, UNSUPPORTED_ENCODING);
+}
+
+/** Express itself silently replaces invalid UTF-8 with U+FFFD. */
+function requireUtf8(_request: unknown, _response: unknown, body: Buffer): void {
+  if (!isUtf8(body)) throw Object.assign(new Error('invalid UTF-8'), { status: 400 });
+}

@@ -1,0 +1,81 @@
+import { EXCLUSION_TYPE, QUERY_ALLOW, SCOPES, SITE_LIMITS } from '@weir/domain/registry/admin-limits';
+import { nullableText, object, type Schema, text } from '@weir/runtime/http/openapi';
+
+const identityVerification = { required: { type: 'boolean' }, secret_created_at: nullableText };
+const site = {
+  site_id: text,
+  name: text,
+  domain: text,
+  timezone: text,
+  limits: SITE_LIMITS,
+  query_allow: QUERY_ALLOW,
+  identity_verification: object(identityVerification),
+};
+const key = { key_id: text, name: text, scopes: SCOPES };
+
+/** The answers of the admin API. */
+export const ADMIN_SCHEMAS: Readonly<Record<string, Schema>> = {
+  Site: object(site),
+  IdentitySecret: object({
+    site_id: text,
+    secret: { type: 'string', description: 'The whole text is the HMAC key, its prefix included. For servers only.' },
+    ...identityVerification,
+  }),
+  ApiKey: object(key),
+  NewApiKey: object({ ...key, key: text }),
+  ExclusionRule: object({
+    rule_id: text,
+    site_id: text,
+    type: EXCLUSION_TYPE,
+    value: {
+      ...text,
+      description: 'Networks, countries and bots in one normal form; other values as they were sent.',
+    },
+    created_at: text,
+    dropped: {
+      type: ['integer', 'null'],
+      minimum: 0,
+      description: 'Hits that this rule dropped, as far back as the tables go; null while ClickHouse is not available.',
+    },
+    last_dropped_at: {
+      type: ['string', 'null'],
+      description: 'The minute of the last dropped hit, or created_at if that is later.',
+    },
+  }),
+  Whoami: object({
+    address: text,
+    header: {
+      type: ['string', 'null'],
+      description: 'The header that gave the address; null: the connection gave it.',
+    },
+    connection: text,
+    connection_trusted: { type: 'boolean' },
+    country: nullableText,
+    region: nullableText,
+    city: nullableText,
+    timezone: nullableText,
+    geo: object({ data: text, problem: nullableText }),
+    sent: { type: 'object', additionalProperties: text, description: 'Headers that name a client, trusted or not.' },
+    trusted_proxies: { description: 'TRUSTED_PROXIES: networks, or a number of hops.', type: ['array', 'integer'] },
+    client_ip_header: nullableText,
+    advice: { type: 'array', items: text },
+    crowded_sites: {
+      type: ['array', 'null'],
+      description:
+        'Sites that get at least half of their recent hits from one network; null in a process without the gateway role.',
+      items: object({
+        site_id: text,
+        hits: { type: 'integer' },
+        percent: { type: 'integer' },
+        private: {
+          type: 'boolean',
+          description: 'The network is private: it is a proxy, not a visitor on the public Internet.',
+        },
+      }),
+    },
+  }),
+  SqlResult: object({
+    columns: { type: 'array', items: object({ name: text, type: text }) },
+    rows: { type: 'array', items: { type: 'object' } },
+  }),
+};

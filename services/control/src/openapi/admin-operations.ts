@@ -1,0 +1,152 @@
+import { ENVELOPE, jsonResponse, object, type Schema, schemaRef, successBody, text } from '@weir/runtime/http/openapi';
+
+/** What the OpenAPI document says of a route besides what follows from the route itself. */
+export interface AdminOperation {
+  readonly id: string;
+  readonly summary: string;
+  readonly description?: string;
+  readonly parameters?: readonly Schema[];
+  /** The body, where it has more constraints than the schema of the route. */
+  readonly request?: Schema;
+  /** By status. */
+  readonly responses: Schema;
+}
+
+export const NOT_FOUND: Schema = { 404: jsonResponse('No such site, key, rule or import.', ENVELOPE) };
+const CONFLICT: Schema = { 409: jsonResponse('It exists already, or the limit of their number is reached.', ENVELOPE) };
+const REMOVED: Schema = { 200: jsonResponse('Removed.', successBody({ type: 'object' })), ...NOT_FOUND };
+const IMPORT: Schema = { 200: jsonResponse('The import.', successBody({ type: 'object' })), ...NOT_FOUND };
+
+function one(status: 200 | 201, description: string, name: string): Schema {
+  return { [status]: jsonResponse(description, successBody(schemaRef(name))) };
+}
+
+function list(description: string, items: Schema): Schema {
+  return { 200: jsonResponse(description, successBody({ type: 'array', items })) };
+}
+
+export const ADMIN_OPERATIONS = {
+  listSites: { id: 'listSites', summary: 'All sites', responses: list('The sites.', schemaRef('Site')) },
+  createSite: {
+    id: 'createSite',
+    summary: 'Create a site; without site_id, Weir makes one',
+    request: schemaRef('NewSite'),
+    responses: { ...one(201, 'The site.', 'Site'), ...CONFLICT },
+  },
+  readSite: { id: 'readSite', summary: 'One site', responses: { ...one(200, 'The site.', 'Site'), ...NOT_FOUND } },
+  changeSite: {
+    id: 'changeSite',
+    summary: 'Change fields of a site; fields that are not sent stay',
+    request: schemaRef('SiteChange'),
+    responses: {
+      ...one(200, 'The site.', 'Site'),
+      ...NOT_FOUND,
+      409: jsonResponse('The change requires signatures, but the site has no identity secret.', ENVELOPE),
+    },
+  },
+  removeSite: { id: 'removeSite', summary: 'Remove a site, its keys and its rules', responses: REMOVED },
+  createIdentitySecret: {
+    id: 'createIdentitySecret',
+    summary: 'Make the identity secret of a site; it replaces the old one and is shown once',
+    responses: { ...one(201, 'The secret.', 'IdentitySecret'), ...NOT_FOUND },
+  },
+  removeIdentitySecret: {
+    id: 'removeIdentitySecret',
+    summary: 'Remove the identity secret of a site',
+    responses: { ...REMOVED, 409: jsonResponse('The site requires signatures.', ENVELOPE) },
+  },
+  listKeys: {
+    id: 'listKeys',
+    summary: 'The API keys of a site, without the plain key',
+    responses: { ...list('The keys.', schemaRef('ApiKey')), ...NOT_FOUND },
+  },
+  createKey: {
+    id: 'createKey',
+    summary: 'Create an API key; it is shown once',
+    request: schemaRef('KeyRequest'),
+    responses: { ...one(201, 'The key.', 'NewApiKey'), ...NOT_FOUND, ...CONFLICT },
+  },
+  revokeKey: {
+    id: 'revokeKey',
+    summary: 'Revoke an API key: it gets 401 within a second on every gateway',
+    responses: REMOVED,
+  },
+  listExclusions: {
+    id: 'listExclusions',
+    summary: 'The exclusion rules of a site',
+    responses: { ...list('The rules.', schemaRef('ExclusionRule')), ...NOT_FOUND },
+  },
+  createExclusion: {
+    id: 'createExclusion',
+    summary: 'Add an exclusion rule; in force within a second',
+    request: schemaRef('NewExclusionRule'),
+    responses: {
+      ...one(201, 'The rule.', 'ExclusionRule'),
+      ...NOT_FOUND,
+      409: jsonResponse(
+        'The site has this rule, in any spelling, or the limit of the number of rules is reached.',
+        ENVELOPE,
+      ),
+    },
+  },
+  removeExclusion: { id: 'removeExclusion', summary: 'Remove an exclusion rule', responses: REMOVED },
+  unlinkVisitor: {
+    id: 'unlinkVisitor',
+    summary: 'Detach a visitor from a user: undoes the earlier identifies of the two',
+    responses: {
+      200: jsonResponse(
+        'Unlinked; visible within seconds. Without user_id, the user is the one that the visitor is linked to now.',
+        successBody(object({ visitor_id: text, user_id: text, profile_id: text, unlinked: { type: 'boolean' } })),
+      ),
+      ...NOT_FOUND,
+    },
+  },
+  sql: {
+    id: 'sql',
+    summary: 'Run one read-only SQL statement; up to 100,000 rows',
+    request: schemaRef('SqlRequest'),
+    responses: one(200, 'Columns and rows.', 'SqlResult'),
+  },
+  pipeline: {
+    id: 'pipeline',
+    summary: 'Lag, rate, last error and dead letters, for each topic and consumer',
+    responses: list('The consumers.', { type: 'object' }),
+  },
+  audit: {
+    id: 'audit',
+    summary: 'Whether each raw record has exactly one outcome, and the counts of the outcomes',
+    responses: {
+      200: jsonResponse('The books.', successBody(object({ balanced: { type: 'boolean' } }))),
+    },
+  },
+  whoami: {
+    id: 'whoami',
+    summary: 'The client IP of this request, how Weir found it, and hints about the proxy settings',
+    responses: one(200, 'The client IP, and the sites that get most hits from one network.', 'Whoami'),
+  },
+  listImports: {
+    id: 'listImports',
+    summary: 'The progress of each imported file',
+    responses: { ...list('The imports.', { type: 'object' }), ...NOT_FOUND },
+  },
+  beginImport: {
+    id: 'beginImport',
+    summary: 'Begin or continue the import of a file; the lease is null if it was finished before',
+    responses: { ...IMPORT, ...CONFLICT },
+  },
+  importChunk: {
+    id: 'importChunk',
+    summary: 'Append the hits of a run of lines; sending a chunk again adds nothing',
+    responses: { ...IMPORT, ...CONFLICT },
+  },
+  finishImport: {
+    id: 'finishImport',
+    summary: 'All lines are done; waits up to 10 seconds until the rows can be queried',
+    responses: { ...IMPORT, ...CONFLICT },
+  },
+  releaseImport: {
+    id: 'releaseImport',
+    summary: 'Release an import, so that another client can continue it',
+    responses: IMPORT,
+  },
+} as const satisfies Readonly<Record<string, AdminOperation>>;

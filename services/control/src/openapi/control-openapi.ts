@@ -1,0 +1,50 @@
+import {
+  ACCEPT_ENCODING,
+  ALLOW,
+  ENVELOPE,
+  jsonBody,
+  jsonResponse,
+  type OpenApiPart,
+  RETRY_AFTER,
+  type Schema,
+} from '@weir/runtime/http/openapi';
+import { openApiPaths } from '@weir/runtime/http/route-table';
+import { ADMIN_PREFIX, ADMIN_ROUTES } from '../control.ts';
+import { type AdminRoute, BODY_BYTES_MAX } from '../http/admin-route.ts';
+import { ADMIN_SCHEMAS } from './admin-api-schemas.ts';
+import { ADMIN_REQUEST_SCHEMAS, publishBody } from './admin-request-schemas.ts';
+
+/** The admin API's part of the OpenAPI document. */
+export function controlOpenApi(): OpenApiPart {
+  const routes = ADMIN_ROUTES.map((route) => ({ ...route, path: `${ADMIN_PREFIX}${route.path}` }));
+  return {
+    tags: ['admin'],
+    paths: openApiPaths(routes, operationObject),
+    schemas: { ...ADMIN_REQUEST_SCHEMAS, ...ADMIN_SCHEMAS },
+    securitySchemes: { adminToken: { type: 'http', scheme: 'bearer', description: 'The admin token.' } },
+  };
+}
+
+function operationObject({ operation, body, bodyBytesMax = BODY_BYTES_MAX }: AdminRoute): Schema {
+  const { id, request, responses, ...described } = operation;
+  const schema = request ?? (body === undefined ? undefined : publishBody(body));
+  return {
+    operationId: id,
+    tags: ['admin'],
+    ...described,
+    security: [{ adminToken: [] }],
+    ...(schema === undefined ? {} : { requestBody: jsonBody(schema, { required: 'required' in (body ?? {}) }) }),
+    responses: {
+      400: jsonResponse('Malformed, or a field broke a rule.', ENVELOPE),
+      401: jsonResponse('The admin token is missing or wrong.', ENVELOPE),
+      405: jsonResponse('Another method.', ENVELOPE, ALLOW),
+      ...(schema !== undefined && {
+        413: jsonResponse(`The body is over ${bodyBytesMax / 1024} KiB.`, ENVELOPE),
+        415: jsonResponse('The Content-Encoding is not supported.', ENVELOPE, ACCEPT_ENCODING),
+      }),
+      431: jsonResponse('The request line and the headers are over 16 KiB.', ENVELOPE),
+      503: jsonResponse('The event log or ClickHouse is not available: send it again.', ENVELOPE, RETRY_AFTER),
+      ...responses,
+    },
+  };
+}

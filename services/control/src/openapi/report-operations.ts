@@ -1,0 +1,94 @@
+import { jsonResponse, object, type Schema, successBody, text } from '@weir/runtime/http/openapi';
+import { BREAKDOWN_PARAMETERS, type QueryName, STATS_PARAMETERS } from '../reports/read-query.ts';
+import { type AdminOperation, NOT_FOUND } from './admin-operations.ts';
+import { REPORT_PARAMETER_SCHEMAS } from './report-parameters.ts';
+
+const count: Schema = { type: 'integer', minimum: 0 };
+const mean: Schema = { type: ['number', 'null'] };
+const time: Schema = { type: 'string', format: 'date-time' };
+const metrics = {
+  visitors: count,
+  visits: count,
+  pageviews: count,
+  events: count,
+  bounce_rate: { ...mean, maximum: 1, description: 'Null, like the next two, if there are no visits.' },
+  visit_duration: { ...mean, description: 'Seconds.' },
+  views_per_visit: mean,
+};
+const period = { from: time, to: { ...time, description: 'Not part of the period.' } };
+const totals = object(metrics);
+const buckets: Schema = { type: 'array', items: object({ start: time, end: time, ...metrics }) };
+const explain: Schema = {
+  ...object({
+    statements: { type: 'array', items: object({ of: text, sql: text, params: { type: 'object' } }) },
+    left_out: {
+      ...object({
+        rows: { ...count, description: 'Rows of the period: the sum of the next four.' },
+        ...{ counted: count, bots: count, internal_events: count, filtered: count },
+        ...{ without_visitor: count, without_visit: count, visits_begun_before: count },
+        never_stored: { type: 'array', items: object({ outcome: text, reason: text, records: count }) },
+      }),
+    },
+  }),
+  description: 'With explain=1.',
+};
+const head = { site_id: text, timezone: text, ...period, bots: text };
+const required = [...Object.keys(head), 'totals', 'buckets', 'interval'];
+
+const parametersOf = (names: readonly QueryName[]): readonly Schema[] =>
+  names.map((name) => ({ name, in: 'query', ...REPORT_PARAMETER_SCHEMAS[name] }));
+
+/** The reports of a site: docs/stats.md says what each number means. */
+export const REPORT_OPERATIONS = {
+  stats: {
+    id: 'stats',
+    summary: 'The numbers of a site, in total and by time',
+    parameters: parametersOf(STATS_PARAMETERS),
+    responses: {
+      200: jsonResponse(
+        'The numbers.',
+        successBody(
+          object(
+            {
+              ...head,
+              interval: text,
+              totals,
+              buckets,
+              comparison: object({ ...period, totals, buckets, change: { type: 'object' } }),
+              explain,
+            },
+            required,
+          ),
+        ),
+      ),
+      ...NOT_FOUND,
+    },
+  },
+  breakdown: {
+    id: 'breakdown',
+    summary: 'The numbers of a site by page, source, country and so on',
+    parameters: parametersOf(BREAKDOWN_PARAMETERS),
+    responses: {
+      200: jsonResponse(
+        'One page of the values, and the numbers of each.',
+        successBody(
+          object(
+            {
+              ...head,
+              ...{ dimension: text, order: text, limit: count, page: count },
+              has_more: { type: 'boolean' },
+              rows: {
+                type: 'array',
+                items: object({ value: text, ...metrics, before: totals }, ['value', ...Object.keys(metrics)]),
+              },
+              comparison: object(period),
+              explain,
+            },
+            [...Object.keys(head), 'dimension', 'rows', 'has_more'],
+          ),
+        ),
+      ),
+      ...NOT_FOUND,
+    },
+  },
+} as const satisfies Readonly<Record<string, AdminOperation>>;

@@ -1,0 +1,76 @@
+import { type Schema, text } from '@weir/runtime/http/openapi';
+import { INTERVALS } from '../reports/buckets.ts';
+import { COLUMN_DIMENSION_NAMES, PROPERTY_NAME_CHARS_MAX } from '../reports/dimensions.ts';
+import { FILTER_VALUE_CHARS_MAX, FILTER_VALUES_MAX, FILTERS_MAX } from '../reports/filter.ts';
+import { COMPARISONS, PERIODS } from '../reports/period.ts';
+import { LIMIT_MAX, PAGE_MAX, type QueryName } from '../reports/read-query.ts';
+import { METRIC_NAMES } from '../reports/report-metrics.ts';
+
+const YEAR = '(?:19[7-9][0-9]|20[0-9]{2})';
+const LEAP_YEAR = '(?:19(?:72|76|80|84|88|92|96)|20(?:[02468][048]|[13579][26]))';
+const DATE = [
+  `${YEAR}-(?:0[13578]|1[02])-(?:0[1-9]|[12][0-9]|3[01])`,
+  `${YEAR}-(?:0[469]|11)-(?:0[1-9]|[12][0-9]|30)`,
+  `${YEAR}-02-(?:0[1-9]|1[0-9]|2[0-8])`,
+  `${LEAP_YEAR}-02-29`,
+].join('|');
+const TIME = '(?:[01][0-9]|2[0-3]):[0-5][0-9](?::[0-5][0-9](?:\\.[0-9]{1,9})?)?';
+const OFFSET = '(?:Z|[+-](?:[01][0-9]|2[0-3]):[0-5][0-9])';
+/** A date, or an ISO 8601 time, from 1970 up to 2100. Weir accepts further spellings of ISO 8601. */
+const MOMENT: Schema = { ...text, pattern: `^(?:${DATE})(?:T${TIME}${OFFSET}?)?$` };
+
+// Without the limits of lengths, which make the expression too large for some tools.
+const PLAIN = '[^\\\\,\\u0000-\\u001f]';
+const CHAR = `(?:${PLAIN}|\\\\[^\\u0000-\\u001f])`;
+const listOf = (value: string): string => `${value}(?:,${value}){0,${FILTER_VALUES_MAX - 1}}`;
+const EXACT_VALUES = listOf(`${CHAR}*`);
+/** An empty value would be contained in every text. */
+const PART_VALUES = listOf(`${CHAR}+`);
+const PROPERTY_CHAR = '(?:[^\\\\:\\u0000-\\u001f]|\\\\[^\\u0000-\\u001f])';
+const FILTER_DIMENSION = `(?:${COLUMN_DIMENSION_NAMES.join('|')}|property:${PROPERTY_CHAR}+)`;
+const FILTER = `^${FILTER_DIMENSION}:(?:is(?:_not)?:${EXACT_VALUES}|(?:contains|matches)(?:_not)?:${PART_VALUES})$`;
+
+/** The query parameters of the reports. */
+export const REPORT_PARAMETER_SCHEMAS: Readonly<Record<QueryName, Schema>> = {
+  period: {
+    description: 'Instead of from and to; default 30d. Days are those of the site’s time zone, including today.',
+    schema: { enum: PERIODS },
+  },
+  from: { description: 'A local date, or an ISO 8601 time.', schema: MOMENT },
+  to: {
+    description:
+      'A local date, which is part of the period (default: today), or an ISO 8601 time, which is not. Later than from.',
+    schema: MOMENT,
+  },
+  compare: { description: 'Adds the numbers of another period.', schema: { enum: COMPARISONS } },
+  filter: {
+    description:
+      'DIMENSION:OPERATOR:VALUE,VALUE, for example country:is:DE,FR. Operators: is, is_not, contains, contains_not, matches, matches_not (* stands for any characters). All filters must hold. A backslash before , : or \\ makes it an ordinary character. ' +
+      `At most ${FILTER_VALUES_MAX} values of at most ${FILTER_VALUE_CHARS_MAX} chars.`,
+    schema: { type: 'array', maxItems: FILTERS_MAX, items: { ...text, pattern: FILTER } },
+    style: 'form',
+    explode: true,
+  },
+  bots: { description: 'Default: exclude.', schema: { enum: ['exclude', 'include'] } },
+  explain: { description: '1: adds the SQL with its parameters, and what was left out.', schema: { enum: ['0', '1'] } },
+  interval: {
+    description: 'The default depends on the length of the period. At most 2,000 buckets.',
+    schema: { enum: INTERVALS },
+  },
+  dimension: {
+    description: 'What to break down by; property:NAME is a custom property.',
+    required: true,
+    schema: {
+      anyOf: [
+        { enum: COLUMN_DIMENSION_NAMES },
+        { ...text, pattern: `^property:[^\\u0000-\\u001f]{1,${PROPERTY_NAME_CHARS_MAX}}$` },
+      ],
+    },
+  },
+  order: {
+    description: 'Default: visitors:desc.',
+    schema: { ...text, pattern: `^(?:${METRIC_NAMES.join('|')})(?::(?:asc|desc))?$` },
+  },
+  limit: { description: 'Default: 100.', schema: { type: 'integer', minimum: 1, maximum: LIMIT_MAX } },
+  page: { description: 'Default: 1.', schema: { type: 'integer', minimum: 1, maximum: PAGE_MAX } },
+};

@@ -1,0 +1,23 @@
+/** Records per second, computed from the progress of a consumer between two samples. */
+export interface LagRate {
+  sample(processed: number): number;
+}
+
+const SAMPLE_MS = 2000;
+
+/** For consumers in other processes. Each request of the pipeline page is a sample; the rate is updated after at least 2 seconds. */
+export function createLagRate(clock: () => number): LagRate {
+  let from: { readonly at: number; readonly processed: number } | undefined;
+  let rate = 0;
+  return {
+    sample(processed) {
+      const at = clock();
+      if (from === undefined) from = { at, processed };
+      if (at - from.at >= SAMPLE_MS) {
+        rate = Math.max(0, Math.round(((processed - from.processed) * 10_000) / (at - from.at)) / 10);
+        from = { at, processed };
+      }
+      return rate;
+    },
+  };
+}

@@ -1,0 +1,14 @@
+/** Runs tasks one after the other, so that another change of the registry cannot come between a read and the write that depends on it. */
+export type RunExclusive = <T>(task: () => Promise<T>) => Promise<T>;
+
+export function createMutex(): RunExclusive {
+  let tail: Promise<unknown> = Promise.resolve();
+  return (task) => {
+    const run = tail.then(task, task);
+    tail = run.then(
+      () => undefined,
+      () => undefined,
+    );
+    return run;
+  };
+}

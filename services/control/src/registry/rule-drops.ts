@@ -1,0 +1,26 @@
+import type { Analytics } from '@weir/ports/analytics';
+import { replyOfError } from '../http/admin-reply.ts';
+
+/** By rule ID: the number of dropped hits, and the minute of the last one in Unix milliseconds. */
+export type RuleDrops = ReadonlyMap<string, { readonly hits: number; readonly lastMinuteMs: number }>;
+
+const QUERY = `SELECT rule_id, sum(records) AS hits, toUnixTimestamp(max(minute)) AS last_minute FROM books_sums
+WHERE site_id = {site:String} AND outcome = 'dropped' AND rule_id != '' GROUP BY rule_id`;
+
+/** Counts as far back as the tables go. `undefined` while ClickHouse is not available: the rules are then shown without counts. */
+export async function countRuleDrops(
+  analytics: Pick<Analytics, 'select'>,
+  siteId: string,
+): Promise<RuleDrops | undefined> {
+  try {
+    const rows = await analytics.select<{ rule_id: string; hits: number | string; last_minute: number }>(QUERY, {
+      site: siteId,
+    });
+    return new Map(
+      rows.map((row) => [row.rule_id, { hits: Number(row.hits), lastMinuteMs: Number(row.last_minute) * 1000 }]),
+    );
+  } catch (error) {
+    if (replyOfError(error)?.status === 503) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,55 @@
+import type { ReportDeps } from './report-request.ts';
+import { IN_PERIOD, reportParts, type Scope, type Statement } from './report-sql.ts';
+
+/** How many rows of a period are counted, and why the others are not. The numbers add up to `rows`. */
+function rowsStatement(scope: Scope): Statement {
+  const { parameters, tables, hits } = reportParts(scope);
+  const sql = `${tables},
+counted AS
+(
+  SELECT count() AS counted, countIf(hit.visitor_id = '') AS without_visitor, countIf(hit.session_id = '') AS without_visit
+  FROM ${hits}
+),
+stored AS
+(
+  SELECT count() AS rows, countIf(startsWith(event_name, '$')) AS internal_events,
+    countIf(bot != '' AND NOT startsWith(event_name, '$')) AS bots
+  FROM events
+  WHERE site_id = {site:String} AND ${IN_PERIOD}
+),
+earlier AS
+(
+  SELECT count() AS visits_begun_before FROM visit WHERE started_at < fromUnixTimestamp64Milli({from:Int64})
+)
+SELECT rows, internal_events, bots, counted, without_visitor, without_visit, visits_begun_before FROM stored, counted, earlier`;
+  return { sql, params: parameters.values };
+}
+
+/** The outcomes of records that have no row, by the time of receipt: a dropped hit has no other time. */
+const NEVER_STORED = `SELECT outcome, reason, sum(records) AS records
+FROM books
+WHERE site_id = {site:String} AND outcome NOT IN ('row', 'identify')
+  AND minute >= toStartOfMinute(fromUnixTimestamp64Milli({from:Int64})) AND minute < fromUnixTimestamp64Milli({to:Int64})
+GROUP BY outcome, reason
+ORDER BY outcome, reason`;
+
+export async function countExcludedRows(scope: Scope, { analytics }: ReportDeps): Promise<object> {
+  const { sql, params } = rowsStatement(scope);
+  const times = { site: scope.siteId, from: scope.period.fromMs, to: scope.period.toMs };
+  const [found, books] = await Promise.all([
+    analytics.userQuery(sql, params),
+    analytics.userQuery(NEVER_STORED, times),
+  ]);
+  const numbers = Object.fromEntries(Object.entries(found.rows[0] ?? {}).map(([name, value]) => [name, Number(value)]));
+  const { rows = 0, internal_events = 0, bots: botRows = 0, counted = 0, ...rest } = numbers;
+  const bots = scope.withBots ? 0 : botRows;
+  return {
+    rows,
+    counted,
+    bots,
+    internal_events,
+    filtered: rows - counted - bots - internal_events,
+    ...rest,
+    never_stored: books.rows.map(({ outcome, reason, records }) => ({ outcome, reason, records: Number(records) })),
+  };
+}

@@ -1,0 +1,68 @@
+/** What the statements count. `metricsOf` computes the answer from it. docs/stats.md says what each number means. */
+export interface Counts {
+  readonly visitors: number;
+  readonly visits: number;
+  readonly pageviews: number;
+  readonly events: number;
+  /** The visits that bounced, and the seconds and pageviews of all visits. */
+  readonly bounces: number;
+  readonly seconds: number;
+  readonly views: number;
+}
+
+export interface Metrics {
+  readonly visitors: number;
+  readonly visits: number;
+  readonly pageviews: number;
+  readonly events: number;
+  /** Between 0 and 1. Null, like the next two, if there are no visits. */
+  readonly bounce_rate: number | null;
+  /** Seconds of an average visit. */
+  readonly visit_duration: number | null;
+  readonly views_per_visit: number | null;
+}
+
+export type MetricName = keyof Metrics;
+
+/** The SQL expression of each metric over the columns of `Counts`, for ORDER BY. */
+export const METRIC_SQL: Readonly<Record<MetricName, string>> = {
+  visitors: 'visitors',
+  visits: 'visits',
+  pageviews: 'pageviews',
+  events: 'events',
+  bounce_rate: 'bounces / visits',
+  visit_duration: 'seconds / visits',
+  views_per_visit: 'views / visits',
+};
+export const METRIC_NAMES = Object.keys(METRIC_SQL) as readonly MetricName[];
+
+export const NO_COUNTS: Counts = { visitors: 0, visits: 0, pageviews: 0, events: 0, bounces: 0, seconds: 0, views: 0 };
+
+/** The counts of a row. ClickHouse may send 64-bit numbers as text. */
+export function countsOf(row: Readonly<Record<string, unknown>>): Counts {
+  const names = Object.keys(NO_COUNTS) as (keyof Counts)[];
+  return Object.fromEntries(names.map((name) => [name, Number(row[name])])) as unknown as Counts;
+}
+
+export function metricsOf({ visitors, visits, pageviews, events, bounces, seconds, views }: Counts): Metrics {
+  const each = (sum: number, decimals: number): number | null =>
+    visits === 0 ? null : Number((sum / visits).toFixed(decimals));
+  return {
+    visitors,
+    visits,
+    pageviews,
+    events,
+    bounce_rate: each(bounces, 4),
+    visit_duration: each(seconds, 2),
+    views_per_visit: each(views, 2),
+  };
+}
+
+/** The relative difference: 0.25 is a quarter more. Null if the earlier number is 0 or null. */
+export function changeOf(now: Metrics, before: Metrics): Readonly<Record<MetricName, number | null>> {
+  const change = (name: MetricName): number | null => {
+    const [to, from] = [now[name], before[name]];
+    return to === null || from === null || from === 0 ? null : Number(((to - from) / from).toFixed(4));
+  };
+  return Object.fromEntries(METRIC_NAMES.map((name) => [name, change(name)])) as Record<MetricName, number | null>;
+}

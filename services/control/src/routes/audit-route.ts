@@ -1,0 +1,29 @@
+import { GROUP_ENRICHER, TOPIC_RAW } from '@weir/domain/records/topics';
+import { auditReport, type OutcomeCount, type StoredPartition } from '../audit/audit-report.ts';
+import type { AdminDeps } from '../control-deps.ts';
+import { ok, type Reply } from '../http/admin-reply.ts';
+
+// One statement, so that both sets are counted at the same moment. `records` has a row for each row of `events` and `outcomes`.
+const AUDIT = `SELECT log_id, raw_partition, site_id, toString(outcome) AS outcome, reason, count() AS records,
+  uniqExact(raw_offset) AS distinct_offsets, max(raw_offset) AS highest, grouping(raw_partition) AS is_books
+FROM records
+GROUP BY GROUPING SETS ((log_id, raw_partition), (log_id, site_id, outcome, reason))`;
+
+type AuditRow = StoredPartition & OutcomeCount & { readonly is_books: number };
+
+/** Whether every raw record has exactly one outcome, and the books balance. */
+export async function audit({ analytics, eventLog }: AdminDeps): Promise<Reply> {
+  const rows = (await analytics.select<AuditRow>(AUDIT)).map(numbers);
+  const positions = await eventLog.positions(TOPIC_RAW, GROUP_ENRICHER);
+  const stored = rows.filter((row) => row.is_books === 0);
+  const counts = rows.filter((row) => row.is_books === 1);
+  return ok(auditReport(eventLog.logId, positions, stored, counts));
+}
+
+/** ClickHouse may send 64-bit numbers as text. */
+function numbers<Row extends object>(row: Row): Row {
+  const texts = new Set(['log_id', 'site_id', 'outcome', 'reason']);
+  return Object.fromEntries(
+    Object.entries(row).map(([name, value]) => [name, texts.has(name) ? value : Number(value)]),
+  ) as Row;
+}

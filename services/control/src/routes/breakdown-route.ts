@@ -1,0 +1,40 @@
+import type { AdminDeps } from '../control-deps.ts';
+import { invalid, notFound, ok, type Reply } from '../http/admin-reply.ts';
+import type { AdminRequest } from '../http/admin-route.ts';
+import type { Checked } from '../http/compile-body.ts';
+import { type BreakdownRequest, breakdownReport } from '../reports/breakdown-report.ts';
+import { DIMENSION_NAMES, dimensionOf } from '../reports/dimensions.ts';
+import { BREAKDOWN_PARAMETERS, LIMIT_MAX, PAGE_MAX, type Query, readCount, readQuery } from '../reports/read-query.ts';
+import { METRIC_NAMES } from '../reports/report-metrics.ts';
+import { readReportRequest } from '../reports/report-request.ts';
+
+const LIMIT_DEFAULT = 100;
+const ORDER_DEFAULT = 'visitors:desc';
+
+/** The numbers of a site by page, source, country and so on (docs/stats.md). */
+export async function breakdown(deps: AdminDeps, { params, http }: AdminRequest): Promise<Reply> {
+  const site = deps.registry.site(params.site_id ?? '');
+  if (site === undefined) return notFound('site');
+  const query = readQuery(http.originalUrl, BREAKDOWN_PARAMETERS);
+  if ('problem' in query) return invalid(query.problem);
+  const by = readBreakdown(query.value);
+  if ('problem' in by) return invalid(by.problem);
+  const request = await readReportRequest(site, query.value, deps);
+  if ('problem' in request) return invalid(request.problem);
+  return ok(await breakdownReport(request.value, by.value, deps));
+}
+
+function readBreakdown(query: Query): Checked<BreakdownRequest> {
+  const by = dimensionOf(query.dimension ?? '');
+  if (by === undefined) return { problem: `dimension must be one of ${DIMENSION_NAMES.join(', ')}` };
+  const [metricName, direction = 'desc', ...more] = (query.order ?? ORDER_DEFAULT).split(':');
+  const metric = METRIC_NAMES.find((name) => name === metricName);
+  if (metric === undefined || (direction !== 'asc' && direction !== 'desc') || more.length > 0) {
+    return { problem: `order must be one of ${METRIC_NAMES.join(', ')}, with :asc or :desc after it` };
+  }
+  const limit = readCount('limit', query.limit, { max: LIMIT_MAX, otherwise: LIMIT_DEFAULT });
+  if ('problem' in limit) return limit;
+  const page = readCount('page', query.page, { max: PAGE_MAX, otherwise: 1 });
+  if ('problem' in page) return page;
+  return { value: { by, order: { metric, direction }, limit: limit.value, page: page.value } };
+}

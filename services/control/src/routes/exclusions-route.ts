@@ -1,0 +1,88 @@
+import { ruleIdentity, spellRuleValue } from '@weir/domain/exclusion/exclusion-spelling';
+import { exclusionValueProblem } from '@weir/domain/exclusion/exclusion-value';
+import type { ExclusionRule, ExclusionType } from '@weir/domain/registry/site';
+import type { AdminDeps } from '../control-deps.ts';
+import { formatTime } from '../format-time.ts';
+import { conflict, created, invalid, notFound, ok, type Reply } from '../http/admin-reply.ts';
+import type { AdminRequest } from '../http/admin-route.ts';
+import { randomId } from '../registry/random-id.ts';
+import { countRuleDrops, type RuleDrops } from '../registry/rule-drops.ts';
+
+const RULES_PER_SITE_MAX = 10_000;
+/** Rules that must be tried one by one for each hit. All others are found by a look-up, whatever their number. */
+const SEARCHED_RULES_PER_SITE_MAX = 1000;
+
+interface NewRule {
+  readonly type: ExclusionType;
+  readonly value?: string;
+}
+
+export async function listExclusions({ registry, analytics }: AdminDeps, { params }: AdminRequest): Promise<Reply> {
+  const siteId = params.site_id ?? '';
+  if (registry.site(siteId) === undefined) return notFound('site');
+  const rules = registry.exclusions(siteId);
+  const drops = rules.length === 0 ? NO_DROPS : await countRuleDrops(analytics, siteId);
+  return ok(rules.map((rule) => ruleView(rule, drops)));
+}
+
+export function createExclusion(deps: AdminDeps, { params, body }: AdminRequest<NewRule>): Promise<Reply> {
+  const { registry, runExclusive, randomBytes, clock } = deps;
+  return runExclusive(async () => {
+    const siteId = params.site_id ?? '';
+    if (registry.site(siteId) === undefined) return notFound('site');
+    if ('problem' in body) return invalid(body.problem);
+    const { type, value = '' } = body.value;
+    const problem = exclusionValueProblem(type, value);
+    if (problem !== undefined) return invalid(problem);
+    const spelled = spellRuleValue(type, value);
+    const full = limitProblem(registry.exclusions(siteId), type, spelled);
+    if (full !== undefined) return conflict(full);
+    const ruleId = randomId('rule', randomBytes);
+    const rule: ExclusionRule = { ruleId, siteId, type, value: spelled, createdAt: clock() };
+    await registry.putExclusion(rule);
+    return created(ruleView(rule, NO_DROPS));
+  });
+}
+
+export function removeExclusion({ registry, runExclusive }: AdminDeps, { params }: AdminRequest): Promise<Reply> {
+  return runExclusive(async () => {
+    const { site_id: siteId = '', rule_id: ruleId = '' } = params;
+    if (!registry.exclusions(siteId).some((rule) => rule.ruleId === ruleId)) return notFound('exclusion rule');
+    await registry.removeExclusion(siteId, ruleId);
+    return ok({ rule_id: ruleId, removed: true });
+  });
+}
+
+/** Why a site cannot have one more rule; undefined: it can. */
+function limitProblem(rules: readonly ExclusionRule[], type: ExclusionType, value: string): string | undefined {
+  const identity = ruleIdentity(type, value);
+  const same = rules.find((rule) => rule.type === type && ruleIdentity(type, rule.value) === identity);
+  if (same !== undefined) return `the site has this rule already: ${same.ruleId}, ${type} ${same.value}`.trimEnd();
+  if (rules.length >= RULES_PER_SITE_MAX) return `the site has ${RULES_PER_SITE_MAX} rules, the most there can be`;
+  if (!isSearched(type, value)) return undefined;
+  if (rules.filter((rule) => isSearched(rule.type, rule.value)).length < SEARCHED_RULES_PER_SITE_MAX) return undefined;
+  return `the site has ${SEARCHED_RULES_PER_SITE_MAX} rules of user agents and of globs with a * before their end, the most there can be`;
+}
+
+function isSearched(type: ExclusionType, value: string): boolean {
+  if (type === 'user_agent') return true;
+  return (type === 'path' || type === 'hostname') && /\*./.test(value);
+}
+
+const NO_DROPS: RuleDrops = new Map();
+
+/** `drops`: undefined while ClickHouse is not available. */
+function ruleView(rule: ExclusionRule, drops: RuleDrops | undefined): object {
+  const { ruleId, siteId, type, value, createdAt } = rule;
+  const counted = drops?.get(ruleId);
+  return {
+    rule_id: ruleId,
+    site_id: siteId,
+    type,
+    value,
+    created_at: formatTime(createdAt),
+    dropped: drops === undefined ? null : (counted?.hits ?? 0),
+    // Drops are counted per minute, and the rule may have been added within that minute.
+    last_dropped_at: counted === undefined ? null : formatTime(Math.max(counted.lastMinuteMs, createdAt)),
+  };
+}

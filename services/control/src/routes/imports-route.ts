@@ -1,0 +1,101 @@
+import { FILE_DIGEST_PATTERN } from '@weir/domain/registry/admin-limits';
+import type { ImportLedgerEntry } from '@weir/ports/registry';
+import type { AdminDeps } from '../control-deps.ts';
+import { busy, conflict, invalid, isReply, notFound, ok, type Reply } from '../http/admin-reply.ts';
+import type { AdminRequest } from '../http/admin-route.ts';
+import { finishImport } from '../imports/finish-import.ts';
+import { chunkProblem, type ImportChunk } from '../imports/import-chunk.ts';
+import { importView } from '../imports/import-view.ts';
+import { takeChunk } from '../imports/take-chunk.ts';
+import { waitUntilStored } from '../imports/wait-until-stored.ts';
+import { randomId } from '../registry/random-id.ts';
+
+/** The largest body of one chunk. */
+export const CHUNK_BYTES_MAX = 8 * 1024 * 1024;
+const IMPORTS_PER_SITE_MAX = 10_000;
+const QUERYABLE_WAIT_MS = 10_000;
+const DIGEST = new RegExp(FILE_DIGEST_PATTERN);
+const HELD = 'another import of this file is running';
+
+export function listImports({ registry }: AdminDeps, { params }: AdminRequest): Reply {
+  const siteId = params.site_id ?? '';
+  return registry.site(siteId) === undefined ? notFound('site') : ok(registry.imports(siteId).map(importView));
+}
+
+/** Begins or continues the import of a file. The lease is null if the import was finished before. */
+export function beginImport(
+  deps: AdminDeps,
+  { params, body }: AdminRequest<{ readonly file_digest: string }>,
+): Promise<Reply> {
+  const { registry, importLeases, runExclusive, randomBytes, clock } = deps;
+  return runExclusive(async (): Promise<Reply> => {
+    const siteId = params.site_id ?? '';
+    if (registry.site(siteId) === undefined) return notFound('site');
+    if ('problem' in body) return invalid(body.problem);
+    const fileDigest = body.value.file_digest;
+    const known = registry.import(siteId, fileDigest);
+    if (known?.finished) return ok({ ...importView(known), lease: null });
+    if (known === undefined && registry.imports(siteId).length >= IMPORTS_PER_SITE_MAX) {
+      return conflict(`the site has ${IMPORTS_PER_SITE_MAX} imports, the most there can be`);
+    }
+    const lease = randomId('lease', randomBytes);
+    if (importLeases.take(`${siteId}/${fileDigest}`, lease) === undefined) return busy(HELD);
+    const entry = known ?? newEntry(siteId, fileDigest, clock());
+    if (known === undefined) await registry.putImport(entry);
+    return ok({ ...importView(entry), lease });
+  });
+}
+
+/** Appends the hits of a run of lines. */
+export async function importChunk(deps: AdminDeps, { params, body }: AdminRequest<ImportChunk>): Promise<Reply> {
+  const entry = entryOf(deps, params);
+  if (entry === undefined) return notFound('import');
+  if ('problem' in body) return invalid(body.problem);
+  const chunk = body.value;
+  const problem = chunkProblem(chunk);
+  if (problem !== undefined) return invalid(problem);
+  const lease = deps.importLeases.extend(keyOf(entry), chunk.lease);
+  if (lease === undefined) return busy(HELD);
+  return lease.run(() => takeChunk(deps, lease, entry.siteId, entry.fileDigest, chunk));
+}
+
+/** Marks the import as finished, and waits until the rows can be queried. */
+export async function completeImport(
+  deps: AdminDeps,
+  { params, body }: AdminRequest<{ readonly lease: string; readonly lines: number }>,
+): Promise<Reply> {
+  const entry = entryOf(deps, params);
+  if (entry === undefined) return notFound('import');
+  if ('problem' in body) return invalid(body.problem);
+  const { siteId, fileDigest } = entry;
+  const { lines, lease: leaseId } = body.value;
+  const finish = () => finishImport(deps, siteId, fileDigest, lines);
+  const lease = entry.finished ? undefined : deps.importLeases.extend(keyOf(entry), leaseId);
+  if (!entry.finished && lease === undefined) return busy(HELD);
+  const finished = await (lease === undefined ? finish() : lease.run(finish));
+  if (isReply(finished)) return finished;
+  deps.importLeases.release(keyOf(entry), leaseId);
+  const queryable = await waitUntilStored(deps, QUERYABLE_WAIT_MS);
+  return ok({ ...importView(finished), queryable });
+}
+
+/** Releases the lease of an import that is to continue later. */
+export function releaseImport(deps: AdminDeps, { params, body }: AdminRequest<{ readonly lease: string }>): Reply {
+  const entry = entryOf(deps, params);
+  if (entry === undefined) return notFound('import');
+  if ('problem' in body) return invalid(body.problem);
+  deps.importLeases.release(keyOf(entry), body.value.lease);
+  return ok(importView(entry));
+}
+
+function entryOf({ registry }: AdminDeps, { site_id: siteId = '', digest = '' }: AdminRequest['params']) {
+  return DIGEST.test(digest) ? registry.import(siteId, digest) : undefined;
+}
+
+function keyOf({ siteId, fileDigest }: ImportLedgerEntry): string {
+  return `${siteId}/${fileDigest}`;
+}
+
+function newEntry(siteId: string, fileDigest: string, startedAt: number): ImportLedgerEntry {
+  return { siteId, fileDigest, startedAt, linesDone: 0, linesPending: 0, hitsAppended: 0, finished: false };
+}

@@ -1,0 +1,67 @@
+import { hashApiKey, newApiKey } from '@weir/domain/registry/api-key';
+import type { ApiKey, Scope } from '@weir/domain/registry/site';
+import type { AdminDeps } from '../control-deps.ts';
+import { formatTime } from '../format-time.ts';
+import { conflict, created, invalid, notFound, ok, type Reply } from '../http/admin-reply.ts';
+import type { AdminRequest } from '../http/admin-route.ts';
+import { randomId } from '../registry/random-id.ts';
+
+const KEYS_PER_SITE_MAX = 1000;
+
+interface NewKey {
+  readonly name: string;
+  readonly scopes?: readonly Scope[];
+  readonly legacy_identify?: boolean;
+}
+
+export function listKeys({ registry }: AdminDeps, { params }: AdminRequest): Reply {
+  const siteId = params.site_id ?? '';
+  return registry.site(siteId) === undefined ? notFound('site') : ok(registry.keys(siteId).map(keyView));
+}
+
+export function createKey(deps: AdminDeps, { params, body }: AdminRequest<NewKey>): Promise<Reply> {
+  const { registry, runExclusive, randomBytes, clock } = deps;
+  return runExclusive(async () => {
+    const siteId = params.site_id ?? '';
+    if (registry.site(siteId) === undefined) return notFound('site');
+    if ('problem' in body) return invalid(body.problem);
+    const { name, scopes, legacy_identify: legacyIdentify = false } = body.value;
+    if (legacyIdentify === (scopes !== undefined)) return invalid('give either scopes or legacy_identify: true');
+    if (registry.keys(siteId).length >= KEYS_PER_SITE_MAX) {
+      return conflict(`the site has ${KEYS_PER_SITE_MAX} keys, the most there can be`);
+    }
+    const plain = newApiKey(randomBytes);
+    const key: ApiKey = {
+      keyId: randomId('key', randomBytes),
+      siteId,
+      name,
+      hash: hashApiKey(plain),
+      scopes: scopes ?? ['identify:write'],
+      legacyIdentify,
+      createdAt: clock(),
+    };
+    await registry.putKey(key);
+    return created({ ...keyView(key), key: plain });
+  });
+}
+
+export function revokeKey({ registry, runExclusive }: AdminDeps, { params }: AdminRequest): Promise<Reply> {
+  return runExclusive(async () => {
+    const { site_id: siteId = '', key_id: keyId = '' } = params;
+    if (!registry.keys(siteId).some((key) => key.keyId === keyId)) return notFound('key');
+    await registry.removeKey(siteId, keyId);
+    return ok({ key_id: keyId, revoked: true });
+  });
+}
+
+/** Contains neither the key nor its hash. */
+function keyView(key: ApiKey): object {
+  return {
+    key_id: key.keyId,
+    site_id: key.siteId,
+    name: key.name,
+    scopes: key.scopes,
+    legacy_identify: key.legacyIdentify,
+    created_at: formatTime(key.createdAt),
+  };
+}

@@ -1,0 +1,64 @@
+import { GROUP_ENRICHER, GROUP_WRITER, TOPIC_ENRICHED, TOPIC_RAW } from '@weir/domain/records/topics';
+import type { AdminDeps, ConsumerStatus } from '../control-deps.ts';
+import { ok, type Reply, replyOfError } from '../http/admin-reply.ts';
+
+const CONSUMERS = [
+  { topic: TOPIC_RAW, consumer: GROUP_ENRICHER },
+  { topic: TOPIC_ENRICHED, consumer: GROUP_WRITER },
+] as const;
+
+/** Lag, rate, last error and dead letters, for each topic and consumer. */
+export async function pipeline(deps: AdminDeps): Promise<Reply> {
+  const deadLetters = await countDeadLetters(deps);
+  return ok(await Promise.all(CONSUMERS.map((consumer) => consumerView(deps, consumer, deadLetters))));
+}
+
+async function consumerView(
+  { eventLog, pipelineStatus, lagRateOf }: AdminDeps,
+  { topic, consumer }: (typeof CONSUMERS)[number],
+  deadLetters: ReadonlyMap<string, number> | null,
+): Promise<object> {
+  const positions = await eventLog.positions(topic, consumer);
+  const known = pipelineStatus().find((status) => status.topic === topic && status.consumer === consumer);
+  const partitions = positions.map(({ partition, first, end, committed }) => {
+    const status = known?.partitions.find((candidate) => candidate.partition === partition);
+    return {
+      partition,
+      first_offset: first,
+      end_offset: end,
+      committed_offset: committed ?? null,
+      lag: end - Math.max(first, committed ?? first),
+      last_error: status?.lastError ?? null,
+      alarm: status?.alarm ?? null,
+    };
+  });
+  const processed = partitions.reduce((sum, { end_offset, lag }) => sum + end_offset - lag, 0);
+  const sampledRate = lagRateOf(topic).sample(processed);
+  return {
+    topic,
+    consumer,
+    lag: partitions.reduce((sum, { lag }) => sum + lag, 0),
+    rate_per_second: known === undefined ? sampledRate : measuredRate(known),
+    last_error: partitions.find((partition) => partition.last_error !== null)?.last_error ?? null,
+    alarm: partitions.find((partition) => partition.alarm !== null)?.alarm ?? null,
+    dead_letters: deadLetters === null ? null : (deadLetters.get(topic) ?? 0),
+    partitions,
+  };
+}
+
+function measuredRate(status: ConsumerStatus): number {
+  return Math.round(status.partitions.reduce((sum, { recordsPerSecond }) => sum + recordsPerSecond, 0));
+}
+
+/** Dead letters by topic; `null` while ClickHouse is not available, so that the other values are still shown. */
+async function countDeadLetters(deps: AdminDeps): Promise<ReadonlyMap<string, number> | null> {
+  try {
+    const rows = await deps.analytics.select<{ topic: string; letters: number | string }>(
+      'SELECT topic, count() AS letters FROM dead_letters WHERE redriven_at IS NULL GROUP BY topic',
+    );
+    return new Map(rows.map(({ topic, letters }) => [topic, Number(letters)]));
+  } catch (error) {
+    if (replyOfError(error)?.status === 503) return null;
+    throw error;
+  }
+}

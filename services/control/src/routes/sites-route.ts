@@ -1,0 +1,120 @@
+import type { Site, SiteLimits } from '@weir/domain/registry/site';
+import type { AdminDeps } from '../control-deps.ts';
+import { formatTime } from '../format-time.ts';
+import { conflict, created, invalid, notFound, ok, type Reply } from '../http/admin-reply.ts';
+import type { AdminRequest } from '../http/admin-route.ts';
+import { identityVerificationView, NO_SECRET } from '../registry/identity-verification.ts';
+import { randomId } from '../registry/random-id.ts';
+
+const SITES_MAX = 10_000;
+
+interface SiteFields {
+  readonly site_id?: string;
+  readonly name?: string;
+  readonly domain?: string;
+  readonly timezone?: string;
+  readonly limits?: Readonly<Record<keyof SiteLimits, number | null>>;
+  readonly query_allow?: readonly string[] | null;
+  readonly identity_verification?: { readonly required: boolean };
+}
+
+type NewSite = SiteFields & { readonly name: string; readonly domain: string };
+
+export function listSites({ registry }: AdminDeps): Reply {
+  return ok(registry.sites().map(siteView));
+}
+
+export function createSite(deps: AdminDeps, { body }: AdminRequest<NewSite>): Promise<Reply> {
+  const { registry, runExclusive, randomBytes, clock } = deps;
+  return runExclusive(async () => {
+    if ('problem' in body) return invalid(body.problem);
+    const { site_id: siteId = randomId('site', randomBytes), timezone = 'UTC', name, domain, limits } = body.value;
+    const { query_allow: queryAllow } = body.value;
+    if (!isTimezone(timezone)) return invalid(TIMEZONE_RULE);
+    if (registry.site(siteId) !== undefined) return conflict(`site_id ${siteId} is taken`);
+    if (registry.sites().length >= SITES_MAX) return conflict(`there are ${SITES_MAX} sites, the most there can be`);
+    const site: Site = {
+      siteId,
+      name,
+      domain: domain.toLowerCase(),
+      timezone,
+      limits: changeLimits({}, limits),
+      ...(queryAllow && { queryAllow }),
+      createdAt: clock(),
+    };
+    await registry.putSite(site);
+    return created(siteView(site));
+  });
+}
+
+export function readSite({ registry }: AdminDeps, { params }: AdminRequest): Reply {
+  const site = registry.site(params.site_id ?? '');
+  return site === undefined ? notFound('site') : ok(siteView(site));
+}
+
+export function changeSite({ registry, runExclusive }: AdminDeps, request: AdminRequest<SiteFields>): Promise<Reply> {
+  const { params, body } = request;
+  return runExclusive(async () => {
+    const site = registry.site(params.site_id ?? '');
+    if (site === undefined) return notFound('site');
+    if ('problem' in body) return invalid(body.problem);
+    const { queryAllow: allowed, ...rest } = site;
+    const { name = site.name, domain = site.domain, timezone = site.timezone, limits } = body.value;
+    const { query_allow: queryAllow = allowed, identity_verification: verification } = body.value;
+    if (!isTimezone(timezone)) return invalid(TIMEZONE_RULE);
+    if (verification?.required === true && site.identityVerification === undefined) return conflict(NO_SECRET);
+    const changed: Site = {
+      ...rest,
+      name,
+      domain: domain.toLowerCase(),
+      timezone,
+      limits: changeLimits(site.limits, limits),
+      ...(queryAllow && { queryAllow }),
+      ...(site.identityVerification && {
+        identityVerification: { ...site.identityVerification, ...verification },
+      }),
+    };
+    await registry.putSite(changed);
+    return ok(siteView(changed));
+  });
+}
+
+export function removeSite({ registry, runExclusive }: AdminDeps, { params }: AdminRequest): Promise<Reply> {
+  return runExclusive(async () => {
+    const siteId = params.site_id ?? '';
+    if (registry.site(siteId) === undefined) return notFound('site');
+    await registry.removeSite(siteId);
+    return ok({ site_id: siteId, removed: true });
+  });
+}
+
+function siteView(site: Site): object {
+  return {
+    site_id: site.siteId,
+    name: site.name,
+    domain: site.domain,
+    timezone: site.timezone,
+    limits: site.limits,
+    query_allow: site.queryAllow ?? null,
+    identity_verification: identityVerificationView(site.identityVerification),
+    created_at: formatTime(site.createdAt),
+  };
+}
+
+/** Limits that are sent replace the old ones, null restores the default, and limits that are not sent stay. */
+function changeLimits(limits: SiteLimits, change: SiteFields['limits']): SiteLimits {
+  const merged = Object.entries({ ...limits, ...change }).filter(([, perMinute]) => perMinute !== null);
+  return Object.fromEntries(merged);
+}
+
+const TIMEZONE_RULE = 'timezone must be an IANA time zone such as Europe/Berlin';
+
+function isTimezone(timezone: string): boolean {
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: timezone });
+    return !/^[+-]/.test(timezone);
+  } catch (error) {
+    if (error instanceof RangeError) return false;
+    throw error;
+  }
+}

@@ -1,0 +1,25 @@
+import type { AdminDeps } from '../control-deps.ts';
+import { invalid, ok, type Reply } from '../http/admin-reply.ts';
+import type { AdminRequest } from '../http/admin-route.ts';
+
+interface SqlQuery {
+  readonly query: string;
+  readonly params?: Readonly<Record<string, unknown>>;
+}
+
+/** No type of ClickHouse nests deeper. Deeper values would overflow the stack of the code that serialises them. */
+const PARAMS_LEVELS_MAX = 32;
+
+/** The store itself enforces that a query only reads, and limits its time and size: see `Analytics.userQuery`. */
+export async function sql({ analytics }: AdminDeps, { body }: AdminRequest<SqlQuery>): Promise<Reply> {
+  if ('problem' in body) return invalid(body.problem);
+  const { query, params = {} } = body.value;
+  if (isDeeper(params, PARAMS_LEVELS_MAX)) return invalid(`params must be at most ${PARAMS_LEVELS_MAX} levels deep`);
+  const { columns, rows } = await analytics.userQuery(query, params);
+  return ok({ columns, rows });
+}
+
+function isDeeper(value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return levels === 0 || Object.values(value).some((item) => isDeeper(item, levels - 1));
+}

@@ -1,0 +1,21 @@
+import type { AdminDeps } from '../control-deps.ts';
+import { invalid, notFound, ok, type Reply } from '../http/admin-reply.ts';
+import type { AdminRequest } from '../http/admin-route.ts';
+import { INTERVALS } from '../reports/buckets.ts';
+import { readChoice, readQuery, STATS_PARAMETERS } from '../reports/read-query.ts';
+import { readReportRequest } from '../reports/report-request.ts';
+import { statsReport } from '../reports/stats-report.ts';
+
+/** The numbers of a site, in total and by time (docs/stats.md). */
+export async function stats(deps: AdminDeps, { params, http }: AdminRequest): Promise<Reply> {
+  const site = deps.registry.site(params.site_id ?? '');
+  if (site === undefined) return notFound('site');
+  const query = readQuery(http.originalUrl, STATS_PARAMETERS);
+  if ('problem' in query) return invalid(query.problem);
+  const interval = readChoice('interval', query.value.interval, INTERVALS);
+  if ('problem' in interval) return invalid(interval.problem);
+  const request = await readReportRequest(site, query.value, deps);
+  if ('problem' in request) return invalid(request.problem);
+  const report = await statsReport(request.value, interval.value, deps);
+  return 'problem' in report ? invalid(report.problem) : ok(report.value);
+}

@@ -1,0 +1,48 @@
+import { profileId } from '@weir/domain/people/profile-id';
+import { partitionKey } from '@weir/domain/records/partition-key';
+import { encodeRawRecord } from '@weir/domain/records/raw-record';
+import { TOPIC_RAW } from '@weir/domain/records/topics';
+import type { AdminDeps } from '../control-deps.ts';
+import { invalid, notFound, ok, type Reply, unavailable } from '../http/admin-reply.ts';
+import type { AdminRequest } from '../http/admin-route.ts';
+
+/** The user of a visitor according to ClickHouse, which may not yet have an identify of the last seconds. */
+const USER_OF_VISITOR = `SELECT profiles_latest.user_id AS user_id FROM profiles_latest
+WHERE site_id = {site:String} AND profile_id != '' AND profile_id =
+  (SELECT any(links.profile_id) FROM links WHERE links.site_id = {site:String} AND links.visitor_id = {visitor:String})
+LIMIT 1`;
+
+/** Detaches a visitor from a user. The log has a record of it, so that a replay detaches the visitor again (docs/decisions/0013). */
+export async function unlinkVisitor(
+  deps: AdminDeps,
+  { params, body: checked }: AdminRequest<{ readonly visitor_id: string; readonly user_id?: string }>,
+): Promise<Reply> {
+  const { registry, eventLog, clock, newEventId } = deps;
+  const siteId = params.site_id ?? '';
+  if (registry.site(siteId) === undefined) return notFound('site');
+  if ('problem' in checked) return invalid(checked.problem);
+  const { visitor_id: visitorId } = checked.value;
+  const userId = checked.value.user_id || (await userOf(deps, siteId, visitorId));
+  if (userId === undefined) return notFound('a user of this visitor');
+  const eventId = newEventId();
+  // The same partition key as the user's identifies: it undoes those that are earlier in the log, and no later ones.
+  const key = partitionKey({ siteId, eventId, userId, visitorId, idempotencyKey: '' }, true);
+  const head = {
+    eventId,
+    kind: 'unlink',
+    siteId,
+    receivedAt: clock(),
+    sealedIp: '',
+    userAgent: '',
+    acceptLanguage: '',
+  } as const;
+  const body = JSON.stringify({ visitor_id: visitorId, user_id: userId });
+  const [appended] = await eventLog.append(TOPIC_RAW, [{ key, value: encodeRawRecord(head, body) }]);
+  if (appended?.status !== 'stored') return unavailable('the event log is not available; send the request again');
+  return ok({ visitor_id: visitorId, user_id: userId, profile_id: profileId(siteId, userId), unlinked: true });
+}
+
+async function userOf({ analytics }: AdminDeps, site: string, visitor: string): Promise<string | undefined> {
+  const rows = await analytics.select<{ user_id: string }>(USER_OF_VISITOR, { site, visitor });
+  return rows[0]?.user_id;
+}

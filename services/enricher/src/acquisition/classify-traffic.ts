@@ -1,0 +1,79 @@
+import type { CampaignTags } from '@weir/domain/acquisition/campaign-tags';
+import { type Channel, channelOf } from '@weir/domain/acquisition/channel';
+import type { ClickId } from '@weir/domain/acquisition/click-id';
+import type { Source, SourceKind, Sources } from '@weir/domain/acquisition/source';
+
+/** The page or app that linked to the visited page. */
+export interface Origin {
+  readonly domain: string;
+  readonly source: Source | undefined;
+}
+
+/** The input for the channel of a visit. */
+export interface Visit {
+  readonly tags: CampaignTags;
+  readonly clickId: ClickId | undefined;
+  /** Undefined where there is none, or it is a page of the site itself. */
+  readonly referrer: Origin | undefined;
+}
+
+export interface Attribution {
+  readonly channel: Channel;
+  /** The source's name; empty for a direct visit. */
+  readonly trafficSource: string;
+}
+
+/** The medium of a visit without tags, by the kind of its referrer. */
+const REFERRER_MEDIUM: Readonly<Record<SourceKind, string>> = {
+  search: 'organic',
+  social: 'referral',
+  video: 'referral',
+  shopping: 'referral',
+  email: 'email',
+  ai: 'referral',
+  ads: 'cpc',
+  other: 'referral',
+};
+
+/** The utm_source that GA4 uses for direct visits. */
+const DIRECT = '(direct)';
+
+/**
+ * Tags win over a click ID, and a click ID over the referrer. `ref`, `source` and `via` name a source like utm_source. A tag that names
+ * paid traffic (`facebook-ads`) implies a paid medium if the link has no utm_medium; GA4 would report the visit as Unassigned or organic.
+ */
+export function attribute({ tags, clickId, referrer }: Visit, sources: Sources): Attribution {
+  const linkTag = tags.ref || tags.source || tags.via;
+  const sentTag = hostIfUrl(tags.utm_source || linkTag);
+  const tag = sentTag || clickSource(clickId, referrer);
+  const paid = sentTag === '' ? undefined : sources.ofPaidTag(sentTag);
+  const source = paid?.source ?? (tag === '' ? referrer?.source : sources.ofTag(tag));
+  const name = tag === DIRECT ? '' : (source?.name ?? (tag || (referrer?.domain ?? '')));
+  const medium = tags.utm_medium || clickId?.medium || paid?.medium || untaggedMedium(tags, linkTag, referrer);
+  const channel = channelOf({
+    source: (tag || (referrer?.domain ?? '')).toLowerCase(),
+    kind: source?.kind,
+    medium: medium.trim().toLowerCase(),
+    campaign: tags.utm_campaign.toLowerCase(),
+  });
+  return { channel, trafficSource: name };
+}
+
+/** A tag such as `?ref=https://blog.example/post` names the site `blog.example`. The column `ref` keeps the tag as sent. */
+function hostIfUrl(tag: string): string {
+  if (!/^https?:\/\//i.test(tag) || !URL.canParse(tag)) return tag;
+  return new URL(tag).hostname.replace(/^www\.|\.$/g, '');
+}
+
+/** Facebook adds fbclid to links of all its networks, also to unpaid ones, so a known referrer wins. */
+function clickSource(clickId: ClickId | undefined, referrer: Origin | undefined): string {
+  if (clickId === undefined || (clickId.medium === '' && referrer?.source !== undefined)) return '';
+  return clickId.source;
+}
+
+/** GA4 has no medium for a visit with a utm_source alone. */
+function untaggedMedium(tags: CampaignTags, linkTag: string, referrer: Origin | undefined): string {
+  if (tags.utm_source !== '') return '';
+  if (linkTag !== '') return 'referral';
+  return referrer === undefined ? '' : REFERRER_MEDIUM[referrer.source?.kind ?? 'other'];
+}

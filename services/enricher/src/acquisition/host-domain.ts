@@ -1,0 +1,30 @@
+import { domainToASCII } from 'node:url';
+import { BoundedCache } from '@weir/domain/bounded-cache';
+import { getDomain, parse } from 'tldts';
+
+const HOSTS_MAX = 20_000;
+
+/** The registrable domain, or else the host. Private suffixes count: me.github.io and you.github.io are two sites. */
+export function domainOf(hostname: string): string {
+  return getDomain(hostname, { allowPrivateDomains: true }) ?? hostname;
+}
+
+/** `co.uk` for www.google.co.uk; undefined where the suffix is not one of ICANN's. */
+export function publicSuffixOf(hostname: string): string | undefined {
+  const { publicSuffix, isIcann } = parse(hostname);
+  return isIcann === true && publicSuffix !== null ? publicSuffix : undefined;
+}
+
+/** `domainOf` with a cache, for hosts in upper or lower case and in Unicode. */
+export function createHostDomains(): (hostname: string) => string {
+  const cache = new BoundedCache<string>(HOSTS_MAX);
+  return (hostname) => {
+    if (hostname === '') return '';
+    let domain = cache.get(hostname);
+    if (domain === undefined) {
+      domain = domainOf(domainToASCII(hostname) || hostname.toLowerCase());
+      cache.set(hostname, domain);
+    }
+    return domain;
+  };
+}

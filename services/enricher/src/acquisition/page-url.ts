@@ -1,0 +1,47 @@
+import { type CampaignTags, campaignTagsOfQuery, NO_CAMPAIGN_TAGS } from '@weir/domain/acquisition/campaign-tags';
+import { type ClickId, clickIdOf } from '@weir/domain/acquisition/click-id';
+import { cutChars } from '@weir/domain/ingest/context';
+import { cachedByCut } from '../encoding/cached-by-cut.ts';
+import { jsonText } from '../encoding/json-text.ts';
+import { cutUrl, type QueryCut } from './query-cut.ts';
+
+/** A parsed page URL. */
+export interface PageUrl {
+  /** Column `url`: without the fragment, and with the parameters that the site keeps. */
+  readonly urlJson: string;
+  readonly hostname: string;
+  readonly pathname: string;
+  /** PAGE_COLUMNS, if hostname and pathname are taken from the URL. */
+  readonly json: string;
+  /** From the query. */
+  readonly tags: CampaignTags;
+  readonly clickId: ClickId | undefined;
+}
+
+const TAG_CHARS_MAX = 255;
+/** Makes a relative URL absolute, to read its query. */
+const ANY_BASE = 'http://host.invalid';
+
+export function createPageUrls(): (url: string, cut?: QueryCut) => PageUrl {
+  return cachedByCut(parsePageUrl);
+}
+
+function parsePageUrl(url: string, cut: QueryCut | undefined): PageUrl {
+  const hash = url.indexOf('#');
+  const urlJson = jsonText(cutUrl(hash < 0 ? url : url.slice(0, hash), cut));
+  const parsed = URL.canParse(url) ? new URL(url) : undefined;
+  const base = parsed ?? (URL.canParse(url, ANY_BASE) ? new URL(url, ANY_BASE) : undefined);
+  const query = base === undefined || base.search.length < 2 ? undefined : base.searchParams;
+  const { hostname = '', pathname = '' } = parsed ?? {};
+  return {
+    urlJson,
+    hostname,
+    pathname,
+    json: `${urlJson},${jsonText(hostname)},${jsonText(pathname)}`,
+    tags:
+      query === undefined
+        ? NO_CAMPAIGN_TAGS
+        : campaignTagsOfQuery((tag) => cutChars(query.get(tag) ?? '', TAG_CHARS_MAX)),
+    clickId: query === undefined ? undefined : clickIdOf(query),
+  };
+}

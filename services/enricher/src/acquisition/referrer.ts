@@ -1,0 +1,76 @@
+import { NO_CAMPAIGN_TAGS } from '@weir/domain/acquisition/campaign-tags';
+import type { Source, Sources } from '@weir/domain/acquisition/source';
+import { cachedByCut } from '../encoding/cached-by-cut.ts';
+import { jsonText } from '../encoding/json-text.ts';
+import { sourceColumnsJson } from '../encoding/source-columns.ts';
+import { attribute, type Origin } from './classify-traffic.ts';
+import { domainOf } from './host-domain.ts';
+import { cutUrl, type QueryCut } from './query-cut.ts';
+
+/** A parsed referrer. */
+export interface Referrer extends Origin {
+  /** Column `referrer`. */
+  readonly json: string;
+  /** In lower case. The package of an Android app. Empty where the referrer is neither a page nor an app. */
+  readonly hostname: string;
+  /** The registrable domain, or else the host. The package of an app. */
+  readonly domain: string;
+  /** SOURCE_COLUMNS of a visit without tags and without a click ID, which is the common case. */
+  readonly untaggedJson: string;
+  /** The same, if the referrer is a page of the site itself. */
+  readonly internalJson: string;
+}
+
+/** The query of a referrer is cut like that of the site's own URLs, because it can contain what a person searched for. */
+export function createReferrers(sources: Sources): (referrer: string, cut?: QueryCut) => Referrer {
+  const cached = cachedByCut((referrer, cut) => parseReferrer(referrer, sources, cut));
+  const none = parseReferrer('', sources, undefined);
+  return (referrer, cut) => (referrer === '' ? none : cached(referrer, cut));
+}
+
+function parseReferrer(referrer: string, sources: Sources, cut: QueryCut | undefined): Referrer {
+  const json = jsonText(cut === undefined ? referrer : withoutFragment(cutUrl(referrer, cut)));
+  const internalJson = untagged(json, undefined, sources);
+  const origin = originOf(referrer, sources);
+  if (origin === undefined) {
+    return { json, hostname: '', domain: '', source: undefined, untaggedJson: internalJson, internalJson };
+  }
+  return { json, ...origin, untaggedJson: untagged(json, origin, sources), internalJson };
+}
+
+/** Undefined where the referrer is neither a page nor an app: `about:blank`, an extension, a file, a text that is not a URL. */
+function originOf(
+  referrer: string,
+  sources: Sources,
+): { hostname: string; domain: string; source: Source | undefined } | undefined {
+  const url = URL.canParse(referrer) ? new URL(referrer) : undefined;
+  // A host name with a trailing dot is the same host.
+  const hostname = url?.hostname.toLowerCase().replace(/\.$/, '') ?? '';
+  if (url === undefined || hostname === '') return undefined;
+  switch (url.protocol) {
+    case 'http:':
+    case 'https:':
+      return { hostname, domain: domainOf(hostname), source: sources.ofReferrer(hostname, url.pathname) };
+    case 'android-app:':
+    case 'ios-app:':
+      return { hostname, domain: hostname, source: sources.ofApp(hostname) };
+    default:
+      return undefined;
+  }
+}
+
+function withoutFragment(url: string): string {
+  const hash = url.indexOf('#');
+  return hash < 0 ? url : url.slice(0, hash);
+}
+
+function untagged(referrerJson: string, referrer: Origin | undefined, sources: Sources): string {
+  const attribution = attribute({ tags: NO_CAMPAIGN_TAGS, clickId: undefined, referrer }, sources);
+  return sourceColumnsJson({
+    referrerJson,
+    referrerDomain: referrer?.domain ?? '',
+    tags: NO_CAMPAIGN_TAGS,
+    clickId: undefined,
+    attribution,
+  });
+}

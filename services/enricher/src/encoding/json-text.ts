@@ -1,0 +1,32 @@
+import { fits64Bits } from '@weir/domain/json/exact-numbers';
+
+/** Characters other than printable ASCII, and the two printable ones that JSON escapes. */
+const MAY_NEED_ESCAPES = /[^ !#-[\]-~]/;
+const LONE_SURROGATE = /\\\\|\\u[dD][89abAB][0-9a-fA-F]{2}|\\u[dD][c-fC-F][0-9a-fA-F]{2}/g;
+
+/** A string as JSON. A lone surrogate becomes U+FFFD, because ClickHouse refuses the escape that JSON.stringify writes for it. */
+export function jsonText(text: string): string {
+  if (!MAY_NEED_ESCAPES.test(text)) return `"${text}"`;
+  return JSON.stringify(text.isWellFormed() ? text : text.toWellFormed());
+}
+
+/**
+ * Any value as JSON, with the same rule for surrogates. A whole number that does not fit into 64 bits is written with an exponent:
+ * ClickHouse reads digits without one as an integer, and would refuse the row.
+ */
+export function jsonValue(value: unknown): string {
+  let json = JSON.stringify(value);
+  if (json.includes('\\ud')) {
+    json = json.replace(LONE_SURROGATE, (found) => (found === '\\\\' ? found : '\ufffd'));
+  }
+  return LONG_DIGITS.test(json) ? json.replace(STRING_OR_LONG_INTEGER, withExponentWhereTooLong) : json;
+}
+
+const LONG_DIGITS = /\d{19}/;
+const STRING_OR_LONG_INTEGER = /"(?:[^"\\]|\\.)*"|-?\d{19,}/g;
+
+function withExponentWhereTooLong(found: string): string {
+  if (found.startsWith('"')) return found;
+  // Decided by the digits: JSON.stringify rounds, and writes the number -2^63 as a smaller one.
+  return fits64Bits(found) ? found : Number(found).toExponential();
+}

@@ -1,0 +1,135 @@
+import { sentProperties } from '@weir/domain/ingest/server-event';
+import type { Json, JsonObject } from '@weir/domain/json/json';
+import type { RecordsColumn } from '@weir/domain/records/records-columns';
+import type { EnrichedEvent } from '../pipeline/enriched-event.ts';
+import { NO_BOT } from '../user-agent/bot-verdict.ts';
+import { NO_USER_AGENT_COLUMNS, type UserAgentColumns } from '../user-agent/user-agent-columns.ts';
+import { exactJson } from './exact-json.ts';
+import { NO_GEO } from './geo-columns.ts';
+import { jsonText } from './json-text.ts';
+import { type RowColumns, sourceOf } from './row-encoding.ts';
+import { NO_PAGE_JSON, NO_SOURCE_JSON, PAGE_COLUMNS, SOURCE_COLUMNS } from './source-columns.ts';
+
+/** Where the columns get values that do not come from the event alone. */
+export interface RowSources {
+  readonly logId: string;
+  /** Column `enrichment` as JSON. */
+  readonly enrichmentJson: () => string;
+  /** Column `timezone` as JSON, of what the page's script sent; undefined where that is no time zone. */
+  readonly timezoneJson: (sent: string) => string | undefined;
+  /** Column `language` as JSON, of an `Accept-Language`. */
+  readonly languageJson: (acceptLanguage: string) => string;
+}
+
+/**
+ * The one table of how the columns of `records` are encoded, in the order of RECORDS_COLUMNS. An entry holds the columns of one
+ * subject: one entry for each column made the enrichment of a record 5 % slower.
+ */
+export function createRowColumns(sources: RowSources): readonly RowColumns[] {
+  const logIdJson = jsonText(sources.logId);
+  return [
+    {
+      columns: ['outcome', 'reason', 'rule_id'],
+      ofEvent: () => '"row","",""',
+      ofBare: ({ outcome, reason, ruleId }) => `"${outcome}","${reason}",${jsonText(ruleId)}`,
+    },
+    {
+      columns: ['site_id', 'event_id', 'source', 'type', 'event_name'],
+      ofEvent: (event) =>
+        `${jsonText(event.siteId)},"${event.eventId}","${sourceOf(event)}","${event.type}",${jsonText(event.eventName)}`,
+      ofBare: ({ siteId, eventId, source, type }) => `${jsonText(siteId)},"${eventId}","${source}","${type}",""`,
+    },
+    {
+      columns: ['timestamp', 'received_at'],
+      ofEvent: ({ timestamp, receivedAt }) => `${timestamp},${receivedAt}`,
+      ofBare: ({ receivedAt }) => `${receivedAt},${receivedAt}`,
+    },
+    {
+      columns: ['visitor_id', 'session_id', 'user_id', 'cookieless'],
+      ofEvent: ({ visitorId, sessionId, userId, cookieless }) =>
+        `${jsonText(visitorId)},${jsonText(sessionId)},${jsonText(userId)},${cookieless}`,
+      ofBare: ({ visitorId, userId }) => `${jsonText(visitorId)},"",${jsonText(userId)},false`,
+    },
+    ofEventOnly(['value', 'value_text', 'properties'], NO_VALUE_JSON, valueJson),
+    ofEventOnly([...PAGE_COLUMNS, ...SOURCE_COLUMNS], `${NO_PAGE_JSON},${NO_SOURCE_JSON}`, (event) => event.sourceJson),
+    ofEventOnly(
+      ['country', 'region', 'city', 'timezone'],
+      `${NO_GEO.json},${NO_GEO.timezoneJson}`,
+      ({ geo = NO_GEO, timezoneSent }) => `${geo.json},${sources.timezoneJson(timezoneSent) ?? geo.timezoneJson}`,
+    ),
+    ofEventOnly(
+      ['browser', 'browser_version', 'os', 'os_version', 'device_type', 'device_brand', 'device_model', 'platform'],
+      userAgentJson(NO_USER_AGENT_COLUMNS, '', ''),
+      (event) =>
+        userAgentJson(event.userAgentColumns ?? NO_USER_AGENT_COLUMNS, event.deviceTypeSent, event.platformSent),
+    ),
+    ofEventOnly(
+      ['screen_width', 'screen_height', 'language'],
+      '0,0,""',
+      ({ screenWidth, screenHeight, acceptLanguage }) =>
+        `${screenWidth},${screenHeight},${sources.languageJson(acceptLanguage)}`,
+    ),
+    {
+      columns: ['enrichment', 'bot', 'bot_reason'],
+      ofEvent: ({ bot }) => `${sources.enrichmentJson()},${bot.json}`,
+      ofBare: () => `${sources.enrichmentJson()},${NO_BOT.json}`,
+    },
+    {
+      columns: ['idempotency_key', 'log_id', 'raw_partition', 'raw_offset', 'detail'],
+      ofEvent: (event) =>
+        `${jsonText(event.idempotencyKey)},${logIdJson},${event.partition},${event.offset},${detailJson(event)}`,
+      ofBare: ({ partition, offset, detail }) => `"",${logIdJson},${partition},${offset},${jsonText(detail)}`,
+    },
+  ];
+}
+
+/** Columns that are empty (`emptyJson`) where the outcome is not a row of `events`. */
+function ofEventOnly(
+  columns: readonly RecordsColumn[],
+  emptyJson: string,
+  ofEvent: (event: EnrichedEvent) => string,
+): RowColumns {
+  return { columns, ofEvent, ofBare: () => emptyJson };
+}
+
+/** What a server sent about device and platform wins over the user agent. */
+function userAgentJson(columns: UserAgentColumns, deviceTypeSent: string, platformSent: string): string {
+  const deviceType = deviceTypeSent === '' ? columns.deviceTypeJson : jsonText(deviceTypeSent);
+  const platform = platformSent === '' ? columns.osJson : jsonText(platformSent);
+  return `${columns.browserJson},${deviceType},${columns.modelJson},${platform}`;
+}
+
+const NO_VALUE_JSON = 'null,"",{}';
+
+function valueJson({ value, valueText, properties, kind, raw }: EnrichedEvent): string {
+  if (value === undefined && valueText === '' && properties === undefined) return NO_VALUE_JSON;
+  const sentAs = kind === 'collect' ? sentCollectProperties : sentProperties;
+  return `${value ?? 'null'},${jsonText(valueText)},${properties === undefined ? '{}' : exactJson(properties, raw, sentAs)}`;
+}
+
+const sentCollectProperties = (body: JsonObject): Json | undefined => body.event_properties;
+
+/** Tells the view `sessions_moved` that the visitor has rows with the session's earlier ID. */
+const MOVED_JSON = jsonText('{"session_moved":true}');
+
+function detailJson({
+  kind,
+  sessionMoved,
+  linked,
+  visitorId,
+  sessionId,
+  sessionSent,
+  numberText,
+}: EnrichedEvent): string {
+  if (kind !== 'event') return sessionMoved ? MOVED_JSON : '""';
+  const userVisitor = linked && visitorId !== '';
+  const visitSession = sessionId !== '' && !sessionSent;
+  if (!userVisitor && !visitSession && numberText === '') return '""';
+  return jsonText(
+    JSON.stringify({
+      ...(userVisitor ? { user_visitor: true } : {}),
+      ...(visitSession ? { visit_session: true } : {}),
+      ...(numberText === '' ? {} : { number: numberText }),
+    }),
+  );
+}

@@ -1,0 +1,104 @@
+import type { DropReason, IdentifyReason, Outcome } from '@weir/domain/records/outcome';
+import { RECORDS_COLUMNS, type RecordsColumn } from '@weir/domain/records/records-columns';
+import type { EnrichedEvent } from '../pipeline/enriched-event.ts';
+
+/**
+ * An entry of the column table (row-columns.ts): one column, or several that follow each other. The functions return the JSON
+ * values of the columns, separated by commas. A value that many events share is encoded once and cached: encoding all values for
+ * each record would cost more than all steps together.
+ */
+export interface RowColumns {
+  readonly columns: readonly RecordsColumn[];
+  /** Of an event that becomes a row of `events`. */
+  readonly ofEvent: (event: EnrichedEvent) => string;
+  /** Of every other outcome. */
+  readonly ofBare: (row: BareRow) => string;
+}
+
+/** An outcome that is not a row of `events`. Columns without a field here are empty. */
+export interface BareRow {
+  readonly outcome: Exclude<Outcome, 'row'>;
+  readonly reason: string;
+  readonly ruleId: string;
+  readonly siteId: string;
+  readonly eventId: string;
+  readonly source: string;
+  readonly type: string;
+  readonly receivedAt: number;
+  readonly visitorId: string;
+  readonly userId: string;
+  readonly partition: number;
+  readonly offset: number;
+  readonly detail: string;
+}
+
+/** Encodes rows of `records` as JSONCompactEachRow, each ending with a line feed. */
+export interface RowEncoder {
+  event(event: EnrichedEvent): string;
+  bare(row: BareRow): string;
+}
+
+/** Throws where the table does not hold exactly RECORDS_COLUMNS, in their order. */
+export function createRowEncoder(table: readonly RowColumns[]): RowEncoder {
+  assertColumnOrder(table);
+  const ofEvent = table.map((entry) => entry.ofEvent);
+  const ofBare = table.map((entry) => entry.ofBare);
+  return {
+    event: (event) => encode(ofEvent, event),
+    bare: (row) => encode(ofBare, row),
+  };
+}
+
+function encode<From>(encoders: readonly ((from: From) => string)[], from: From): string {
+  let separator = '[';
+  let json = '';
+  for (const encoder of encoders) {
+    json += separator + encoder(from);
+    separator = ',';
+  }
+  return `${json}]\n`;
+}
+
+function assertColumnOrder(table: readonly RowColumns[]): void {
+  const columns = table.flatMap((entry) => entry.columns);
+  const length = Math.max(columns.length, RECORDS_COLUMNS.length);
+  for (let i = 0; i < length; i++) {
+    if (columns[i] === RECORDS_COLUMNS[i]) continue;
+    throw new Error(`column ${i} of the row table is ${columns[i]}; records-columns.ts has ${RECORDS_COLUMNS[i]}`);
+  }
+}
+
+/** Column `source`. */
+export function sourceOf({ kind }: EnrichedEvent): 'collect' | 'server' | 'import' {
+  return kind === 'collect' || kind === 'import' ? kind : 'server';
+}
+
+/** The row of an event that ends without a row of `events`. Only an identify keeps the visitor and the user. */
+export function bareRow(
+  event: EnrichedEvent,
+  outcome: 'duplicate' | 'dropped' | 'identify',
+  { reason, ruleId = '', detail = '' }: BareRowReason = {},
+): BareRow {
+  const isIdentify = outcome === 'identify';
+  return {
+    outcome,
+    reason: reason ?? '',
+    ruleId,
+    siteId: event.siteId,
+    eventId: event.eventId,
+    source: sourceOf(event),
+    type: event.type,
+    receivedAt: event.receivedAt,
+    visitorId: isIdentify ? event.visitorId : '',
+    userId: isIdentify ? event.userId : '',
+    partition: event.partition,
+    offset: event.offset,
+    detail,
+  };
+}
+
+interface BareRowReason {
+  readonly reason?: DropReason | IdentifyReason;
+  readonly ruleId?: string;
+  readonly detail?: string;
+}

@@ -1,0 +1,34 @@
+import { BoundedCache } from '@weir/domain/bounded-cache';
+
+const TAG = /^[a-z]{2,3}(?:-[a-z0-9]{1,8}){0,3}$/i;
+const HEADERS_MAX = 5_000;
+
+/** The language that the page's script sent (`navigator.language`); empty where it is invalid. It wins over the header. */
+export function languageTag(sent: unknown): string {
+  return typeof sent === 'string' && TAG.test(sent) ? sent : '';
+}
+
+/** The preferred language of an `Accept-Language`, as JSON; empty where it has none. */
+export function createLanguages(): (acceptLanguage: string) => string {
+  const cache = new BoundedCache<string>(HEADERS_MAX);
+  return (acceptLanguage) => {
+    if (acceptLanguage === '') return '""';
+    const known = cache.get(acceptLanguage);
+    if (known !== undefined) return known;
+    const made = `"${favourite(acceptLanguage)}"`;
+    cache.set(acceptLanguage, made);
+    return made;
+  };
+}
+
+function favourite(acceptLanguage: string): string {
+  let best = '';
+  let bestQuality = 0;
+  for (const part of acceptLanguage.split(',')) {
+    const [tag = '', ...parameters] = part.split(';').map((text) => text.trim());
+    const given = parameters.find((parameter) => parameter.startsWith('q='));
+    const quality = given === undefined ? 1 : Number(given.slice(2));
+    if (TAG.test(tag) && quality > bestQuality) [best, bestQuality] = [tag, quality];
+  }
+  return best;
+}

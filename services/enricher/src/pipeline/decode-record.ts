@@ -1,0 +1,224 @@
+import { NO_CAMPAIGN_TAGS } from '@weir/domain/acquisition/campaign-tags';
+import { readCollectHit } from '@weir/domain/ingest/collect-hit';
+import { FieldError } from '@weir/domain/ingest/field-error';
+import { readServerEvent } from '@weir/domain/ingest/server-event';
+import type { JsonObject } from '@weir/domain/json/json';
+import { roundedNumberText } from '@weir/domain/json/rounded-number';
+import { normalizeIp } from '@weir/domain/net/ip-address';
+import { utcDay } from '@weir/domain/people/cookieless';
+import { readIdentity } from '@weir/domain/people/identity';
+import { bodyTextOf } from '@weir/domain/records/body-text';
+import { decodeRawRecord, type RawRecord } from '@weir/domain/records/raw-record';
+import { isSealedAddress } from '@weir/domain/records/sealed-address';
+import { languageTag } from '../locale/language.ts';
+import { NO_BOT } from '../user-agent/bot-verdict.ts';
+import type { DecodedEvent, EnrichedEvent } from './enriched-event.ts';
+
+type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
+
+const EVENT_ID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
+/** docs/api.md, Timestamps: from 1970-01-01 up to, not including, 2100-01-01. */
+const TIME_END_MS = Date.UTC(2100, 0, 1);
+
+/** A record in the log, and where. */
+export interface LoggedRecord {
+  readonly partition: number;
+  readonly offset: number;
+  readonly value: Uint8Array;
+}
+
+/**
+ * Decodes a raw record with the functions that the gateway validated it with. A returned text says why the record cannot be read.
+ * The fields that the steps fill in are empty: the same object goes through all stages, because copying it costs time.
+ */
+export function decodeRecord(logged: LoggedRecord): EnrichedEvent | string {
+  let record: RawRecord;
+  try {
+    record = decodeRawRecord(logged.value);
+  } catch {
+    // The message of the error would quote the record, which can hold addresses.
+    return 'not a raw record';
+  }
+  if (!EVENT_ID.test(record.eventId)) return 'eventId is not a UUID';
+  if (!isTime(record.receivedAt)) return 'receivedAt is not a time';
+  if (record.body === null || Array.isArray(record.body)) return 'body is not an object';
+  const { sealedIp = '' } = record;
+  if (sealedIp !== '' && !(typeof sealedIp === 'string' && isSealedAddress(sealedIp))) return 'sealedIp is not known';
+  const decode = DECODERS.get(record.kind);
+  if (decode === undefined) return 'kind is not known';
+  const event = emptyEvent(logged, record);
+  return decode(event, record) ?? event;
+}
+
+/** Fills in the fields of an event from the body of a record. Returns why the body cannot be read. */
+type Decoder = (event: Mutable<DecodedEvent>, record: RawRecord) => string | undefined;
+
+const DECODERS: ReadonlyMap<string, Decoder> = new Map([
+  ['collect', decodeCollect],
+  ['event', decodeServerEvent],
+  ['identify', decodeServerIdentity],
+  ['import', decodeImport],
+  ['unlink', decodeUnlink],
+]);
+
+function decodeCollect(event: Mutable<DecodedEvent>, record: RawRecord): string | undefined {
+  const sent = readCollectHit(record.body, () => bodyTextOf(event.raw));
+  if (sent instanceof FieldError) return `${sent.field} is invalid`;
+  const { identity } = sent;
+  event.type = sent.type;
+  event.eventName = sent.eventName;
+  event.userId = identity?.userId ?? '';
+  event.value = sent.value;
+  event.valueText = sent.valueText;
+  event.properties = sent.properties;
+  event.identity = identity;
+  event.identityProof = record.identityProof;
+  event.url = sent.url;
+  event.hostname = sent.hostname;
+  event.pathname = sent.pathname;
+  event.referrer = sent.referrer;
+  event.tags = sent.tags;
+  event.screenWidth = sent.screenWidth ?? 0;
+  event.screenHeight = sent.screenHeight ?? 0;
+  event.acceptLanguage = languageTag(record.body.language) || textOf(record.acceptLanguage);
+  event.timezoneSent = textOf(record.body.timezone);
+  event.clientHints = record.clientHints;
+  event.visitorId = sent.visitorId;
+  // An identify without a visitor ID links nothing, so it gets no cookieless visitor ID (docs/api.md, POST /api/collect).
+  event.cookieless = sent.visitorId === '' && identity === undefined;
+  event.sessionId = sent.sessionId;
+  return undefined;
+}
+
+function decodeServerEvent(event: Mutable<DecodedEvent>, record: RawRecord): string | undefined {
+  const sent = readServerEvent(record.body, record.idempotencyKey);
+  if (sent instanceof FieldError) return `${sent.field} is invalid`;
+  const { context } = sent;
+  event.type = 'event';
+  event.eventName = sent.name;
+  event.timestamp = sent.timestamp ?? record.receivedAt;
+  event.idempotencyKey = sent.idempotencyKey;
+  event.userId = sent.userId;
+  event.value = sent.value;
+  event.valueText = sent.valueText;
+  if (sent.value !== undefined && sent.valueText === '') {
+    event.numberText = roundedNumberText(sent.value, () => bodyTextOf(event.raw));
+  }
+  event.properties = sent.properties;
+  event.url = context.url;
+  event.hostname = context.hostname;
+  event.pathname = context.pathname;
+  event.referrer = context.referrer;
+  // In records from before addresses were sealed; in others it is empty.
+  if (context.ip !== '') event.ip = normalizeIp(context.ip);
+  event.userAgent = context.userAgent || textOf(record.userAgent);
+  event.ownUserAgent = context.userAgent !== '';
+  event.deviceTypeSent = context.deviceType;
+  event.platformSent = context.platform;
+  event.visitorId = sent.visitorId;
+  event.sessionId = sent.sessionId;
+  event.sessionSent = sent.sessionId !== '';
+  return undefined;
+}
+
+function decodeServerIdentity(event: Mutable<DecodedEvent>, record: RawRecord): string | undefined {
+  const identity = readIdentity(record.body, () => bodyTextOf(event.raw), 'record');
+  if (identity instanceof FieldError) return `${identity.field} is invalid`;
+  event.type = 'identify';
+  event.userId = identity.userId;
+  event.identity = identity;
+  event.visitorId = identity.visitorId;
+  event.ownUserAgent = false;
+  return undefined;
+}
+
+/** `{visitor_id, user_id}` of the admin API, which has checked them. */
+function decodeUnlink(event: Mutable<DecodedEvent>, record: RawRecord): string | undefined {
+  const { visitor_id: visitorId, user_id: userId } = record.body;
+  if (typeof visitorId !== 'string' || visitorId === '') return 'visitor_id is invalid';
+  if (typeof userId !== 'string' || userId === '') return 'user_id is invalid';
+  event.type = 'unlink';
+  event.visitorId = visitorId;
+  event.userId = userId;
+  event.ownUserAgent = false;
+  return undefined;
+}
+
+/** `{url, referrer?, timestamp}`: a page view that a line of a log tells of; its address and user agent stand in the head. */
+function decodeImport(event: Mutable<DecodedEvent>, record: RawRecord): string | undefined {
+  const { url, referrer, timestamp } = record.body;
+  if (typeof url !== 'string' || url === '') return 'url is invalid';
+  if (!isTime(timestamp)) return 'timestamp is invalid';
+  event.timestamp = timestamp;
+  event.url = url;
+  event.referrer = textOf(referrer);
+  event.cookieless = true;
+  event.lineDay = utcDay(timestamp);
+  return undefined;
+}
+
+/** One literal, so that all events have one hidden class. */
+function emptyEvent(logged: LoggedRecord, record: RawRecord): Mutable<EnrichedEvent> {
+  return {
+    readable: true,
+    partition: logged.partition,
+    offset: logged.offset,
+    raw: logged.value,
+    kind: record.kind,
+    siteId: record.siteId,
+    eventId: record.eventId,
+    receivedAt: record.receivedAt,
+    type: 'pageview',
+    eventName: '',
+    timestamp: record.receivedAt,
+    idempotencyKey: '',
+    userId: '',
+    value: undefined,
+    valueText: '',
+    numberText: '',
+    properties: undefined,
+    identity: undefined,
+    identityProof: undefined,
+    url: '',
+    hostname: '',
+    pathname: '',
+    referrer: '',
+    tags: NO_CAMPAIGN_TAGS,
+    screenWidth: 0,
+    screenHeight: 0,
+    acceptLanguage: '',
+    timezoneSent: '',
+    clientHints: undefined,
+    ip: textOf(record.ip),
+    sealedIp: textOf(record.sealedIp),
+    userAgent: textOf(record.userAgent),
+    ownUserAgent: true,
+    deviceTypeSent: '',
+    platformSent: '',
+    visitorId: '',
+    cookieless: false,
+    lineDay: '',
+    sessionId: '',
+    sessionSent: false,
+    site: undefined,
+    bot: NO_BOT,
+    userAgentColumns: undefined,
+    geo: undefined,
+    sourceJson: '',
+    previousVisitorId: '',
+    linked: false,
+    sessionMoved: false,
+    previousSessionsKey: '',
+    linkKey: '',
+    sessionsKey: '',
+    failure: '',
+  };
+}
+
+function isTime(value: JsonObject[string] | undefined): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= 0 && (value as number) < TIME_END_MS;
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}

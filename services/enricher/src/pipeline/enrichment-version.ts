@@ -1,0 +1,16 @@
+import { createHash } from 'node:crypto';
+import type { SourceLists } from '@weir/domain/acquisition/source';
+import UaParser from 'ua-parser-js';
+import bots from '../../lists/bots.json';
+
+/** Increase it with every change of a step that gives other rows for the same records. */
+const STEPS_VERSION = 4;
+
+/** The version of the code and the lists. The geo data has its own version, because it can change while Weir runs. */
+export function enrichmentVersion(lists: SourceLists): string {
+  const hash = createHash('sha256')
+    .update(JSON.stringify([bots, lists]))
+    .digest('hex')
+    .slice(0, 8);
+  return `steps-${STEPS_VERSION} ua-${UaParser.VERSION} lists-${hash}`;
+}

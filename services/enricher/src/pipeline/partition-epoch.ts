@@ -1,0 +1,137 @@
+import { GROUP_ENRICHER, TOPIC_RAW } from '@weir/domain/records/topics';
+import type { EventLog, PartitionHandle } from '@weir/ports/event-log';
+import { IDEMPOTENCY_WINDOW_MS, type StateStore } from '@weir/ports/state-store';
+import type { Logger } from '@weir/runtime/logger';
+import { type Decided, type DecidedOutcomes, readDecidedOutcomes } from './decided-outcomes.ts';
+import type { StateBarrier } from './state-barrier.ts';
+
+export interface PartitionEpochDeps {
+  readonly eventLog: EventLog;
+  readonly stateStore: StateStore;
+  readonly barrier: StateBarrier;
+  readonly clock: () => number;
+  readonly logger: Logger;
+}
+
+/** The progress of a partition of `events.raw`, as raw offsets. */
+export interface PartitionPlace {
+  /** The next record to process. */
+  readonly next: number;
+  /** One past the last record whose outcome is known to be in `events.enriched`. */
+  readonly storedTo: number;
+  /** The committed offset. */
+  readonly committedTo: number;
+}
+
+/** The way of one partition into an epoch of the state store. */
+export interface PartitionEpoch {
+  checkedIn(): string | undefined;
+  /** Begins to enter the epoch, where that is not done yet. `next`, where it is another: what the state lacks begins there. */
+  enter(epoch: string, place: PartitionPlace): Promise<Pick<PartitionPlace, 'next' | 'storedTo'>>;
+  /** Of records from `from` on: up to where they were decided in an earlier epoch, and how; `undefined`: they are new. */
+  decided(from: number, to: number): Promise<{ readonly to: number; readonly outcomes: Decided } | undefined>;
+  /** The offset from which the state is rebuilt; no earlier record can be used. -1: the state needed no rebuild. */
+  rebuiltFrom(): number;
+  /** The state has applied decided records up to `end`; checks in after the last of them. False: the epoch is over. */
+  folded(end: number, records: number, committedTo: number): Promise<boolean>;
+}
+
+interface Entering {
+  readonly epoch: string;
+  readonly decided: DecidedOutcomes;
+  /** One past the last record whose outcome the log has: up to here the state must go. */
+  readonly to: number;
+  /** The state goes up to there. */
+  whole: boolean;
+}
+
+/** While the oldest record without an outcome is younger, a day and this long is folded again; otherwise all that the log has. */
+const LAG_MAX_MS = 10 * 60_000;
+
+export function createPartitionEpoch(handle: PartitionHandle, deps: PartitionEpochDeps): PartitionEpoch {
+  const { eventLog, stateStore, barrier, clock, logger } = deps;
+  const { partition } = handle;
+  const foldPartition = { logId: eventLog.logId, partition };
+  let checkedIn: string | undefined;
+  let entering: Entering | undefined;
+  let rebuiltFrom = -1;
+
+  /**
+   * The first raw offset whose key can matter to a record that is still to be decided, in whichever partition: a day before
+   * the oldest of them was received.
+   */
+  async function windowStart(): Promise<number> {
+    const now = clock();
+    const [recent, positions] = await Promise.all([
+      eventLog.offsetsAtTime(TOPIC_RAW, now - LAG_MAX_MS),
+      eventLog.positions(TOPIC_RAW, GROUP_ENRICHER),
+    ]);
+    const lagging = positions.some(({ partition: at, committed = 0 }) => committed < (recent[at] ?? 0));
+    if (lagging) return positions.find(({ partition: at }) => at === partition)?.first ?? 0;
+    return (await eventLog.offsetsAtTime(TOPIC_RAW, now - IDEMPOTENCY_WINDOW_MS - LAG_MAX_MS))[partition] ?? 0;
+  }
+
+  /** A member whose partition was revoked without its knowledge fails here: the present owner may have outcomes under way. */
+  async function checkIn(epoch: string, committedTo: number): Promise<boolean> {
+    if (committedTo > 0) await handle.commit({ offset: committedTo, metadata: '' });
+    if (!(await barrier.checkIn(epoch, partition))) {
+      barrier.over(epoch);
+      return false;
+    }
+    checkedIn = epoch;
+    entering = undefined;
+    return true;
+  }
+
+  /** Returns where the partition goes on. Sets nothing before the last call that may fail: it is called again then. */
+  async function begin(epoch: string, { next, storedTo, committedTo }: PartitionPlace): Promise<number> {
+    const decided = await readDecidedOutcomes(eventLog, partition, committedTo);
+    const to = Math.max(storedTo, decided.to);
+    const { appliedTo } = await stateStore.readState(epoch, foldPartition, []);
+    if (appliedTo >= next) {
+      entering = { epoch, decided, to, whole: appliedTo >= to };
+      rebuiltFrom = -1;
+      return next;
+    }
+    const from = Math.min(next, Math.max(appliedTo, await windowStart()));
+    if (from < to) {
+      logger.warn({ partition, appliedTo, from, to }, 'state is behind the log: rebuilding it');
+    } else {
+      // Nothing of the window is in the log: the next record begins with an empty state.
+      const applied = await stateStore.writeState(epoch, foldPartition, { from: appliedTo, to }, []);
+      if (applied === undefined) barrier.over(epoch);
+    }
+    entering = { epoch, decided, to, whole: from >= to };
+    rebuiltFrom = from;
+    return from;
+  }
+
+  return {
+    checkedIn: () => checkedIn,
+    rebuiltFrom: () => rebuiltFrom,
+    async enter(epoch, place) {
+      const { next, storedTo } = place;
+      if (checkedIn === epoch) return { next, storedTo };
+      // What had checked in before it was assigned to this member: in this epoch nothing of it was lost since.
+      if (checkedIn === undefined && entering === undefined && (await barrier.current()).checkedIn.has(partition)) {
+        checkedIn = epoch;
+        return { next, storedTo };
+      }
+      const from = entering?.epoch === epoch ? next : await begin(epoch, place);
+      const to = entering?.to ?? storedTo;
+      if (entering?.whole) await checkIn(epoch, place.committedTo);
+      return { next: from, storedTo: Math.max(storedTo, to) };
+    },
+    async decided(from, to) {
+      if (entering === undefined || from >= entering.to) return undefined;
+      const until = Math.min(to, entering.to);
+      return { to: until, outcomes: await entering.decided.read(from, until) };
+    },
+    async folded(end, records, committedTo) {
+      barrier.folded(records);
+      if (entering === undefined || end < entering.to) return true;
+      entering.whole = true;
+      return checkIn(entering.epoch, committedTo);
+    },
+  };
+}

@@ -1,0 +1,178 @@
+import { createSources } from '@weir/domain/acquisition/source';
+import { utcDay } from '@weir/domain/people/cookieless';
+import type { Identity } from '@weir/domain/people/identity';
+import type { Registry } from '@weir/ports/registry';
+import { publicSuffixOf } from '../acquisition/host-domain.ts';
+import { createPageUrls } from '../acquisition/page-url.ts';
+import { createReferrers } from '../acquisition/referrer.ts';
+import { loadSourceLists } from '../acquisition/source-lists.ts';
+import { deadLetterRow } from '../encoding/dead-letter-row.ts';
+import { createGeoColumns } from '../encoding/geo-columns.ts';
+import { jsonText } from '../encoding/json-text.ts';
+import { createRowBytes } from '../encoding/row-bytes.ts';
+import { createRowColumns } from '../encoding/row-columns.ts';
+import { type BareRow, bareRow, createRowEncoder } from '../encoding/row-encoding.ts';
+import type { GeoLookup } from '../geo/geo-lookup.ts';
+import { toProfileDetail, toUnlinkDetail } from '../identity/profile-detail.ts';
+import { createLanguages } from '../locale/language.ts';
+import { createTimezones } from '../locale/timezone.ts';
+import { createDropDuplicate } from '../steps/drop-duplicate.ts';
+import { createDropExcluded } from '../steps/drop-excluded.ts';
+import { dropUnverified } from '../steps/drop-unverified.ts';
+import { forgetAddress } from '../steps/forget-address.ts';
+import { linkVisitor } from '../steps/link-visitor.ts';
+import { createOpenAddressStep } from '../steps/open-address.ts';
+import { createPutBot } from '../steps/put-bot.ts';
+import { createPutGeo } from '../steps/put-geo.ts';
+import { putSession } from '../steps/put-session.ts';
+import { createPutSite } from '../steps/put-site.ts';
+import { createPutSource } from '../steps/put-source.ts';
+import { createPutUserAgent } from '../steps/put-user-agent.ts';
+import { putVisitor } from '../steps/put-visitor.ts';
+import { createUserAgents } from '../user-agent/user-agent-columns.ts';
+import { decodeRecord } from './decode-record.ts';
+import type { DecodedRecord, EnrichedEvent } from './enriched-event.ts';
+import type { Enrichment } from './enrichment.ts';
+import { enrichmentVersion } from './enrichment-version.ts';
+import type { ApplyContext, Ending, Step } from './step.ts';
+
+export interface EnrichmentDeps {
+  readonly registry: Registry;
+  readonly geo: GeoLookup;
+  /** Of the event log that is read. */
+  readonly logId: string;
+  readonly clock: () => number;
+}
+
+/** Turns raw records into outcomes. `steps` is the one list of what happens to an event, in order. */
+export function createEnrichment({ registry, geo, logId, clock }: EnrichmentDeps): Enrichment<DecodedRecord> {
+  const lists = loadSourceLists();
+  const sources = createSources(lists, publicSuffixOf);
+  const agents = createUserAgents();
+  const rowBytes = createRowBytes();
+
+  const steps: readonly Step[] = [
+    createOpenAddressStep(),
+    createDropDuplicate(logId),
+    createPutSite(registry, clock),
+    dropUnverified,
+    createPutBot(agents),
+    createPutUserAgent(agents),
+    createPutGeo(createGeoColumns(geo)),
+    createPutSource({ sources, pageUrl: createPageUrls(), referrer: createReferrers(sources) }),
+    putVisitor,
+    createDropExcluded(registry),
+    linkVisitor,
+    putSession,
+    forgetAddress,
+  ];
+
+  const rowEncoder = createRowEncoder(
+    createRowColumns({
+      logId,
+      enrichmentJson: versionText(enrichmentVersion(lists), geo),
+      timezoneJson: createTimezones(),
+      languageJson: createLanguages(),
+    }),
+  );
+
+  const keyStep = steps.find(({ firstSeenKey }) => firstSeenKey !== undefined);
+  // Objects of one hidden class for each phase: the loops below run for every record.
+  const saltChecks = steps.flatMap(({ needsSalt }) => needsSalt ?? []);
+  const prepareSteps = steps.flatMap(({ name, prepare }) => (prepare === undefined ? [] : { name, prepare }));
+  const applySteps = steps.flatMap(({ name, apply }) => (apply === undefined ? [] : { name, apply }));
+
+  /** The step that runs, for the error of a dead letter. */
+  let running = '';
+
+  function toRow(event: EnrichedEvent, batch: ApplyContext): string {
+    if (event.failure !== '') return rowEncoder.bare(deadLetterRow(event, 'step_failed', event.failure));
+    for (const step of applySteps) {
+      running = step.name;
+      const ending = step.apply(event, batch);
+      if (ending !== undefined) return rowEncoder.bare(endedRow(event, ending));
+    }
+    running = 'row-encoding';
+    return event.type === 'unlink' || event.identity !== undefined
+      ? rowEncoder.bare(identifyRow(event, event.identity))
+      : rowEncoder.event(event);
+  }
+
+  function rowOf(record: DecodedRecord, batch: ApplyContext): string {
+    if (!record.readable) return rowEncoder.bare(deadLetterRow(record, 'unreadable', record.error));
+    try {
+      return toRow(record, batch);
+    } catch (error) {
+      // A bug in Weir must not stop the partition. The dead letter shows it, and can be redriven when it is fixed.
+      return rowEncoder.bare(deadLetterRow(record, 'step_failed', `${running}: ${messageOf(error)}`));
+    }
+  }
+
+  return {
+    decode(record, partition) {
+      const { offset, value } = record;
+      const unreadable = (error: string): DecodedRecord => {
+        return { readable: false, partition, offset, raw: value, receivedAt: record.appendedAt, error };
+      };
+      try {
+        const decoded = decodeRecord({ partition, offset, value });
+        return typeof decoded === 'string' ? unreadable(decoded) : decoded;
+      } catch (error) {
+        // A bug in the decoder must not stop the partition: the record becomes a dead letter.
+        return unreadable(messageOf(error));
+      }
+    },
+    saltDays(record) {
+      if (!record.readable) return NONE;
+      for (const needsSalt of saltChecks) if (needsSalt(record)) return [utcDay(record.receivedAt)];
+      return NONE;
+    },
+    prepare(record, salts) {
+      if (!record.readable) return NONE;
+      const keys: string[] = [];
+      for (const step of prepareSteps) {
+        try {
+          const key = step.prepare(record, salts);
+          if (key !== undefined) keys.push(key);
+        } catch (error) {
+          record.failure = `${step.name}: ${messageOf(error)}`;
+          return NONE;
+        }
+      }
+      return keys;
+    },
+    firstSeenKey: (record) => (record.readable ? keyStep?.firstSeenKey?.(record) : undefined),
+    enrich(record, batch) {
+      return { row: rowBytes(rowOf(record, batch)), receivedAt: record.receivedAt };
+    },
+  };
+}
+
+const NONE: readonly string[] = [];
+
+function endedRow(event: EnrichedEvent, ending: Ending): BareRow {
+  return ending.outcome === 'duplicate' ? bareRow(event, 'duplicate') : bareRow(event, 'dropped', ending);
+}
+
+/** The row of an identify; of an unlink where there is no identity. */
+function identifyRow(event: EnrichedEvent, identity: Identity | undefined): BareRow {
+  if (identity !== undefined) return bareRow(event, 'identify', { detail: toProfileDetail(event, identity) });
+  return bareRow(event, 'identify', { reason: 'unlink', detail: toUnlinkDetail(event.siteId, event.userId) });
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** Column `enrichment`: the versions of the code, the lists and the geo data. Encoded again when the geo data changes. */
+function versionText(codeVersion: string, geo: GeoLookup): () => string {
+  let geoVersion: string | undefined;
+  let json = '';
+  return () => {
+    if (geo.version !== geoVersion) {
+      geoVersion = geo.version;
+      json = jsonText(`${codeVersion} geo-${geoVersion}`);
+    }
+    return json;
+  };
+}

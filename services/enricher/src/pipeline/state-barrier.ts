@@ -1,0 +1,150 @@
+import { isDependencyError } from '@weir/domain/errors';
+import type { StateEpoch, StateStore } from '@weir/ports/state-store';
+import { pauseBeforeRetry } from '@weir/runtime/consume/consume-retry';
+import type { Logger } from '@weir/runtime/logger';
+import type { StateMetrics } from '@weir/runtime/prometheus-metrics';
+
+/** A partition of this process. */
+export interface BarrierMember {
+  readonly partition: number;
+  /** The epoch that it has checked in to. */
+  checkedIn(): string | undefined;
+  /** Asks for a `handle` call, in which it looks at the epoch. */
+  wake(): void;
+}
+
+/**
+ * After a loss of state no partition decides a key before every partition of the log has folded its records into the state again:
+ * the first holder of a key may be a record of any of them. So each partition checks in to each epoch of the state store, and
+ * `whole` is the barrier that all of them pass. A loss is found where a key is to be held (the store compares the epoch then)
+ * and, for partitions without records, by asking the store every second.
+ */
+export interface StateBarrier {
+  /** The epoch as last heard; asks the store where it is not known. Rejects with `state_store_unavailable`. */
+  current(): Promise<StateEpoch>;
+  /** The store has said that this epoch is over. */
+  over(epoch: string): void;
+  /** This process has found that content is missing in this epoch. */
+  end(epoch: string): Promise<void>;
+  /** False: the epoch is over. */
+  checkIn(epoch: string, partition: number): Promise<boolean>;
+  /** Waits until all partitions have checked in (true), or until the epoch is over or the signal aborts (false). */
+  whole(epoch: string, signal: AbortSignal): Promise<boolean>;
+  /** So many records were folded again. */
+  folded(records: number): void;
+  /** What is going on, while partitions are missing. */
+  rebuilding(): string | undefined;
+  /** Returns how to leave. */
+  join(member: BarrierMember): () => void;
+  close(): void;
+}
+
+export interface StateBarrierDeps {
+  readonly stateStore: StateStore;
+  readonly logId: string;
+  readonly partitions: number;
+  readonly clock: () => number;
+  readonly logger: Logger;
+  readonly metrics: StateMetrics;
+}
+
+const LOOK_EVERY_MS = 1_000;
+const LOG_EVERY_MS = 10_000;
+
+export function createStateBarrier(deps: StateBarrierDeps): StateBarrier {
+  const { stateStore, logId, partitions, clock, logger, metrics } = deps;
+  const members = new Set<BarrierMember>();
+  let known: StateEpoch | undefined;
+  let reading: Promise<StateEpoch> | undefined;
+  /** Of the last epoch that was seen, also when it is over. */
+  let seen:
+    | { readonly epoch: string; readonly since: number; folded: number; whole: boolean; loggedAt: number }
+    | undefined;
+
+  function read(): Promise<StateEpoch> {
+    reading ??= stateStore
+      .readEpoch(logId, partitions)
+      .then((epoch) => {
+        note(epoch);
+        known = epoch;
+        return epoch;
+      })
+      .finally(() => {
+        reading = undefined;
+      });
+    return reading;
+  }
+
+  function note({ id, checkedIn }: StateEpoch): void {
+    const now = clock();
+    const waiting = partitions - checkedIn.size;
+    metrics.waiting(waiting);
+    if (seen?.epoch !== id) {
+      if (seen !== undefined || waiting > 0) metrics.began();
+      seen = { epoch: id, since: now, folded: 0, whole: waiting === 0, loggedAt: now };
+      if (waiting > 0)
+        logger.warn({ epoch: id, partitions, waiting }, 'a new epoch of the state began: checking what it holds');
+    } else if (!seen.whole && waiting === 0) {
+      seen.whole = true;
+      const { folded: records, since } = seen;
+      logger.info({ epoch: id, records, ms: now - since }, 'the state is whole: every partition has checked in');
+    } else if (!seen.whole && now - seen.loggedAt >= LOG_EVERY_MS) {
+      seen.loggedAt = now;
+      const missing = Array.from({ length: partitions }, (_, partition) => partition).filter((p) => !checkedIn.has(p));
+      logger.warn({ epoch: id, missing }, textOf(checkedIn.size, seen.folded));
+    }
+  }
+
+  const textOf = (checkedIn: number, records: number): string =>
+    `rebuilding state: ${checkedIn} of ${partitions} partitions, ${records.toLocaleString('en-US')} records`;
+
+  async function look(): Promise<void> {
+    try {
+      const { id } = await read();
+      for (const member of members) if (member.checkedIn() !== id) member.wake();
+    } catch (error) {
+      // The partitions report it as soon as they need the store.
+      if (!isDependencyError(error, 'state_store_unavailable')) throw error;
+    }
+  }
+
+  const timer = setInterval(() => void look(), LOOK_EVERY_MS);
+  timer.unref();
+
+  return {
+    async current() {
+      return known ?? read();
+    },
+    over(epoch) {
+      if (known?.id === epoch) known = undefined;
+    },
+    async end(epoch) {
+      await stateStore.endEpoch(epoch);
+      if (known?.id === epoch) known = undefined;
+    },
+    checkIn: (epoch, partition) => stateStore.checkIn(epoch, { logId, partition }),
+    async whole(epoch, signal) {
+      for (let attempt = 0; !signal.aborted; attempt++) {
+        const { id, checkedIn } = known ?? (await read());
+        if (id !== epoch) return false;
+        if (checkedIn.size === partitions) return true;
+        await pauseBeforeRetry(Math.min(attempt, 2), signal);
+        await read();
+      }
+      return false;
+    },
+    folded(records) {
+      metrics.folded(records);
+      if (seen !== undefined) seen.folded += records;
+    },
+    rebuilding() {
+      if (seen === undefined || seen.whole) return undefined;
+      return textOf(known?.checkedIn.size ?? 0, seen.folded);
+    },
+    join(member) {
+      members.add(member);
+      return () => void members.delete(member);
+    },
+    close: () => clearInterval(timer),
+  };
+}

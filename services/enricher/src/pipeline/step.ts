@@ -1,0 +1,41 @@
+import type { DropReason } from '@weir/domain/records/outcome';
+import type { FirstSeenKey } from '@weir/ports/state-store';
+import type { BatchState } from './batch-state.ts';
+import type { EnrichedEvent } from './enriched-event.ts';
+
+/**
+ * One step of the pipeline. Everything that the pipeline must know about a step is a member of this object.
+ *
+ * A batch is enriched in two phases, with one read of the state store between them:
+ * 1. `prepare` of every step, for each event of the batch. The pipeline collects the state keys that it returns.
+ * 2. `apply` of every step, for each event of the batch, in the order of the log.
+ * Within a phase, the steps run in the order of the pipeline's list. So a step can rely on what the steps before it have
+ * prepared: `put-visitor` prepares the visitor ID, and `put-session` makes its state key of it.
+ *
+ * A step that throws turns the record into a dead letter (`step_failed`).
+ */
+export interface Step {
+  readonly name: string;
+  /** Whether the step needs the salt of the UTC day on which the record was received, and that of the day before it. */
+  needsSalt?(event: EnrichedEvent): boolean;
+  /** The claim on the event's idempotency key; undefined where it has none. At most one step of the list has this member. */
+  firstSeenKey?(event: EnrichedEvent): FirstSeenKey | undefined;
+  /** Fills in what state keys are made of. Returns the key of the state that `apply` reads and writes, if any. */
+  prepare?(event: EnrichedEvent, salts: Salts): string | undefined;
+  /** Fills in the step's fields. Returns an ending for an event that makes no row: the steps after it do not run. */
+  apply?(event: EnrichedEvent, batch: ApplyContext): Ending | undefined;
+}
+
+/** Salts by UTC day (`YYYY-MM-DD`). */
+export type Salts = ReadonlyMap<string, string>;
+
+export interface ApplyContext {
+  readonly state: BatchState;
+  /** The record that came first with the event's idempotency key. */
+  readonly firstSeen: FirstSeenKey | undefined;
+}
+
+/** Why an event makes no row. */
+export type Ending =
+  | { readonly outcome: 'duplicate' }
+  | { readonly outcome: 'dropped'; readonly reason: DropReason; readonly ruleId: string };

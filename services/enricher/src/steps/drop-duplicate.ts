@@ -1,0 +1,27 @@
+import { IDEMPOTENCY_WINDOW_MS } from '@weir/ports/state-store';
+import type { Step } from '../pipeline/step.ts';
+
+/** Enough to tell logs apart: with a new log beside an old state store, offsets are used a second time. */
+const LOG_ID_CHARS = 8;
+
+/**
+ * Ends a duplicate: a record whose idempotency key is held by another record that was received less than 24 hours before or
+ * after it. The times are the records' own, so a replay finds the same duplicates.
+ */
+export function createDropDuplicate(logId: string): Step {
+  const log = logId.slice(0, LOG_ID_CHARS);
+  const nameOf = (partition: number, offset: number): string => `${log}:${partition}:${offset}`;
+
+  return {
+    name: 'drop-duplicate',
+    firstSeenKey({ siteId, idempotencyKey, partition, offset, receivedAt }) {
+      if (idempotencyKey === '') return undefined;
+      return { siteId, key: idempotencyKey, recordId: nameOf(partition, offset), receivedAt };
+    },
+    apply({ idempotencyKey, partition, offset, receivedAt }, { firstSeen }) {
+      if (idempotencyKey === '' || firstSeen === undefined || firstSeen.recordId === nameOf(partition, offset))
+        return undefined;
+      return Math.abs(receivedAt - firstSeen.receivedAt) < IDEMPOTENCY_WINDOW_MS ? { outcome: 'duplicate' } : undefined;
+    },
+  };
+}

@@ -1,0 +1,81 @@
+import { deviceType } from './browser-and-os-names.ts';
+import type { ClientHints, UserAgent } from './user-agent.ts';
+
+/** Brands of `Sec-CH-UA`, as people say them. */
+const BRANDS: Readonly<Record<string, string>> = {
+  'Google Chrome': 'Chrome',
+  'Microsoft Edge': 'Edge',
+  YaBrowser: 'Yandex Browser',
+  Yandex: 'Yandex Browser',
+  'Samsung Internet': 'Samsung Internet',
+  'Avast Secure Browser': 'Avast Secure Browser',
+};
+/** Chromium itself, and the random brand that browsers add so that no site relies on a fixed list, e.g. `Not/A)Brand`. */
+const NO_BRAND = /^Chromium$|not.{0,3}a.{0,3}brand/i;
+const BRAND = /"((?:[^"\\]|\\.){1,40})";\s*v="([^"]{0,40})"/g;
+/** What a browser of another brand calls itself in its user agent. An app's own name says more than a brand. */
+const HIDES_BRAND: ReadonlySet<string> = new Set(['Chrome', 'Opera', 'Edge', 'Chromium', '']);
+
+const PLATFORMS: Readonly<Record<string, string>> = {
+  Windows: 'Windows',
+  macOS: 'macOS',
+  Android: 'Android',
+  'Chrome OS': 'Chrome OS',
+  'Chromium OS': 'Chrome OS',
+  ChromeOS: 'Chrome OS',
+};
+/** Systems that a user agent may only pretend to; a television's webOS is not to become a Linux. */
+const PRETENDED: ReadonlySet<string> = new Set(['', 'Linux', 'Windows', 'macOS', 'Chrome OS']);
+
+const WINDOWS_11_PLATFORM_VERSION = 13;
+const OLD_WINDOWS: Readonly<Record<string, string>> = { '0.1': '7', '0.2': '8', '0.3': '8.1' };
+
+/** Lays what the Client Hints say over what the user agent does. They come from the browser itself and are not frozen. */
+export function withHints(agent: UserAgent, hints: ClientHints): UserAgent {
+  const platform = PLATFORMS[unquoted(hints['sec-ch-ua-platform'])];
+  const os = platform !== undefined && PRETENDED.has(agent.os) ? platform : agent.os;
+  const version = systemVersion(os, unquoted(hints['sec-ch-ua-platform-version']));
+  const model = unquoted(hints['sec-ch-ua-model']);
+  return {
+    ...agent,
+    ...brandOf(agent, hints),
+    os,
+    osVersion: version === '' && os === agent.os ? agent.osVersion : version,
+    deviceType: typeOf(agent, os, hints),
+    deviceModel: model === '' ? agent.deviceModel : model,
+  };
+}
+
+function brandOf(agent: UserAgent, hints: ClientHints): Pick<UserAgent, 'browser' | 'browserVersion'> {
+  const { browser, browserVersion } = agent;
+  // Chromium sends an empty list where its user agent was changed by a flag.
+  const full = hints['sec-ch-ua-full-version-list'] || undefined;
+  for (const [, brand = '', version = ''] of (full ?? hints['sec-ch-ua'] ?? '').matchAll(BRAND)) {
+    if (NO_BRAND.test(brand)) continue;
+    const name = BRANDS[brand] ?? brand;
+    if (name === browser) return { browser, browserVersion: full === undefined ? browserVersion : version };
+    if (HIDES_BRAND.has(browser) && name !== 'Chrome') return { browser: name, browserVersion: version };
+  }
+  return { browser, browserVersion };
+}
+
+function systemVersion(os: string, platformVersion: string): string {
+  if (platformVersion === '' || os === 'Linux') return '';
+  if (os !== 'Windows') return platformVersion.replace(/(?:\.0)+$/, '');
+  const major = Number.parseInt(platformVersion, 10);
+  if (major >= WINDOWS_11_PLATFORM_VERSION) return '11';
+  return major > 0 ? '10' : (OLD_WINDOWS[platformVersion.slice(0, 3)] ?? '');
+}
+
+function typeOf(agent: UserAgent, os: string, hints: ClientHints): string {
+  const form = hints['sec-ch-ua-form-factors'] ?? '';
+  if (form.includes('"Watch"') || form.includes('"XR"')) return 'wearable';
+  if (form.includes('"Tablet"')) return 'tablet';
+  const isOrdinary = agent.deviceType === '' || agent.deviceType === 'desktop';
+  if (isOrdinary && hints['sec-ch-ua-mobile'] === '?1') return 'mobile';
+  return agent.deviceType === '' ? deviceType(undefined, os) : agent.deviceType;
+}
+
+export function unquoted(text: string | undefined): string {
+  return text === undefined ? '' : text.replace(/^"|"$/g, '').slice(0, 64);
+}

@@ -1,0 +1,261 @@
+import { createSources } from '@weir/domain/acquisition/source';
+import { attribute } from '../../src/acquisition/classify-traffic.ts';
+import { publicSuffixOf } from '../../src/acquisition/host-domain.ts';
+import { createPageUrls } from '../../src/acquisition/page-url.ts';
+import { createReferrers } from '../../src/acquisition/referrer.ts';
+import { loadSourceLists } from '../../src/acquisition/source-lists.ts';
+import { type EnrichHarness, openEnrichHarness, pageview, SITE } from '../pipeline/enrich-harness.ts';
+
+const sources = createSources(loadSourceLists(), publicSuffixOf);
+const pageUrl = createPageUrls();
+const referrerOf = createReferrers(sources);
+
+function of(url: string, referrer: string) {
+  const { tags, clickId } = pageUrl(url);
+  const from = referrerOf(referrer);
+  const { channel, trafficSource } = attribute(
+    { tags, clickId, referrer: from.hostname === '' ? undefined : from },
+    sources,
+  );
+  return [channel, trafficSource];
+}
+
+const PAGE = 'https://example.com/';
+
+describe('referrers', () => {
+  test.each([
+    ['', 'Direct', ''],
+    ['not a url', 'Direct', ''],
+    ['https://www.google.com/', 'Organic Search', 'Google'],
+    ['https://www.google.co.uk/', 'Organic Search', 'Google'],
+    ['https://duckduckgo.com/', 'Organic Search', 'DuckDuckGo'],
+    ['https://www.baidu.com/link?url=x', 'Organic Search', 'Baidu'],
+    ['https://kagi.com/search?q=x', 'Organic Search', 'Kagi'],
+    ['https://search.yahoo.com/', 'Organic Search', 'Yahoo!'],
+    ['android-app://com.google.android.googlequicksearchbox/', 'Organic Search', 'Google'],
+    ['https://mail.google.com/mail/u/0/', 'Email', 'Gmail'],
+    ['https://docs.google.com/document/', 'Referral', 'Google Docs'],
+    ['https://gemini.google.com/', 'AI Assistants', 'Gemini'],
+    ['https://chatgpt.com/', 'AI Assistants', 'ChatGPT'],
+    ['https://www.perplexity.ai/search', 'AI Assistants', 'Perplexity'],
+    ['https://claude.ai/', 'AI Assistants', 'Claude'],
+    ['https://copilot.microsoft.com/', 'AI Assistants', 'Copilot'],
+    ['https://www.reddit.com/r/x', 'Organic Social', 'Reddit'],
+    ['https://l.facebook.com/', 'Organic Social', 'Facebook'],
+    ['https://t.co/abc', 'Organic Social', 'X'],
+    ['https://x.company.com/', 'Referral', 'company.com'],
+    ['https://news.ycombinator.com/', 'Organic Social', 'Hacker News'],
+    ['https://www.tiktok.com/', 'Organic Social', 'TikTok'],
+    ['https://www.youtube.com/watch?v=1', 'Organic Video', 'YouTube'],
+    ['https://www.amazon.de/dp/1', 'Organic Shopping', 'Amazon'],
+    ['https://www.google.com/products?q=x', 'Organic Shopping', 'Google Shopping'],
+    ['https://me.github.io/', 'Referral', 'GitHub'],
+    ['https://blog.someone.co.uk/post', 'Referral', 'someone.co.uk'],
+    ['http://192.0.2.1/', 'Referral', '192.0.2.1'],
+    ['https://images.google.fr/', 'Organic Search', 'Google Images'],
+    ['https://www.google.com/imgres?q=x', 'Organic Search', 'Google Images'],
+    ['https://news.google.com/', 'Organic Search', 'Google News'],
+    ['https://www.google.com.br/', 'Organic Search', 'Google'],
+    ['https://google.notgoogle.com/', 'Referral', 'notgoogle.com'],
+    ['https://google.blogspot.com/', 'Referral', 'google.blogspot.com'],
+    ['https://es.search.yahoo.com/', 'Organic Search', 'Yahoo!'],
+    ['https://yandex.com.tr/search', 'Organic Search', 'Yandex'],
+    ['https://nam02.safelinks.protection.outlook.com/?url=x', 'Email', 'Outlook.com'],
+    ['https://shop.us1.list-manage.com/track/click', 'Email', 'Mailchimp'],
+    ['https://webmail.provider.example.org/', 'Email', 'webmail.provider.example.org'],
+    ['https://mail2.someone.de/', 'Email', 'mail2.someone.de'],
+    ['https://mail.de/', 'Referral', 'mail.de'],
+    ['https://mail.python.org/archives/', 'Referral', 'Python Mailing Lists'],
+    ['https://www.amazon.co.uk/dp/1', 'Organic Shopping', 'Amazon'],
+    ['https://www.facebook.com/marketplace/item/1', 'Organic Shopping', 'Facebook Marketplace'],
+    ['https://de.pinterest.com/', 'Organic Social', 'Pinterest'],
+    ['https://www.pinterest.co.kr/', 'Organic Social', 'Pinterest'],
+    ['https://meta.ua/', 'Organic Search', 'Meta'],
+    ['https://chat.deepseek.com/', 'AI Assistants', 'DeepSeek'],
+    ['https://chat.mistral.ai/chat', 'AI Assistants', 'Mistral'],
+    ['https://grok.com/', 'AI Assistants', 'Grok'],
+    ['https://x.com/', 'Organic Social', 'X'],
+    ['https://you.com/search?q=x', 'AI Assistants', 'You'],
+    ['https://www.phind.com/', 'AI Assistants', 'Phind'],
+    ['https://www.meta.ai/', 'AI Assistants', 'Meta AI'],
+    ['https://duckduckgo.com/chat', 'AI Assistants', 'Duck.ai'],
+    ['android-app://com.google.android.gm/', 'Email', 'Gmail'],
+    ['android-app://com.Slack', 'Organic Social', 'Slack'],
+    ['android-app://com.openai.chatgpt/', 'AI Assistants', 'ChatGPT'],
+    ['android-app://com.amazon.mShop.android.shopping/', 'Organic Shopping', 'Amazon'],
+    ['android-app://org.some.app/', 'Referral', 'org.some.app'],
+    ['https://www.google.com./', 'Organic Search', 'Google'],
+    ['about:blank', 'Direct', ''],
+    ['chrome-extension://abcdef/page.html', 'Direct', ''],
+    ['file:///home/me/page.html', 'Direct', ''],
+  ])('%s: %s, %s', (referrer, channel, source) => {
+    expect(of(PAGE, referrer)).toEqual([channel, source]);
+  });
+});
+
+describe('tags and click IDs', () => {
+  test('a tag is cut to 255 chars, which are code points', () => {
+    const tag = encodeURIComponent('😀'.repeat(256));
+    expect(of(`${PAGE}?utm_source=${tag}`, '')).toEqual(['Unassigned', '😀'.repeat(255)]);
+  });
+
+  test.each([
+    ['?utm_source=Google&utm_medium=cpc', 'Paid Search', 'Google'],
+    ['?utm_source=fb&utm_medium=paid_social', 'Paid Social', 'Facebook'],
+    ['?utm_source=chatgpt.com', 'AI Assistants', 'ChatGPT'],
+    ['?utm_source=news&utm_medium=email', 'Email', 'news'],
+    ['?utm_source=news', 'Unassigned', 'news'],
+    ['?utm_medium=affiliate&ref=bob', 'Affiliates', 'bob'],
+    ['?ref=producthunt', 'Organic Social', 'Product Hunt'],
+    ['?via=partner', 'Referral', 'partner'],
+    ['?gclid=1', 'Paid Search', 'Google'],
+    ['?GCLID=1', 'Paid Search', 'Google'],
+    ['?msclkid=1', 'Paid Search', 'Bing'],
+    ['?fbclid=1', 'Organic Social', 'Facebook'],
+    ['?ttclid=1', 'Paid Social', 'TikTok'],
+    ['?dclid=1', 'Display', 'Google'],
+    ['?gclid=', 'Direct', ''],
+    ['?gbraid=1', 'Paid Search', 'Google'],
+    ['?wbraid=1', 'Paid Search', 'Google'],
+    ['?twclid=1', 'Paid Social', 'X'],
+    ['?li_fat_id=1', 'Paid Social', 'LinkedIn'],
+    ['?yclid=1', 'Paid Search', 'Yandex'],
+    ['?epik=1', 'Paid Social', 'Pinterest'],
+    ['?rdt_cid=1', 'Paid Social', 'Reddit'],
+    ['?ScCid=1', 'Paid Social', 'Snapchat'],
+    ['?source=hn', 'Organic Social', 'Hacker News'],
+    ['?utm_source=free', 'Unassigned', 'free'],
+    ['?utm_source=meta&utm_medium=paid', 'Paid Social', 'Facebook'],
+    ['?utm_source=(direct)&utm_medium=(none)', 'Direct', ''],
+  ])('%s: %s, %s', (query, channel, source) => {
+    expect(of(`${PAGE}${query}`, '')).toEqual([channel, source]);
+  });
+
+  test('a referrer that is known says more than a click ID of unpaid links', () => {
+    expect(of(`${PAGE}?fbclid=1`, 'https://l.instagram.com/')).toEqual(['Organic Social', 'Instagram']);
+    expect(of(`${PAGE}?fbclid=1`, 'https://blog.example.org/')).toEqual(['Organic Social', 'Facebook']);
+    expect(of(`${PAGE}?gclid=1`, 'https://www.youtube.com/')).toEqual(['Paid Search', 'Google']);
+  });
+
+  test('a tag wins over the referrer', () => {
+    expect(of(`${PAGE}?utm_source=newsletter&utm_medium=email`, 'https://www.google.com/')).toEqual([
+      'Email',
+      'newsletter',
+    ]);
+  });
+});
+
+describe('the columns of a hit', () => {
+  let harness: EnrichHarness;
+  beforeAll(async () => {
+    harness = await openEnrichHarness();
+  });
+  afterAll(() => harness.close());
+
+  test('"the same registrable domain as the page\'s host or the site\'s is internal": Direct, the referrer stays', async () => {
+    const internal = [
+      { referrer: 'https://www.example.com/a' },
+      { referrer: 'https://docs.example.com/a' },
+      { referrer: 'https://EXAMPLE.com./a' },
+      { referrer: 'https://a.other.co.uk/', url: 'https://b.other.co.uk/' },
+      { referrer: 'https://a.example.com/', url: 'https://b.other.co.uk/' },
+      { referrer: 'http://192.0.2.1/', url: 'http://192.0.2.1/' },
+      { referrer: 'https://mail.example.com/' },
+      { referrer: 'https://xn--mnchen-3ya.example/', url: '/', hostname: 'www.M\u00fcnchen.example' },
+    ];
+    const rows = await harness.enrich(...internal.map((fields) => ({ body: pageview(fields) })));
+    expect(rows).toEqual(
+      internal.map(({ referrer }) =>
+        expect.objectContaining({ channel: 'Direct', traffic_source: '', referrer_domain: '', referrer }),
+      ),
+    );
+    const external = [
+      ['https://notexample.com/a', 'notexample.com'],
+      ['https://example.com.evil.org/', 'evil.org'],
+      ['https://me.github.io/', 'me.github.io'],
+      ['http://192.0.2.2/', '192.0.2.2'],
+      ['android-app://com.example/', 'com.example'],
+    ] as const;
+    const url = 'https://you.github.io/';
+    const others = await harness.enrich(...external.map(([referrer]) => ({ body: pageview({ referrer, url }) })));
+    expect(others.map((row) => row.referrer_domain)).toEqual(external.map(([, domain]) => domain));
+    expect(others.map((row) => row.channel)).toEqual(external.map(() => 'Referral'));
+  });
+
+  test('"url without its fragment"; tags "taken from the url\'s query where the field is not sent"', async () => {
+    const [row] = await harness.enrich({
+      body: pageview({ url: 'https://example.com/a?utm_source=q&utm_medium=qm#x?utm_term=no', utm_source: 'sent' }),
+    });
+    expect(row).toMatchObject({ utm_source: 'sent', utm_medium: 'qm', utm_term: '' });
+    expect(row?.url).toBe('https://example.com/a?utm_source=q&utm_medium=qm');
+  });
+
+  test('a tag that is a URL names its host; the column has it as sent', async () => {
+    const tags = [
+      ['ref=https%3A%2F%2Fwww.blog.example%2Fpost%3Fa%3Db', 'Referral', 'blog.example'],
+      ['source=HTTP://News.Blog.example:8080', 'Referral', 'news.blog.example'],
+      ['ref=https://www.reddit.com/r/x', 'Organic Social', 'Reddit'],
+      ['utm_source=https://www.google.com/&utm_medium=organic', 'Organic Search', 'Google'],
+      ['via=https://[', 'Referral', 'https://['],
+    ] as const;
+    expect(tags.map(([query]) => of(`${PAGE}?${query}`, ''))).toEqual(tags.map(([, ...expected]) => expected));
+    const [row] = await harness.enrich({ body: pageview({ ref: 'https://blog.example/post' }) });
+    expect(row).toMatchObject({ ref: 'https://blog.example/post', traffic_source: 'blog.example' });
+  });
+
+  test('a path alone, and fields that win over the url', async () => {
+    const [path, fields] = await harness.enrich(
+      { body: pageview({ url: '/a/b?utm_source=q#c' }) },
+      { body: pageview({ url: 'https://example.com/a', hostname: 'h.example', pathname: '/virtual' }) },
+    );
+    expect(path).toMatchObject({ url: '/a/b?utm_source=q', pathname: '/a/b', hostname: '', utm_source: 'q' });
+    expect(fields).toMatchObject({ hostname: 'h.example', pathname: '/virtual' });
+  });
+
+  test('"recognised and stripped from the stored page path but kept as type"', async () => {
+    const pathname = '/a?x=1&GCLID=2&utm_id=3&via=v&ref=r&source=s';
+    const [both, alone] = await harness.enrich(
+      { body: pageview({ url: 'https://example.com/a?msclkid=1', pathname }) },
+      { body: pageview({ url: '', pathname }) },
+    );
+    // The url is stored "without its fragment" (tables.md), and with all else.
+    expect(both).toMatchObject({
+      url: 'https://example.com/a?msclkid=1',
+      pathname: '/a?x=1',
+      click_id_type: 'msclkid',
+    });
+    expect(alone).toMatchObject({ pathname: '/a?x=1', click_id_type: 'gclid', via: 'v', ref: 'r', source_param: 's' });
+  });
+
+  test('"Query strings of stored URLs can be cut per site to an allow-list"', async () => {
+    const site = harness.registry.site(SITE);
+    if (site === undefined) throw new Error('the harness has a site');
+    const hit = {
+      body: pageview({
+        url: 'https://example.com/a?q=1&email=me%40x.org&utm_source=news&gclid=2#part',
+        pathname: '/a?q=1&email=me',
+        referrer: 'https://www.google.com/search?q=2&email=me#secret',
+      }),
+    };
+    const tags = { utm_source: 'news', click_id_type: 'gclid', referrer_domain: 'google.com' };
+    const cut = async (queryAllow: readonly string[]) => {
+      await harness.registry.putSite({ ...site, queryAllow });
+      return (await harness.enrich(hit))[0];
+    };
+    expect(await cut(['q'])).toMatchObject({
+      ...tags,
+      url: 'https://example.com/a?q=1',
+      pathname: '/a?q=1',
+      referrer: 'https://www.google.com/search?q=2',
+    });
+    const none = { ...tags, url: 'https://example.com/a', pathname: '/a', referrer: 'https://www.google.com/search' };
+    expect(await cut([])).toMatchObject(none);
+    await harness.registry.putSite(site);
+    expect((await harness.enrich(hit))[0]).toMatchObject({
+      ...tags,
+      url: 'https://example.com/a?q=1&email=me%40x.org&utm_source=news&gclid=2',
+      pathname: '/a?q=1&email=me',
+      referrer: 'https://www.google.com/search?q=2&email=me#secret',
+    });
+  });
+});

@@ -1,0 +1,43 @@
+import { cityName } from '../../src/geo/city-name.ts';
+import { placeOf } from '../../src/geo/mmdb-place.ts';
+import { bundledPlaces } from './bundled-places.ts';
+
+/** docs/tables.md: "city …: names in English"; reports would show a row for each district. */
+test.each([
+  ['DE', 'Berlin (Charlottenburg-Wilmersdorf)', 'Berlin'],
+  ['RU', 'Moscow (Tsentralnyy administrativnyy okrug)', 'Moscow'],
+  ['CH', 'Zurich (Zurich (Kreis 11) / Oerlikon)', 'Zurich'],
+  ['KR', 'Seoul (Namdaemunno 5(o)-ga)', 'Seoul'],
+  ['DE', 'Frankfurt (Oder)', 'Frankfurt (Oder)'],
+  ['DE', 'Frankfurt (Oder) (Markendorf)', 'Frankfurt (Oder)'],
+  ['DE', 'Halle (Saale)', 'Halle (Saale)'],
+  ['DE', 'Freiburg (Elbe) Flecken', 'Freiburg (Elbe) Flecken'],
+  ['US', 'St Louis (Baden)', 'St Louis'],
+  ['XX', '(Nowhere)', '(Nowhere)'],
+  ['XX', 'Nowhere)', 'Nowhere)'],
+  ['XX', '', ''],
+])('%s %s: %s', (country, name, city) => {
+  expect(cityName(country, name)).toBe(city);
+});
+
+test('the bundled data: all that is left in brackets', () => {
+  const cities = new Set(bundledPlaces().map(({ country, city }) => placeOf({ country_code: country, city }).city));
+  const left = [...cities].filter((city) => /\(.*\)$/.test(city)).sort();
+  expect(left).toEqual([
+    'Achim (Baden)',
+    'Au (Schwarzwald)',
+    'Brake (Unterweser)',
+    'Frankfurt (Oder)',
+    'Haag (Rheintal)',
+    'Hamm (Sieg)',
+    'Hennef (Sieg)',
+    'Kempten (Allgau)',
+    // This name is in the data with an unbalanced bracket.
+    'Narsampet (V), Laknepally)',
+    'Neustadt (Hessen)',
+    'Nussdorf (Chiemgau)',
+    'Rotenburg (Wumme)',
+    'Wetter (Ruhr)',
+    'Winsen (Aller)',
+  ]);
+});

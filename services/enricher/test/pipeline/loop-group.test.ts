@@ -1,0 +1,54 @@
+import { DependencyError } from '@weir/domain/errors';
+import { eventually } from '@weir/testkit/eventually';
+import { type Harness, openHarness } from './loop-harness.ts';
+
+let harness: Harness;
+beforeEach(async () => {
+  harness = await openHarness();
+});
+afterEach(() => harness.close());
+
+test('a partition that never opened here is not shown any more when another enricher has it', async () => {
+  const stateStore = {
+    ...harness.stateStore,
+    async readState() {
+      throw new DependencyError('state_store_unavailable', 'test');
+    },
+  };
+  const first = await harness.start({ stateStore });
+  await eventually('neither opens', () => first.status().filter(({ lastError }) => lastError).length === 2);
+  const second = await harness.start();
+  await eventually('the second has one', () => second.status().length === 1);
+  expect(first.status().map(({ partition }) => partition)).toEqual([0]);
+});
+
+test('ready when it takes part in its group, not before, and not when it is closed', async () => {
+  let joined = false;
+  const { eventLog } = harness;
+  const enricher = await harness.start({
+    eventLog: {
+      ...eventLog,
+      consume: async (options) => ({ ...(await eventLog.consume(options)), joined: () => joined }),
+    },
+  });
+  expect(enricher.ready()).toBe(false);
+  joined = true;
+  expect(enricher.ready()).toBe(true);
+  await enricher.close();
+  expect(enricher.ready()).toBe(false);
+});
+
+test('a failure to open that is over is not shown any more', async () => {
+  let failing = true;
+  const stateStore: Harness['stateStore'] = {
+    ...harness.stateStore,
+    async readState(epoch, partition, keys) {
+      if (failing) throw new DependencyError('state_store_unavailable', 'test');
+      return harness.stateStore.readState(epoch, partition, keys);
+    },
+  };
+  const enricher = await harness.start({ stateStore });
+  await eventually('the failure shows', () => enricher.status()[0]?.lastError);
+  failing = false;
+  await eventually('it is over, with nothing to read', () => enricher.status()[0]?.lastError === undefined);
+});

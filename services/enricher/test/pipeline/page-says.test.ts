@@ -1,0 +1,46 @@
+import type { JsonObject } from '@weir/domain/json/json';
+import { type EnrichHarness, openEnrichHarness, pageview } from './enrich-harness.ts';
+
+let harness: EnrichHarness;
+beforeAll(async () => {
+  harness = await openEnrichHarness();
+});
+afterAll(() => harness.close());
+
+async function row(fields: JsonObject, acceptLanguage = 'de-CH, de;q=0.9') {
+  const [line] = await harness.enrich({ acceptLanguage, body: pageview(fields) });
+  return line;
+}
+
+/** The client IP of the harness is in London. */
+describe('language and time zone of the body win over the header and the location', () => {
+  test('where it says them', async () => {
+    const said = await row({ language: 'pt-BR', timezone: 'America/Sao_Paulo' });
+    expect(said).toMatchObject({ language: 'pt-BR', timezone: 'America/Sao_Paulo', country: 'GB' });
+    const again = await row({ language: 'pt-BR', timezone: 'America/Sao_Paulo' });
+    expect(again).toMatchObject({ timezone: 'America/Sao_Paulo' });
+  });
+
+  test.each(['Asia/Kolkata', 'Asia/Calcutta', 'Europe/Kyiv', 'Etc/GMT+5', 'UTC', 'America/Argentina/Buenos_Aires'])(
+    'zone %s',
+    async (timezone) => expect((await row({ timezone }))?.timezone).toBe(timezone),
+  );
+
+  test.each([
+    [{}],
+    [{ language: '', timezone: '' }],
+    [{ language: null, timezone: null }],
+    [{ language: 5, timezone: ['Europe/Berlin'] }],
+    [{ language: 'not a tag', timezone: 'Mars/Base' }],
+    [{ language: 'de","x":"', timezone: 'Europe/Berlin","' }],
+    [{ language: 'x'.repeat(300), timezone: `A${'/a'.repeat(100)}` }],
+    [{ timezone: '+02:00' }],
+  ] as JsonObject[][])('%j says nothing', async (fields) => {
+    expect(await row(fields as unknown as JsonObject)).toMatchObject({ language: 'de-CH', timezone: 'Europe/London' });
+  });
+
+  test('neither is anywhere: empty', async () => {
+    const [line] = await harness.enrich({ ip: '', body: pageview() });
+    expect(line).toMatchObject({ language: '', timezone: '', country: '' });
+  });
+});

@@ -1,0 +1,103 @@
+import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
+import type { ClientIp } from '@weir/domain/net/client-ip';
+import { normalizeIp } from '@weir/domain/net/ip-address';
+import { parseNetwork } from '@weir/domain/net/network';
+import { compileNetworks } from '@weir/domain/net/network-table';
+import { claimedAddress, forwardedClaims, type ReadClaims, xForwardedForClaims } from './parse-forwarded.ts';
+
+/** The client IP, normalised; empty if the connection is closed. */
+export type ClientIpOf = (request: IncomingMessage) => string;
+
+export interface ClientIpConfig {
+  /** Addresses and CIDRs, or a number of hops. Empty or 0: no header is trusted. */
+  readonly trustedProxies: readonly string[] | number;
+  /** The header to read, in lower case. Undefined: `X-Forwarded-For`, or `Forwarded` if that is not sent. */
+  readonly clientIpHeader: string | undefined;
+}
+
+/** The longest chain of proxies that is followed. */
+const HOPS_MAX = 32;
+
+/**
+ * Trusts a header only as far as the trusted proxies go (docs/api.md, POST /api/collect). The peer of the connection must be a
+ * trusted proxy. In a list of addresses, each is trusted while the one to its right is a trusted proxy. A text that is not an address
+ * ends the chain at the last known address.
+ */
+export function createFindClientIp({ trustedProxies, clientIpHeader }: ClientIpConfig) {
+  const none = typeof trustedProxies === 'number' ? trustedProxies === 0 : trustedProxies.length === 0;
+  const trusts = typeof trustedProxies === 'number' ? firstHops(trustedProxies) : members(trustedProxies);
+  const peerOf = createPeers();
+  const readsForwarded = clientIpHeader === undefined || clientIpHeader === 'forwarded';
+  const readsXForwardedFor = clientIpHeader !== 'forwarded';
+  const single = clientIpHeader === 'x-forwarded-for' || clientIpHeader === 'forwarded' ? undefined : clientIpHeader;
+
+  const follow = (peer: string, header: string, text: string, claims: ReadClaims): ClientIp => {
+    const rest = claims(text)[Symbol.iterator]();
+    let address = peer;
+    let hop = 0;
+    for (; hop < HOPS_MAX && trusts(address, hop); hop += 1) {
+      const claimed = rest.next().value ?? '';
+      if (claimed === '') break;
+      address = claimed;
+    }
+    return { address, header: hop === 0 ? '' : header, peer, peerTrusted: true };
+  };
+
+  return (request: IncomingMessage): ClientIp => {
+    const peer = peerOf(request.socket);
+    if (none || peer === '' || !trusts(peer, 0)) return { address: peer, header: '', peer, peerTrusted: false };
+    const { headers } = request;
+    if (single !== undefined) {
+      const address = singleAddress(single, headers[single]);
+      if (address !== '') return { address, header: single, peer, peerTrusted: true };
+    }
+    const listed = headers['x-forwarded-for'];
+    if (readsXForwardedFor && listed !== undefined) {
+      return follow(peer, 'x-forwarded-for', String(listed), xForwardedForClaims);
+    }
+    if (readsForwarded && headers.forwarded !== undefined) {
+      return follow(peer, 'forwarded', headers.forwarded, forwardedClaims);
+    }
+    return { address: peer, header: '', peer, peerTrusted: true };
+  };
+}
+
+type Trusts = (address: string, hop: number) => boolean;
+
+function firstHops(count: number): Trusts {
+  return (_address, hop) => hop < count;
+}
+
+function members(texts: readonly string[]): Trusts {
+  const networks = texts.map((text) => parseNetwork(text)).filter((network) => network !== undefined);
+  const table = compileNetworks(networks.map((network) => [network, true]));
+  return (address) => table(address) === true;
+}
+
+export function createClientIpOf(config: ClientIpConfig): ClientIpOf {
+  const find = createFindClientIp(config);
+  return (request) => find(request).address;
+}
+
+/** The value of a CDN's header, which is one address. Empty if the header was sent twice. */
+function singleAddress(name: string, value: string | string[] | undefined): string {
+  if (typeof value !== 'string') return '';
+  const text = value.trim();
+  // CloudFront always adds the port, and writes IPv6 without brackets.
+  const bare = name === 'cloudfront-viewer-address' && !text.startsWith('[') ? text.replace(/:\d+$/, '') : text;
+  return claimedAddress(bare);
+}
+
+/** Caches the peer of each connection: it never changes, and is needed for each request. */
+function createPeers(): (socket: Socket) => string {
+  const peers = new WeakMap<Socket, string>();
+  return (socket) => {
+    let peer = peers.get(socket);
+    if (peer === undefined) {
+      peer = normalizeIp(socket.remoteAddress ?? '');
+      peers.set(socket, peer);
+    }
+    return peer;
+  };
+}

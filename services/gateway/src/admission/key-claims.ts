@@ -1,0 +1,51 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { isDependencyError } from '@weir/domain/errors';
+import type { ClaimOutcome, KeyClaim, StateStore } from '@weir/ports/state-store';
+import type { GatewayMetrics } from '../gateway-metrics.ts';
+
+/**
+ * Claims of idempotency keys that keep working without the state store. A claim only chooses the answer, so every key counts as
+ * free while the store is not available, and the enricher still stores one row (docs/api.md, POST /api/v1/events).
+ */
+export interface KeyClaims {
+  claim(keys: readonly KeyClaim[]): Promise<readonly ClaimOutcome[]>;
+  /** Collects the keys of several batches for one call. Until it resolves, the caller must remember these keys itself. */
+  confirm(keys: readonly KeyClaim[]): Promise<void>;
+  release(keys: readonly KeyClaim[]): Promise<void>;
+}
+
+const CONFIRM_LINGER_MS = 20;
+
+export function createKeyClaims(stateStore: StateStore, metrics: GatewayMetrics): KeyClaims {
+  let confirming: KeyClaim[] = [];
+  let confirmed: Promise<void> | undefined;
+
+  const orElse = async <T>(call: 'claim' | 'confirm' | 'release', answer: Promise<T>, otherwise: T): Promise<T> => {
+    try {
+      return await answer;
+    } catch (error) {
+      if (!isDependencyError(error, 'state_store_unavailable')) throw error;
+      metrics.stateStoreFailed(call);
+      return otherwise;
+    }
+  };
+  return {
+    claim: (keys) =>
+      orElse(
+        'claim',
+        stateStore.claimKeys(keys),
+        keys.map(() => 'claimed'),
+      ),
+    confirm(keys) {
+      confirming.push(...keys);
+      confirmed ??= pause(CONFIRM_LINGER_MS).then(() => {
+        const together = confirming;
+        confirming = [];
+        confirmed = undefined;
+        return orElse('confirm', stateStore.confirmKeys(together), undefined);
+      });
+      return confirmed;
+    },
+    release: (keys) => orElse('release', stateStore.releaseKeys(keys), undefined),
+  };
+}

@@ -1,0 +1,90 @@
+import { isPrivateAddress } from '@weir/domain/net/private-address';
+
+/** A site that gets most of its hits from one network. A missing trusted proxy looks like this: all visitors have the proxy's address. */
+export interface SingleNetworkSite {
+  readonly siteId: string;
+  /** Recent hits that were counted. */
+  readonly hits: number;
+  /** A lower bound of the percentage that comes from the network. */
+  readonly percent: number;
+  /** The network is private: visitors on the public Internet cannot be in it. */
+  readonly isPrivate: boolean;
+}
+
+export interface ProxyMisconfigurationDetector {
+  /** Counts an accepted hit. `visitorNetwork`: of the address, as `visitorNetwork` gives it. */
+  count(siteId: string, ip: string, visitorNetwork: string): void;
+  singleNetworkSites(): readonly SingleNetworkSite[];
+}
+
+interface SiteCounts {
+  hits: number;
+  readonly byNetwork: Map<string, number>;
+}
+
+const SITES_MAX = 10_000;
+const NETWORKS_PER_SITE_MAX = 8;
+/** At this count all counts are halved, so that recent hits count more, and a corrected setting shows soon. */
+const HITS_PER_SITE_MAX = 2_000;
+const HITS_TO_JUDGE_MIN = 100;
+const CROWDED_PERCENT_MIN = 50;
+const PRIVATE = 'private';
+
+/**
+ * Counts the hits of each site by network (IPv4 /24, IPv6 /48, all private networks as one) with eight counters per site. By the
+ * Misra-Gries algorithm a network with most of the hits always has a counter, and a counter is never too high. The counts are in
+ * memory only, and no address leaves the process.
+ */
+export function createProxyMisconfigurationDetector(): ProxyMisconfigurationDetector {
+  const sites = new Map<string, SiteCounts>();
+
+  return {
+    count(siteId, ip, visitorNetwork) {
+      let counts = sites.get(siteId);
+      if (counts === undefined) {
+        if (sites.size >= SITES_MAX) sites.clear();
+        counts = { hits: 0, byNetwork: new Map() };
+        sites.set(siteId, counts);
+      }
+      counts.hits += 1;
+      add(counts.byNetwork, networkOf(ip, visitorNetwork));
+      if (counts.hits >= HITS_PER_SITE_MAX) halve(counts);
+    },
+    singleNetworkSites() {
+      const crowded: SingleNetworkSite[] = [];
+      for (const [siteId, { hits, byNetwork }] of sites) {
+        const most = [...byNetwork].reduce((top, one) => (one[1] > top[1] ? one : top), ['', 0] as [string, number]);
+        const percent = Math.floor((100 * most[1]) / hits);
+        if (hits < HITS_TO_JUDGE_MIN || percent < CROWDED_PERCENT_MIN) continue;
+        crowded.push({ siteId, hits, percent, isPrivate: most[0] === PRIVATE });
+      }
+      return crowded;
+    },
+  };
+}
+
+function add(byNetwork: Map<string, number>, network: string): void {
+  const known = byNetwork.get(network);
+  if (known !== undefined || byNetwork.size < NETWORKS_PER_SITE_MAX) {
+    byNetwork.set(network, (known ?? 0) + 1);
+    return;
+  }
+  for (const [other, count] of byNetwork) {
+    if (count === 1) byNetwork.delete(other);
+    else byNetwork.set(other, count - 1);
+  }
+}
+
+function halve(counts: SiteCounts): void {
+  counts.hits = Math.ceil(counts.hits / 2);
+  for (const [network, count] of counts.byNetwork) {
+    if (count === 1) counts.byNetwork.delete(network);
+    else counts.byNetwork.set(network, Math.floor(count / 2));
+  }
+}
+
+function networkOf(ip: string, visitorNetwork: string): string {
+  if (isPrivateAddress(ip)) return PRIVATE;
+  if (!ip.includes(':')) return ip.slice(0, ip.lastIndexOf('.'));
+  return visitorNetwork.split(':', 3).join(':');
+}

@@ -1,0 +1,248 @@
+import { TOPIC_RAW } from '@weir/domain/records/topics';
+import type { AppendOutcome, AppendRecord, EventLog } from '@weir/ports/event-log';
+import type { KeyClaim } from '@weir/ports/state-store';
+import type { KeyClaims } from '../admission/key-claims.ts';
+import type { GatewayMetrics } from '../gateway-metrics.ts';
+
+/** `stored`: durable. `duplicate`: the idempotency key was seen before. `unavailable`: refused or unknown; the key is free again. */
+export type AppendResult = 'stored' | 'duplicate' | 'unavailable';
+
+export interface AppendBatcher {
+  /**
+   * Appends a record, with a claim of its idempotency key if it has one. Returns `unavailable` at once if too many requests or
+   * bytes are waiting.
+   */
+  append(record: AppendRecord, claim: KeyClaim | undefined): Promise<AppendResult>;
+  waiting(): number;
+  /** Sends all waiting records, and resolves when each is answered and each key is confirmed. */
+  drain(): Promise<void>;
+}
+
+export interface AppendBatcherDeps {
+  readonly eventLog: Pick<EventLog, 'append'>;
+  readonly keyClaims: KeyClaims;
+  readonly lingerMs: number;
+  readonly clock: () => number;
+  readonly metrics: GatewayMetrics;
+  readonly limits?: Partial<BatcherLimits>;
+}
+
+export interface BatcherLimits {
+  readonly waitingRequestsMax: number;
+  readonly waitingBytesMax: number;
+  readonly batchRecordsMax: number;
+  /** A batch of this size is sent at once. Kafka accepts about 15 MiB per partition, and all records may be of one partition. */
+  readonly batchBytesMax: number;
+}
+
+const LIMITS: BatcherLimits = {
+  waitingRequestsMax: 20_000,
+  waitingBytesMax: 128 * 1024 * 1024,
+  batchRecordsMax: 512,
+  batchBytesMax: 8 * 1024 * 1024,
+};
+const FULL: Promise<AppendResult> = Promise.resolve('unavailable');
+/**
+ * While an append is in flight, the next batch waits up to this many times longer: a commit of fifty records costs as much as a
+ * commit of one.
+ */
+const BUSY_LINGERS = 5;
+/** Retry with backoff for a key that another gateway holds. */
+const RECLAIM_FIRST_MS = 5;
+const RECLAIM_LAST_MS = 200;
+
+interface WaitingAppend {
+  readonly record: AppendRecord;
+  readonly claim: KeyClaim | undefined;
+  /** The site and the idempotency key; empty: no key. */
+  readonly holderKey: string;
+  /** Receives the result of the append. It is called exactly once. */
+  readonly settled: (result: AppendResult) => void;
+}
+
+/** The request of this process that holds a key, and the duplicates that wait for its outcome. */
+interface Holder {
+  readonly append: WaitingAppend;
+  readonly followers: WaitingAppend[];
+  /** The record is in the log, but the claim is not confirmed yet. */
+  stored: boolean;
+}
+
+/**
+ * Collects the appends of concurrent requests for a few milliseconds. A batch makes one claim of all its keys and one append, and
+ * its requests are answered together. Several batches may be in flight.
+ */
+export function createAppendBatcher(deps: AppendBatcherDeps): AppendBatcher {
+  const { eventLog, keyClaims, lingerMs, clock, metrics } = deps;
+  const limits = { ...LIMITS, ...deps.limits };
+  const holders = new Map<string, Holder>();
+  const background = new Set<Promise<void>>();
+  let batch: WaitingAppend[] = [];
+  let batchBytes = 0;
+  let timer: NodeJS.Timeout | undefined;
+  let busyTimer: NodeJS.Timeout | undefined;
+  let lingered = false;
+  let appendsInFlight = 0;
+  let waitingRequests = 0;
+  let waitingBytes = 0;
+
+  function enqueue(append: WaitingAppend): void {
+    batch.push(append);
+    batchBytes += append.record.value.length;
+    if (batch.length >= limits.batchRecordsMax || batchBytes >= limits.batchBytesMax) flush();
+    else timer ??= setTimeout(lingerOver, lingerMs);
+  }
+
+  function lingerOver(): void {
+    if (appendsInFlight === 0) {
+      flush();
+      return;
+    }
+    lingered = true;
+    busyTimer = setTimeout(flush, lingerMs * BUSY_LINGERS);
+  }
+
+  function appendDone(): void {
+    appendsInFlight -= 1;
+    if (lingered && appendsInFlight === 0) flush();
+  }
+
+  function flush(): void {
+    clearTimeout(timer);
+    clearTimeout(busyTimer);
+    timer = undefined;
+    lingered = false;
+    if (batch.length === 0) return;
+    const appends = batch;
+    batch = [];
+    batchBytes = 0;
+    appendsInFlight += 1;
+    inBackground(send(appends).finally(appendDone));
+  }
+
+  function inBackground(work: Promise<void>): void {
+    const tracked = work.finally(() => background.delete(tracked));
+    background.add(tracked);
+  }
+
+  async function send(appends: readonly WaitingAppend[]): Promise<void> {
+    const keyed = appends.filter((append) => append.claim !== undefined && !isHolder(append));
+    const free = keyed.length === 0 ? appends : await claim(appends, keyed);
+    if (free.length === 0) return;
+
+    const startedAt = clock();
+    const outcomes = await eventLog.append(
+      TOPIC_RAW,
+      free.map((append) => append.record),
+    );
+    metrics.appended(free.length, (clock() - startedAt) / 1000);
+
+    const failed = free.filter((_, index) => outcomes[index]?.status !== 'stored');
+    const stored = failed.length === 0 ? free : free.filter((_, index) => outcomes[index]?.status === 'stored');
+    for (const append of stored) settle(append, 'stored');
+    if (stored.some((append) => append.claim !== undefined)) inBackground(confirm(stored));
+    if (failed.length > 0) await fail(failed, outcomes);
+  }
+
+  /** Remembers the keys in memory until the state store has confirmed them. */
+  async function confirm(stored: readonly WaitingAppend[]): Promise<void> {
+    await keyClaims.confirm(claimsOf(stored));
+    for (const append of stored) if (isHolder(append)) holders.delete(append.holderKey);
+  }
+
+  /** Releases the keys before the requests are answered, so that a retry is not a duplicate. */
+  async function fail(failed: readonly WaitingAppend[], outcomes: readonly AppendOutcome[]): Promise<void> {
+    for (const outcome of outcomes) if (outcome.status !== 'stored') metrics.appendFailed(outcome.status, 1);
+    const keys = claimsOf(failed);
+    if (keys.length > 0) await keyClaims.release(keys);
+    for (const append of failed) settle(append, 'unavailable');
+  }
+
+  /** Claims the keys of a batch. Returns the appends that may be sent to the log, in their order. */
+  async function claim(appends: readonly WaitingAppend[], keyed: readonly WaitingAppend[]): Promise<WaitingAppend[]> {
+    const outcomes = await keyClaims.claim(claimsOf(keyed));
+    const counts = { claimed: 0, pending: 0, confirmed: 0 };
+    const held = new Set<WaitingAppend>();
+    keyed.forEach((append, index) => {
+      const outcome = outcomes[index] ?? 'claimed';
+      counts[outcome] += 1;
+      if (outcome === 'claimed') {
+        hold(append);
+        return;
+      }
+      held.add(append);
+      if (outcome === 'confirmed') settle(append, 'duplicate');
+      else follow(append, RECLAIM_FIRST_MS);
+    });
+    for (const outcome of ['claimed', 'pending', 'confirmed'] as const) {
+      if (counts[outcome] > 0) metrics.claimed(outcome, counts[outcome]);
+    }
+    return held.size === 0 ? [...appends] : appends.filter((append) => !held.has(append));
+  }
+
+  /** Without the state store, several requests may hold one key: the others follow the first. */
+  function hold(append: WaitingAppend): void {
+    const { holderKey } = append;
+    if (!holders.has(holderKey)) holders.set(holderKey, { append, followers: [], stored: false });
+  }
+
+  function isHolder(append: WaitingAppend): boolean {
+    return holders.get(append.holderKey)?.append === append;
+  }
+
+  /** Waits for the holder of the key: a request of this process, or of another one. */
+  function follow(append: WaitingAppend, pauseMs: number): void {
+    const holder = holders.get(append.holderKey);
+    if (holder === undefined) inBackground(reclaim(append, pauseMs));
+    else if (holder.stored) settle(append, 'duplicate');
+    else holder.followers.push(append);
+  }
+
+  async function reclaim(append: WaitingAppend, pauseMs: number): Promise<void> {
+    await new Promise((resolve) => setTimeout(resolve, pauseMs));
+    const [outcome] = await keyClaims.claim(claimsOf([append]));
+    if (outcome === 'confirmed') return settle(append, 'duplicate');
+    if (outcome === 'pending') return follow(append, Math.min(pauseMs * 2, RECLAIM_LAST_MS));
+    hold(append);
+    enqueue(append);
+  }
+
+  function settle(append: WaitingAppend, result: AppendResult): void {
+    waitingRequests -= 1;
+    waitingBytes -= append.record.value.length;
+    append.settled(result);
+    if (append.claim === undefined) return;
+    const holder = holders.get(append.holderKey);
+    if (holder?.append !== append) return;
+    if (result === 'stored') holder.stored = true;
+    else holders.delete(append.holderKey);
+    for (const follower of holder.followers.splice(0)) {
+      if (result === 'stored') settle(follower, 'duplicate');
+      else enqueue(follower);
+    }
+  }
+
+  return {
+    append(record, claim) {
+      const bytes = record.value.length;
+      if (waitingRequests >= limits.waitingRequestsMax || waitingBytes + bytes > limits.waitingBytesMax) return FULL;
+      waitingRequests += 1;
+      waitingBytes += bytes;
+      const holderKey = claim === undefined ? '' : `${claim.siteId}\0${claim.key}`;
+      return new Promise((settled) => enqueue({ record, claim, holderKey, settled }));
+    },
+    waiting: () => waitingRequests,
+    async drain() {
+      while (batch.length > 0 || background.size > 0) {
+        flush();
+        await Promise.all(background);
+      }
+    },
+  };
+}
+
+function claimsOf(appends: readonly WaitingAppend[]): KeyClaim[] {
+  const claims: KeyClaim[] = [];
+  for (const { claim } of appends) if (claim !== undefined) claims.push(claim);
+  return claims;
+}

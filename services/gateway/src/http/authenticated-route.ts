@@ -1,0 +1,58 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ApiKey } from '@weir/domain/registry/site';
+import type { RateLimit } from '@weir/ports/rate-limiter';
+import type { RouteDeps } from '../gateway-deps.ts';
+import type { Replies } from './gateway-reply.ts';
+import type { Body } from './read-request-body.ts';
+import { type AuthenticatedRoute, CONTENT_TYPE_MESSAGE, type Handle, isJsonContent } from './route.ts';
+
+export interface AuthenticatedRequest {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly key: ApiKey;
+  readonly limit: RateLimit;
+  readonly body: Exclude<Body, { status: number }>;
+}
+
+/** The API key of a request, if it has the scope of the route. Otherwise answers 401 or 403 and returns undefined. */
+export function authorizedKey(
+  { authenticate }: Pick<RouteDeps, 'authenticate'>,
+  replies: Replies,
+  { scope }: AuthenticatedRoute,
+  request: IncomingMessage,
+  response: ServerResponse,
+): ApiKey | undefined {
+  const { authorization } = request.headers;
+  const key = authenticate(authorization);
+  if (key === undefined) {
+    const message = authorization === undefined ? 'Missing API key' : 'Invalid API key';
+    replies.error(response, 401, message, ['WWW-Authenticate', 'Bearer']);
+    return undefined;
+  }
+  if (key.scopes.includes(scope)) return key;
+  replies.error(response, 403, `API key does not have ${scope} scope`);
+  return undefined;
+}
+
+/** Checks the API key (401), its scope (403), the rate limit (429) and the body (400, 413), in this order. */
+export function authenticatedRoute(
+  deps: RouteDeps,
+  replies: Replies,
+  route: AuthenticatedRoute,
+  accept: (accepted: AuthenticatedRequest) => Promise<void>,
+): Handle {
+  const { registry, rateLimiter, config, readBody } = deps;
+  const { rateLimit, bodyBytesMax } = route;
+
+  return async (request, response) => {
+    const key = authorizedKey(deps, replies, route, request, response);
+    if (key === undefined) return;
+    const perMinute = registry.site(key.siteId)?.limits[rateLimit] ?? config.rateLimits[rateLimit];
+    const limit = await rateLimiter.take(rateLimit, key.keyId, perMinute);
+    if (!limit.allowed) return replies.limited(response, limit);
+    if (!isJsonContent(request)) return replies.error(response, 400, CONTENT_TYPE_MESSAGE);
+    const body = await readBody(request, bodyBytesMax);
+    if ('status' in body) return replies.error(response, body.status, body.message, body.headers);
+    return accept({ request, response, key, limit, body });
+  };
+}

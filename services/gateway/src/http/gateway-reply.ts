@@ -1,0 +1,94 @@
+import type { ServerResponse } from 'node:http';
+import type { DiskSpace } from '@weir/ports/disk-space';
+import type { RateLimit } from '@weir/ports/rate-limiter';
+
+export type Endpoint = 'events' | 'identify' | 'collect' | 'other';
+
+/** Counts the answers of an endpoint by status. */
+export type CountReply = (status: number) => void;
+
+/** Answers in the way of one endpoint: the shape of its error bodies, and its headers (docs/api.md, Answers). */
+export interface Replies {
+  json(response: ServerResponse, status: number, body: string, limit?: RateLimit): void;
+  empty(response: ServerResponse, status: number, headers?: readonly string[]): void;
+  error(response: ServerResponse, status: number, message: string, headers?: readonly string[]): void;
+  /** 429: no body on any endpoint (docs/api.md, Answers). */
+  limited(response: ServerResponse, limit: RateLimit): void;
+  /** 503: the event log cannot take the record now. */
+  unavailable(response: ServerResponse): void;
+}
+
+const RETRY_AFTER_SECONDS = 1;
+const JSON_TYPE = 'application/json; charset=utf-8';
+export const CORS_HEADERS: readonly string[] = ['Access-Control-Allow-Origin', '*'];
+
+const DISK_FULL = 'the disk is nearly full and takes no record now; send it again';
+const UNAVAILABLE = 'the event log cannot take the record now; send it again';
+
+/** While `disk` reports a shortage, a 503 says so. */
+export function createReplies(endpoint: Endpoint, count: CountReply, disk?: DiskSpace): Replies {
+  const common: readonly string[] = endpoint === 'collect' ? CORS_HEADERS : [];
+
+  /** Scripts of other origins may only read the headers that are exposed. */
+  const retryAfter = (seconds: number): string[] =>
+    endpoint === 'collect'
+      ? ['Retry-After', String(seconds), 'Access-Control-Expose-Headers', 'Retry-After']
+      : ['Retry-After', String(seconds)];
+
+  // When a body breaks off, refused-requests.ts answers while the route is still working.
+  const json = (response: ServerResponse, status: number, body: string, headers: readonly string[]): void => {
+    if (response.headersSent) return;
+    count(status);
+    response.writeHead(status, [
+      'Content-Type',
+      JSON_TYPE,
+      'Content-Length',
+      String(Buffer.byteLength(body)),
+      ...headers,
+    ]);
+    response.end(body);
+  };
+
+  const empty = (response: ServerResponse, status: number, headers: readonly string[] = []): void => {
+    if (response.headersSent) return;
+    count(status);
+    const length = status === 204 ? [] : ['Content-Length', '0'];
+    response.writeHead(status, [...length, ...common, ...headers]);
+    response.end();
+  };
+
+  const error = (response: ServerResponse, status: number, message: string, headers: readonly string[] = []): void => {
+    if (endpoint === 'collect') {
+      empty(response, status, headers);
+      return;
+    }
+    const body = endpoint === 'identify' ? { error: message } : { status: 'error', error: { code: status, message } };
+    json(response, status, JSON.stringify(body), headers);
+  };
+
+  return {
+    json(response, status, body, limit) {
+      json(response, status, body, limit === undefined ? [] : limitHeaders(limit));
+    },
+    empty,
+    error,
+    limited(response, limit) {
+      const headers = retryAfter(limit.resetSeconds);
+      empty(response, 429, endpoint === 'collect' ? headers : [...headers, ...limitHeaders(limit)]);
+    },
+    unavailable(response) {
+      error(response, 503, disk?.shortage() === undefined ? UNAVAILABLE : DISK_FULL, retryAfter(RETRY_AFTER_SECONDS));
+    },
+  };
+}
+
+function limitHeaders(limit: RateLimit): string[] {
+  return [
+    'RateLimit-Limit',
+    String(limit.limit),
+    'RateLimit-Remaining',
+    String(limit.remaining),
+    'RateLimit-Reset',
+    String(limit.resetSeconds),
+  ];
+}

@@ -1,0 +1,117 @@
+import { isAscii, isUtf8 } from 'node:buffer';
+import type { IncomingMessage } from 'node:http';
+import type { Json, JsonObject } from '@weir/domain/json/json';
+import { SUPPORTED_ENCODINGS, UNSUPPORTED_ENCODING } from '@weir/runtime/http/content-encodings';
+import { createUnpackBody, isPlain, packingOf, type UnpackBody } from './unpack-body.ts';
+
+export const BODY_BYTES_MAX = 64 * 1024;
+/** After a 413 so many bytes are read and discarded, so that the sender receives the answer instead of a connection reset. */
+const DISCARD_BYTES_MAX = 16 * 1024 * 1024;
+
+/** The body of a request: its JSON object and the text of it, or why it is refused. */
+export type Body = { readonly json: JsonObject; readonly text: string } | Refusal;
+
+export interface Refusal {
+  readonly status: 400 | 413 | 415 | 503;
+  readonly message: string;
+  readonly headers?: readonly string[];
+}
+
+const ENCODING_UNKNOWN: Refusal = {
+  status: 415,
+  message: UNSUPPORTED_ENCODING,
+  headers: ['Accept-Encoding', SUPPORTED_ENCODINGS],
+};
+const BOM = Buffer.from('\ufeff');
+const NOT_UTF8: Body = { status: 400, message: 'the body must be valid UTF-8' };
+const NOT_JSON: Body = { status: 400, message: 'the body must be valid JSON' };
+const NOT_OBJECT: Body = { status: 400, message: 'the body must be a JSON object' };
+
+/** Reads a body of at most `bytesMax` bytes after decompression. Never resolves if the client closes the connection before the end. */
+export type ReadBody = (request: IncomingMessage, bytesMax: number) => Promise<Body>;
+
+export function createReadBody(): ReadBody {
+  const unpack = createUnpackBody();
+  return (request, bytesMax) => {
+    const encoding = request.headers['content-encoding'];
+    if (encoding !== undefined && !isPlain(encoding)) return readPacked(request, encoding, bytesMax, unpack);
+    return readBytes(request, bytesMax, parseBody, bytesMax);
+  };
+}
+
+/** The limit applies to the decompressed body. The compressed form of incompressible data is slightly longer. */
+function readPacked(request: IncomingMessage, encoding: string, bytesMax: number, unpack: UnpackBody): Promise<Body> {
+  const packing = packingOf(encoding);
+  if (packing === undefined) return discard(request, ENCODING_UNKNOWN);
+  const read = async (packed: Buffer): Promise<Body> => {
+    const unpacked = await unpack(packed, packing, bytesMax);
+    if (Buffer.isBuffer(unpacked)) return parseBody(unpacked);
+    return unpacked === 'too large' ? tooLarge(bytesMax) : UNPACK_FAILURES[unpacked];
+  };
+  return readBytes(request, bytesMax + bytesMax / PACKED_EXTRA_PART, read, bytesMax);
+}
+
+/** Reads at most `readMax` bytes and passes them to `read`. A longer body is refused with `bytesMax` as the limit. */
+function readBytes(
+  request: IncomingMessage,
+  readMax: number,
+  read: (bytes: Buffer) => Body | Promise<Body>,
+  bytesMax: number,
+): Promise<Body> {
+  if (Number(request.headers['content-length'] ?? 0) > readMax) return discard(request, tooLarge(bytesMax));
+  return new Promise((resolve) => {
+    let chunks: Buffer | Buffer[] = EMPTY;
+    let bytes = 0;
+    const take = (chunk: Buffer): void => {
+      bytes += chunk.length;
+      if (bytes > readMax) {
+        request.off('data', take).off('end', end);
+        resolve(discard(request, tooLarge(bytesMax)));
+      } else if (chunks === EMPTY) chunks = chunk;
+      else if (Array.isArray(chunks)) chunks.push(chunk);
+      else chunks = [chunks, chunk];
+    };
+    const end = (): void => resolve(read(Array.isArray(chunks) ? Buffer.concat(chunks) : chunks));
+    request.on('data', take).on('end', end);
+  });
+}
+
+const EMPTY = Buffer.alloc(0);
+/** The headers and stored blocks of a compressed format add less than 1/64 of the body. */
+const PACKED_EXTRA_PART = 64;
+const UNPACK_FAILURES: Readonly<Record<'corrupt' | 'busy', Refusal>> = {
+  corrupt: { status: 400, message: 'the body must be complete and valid in its Content-Encoding' },
+  busy: {
+    status: 503,
+    message: 'too many br bodies are waiting to be decompressed; send it again',
+    headers: ['Retry-After', '1'],
+  },
+};
+
+function tooLarge(bytesMax: number): Refusal {
+  return { status: 413, message: `the body must be at most ${bytesMax / 1024} KiB` };
+}
+
+async function discard(request: IncomingMessage, body: Body): Promise<Body> {
+  let discarded = 0;
+  request.on('data', (chunk: Buffer) => {
+    discarded += chunk.length;
+    if (discarded > DISCARD_BYTES_MAX) request.destroy();
+  });
+  return body;
+}
+
+export function parseBody(sent: Buffer): Body {
+  const bytes = sent[0] === BOM[0] && sent.subarray(0, BOM.length).equals(BOM) ? sent.subarray(BOM.length) : sent;
+  const ascii = isAscii(bytes);
+  if (!ascii && !isUtf8(bytes)) return NOT_UTF8;
+  const text = bytes.toString(ascii ? 'latin1' : 'utf8');
+  let json: Json;
+  try {
+    json = JSON.parse(text);
+  } catch {
+    return NOT_JSON;
+  }
+  if (typeof json !== 'object' || json === null || Array.isArray(json)) return NOT_OBJECT;
+  return { json: json as JsonObject, text };
+}

@@ -1,0 +1,93 @@
+import { promisify } from 'node:util';
+import { brotliDecompress, gunzipSync, inflateRawSync, inflateSync, type ZlibOptions } from 'node:zlib';
+
+type Packing = 'gzip' | 'deflate' | 'br';
+
+const PLAIN = /^(identity)?$/i;
+/** RFC 9110, 8.4.1.3: x-gzip is gzip. Several encodings of one body are not supported. */
+const PACKINGS: ReadonlyMap<string, Packing> = new Map([
+  ['gzip', 'gzip'],
+  ['x-gzip', 'gzip'],
+  ['deflate', 'deflate'],
+  ['br', 'br'],
+]);
+
+export function isPlain(encoding: string): boolean {
+  return PLAIN.test(encoding);
+}
+
+export function packingOf(encoding: string): Packing | undefined {
+  return PACKINGS.get(encoding.toLowerCase());
+}
+
+/** `corrupt`: truncated, damaged, or followed by other bytes. `busy`: too many bodies are waiting. */
+export type Unpacked = Buffer | 'too large' | 'corrupt' | 'busy';
+
+export type UnpackBody = (packed: Buffer, packing: Packing, bytesMax: number) => Promise<Unpacked>;
+
+/** libuv has four threads by default, and the commits of the event log need some of them. */
+const BROTLI_RUNNING_MAX = 2;
+const BROTLI_WAITING_MAX = 256;
+const brotli = promisify(brotliDecompress);
+
+/**
+ * Decompresses at most `bytesMax` bytes. gzip and deflate stop within 32 KiB of the limit (0.2 ms for a decompression bomb), so
+ * they run synchronously. Brotli first fills its window of up to 16 MiB, whatever the limit is (46 ms for a bomb of 51 bytes). It
+ * runs in other threads, two at a time, so that a caller can block neither the event loop nor use up the memory.
+ */
+export function createUnpackBody(): UnpackBody {
+  const waiting: (() => void)[] = [];
+  let running = 0;
+
+  const unpackBrotli = async (packed: Buffer, options: ZlibOptions): Promise<unknown> => {
+    if (running < BROTLI_RUNNING_MAX) running += 1;
+    else await new Promise<void>((resolve) => waiting.push(resolve));
+    try {
+      return await brotli(packed, options);
+    } finally {
+      const next = waiting.shift();
+      if (next === undefined) running -= 1;
+      else next();
+    }
+  };
+
+  return async (packed, packing, bytesMax) => {
+    const options = { maxOutputLength: bytesMax, info: true } as const;
+    try {
+      if (packing !== 'br') return whole(packed, unpackAtOnce(packed, packing, options));
+      if (waiting.length >= BROTLI_WAITING_MAX) return 'busy';
+      return whole(packed, await unpackBrotli(packed, options));
+    } catch (error) {
+      return failure(error);
+    }
+  };
+}
+
+function unpackAtOnce(packed: Buffer, packing: 'gzip' | 'deflate', options: ZlibOptions): Buffer {
+  if (packing === 'gzip') return gunzipSync(packed, options);
+  // RFC 9110 requires zlib's format (RFC 1950), but some clients send a raw stream (RFC 1951). Browsers accept both.
+  return hasZlibHeader(packed) ? inflateSync(packed, options) : inflateRawSync(packed, options);
+}
+
+/** With `info`, zlib's functions also return the engine. Node's types do not declare it. */
+interface WithEngine {
+  readonly buffer: Buffer;
+  readonly engine: { readonly bytesWritten: number };
+}
+
+function whole(packed: Buffer, result: unknown): Unpacked {
+  const { buffer, engine } = result as WithEngine;
+  return engine.bytesWritten === packed.length ? buffer : 'corrupt';
+}
+
+function failure(error: unknown): 'too large' | 'corrupt' {
+  const { code = '' } = error as NodeJS.ErrnoException;
+  if (code === 'ERR_BUFFER_TOO_LARGE') return 'too large';
+  if (/^Z_(BUF|DATA)_ERROR$|^Z_NEED_DICT$|^ERR_.*_FORMAT_/.test(code)) return 'corrupt';
+  throw error;
+}
+
+/** RFC 1950: the low four bits are 8. In a raw stream (RFC 1951) bit 3 would be padding of a stored block, which encoders leave 0. */
+function hasZlibHeader(packed: Buffer): boolean {
+  return ((packed[0] ?? 0) & 0x0f) === 8;
+}

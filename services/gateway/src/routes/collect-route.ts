@@ -1,0 +1,121 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { acceptCollectHit } from '@weir/domain/ingest/accept-body';
+import { FieldError } from '@weir/domain/ingest/field-error';
+import type { JsonObject } from '@weir/domain/json/json';
+import { visitorNetwork } from '@weir/domain/net/ip-address';
+import { proveIdentity } from '@weir/domain/people/identity-signature';
+import { withoutClientAddress } from '@weir/domain/records/client-address-text';
+import { cookielessPartitionKey, partitionKey } from '@weir/domain/records/partition-key';
+import { encodeRawRecord } from '@weir/domain/records/raw-record';
+import type { Registry } from '@weir/ports/registry';
+import { buildEnvelope } from '../append/envelope.ts';
+import type { OperationsDeps, RouteDeps } from '../gateway-deps.ts';
+import type { Replies } from '../http/gateway-reply.ts';
+import type { Body } from '../http/read-request-body.ts';
+import type { CollectRoute, Handle } from '../http/route.ts';
+
+/**
+ * POST /api/collect (docs/api.md): checks the rate limit (429), the body (400) and the site (404). The enricher applies the exclusion
+ * rules, so that no answer depends on them.
+ */
+export function collectRoute(deps: RouteDeps, replies: Replies, route: CollectRoute): Handle {
+  const {
+    batcher,
+    clock,
+    newEventId,
+    clientIpOf,
+    addressSealer,
+    proxyDetector,
+    registry,
+    rateLimiter,
+    readBody,
+    config,
+    traitsDropped,
+  } = deps;
+  const { rateLimit, bodyBytesMax } = route;
+  const limitsVary = createLimitsVary(registry);
+
+  const accept = async (request: IncomingMessage, response: ServerResponse, { ip, network }: Client, body: Body) => {
+    if ('status' in body) return replies.error(response, body.status, body.message, body.headers);
+    const hit = acceptCollectHit(body.json, () => body.text);
+    if (hit instanceof FieldError) return replies.error(response, 400, hit.message);
+    const { site_id: siteId, visitor_id: visitorId } = hit;
+    const site = registry.site(siteId);
+    if (site === undefined) return replies.empty(response, 404);
+    proxyDetector.count(siteId, ip, network);
+    const eventId = newEventId();
+    const receivedAt = clock();
+    const sealed = addressSealer.seal(ip, receivedAt);
+    const sealedIp = typeof sealed === 'string' ? sealed : await sealed;
+    if (sealedIp === undefined) return replies.unavailable(response);
+    const { userId = '', signature = '' } = hit.identity ?? {};
+    const identityProof =
+      hit.identity === undefined ? undefined : proveIdentity(site.identityVerification, userId, signature);
+    const head = buildEnvelope(request, { eventId, kind: 'collect', siteId, receivedAt, sealedIp });
+    const key =
+      visitorId === '' && userId === ''
+        ? cookielessPartitionKey(siteId, ip, head.userAgent)
+        : partitionKey({ siteId, eventId, userId, visitorId, idempotencyKey: '' }, userId !== '');
+    const proven = identityProof === undefined ? head : { ...head, identityProof };
+    const value = encodeRawRecord(proven, withoutClientAddress(body.text));
+    const result = await batcher.append({ key, value }, undefined);
+    if (result !== 'stored') return replies.unavailable(response);
+    if (hit.identity !== undefined) {
+      traitsDropped('over_limit', hit.identity.droppedTraits);
+      traitsDropped('invalid_key', hit.identity.invalidTraits);
+    }
+    replies.empty(response, 204);
+  };
+
+  /** Counts the request against the client IP, with the limit of the site if it has its own. */
+  const take = (network: string, siteId: string | undefined) => {
+    const own = siteId === undefined ? undefined : registry.site(siteId)?.limits[rateLimit];
+    return own === undefined
+      ? rateLimiter.take(rateLimit, network, config.rateLimits[rateLimit])
+      : rateLimiter.take(rateLimit, `${siteId}/${network}`, own);
+  };
+
+  return async (request, response) => {
+    const ip = clientIpOf(request);
+    const network = visitorNetwork(ip);
+    // If a site has its own limit, the body must be read first, because it names the site. The limit is still answered first.
+    const read = limitsVary() ? await readBody(request, bodyBytesMax) : undefined;
+    const limit = await take(network, read !== undefined && 'json' in read ? siteIdOf(read.json) : undefined);
+    if (!limit.allowed) return replies.limited(response, limit);
+    return accept(request, response, { ip, network }, read ?? (await readBody(request, bodyBytesMax)));
+  };
+}
+
+/** The methods and headers that browsers may use across origins. */
+export function collectPreflight(_deps: OperationsDeps, replies: Replies): Handle {
+  return (_request, response) => replies.empty(response, 204, PREFLIGHT);
+}
+
+const PREFLIGHT = [
+  'Access-Control-Allow-Methods',
+  'POST, OPTIONS',
+  'Access-Control-Allow-Headers',
+  'Content-Type',
+  'Access-Control-Max-Age',
+  '86400',
+] as const;
+
+interface Client {
+  readonly ip: string;
+  /** The network that counts as one visitor: see `visitorNetwork`. */
+  readonly network: string;
+}
+
+function siteIdOf(body: JsonObject): string | undefined {
+  return typeof body.site_id === 'string' ? body.site_id : undefined;
+}
+
+/** Whether any site has its own collect limit. */
+function createLimitsVary(registry: Registry): () => boolean {
+  const look = () => registry.sites().some((site) => site.limits.collect !== undefined);
+  let vary = look();
+  registry.onChange(() => {
+    vary = look();
+  });
+  return () => vary;
+}

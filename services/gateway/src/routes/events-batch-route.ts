@@ -1,0 +1,97 @@
+import type { IncomingMessage } from 'node:http';
+import { FieldError } from '@weir/domain/ingest/field-error';
+import { itemTexts } from '@weir/domain/json/item-texts';
+import type { Json, JsonObject } from '@weir/domain/json/json';
+import { createAppendEvent } from '../append/append-event.ts';
+import type { RouteDeps } from '../gateway-deps.ts';
+import { authorizedKey } from '../http/authenticated-route.ts';
+import type { Replies } from '../http/gateway-reply.ts';
+import { BODY_BYTES_MAX } from '../http/read-request-body.ts';
+import { type AuthenticatedRoute, CONTENT_TYPE_MESSAGE, type Handle, isJsonContent } from '../http/route.ts';
+
+export const BATCH_EVENTS_MAX = 500;
+export const BATCH_BYTES_MAX = 1024 * 1024;
+
+type Result =
+  | { readonly accepted: true }
+  | { readonly accepted: false; readonly duplicate: true }
+  | { readonly error: { readonly code: 400 | 413 | 503; readonly message: string } };
+
+const ACCEPTED: Result = { accepted: true };
+const DUPLICATE: Result = { accepted: false, duplicate: true };
+const UNAVAILABLE = failed(503, 'the event log cannot take the record now; send it again');
+const NOT_OBJECT = failed(400, 'the event must be a JSON object');
+const TOO_LARGE = failed(413, `the event must be at most ${BODY_BYTES_MAX / 1024} KiB`);
+const EVENTS_RULE = `events must be an array of 1 to ${BATCH_EVENTS_MAX} events`;
+
+/**
+ * POST /api/v1/events/batch (docs/api.md). Each event is handled as if it had been sent to /api/v1/events, and has its own result.
+ * Each event counts against the rate limit. A body that cannot be read counts as one event. A batch that is larger than the rest
+ * of the limit (429), or than the limit itself (400), is refused as a whole and counts nothing. If the event log takes none of
+ * the events, the answer is 503 as for one event, so that a client that reads only the status does not take it for a success.
+ */
+export function eventsBatchRoute(deps: RouteDeps, replies: Replies, route: AuthenticatedRoute): Handle {
+  const { registry, rateLimiter, readBody, config } = deps;
+  const { rateLimit, bodyBytesMax } = route;
+  const appendEvent = createAppendEvent(deps);
+
+  const appendOne = async (request: IncomingMessage, siteId: string, json: Json, text: string): Promise<Result> => {
+    if (typeof json !== 'object' || json === null || Array.isArray(json)) return NOT_OBJECT;
+    if (Buffer.byteLength(text) > BODY_BYTES_MAX) return TOO_LARGE;
+    const appended = appendEvent({ request, siteId, json: json as JsonObject, text, headerKey: '' });
+    if (appended instanceof FieldError) return failed(400, appended.message);
+    const result = await appended;
+    return result === 'stored' ? ACCEPTED : result === 'duplicate' ? DUPLICATE : UNAVAILABLE;
+  };
+
+  return async (request, response) => {
+    const key = authorizedKey(deps, replies, route, request, response);
+    if (key === undefined) return;
+    const { siteId, keyId } = key;
+    const perMinute = registry.site(siteId)?.limits[rateLimit] ?? config.rateLimits[rateLimit];
+
+    const refuse = async (status: number, message: string, headers?: readonly string[]) => {
+      const limit = await rateLimiter.take(rateLimit, keyId, perMinute);
+      if (limit.allowed) replies.error(response, status, message, headers);
+      else replies.limited(response, limit);
+    };
+    if (!isJsonContent(request)) return refuse(400, CONTENT_TYPE_MESSAGE);
+    const body = await readBody(request, bodyBytesMax);
+    if ('status' in body) return refuse(body.status, body.message, body.headers);
+    const { events } = body.json;
+    if (!Array.isArray(events) || events.length === 0 || events.length > BATCH_EVENTS_MAX) {
+      return refuse(400, EVENTS_RULE);
+    }
+
+    if (events.length > perMinute) {
+      const headers = ['RateLimit-Limit', String(perMinute)];
+      return replies.error(response, 400, tooManyMessage(events.length, perMinute), headers);
+    }
+
+    const limit = await rateLimiter.take(rateLimit, keyId, perMinute, events.length);
+    if (!limit.allowed) return replies.limited(response, limit);
+    const texts = itemTexts(body.text, 'events');
+    const results = await Promise.all(
+      events.map((event, index) => appendOne(request, siteId, event, texts[index] as string)),
+    );
+    if (results.includes(UNAVAILABLE) && !results.some((result) => 'accepted' in result)) {
+      return replies.unavailable(response);
+    }
+    const count = (wanted: (result: Result) => boolean): number => results.filter(wanted).length;
+    const data = {
+      accepted: count((result) => result === ACCEPTED),
+      duplicates: count((result) => result === DUPLICATE),
+      failed: count((result) => 'error' in result),
+      results,
+    };
+    replies.json(response, 200, JSON.stringify({ status: 'success', data }), limit);
+  };
+}
+
+function tooManyMessage(count: number, perMinute: number): string {
+  return `events has ${count} events, more than the rate limit of ${perMinute} a minute: send at most ${perMinute} at once`;
+}
+
+function failed(code: 400 | 413 | 503, message: string): Result {
+  return { error: { code, message } };
+}

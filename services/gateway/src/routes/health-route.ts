@@ -1,0 +1,35 @@
+import type { OperationsDeps } from '../gateway-deps.ts';
+import type { Replies } from '../http/gateway-reply.ts';
+import type { Handle } from '../http/route.ts';
+
+/** The process answers. */
+export function healthz(_deps: OperationsDeps, replies: Replies): Handle {
+  const body = JSON.stringify({ status: 'ok' });
+  return (_request, response) => replies.json(response, 200, body);
+}
+
+/** 200: the process can accept requests. 503 names what is not ready yet. */
+export function readyz({ ready, notes }: OperationsDeps, replies: Replies): Handle {
+  return async (_request, response) => {
+    const missing = await ready();
+    const noted = notes?.() ?? [];
+    const more = noted.length === 0 ? {} : { notes: noted };
+    if (missing.length === 0) replies.json(response, 200, JSON.stringify({ status: 'ready', ...more }));
+    else replies.json(response, 503, JSON.stringify({ status: 'not ready', missing, ...more }));
+  };
+}
+
+/** The metrics in Prometheus's text format. */
+export function metricsText({ metrics }: OperationsDeps): Handle {
+  return async (_request, response) => {
+    const text = await metrics.metrics();
+    response.setHeader('Content-Type', metrics.contentType);
+    response.end(text);
+  };
+}
+
+/** The OpenAPI document of all services. */
+export function openApi({ openApiDocument }: OperationsDeps, replies: Replies): Handle {
+  const body = JSON.stringify(openApiDocument);
+  return (_request, response) => replies.json(response, 200, body);
+}

@@ -1,0 +1,112 @@
+import { DependencyError } from '@weir/domain/errors';
+import { TABLE_SALTS } from '@weir/domain/records/topics';
+import type { EventLog } from '@weir/ports/event-log';
+import { type RunningGateway, startGateway } from './start-gateway.ts';
+
+const BEFORE_MIDNIGHT = Date.UTC(2026, 4, 1, 23, 59, 59);
+const AFTER_MIDNIGHT = Date.UTC(2026, 4, 2);
+const CLIENT = '203.0.113.77';
+const FROM = { 'x-forwarded-for': CLIENT };
+
+let now = BEFORE_MIDNIGHT;
+let saltsAway = false;
+let saltsMade = 0;
+let weir: RunningGateway;
+let key: string;
+
+/** A log that takes records and refuses new salts: only the key of the day is missing. */
+function withoutSalts(log: EventLog): EventLog {
+  return {
+    ...log,
+    async openTable(name) {
+      const table = await log.openTable(name);
+      if (name !== TABLE_SALTS) return table;
+      return {
+        ...table,
+        async put(...row) {
+          if (saltsAway) throw new DependencyError('event_log_unavailable', 'test');
+          await table.put(...row);
+          saltsMade += 1;
+        },
+      };
+    },
+  };
+}
+
+beforeEach(async () => {
+  now = BEFORE_MIDNIGHT;
+  saltsAway = false;
+  saltsMade = 0;
+  weir = await startGateway({ config: { trustedProxies: ['127.0.0.1'] }, clock: () => now, wrapLog: withoutSalts });
+  await weir.makeSite('site_a');
+  key = await weir.makeKey('site_a');
+});
+afterEach(() => weir.close());
+
+const post = (path: string, body: object, headers: Readonly<Record<string, string>> = FROM) =>
+  fetch(`${weir.url}${path}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', authorization: `Bearer ${key}`, ...headers },
+    body: JSON.stringify(body),
+  });
+const collect = () => post('/api/collect', { site_id: 'site_a', visitor_id: 'v', session_id: 's', type: 'pageview' });
+const event = (more: object = {}) => post('/api/v1/events', { name: 'e', idempotency_key: 'k', ...more });
+const identify = () => post('/api/identify', { visitor_id: 'v', user_id: 'u' });
+const batch = () => post('/api/v1/events/batch', { events: [{ name: 'b', idempotency_key: 'b' }] });
+
+async function expectRefused(): Promise<void> {
+  const stored = (await weir.records()).length;
+  const ofContext = event({ context: { ip: CLIENT } });
+  for (const answer of [await collect(), await event(), await ofContext, await identify(), await batch()]) {
+    expect(answer.status).toBe(503);
+    expect(answer.headers.get('retry-after')).toMatch(/^\d+$/);
+  }
+  expect(await weir.records()).toHaveLength(stored);
+}
+
+/** The event is answered with 202 and not with 200, because the refused request did not claim its idempotency key. */
+async function expectAccepted(): Promise<void> {
+  const stored = (await weir.records()).length;
+  const answers = [await collect(), await event(), await identify(), await batch()];
+  expect(answers.map(({ status }) => status)).toEqual([204, 202, 200, 200]);
+  expect(await answers[3]?.json()).toMatchObject({ data: { accepted: 1, duplicates: 0, failed: 0 } });
+  const added = (await weir.records()).slice(stored);
+  expect(added.map(({ ip }) => ip)).toEqual([CLIENT, CLIENT, CLIENT, CLIENT]);
+}
+
+describe('503 with Retry-After while the key that seals the addresses of a day cannot be made', () => {
+  it('at the start: nothing is stored, no idempotency key is taken, and it works once the log is back', async () => {
+    saltsAway = true;
+    await expectRefused();
+    saltsAway = false;
+    await expectAccepted();
+  });
+
+  it('at midnight: the key of the day before is not used for the new day', async () => {
+    expect((await collect()).status).toBe(204);
+    saltsAway = true;
+    expect((await collect()).status).toBe(204);
+    now = AFTER_MIDNIGHT;
+    await expectRefused();
+    now = BEFORE_MIDNIGHT;
+    expect((await collect()).status).toBe(204);
+    now = AFTER_MIDNIGHT;
+    saltsAway = false;
+    await expectAccepted();
+    expect(weir.registry.existingSalt('2026-05-01')).not.toBe(weir.registry.existingSalt('2026-05-02'));
+  });
+
+  it('not where the key was made before: requests need no new salt', async () => {
+    await weir.registry.salt('2026-05-02');
+    saltsAway = true;
+    now = AFTER_MIDNIGHT;
+    await expectAccepted();
+  });
+});
+
+it('requests that come at once on a new day share one key', async () => {
+  const answers = await Promise.all(Array.from({ length: 50 }, collect));
+  expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([204]));
+  expect(saltsMade).toBe(1);
+  expect((await weir.records()).every(({ ip }) => ip === CLIENT)).toBe(true);
+});

@@ -1,0 +1,91 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { type ClickhouseAnalytics, openClickhouseAnalytics } from '@weir/adapters/clickhouse/clickhouse-analytics';
+import { isDependencyError } from '@weir/domain/errors';
+import { startEmbeddedClickhouse } from '@weir/embedded-clickhouse/start-embedded-clickhouse';
+import type { Analytics } from '@weir/ports/analytics';
+import type { Config } from '@weir/runtime/config/config';
+import type { DiskGuard } from '@weir/runtime/disk/disk-guard';
+import type { Logger } from '@weir/runtime/logger';
+import type { Stack } from '../stack.ts';
+import { abortable } from '../startup/abortable.ts';
+import type { ProjectFiles } from './project-files.ts';
+
+const RETRY_EVERY_MS = 500;
+
+/** The analytics store. It may become available later than the process, and may be unavailable for some time. */
+export interface OpenAnalytics {
+  readonly analytics: ClickhouseAnalytics;
+  /** Resolves when ClickHouse answers and its tables are up to date. Rejects if it cannot start or refuses the migrations. */
+  readonly ready: Promise<void>;
+}
+
+export interface OpenAnalyticsDeps {
+  readonly config: Config;
+  readonly files: ProjectFiles;
+  readonly logger: Logger;
+  readonly disk: Pick<DiskGuard, 'release' | 'reserveBytes'> | undefined;
+  readonly stack: Stack;
+  /** Ends the wait: `ready` rejects with its reason. */
+  readonly stop: AbortSignal;
+}
+
+export async function openAnalytics(deps: OpenAnalyticsDeps): Promise<OpenAnalytics> {
+  const { config, files, logger, disk, stack, stop } = deps;
+  const { clickhouse } = config.engines;
+  const { migrationsDir } = files;
+  if (clickhouse !== undefined) {
+    const { writer, reader, database, cluster } = clickhouse;
+    const analytics = openClickhouseAnalytics({ ...writer, reader, database, cluster, migrationsDir });
+    stack.add(analytics, (opened) => opened.close());
+    return {
+      analytics,
+      ready: ignoreUntilAwaited(
+        abortable(
+          migrateWhenAvailable(analytics, async () => undefined, logger, stop),
+          stop,
+        ),
+      ),
+    };
+  }
+  const { dataDir, diskReserveBytes } = config;
+  const reserveBytes = disk?.reserveBytes ?? diskReserveBytes;
+  const entry = files.clickhouseServer;
+  const beforeStart = () => disk?.release();
+  const engine = await startEmbeddedClickhouse({ dataDir, reserveBytes, entry, beforeStart, logger });
+  stack.add(engine, (started) => started.close());
+  const { url, username, password } = engine;
+  const analytics = openClickhouseAnalytics({ url, username, password, migrationsDir });
+  stack.add(analytics, (opened) => opened.close());
+  const migrated = migrateWhenAvailable(analytics, () => engine.ready(), logger, stop);
+  return { analytics, ready: ignoreUntilAwaited(abortable(migrated, stop)) };
+}
+
+/** The roles await it later. Until then a rejection must not end the process as an unhandled one. */
+function ignoreUntilAwaited(ready: Promise<void>): Promise<void> {
+  ready.catch(() => undefined);
+  return ready;
+}
+
+/**
+ * Retries while ClickHouse is unavailable, also after its embedded process died. Rejects if ClickHouse refuses the migrations or
+ * if `available` rejects: both need an operator.
+ */
+async function migrateWhenAvailable(
+  analytics: Analytics,
+  available: () => Promise<void>,
+  logger: Logger,
+  stop: AbortSignal,
+): Promise<void> {
+  let logged = false;
+  for (;;) {
+    await available();
+    try {
+      return await analytics.migrate();
+    } catch (error) {
+      if (!isDependencyError(error, 'analytics_unavailable')) throw error;
+      if (!logged) logger.warn({ code: error.code }, 'waiting for ClickHouse');
+      logged = true;
+      await pause(RETRY_EVERY_MS, undefined, { signal: stop });
+    }
+  }
+}

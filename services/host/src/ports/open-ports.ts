@@ -1,0 +1,165 @@
+import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
+import type { KafkaEventLog } from '@weir/adapters/kafka/kafka-event-log';
+import type { TopicsSpec } from '@weir/adapters/kafka/kafka-topics';
+import { openLmdbEventLog } from '@weir/adapters/lmdb/lmdb-event-log';
+import { openLmdbStateStore } from '@weir/adapters/lmdb/state/lmdb-state-store';
+import { createMemoryRateLimiter } from '@weir/adapters/redis/memory-rate-limiter';
+import { openLogRegistry } from '@weir/adapters/registry/log-registry';
+import { utcDay } from '@weir/domain/people/cookieless';
+import { TOPIC_RAW } from '@weir/domain/records/topics';
+import type { DiskSpace } from '@weir/ports/disk-space';
+import type { EventLog } from '@weir/ports/event-log';
+import type { RateLimiter } from '@weir/ports/rate-limiter';
+import type { Registry } from '@weir/ports/registry';
+import { IDEMPOTENCY_WINDOW_MS, type StateStore } from '@weir/ports/state-store';
+import type { Config } from '@weir/runtime/config/config';
+import type { Logger } from '@weir/runtime/logger';
+import topics from '../../../../infra/kafka/topics.json' with { type: 'json' };
+import type { Stack } from '../stack.ts';
+import { openStartupServer } from '../startup/startup-server.ts';
+import { waitForDependency } from '../startup/wait-for-dependency.ts';
+import type { GuardRail } from '../watch/guard-rails.ts';
+
+const HOUR_MS = 3_600_000;
+const SALT_BYTES = 32;
+
+/** The engines behind the ports. This file alone knows which engine stands behind which port. */
+export interface Ports {
+  readonly eventLog: EventLog;
+  readonly stateStore: StateStore;
+  readonly registry: Registry;
+  readonly rateLimiter: RateLimiter;
+  /** Checks of the engines' own settings, repeated at intervals. */
+  readonly guardRails: readonly GuardRail[];
+}
+
+export interface OpenPortsDeps {
+  readonly config: Config;
+  readonly logger: Logger;
+  readonly clock: () => number;
+  /** The disk of the data folder. Undefined: this process stores nothing there. */
+  readonly disk: DiskSpace | undefined;
+  /** Receives everything that is opened, to close it later. */
+  readonly stack: Stack;
+  /** Ends the wait for an engine. */
+  readonly stop: AbortSignal;
+}
+
+/** Opens each engine: the configured service, or else the embedded engine in the data folder. */
+export async function openPorts(deps: OpenPortsDeps): Promise<Ports> {
+  const guardRails: GuardRail[] = [];
+  const { eventLog, registry } = await openLogAndRegistry(deps, guardRails);
+  const stateStore = await openStateStore(deps, guardRails);
+  return { eventLog, stateStore, registry, rateLimiter: await openRateLimiter(deps, registry), guardRails };
+}
+
+interface LogAndRegistry {
+  readonly eventLog: EventLog;
+  readonly registry: Registry;
+}
+
+async function openLogAndRegistry(deps: OpenPortsDeps, rails: GuardRail[]): Promise<LogAndRegistry> {
+  const { config, logger, clock, stack, stop } = deps;
+  const { kafka } = config.engines;
+  const withRegistry = async <Log extends EventLog>(eventLog: Log) => {
+    const randomSalt = () => randomBytes(SALT_BYTES).toString('hex');
+    const onDamage = (error: unknown) => logger.error({ err: error }, 'the registry skipped a row that it cannot read');
+    const onUnknown = (rows: number) =>
+      logger.warn({ rows }, 'the registry ignored rows of kinds that only a newer version of Weir knows');
+    try {
+      const registry = await openLogRegistry({ eventLog, clock, randomSalt, onDamage, onUnknown });
+      return { eventLog, registry };
+    } catch (error) {
+      await eventLog.close();
+      throw error;
+    }
+  };
+  const keep = <Opened extends LogAndRegistry>(opened: Opened): Opened => {
+    stack.add(opened.eventLog, (eventLog) => eventLog.close());
+    stack.add(opened.registry, (registry) => registry.close());
+    return opened;
+  };
+  if (kafka === undefined) return keep(await withRegistry(await openOwnLog(deps)));
+  const opened = keep(
+    await waitForDependency(async () => withRegistry(await openKafkaLog(deps, kafka)), {
+      engine: 'Kafka',
+      unavailableCode: 'event_log_unavailable',
+      whileWaiting: () => openStartupServer(config, logger),
+      logger,
+      stop,
+    }),
+  );
+  rails.push({
+    engine: 'kafka',
+    drift: async () =>
+      (await opened.eventLog.drift()).map((d) => `${d.topic}: ${d.setting} is ${d.found}, not ${d.wanted}`),
+  });
+  return opened;
+}
+
+function openOwnLog({ config, clock, disk }: OpenPortsDeps): Promise<EventLog> {
+  const { partitions, rawRetentionHours, enrichedRetentionDays } = config;
+  const folder = join(config.dataDir, 'log');
+  const retentionMs = (topic: string): number =>
+    (topic === TOPIC_RAW ? rawRetentionHours : enrichedRetentionDays * 24) * HOUR_MS;
+  return openLmdbEventLog({ folder, partitions, clock, retentionMs, disk });
+}
+
+async function openKafkaLog(
+  { config, logger }: OpenPortsDeps,
+  kafka: NonNullable<Config['engines']['kafka']>,
+): Promise<KafkaEventLog> {
+  const { partitions, rawRetentionHours, enrichedRetentionDays } = config;
+  // Imported only when used: an embedded start would otherwise also load two client libraries.
+  const { openKafkaEventLog } = await import('@weir/adapters/kafka/kafka-event-log');
+  return openKafkaEventLog({
+    brokers: kafka.brokers,
+    clientId: 'weir',
+    ...(kafka.tls === undefined ? {} : { tls: kafka.tls.ca === undefined ? true : { ca: kafka.tls.ca } }),
+    ...(kafka.sasl === undefined ? {} : { sasl: kafka.sasl }),
+    topics: topics as TopicsSpec,
+    topicPrefix: kafka.topicPrefix,
+    compression: kafka.compression,
+    partitions,
+    rawRetentionHours,
+    enrichedRetentionDays,
+    logger,
+  });
+}
+
+async function openStateStore(
+  { config, logger, clock, disk, stack }: OpenPortsDeps,
+  rails: GuardRail[],
+): Promise<StateStore> {
+  const { redis } = config.engines;
+  // The enricher may read a record for as long as the raw topic keeps it.
+  const lagMaxMs = config.rawRetentionHours * HOUR_MS;
+  if (redis === undefined) {
+    const folder = join(config.dataDir, 'state');
+    const firstSeenKeptMs = lagMaxMs + IDEMPOTENCY_WINDOW_MS;
+    return stack.add(await openLmdbStateStore({ folder, clock, disk, firstSeenKeptMs }), (opened) => opened.close());
+  }
+  const { openRedisStateStore } = await import('@weir/adapters/redis/redis-state-store');
+  const { url } = redis;
+  const tls = redis.tls?.ca === undefined ? {} : { tls: { ca: redis.tls.ca } };
+  const store = stack.add(
+    await openRedisStateStore({ url, ...tls, clock, logger, processingLagMaxMs: lagMaxMs }),
+    (opened) => opened.close(),
+  );
+  rails.push({ engine: 'redis', drift: () => store.drift() });
+  return store;
+}
+
+async function openRateLimiter(
+  { config, logger, clock, stack }: OpenPortsDeps,
+  registry: Registry,
+): Promise<RateLimiter> {
+  const { redis } = config.engines;
+  if (redis === undefined) return createMemoryRateLimiter();
+  const { openRedisRateLimiter } = await import('@weir/adapters/redis/redis-rate-limiter');
+  const { url } = redis;
+  const tls = redis.tls?.ca === undefined ? {} : { tls: { ca: redis.tls.ca } };
+  const salt = () => registry.existingSalt(utcDay(clock()));
+  return stack.add(openRedisRateLimiter({ url, ...tls, clock, logger, salt }), (opened) => opened.close());
+}

@@ -1,0 +1,31 @@
+import { existsSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/** Files of the installation that are read at run time. They are found from the bundle in dist/ and from the sources. */
+export interface ProjectFiles {
+  readonly migrationsDir: string;
+  /** The program that runs as the embedded ClickHouse process. */
+  readonly clickhouseServer: string;
+  /** The built files for browsers, such as /weir.js. */
+  readonly publicDir: string;
+}
+
+export function findProjectFiles(): ProjectFiles {
+  const here = fileURLToPath(import.meta.url);
+  const root = findUp(dirname(here), join('schemas', 'clickhouse'));
+  return {
+    migrationsDir: join(root, 'schemas', 'clickhouse'),
+    clickhouseServer: here.endsWith('.ts')
+      ? join(root, 'packages', 'embedded-clickhouse', 'src', 'clickhouse-server.ts')
+      : join(dirname(here), 'clickhouse-server.js'),
+    publicDir: join(root, 'dist', 'public'),
+  };
+}
+
+function findUp(from: string, holds: string): string {
+  if (existsSync(join(from, holds))) return from;
+  const parent = dirname(from);
+  if (parent === from) throw new Error(`this installation has no ${holds}: install Weir again`);
+  return findUp(parent, holds);
+}

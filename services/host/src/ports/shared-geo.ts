@@ -1,0 +1,30 @@
+import { type Geo, openGeo } from '@weir/enricher/geo/open-geo';
+import type { Config } from '@weir/runtime/config/config';
+import type { Logger } from '@weir/runtime/logger';
+import type { Metrics } from '@weir/runtime/prometheus-metrics';
+import type { Stack } from '../stack.ts';
+
+/** The geo data of this process. The first call opens it; later calls share it. A call that fails rejects, and the next call tries again. */
+export type SharedGeo = () => Promise<Geo>;
+
+export interface SharedGeoDeps {
+  readonly config: Pick<Config, 'geoipDatabase'>;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  readonly stack: Stack;
+}
+
+export function createSharedGeo({ config, logger, metrics, stack }: SharedGeoDeps): SharedGeo {
+  let opening: Promise<Geo> | undefined;
+  const open = async (): Promise<Geo> => {
+    const geo = await openGeo({ database: config.geoipDatabase, logger, metrics });
+    return stack.add(geo, (opened) => opened.close());
+  };
+  return () => {
+    opening ??= open().catch((error: unknown) => {
+      opening = undefined;
+      throw error;
+    });
+    return opening;
+  };
+}

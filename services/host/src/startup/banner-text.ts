@@ -1,0 +1,34 @@
+import { DEMO_SITE_ID } from './demo-site.ts';
+
+export interface BannerFacts {
+  readonly baseUrl: string;
+  /** This process has the control role, which serves the dashboard. */
+  readonly hasDashboard: boolean;
+  /** The plain key of the demo site, if this start created the site. */
+  readonly demoKey: string | undefined;
+  /** The admin token, if this start created it. */
+  readonly newAdminToken: string | undefined;
+}
+
+/** The text that a start prints on standard output. It contains secrets only at the start that created them. */
+export function bannerText({ baseUrl, hasDashboard, demoKey, newAdminToken }: BannerFacts): string {
+  const lines = ['', `Weir listens: ${baseUrl}`];
+  if (hasDashboard) lines.push(`  dashboard    ${baseUrl}/dashboard`);
+  if (newAdminToken !== undefined) {
+    lines.push(`  admin token  ${newAdminToken}   (shown once; kept in the data folder)`);
+  }
+  if (demoKey !== undefined) {
+    lines.push(
+      `  snippet      <script defer src="${baseUrl}/weir.js" data-site="${DEMO_SITE_ID}"></script>`,
+      '',
+      'Send a server event:',
+      `  curl -X POST ${baseUrl}/api/v1/events \\`,
+      `    -H 'Authorization: Bearer ${demoKey}' -H 'Content-Type: application/json' \\`,
+      `    -d '{"name": "signup", "user_id": "u_1", "value": 49}'`,
+      '',
+      'See its row:',
+      `  npm run -s weir -- sql 'SELECT event_name, value, timestamp FROM events'`,
+    );
+  }
+  return `${lines.join('\n')}\n`;
+}

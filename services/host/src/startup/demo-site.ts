@@ -1,0 +1,32 @@
+import { randomBytes } from 'node:crypto';
+import { hashApiKey, newApiKey } from '@weir/domain/registry/api-key';
+import type { Registry } from '@weir/ports/registry';
+
+export const DEMO_SITE_ID = 'demo';
+
+/**
+ * Creates the site `demo` with a key of both scopes if the registry has no site. With `replaceKey`, it also replaces the key if
+ * `demo` is the only site: an earlier start created that key but did not print it. Returns the plain key, which is not stored.
+ */
+export async function makeDemoSite(registry: Registry, now: number, replaceKey = false): Promise<string | undefined> {
+  if (registry.sites().some(({ siteId }) => !replaceKey || siteId !== DEMO_SITE_ID)) return undefined;
+  const key = newApiKey(randomBytes);
+  await registry.putSite({
+    siteId: DEMO_SITE_ID,
+    name: 'Demo',
+    domain: 'localhost',
+    timezone: 'UTC',
+    limits: {},
+    createdAt: now,
+  });
+  await registry.putKey({
+    keyId: 'key_demo',
+    siteId: DEMO_SITE_ID,
+    name: 'demo',
+    hash: hashApiKey(key),
+    scopes: ['events:write', 'identify:write'],
+    legacyIdentify: false,
+    createdAt: now,
+  });
+  return key;
+}

@@ -1,0 +1,102 @@
+import type { ConsumerStatus } from '@weir/control/control-deps';
+import { GROUP_ENRICHER, GROUP_WRITER, TOPIC_ENRICHED, TOPIC_RAW } from '@weir/domain/records/topics';
+import { startEnricher } from '@weir/enricher/enricher';
+import { createEnrichment } from '@weir/enricher/pipeline/pipeline';
+import type { DiskSpace } from '@weir/ports/disk-space';
+import type { Config } from '@weir/runtime/config/config';
+import type { Logger } from '@weir/runtime/logger';
+import type { Metrics } from '@weir/runtime/prometheus-metrics';
+import { startWriter } from '@weir/writer/writer';
+import type { OpenAnalytics } from '../ports/open-analytics.ts';
+import type { Ports } from '../ports/open-ports.ts';
+import type { SharedGeo } from '../ports/shared-geo.ts';
+import type { Role } from '../roles.ts';
+import { createStack } from '../stack.ts';
+import type { Readiness } from '../watch/readiness.ts';
+
+const HOUR_MS = 3_600_000;
+
+export interface ConsumersDeps {
+  readonly roles: readonly Role[];
+  readonly config: Config;
+  readonly ports: Ports;
+  readonly store: OpenAnalytics | undefined;
+  readonly disk: DiskSpace | undefined;
+  readonly logger: Logger;
+  readonly clock: () => number;
+  readonly metrics: Metrics;
+  readonly readiness: Readiness;
+  readonly geo: SharedGeo;
+}
+
+export interface Consumers {
+  /** Resolves when the enricher and the writer of this process run. Rejects if one of them cannot start. */
+  readonly started: Promise<void>;
+  readonly status: () => readonly ConsumerStatus[];
+  close(): Promise<void>;
+}
+
+/** Starts the enricher and the writer, if they are among the roles, each as soon as its dependencies are available. */
+export function startConsumers(deps: ConsumersDeps): Consumers {
+  const { roles, config, ports, store, disk, logger, clock, metrics, readiness } = deps;
+  const stack = createStack();
+  const statuses: (() => ConsumerStatus)[] = [];
+
+  const enricher = async (): Promise<void> => {
+    const geo = await deps.geo();
+    const { eventLog, stateStore, registry } = ports;
+    const enrichment = createEnrichment({ registry, geo, logId: eventLog.logId, clock });
+    const started = stack.add(
+      await startEnricher({
+        eventLog,
+        stateStore,
+        registry,
+        enrichment,
+        clock,
+        logger,
+        metrics,
+        disk,
+        limits: { rawRetentionMs: config.rawRetentionHours * HOUR_MS },
+      }),
+      (running) => running.close(),
+    );
+    readiness.while('enricher', () => started.ready());
+    // A rebuild does not make the process unready: an orchestrator would replace it, and the rebuild would start again.
+    readiness.note(() => started.rebuilding());
+    statuses.push(() => ({ topic: TOPIC_RAW, consumer: GROUP_ENRICHER, partitions: started.status() }));
+  };
+
+  const writer = async ({ analytics, ready }: OpenAnalytics): Promise<void> => {
+    await ready;
+    const { writerRowsMax: rowsMax, writerBytesMax: bytesMax, writerLingerMs: lingerMs } = config.batch;
+    const limits = { rowsMax, bytesMax, lingerMs };
+    const { eventLog } = ports;
+    const started = stack.add(
+      await startWriter({ eventLog, analytics, clock, logger, metrics, disk, limits }),
+      (running) => running.close(),
+    );
+    readiness.while('writer', () => started.ready());
+    statuses.push(() => ({ topic: TOPIC_ENRICHED, consumer: GROUP_WRITER, partitions: started.status() }));
+  };
+
+  const starting: Promise<void>[] = [];
+  const begin = (name: string, work: Promise<void>): void => {
+    readiness.until(name, work);
+    starting.push(work);
+  };
+  if (roles.includes('enricher')) begin('enricher start', enricher());
+  if (store !== undefined) begin('tables', store.ready);
+  if (store !== undefined && roles.includes('writer')) begin('writer start', writer(store));
+
+  const started = Promise.all(starting).then(() => undefined);
+  // `startWeir` awaits this later. Until then a rejection must not end the process as an unhandled one.
+  started.catch(() => undefined);
+  return {
+    started,
+    status: () => statuses.map((status) => status()),
+    async close() {
+      await Promise.allSettled(starting);
+      await stack.close();
+    },
+  };
+}

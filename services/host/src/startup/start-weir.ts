@@ -1,0 +1,155 @@
+import { readOrCreateAdminToken } from '@weir/runtime/config/admin-token';
+import { baseUrl } from '@weir/runtime/config/base-url';
+import type { Config } from '@weir/runtime/config/config';
+import { lockDataFolder } from '@weir/runtime/data-folder';
+import { startHttpServer } from '@weir/runtime/http/http-server';
+import type { Logger } from '@weir/runtime/logger';
+import { createMetrics } from '@weir/runtime/prometheus-metrics';
+import { createApp } from '../create-app.ts';
+import { openAnalytics } from '../ports/open-analytics.ts';
+import { openPorts } from '../ports/open-ports.ts';
+import { findProjectFiles } from '../ports/project-files.ts';
+import { createSharedGeo } from '../ports/shared-geo.ts';
+import type { Role } from '../roles.ts';
+import { createStack, type Stack } from '../stack.ts';
+import { startForgettingSalts } from '../watch/forget-salts.ts';
+import { watchGuardRails } from '../watch/guard-rails.ts';
+import { startMakingSalts } from '../watch/make-salts.ts';
+import { createReadiness } from '../watch/readiness.ts';
+import { watchDisks } from '../watch/watch-disks.ts';
+import { abortable } from './abortable.ts';
+import { bannerText } from './banner-text.ts';
+import { makeDemoSite } from './demo-site.ts';
+import { requireEngines } from './require-engines.ts';
+import { startConsumers } from './start-consumers.ts';
+import { createStartupBanner } from './startup-banner.ts';
+
+const HOUR_MS = 3_600_000;
+
+export interface StartOptions {
+  readonly config: Config;
+  readonly roles: readonly Role[];
+  readonly logger: Logger;
+  readonly clock: () => number;
+  /** Receives the startup banner. */
+  readonly print: (text: string) => void;
+}
+
+export interface Weir {
+  /**
+   * Resolves when every role runs, or when `close` was called first. Rejects if a role cannot start; everything that was
+   * opened is closed before it rejects.
+   */
+  readonly started: Promise<void>;
+  /**
+   * Stops accepting requests, finishes those in progress, and closes everything in the reverse order of the start. It also
+   * ends a start that is in progress.
+   */
+  close(): Promise<void>;
+}
+
+/** Starts the roles in this process. It accepts requests as soon as the event log is available; other roles may still wait. */
+export function startWeir(options: StartOptions): Weir {
+  const stack = createStack();
+  const stop = new AbortController();
+  const started = start(options, stack, stop.signal).catch(async (error: unknown) => {
+    if (stop.signal.aborted) return;
+    stop.abort();
+    await stack.close();
+    throw error;
+  });
+  return {
+    started,
+    async close() {
+      stop.abort();
+      await Promise.allSettled([started]);
+      await stack.close();
+    },
+  };
+}
+
+async function start(
+  { config, roles, logger, clock, print }: StartOptions,
+  stack: Stack,
+  stop: AbortSignal,
+): Promise<void> {
+  const needsTables = roles.includes('writer') || roles.includes('control');
+  const embedded = usesDataFolder(config, needsTables);
+  if (embedded) stack.add(await lockDataFolder(config.dataDir), (folder) => folder.close());
+  const metrics = createMetrics();
+  const readiness = createReadiness();
+  const disk = embedded ? await watchDisks({ config, logger, metrics, readiness, stack }) : undefined;
+  const startupBanner = createStartupBanner(config);
+  const admin = roles.includes('control') ? readOrCreateAdminToken(config.adminToken, config.dataDir) : undefined;
+  const files = findProjectFiles();
+
+  // ClickHouse takes the longest to start, so it is started first. The gateway does not wait for it.
+  const store = needsTables ? await openAnalytics({ config, files, logger, disk, stack, stop }) : undefined;
+  const ports = await openPorts({ config, logger, clock, disk, stack, stop });
+  const intervalMs = config.guardIntervalMs;
+  const rails =
+    store === undefined ? [] : [{ engine: 'clickhouse', ready: store.ready, drift: () => store.analytics.drift() }];
+  stack.add(watchGuardRails([...ports.guardRails, ...rails], { intervalMs, logger, metrics }), (watch) =>
+    watch.close(),
+  );
+  if (roles.includes('gateway') || roles.includes('control')) {
+    const { registry } = ports;
+    stack.add(startMakingSalts({ registry, intervalMs, clock, logger }), (job) => job.close());
+  }
+  if (roles.includes('enricher')) {
+    const rawRetentionMs = config.rawRetentionHours * HOUR_MS;
+    const { registry } = ports;
+    stack.add(startForgettingSalts({ registry, rawRetentionMs, intervalMs, clock, logger }), (job) => job.close());
+  }
+  const mayBeFirst = embedded && (startupBanner.due || config.engines.kafka !== undefined);
+  const demoKey = mayBeFirst ? await makeDemoSite(ports.registry, clock(), startupBanner.due) : undefined;
+
+  requireEngines(roles, { ports, analytics: store?.analytics, readiness });
+  const geo = createSharedGeo({ config, logger, metrics, stack });
+  const consumers = startConsumers({ roles, config, ports, store, disk, logger, clock, metrics, readiness, geo });
+  stack.add(consumers, (started) => started.close());
+
+  const web = createApp({
+    roles,
+    config,
+    ports,
+    disk,
+    analytics: store?.analytics,
+    adminToken: admin?.token,
+    files,
+    pipelineStatus: consumers.status,
+    logger,
+    clock,
+    metrics,
+    readiness,
+    geo,
+  });
+  stop.throwIfAborted();
+  const server = stack.add(
+    await startHttpServer({ app: web.app, refuse: web.refuse, host: config.host, port: config.port, logger }),
+    async (listening) => {
+      await listening.close(config.drainTimeoutMs);
+      await web.drain();
+    },
+  );
+
+  const isNewToken = admin?.created || (startupBanner.due && config.adminToken === undefined);
+  print(
+    bannerText({
+      baseUrl: baseUrl(config.host, server.port),
+      hasDashboard: roles.includes('control'),
+      demoKey,
+      newAdminToken: isNewToken ? admin?.token : undefined,
+    }),
+  );
+  startupBanner.done();
+  await abortable(consumers.started, stop);
+  logger.info({ roles, port: server.port }, 'ready');
+}
+
+/** Whether this process stores anything in the data folder. */
+function usesDataFolder({ engines }: Config, needsTables: boolean): boolean {
+  return (
+    engines.kafka === undefined || engines.redis === undefined || (needsTables && engines.clickhouse === undefined)
+  );
+}

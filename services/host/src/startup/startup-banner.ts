@@ -1,0 +1,25 @@
+import { existsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Config } from '@weir/runtime/config/config';
+
+/**
+ * Whether the banner must still show the secrets of the first start: the admin token and the key of the demo site. A start that
+ * ended before it printed them (the port was in use, Ctrl-C) does not count: the next start shows them.
+ */
+export interface StartupBanner {
+  readonly due: boolean;
+  /** Notes that the banner was printed. */
+  done(): void;
+}
+
+/** Never due with Kafka: another process may have created the demo site and printed its key. */
+export function createStartupBanner({ engines, dataDir }: Pick<Config, 'engines' | 'dataDir'>): StartupBanner {
+  const file = join(dataDir, 'log', 'welcomed');
+  const due = engines.kafka === undefined && !existsSync(file);
+  return {
+    due,
+    done() {
+      if (due) writeFileSync(file, '');
+    },
+  };
+}

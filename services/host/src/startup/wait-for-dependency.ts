@@ -1,0 +1,44 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { type DependencyErrorCode, isDependencyError } from '@weir/domain/errors';
+import type { Logger } from '@weir/runtime/logger';
+import { abortable } from './abortable.ts';
+
+const RETRY_EVERY_MS = 500;
+const LOG_EVERY_MS = 10_000;
+
+export interface WaitOptions {
+  readonly engine: string;
+  /** The error code that means: unavailable, try again. */
+  readonly unavailableCode: DependencyErrorCode;
+  /** Called at the first failed attempt. Its result is closed when the wait ends. */
+  readonly whileWaiting: () => Promise<{ close(): Promise<unknown> }>;
+  readonly logger: Pick<Logger, 'warn'>;
+  readonly stop: AbortSignal;
+}
+
+/**
+ * Opens an engine. While it is unavailable, it retries and logs a warning. Rejects with any other error of `open` or
+ * `whileWaiting`, and with the reason of `stop`.
+ */
+export async function waitForDependency<T>(open: () => Promise<T>, waiting: WaitOptions): Promise<T> {
+  const { engine, unavailableCode, logger, stop } = waiting;
+  let standIn: { close(): Promise<unknown> } | undefined;
+  let loggedAt = Number.NEGATIVE_INFINITY;
+  try {
+    for (;;) {
+      try {
+        return await abortable(open(), stop);
+      } catch (error) {
+        if (!isDependencyError(error, unavailableCode)) throw error;
+        if (performance.now() - loggedAt >= LOG_EVERY_MS) {
+          loggedAt = performance.now();
+          logger.warn({ engine, code: error.code, reason: error.message }, `waiting for ${engine}`);
+        }
+      }
+      standIn ??= await waiting.whileWaiting();
+      await pause(RETRY_EVERY_MS, undefined, { signal: stop });
+    }
+  } finally {
+    await standIn?.close();
+  }
+}

@@ -1,0 +1,32 @@
+import { isDependencyError } from '@weir/domain/errors';
+import { utcDay } from '@weir/domain/people/cookieless';
+import type { Registry } from '@weir/ports/registry';
+import type { Logger } from '@weir/runtime/logger';
+
+/** The log removes an expired record within a minute; this leaves two. */
+const REMOVAL_LAG_MS = 2 * 60_000;
+
+export interface ForgetSaltsDeps {
+  readonly registry: Registry;
+  readonly rawRetentionMs: number;
+  readonly intervalMs: number;
+  readonly clock: () => number;
+  readonly logger: Logger;
+}
+
+/** docs/api.md, Cookieless mode: a day's salt "is deleted once no raw record of that day can be replayed". Runs now and at each interval. */
+export function startForgettingSalts(deps: ForgetSaltsDeps): { close(): void } {
+  const { registry, rawRetentionMs, intervalMs, clock, logger } = deps;
+  const forget = async (): Promise<void> => {
+    try {
+      await registry.removeSaltsBefore(utcDay(clock() - rawRetentionMs - REMOVAL_LAG_MS));
+    } catch (error) {
+      if (!isDependencyError(error)) throw error;
+      logger.warn({ code: error.code }, 'could not remove expired salts: the next check tries again');
+    }
+  };
+  void forget();
+  const timer = setInterval(() => void forget(), intervalMs);
+  timer.unref();
+  return { close: () => clearInterval(timer) };
+}

@@ -1,0 +1,69 @@
+import { isDependencyError } from '@weir/domain/errors';
+import type { Logger } from '@weir/runtime/logger';
+import { createDriftMetric, type Metrics } from '@weir/runtime/prometheus-metrics';
+
+const DRIFTED = 'settings of an engine differ from what exactly-once needs: see the field drift';
+
+/** An engine whose settings can drift from what exactly-once needs. */
+export interface GuardRail {
+  readonly engine: string;
+  /** The checks start when it resolves. If it rejects, the engine is not checked. Default: they start at once. */
+  readonly ready?: Promise<void>;
+  /** The settings that differ, one line each. Rejects while the engine is unavailable; that is not drift. */
+  drift(): Promise<readonly string[]>;
+}
+
+export interface GuardRailDeps {
+  readonly intervalMs: number;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+}
+
+/**
+ * Compares the settings of the engines with what exactly-once needs, now and at each interval. Drift is an alarm: an error in the
+ * log, and `weir_engine_drift` above 0 until an operator corrects the setting. (Some settings make the adapters refuse a start.)
+ */
+export function watchGuardRails(rails: readonly GuardRail[], deps: GuardRailDeps): { close(): void } {
+  const { intervalMs, logger, metrics } = deps;
+  const count = createDriftMetric(metrics);
+  const check = async ({ engine, drift }: GuardRail): Promise<void> => {
+    try {
+      const found = await drift();
+      count(engine, found.length);
+      if (found.length > 0) logger.error({ engine, drift: found }, DRIFTED);
+    } catch (error) {
+      if (!isDependencyError(error)) throw error;
+      // The log is available but damaged: a topic is missing.
+      if (error.code === 'event_log_damaged') {
+        count(engine, 1);
+        logger.error({ engine, drift: [error.message] }, DRIFTED);
+        return;
+      }
+      logger.warn(
+        { engine, code: error.code },
+        'could not check the settings of an engine: the next check tries again',
+      );
+    }
+  };
+  const watched: GuardRail[] = [];
+  const checking = new Set<GuardRail>();
+  const checkOnce = async (rail: GuardRail): Promise<void> => {
+    if (checking.has(rail)) return;
+    checking.add(rail);
+    await check(rail);
+    checking.delete(rail);
+  };
+  for (const rail of rails) {
+    const watch = (): Promise<void> => {
+      watched.push(rail);
+      return checkOnce(rail);
+    };
+    // The code that starts the engine handles a rejection.
+    (rail.ready ?? Promise.resolve()).then(watch, () => undefined);
+  }
+  const timer = setInterval(() => {
+    for (const rail of watched) void checkOnce(rail);
+  }, intervalMs);
+  timer.unref();
+  return { close: () => clearInterval(timer) };
+}

@@ -1,0 +1,34 @@
+import { isDependencyError } from '@weir/domain/errors';
+import { utcDay } from '@weir/domain/people/cookieless';
+import type { Registry } from '@weir/ports/registry';
+import type { Logger } from '@weir/runtime/logger';
+
+/**
+ * How long before midnight the next day's salt is made. Kafka keeps a salt for 25 hours more than raw records: for its day, and for
+ * an hour, of which this is a part.
+ */
+const AHEAD_MS = 5 * 60_000;
+
+export interface MakeSaltsDeps {
+  readonly registry: Pick<Registry, 'salt'>;
+  readonly intervalMs: number;
+  readonly clock: () => number;
+  readonly logger: Logger;
+}
+
+/** Makes the salts of today and, in time, of tomorrow, so that no request waits for the key that is derived from them. */
+export function startMakingSalts({ registry, intervalMs, clock, logger }: MakeSaltsDeps): { close(): void } {
+  const make = async (): Promise<void> => {
+    try {
+      await registry.salt(utcDay(clock()));
+      await registry.salt(utcDay(clock() + AHEAD_MS));
+    } catch (error) {
+      if (!isDependencyError(error)) throw error;
+      logger.warn({ code: error.code }, 'could not create the salt of the day: requests and the next check try again');
+    }
+  };
+  void make();
+  const timer = setInterval(() => void make(), intervalMs);
+  timer.unref();
+  return { close: () => clearInterval(timer) };
+}

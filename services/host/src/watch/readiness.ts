@@ -1,0 +1,39 @@
+/** The named conditions under which this process is ready. */
+export interface Readiness {
+  /** A step that happens once: the process is not ready until `done` resolves. */
+  until(name: string, done: Promise<unknown>): void;
+  /** A condition that is checked at each call of `missing`. */
+  while(name: string, holds: () => boolean | Promise<boolean>): void;
+  /** The names of the conditions that do not hold now. Empty: ready. */
+  missing(): Promise<readonly string[]>;
+  /** A text that /readyz shows unless it is undefined. It does not affect readiness. */
+  note(text: () => string | undefined): void;
+  notes(): readonly string[];
+}
+
+export function createReadiness(): Readiness {
+  const noted: (() => string | undefined)[] = [];
+  const checks: { readonly name: string; readonly holds: () => boolean | Promise<boolean> }[] = [];
+  return {
+    until(name, done) {
+      let isDone = false;
+      // The code that awaits `done` handles a rejection. Here the step just stays open.
+      done.then(
+        () => {
+          isDone = true;
+        },
+        () => undefined,
+      );
+      checks.push({ name, holds: () => isDone });
+    },
+    while(name, holds) {
+      checks.push({ name, holds });
+    },
+    note: (text) => void noted.push(text),
+    notes: () => noted.map((text) => text()).filter((text) => text !== undefined),
+    async missing() {
+      const held = await Promise.all(checks.map((check) => check.holds()));
+      return checks.filter((_, index) => !held[index]).map((check) => check.name);
+    },
+  };
+}

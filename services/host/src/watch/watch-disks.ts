@@ -1,0 +1,36 @@
+import { existsSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Config } from '@weir/runtime/config/config';
+import { type DiskGuard, openDiskGuard } from '@weir/runtime/disk/disk-guard';
+import type { Logger } from '@weir/runtime/logger';
+import type { Metrics } from '@weir/runtime/prometheus-metrics';
+import type { Stack } from '../stack.ts';
+import type { Readiness } from './readiness.ts';
+
+export interface WatchDisksDeps {
+  readonly config: Config;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  readonly readiness: Readiness;
+  readonly stack: Stack;
+}
+
+/**
+ * Opens the disk guard of the data folder. If the folder `clickhouse` is on another disk, that disk is only shown in `/metrics`:
+ * while it is full, Weir still accepts events, and the embedded ClickHouse refuses inserts.
+ */
+export async function watchDisks({ config, logger, metrics, readiness, stack }: WatchDisksDeps): Promise<DiskGuard> {
+  const { dataDir, diskReserveBytes: reserveBytes } = config;
+  const shared = { reserveBytes, logger, metrics };
+  const reserveFile = join(dataDir, 'disk-reserve');
+  const disk = stack.add(
+    await openDiskGuard({ ...shared, name: 'data folder', folder: dataDir, reserveFile }),
+    (guard) => guard.close(),
+  );
+  const clickhouse = join(dataDir, 'clickhouse');
+  if (existsSync(clickhouse) && statSync(clickhouse).dev !== statSync(dataDir).dev) {
+    stack.add(await openDiskGuard({ ...shared, name: 'clickhouse', folder: clickhouse }), (guard) => guard.close());
+  }
+  readiness.while('disk space', () => disk.shortage() === undefined);
+  return disk;
+}

@@ -1,0 +1,128 @@
+import type { StoredRecord } from '@weir/ports/event-log';
+import { type Batch, type Row, readRow } from './batch.ts';
+import { type BatchLimits, createBatcher } from './batcher.ts';
+import type { Plan } from './plan.ts';
+
+/** Collects the rows of one partition until a batch is full or the linger is over. */
+export interface Gatherer {
+  /**
+   * Takes records and returns how many were repeats. Throws `event_log_damaged` at a missing outcome; the rows before it are
+   * taken and will be inserted.
+   */
+  push(records: readonly StoredRecord[]): number;
+  /** An outcome is missing: the last `push` threw. */
+  hasGap(): boolean;
+  /** Resolves when a batch is ready, when the linger is over (also with repeats alone), or when the signal aborts. */
+  due(): Promise<void>;
+  /** A full batch waits, or the linger is over and rows wait that are not part of an incomplete plan. */
+  ready(): boolean;
+  /** The next batch; only while `ready`. */
+  take(): Batch;
+  /** Resolves when no full batch waits any more, or when the signal aborts: limits the memory to two batches and one delivery. */
+  room(): Promise<void>;
+  /** Ends the linger that is over. Starts a new one unless everything that was pushed is committed. */
+  restLinger(committed: boolean): void;
+  /** The first row that was not taken out yet. */
+  firstRow(): Row | undefined;
+  /** The enriched offset after the last record that was pushed. */
+  readTo(): number;
+  /** The raw offset that must come next. */
+  nextRawOffset(): number;
+  /** Resolves every wait and stops the linger. */
+  close(): void;
+}
+
+export interface GathererOptions {
+  readonly limits: BatchLimits & { readonly lingerMs: number };
+  readonly firstRawOffset: number;
+  readonly firstOffset: number;
+  /** The range that comes first and must be one batch. */
+  readonly planned: Plan | undefined;
+  readonly signal: AbortSignal;
+}
+
+export function createGatherer(options: GathererOptions): Gatherer {
+  const { limits, signal } = options;
+  const batcher = createBatcher(options.firstRawOffset, limits, options.planned);
+  const changed = createCondition();
+  let readTo = options.firstOffset;
+  let gap = false;
+  let timer: NodeJS.Timeout | undefined;
+  let lingerOver = false;
+  let closed = false;
+
+  const stopped = (): boolean => closed || signal.aborted;
+  const ready = (): boolean => batcher.ready(lingerOver);
+  signal.addEventListener('abort', changed.notify);
+
+  function startLinger(): void {
+    if (lingerOver || stopped()) return;
+    timer ??= setTimeout(() => {
+      timer = undefined;
+      lingerOver = true;
+      changed.notify();
+    }, limits.lingerMs);
+  }
+
+  function stopLinger(): void {
+    clearTimeout(timer);
+    timer = undefined;
+    lingerOver = false;
+  }
+
+  return {
+    push(records) {
+      startLinger();
+      let repeats = 0;
+      gap = true;
+      try {
+        for (const record of records) {
+          if (!batcher.push(readRow(record))) repeats++;
+          readTo = Math.max(readTo, record.offset + 1);
+        }
+        gap = false;
+      } finally {
+        if (batcher.fullBatches() > 0) changed.notify();
+      }
+      return repeats;
+    },
+    hasGap: () => gap,
+    due: () => changed.until(() => stopped() || lingerOver || ready()),
+    ready,
+    take() {
+      const batch = batcher.take(lingerOver) as Batch;
+      if (batcher.firstRow() === undefined) stopLinger();
+      changed.notify();
+      return batch;
+    },
+    room: () => changed.until(() => stopped() || batcher.fullBatches() === 0),
+    restLinger(committed) {
+      if (lingerOver) stopLinger();
+      if (!committed || batcher.firstRow() !== undefined) startLinger();
+    },
+    firstRow: batcher.firstRow,
+    readTo: () => readTo,
+    nextRawOffset: batcher.next,
+    close() {
+      closed = true;
+      signal.removeEventListener('abort', changed.notify);
+      stopLinger();
+      changed.notify();
+    },
+  };
+}
+
+/** Lets several callers wait until something is true; `notify` makes each of them look again. */
+function createCondition() {
+  let waiting: (() => void)[] = [];
+  return {
+    notify(): void {
+      const woken = waiting;
+      waiting = [];
+      for (const wake of woken) wake();
+    },
+    async until(isTrue: () => boolean): Promise<void> {
+      while (!isTrue()) await new Promise<void>((resolve) => waiting.push(resolve));
+    },
+  };
+}

@@ -1,0 +1,46 @@
+import { RECORDS_COLUMNS_BY_VERSION, type RecordsColumn } from '@weir/domain/records/records-columns';
+import { TOPIC_ENRICHED } from '@weir/domain/records/topics';
+import type { Row } from './batch.ts';
+
+export interface RefusedRow {
+  readonly logId: string;
+  readonly partition: number;
+  readonly row: Row;
+  readonly error: string;
+}
+
+/** Values of the columns that are not text. All other columns are an empty text. */
+const NEUTRAL = { cookieless: false, value: 0, properties: {}, screen_width: 0, screen_height: 0 } as const;
+
+/**
+ * The dead letter of a row that ClickHouse refused, as a line of the row's column list. It keeps only the site of the row, which
+ * can be any text, and has the refused line as payload. The same row and error always give the same bytes, because a repeated
+ * plan must insert the same bytes. Each column has a non-null value of its type: a table that accepts no rows at all also refuses
+ * the dead letter.
+ */
+export function refusedRowLetter({ logId, partition, row, error }: RefusedRow): Uint8Array {
+  const columns = RECORDS_COLUMNS_BY_VERSION[row.version] ?? [];
+  const payload = Buffer.from(row.line).toString();
+  const given: Partial<Record<RecordsColumn, unknown>> = {
+    outcome: 'dead',
+    reason: 'row_refused',
+    site_id: siteOf(payload, columns),
+    received_at: row.receivedAt,
+    timestamp: row.receivedAt,
+    log_id: logId,
+    raw_partition: partition,
+    raw_offset: row.rawOffset,
+    ...NEUTRAL,
+    detail: JSON.stringify({ topic: TOPIC_ENRICHED, partition, offset: row.offset, stage: 'writer', error, payload }),
+  };
+  return Buffer.from(`${JSON.stringify(columns.map((column) => given[column as RecordsColumn] ?? ''))}\n`);
+}
+
+function siteOf(line: string, columns: readonly string[]): string {
+  try {
+    const site = (JSON.parse(line) as unknown[])[columns.indexOf('site_id')];
+    return typeof site === 'string' ? site : '';
+  } catch {
+    return '';
+  }
+}

@@ -1,0 +1,20 @@
+import { isDependencyError } from '@weir/domain/errors';
+import { describeError } from '@weir/runtime/consume/consume-retry';
+import type { AssignedPartition } from '@weir/runtime/consume/run-consumer';
+import type { Logger } from '@weir/runtime/logger';
+
+/** Shows a failure that is retried. It raises an alarm where retrying alone may not help: a full disk, a bug, a long outage. */
+export function reportFailure(
+  error: unknown,
+  isLong: boolean,
+  { handle, metrics, progress, logger }: AssignedPartition & { readonly logger: Logger },
+): void {
+  const { partition } = handle;
+  const { code, message } = describeError(error);
+  const transient = code === 'analytics_unavailable' || code === 'event_log_unavailable';
+  const isFull = isDependencyError(error) && error.isFull;
+  metrics.failure(partition, code);
+  progress.failed(message);
+  if ((!transient || isFull || isLong) && progress.raise(message)) metrics.alarm(partition);
+  logger[transient ? 'warn' : 'error']({ partition, code, err: error }, 'writer: retrying');
+}

@@ -1,0 +1,72 @@
+import { DependencyError } from '@weir/domain/errors';
+import { GROUP_WRITER, TOPIC_ENRICHED, TOPIC_RAW } from '@weir/domain/records/topics';
+import type { Analytics } from '@weir/ports/analytics';
+import type { EventLog, PartitionHandle } from '@weir/ports/event-log';
+import { assertLogNotTruncated } from '@weir/runtime/consume/assert-log-not-truncated';
+import { decodeProgress, encodeProgress, type Plan, type Progress } from './plan.ts';
+
+export interface ResumePoint {
+  /** The raw offset that must come next, the first of `redo` included. */
+  readonly next: number;
+  /** The planned range to insert again, before anything else. */
+  readonly redo?: Plan;
+  readonly warning?: string;
+}
+
+/**
+ * Where the writer continues after an assignment: at the committed position, but never below what the table holds. Rejects
+ * with `event_log_damaged` where the log ends before the table or the commit does.
+ */
+export async function findResumePoint(
+  handle: PartitionHandle,
+  eventLog: EventLog,
+  analytics: Analytics,
+): Promise<ResumePoint> {
+  const { partition } = handle;
+  const committed = readCommitted(handle.committed?.metadata ?? '', partition);
+  const highest = await analytics.highestRawOffset(eventLog.logId, partition);
+  const { next, plan } = committed ?? { next: 0 };
+  const offset = handle.committed?.offset ?? 0;
+  const log = { eventLog, group: GROUP_WRITER, partition };
+  await assertLogNotTruncated({
+    ...log,
+    topic: TOPIC_RAW,
+    end: highest + 1,
+    seenBy: 'the table records',
+    truncatedAt: committed?.truncatedAt,
+    // Stored with the offset, because the log may have grown past this point at the next check or the next start.
+    onTruncated: (truncatedAt) =>
+      handle.commit({ offset, metadata: encodeProgress({ ...(committed ?? { next }), truncatedAt }) }),
+  });
+  await assertLogNotTruncated({ ...log, topic: TOPIC_RAW, end: next, seenBy: "the writer's commit" });
+  await assertLogNotTruncated({ ...log, topic: TOPIC_ENRICHED, end: offset, seenBy: "the writer's commit" });
+
+  if (plan !== undefined && highest > plan.to) {
+    // The commit is older than the table (it was lost or set back): a newer plan must have been inserted since, and ClickHouse
+    // may have forgotten the token of the committed one.
+    return {
+      next: highest + 1,
+      warning: `records is ahead of the committed plan: continuing after raw offset ${highest}`,
+    };
+  }
+  if (plan !== undefined) return { next: plan.from, redo: plan };
+  if (highest >= next) {
+    return { next: highest + 1, warning: `records is ahead of the commit: continuing after raw offset ${highest}` };
+  }
+  if (committed !== undefined && highest < next - 1) {
+    return {
+      next,
+      warning: `records ends at raw offset ${highest}, but rows up to ${next - 1} were inserted: were rows removed?`,
+    };
+  }
+  return { next };
+}
+
+function readCommitted(metadata: string, partition: number): Progress | undefined {
+  try {
+    return decodeProgress(metadata);
+  } catch (error) {
+    const message = `${TOPIC_ENRICHED} partition ${partition}: ${(error as Error).message}`;
+    throw new DependencyError('event_log_damaged', message, { cause: error });
+  }
+}

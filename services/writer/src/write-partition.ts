@@ -1,0 +1,296 @@
+import { DependencyError, isDependencyError } from '@weir/domain/errors';
+import type { Analytics } from '@weir/ports/analytics';
+import type { DiskSpace } from '@weir/ports/disk-space';
+import type { EventLog, PartitionConsumer } from '@weir/ports/event-log';
+import { assertAssigned, describeError, pauseBeforeRetry } from '@weir/runtime/consume/consume-retry';
+import type { AssignedPartition } from '@weir/runtime/consume/run-consumer';
+import { waitForDiskSpace } from '@weir/runtime/consume/wait-for-disk-space';
+import type { Logger } from '@weir/runtime/logger';
+import { type Batch, halve, type Row } from './batch.ts';
+import type { BatchLimits } from './batcher.ts';
+import { createGatherer } from './gatherer.ts';
+import { assertStored, insertBatch, type PlannedInsert, planInsert } from './insert-batch.ts';
+import type { Slots } from './insert-slots.ts';
+import { encodeProgress, type Plan, refusalText, samePlan } from './plan.ts';
+import { reportFailure } from './report-failure.ts';
+import { findResumePoint } from './resume-point.ts';
+
+export interface WriterLimits extends BatchLimits {
+  readonly lingerMs: number;
+  /** How long an insert with an unknown result may still arrive in the table; default `UNKNOWN_SETTLES_MS`. */
+  readonly unknownSettlesMs?: number;
+}
+
+export interface PartitionWriterDeps extends AssignedPartition {
+  readonly eventLog: EventLog;
+  readonly analytics: Analytics;
+  readonly clock: () => number;
+  readonly logger: Logger;
+  readonly insertSlots: Slots;
+  readonly disk?: DiskSpace | undefined;
+  readonly limits: WriterLimits;
+}
+
+/** About two minutes of retries: what is still unavailable then may need an operator. */
+const TRIES_BEFORE_ALARM = 30;
+
+/** An insert is sent only this long after its plan was committed: a writer that was paused longer may have lost the partition. */
+const PLAN_FRESH_MS = 10_000;
+
+/**
+ * How long an insert with an unknown result may still be running, and arrive in the table: it was sent at most `PLAN_FRESH_MS`
+ * after its plan, and client and server stop it after 2 minutes (`clickhouse-analytics.ts`). A refused batch is not divided
+ * earlier, because the pieces have other tokens and would be stored beside it (docs/decisions/0006).
+ */
+export const UNKNOWN_SETTLES_MS = PLAN_FRESH_MS + 130_000;
+
+/**
+ * This many refused rows in sequence raise an alarm but stop nothing: the table still takes each row's dead letter, which has a
+ * value in every column (docs/decisions/0006). If the table refuses a dead letter too, the partition stops.
+ */
+export const DEAD_RUN_ALARM_ROWS = 20;
+
+type State = 'gather' | 'plan' | 'insert' | 'verify' | 'divide' | 'stored' | 'commit';
+
+/** Plan, insert and verify of one piece run inside one insert slot. */
+const IN_SLOT: ReadonlySet<State> = new Set<State>(['plan', 'insert', 'verify']);
+
+/**
+ * Writes one enriched partition to the table `records`. One loop drives this state machine:
+ *
+ *     state    what it does                                           next state
+ *     -------  -----------------------------------------------------  ------------------------------------------------
+ *     gather   waits for a full batch or the end of the linger        plan (a batch is ready), commit (nothing is)
+ *     plan     takes an insert slot and the batch; commits the plan   insert
+ *              of the first piece (at first the batch is one piece)
+ *     insert   inserts the piece with the token of its plan           stored, verify (after an unknown result),
+ *                                                                     divide (ClickHouse refused the rows)
+ *     verify   checks that `records` really holds the piece           stored
+ *     divide   halves the piece; replaces a single refused row by     plan
+ *              its dead letter
+ *     stored   drops the piece                                        plan (more pieces, or the next batch is ready),
+ *                                                                     commit
+ *     commit   commits the offset before the first waiting row        gather
+ *
+ * After a failure the loop waits (100 ms, doubling to 5 s) and goes back to plan with the same pieces. It ends when the partition
+ * is revoked. After a takeover it starts with the committed plan. docs/exactly-once.md says why each row is stored exactly once.
+ */
+export async function openPartitionWriter(deps: PartitionWriterDeps): Promise<PartitionConsumer> {
+  const { handle, eventLog, analytics, clock, limits, metrics, progress, logger } = deps;
+  const { partition, signal } = handle;
+  const { logId } = eventLog;
+  const settlesMs = limits.unknownSettlesMs ?? UNKNOWN_SETTLES_MS;
+
+  const resume = await findResumePoint(handle, eventLog, analytics);
+  if (resume.warning !== undefined) logger.warn({ partition }, resume.warning);
+  const gatherer = createGatherer({
+    limits,
+    firstRawOffset: resume.next,
+    firstOffset: handle.committed?.offset ?? 0,
+    planned: resume.redo,
+    signal,
+  });
+
+  /** The plan of the previous owner, until its insert has been repeated. */
+  let redo: Plan | undefined = resume.redo;
+  let batchRows = 0;
+  let batchEnd = 0;
+  /** What is left of the batch under way, in order. Each piece is planned and inserted on its own. */
+  let pieces: readonly Batch[] = [];
+  let planned: PlannedInsert & { readonly at: number; readonly settled: boolean };
+  let refusal = '';
+  /** Until then an earlier insert of the first piece may still be running, here or at the previous owner. */
+  let unsettledUntil = redo === undefined ? 0 : clock() + settlesMs;
+  /** An earlier insert of the first piece may have left its token in ClickHouse but not its rows. */
+  let doubtful = redo !== undefined;
+  let deadRun = 0;
+  let retries = 0;
+  /** The last committed position: offset and next raw offset. -1: it is a plan. */
+  let committedOffset = handle.committed?.offset ?? -1;
+  let committedNext = redo === undefined ? resume.next : -1;
+  /** Why the loop ended; `handle` rejects with it. */
+  let ended: unknown;
+
+  const steps: Readonly<Record<State, () => Promise<State>>> = {
+    async gather() {
+      await gatherer.due();
+      return gatherer.ready() ? 'plan' : 'commit';
+    },
+
+    async plan() {
+      await waitForDiskSpace({ disk: deps.disk, partition, signal, progress, metrics });
+      assertAssigned(signal, partition);
+      if (pieces.length === 0) takeBatch();
+      const piece = pieces[0] as Batch;
+      const insert = planInsert(piece, logId, partition);
+      assertAsPlanned(insert.plan);
+      const at = clock();
+      // Decided before the insert: if an earlier insert can still arrive later, an empty range in `records` proves nothing.
+      planned = { ...insert, at, settled: at >= unsettledUntil };
+      committedNext = -1;
+      await handle.commit({
+        offset: (piece.rows[0] as Row).offset,
+        metadata: encodeProgress({ next: insert.plan.from, plan: insert.plan }),
+      });
+      if (clock() - at > PLAN_FRESH_MS) {
+        throw new DependencyError('event_log_unavailable', `partition ${partition}: the plan took too long to commit`);
+      }
+      return 'insert';
+    },
+
+    async insert() {
+      const result = await insertBatch(analytics, planned, logId, partition).catch((error: unknown) => {
+        unsettledUntil = clock() + settlesMs;
+        doubtful = true;
+        throw error;
+      });
+      metrics.batch(partition, (clock() - planned.at) / 1000);
+      if (result.status === 'inserted') return doubtful ? 'verify' : 'stored';
+      refusal = result.error;
+      return 'divide';
+    },
+
+    async verify() {
+      await assertStored(analytics, planned.plan, logId, partition);
+      return 'stored';
+    },
+
+    async divide() {
+      redo = undefined;
+      const [piece, ...rest] = pieces as readonly [Batch, ...Batch[]];
+      // A single row needs no wait: its dead letter has the same token, so ClickHouse keeps only one of the two.
+      if (piece.rows.length > 1 && !planned.settled) {
+        const message = `${refusal}, but an earlier insert may still be running: the batch is not divided yet`;
+        throw new DependencyError('analytics_unavailable', message);
+      }
+      unsettledUntil = 0;
+      retries = 0;
+      if (piece.rows.length > 1) pieces = [...halve(piece), ...rest];
+      else if (piece.dead === undefined) {
+        pieces = [{ rows: piece.rows, dead: refusalText(refusal) }, ...rest];
+      } else {
+        pieces = [{ rows: piece.rows }, ...rest];
+        throw new DependencyError('analytics_refused', `ClickHouse refuses even a dead letter: ${refusal}`);
+      }
+      return 'plan';
+    },
+
+    async stored() {
+      redo = undefined;
+      unsettledUntil = 0;
+      doubtful = false;
+      retries = 0;
+      countDead(pieces[0] as Batch);
+      pieces = pieces.slice(1);
+      if (pieces.length > 0) return 'plan';
+      progress.advance(batchRows, batchEnd);
+      metrics.records(partition, batchRows);
+      return gatherer.ready() ? 'plan' : 'commit';
+    },
+
+    async commit() {
+      await commitPosition();
+      if (gatherer.ready()) return 'plan';
+      gatherer.restLinger(isPositionCommitted());
+      return 'gather';
+    },
+  };
+
+  function takeBatch(): void {
+    const batch = gatherer.take();
+    pieces = [batch];
+    batchRows = batch.rows.length;
+    batchEnd = (batch.rows[batchRows - 1] as Row).offset + 1;
+  }
+
+  function assertAsPlanned(plan: Plan): void {
+    if (redo === undefined || redo.from !== plan.from || samePlan(redo, plan)) return;
+    throw new DependencyError(
+      'event_log_damaged',
+      `partition ${partition}: planned ${JSON.stringify(redo)}, but the log now gives ${JSON.stringify(plan)}`,
+    );
+  }
+
+  function countDead(piece: Batch): void {
+    if (piece.dead === undefined) deadRun = 0;
+    else {
+      deadRun++;
+      metrics.dead(partition);
+      logger.error({ partition, rawOffset: planned.plan.from }, 'ClickHouse refused a row: stored as a dead letter');
+    }
+    if (deadRun >= DEAD_RUN_ALARM_ROWS) {
+      if (progress.raise(DEAD_RUN_ALARM)) metrics.alarm(partition);
+    } else if (!gatherer.hasGap()) progress.recovered();
+  }
+
+  function position(): { readonly offset: number; readonly next: number } {
+    const first = gatherer.firstRow();
+    return { offset: first?.offset ?? gatherer.readTo(), next: first?.rawOffset ?? gatherer.nextRawOffset() };
+  }
+
+  function isPositionCommitted(): boolean {
+    const { offset, next } = position();
+    return offset === committedOffset && next === committedNext;
+  }
+
+  /** Says that every row before the first waiting one is stored. Without it, a takeover would repeat a plan of long ago. */
+  async function commitPosition(): Promise<void> {
+    if (redo !== undefined || isPositionCommitted()) return;
+    const { offset, next } = position();
+    await handle.commit({ offset, metadata: encodeProgress({ next }) });
+    [committedOffset, committedNext] = [offset, next];
+  }
+
+  async function run(): Promise<void> {
+    let state: State = 'gather';
+    while (!signal.aborted) {
+      try {
+        state = IN_SLOT.has(state) ? await deps.insertSlots(() => runInSlot(state)) : await steps[state]();
+      } catch (error) {
+        if (isDependencyError(error, 'partition_lost')) throw error;
+        if (state === 'commit') {
+          // Nothing that was inserted depends on this commit, and the next one says the same.
+          if (!isDependencyError(error, 'event_log_unavailable')) throw error;
+          progress.failed(describeError(error).message);
+          gatherer.restLinger(false);
+          state = 'gather';
+          continue;
+        }
+        reportFailure(error, retries >= TRIES_BEFORE_ALARM, deps);
+        await pauseBeforeRetry(retries++, signal);
+        state = 'plan';
+      }
+    }
+    if (pieces.length === 0) await commitPosition();
+  }
+
+  async function runInSlot(first: State): Promise<State> {
+    let state = first;
+    while (IN_SLOT.has(state)) state = await steps[state]();
+    return state;
+  }
+
+  const running = run().catch((error: unknown) => {
+    ended = error;
+    gatherer.close();
+  });
+
+  return {
+    async handle(records) {
+      if (ended !== undefined) throw ended;
+      assertAssigned(signal, partition);
+      const repeats = gatherer.push(records);
+      if (repeats > 0) metrics.repeats(partition, repeats);
+      const oldest = records[0];
+      if (oldest !== undefined) metrics.delay(partition, (clock() - oldest.appendedAt) / 1000);
+      await gatherer.room();
+      if (ended !== undefined) throw ended;
+    },
+    async close() {
+      gatherer.close();
+      await running;
+    },
+  };
+}
+
+const DEAD_RUN_ALARM = `${DEAD_RUN_ALARM_ROWS} or more rows in sequence were refused and stored as dead letters: see the table dead_letters`;

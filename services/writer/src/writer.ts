@@ -1,0 +1,42 @@
+import { GROUP_WRITER, TOPIC_ENRICHED } from '@weir/domain/records/topics';
+import type { Analytics } from '@weir/ports/analytics';
+import type { DiskSpace } from '@weir/ports/disk-space';
+import type { EventLog } from '@weir/ports/event-log';
+import { type RunningConsumer, runConsumer } from '@weir/runtime/consume/run-consumer';
+import type { Logger } from '@weir/runtime/logger';
+import type { Metrics } from '@weir/runtime/prometheus-metrics';
+import { createSlots } from './insert-slots.ts';
+import { openPartitionWriter, type WriterLimits } from './write-partition.ts';
+
+export interface WriterDeps {
+  readonly eventLog: EventLog;
+  readonly analytics: Analytics;
+  readonly clock: () => number;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  /** While it has a shortage, nothing is inserted. */
+  readonly disk?: DiskSpace | undefined;
+  readonly limits: WriterLimits & {
+    /** Concurrent inserts of different partitions; default 2. */
+    readonly insertsMax?: number;
+  };
+}
+
+export type Writer = RunningConsumer;
+
+/** Starts the writer: inserts each outcome of `events.enriched` into the table `records`, exactly once, partition by partition. */
+export function startWriter(deps: WriterDeps): Promise<Writer> {
+  const { eventLog, analytics, clock, logger, metrics, limits } = deps;
+  const insertSlots = createSlots(limits.insertsMax ?? 2);
+  return runConsumer({
+    role: 'writer',
+    topic: TOPIC_ENRICHED,
+    group: GROUP_WRITER,
+    eventLog,
+    clock,
+    logger,
+    metrics,
+    openPartition: (assigned) =>
+      openPartitionWriter({ ...assigned, eventLog, analytics, clock, logger, insertSlots, disk: deps.disk, limits }),
+  });
+}

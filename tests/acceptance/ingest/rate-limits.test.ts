@@ -1,0 +1,203 @@
+import type { HttpAnswer } from '@weir/testkit/http-client';
+import { bearer } from '@weir/testkit/weir-client';
+import { ACCEPTED, expectJson, expectNoBody } from '../expect-answers.ts';
+import { describeOwnProcess, useOwnWeir, useWeir } from '../use-weir.ts';
+
+const hit = (site: string, fields: object = {}) => ({
+  site_id: site,
+  visitor_id: 'v',
+  session_id: 's',
+  type: 'pageview',
+  ...fields,
+});
+
+function expectRefused(answer: HttpAnswer): void {
+  expectNoBody(answer, 429);
+  expect(answer.headers['retry-after']).toMatch(/^\d+$/);
+  const seconds = Number(answer.headers['retry-after']);
+  expect(seconds).toBeGreaterThanOrEqual(1);
+  expect(seconds).toBeLessThanOrEqual(60);
+}
+
+const BATCH = '/api/v1/events/batch';
+const batchOf = (count: number) => ({ events: Array.from({ length: count }, () => ({ name: 'x' })) });
+
+function limitHeaders({ headers }: HttpAnswer): unknown[] {
+  return [headers['ratelimit-limit'], headers['ratelimit-remaining']];
+}
+
+/** `count` requests, a few at a time; how many got which status. */
+async function statuses(count: number, send: () => Promise<HttpAnswer>): Promise<Record<string, number>> {
+  const found: Record<string, number> = {};
+  let left = count;
+  const client = async (): Promise<void> => {
+    while (left-- > 0) {
+      const { status } = await send();
+      found[status] = (found[status] ?? 0) + 1;
+    }
+  };
+  await Promise.all(Array.from({ length: 16 }, client));
+  return found;
+}
+
+describeOwnProcess('rate limits (defaults)', () => {
+  const weir = useOwnWeir({}).client;
+
+  test('collect: 600 per minute and visitor IP, whatever an untrusted X-Forwarded-For says', async () => {
+    const site = await weir.createSite();
+    let n = 0;
+    const send = () => weir.collect(hit(site), { 'x-forwarded-for': `203.0.113.${n++ % 200}` });
+    expect(await statuses(600, send)).toEqual({ 204: 600 });
+    const answer = await send();
+    expectRefused(answer);
+    expect(answer.headers['access-control-allow-origin']).toBeDefined();
+  });
+
+  test('events: 1,200 per minute and API key', async () => {
+    const { key } = await weir.createKey(await weir.createSite());
+    const first = await weir.events(key, { name: 'x' });
+    expect(limitHeaders(first)).toEqual(['1200', '1199']);
+    expect(await statuses(1199, () => weir.events(key, { name: 'x' }))).toEqual({ 202: 1199 });
+    expectRefused(await weir.events(key, { name: 'x' }));
+  });
+
+  test('identify: 120 per minute and API key', async () => {
+    const { key } = await weir.createKey(await weir.createSite());
+    const send = () => weir.identify(key, { visitor_id: 'v', user_id: 'u' });
+    expect(limitHeaders(await send())).toEqual(['120', '119']);
+    expect(await statuses(119, send)).toEqual({ 200: 119 });
+    expectRefused(await send());
+  });
+});
+
+describeOwnProcess('each can be changed by configuration', () => {
+  const weir = useOwnWeir({
+    RATE_LIMIT_COLLECT: '3',
+    RATE_LIMIT_EVENTS: '4',
+    RATE_LIMIT_IDENTIFY: '2',
+    TRUSTED_PROXIES: '1',
+  }).client;
+
+  test('accepted requests carry RateLimit-Limit, -Remaining, -Reset; 429 carries Retry-After and no body', async () => {
+    const site = await weir.createSite();
+    const { key } = await weir.createKey(site);
+    for (const remaining of ['3', '2', '1', '0']) {
+      const answer = await weir.events(key, { name: 'x' });
+      expectJson(answer, 202, ACCEPTED);
+      expect(limitHeaders(answer)).toEqual(['4', remaining]);
+      expect(answer.headers['ratelimit-reset']).toMatch(/^\d+$/);
+    }
+    expectRefused(await weir.events(key, { name: 'x' }));
+    expectRefused(await weir.events(key, '{"malformed'));
+    const { key: second } = await weir.createKey(site);
+    expectJson(await weir.events(second, { name: 'x' }), 202, ACCEPTED);
+    for (const remaining of ['1', '0']) {
+      expect(limitHeaders(await weir.identify(key, { visitor_id: 'v', user_id: 'u' }))).toEqual(['2', remaining]);
+    }
+    expectRefused(await weir.identify(key, { visitor_id: 'v', user_id: 'u' }));
+  });
+
+  test('a key that is unknown or lacks the scope gets 401 or 403, never 429', async () => {
+    const { key } = await weir.createKey(await weir.createSite(), { scopes: ['identify:write'] });
+    for (let n = 0; n < 6; n++) {
+      expect((await weir.events(key, { name: 'x' })).status).toBe(403);
+      expect((await weir.events('unknown', { name: 'x' })).status).toBe(401);
+    }
+  });
+
+  test('collect counts per visitor IP: an IPv6 visitor per /64, an IPv4-mapped one as IPv4', async () => {
+    const site = await weir.createSite();
+    const from = (ip: string, body: unknown = hit(site)) => weir.collect(body, { 'x-forwarded-for': ip });
+    const groups = [
+      ['203.0.113.1', '::ffff:203.0.113.1', '203.0.113.1'],
+      ['2001:db8:1:1::1', '2001:db8:1:1:ffff:ffff:ffff:ffff', '2001:DB8:1:1::2'],
+    ] as const;
+    for (const group of groups) {
+      for (const ip of group) expectNoBody(await from(ip), 204);
+      for (const ip of group) expectRefused(await from(ip));
+    }
+    expectNoBody(await from('203.0.113.2'), 204);
+    expectNoBody(await from('2001:db8:1:2::1'), 204);
+    expectRefused(await from('203.0.113.1', '{"malformed'));
+    expectRefused(await from('203.0.113.1', hit('no-such-site')));
+    expectRefused(await from('198.51.100.9, 203.0.113.1'));
+  });
+});
+
+describe('limits per site, through the admin API', () => {
+  const weir = useWeir();
+
+  test('a changed limit holds for the keys of that site alone', async () => {
+    const [site, other] = [await weir.createSite(), await weir.createSite()];
+    await weir.must(200, 'PATCH', `/sites/${site}`, { limits: { events: 3, identify: 2 } });
+    expect(await weir.must(200, 'GET', `/sites/${site}`)).toMatchObject({ limits: { events: 3, identify: 2 } });
+    const { key } = await weir.createKey(site);
+    const { key: otherKey } = await weir.createKey(other);
+    const events = await statuses(10, () => weir.events(key, { name: 'x' }));
+    expect(events[202]).toBeLessThanOrEqual(3);
+    expect(events[429]).toBeGreaterThanOrEqual(7);
+    const identifies = await statuses(10, () => weir.identify(key, { visitor_id: 'v', user_id: 'u' }));
+    expect(identifies[429]).toBeGreaterThanOrEqual(8);
+    expect(await statuses(10, () => weir.events(otherKey, { name: 'x' }))).toEqual({ 202: 10 });
+  });
+
+  describe('a batch', () => {
+    const limitedKey = async (events: number): Promise<string> => {
+      const site = await weir.createSite();
+      await weir.must(200, 'PATCH', `/sites/${site}`, { limits: { events } });
+      const { key } = await weir.createKey(site);
+      const probe = { path: BATCH, headers: bearer(key), body: batchOf(events + 1) };
+      await weir.everywhere('the limit is in force', probe, ({ status }) => status === 400);
+      return key;
+    };
+    const send = (key: string, count: number) => weir.send({ path: BATCH, headers: bearer(key), body: batchOf(count) });
+
+    test('that does not fit is refused whole, and takes nothing from a smaller one', async () => {
+      const key = await limitedKey(100);
+      const first = await send(key, 60);
+      expect([first.status, first.json]).toMatchObject([200, { data: { accepted: 60, failed: 0 } }]);
+      const left = Number(first.headers['ratelimit-remaining']);
+      for (let n = 0; n < 3; n++) {
+        const refused = await send(key, left + 1);
+        expectRefused(refused);
+        expect(refused.headers['retry-after']).toBe(refused.headers['ratelimit-reset']);
+        expect(limitHeaders(refused)).toEqual(['100', String(left)]);
+      }
+      const smaller = await send(key, left);
+      expect([smaller.status, smaller.json]).toMatchObject([200, { data: { accepted: left, failed: 0 } }]);
+      expectRefused(await send(key, 1));
+      expectRefused(await weir.events(key, { name: 'x' }));
+    });
+
+    test('of more events than the limit is 400, whatever is left, and counts nothing', async () => {
+      const key = await limitedKey(80);
+      const message = 'events has 81 events, more than the rate limit of 80 a minute: send at most 80 at once';
+      const error = { status: 'error', error: { code: 400, message } };
+      const refused = await send(key, 81);
+      expectJson(refused, 400, error);
+      expect(refused.headers['ratelimit-limit']).toBe('80');
+      // Each of several gateways has answered one request of `createKey`.
+      const left = 80 - (weir.urls.length > 1 ? weir.urls.length : 0);
+      expect((await send(key, left)).status).toBe(200);
+      expectRefused(await send(key, 1));
+      expectJson(await send(key, 81), 400, error);
+    });
+
+    test('of several at the same time: as many as fit', async () => {
+      const key = await limitedKey(100);
+      const answers = await Promise.all(Array.from({ length: 16 }, () => send(key, 30)));
+      expect(answers.filter(({ status }) => status === 200)).toHaveLength(3);
+      expect(answers.filter(({ status }) => status === 429)).toHaveLength(13);
+    });
+  });
+
+  test('a changed limit of collect', async () => {
+    const site = await weir.createSite();
+    await weir.must(200, 'PATCH', `/sites/${site}`, { limits: { collect: 5 } });
+    const probe = { path: '/api/collect', headers: { 'x-forwarded-for': '203.0.113.97' }, body: hit(site) };
+    await weir.everywhere('the limit is in force', probe, ({ status }) => status === 429);
+    const found = await statuses(20, () => weir.collect(hit(site), { 'x-forwarded-for': '203.0.113.99' }));
+    expect(found).toEqual({ 204: 5, 429: 15 });
+    expectNoBody(await weir.collect(hit(site), { 'x-forwarded-for': '203.0.113.98' }), 204);
+  });
+});

@@ -1,0 +1,81 @@
+import { profileIdOf } from '../expect-answers.ts';
+import { useWeir } from '../use-weir.ts';
+
+const weir = useWeir();
+
+async function ownSite() {
+  const site = await weir.createSite();
+  return { site, key: (await weir.createKey(site)).key };
+}
+const events = (site: string, count: number) =>
+  weir.rows('people_events', site, count, 'event_name, visitor_id, profile_id, profile_id_then');
+
+test('a visitor that one user passes to another stays right in time', async () => {
+  const { site, key } = await ownSite();
+  const event = (name: string) => weir.events(key, { name, visitor_id: 'v' });
+  await event('before');
+  const first = profileIdOf(await weir.identify(key, { visitor_id: 'v', user_id: 'first' }));
+  await event('first');
+  const second = profileIdOf(await weir.identify(key, { visitor_id: 'v', user_id: 'second' }));
+  await event('second');
+  await weir.settled();
+  const rows = new Map((await events(site, 3)).map((row) => [row.event_name, row]));
+  expect([...rows.values()].map((row) => row.profile_id)).toEqual([second, second, second]);
+  const then = ['before', 'first', 'second'].map((name) => rows.get(name)?.profile_id_then);
+  expect(then).toEqual([first, first, second]);
+});
+
+describe('unlinking a visitor (decision 0013)', () => {
+  test('the visitor falls back to the user before, an event of the user alone is anonymous, the audit balances', async () => {
+    const { site, key } = await ownSite();
+    const unlink = (body: object) => weir.admin('POST', `/sites/${site}/unlink`, body);
+    await weir.identify(key, { visitor_id: 'v', user_id: 'right' });
+    const wrong = profileIdOf(await weir.identify(key, { visitor_id: 'v', user_id: 'wrong', plan: 'pro' }));
+    await weir.events(key, { name: 'linked', user_id: 'wrong' });
+    await weir.settled();
+
+    // Without a user it is the one that the visitor belongs to now.
+    const { status, json } = await unlink({ visitor_id: 'v' });
+    const data = { visitor_id: 'v', user_id: 'wrong', profile_id: wrong, unlinked: true };
+    expect([status, json]).toEqual([200, { status: 'success', data }]);
+    await weir.events(key, { name: 'unlinked', user_id: 'wrong' });
+    await weir.settled();
+    const byName = new Map((await events(site, 2)).map((row) => [row.event_name, row]));
+    expect(byName.get('linked')).toMatchObject({ visitor_id: 'v', profile_id: wrong, profile_id_then: wrong });
+    expect(byName.get('unlinked')).toMatchObject({ visitor_id: '', profile_id: wrong });
+    const people = await weir.rows('profiles', site, 2, 'user_id, visitor_ids, traits.plan AS plan');
+    expect(people).toEqual(
+      expect.arrayContaining([
+        { user_id: 'right', visitor_ids: ['v'], plan: null },
+        { user_id: 'wrong', visitor_ids: [], plan: 'pro' },
+      ]),
+    );
+
+    expect((await unlink({ visitor_id: 'v', user_id: 'right' })).status).toBe(200);
+    await weir.settled();
+    expect((await events(site, 2)).map((row) => row.profile_id)).toEqual([wrong, wrong]);
+    expect((await unlink({ visitor_id: 'v' })).status).toBe(404);
+    expect(await weir.rows('outcomes', site, 4, 'outcome, reason')).toEqual(
+      expect.arrayContaining([
+        { outcome: 'identify', reason: '' },
+        { outcome: 'identify', reason: 'unlink' },
+      ]),
+    );
+    await weir.balanced();
+  });
+
+  test.each([
+    [{}, 400],
+    [{ visitor_id: '' }, 400],
+    [{ visitor_id: 'v'.repeat(65) }, 400],
+    [{ visitor_id: 'v', user_id: 7 }, 400],
+    [{ visitor_id: 'unknown' }, 404],
+  ])('%j is %i', async (body, status) => {
+    const { site } = await ownSite();
+    expect((await weir.admin('POST', `/sites/${site}/unlink`, body)).status).toBe(status);
+  });
+
+  test('an unknown site is 404', async () => {
+    expect((await weir.admin('POST', '/sites/nowhere/unlink', { visitor_id: 'v' })).status).toBe(404);
+  });
+});

@@ -1,0 +1,136 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { eventually } from '@weir/testkit/eventually';
+import { freePort } from '@weir/testkit/free-port';
+import { runProgram, startWeir } from '@weir/testkit/weir-process';
+import { ACCEPTED, DUPLICATE, expectJson, profileIdOf } from '../expect-answers.ts';
+import { describeOwnProcess } from '../use-weir.ts';
+
+let folder = '';
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'weir-config-'));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+describeOwnProcess('a wrong setting stops the start and says all that is wrong', () => {
+  test('every problem in one message, and an exit code that is not 0', async () => {
+    const wrong = {
+      PORT: 'eighty',
+      LOG_LEVEL: 'loud',
+      TRUSTED_PROXIES: '10.0.0.0/8,proxy.internal',
+      CLIENT_IP_HEADER: 'X Real IP',
+      RATE_LIMIT_COLLECT: '-1',
+      RATE_LIMIT_EVENTS: '1.5',
+      RATE_LIMIT_IDENTIFY: 'many',
+      RAW_RETENTION_HOURS: '0',
+      ENRICHED_RETENTION_DAYS: 'week',
+      COLLECT_PATHS: 'no-slash',
+      GEOIP_DATABASE: join(folder, 'none.mmdb'),
+    };
+    const run = await runProgram('main.js', [], { ...wrong, WEIR_DATA_DIR: join(folder, 'data') });
+    expect(run.code).toBeGreaterThan(0);
+    for (const name of Object.keys(wrong)) expect(run.stderr).toContain(name);
+    expect(run.stderr).not.toMatch(/\n\s+at /);
+  });
+
+  test('CLIENT_IP_HEADER without proxies that are trusted', async () => {
+    const env = { CLIENT_IP_HEADER: 'X-Real-IP', WEIR_DATA_DIR: join(folder, 'data'), PORT: String(await freePort()) };
+    const run = await runProgram('main.js', [], env);
+    expect(run.code).toBeGreaterThan(0);
+    expect(run.stderr).toContain('CLIENT_IP_HEADER needs TRUSTED_PROXIES');
+  });
+
+  test('a GeoIP database that is none', async () => {
+    writeFileSync(join(folder, 'none.mmdb'), 'none');
+    const env = { GEOIP_DATABASE: join(folder, 'none.mmdb'), WEIR_DATA_DIR: join(folder, 'data') };
+    const run = await runProgram('main.js', [], { ...env, PORT: String(await freePort()) });
+    expect(run.code).toBeGreaterThan(0);
+    expect(run.stderr).toContain('GEOIP_DATABASE');
+    expect(run.stderr).not.toMatch(/\n\s+at /);
+  });
+
+  test('a role that does not exist', async () => {
+    const run = await runProgram('main.js', ['gatway'], { WEIR_DATA_DIR: join(folder, 'data') });
+    expect(run.code).toBeGreaterThan(0);
+    expect(run.stderr).toContain('gatway');
+    for (const role of ['gateway', 'enricher', 'writer', 'control']) expect(run.stderr).toContain(role);
+  });
+
+  test('a port that is taken', async () => {
+    const weir = await startWeir();
+    const env = { PORT: new URL(weir.url).port, WEIR_DATA_DIR: join(folder, 'data') };
+    const run = await runProgram('main.js', [], env);
+    await weir.stop();
+    expect(run.code).toBeGreaterThan(0);
+    expect(run.stderr).toContain(env.PORT);
+    expect(run.stderr).not.toMatch(/\n\s+at /);
+    // "The first npm start … makes a demo site and a key, and prints …": what ended before it printed was not the first.
+    const first = await startWeir({ dataDir: join(folder, 'data'), env: { WEIR_ADMIN_TOKEN: '' } });
+    await first.terminate();
+    expect(first.output()).toContain(readFileSync(join(folder, 'data', 'admin-token'), 'utf8').trim());
+    expect(first.output()).toMatch(/curl .*\n.*Bearer wk_/);
+  });
+});
+
+describeOwnProcess('WEIR_DATA_DIR: one process group at a time', () => {
+  test('a second start says so and ends (data_folder_in_use); the first goes on', async () => {
+    const weir = await startWeir();
+    const run = await runProgram('main.js', [], { PORT: String(await freePort()), WEIR_DATA_DIR: weir.dataDir });
+    expect(run.code).toBeGreaterThan(0);
+    expect(run.stderr).toContain(weir.dataDir);
+    const { key } = await weir.client.createKey(await weir.client.createSite());
+    expectJson(await weir.client.events(key, { name: 'x' }), 202, ACCEPTED);
+    await weir.stop();
+  });
+
+  test('a second start waits for the first to let go', async () => {
+    const first = await startWeir({ dataDir: folder });
+    // It waits for 5 s, so it starts when the first is about to go, however slow that one is.
+    const stopped = first.stop();
+    await eventually('the drain', () => first.output().includes('draining'));
+    await (await startWeir({ dataDir: folder })).stop();
+    await stopped;
+  });
+});
+
+describeOwnProcess('after a restart', () => {
+  test('rows, keys, links, the idempotency window and profile IDs stay', async () => {
+    const weir = await startWeir();
+    const { client } = weir;
+    const site = await client.createSite();
+    const { key } = await client.createKey(site);
+    const profileId = profileIdOf(await client.identify(key, { visitor_id: 'v', user_id: 'u', plan: 'pro' }));
+    expectJson(await client.events(key, { name: 'once', idempotency_key: 'k' }), 202, ACCEPTED);
+    expect(await weir.terminate()).toBe(0);
+    await weir.restart();
+
+    expectJson(await client.events(key, { name: 'once', idempotency_key: 'k' }), 200, DUPLICATE);
+    expectJson(await client.events(key, { name: 'linked', user_id: 'u' }), 202, ACCEPTED);
+    expect(profileIdOf(await client.identify(key, { visitor_id: 'v2', user_id: 'u' }))).toBe(profileId);
+    const rows = await client.rows('events', site, 2, 'event_name, visitor_id');
+    expect(rows.map((row) => `${row.event_name} ${row.visitor_id}`).toSorted()).toEqual(['linked v', 'once ']);
+    await client.settled();
+    expect(await client.audit()).toEqual([]);
+    await weir.stop();
+  });
+
+  test('SIGTERM drains: nothing accepted is left unanswered, and all of it is stored', async () => {
+    const weir = await startWeir({ env: { RATE_LIMIT_EVENTS: '1000000' } });
+    const site = await weir.client.createSite();
+    const { key } = await weir.client.createKey(site);
+    const sent = Array.from({ length: 200 }, (_, n) =>
+      weir.client.events(key, { name: `e${n}` }).catch(() => undefined),
+    );
+    await sent[0];
+    const ended = weir.terminate();
+    const answers = await Promise.all(sent);
+    expect(await ended).toBe(0);
+    const accepted = answers.filter((answer) => answer?.status === 202).length;
+    expect(answers.filter((answer) => answer !== undefined && ![202, 503].includes(answer.status))).toEqual([]);
+    await weir.restart();
+    await weir.client.settled();
+    expect(await weir.client.number(`SELECT count() FROM events WHERE site_id = '${site}'`)).toBe(accepted);
+    await weir.stop();
+  });
+});

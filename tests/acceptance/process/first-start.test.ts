@@ -1,0 +1,107 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { eventually } from '@weir/testkit/eventually';
+import { freePort } from '@weir/testkit/free-port';
+import { sendHttp } from '@weir/testkit/http-client';
+import { bareEnv, killGroup, PROJECT_ROOT, startWeir, type WeirProcess } from '@weir/testkit/weir-process';
+import { ACCEPTED } from '../expect-answers.ts';
+import { describeOwnProcess } from '../use-weir.ts';
+
+describeOwnProcess('the first npm start with an empty data folder', () => {
+  let weir: WeirProcess;
+  let firstOutput = '';
+  let token = '';
+
+  beforeAll(async () => {
+    weir = await startWeir({ env: { WEIR_ADMIN_TOKEN: '' } });
+    firstOutput = weir.output();
+    const holder = readdirSync(weir.dataDir, { withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => join(weir.dataDir, entry.name))
+      .find(
+        (file) =>
+          /^[\x21-\x7e]{16,256}\s*$/.test(readFileSync(file, 'utf8')) &&
+          firstOutput.includes(readFileSync(file, 'utf8').trim()),
+      );
+    if (holder === undefined)
+      throw new Error(`no file of ${weir.dataDir} holds a token that was printed:\n${firstOutput}`);
+    token = readFileSync(holder, 'utf8').trim();
+    expect(statSync(holder).mode & 0o777).toBe(0o600);
+  });
+  afterAll(() => weir?.stop());
+
+  test('makes an admin token, keeps it in the data folder and prints it once', async () => {
+    expect(firstOutput.split(token)).toHaveLength(2);
+    const answer = await weir.client.send({ path: '/api/admin/sites', headers: { authorization: `Bearer ${token}` } });
+    expect(answer.status).toBe(200);
+  });
+
+  test('makes a demo site and prints the address of the dashboard and the snippet', async () => {
+    const sites = await weir.client.send({ path: '/api/admin/sites', headers: { authorization: `Bearer ${token}` } });
+    const { data } = sites.json as { data: { site_id: string }[] };
+    expect(data).toHaveLength(1);
+    expect(firstOutput).toContain(weir.url);
+    expect(firstOutput).toMatch(new RegExp(`<script[^>]*${weir.url}/weir\\.js[^>]*>`));
+    expect(firstOutput).toMatch(new RegExp(`<script[^>]*${data[0]?.site_id}[^>]*>`));
+  });
+
+  test('what it prints is there: the dashboard and the snippet, on the one port', async () => {
+    const dashboard = await weir.client.send({ path: '/' });
+    expect([dashboard.status, dashboard.headers['content-type']]).toEqual([200, expect.stringMatching(/^text\/html/)]);
+    const snippet = await weir.client.send({ path: '/weir.js' });
+    expect([snippet.status, snippet.headers['content-type']]).toEqual([200, expect.stringMatching(/javascript/)]);
+  });
+
+  test('prints a curl that sends a server event', () => {
+    const start = firstOutput.indexOf('curl ');
+    expect(start).toBeGreaterThan(0);
+    const command: string[] = [];
+    for (const line of firstOutput.slice(start).split('\n')) {
+      command.push(line);
+      if (!line.trimEnd().endsWith('\\')) break;
+    }
+    const output = execFileSync('bash', ['-c', command.join('\n')], {
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
+    expect(output).toContain(JSON.stringify(ACCEPTED));
+  });
+
+  test('a second start creates nothing and prints no token', async () => {
+    await weir.terminate();
+    await weir.restart();
+    expect(weir.output().split(token)).toHaveLength(2);
+    const sites = await weir.client.send({ path: '/api/admin/sites', headers: { authorization: `Bearer ${token}` } });
+    expect((sites.json as { data: unknown[] }).data).toHaveLength(1);
+  });
+});
+
+describeOwnProcess('SIGTERM drains', () => {
+  test('also when it is sent to npm alone: nothing is left behind', async () => {
+    const port = await freePort();
+    const dataDir = mkdtempSync(join(tmpdir(), 'weir-npm-'));
+    const url = `http://127.0.0.1:${port}`;
+    const npm = spawn('npm', ['start', '--', 'gateway'], {
+      cwd: PROJECT_ROOT,
+      env: bareEnv({ PORT: String(port), WEIR_DATA_DIR: dataDir }),
+      stdio: 'ignore',
+      detached: true,
+    });
+    const isReady = async () => (await sendHttp(url, { path: '/readyz' })).status === 200;
+    try {
+      await eventually('Weir to be ready', isReady);
+      npm.kill('SIGTERM');
+      await eventually('the port to be free', () =>
+        isReady().then(
+          () => false,
+          () => true,
+        ),
+      );
+    } finally {
+      killGroup(npm);
+      rmSync(dataDir, { recursive: true });
+    }
+  });
+});

@@ -1,0 +1,50 @@
+import { once } from 'node:events';
+import { openSocket } from '@weir/testkit/http-client';
+import { startWeir } from '@weir/testkit/weir-process';
+import { describeOwnProcess } from '../use-weir.ts';
+
+const EMAIL = 'ada@mail.example';
+const ADDRESS = '203.0.113.77';
+
+describeOwnProcess('LOG_LEVEL: "JSON logs; IPs, e-mails and keys never appear in them"', () => {
+  test('whatever is asked, and however broken the request', async () => {
+    const weir = await startWeir({ env: { TRUSTED_PROXIES: '127.0.0.1', LOG_LEVEL: 'trace' } });
+    const { client } = weir;
+    const before = weir.output().length;
+    const site = await client.createSite();
+    const { key } = await client.createKey(site);
+    const secretPath = `/sites/${site}/identity-secret`;
+    const made = (await client.must(201, 'POST', secretPath)) as { secret: string };
+    expect((await client.admin('POST', `${secretPath}/${made.secret}`)).status).toBe(404);
+    const from = { 'x-forwarded-for': ADDRESS };
+    const hit = {
+      site_id: site,
+      visitor_id: 'v',
+      session_id: 's',
+      type: 'identify',
+      identity: { user_id: 'u', email: EMAIL },
+    };
+    expect((await client.collect(hit, from)).status).toBe(204);
+    expect((await client.identify(key, { visitor_id: 'v', user_id: EMAIL, email: EMAIL }, from)).status).toBe(200);
+    expect((await client.events(key, { name: EMAIL, context: { ip: ADDRESS }, url: EMAIL }, from)).status).toBe(202);
+    expect((await client.admin('POST', '/sql', { query: `SELECT '${EMAIL}' FROM nothing` })).status).toBe(400);
+    for (const target of [
+      `http://a:b/?e=${EMAIL}&k=${key}`,
+      `/api/${EMAIL}%zz`,
+      `/api/admin/sites/%zz${EMAIL}`,
+      `x ${EMAIL}`,
+    ]) {
+      const socket = openSocket(weir.url).resume();
+      socket.write(
+        `GET ${target} HTTP/1.1\r\nHost: ${EMAIL}\r\nX-Forwarded-For: ${ADDRESS}\r\nAuthorization: Bearer ${key}\r\nConnection: close\r\n\r\n`,
+      );
+      await once(socket, 'close');
+    }
+    await client.settled();
+    expect(await weir.terminate()).toBe(0);
+    const logged = weir.output().slice(before);
+    for (const secret of [EMAIL, ADDRESS, key, made.secret, client.adminToken]) expect(logged).not.toContain(secret);
+    for (const line of logged.split('\n').filter((text) => text !== '')) expect(() => JSON.parse(line)).not.toThrow();
+    await weir.stop();
+  });
+});

@@ -1,0 +1,125 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { WeirClient } from '@weir/testkit/weir-client';
+import { runProgram } from '@weir/testkit/weir-process';
+
+const AGENTS = [
+  'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/129.0.0.0 Safari/537.36',
+  'Mozilla/5.0 (X11; Linux x86_64; rv:130.0) Gecko/20100101 Firefox/130.0',
+  'Mozilla/5.0 (iPhone; CPU iPhone OS 17_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/17.5 Mobile/15E148 Safari/604.1',
+  'Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)',
+];
+const PATHS = ['/', '/pricing', '/docs/a', '/docs/b', '/100%25_sure', "/o'brien", '/a,b:c'];
+const REFERRERS = ['', 'https://www.google.com/', 'https://www.reddit.com/r/x', 'https://blog.other.example/post'];
+const TAGS = ['', '', '?utm_source=news&utm_medium=email&utm_campaign=spring', '?utm_source=ads&utm_medium=cpc'];
+/** Of several countries. */
+const NETWORKS = ['8.8.8', '194.25.0', '133.11.93', '1.1.1'];
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+
+export interface Stretch {
+  readonly from: string;
+  readonly to: string;
+  /** Moments around which visitors come to the millisecond. */
+  readonly edges: readonly string[];
+}
+
+/** The clocks of Berlin, Lord Howe Island (half an hour) and Santiago (at midnight) change within these. */
+export const SPRING: Stretch = {
+  from: '2026-03-28T00:00:00Z',
+  to: '2026-04-07T00:00:00Z',
+  edges: ['2026-03-28T23:00:00Z', '2026-03-29T01:00:00Z', '2026-04-04T15:00:00Z', '2026-04-05T03:00:00Z'],
+};
+export const AUTUMN: Stretch = {
+  from: '2026-10-03T00:00:00Z',
+  to: '2026-10-05T12:00:00Z',
+  edges: ['2026-10-03T15:30:00Z', '2026-10-03T16:00:00Z'],
+};
+export const SANTIAGO_AUTUMN: Stretch = {
+  from: '2026-09-05T00:00:00Z',
+  to: '2026-09-07T12:00:00Z',
+  edges: ['2026-09-06T04:00:00Z'],
+};
+export const BERLIN_AUTUMN: Stretch = {
+  from: '2026-10-24T00:00:00Z',
+  to: '2026-10-27T00:00:00Z',
+  edges: ['2026-10-24T22:00:00Z', '2026-10-25T00:00:00Z', '2026-10-25T01:00:00Z', '2026-10-25T23:00:00Z'],
+};
+
+/** JSON lines of `weir import`: visitors who come back, visits of one page to six, bots; the same each time. */
+export function generatedLines(stretches: readonly Stretch[], visitsEach: number): string {
+  const next = numbers(5);
+  const lines: { readonly at: number; readonly text: string }[] = [];
+  const visit = (start: number): void => {
+    const visitor = next(120);
+    const ip = `${NETWORKS[visitor % NETWORKS.length]}.${visitor}`;
+    const agent = AGENTS[visitor % 9 === 0 ? 3 : visitor % 3] ?? '';
+    let at = start;
+    for (let page = 0; page < 1 + (next(3) === 0 ? next(6) : 0); page++) {
+      const url = `${PATHS[next(PATHS.length)]}${page === 0 ? TAGS[next(TAGS.length)] : ''}`;
+      const referrer = page === 0 ? REFERRERS[next(REFERRERS.length)] : 'https://example.com/';
+      lines.push({
+        at,
+        text: JSON.stringify({ time: at, ip, url, referrer, user_agent: agent, method: 'GET', status: 200 }),
+      });
+      at += next(12 * MINUTE_MS) + 1;
+    }
+  };
+  for (const { from, to, edges } of stretches) {
+    const length = Date.parse(to) - Date.parse(from);
+    for (let n = 0; n < visitsEach; n++) visit(Date.parse(from) + next(length));
+    for (const edge of edges) for (const ms of [-HOUR_MS, -1, 0, 1, 30 * MINUTE_MS]) visit(Date.parse(edge) + ms);
+  }
+  return lines
+    .toSorted((a, b) => a.at - b.at)
+    .map(({ text }) => `${text}\n`)
+    .join('');
+}
+
+/** Imports a log through the `weir` command; its rows can be queried when this resolves. */
+export async function importText(client: WeirClient, site: string, text: string): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'weir-stats-'));
+  const file = join(folder, 'access.log');
+  writeFileSync(file, text);
+  const settings = { WEIR_URL: client.urls[0] ?? '', WEIR_ADMIN_TOKEN: client.adminToken };
+  const run = await runProgram('weir.js', ['import', file, '--site', site, '--json'], settings);
+  rmSync(folder, { recursive: true });
+  if (run.code !== 0) throw new Error(`weir import ended with ${run.code}: ${run.stderr}`);
+  await client.settled();
+}
+
+/** Server events that join visits, that name only a visitor, and that name no person; some are internal. */
+export async function sendEvents(client: WeirClient, site: string): Promise<void> {
+  const { key } = await client.createKey(site);
+  const rows = await client.sql(
+    `SELECT visitor_id, session_id, toUnixTimestamp64Milli(max(timestamp)) AS at FROM events
+     WHERE site_id = {site:String} AND bot = '' GROUP BY visitor_id, session_id ORDER BY session_id LIMIT 90`,
+    { site },
+  );
+  const events = rows.flatMap(({ visitor_id, session_id, at }, n) => [
+    {
+      name: ['signup', 'paid', '$engagement'][n % 3],
+      timestamp: Number(at) + 1000,
+      properties: { plan: ['pro', 'free', "o'x"][n % 3], 'a.b': n % 2, seats: n % 4 },
+      ...(n % 5 === 4 ? {} : { visitor_id }),
+      ...(n % 5 < 3 ? { session_id } : {}),
+    },
+  ]);
+  const answer = await client.send({
+    path: '/api/v1/events/batch',
+    headers: { authorization: `Bearer ${key}` },
+    body: { events },
+  });
+  if (answer.status !== 200) throw new Error(`the batch was answered ${answer.status} ${answer.text}`);
+  await client.settled();
+}
+
+/** The same numbers from the same seed. */
+function numbers(seed: number): (below: number) => number {
+  let state = seed;
+  return (below) => {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+    return Math.floor((state / 2 ** 32) * below);
+  };
+}

@@ -1,0 +1,28 @@
+import { filesWith, sendClientAddresses } from '@weir/testkit/client-addresses';
+import { ACCEPTANCE_ENV, describeOwnProcess, useOwnWeir } from '../use-weir.ts';
+
+const MARK = 'mark-that-is-on-the-disk';
+
+describeOwnProcess('on disk the client IP "is only ever sealed with a key of the day"', () => {
+  const weir = useOwnWeir(ACCEPTANCE_ENV);
+
+  test('no file of the data folder holds an address, through whichever door it came, before and after a kill', async () => {
+    const { client } = weir;
+    const site = await client.createSite();
+    const rows = await sendClientAddresses(client, site, MARK);
+    expect(filesWith(weir.dataDir)).toEqual([]);
+    await client.rows('events', site, rows);
+    // What is searched does hold the records.
+    expect(filesWith(weir.dataDir, [MARK]).map((found) => found.split('/')[0])).toContain('log');
+    expect(filesWith(weir.dataDir)).toEqual([]);
+    await weir.kill9();
+    expect(filesWith(weir.dataDir)).toEqual([]);
+    await weir.restart();
+    // The key of the day outlives the process: the same visitor is the same person.
+    await sendClientAddresses(client, site, `${MARK}-again`);
+    await client.rows('events', site, 2 * rows);
+    const visitors = `SELECT uniqExact(visitor_id) FROM events WHERE site_id = {site:String} AND cookieless AND source != 'import'`;
+    expect(await client.number(visitors, { site })).toBe(3);
+    expect(filesWith(weir.dataDir)).toEqual([]);
+  });
+});

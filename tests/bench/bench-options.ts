@@ -1,0 +1,74 @@
+import { parseArgs } from 'node:util';
+import type { Scenario } from './scenarios/scenario.ts';
+
+export interface BenchOptions {
+  readonly scenarios: readonly Scenario[];
+  /** Undefined: each scenario's own number. */
+  readonly rounds: number | undefined;
+  /** Undefined: the scenario's own number. */
+  readonly records: number | undefined;
+  readonly write: boolean;
+  readonly help: boolean;
+  /** Where to leave CPU profiles of every process that is measured. */
+  readonly profileDir: string | undefined;
+}
+
+/** Throws with a text for people on anything it does not know. */
+export function readOptions(args: readonly string[], all: readonly Scenario[]): BenchOptions {
+  const { values, positionals } = parseArgs({
+    args: [...args],
+    allowPositionals: true,
+    options: {
+      help: { type: 'boolean', short: 'h', default: false },
+      write: { type: 'boolean', default: false },
+      rounds: { type: 'string' },
+      records: { type: 'string' },
+      'cpu-prof': { type: 'string' },
+    },
+  });
+  const unknown = positionals.filter((name) => !all.some((scenario) => scenario.name === name));
+  if (unknown.length > 0) throw new Error(`no such scenario: ${unknown.join(', ')}`);
+  const rounds = values.rounds === undefined ? undefined : Number(values.rounds);
+  if (rounds !== undefined && !(Number.isInteger(rounds) && rounds >= 1 && rounds <= 100)) {
+    throw new Error('--rounds must be a whole number from 1 to 100');
+  }
+  const records = values.records === undefined ? undefined : Number(values.records);
+  if (records !== undefined && !(Number.isInteger(records) && records >= 1_000 && records <= 100_000_000)) {
+    throw new Error('--records must be a whole number from 1,000 to 100,000,000');
+  }
+  const named = all.filter((scenario) => positionals.includes(scenario.name));
+  if (values.write && named.some(({ onlyByName }) => onlyByName === undefined)) {
+    throw new Error('--write renews the whole page: name no scenario, or only those that do not run without a name');
+  }
+  return {
+    scenarios: positionals.length === 0 ? all.filter(({ onlyByName }) => onlyByName === undefined) : named,
+    rounds,
+    records,
+    write: values.write,
+    help: values.help,
+    profileDir: values['cpu-prof'],
+  };
+}
+
+export function usage(all: readonly Scenario[]): string {
+  return `usage: npm run bench [-- [SCENARIO …] [--rounds N] [--write] [--cpu-prof DIR]]
+
+Measures Weir on this machine, beside a yardstick in the same rounds. No name: every scenario but those that say so.
+
+scenarios:
+${all.map(({ name, about, onlyByName }) => `  ${name.padEnd(12)}${about}${onlyByName === undefined ? '' : `; only where named: ${onlyByName}`}`).join('\n')}
+
+options:
+  --rounds N      rounds of each scenario
+  --records N     the backlog of "distributed"; default 2,000,000
+  --write         renews docs/benchmarks.md (all scenarios), or the section of one that runs only where named
+  --cpu-prof DIR  leaves CPU profiles there (and makes everything slower), and prints where the time went
+  --help          this text
+
+examples:
+  npm run bench -- gateway
+  npm run bench -- enrich write --rounds 9
+  npm run bench -- --write
+  npm run bench -- distributed --records 200000
+`;
+}

@@ -1,0 +1,47 @@
+import type { Programs, RunningProgram } from '../build-programs.ts';
+import { ADMIN_TOKEN, portWhenReady } from '../load/bench-servers.ts';
+
+export interface RoleProcess extends Pick<RunningProgram, 'cpuMicros' | 'stop'> {
+  readonly port: number;
+  /** Records dealt with, by partition. */
+  consumed(): Promise<ReadonlyMap<string, number>>;
+  /** Of an enricher: the epochs of its state so far, the partitions that the present one waits for, and the records folded again. */
+  state(): Promise<{ readonly epochs: number; readonly waiting: number; readonly rebuilt: number }>;
+}
+
+/** A role alone, on the engines that `env` names; resolves when it does its work. */
+export async function startRole(
+  programs: Programs,
+  role: 'gateway' | 'enricher' | 'writer',
+  env: Readonly<Record<string, string>>,
+): Promise<RoleProcess> {
+  const program = programs.start('main', [role], {
+    WEIR_DATA_DIR: programs.newFolder(),
+    WEIR_ADMIN_TOKEN: ADMIN_TOKEN,
+    PORT: '0',
+    RATE_LIMIT_COLLECT: '1000000000',
+    RATE_LIMIT_EVENTS: '1000000000',
+    ...env,
+  });
+  const port = await portWhenReady(program);
+  const metrics = async () => (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+  return {
+    port,
+    cpuMicros: program.cpuMicros,
+    stop: program.stop,
+    async consumed() {
+      const text = await metrics();
+      const lines = text.matchAll(/^weir_consumed_records_total\{[^}]*partition="(\d+)"[^}]*\} (\d+)/gm);
+      return new Map([...lines].map(([, partition = '', count]) => [partition, Number(count)]));
+    },
+    async state() {
+      const text = await metrics();
+      const numberOf = (name: string) => Number(new RegExp(`^weir_state_${name} (\\d+)`, 'm').exec(text)?.[1]);
+      return {
+        epochs: numberOf('epochs_total'),
+        waiting: numberOf('partitions_waiting'),
+        rebuilt: numberOf('rebuilt_records_total'),
+      };
+    },
+  };
+}

@@ -1,0 +1,52 @@
+import { eventually } from '@weir/testkit/eventually';
+import { sendHttp } from '@weir/testkit/http-client';
+import type { Programs, RunningProgram } from '../build-programs.ts';
+
+export const ADMIN_TOKEN = 'bench-admin-token-0123456789';
+/** The bare server looks at no key; the request has one all the same. */
+const ANY_KEY = 'wk_0123456789012345678901234567890123456789012';
+
+export interface Server extends Pick<RunningProgram, 'cpuMicros' | 'stop'> {
+  readonly url: string;
+  readonly port: number;
+  readonly key: string;
+}
+
+/** The gateway's role alone, on an empty folder, limits set high. */
+export function startGateway(programs: Programs): Promise<Server> {
+  return startMain(programs, ['gateway']);
+}
+
+/** Every role in one process, as `npm start`. */
+export function startWholeWeir(programs: Programs): Promise<Server> {
+  return startMain(programs, []);
+}
+
+async function startMain(programs: Programs, roles: readonly string[]): Promise<Server> {
+  const program = programs.start('main', roles, {
+    WEIR_DATA_DIR: programs.newFolder(),
+    WEIR_ADMIN_TOKEN: ADMIN_TOKEN,
+    PORT: '0',
+    RATE_LIMIT_COLLECT: '1000000000',
+    RATE_LIMIT_EVENTS: '1000000000',
+  });
+  const [, key = ''] = await program.printed(/Bearer (\S+?)'/);
+  return asServer(program, await portWhenReady(program), key);
+}
+
+/** The port of a Weir on 127.0.0.1, once it does its work. */
+export async function portWhenReady(program: RunningProgram): Promise<number> {
+  const [, url = '', port] = await program.printed(/listens: (http:\/\/127\.0\.0\.1:(\d+))/);
+  await eventually('Weir to be ready', async () => (await sendHttp(url, { path: '/readyz' })).status === 200);
+  return Number(port);
+}
+
+export async function startBareServer(programs: Programs): Promise<Server> {
+  const program = programs.start('bare-server', [], {});
+  const [, port] = await program.printed(/listening (\d+)/);
+  return asServer(program, Number(port), ANY_KEY);
+}
+
+function asServer({ cpuMicros, stop }: RunningProgram, port: number, key: string): Server {
+  return { url: `http://127.0.0.1:${port}`, port, key, cpuMicros, stop };
+}

@@ -1,0 +1,14 @@
+import { cpus, loadavg, release, totalmem, type } from 'node:os';
+
+/** What the figures were measured on. */
+export function machineText(): string {
+  const [cpu] = cpus();
+  const memoryGib = Math.round(totalmem() / 1024 ** 3);
+  return `${cpus().length} x ${cpu?.model.trim() ?? 'unknown CPU'}, ${memoryGib} GiB, ${type()} ${release()}, Node ${process.version}`;
+}
+
+/** The load averages of the machine. Other work on the same cores changes the figures more than anything else. */
+export function loadText(): string {
+  const [one = 0, five = 0] = loadavg();
+  return `${one.toFixed(1)} (1 min), ${five.toFixed(1)} (5 min)`;
+}

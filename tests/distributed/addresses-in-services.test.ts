@@ -1,0 +1,80 @@
+import { filesWith, sendClientAddresses } from '@weir/testkit/client-addresses';
+import { eventually } from '@weir/testkit/eventually';
+import { ACCEPTANCE_ENV } from '../acceptance/use-weir.ts';
+import { describeDistributed } from './deployment.ts';
+import { redisCommand } from './redis-command.ts';
+
+const MARK = 'mark-that-is-on-the-disk';
+/** Three clients send hits: each has a window of its own. */
+const CLIENTS = 3;
+const COLLECT_KEYS = 'weir:limit:collect:*';
+
+describeDistributed('client addresses in the files of the services', ACCEPTANCE_ENV, (weir) => {
+  /** Redis writes all that it holds to `dump.rdb`, uncompressed, so that a text in it can be found. */
+  async function saveRedis(): Promise<void> {
+    const { address } = weir().services.redis;
+    expect(await redisCommand(address, 'CONFIG SET rdbcompression no')).toBe('+OK\r\n');
+    expect(await redisCommand(address, 'SAVE')).toBe('+OK\r\n');
+  }
+
+  function expectNoAddress(): void {
+    const { kafka, redis, clickhouse } = weir().services;
+    for (const { folder } of [kafka, redis, clickhouse]) expect(filesWith(folder)).toEqual([]);
+    const processes = [...weir().gateways, ...weir().enrichers, ...weir().writers, weir().control];
+    for (const { dataDir } of processes) expect(filesWith(dataDir)).toEqual([]);
+  }
+
+  test('no file of Kafka, Redis and ClickHouse holds one in plain text, before and after Kafka and Redis are killed', async () => {
+    const { client, services } = weir();
+    const site = await client.createSite();
+    const rows = await sendClientAddresses(client, site, MARK);
+    expectNoAddress();
+    await client.rows('events', site, rows);
+    await saveRedis();
+
+    // The files that are searched hold the records and the counts.
+    const segments = filesWith(services.kafka.folder, [MARK]).filter((found) =>
+      /^data\/events\.raw-\d+\/.*\.log:/.test(found),
+    );
+    expect(segments.length).toBeGreaterThan(0);
+    const [counts] = COLLECT_KEYS.split('*');
+    const stores = filesWith(services.redis.folder, [counts ?? '']);
+    expect(stores.filter((found) => found.startsWith('dump.rdb'))).toHaveLength(1);
+    expect(stores.filter((found) => found.startsWith('appendonlydir/'))).not.toHaveLength(0);
+    // ClickHouse compresses its columns, so this search finds a text where it stands first; tests/faults/address-privacy.test.ts asks the tables.
+    expect(filesWith(services.clickhouse.folder, [MARK])).not.toHaveLength(0);
+    expectNoAddress();
+
+    for (const service of [services.kafka, services.redis]) {
+      await service.kill9();
+      await service.up();
+    }
+    expectNoAddress();
+    await sendClientAddresses(client, site, `${MARK}-again`);
+    await client.rows('events', site, 2 * rows);
+    await saveRedis();
+    expectNoAddress();
+    // All gateways and enrichers use the same key of the day: the same visitor is the same person.
+    const visitors = `SELECT uniqExact(visitor_id) FROM events WHERE site_id = {site:String} AND cookieless AND source != 'import'`;
+    expect(await client.number(visitors, { site })).toBe(CLIENTS);
+  }, 300_000);
+
+  test('Redis counts the hits of an address under a hash, the same in all gateways', async () => {
+    const { client, services, gateways } = weir();
+    const url = services.redis.address;
+    const collectKeys = async (): Promise<readonly string[]> =>
+      ((await redisCommand(url, `KEYS ${COLLECT_KEYS}`)).match(/weir:limit:collect:.*/g) ?? []).map((key) =>
+        key.trim(),
+      );
+    expect(gateways.length).toBeGreaterThan(1);
+    const before = await collectKeys();
+    const hit = { site_id: await client.createSite(), visitor_id: 'v', session_id: 's', type: 'pageview' };
+    const keys = await eventually('all gateways to count in Redis', async () => {
+      for (const _ of gateways) await client.collect(hit, { 'x-forwarded-for': '203.0.113.90' });
+      const found = (await collectKeys()).filter((key) => !before.includes(key));
+      const counts = await Promise.all(found.map((key) => redisCommand(url, `GET ${key}`)));
+      return counts.some((count) => Number(count.split('\r\n')[1]) >= 2 * gateways.length) ? found : undefined;
+    });
+    expect(keys).toEqual([expect.stringMatching(/^weir:limit:collect:[\w-]{22}$/)]);
+  });
+});

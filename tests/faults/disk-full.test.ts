@@ -1,0 +1,104 @@
+import { eventually } from '@weir/testkit/eventually';
+import { sendHttp } from '@weir/testkit/http-client';
+import { type Load, loadEvent, startLoad } from '@weir/testkit/load';
+import { startWeir, type WeirProcess } from '@weir/testkit/weir-process';
+import { expectExactlyOnce, FAULTS_ENV, say } from './exactly-once.ts';
+import { type FileSystem, mountSmallDisk, type SmallDisk, whyNoMount } from './small-disk.ts';
+
+const CLIENTS = 6;
+const RESERVE_MB = 64;
+const DISK_MB = 1024;
+/** The promise of docs/operations.md. */
+const GOES_ON_WITHIN_MS = 10_000;
+const ENV = { ...FAULTS_ENV, WEIR_DISK_RESERVE_MB: String(RESERVE_MB) };
+
+const reason = whyNoMount();
+if (reason !== undefined && process.env.CI === 'true') {
+  test('a full disk', () => {
+    throw new Error(reason);
+  });
+}
+const onSmallDisks = reason === undefined ? describe : describe.skip;
+
+onSmallDisks(`a full disk under the data folder (needs root and mounts: ${reason ?? 'there'})`, () => {
+  const ROUNDS: readonly (readonly [FileSystem, 'fill' | 'takeAtOnce', number])[] = [
+    ['ext4', 'fill', 20],
+    ['tmpfs', 'fill', 5],
+    ['tmpfs', 'takeAtOnce', 5],
+    ['ext4', 'takeAtOnce', 5],
+  ];
+  test.each(ROUNDS)(
+    '%s, %s, %i rounds under load: Weir goes on, nothing is lost, nothing is stored twice',
+    async (type, fault, rounds) => {
+      const disk = mountSmallDisk(type, DISK_MB);
+      try {
+        const weir = await startWeir({ dataDir: disk.folder, env: ENV });
+        try {
+          const site = await weir.client.createSite();
+          const { key } = await weir.client.createKey(site);
+          const load = startLoad({ url: weir.url, site, key, clients: CLIENTS, timeoutMs: 30_000 });
+          for (let round = 0; round < rounds; round++) await fillAndFree({ weir, disk, load, key, fault, round });
+          await load.stop();
+          say(`disk-full, ${type}, ${fault}: ${load.acknowledgedKeys.size} events, ${load.retries()} retries`);
+          await expectExactlyOnce(weir, site, load);
+        } finally {
+          await weir.stop();
+        }
+      } finally {
+        disk.unmount();
+      }
+    },
+    300_000,
+  );
+});
+
+interface Round {
+  readonly weir: WeirProcess;
+  readonly disk: SmallDisk;
+  readonly load: Load;
+  readonly key: string;
+  readonly fault: 'fill' | 'takeAtOnce';
+  readonly round: number;
+}
+
+async function fillAndFree({ weir, disk, load, key, fault, round }: Round): Promise<void> {
+  const acknowledged = load.acknowledgedKeys.size;
+  await eventually('the load to go on', () => load.acknowledgedKeys.size > acknowledged + 2 * CLIENTS);
+  disk[fault]();
+
+  let probe = 0;
+  const refused = await eventually('events to be refused', async () => {
+    const answer = await weir.client.events(key, loadEvent(`probe-${round}-${probe++}`));
+    // Right after the fault, LMDB itself refuses a record: the guard has not yet checked the free space.
+    return answer.status === 503 && answer.text.includes('disk is nearly full') ? answer : undefined;
+  });
+  expect(refused.headers['retry-after']).toBe('1');
+  const ready = await sendHttp(weir.url, { path: '/readyz' });
+  expect([ready.status, ready.json]).toEqual([503, { status: 'not ready', missing: ['disk space'] }]);
+  expect(await metric(weir, 'weir_disk_full{disk="data folder"}')).toBe(1);
+  expect((await weir.client.admin('GET', '/sites')).status).toBe(200);
+  const sqlAnswers = async () => (await weir.client.number('SELECT count() FROM events')) > 0;
+  // The child that writes while all space is taken at once is restarted, and may need some free space for that.
+  if (fault === 'fill') await eventually('SQL to answer', sqlAnswers);
+
+  disk.release();
+  await eventually('SQL to answer again', sqlAnswers, GOES_ON_WITHIN_MS);
+  const before = load.acknowledgedKeys.size;
+  await eventually('events to be taken', () => load.acknowledgedKeys.size > before + CLIENTS, GOES_ON_WITHIN_MS);
+  const stored = await weir.client.number('SELECT count() FROM events');
+  await eventually(
+    'rows to be stored',
+    async () => (await weir.client.number('SELECT count() FROM events')) > stored,
+    GOES_ON_WITHIN_MS,
+  );
+}
+
+async function metric(weir: WeirProcess, name: string): Promise<number> {
+  const { text } = await sendHttp(weir.url, { path: '/metrics' });
+  return Number(
+    text
+      .split('\n')
+      .find((line) => line.startsWith(`${name} `))
+      ?.slice(name.length),
+  );
+}

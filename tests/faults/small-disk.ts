@@ -1,0 +1,103 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import {
+  closeSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  rmSync,
+  statfsSync,
+  truncateSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+export type FileSystem = 'ext4' | 'tmpfs';
+
+/** A file system of its own, small enough to be filled. */
+export interface SmallDisk {
+  /** Where the data folder can be. */
+  readonly folder: string;
+  free(): number;
+  /** Takes what is free piece by piece, down to the last byte. */
+  fill(): void;
+  /** Another program takes what is free with one system call. */
+  takeAtOnce(): void;
+  /** Gives back what the two above have taken. */
+  release(): void;
+  unmount(): void;
+}
+
+/** Why this machine can't mount a file system; `undefined`: it can. */
+export function whyNoMount(): string | undefined {
+  if (process.platform !== 'linux') return 'mounting a small file system needs Linux';
+  if (process.getuid?.() !== 0) return 'mounting a small file system needs root';
+  const folder = mkdtempSync(join(tmpdir(), 'weir-mount-'));
+  try {
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', folder], { stdio: 'pipe' });
+    execFileSync('umount', [folder], { stdio: 'pipe' });
+    return undefined;
+  } catch (error) {
+    return `this machine can't mount: ${(error as Error).message.split('\n')[0]}`;
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+export function mountSmallDisk(type: FileSystem, megabytes: number): SmallDisk {
+  const base = mkdtempSync(join(tmpdir(), 'weir-disk-'));
+  const root = join(base, 'mounted');
+  mkdirSync(root);
+  if (type === 'tmpfs') execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${megabytes}m`, 'tmpfs', root]);
+  else {
+    const image = join(base, 'image');
+    writeFileSync(image, '');
+    truncateSync(image, megabytes * 1024 * 1024);
+    // No blocks are kept for root: the test runs as root.
+    execFileSync('mkfs.ext4', ['-q', '-m', '0', '-F', image], { stdio: 'pipe' });
+    execFileSync('mount', ['-o', 'loop', image, root], { stdio: 'pipe' });
+  }
+  const folder = join(root, 'data');
+  const filler = join(root, 'filler');
+  mkdirSync(folder);
+
+  const free = (): number => {
+    const { bavail, bsize } = statfsSync(root);
+    return bavail * bsize;
+  };
+  const allocate = (name: string, bytes: number): void => {
+    if (bytes > 0) spawnSync('fallocate', ['-l', String(bytes), join(root, name)], { stdio: 'pipe' });
+  };
+
+  return {
+    folder,
+    free,
+    fill() {
+      const file = openSync(filler, 'w');
+      // What Weir gives back of its reserve meanwhile is taken too, for a while.
+      for (const bytes of [1 << 20, 1 << 16, 4096, 512, 1, 1 << 20, 4096, 1])
+        writeUntilFull(file, Buffer.alloc(bytes, 1));
+      closeSync(file);
+    },
+    takeAtOnce() {
+      // A second one, for the space that Weir's own files gave or took between the look and the call.
+      for (const name of ['filler', 'filler-2', 'filler-3']) allocate(name, free());
+    },
+    release() {
+      for (const name of ['filler', 'filler-2', 'filler-3']) rmSync(join(root, name), { force: true });
+    },
+    unmount() {
+      execFileSync('umount', [root]);
+      rmSync(base, { recursive: true });
+    },
+  };
+}
+
+function writeUntilFull(file: number, bytes: Buffer): void {
+  try {
+    while (writeSync(file, bytes) === bytes.length);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error;
+  }
+}
