@@ -1,0 +1,52 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type ClickhouseUnderTest, openClickhouseUnderTest } from './clickhouse-harness.ts';
+
+interface StoredTables {
+  readonly tables: readonly { readonly name: string; readonly person: readonly string[] }[];
+  readonly dictionaries: readonly string[];
+}
+
+const LIST: StoredTables = JSON.parse(
+  readFileSync(join(__dirname, '../../../../schemas/clickhouse/stored-tables.json'), 'utf8'),
+);
+/** Tables that store no data, and the ledger of the migrations. */
+const NOT_STORED = ['identified', 'identities', 'schema_migrations'];
+
+describe('schemas/clickhouse/stored-tables.json', () => {
+  let opened: ClickhouseUnderTest;
+  beforeAll(async () => {
+    opened = await openClickhouseUnderTest();
+    await opened.analytics.migrate();
+  });
+  afterAll(() => opened.close());
+
+  const names = async (where: string): Promise<readonly string[]> => {
+    const rows = await opened.analytics.select<{ name: string }>(
+      `SELECT name FROM system.tables WHERE database = currentDatabase() AND ${where} ORDER BY name`,
+    );
+    return rows.map(({ name }) => name);
+  };
+
+  it('lists every table that stores rows', async () => {
+    const found = await names("engine NOT LIKE '%View' AND engine != 'Dictionary'");
+    expect(found.filter((name) => !NOT_STORED.includes(name))).toEqual(LIST.tables.map(({ name }) => name).sort());
+  });
+
+  it('lists every dictionary', async () => {
+    expect(await names("engine = 'Dictionary'")).toEqual([...LIST.dictionaries].sort());
+  });
+
+  it('names columns that the tables have', async () => {
+    for (const { name, person } of LIST.tables) {
+      const columns = await opened.analytics.select<{ name: string }>(
+        'SELECT name FROM system.columns WHERE database = currentDatabase() AND table = {name:String}',
+        { name },
+      );
+      expect([name, columns.map((column) => column.name)]).toEqual([
+        name,
+        expect.arrayContaining(['site_id', ...person]),
+      ]);
+    }
+  });
+});
