@@ -9,7 +9,7 @@ import { buildSnippet, printSizes } from './build-snippet.mjs';
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 
 /** Packages with native code stay in node_modules. All others go into the bundle, which loads in a third of the time. */
-const NATIVE = ['lmdb', 'lz4-napi', 'chdb', 'fs-native-extensions'];
+const NATIVE = ['lmdb', 'lz4-napi', '@node-rs/crc32', 'chdb', 'fs-native-extensions'];
 /** CommonJS packages in an ESM bundle load Node's modules with `require`. */
 const REQUIRE =
   "import { createRequire as weirCreateRequire } from 'node:module'; const require = weirCreateRequire(import.meta.url);";

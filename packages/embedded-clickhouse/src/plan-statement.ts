@@ -1,5 +1,5 @@
-import { SqlTokenError, sqlTokens } from '@weir/domain/sql/sql-tokens';
 import { clickhouseError } from './clickhouse-error.ts';
+import { SqlTokenError, sqlTokens } from './sql-tokens.ts';
 
 export interface PlannedStatement {
   readonly statement: string;

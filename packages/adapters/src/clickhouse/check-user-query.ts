@@ -1,5 +1,5 @@
 import { SQL_CHARS_MAX } from '@weir/domain/registry/admin-limits';
-import { type SqlToken, SqlTokenError, sqlTokens } from '@weir/domain/sql/sql-tokens';
+import { type SqlToken, SqlTokenError, sqlTokens } from '@weir/embedded-clickhouse/sql-tokens';
 
 export const USER_QUERY_ROWS_MAX = 100_000;
 export const USER_QUERY_RESULT_BYTES_MAX = 128 * 1024 * 1024;

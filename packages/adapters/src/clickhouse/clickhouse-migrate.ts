@@ -3,7 +3,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type ClickHouseClient, ClickHouseError, ClickHouseLogLevel, createClient } from '@clickhouse/client';
 import { DependencyError } from '@weir/domain/errors';
-import { sqlStatements } from '@weir/domain/sql/sql-tokens';
+import { sqlStatements } from '@weir/embedded-clickhouse/sql-tokens';
 import { onCluster } from './clickhouse-on-cluster.ts';
 
 export interface MigrateConfig {

@@ -1,4 +1,4 @@
-import { sqlStatements, sqlTokens } from '@weir/domain/sql/sql-tokens';
+import { sqlStatements, sqlTokens } from '@weir/embedded-clickhouse/sql-tokens';
 import { checkUserQuery } from '../../src/clickhouse/check-user-query.ts';
 import { exactIntegers } from '../../src/clickhouse/run-user-query.ts';
 

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { sqlStatements } from '@weir/domain/sql/sql-tokens';
+import { sqlStatements } from '@weir/embedded-clickhouse/sql-tokens';
 import { clickhouseDrift } from '../../src/clickhouse/clickhouse-drift.ts';
 import { migrateClickhouse } from '../../src/clickhouse/clickhouse-migrate.ts';
 import { onCluster } from '../../src/clickhouse/clickhouse-on-cluster.ts';

@@ -82,8 +82,10 @@ export function createStateBarrier(deps: StateBarrierDeps): StateBarrier {
     if (seen?.epoch !== id) {
       if (seen !== undefined || waiting > 0) metrics.began();
       seen = { epoch: id, since: now, folded: 0, whole: waiting === 0, loggedAt: now };
-      if (waiting > 0)
-        logger.warn({ epoch: id, partitions, waiting }, 'a new epoch of the state began: checking what it holds');
+      // After each clean restart too: only a rebuild that takes long is a warning (below).
+      if (waiting > 0) {
+        logger.info({ epoch: id, partitions, waiting }, 'a new epoch of the state began: checking what it holds');
+      }
     } else if (!seen.whole && waiting === 0) {
       seen.whole = true;
       const { folded: records, since } = seen;

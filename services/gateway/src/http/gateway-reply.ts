@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { DiskSpace } from '@weir/ports/disk-space';
 import type { RateLimit } from '@weir/ports/rate-limiter';
+import { ALLOW_ORIGIN, EXPOSE_RETRY_AFTER, rawHeaders } from './cors.ts';
 
 export type Endpoint = 'events' | 'identify' | 'collect' | 'other';
 
@@ -20,20 +21,16 @@ export interface Replies {
 
 const RETRY_AFTER_SECONDS = 1;
 const JSON_TYPE = 'application/json; charset=utf-8';
-export const CORS_HEADERS: readonly string[] = ['Access-Control-Allow-Origin', '*'];
 
 const DISK_FULL = 'the disk is nearly full and takes no record now; send it again';
 const UNAVAILABLE = 'the event log cannot take the record now; send it again';
 
 /** While `disk` reports a shortage, a 503 says so. */
 export function createReplies(endpoint: Endpoint, count: CountReply, disk?: DiskSpace): Replies {
-  const common: readonly string[] = endpoint === 'collect' ? CORS_HEADERS : [];
+  const common: readonly string[] = endpoint === 'collect' ? rawHeaders(ALLOW_ORIGIN) : [];
 
-  /** Scripts of other origins may only read the headers that are exposed. */
-  const retryAfter = (seconds: number): string[] =>
-    endpoint === 'collect'
-      ? ['Retry-After', String(seconds), 'Access-Control-Expose-Headers', 'Retry-After']
-      : ['Retry-After', String(seconds)];
+  const exposed: readonly string[] = endpoint === 'collect' ? rawHeaders(EXPOSE_RETRY_AFTER) : [];
+  const retryAfter = (seconds: number): string[] => ['Retry-After', String(seconds), ...exposed];
 
   // When a body breaks off, refused-requests.ts answers while the route is still working.
   const json = (response: ServerResponse, status: number, body: string, headers: readonly string[]): void => {

@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join, posix } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { Router } from 'express';
+import { ALLOW_ORIGIN } from './cors.ts';
 import { createReplies } from './gateway-reply.ts';
 import { methodNotAllowed } from './mount-routes.ts';
 
@@ -76,7 +77,7 @@ function readPublicFiles(publicDir: string): ReadonlyMap<string, PublicFile> {
         Vary: 'Accept-Encoding',
         'X-Content-Type-Options': 'nosniff',
         'Accept-CH': ACCEPT_CH,
-        ...(isPage ? { 'Content-Security-Policy': PAGE_POLICY } : { 'Access-Control-Allow-Origin': '*' }),
+        ...(isPage ? { 'Content-Security-Policy': PAGE_POLICY } : ALLOW_ORIGIN),
       },
     };
     found.set(`${folder}/${entry.name}`, file);

@@ -13,10 +13,13 @@ import {
   text,
 } from '@weir/runtime/http/openapi';
 import serverEvent from '../../../../schemas/server-event.schema.json' with { type: 'json' };
+import { ALLOW_ORIGIN } from '../http/cors.ts';
 import type { Operation } from '../http/route.ts';
 import { BATCH_EVENTS_MAX } from '../routes/events-batch-route.ts';
 
-export const CORS: Schema = { 'Access-Control-Allow-Origin': { schema: constant('*') } };
+export const CORS: Schema = Object.fromEntries(
+  Object.entries(ALLOW_ORIGIN).map(([name, value]) => [name, { schema: constant(value) }]),
+);
 
 const BODY = {
   description:

@@ -10,6 +10,7 @@ import { encodeRawRecord } from '@weir/domain/records/raw-record';
 import type { Registry } from '@weir/ports/registry';
 import { buildEnvelope } from '../append/envelope.ts';
 import type { OperationsDeps, RouteDeps } from '../gateway-deps.ts';
+import { PREFLIGHT, rawHeaders } from '../http/cors.ts';
 import type { Replies } from '../http/gateway-reply.ts';
 import type { Body } from '../http/read-request-body.ts';
 import type { CollectRoute, Handle } from '../http/route.ts';
@@ -86,19 +87,10 @@ export function collectRoute(deps: RouteDeps, replies: Replies, route: CollectRo
   };
 }
 
-/** The methods and headers that browsers may use across origins. */
 export function collectPreflight(_deps: OperationsDeps, replies: Replies): Handle {
-  return (_request, response) => replies.empty(response, 204, PREFLIGHT);
+  const headers = rawHeaders(PREFLIGHT);
+  return (_request, response) => replies.empty(response, 204, headers);
 }
-
-const PREFLIGHT = [
-  'Access-Control-Allow-Methods',
-  'POST, OPTIONS',
-  'Access-Control-Allow-Headers',
-  'Content-Type',
-  'Access-Control-Max-Age',
-  '86400',
-] as const;
 
 interface Client {
   readonly ip: string;

@@ -1,6 +1,6 @@
+import { crc32c } from '@node-rs/crc32';
 import type { KafkaCompression } from '../kafka-compression.ts';
 import type { KafkaRecord } from './append-run.ts';
-import { crc32c } from './crc32c.ts';
 
 /** Size of the header: base offset, length, leader epoch, magic, CRC, attributes … number of records. */
 const HEADER_BYTES = 61;

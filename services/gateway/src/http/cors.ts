@@ -1,0 +1,17 @@
+/** The CORS headers of all answers that browsers may read across origins: `/api/collect`, and the snippet as a module. */
+export const ALLOW_ORIGIN = { 'Access-Control-Allow-Origin': '*' } as const;
+
+/** Scripts of other origins may only read the headers that are exposed. */
+export const EXPOSE_RETRY_AFTER = { 'Access-Control-Expose-Headers': 'Retry-After' } as const;
+
+/** The methods and headers that browsers may use across origins. Browsers ask again after a day. */
+export const PREFLIGHT = {
+  'Access-Control-Allow-Methods': 'POST, OPTIONS',
+  'Access-Control-Allow-Headers': 'Content-Type',
+  'Access-Control-Max-Age': '86400',
+} as const;
+
+/** Headers in the form of `ServerResponse.writeHead`: names and values in turn. */
+export function rawHeaders(headers: Readonly<Record<string, string>>): readonly string[] {
+  return Object.entries(headers).flat();
+}
