@@ -3,6 +3,7 @@ import { installEngines } from './install-engines.mjs';
 import { installLanguages } from './install-languages.mjs';
 import { kafka } from './kafka.mjs';
 import { redis } from './redis.mjs';
+import { s3 } from './s3.mjs';
 
 /** Jest's global setup: with CI=true installs what is missing, once, before any worker starts: apt and Maven cannot run concurrently. */
 export default function installForCi() {
@@ -10,6 +11,7 @@ export default function installForCi() {
   for (const install of [
     () => kafka.install(),
     () => redis.install(),
+    () => s3.install(),
     installChromium,
     installEngines,
     installLanguages,

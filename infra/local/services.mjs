@@ -1,6 +1,6 @@
 /**
- * `node infra/local/services.mjs up|down|status|check [--only kafka,redis] [--dir DIR] [--wipe]`
- * Real services without Docker, on loopback. `up` prints `export NAME=value` lines on standard output and nothing else there.
+ * `node infra/local/services.mjs up|down|status|check [--only kafka,redis,clickhouse,s3] [--dir DIR] [--wipe]`
+ * Real services without Docker, on loopback; S3 only when it is named. `up` prints `export NAME=value` lines on standard output and nothing else there.
  */
 import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -9,6 +9,7 @@ import { clickhouse } from './clickhouse.mjs';
 import { kafka } from './kafka.mjs';
 import { DEFAULT_DIR, say } from './layout.mjs';
 import { redis } from './redis.mjs';
+import { s3 } from './s3.mjs';
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -16,7 +17,7 @@ const { values, positionals } = parseArgs({
 });
 const base = resolve(values.dir ?? DEFAULT_DIR);
 const wanted = values.only?.split(',');
-const services = [kafka, redis, clickhouse].filter(({ name }) => wanted?.includes(name) ?? true);
+const services = [kafka, redis, clickhouse, s3].filter(({ name }) => wanted?.includes(name) ?? name !== 's3');
 const withoutPassword = (address) => address.replace(/\/\/[^/@]+@/, '//');
 const dirOf = ({ name }) => join(base, name);
 

@@ -18,6 +18,10 @@ export type DependencyErrorCode =
   | 'analytics_refused'
   /** Rows are missing in ClickHouse although it confirmed them. */
   | 'analytics_damaged'
+  /** The folder or bucket cannot be reached, is full or is overloaded. */
+  | 'object_store_unavailable'
+  /** The folder or bucket refuses this process: credentials, permissions, or a bucket that does not exist. */
+  | 'object_store_refused'
   /** Another process group holds the data folder. */
   | 'data_folder_in_use'
   /** The data folder cannot be created, written or locked. */

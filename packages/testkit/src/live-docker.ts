@@ -7,7 +7,7 @@ export function dockerAnswers(): boolean {
   return spawnSync('docker', ['info'], { timeout: 5000, stdio: 'ignore' }).status === 0;
 }
 
-export async function startContainer(name: LiveName): Promise<LiveService> {
+export async function startContainer(name: Exclude<LiveName, 's3'>): Promise<LiveService> {
   const container = await (name === 'kafka' ? kafka(await freePort()) : redis()).start();
   const port = container.getMappedPort(name === 'kafka' ? 9092 : 6379);
   return {

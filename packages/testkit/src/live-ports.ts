@@ -6,11 +6,13 @@ export type LiveChoice =
   | { readonly kind: 'given' | 'docker' | 'local'; start(): Promise<LiveService> }
   | { readonly kind: 'none'; readonly reason: string };
 
+const VARIABLES = { kafka: 'KAFKA_BROKERS', redis: 'REDIS_URL', s3: 'S3_ENDPOINT' } as const;
+
 /** A real service for tests: the given URL, else Docker's, else a local one; else the reason why there is none. */
 export function chooseLive(name: LiveName): LiveChoice {
-  const given = process.env[name === 'kafka' ? 'KAFKA_BROKERS' : 'REDIS_URL'];
+  const given = process.env[VARIABLES[name]];
   if (given) return { kind: 'given', start: async () => ({ address: given, stop: async () => undefined }) };
-  if (dockerAnswers()) return { kind: 'docker', start: () => startContainer(name) };
+  if (name !== 's3' && dockerAnswers()) return { kind: 'docker', start: () => startContainer(name) };
   const problem = localProblem(name);
   if (problem === undefined) return { kind: 'local', start: () => startLocal(name) };
   return { kind: 'none', reason: problem };

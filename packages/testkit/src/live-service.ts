@@ -1,8 +1,8 @@
-export type LiveName = 'kafka' | 'redis';
+export type LiveName = 'kafka' | 'redis' | 's3';
 
 /** A real service that a test started. */
 export interface LiveService {
-  /** `KAFKA_BROKERS` or `REDIS_URL`. */
+  /** `KAFKA_BROKERS`, `REDIS_URL` or `S3_ENDPOINT`. */
   readonly address: string;
   stop(): Promise<void>;
 }

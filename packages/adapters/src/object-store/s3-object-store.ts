@@ -1,0 +1,125 @@
+import { Readable } from 'node:stream';
+import {
+  DeleteObjectCommand,
+  GetObjectCommand,
+  ListObjectsV2Command,
+  PutObjectCommand,
+  S3Client,
+  S3ServiceException,
+} from '@aws-sdk/client-s3';
+import { Upload } from '@aws-sdk/lib-storage';
+import { DependencyError } from '@weir/domain/errors';
+import type { ObjectStore, StoredObject } from '@weir/ports/object-store';
+import { assertObjectName } from './object-names.ts';
+
+/** Credentials come from the usual places of the AWS SDK: environment variables, the shared files, or the machine's role. */
+export interface S3Config {
+  /** For another S3-compatible service, such as `http://minio:9000`; undefined: AWS. */
+  readonly endpoint: string | undefined;
+  readonly region: string;
+  /** `endpoint/bucket/name` instead of `bucket.endpoint/name`. */
+  readonly pathStyle: boolean;
+}
+
+export interface S3Location extends S3Config {
+  readonly bucket: string;
+  /** Without slashes at its ends; may be empty. */
+  readonly prefix: string;
+}
+
+const CONNECT_TIMEOUT_MS = 5000;
+const REQUEST_TIMEOUT_MS = 60_000;
+/** Two parts of 8 MiB are in memory at once. */
+const PART_BYTES = 8 * 1024 * 1024;
+const PARTS_AT_ONCE = 2;
+
+/** The object store under a prefix of a bucket, which must exist. */
+export function openS3ObjectStore({ bucket, prefix, endpoint, region, pathStyle }: S3Location): ObjectStore {
+  const client = new S3Client({
+    region,
+    forcePathStyle: pathStyle,
+    ...(endpoint === undefined ? {} : { endpoint }),
+    requestHandler: {
+      connectionTimeout: CONNECT_TIMEOUT_MS,
+      requestTimeout: REQUEST_TIMEOUT_MS,
+      throwOnRequestTimeout: true,
+    },
+    // Not every S3-compatible service knows the SDK's own checksums. Weir's objects carry checksums themselves.
+    requestChecksumCalculation: 'WHEN_REQUIRED',
+    responseChecksumValidation: 'WHEN_REQUIRED',
+  });
+  const location = `s3://${bucket}${prefix === '' ? '' : `/${prefix}`}`;
+  const root = prefix === '' ? '' : `${prefix}/`;
+
+  const keyOf = (name: string): string => {
+    assertObjectName(name);
+    return root + name;
+  };
+
+  /** Runs one request, and translates the SDK's errors. */
+  const send = async <T>(what: string, work: () => Promise<T>): Promise<T> => {
+    try {
+      return await work();
+    } catch (error) {
+      throw translate(`cannot ${what} in ${location}`, error);
+    }
+  };
+
+  async function* list(namePrefix: string): AsyncIterable<StoredObject> {
+    let token: string | undefined;
+    do {
+      const page = await send(`list ${namePrefix}`, () =>
+        client.send(new ListObjectsV2Command({ Bucket: bucket, Prefix: root + namePrefix, ContinuationToken: token })),
+      );
+      for (const { Key, Size, LastModified } of page.Contents ?? []) {
+        if (Key !== undefined)
+          yield { name: Key.slice(root.length), bytes: Size ?? 0, storedAt: LastModified?.getTime() ?? 0 };
+      }
+      token = page.IsTruncated === true ? page.NextContinuationToken : undefined;
+    } while (token !== undefined);
+  }
+
+  return {
+    put: (name, body) =>
+      send(`store ${name}`, async () => {
+        const target = { Bucket: bucket, Key: keyOf(name), Body: body };
+        if (body instanceof Readable) {
+          await new Upload({ client, params: target, partSize: PART_BYTES, queueSize: PARTS_AT_ONCE }).done();
+        } else {
+          await client.send(new PutObjectCommand({ ...target, ContentLength: body.byteLength }));
+        }
+      }),
+
+    get: (name) =>
+      send(`read ${name}`, async () => {
+        try {
+          const { Body } = await client.send(new GetObjectCommand({ Bucket: bucket, Key: keyOf(name) }));
+          return Body as Readable;
+        } catch (error) {
+          if (error instanceof S3ServiceException && error.name === 'NoSuchKey') return undefined;
+          throw error;
+        }
+      }),
+
+    list,
+
+    delete: (name) =>
+      send(`delete ${name}`, async () => {
+        await client.send(new DeleteObjectCommand({ Bucket: bucket, Key: keyOf(name) }));
+      }),
+
+    close: () => client.destroy(),
+  };
+}
+
+/** 429 and 5xx may pass; every other answer of the service needs a change of the credentials, the bucket or the permissions. */
+function translate(what: string, error: unknown): unknown {
+  if (error instanceof TypeError || error instanceof DependencyError || !(error instanceof Error)) return error;
+  const status = error instanceof S3ServiceException ? error.$metadata.httpStatusCode : undefined;
+  const noCredentials = error.name === 'CredentialsProviderError';
+  const refused = noCredentials || (status !== undefined && status >= 300 && status < 500 && status !== 429);
+  const reason = error.message || error.name;
+  return new DependencyError(refused ? 'object_store_refused' : 'object_store_unavailable', `${what}: ${reason}`, {
+    cause: error,
+  });
+}

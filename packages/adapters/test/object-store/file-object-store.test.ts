@@ -1,0 +1,51 @@
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { ObjectStore } from '@weir/ports/object-store';
+import { objectStoreContract } from '../../../ports/contract/object-store.contract.ts';
+import { objectStoreUrlProblem, openObjectStore } from '../../src/object-store/open-object-store.ts';
+
+const folders: string[] = [];
+const s3 = { endpoint: undefined, region: 'us-east-1', pathStyle: false };
+const open = (folder: string): Promise<ObjectStore> => openObjectStore({ url: pathToFileURL(folder).href, s3 });
+
+function makeFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'weir-objects-'));
+  folders.push(folder);
+  return folder;
+}
+
+afterAll(() => {
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+});
+
+describe('the object store in a folder', () => {
+  objectStoreContract(() => open(join(makeFolder(), 'made', 'with the first object')));
+
+  it('says what is wrong where a file stands in the way', async () => {
+    const folder = makeFolder();
+    writeFileSync(join(folder, 'a'), '');
+    const store = await open(folder);
+    await expect(store.put('a/b', Buffer.from('1'))).rejects.toMatchObject({
+      name: 'DependencyError',
+      message: expect.stringContaining(`cannot store a/b in ${folder}`),
+    });
+    chmodSync(folder, 0o755);
+  });
+});
+
+test.each([
+  ['file:///srv/archive', undefined],
+  ['s3://bucket', undefined],
+  ['s3://bucket/a/b', undefined],
+  ['file://host/share', /must be file/],
+  ['s3://B', /must be/],
+  ['https://bucket', /must be/],
+  ['s3://bucket/ä', /must be/],
+  ['/srv/archive', /must be/],
+])('%s', (url, problem) => {
+  const found = objectStoreUrlProblem(url);
+  if (problem === undefined) expect(found).toBeUndefined();
+  else expect(found).toMatch(problem);
+});

@@ -1,0 +1,45 @@
+import { randomUUID } from 'node:crypto';
+import type { ObjectStore } from '@weir/ports/object-store';
+import { describeLive } from '@weir/testkit/live-ports';
+import { objectStoreContract } from '../../../ports/contract/object-store.contract.ts';
+import { openObjectStore } from '../../src/object-store/open-object-store.ts';
+
+process.env.AWS_ACCESS_KEY_ID ??= 'test';
+process.env.AWS_SECRET_ACCESS_KEY ??= 'test';
+
+describeLive('s3', (address) => {
+  const open = async (prefix: string): Promise<ObjectStore> => {
+    const bucket = `weir-${randomUUID()}`;
+    const { ok } = await fetch(`${address()}/${bucket}`, { method: 'PUT' });
+    expect(ok).toBe(true);
+    return openObjectStore({
+      url: `s3://${bucket}${prefix}`,
+      s3: { endpoint: address(), region: 'us-east-1', pathStyle: true },
+    });
+  };
+
+  describe('a bucket', () => objectStoreContract(() => open('')));
+  describe('a prefix of a bucket', () => objectStoreContract(() => open('/some/prefix')));
+
+  it('lists more objects than one page has', async () => {
+    const store = await open('/many');
+    const names = Array.from({ length: 1_005 }, (_, at) => `n-${String(at).padStart(5, '0')}`);
+    for (let at = 0; at < names.length; at += 50) {
+      await Promise.all(names.slice(at, at + 50).map((name) => store.put(name, Buffer.from('1'))));
+    }
+    const found: string[] = [];
+    for await (const { name } of store.list('')) found.push(name);
+    expect(found).toEqual(names);
+    store.close();
+  });
+
+  it('a bucket that does not exist is refused; a server that does not answer is unavailable', async () => {
+    const s3 = { region: 'us-east-1', pathStyle: true };
+    const none = await openObjectStore({ url: 's3://weir-none', s3: { ...s3, endpoint: address() } });
+    await expect(none.put('a', Buffer.from('1'))).rejects.toMatchObject({ code: 'object_store_refused' });
+    const away = await openObjectStore({ url: 's3://weir-none', s3: { ...s3, endpoint: 'http://127.0.0.1:1' } });
+    await expect(away.get('a')).rejects.toMatchObject({ code: 'object_store_unavailable' });
+    none.close();
+    away.close();
+  });
+});

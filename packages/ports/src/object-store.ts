@@ -1,0 +1,31 @@
+import type { Readable } from 'node:stream';
+
+/**
+ * A folder of immutable objects: a directory, or a prefix of an S3 bucket (`adapters/object-store/`). Both pass
+ * `contract/object-store.contract.ts`. Names consist of parts of `A-Z a-z 0-9 . _ = -`, separated by `/`.
+ * Every method rejects with `object_store_unavailable` (a retry may succeed) or `object_store_refused` (credentials, bucket or
+ * permissions must be changed first).
+ */
+export interface ObjectStore {
+  /** Resolves when the object is stored durably. Readers see the whole object or none. Replaces an object of the same name. */
+  put(name: string, body: Uint8Array | Readable): Promise<void>;
+
+  /** Resolves with the content; undefined if there is no such object. Destroy the stream if it is not read to its end. */
+  get(name: string): Promise<Readable | undefined>;
+
+  /** All objects whose name starts with `prefix`, in the order of their names (UTF-8 bytes). */
+  list(prefix: string): AsyncIterable<StoredObject>;
+
+  /** Resolves when the object does not exist. */
+  delete(name: string): Promise<void>;
+
+  /** Ends open connections. */
+  close(): void;
+}
+
+export interface StoredObject {
+  readonly name: string;
+  readonly bytes: number;
+  /** Unix milliseconds; a copy of an object may have a later time. */
+  readonly storedAt: number;
+}
