@@ -12,7 +12,10 @@ export interface CliConfig {
   readonly adminToken: string;
 }
 
-/** docs/api.md, Commands: `WEIR_URL`, otherwise HOST and PORT; `WEIR_ADMIN_TOKEN`, otherwise the token in the data folder. */
+/**
+ * Reads the settings of the command (docs/api.md, Commands): `WEIR_URL`, or else HOST and PORT; and `WEIR_ADMIN_TOKEN`, or else
+ * the token in the data folder.
+ */
 export function loadCliConfig(env: CliEnvironment): CliConfig {
   return { url: serverUrl(env), adminToken: adminToken(env) };
 }

@@ -1,13 +1,16 @@
 import type { Readable, Writable } from 'node:stream';
 import type { CliEnvironment } from './cli-config.ts';
 
-/** Everything that a command reads and writes, except for the admin API. */
+/** The input and output of a command, except for the admin API. */
 export interface CliIo {
   readonly env: CliEnvironment;
   readonly stdin: Readable;
   readonly stdout: Writable;
   readonly stderr: Writable & { readonly isTTY?: boolean };
   readonly clock: () => number;
-  /** For commands that can be interrupted: after this call, the first Ctrl-C aborts the signal instead of ending the process. */
+  /**
+   * For commands that can be interrupted. After this call, the first Ctrl-C aborts the returned signal instead of ending the
+   * process.
+   */
   interruption(): AbortSignal;
 }

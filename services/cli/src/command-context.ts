@@ -9,7 +9,7 @@ export interface CommandContext {
   readonly io: CliIo;
   /** Creates the client when the command runs, so that --help needs no settings. */
   readonly client: () => AdminClient;
-  /** For a command that succeeds with an exit code other than 0. */
+  /** Sets the exit code of a command that succeeds with an exit code other than 0. */
   exitWith(code: ExitCode): void;
 }
 
@@ -35,7 +35,7 @@ export function siteOption(): Option {
   return new Option('-s, --site <site_id>', 'the site').makeOptionMandatory();
 }
 
-/** A path of the admin API under a site. */
+/** The path of a site's resource in the admin API. */
 export function sitePath(siteId: string, ...rest: readonly string[]): string {
   return `/sites/${[siteId, ...rest].map(encodeURIComponent).join('/')}`;
 }

@@ -7,7 +7,7 @@ export const EXIT = {
   usage: 2,
   /** Weir cannot be reached, or answers 503. */
   unreachable: 3,
-  /** `weir audit`: a raw offset has no outcome or several. */
+  /** The result of `weir audit` if a raw offset has no outcome or several outcomes. */
   unbalanced: 4,
   interrupted: 130,
 } as const;

@@ -1,7 +1,7 @@
 import Table from 'cli-table3';
 import type { CliIo } from './cli-io.ts';
 
-/** Prints the data as JSON, or as the text that `human` makes of it. */
+/** Prints the data as JSON, or as the text that `human` returns for it. */
 export function print<T>(io: CliIo, json: boolean | undefined, data: T, human: (data: T) => string): void {
   io.stdout.write(`${json ? JSON.stringify(data, null, 2) : human(data)}\n`);
 }
@@ -11,7 +11,7 @@ const PLAIN = {
   ...{ 'bottom-right': '', left: '', 'left-mid': '', mid: '', 'mid-mid': '', right: '', 'right-mid': '', middle: '  ' },
 };
 
-/** Columns of numbers are right-aligned. */
+/** Formats a table. Columns of numbers are right-aligned. */
 export function table(heads: readonly string[], rows: readonly (readonly unknown[])[], empty = 'none'): string {
   if (rows.length === 0) return empty;
   const colAligns = heads.map((_, column) =>
@@ -27,7 +27,7 @@ export function table(heads: readonly string[], rows: readonly (readonly unknown
   return trimLines(result.toString());
 }
 
-/** One name and value per line. */
+/** Formats names and values, one pair per line. */
 export function fields(values: Readonly<Record<string, unknown>>): string {
   return table(
     ['field', 'value'],

@@ -55,7 +55,7 @@ export function reportQuery(options: ReportOptions, own: Readonly<Record<string,
 
 export const METRIC_HEADS = ['visitors', 'visits', 'pageviews', 'events', 'bounce rate', 'duration', 'views/visit'];
 
-/** Cells for `METRIC_HEADS`. */
+/** The cells of a table whose heads are `METRIC_HEADS`. */
 export function metricCells(metrics: MetricsView): readonly (string | number)[] {
   const { visitors, visits, pageviews, events, bounce_rate: bounces, visit_duration: seconds } = metrics;
   return [

@@ -1,6 +1,6 @@
 import { runCli } from './run-cli.ts';
 
-// The reader of a pipe may close it early (`weir sql … | head`): not an error.
+// The program that reads the output may close the pipe early (`weir sql … | head`). This is not an error.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code === 'EPIPE') process.exit(0);
   throw error;

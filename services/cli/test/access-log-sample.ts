@@ -1,6 +1,6 @@
 import { GENERATED_LOG_REASON, readRealLog } from '@weir/testkit/sample-access-log';
 
-/** The real log of 10,000 requests where it is given, otherwise a generated one of the same shape. */
+/** The real log of 10,000 requests, or a generated log of the same shape if WEIR_TEST_ACCESS_LOG is not set. */
 export function accessLogSample(): { readonly bytes: Buffer; readonly pageviews: number; readonly generated: boolean } {
   const text = readRealLog();
   if (text !== undefined) return { bytes: Buffer.from(text), pageviews: 4213, generated: false };

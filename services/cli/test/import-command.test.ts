@@ -37,7 +37,7 @@ function file(name: string, bytes: string | Buffer): string {
 }
 
 describe('the log of 10,000 requests', () => {
-  test('is imported, and importing it again leaves the same counts', async () => {
+  test('is imported; importing it a second time does not change the counts', async () => {
     const site = await newSite();
     const { bytes, pageviews } = accessLogSample();
     const path = file('access.log.gz', gzipSync(bytes));
@@ -45,7 +45,7 @@ describe('the log of 10,000 requests', () => {
     expect(run.json).toMatchObject({ lines: 10_000, rows_appended: pageviews, bad_lines: 0, queryable: true });
     expect(await rows(site)).toBe(pageviews);
 
-    // Compressed differently, and through a pipe: still the same file.
+    // The same content in another compression, and through a pipe, counts as the same file.
     const again = await cli(['import', '-', '--site', site, '--json'], { env, stdin: Readable.from([bytes]) });
     expect([again.exitCode, again.json]).toMatchObject([0, { rows_appended: 0, lines_before: 10_000 }]);
     expect(await rows(site)).toBe(pageviews);

@@ -13,7 +13,7 @@ const TEXT = 'first part\nsecond part\n';
 const PACKED: Readonly<Record<string, Buffer>> = {
   plain: Buffer.from(TEXT),
   'gzip of two members': Buffer.concat([gzipSync('first part\n'), gzipSync('second part\n')]),
-  // Two frames of the zstd program: Node 20 can't make them.
+  // Two frames that the zstd program wrote: Node 20 cannot compress zstd.
   'zstd of two frames': Buffer.from('KLUv/QRYWQAAZmlyc3QgcGFydAqd/2B8KLUv/QRYYQAAc2Vjb25kIHBhcnQK9PEh0Q==', 'base64'),
 };
 
@@ -56,7 +56,7 @@ test.each([
   expect((await scanLog(chunked(...chunks))).lines).toBe(expected.length);
 });
 
-test('a character across two chunks, and a line without a newline', async () => {
+test('a character that is split between two chunks, and a very long line', async () => {
   const [first, second] = [Buffer.from([0xc3]), Buffer.from([0xa9, 0x0a])];
   expect(await lines(chunked(first, second))).toEqual(['é']);
   const [endless] = await lines(chunked(...Array.from({ length: 40 }, () => 'x'.repeat(10_000)), '\n'));

@@ -72,7 +72,7 @@ test('key add, list, revoke; exclusion add, list, remove', async () => {
   expect([refused.exitCode, refused.err]).toEqual([1, expect.stringContaining('must be an IP address or a CIDR')]);
 });
 
-test('visitor unlink: a record of the log, which the audit counts as an identify', async () => {
+test('visitor unlink appends a record, which the audit counts as an identify', async () => {
   await run('site', 'add', 'example.com', '--id', 'v');
   const named = await run('visitor', 'unlink', 'v_1', '--user', '42', '--site', 'v');
   expect([named.exitCode, named.out]).toEqual([0, 'unlinked v_1 from 42\n']);

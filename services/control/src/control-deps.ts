@@ -21,34 +21,34 @@ export interface ControlDeps {
   /** Cryptographically random bytes. */
   readonly randomBytes: (length: number) => Uint8Array;
   readonly logger: Logger;
-  /** The consumers of this process. Of consumers in other processes only the committed offsets are known. */
+  /** The status of the consumers in this process. For consumers in other processes, only the committed offsets are known. */
   readonly pipelineStatus: () => readonly ConsumerStatus[];
-  /** The same function as the gateway's. */
+  /** The gateway uses the same function. */
   readonly findClientIp: (request: IncomingMessage) => ClientIp;
   /** The settings that `findClientIp` uses. */
   readonly proxies: Pick<Config, 'trustedProxies' | 'clientIpHeader'>;
   readonly locate: (address: string) => Promise<Located>;
-  /** Undefined: this process has no gateway role. */
+  /** Undefined if this process has no gateway role. */
   readonly singleNetworkSites: (() => readonly SingleNetworkSite[]) | undefined;
 }
 
-/** What the handlers of the admin API work with. */
+/** The dependencies of the handlers of the admin API. */
 export interface AdminDeps extends ControlDeps {
   /** Runs the changes of the registry one after the other. */
   readonly runExclusive: RunExclusive;
   readonly importLeases: ImportLeases;
-  /** UUIDv7. */
+  /** Creates an event ID (UUIDv7). */
   readonly newEventId: () => string;
   /** The consumption rate of a topic whose consumer is in another process. */
   readonly lagRateOf: (topic: string) => LagRate;
 }
 
 export interface Located {
-  /** Undefined: the geo data cannot be read. An empty text: not known. */
+  /** Undefined: the geo data cannot be read. An empty text: this part of the location is unknown. */
   readonly place: Readonly<Record<'country' | 'region' | 'city' | 'timezone', string>> | undefined;
   /** The name and version of the geo data. */
   readonly data: string;
-  /** What is wrong with the files on disk; empty: nothing. */
+  /** The problem with the geo files on disk. Empty: there is none. */
   readonly problem: string;
 }
 
@@ -62,7 +62,7 @@ interface SingleNetworkSite {
 
 export interface ConsumerStatus {
   readonly topic: string;
-  /** The consumer group. */
+  /** The name of the consumer group. */
   readonly consumer: string;
   readonly partitions: readonly PartitionStatus[];
 }

@@ -121,7 +121,7 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
 ];
 
 export interface Control {
-  /** To be mounted at the root. Serves /api/admin/… and /dashboard, and passes all other requests on. */
+  /** A router for the root path. It serves /api/admin/… and /dashboard, and passes all other requests on. */
   readonly router: Router;
 }
 
@@ -158,7 +158,7 @@ function createAdminDeps(deps: ControlDeps): AdminDeps {
   };
 }
 
-/** A request that cannot be read is the caller's fault (4xx). All other errors are bugs: they are logged, and answered with 500. */
+/** A request that cannot be read gets a 4xx status. All other errors are bugs: they are logged, and answered with 500. */
 function answerFailure(deps: Pick<ControlDeps, 'logger'>): ErrorRequestHandler {
   return (error, request, response, next) => {
     if (response.headersSent) return next(error);

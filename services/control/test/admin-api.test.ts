@@ -17,14 +17,14 @@ async function addSite(siteId: string): Promise<void> {
 }
 
 describe('sign-in', () => {
-  test('a missing or wrong token is 401 in the envelope', async () => {
+  test('a missing or wrong token gets 401 in the response envelope', async () => {
     for (const token of ['', 'wrong']) {
       const reply = await weir.call('GET', '/sites', undefined, token);
       expect([reply.status, reply.body]).toEqual([401, error(401)]);
     }
     expect((await fetch(`${weir.url}/api/admin/nowhere`)).status).toBe(401);
   });
-  test('the scheme is read in any case, and no other origin may read', async () => {
+  test('the scheme Bearer can have any case, and other origins cannot read the answer', async () => {
     const headers = { authorization: 'bEaReR test-admin-token-0123456789', origin: 'https://evil.example' };
     const response = await fetch(`${weir.url}/api/admin/sites`, { headers });
     expect(response.status).toBe(200);
@@ -34,7 +34,7 @@ describe('sign-in', () => {
 });
 
 describe('sites', () => {
-  test('POST gives 201 and the site; site_id is made when not given', async () => {
+  test('POST gives 201 and the site; a missing site_id is generated', async () => {
     const { status, body } = await weir.call('POST', '/sites', { name: 'Shop', domain: 'Shop.Example' });
     expect(status).toBe(201);
     expect(body).toEqual({
@@ -73,7 +73,7 @@ describe('sites', () => {
     const reply = await weir.call('POST', '/sites', body);
     expect([reply.status, reply.body]).toEqual([400, error(400, message)]);
   });
-  test('PATCH changes name, domain, timezone and limits; null goes back to the default', async () => {
+  test('PATCH changes name, domain, timezone and limits; null restores the default', async () => {
     await addSite('patched');
     const change = { name: 'B', domain: 'b.example', timezone: 'Europe/Berlin', limits: { collect: 10, events: 20 } };
     expect((await weir.call('PATCH', '/sites/patched', change)).body.data).toMatchObject(change);
@@ -82,7 +82,7 @@ describe('sites', () => {
     expect(body.data.limits).not.toHaveProperty('collect');
     expect((await weir.call('PATCH', '/sites/none', change)).status).toBe(404);
   });
-  test('DELETE removes', async () => {
+  test('DELETE removes a site', async () => {
     await addSite('removed');
     expect((await weir.call('DELETE', '/sites/removed')).status).toBe(200);
     expect((await weir.call('GET', '/sites/removed')).body).toEqual(error(404, 'site not found'));
@@ -96,8 +96,8 @@ describe('sites', () => {
   });
 });
 
-describe('malformed', () => {
-  test('invalid UTF-8, and a path with a broken escape, are 400', async () => {
+describe('malformed requests', () => {
+  test('invalid UTF-8 and a path with an invalid escape get 400', async () => {
     const ask = async (path: string, body?: Uint8Array<ArrayBuffer>) => {
       const reply = await fetch(`${weir.url}/api/admin${path}`, {
         headers: { authorization: `Bearer ${ADMIN_TOKEN}` },
@@ -110,14 +110,14 @@ describe('malformed', () => {
     expect(await ask('/sites/%zz')).toEqual([400, 'the path is malformed']);
   });
 
-  test('a name of white space is a missing one', async () => {
+  test('a name of white space counts as missing', async () => {
     const { status, body } = await weir.call('POST', '/sites', { name: ' ', domain: 'a.example' });
     expect([status, body.error.message]).toEqual([400, 'name is required']);
   });
 });
 
 describe('keys', () => {
-  test('the key is shown this once and its hash authenticates', async () => {
+  test('the key is shown once, and authenticates', async () => {
     await addSite('keyed');
     const made = await weir.call('POST', '/sites/keyed/keys', { name: 'k', scopes: ['events:write'] });
     expect(made.status).toBe(201);
@@ -135,7 +135,7 @@ describe('keys', () => {
     expect((await weir.call('GET', '/sites/keyed/keys')).body.data).toEqual([]);
     expect((await weir.call('DELETE', `/sites/keyed/keys/${made.body.data.key_id}`)).status).toBe(404);
   });
-  test('a legacy identify key', async () => {
+  test('a legacy identify key authenticates', async () => {
     await addSite('legacy');
     const { body } = await weir.call('POST', '/sites/legacy/keys', { name: 'k', legacy_identify: true });
     expect(body.data).toMatchObject({ scopes: ['identify:write'], legacy_identify: true });
@@ -146,7 +146,7 @@ describe('keys', () => {
       expect((await weir.call('POST', '/sites/legacy/keys', body)).status).toBe(400);
     },
   );
-  test('404 without the site', async () => {
+  test('404 if the site does not exist', async () => {
     expect((await weir.call('GET', '/sites/none/keys')).status).toBe(404);
     expect((await weir.call('POST', '/sites/none/keys', { name: 'k', scopes: ['events:write'] })).status).toBe(404);
   });
@@ -189,7 +189,7 @@ describe('exclusion rules', () => {
 });
 
 describe('sql', () => {
-  test('columns and rows, with params', async () => {
+  test('a query with params gives columns and rows', async () => {
     const { body } = await weir.call('POST', '/sql', {
       query: 'SELECT {n:UInt32} AS n, {t:String} AS t',
       params: { n: 7, t: "o'x" },
@@ -216,7 +216,7 @@ describe('sql', () => {
 });
 
 describe('pipeline and audit', () => {
-  test('lag falls to 0 and the books balance: a row, a drop and a dead letter', async () => {
+  test('lag falls to 0, and the audit is balanced with a row, a dropped record and a dead letter', async () => {
     await addSite('audited');
     await weir.call('POST', '/sites/audited/exclusions', { type: 'path', value: '/secret*' });
     const head = {
@@ -259,7 +259,7 @@ describe('pipeline and audit', () => {
   });
 });
 
-test('the dashboard: strict policy, no cookie, and where the geo data is from', async () => {
+test('the dashboard has a strict content security policy, no cookie, and the source of the geo data', async () => {
   const response = await fetch(`${weir.url}/dashboard`);
   expect(response.status).toBe(200);
   expect(response.headers.get('content-security-policy')).toMatch(/^default-src 'none'; script-src 'self';/);
@@ -270,7 +270,7 @@ test('the dashboard: strict policy, no cookie, and where the geo data is from', 
   expect(() => new Function(script)).not.toThrow();
 });
 
-test('wrong tokens, however many, never lock the right one out', async () => {
+test('many wrong tokens never block the right one', async () => {
   const attempts = await Promise.all(Array.from({ length: 40 }, () => weir.call('GET', '/sites', undefined, 'wrong')));
   expect(attempts.every(({ status }) => status === 401)).toBe(true);
   expect((await weir.call('GET', '/sites')).status).toBe(200);

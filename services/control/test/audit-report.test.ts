@@ -42,11 +42,11 @@ describe('raw offsets 0 .. last each have exactly one outcome', () => {
       ],
     });
   });
-  test('an offset that is missing', () => {
+  test('a missing offset', () => {
     const report = auditReport('log', [position(0, 8)], [held(0, 7, 7, 7)], [count('row', 7)]);
     expect(report).toMatchObject({ balanced: false, partitions: [{ missing: 1, repeated: 0, balanced: false }] });
   });
-  test('an offset that is there twice, even where another one is missing', () => {
+  test('an offset that is stored twice, even if another offset is missing', () => {
     const report = auditReport('log', [position(0, 8)], [held(0, 8, 7, 7)], [count('row', 8)]);
     expect(report).toMatchObject({ balanced: false, partitions: [{ missing: 1, repeated: 1 }] });
   });
@@ -54,7 +54,7 @@ describe('raw offsets 0 .. last each have exactly one outcome', () => {
     const report = auditReport('log', [position(0, 5)], [held(0, 8, 8, 7)], [count('row', 8)]);
     expect(report).toMatchObject({ balanced: false, partitions: [{ in_flight: -3 }] });
   });
-  test('an earlier log has nothing in flight, and its gaps count', () => {
+  test('an earlier log has no records in flight, and its missing offsets count', () => {
     const stored = [held(0, 3, 3, 2), held(0, 4, 4, 3, 'old')];
     const counts = [count('row', 3), { ...count('row', 4), log_id: 'old' }];
     expect(auditReport('log', [position(0, 3)], stored, counts)).toMatchObject({

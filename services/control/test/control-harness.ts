@@ -38,7 +38,7 @@ export interface Reply {
   readonly body: any;
 }
 
-/** Control over real HTTP, with the whole pipeline behind it: lmdb, enricher, writer, embedded ClickHouse. */
+/** Runs control with a real HTTP server and the whole pipeline: LMDB, enricher, writer, embedded ClickHouse. */
 export async function openControlHarness(decorate: (log: EventLog) => EventLog = (log) => log) {
   const folder = await mkdtemp(join(tmpdir(), 'weir-control-'));
   const clock = Date.now;
@@ -115,7 +115,7 @@ export async function openControlHarness(decorate: (log: EventLog) => EventLog =
     registry,
     proxyDetector,
     call,
-    /** What control keeps in memory is gone, as after a kill. */
+    /** Deletes everything that control keeps in memory, as a kill of the process does. */
     forgetControl() {
       control = makeControl();
     },

@@ -5,7 +5,7 @@ import { type ControlHarness, openControlHarness, type Reply } from './control-h
 
 let weir: ControlHarness;
 let fault: AppendFault = 'none';
-/** Awaited before each append. */
+/** The test log awaits this promise before each append. */
 let gate: Promise<unknown> = Promise.resolve();
 beforeAll(async () => {
   weir = await openControlHarness((log) => {
@@ -62,7 +62,7 @@ async function stored(site: string, digest: string, lines: number, lease: string
   });
 }
 
-test('chunks move the ledger, rows have source import, and a finished file adds nothing', async () => {
+test('chunks advance the ledger, rows have the source import, and importing a finished file again adds no rows', async () => {
   const [site, digest] = [await newSite(), newDigest()];
   const { body } = await start(site, digest);
   expect(body.data).toMatchObject({ lines_done: 0, finished: false, lease: expect.any(String) });
@@ -71,7 +71,7 @@ test('chunks move the ledger, rows have source import, and a finished file adds 
     lines_done: 50,
     hits_appended: 50,
   });
-  // The answer got lost and the chunk comes again.
+  // The answer was lost, and the client sends the chunk again.
   expect((await send(site, digest, chunk(lease, 1, 50))).body.data).toMatchObject({
     lines_done: 50,
     hits_appended: 50,
@@ -91,7 +91,7 @@ test('chunks move the ledger, rows have source import, and a finished file adds 
   ]);
 });
 
-describe('an append that is not known to be stored leaves the chunk pending; its repeat adds what is missing', () => {
+describe('after a failed append the chunk stays pending, and its repeat adds the missing hits', () => {
   test.each<AppendFault>(['refused', 'half', 'stored-unknown', 'lost-unknown'])('%s', async (kind) => {
     const [site, digest] = [await newSite(), newDigest()];
     const { lease } = (await start(site, digest)).body.data;
@@ -99,7 +99,7 @@ describe('an append that is not known to be stored leaves the chunk pending; its
     const failed = await send(site, digest, chunk(lease, 1, 40));
     expect([failed.status, failed.headers.get('retry-after')]).toEqual([503, expect.any(String)]);
     fault = 'none';
-    // Control is killed: nothing but the ledger knows of the chunk.
+    // Control is killed. Only the ledger has information about the chunk.
     weir.forgetControl();
     expect((await send(site, digest, chunk(lease, 1, 40))).body.data).toMatchObject({
       lines_done: 40,
@@ -110,7 +110,7 @@ describe('an append that is not known to be stored leaves the chunk pending; its
   });
 });
 
-test('a resumed import may cut its chunks otherwise', async () => {
+test('a resumed import may divide the file into other chunks', async () => {
   const [site, digest] = [await newSite(), newDigest()];
   const { lease } = (await start(site, digest)).body.data;
   fault = 'half';
@@ -125,7 +125,7 @@ test('a resumed import may cut its chunks otherwise', async () => {
   expect(await rows(site)).toEqual({ rows: 70, lines: 70 });
 });
 
-test('after an append with an unknown outcome, nothing is looked up until it must have settled', async () => {
+test('after an append with an unknown result, hits are not looked up until the append must have succeeded or failed', async () => {
   const [site, digest] = [await newSite(), newDigest()];
   const { lease } = (await start(site, digest)).body.data;
   fault = 'lost-unknown';
@@ -135,7 +135,7 @@ test('after an append with an unknown outcome, nothing is looked up until it mus
   expect([early.status, Number(early.headers.get('retry-after')) > 0]).toEqual([503, true]);
 });
 
-test('one import of a file at a time', async () => {
+test('only one client at a time can import a file', async () => {
   const [site, digest] = [await newSite(), newDigest()];
   const { lease } = (await start(site, digest)).body.data;
   const second = await start(site, digest);
@@ -145,7 +145,7 @@ test('one import of a file at a time', async () => {
   expect((await start(site, digest)).status).toBe(200);
 });
 
-test('a lease that is released while its chunk runs is held until the chunk is done', async () => {
+test('a lease that is released while its chunk runs ends when the chunk is done', async () => {
   const [site, digest] = [await newSite(), newDigest()];
   const { lease } = (await start(site, digest)).body.data;
   let open: (value?: unknown) => void = () => undefined;
@@ -165,7 +165,7 @@ test('a lease that is released while its chunk runs is held until the chunk is d
   expect(await rows(site)).toEqual({ rows: 40, lines: 40 });
 });
 
-test('a lease that is released after an append with an unknown outcome is held until that must have settled', async () => {
+test('a lease that is released after an append with an unknown result does not end before that append must have succeeded or failed', async () => {
   const [site, digest] = [await newSite(), newDigest()];
   const { lease } = (await start(site, digest)).body.data;
   fault = 'lost-unknown';
@@ -174,7 +174,7 @@ test('a lease that is released after an append with an unknown outcome is held u
   expect((await start(site, digest)).status).toBe(409);
 });
 
-test('a file that ends while its last chunk runs has ended after it', async () => {
+test('an import that is finished while its last chunk runs waits for that chunk', async () => {
   const [site, digest] = [await newSite(), newDigest()];
   const { lease } = (await start(site, digest)).body.data;
   let open: (value?: unknown) => void = () => undefined;
@@ -184,7 +184,7 @@ test('a file that ends while its last chunk runs has ended after it', async () =
   const running = send(site, digest, chunk(lease, 1, 5));
   await eventually('the chunk is pending', () => weir.registry.import(site, digest)?.linesPending === 5);
   const finished = weir.call('POST', `/sites/${site}/imports/${digest}/finish`, { lease, lines: 5 });
-  // Another request is answered meanwhile: the end waits for the chunk and not for its turn.
+  // This request is answered in the meantime: finishing waits for the chunk, and other requests do not wait.
   await weir.call('GET', `/sites/${site}/imports`);
   open();
   expect((await running).status).toBe(200);
@@ -217,7 +217,7 @@ test.each([
   expect([reply.status, reply.body.error.message]).toEqual([400, expect.stringMatching(message)]);
 });
 
-test('404 without site, import or a digest that is one', async () => {
+test('404 for an unknown site, an unknown import or an invalid digest', async () => {
   const site = await newSite();
   expect((await start('none', newDigest())).status).toBe(404);
   expect((await send(site, newDigest(), chunk('l', 1, 1))).status).toBe(404);

@@ -18,7 +18,7 @@ describe('whoami', () => {
   const ask = async (headers: Readonly<Record<string, string>> = {}) =>
     (await weir.call('GET', '/whoami', undefined, undefined, headers)).body.data;
 
-  test('the header that gave the address, and the place', async () => {
+  test('shows the header that gave the address, and the location', async () => {
     expect(await ask({ 'x-forwarded-for': '1.1.1.1, 81.2.69.142' })).toEqual({
       address: '81.2.69.142',
       header: 'x-forwarded-for',
@@ -47,17 +47,17 @@ describe('whoami', () => {
     expect([data.header, data.advice]).toEqual([header, [expect.stringMatching(advice)]]);
   });
 
-  test('sites that get most hits from one network', async () => {
+  test('shows sites that get most hits from one network', async () => {
     for (let i = 0; i < 100; i += 1) weir.proxyDetector.count('crowded', '10.0.0.1', '10.0.0.1');
     expect((await ask()).crowded_sites).toEqual([{ site_id: 'crowded', hits: 100, percent: 100, private: true }]);
   });
 
-  test('only with the admin token', async () => {
+  test('needs the admin token', async () => {
     expect((await weir.call('GET', '/whoami', undefined, 'wrong')).status).toBe(401);
   });
 });
 
-describe('what each exclusion rule dropped', () => {
+describe('the drops of each exclusion rule', () => {
   let made = 0;
   const hit = (siteId: string, visitorId: string, receivedAt: number) => {
     made += 1;
@@ -75,7 +75,7 @@ describe('what each exclusion rule dropped', () => {
     return { partition: 0, value: encodeRawRecord(head, JSON.stringify(body)) };
   };
 
-  test('how many hits, and when the last', async () => {
+  test('the number of dropped hits, and the time of the last one', async () => {
     await addSite('counted');
     const add = async (value: string) =>
       (await weir.call('POST', '/sites/counted/exclusions', { type: 'visitor', value })).body.data;
@@ -95,7 +95,7 @@ describe('what each exclusion rule dropped', () => {
     ]);
   });
 
-  test('up to 1,000 that must be sought one by one, among up to 10,000', async () => {
+  test('a site can have 10,000 rules, of which 1,000 may need to be tried one by one', async () => {
     await addSite('many-rules');
     const put = (type: ExclusionType, value: string) =>
       weir.registry.putExclusion({ ruleId: value, siteId: 'many-rules', type, value, createdAt: 0 });

@@ -29,11 +29,11 @@ describe('docs/stats.md: period', () => {
     expect(shown(await period({ period: name }))).toEqual([from, to]);
   });
 
-  test('today is the day of the site, not of the server', async () => {
+  test('`today` is the day in the time zone of the site, not of the server', async () => {
     expect(shown(await period({ period: 'today' }, 'Pacific/Kiritimati'))[0]).toBe('2026-03-31T00:00:00+14:00');
     expect(shown(await period({ period: 'today' }, 'Pacific/Pago_Pago'))[0]).toBe('2026-03-30T00:00:00-11:00');
   });
-  test('all begins with the day of the first row, and never after today', async () => {
+  test('`all` begins with the day of the first row, and never after today', async () => {
     const at = (text: string) => () => Promise.resolve(Date.parse(text));
     expect(shown(await period({ period: 'all' }, 'Europe/Berlin', at('2015-05-17T22:30:00Z')))[0]).toMatch(
       /^2015-05-18T00/,
@@ -42,7 +42,7 @@ describe('docs/stats.md: period', () => {
       /^2026-03-30T00/,
     );
   });
-  test('dates are whole days, times are moments; without an offset they are local', async () => {
+  test('dates mean whole days, times mean moments; without an offset they are local', async () => {
     expect(shown(await period({ from: '2026-03-29' }))).toEqual([
       '2026-03-29T00:00:00+01:00',
       '2026-03-31T00:00:00+02:00',
@@ -148,7 +148,7 @@ describe('docs/stats.md: buckets', () => {
       }
     },
   );
-  test('a clock that was changed within an hour ends the hour there', async () => {
+  test('a clock change within an hour ends that hour', async () => {
     const caracas = await period({ from: '2016-05-01T01:00', to: '2016-05-01T04:00' }, 'America/Caracas');
     const hours = bucketStarts(caracas, 'hour');
     expect('value' in hours && hours.value.map((ms) => localText(ms, 'America/Caracas').slice(11))).toEqual([
@@ -157,7 +157,7 @@ describe('docs/stats.md: buckets', () => {
       '03:00:00-04:00',
     ]);
   });
-  test('without an interval: hours of two days, days of three months, weeks, months', async () => {
+  test('the default interval: hours for two days, days for three months, then weeks, then months', async () => {
     const of = async (from: string, to: string) => defaultInterval(await period({ from, to }));
     expect(await of('2026-10-24', '2026-10-25')).toBe('hour');
     expect(await of('2026-10-24', '2026-10-26')).toBe('day');
@@ -184,7 +184,7 @@ describe('docs/stats.md: filters', () => {
   ])('%s', (text, expected) => {
     expect(read(text)).toEqual(expected);
   });
-  test('none is passed over, however many parameters there are', () => {
+  test('no filter is ignored, however many parameters there are', () => {
     const many = Array.from({ length: 5_000 }, () => 'filter=page:is:/').join('&');
     const query = readQuery(`/x?${many}&filter=os:is:x`, ['filter']);
     expect('value' in query && query.value.filters).toHaveLength(5_001);

@@ -8,24 +8,26 @@ import {
 import { TOPIC_ENRICHED } from '@weir/domain/records/topics';
 import type { StoredRecord } from '@weir/ports/event-log';
 
-/** One line of `events.enriched` and its position. */
+/** A row of `events.enriched`, with its positions. */
 export interface Row {
   readonly rawOffset: number;
-  /** The offset in the enriched topic. */
+  /** The offset of the row in the enriched topic. */
   readonly offset: number;
   readonly version: number;
   readonly receivedAt: number;
   readonly line: Uint8Array;
 }
 
-/** The rows of one insert: consecutive raw offsets, one column list, one table partition. Never empty. */
+/** The rows of one insert: consecutive raw offsets, with one column list and in one table partition. Never empty. */
 export interface Batch {
   readonly rows: readonly Row[];
-  /** ClickHouse's error message: the batch is a single row, and its dead letter is inserted instead. */
+  /** ClickHouse's error message. If it is set, the batch is a single refused row, and its dead letter is inserted instead. */
   readonly dead?: string;
 }
 
-/** Reads the headers. Throws `event_log_damaged` if one is missing or invalid: the writer can neither skip nor guess it. */
+/**
+ * Reads the headers. Throws `event_log_damaged` if one is missing or invalid, because the writer can neither skip nor guess it.
+ */
 export function readRow(record: StoredRecord): Row {
   const rawOffset = wholeHeader(record, HEADER_RAW_OFFSET);
   const version = wholeHeader(record, HEADER_COLUMNS_VERSION);
@@ -51,7 +53,9 @@ function wholeHeader(record: StoredRecord, name: string): number {
   return value;
 }
 
-/** The UTC month of `receivedAt`. `records` is partitioned by it, and one insert must stay within one table partition. */
+/**
+ * The UTC month of `receivedAt`. `records` is partitioned by this month, and one insert must stay within one table partition.
+ */
 export function monthOf(receivedAt: number): number {
   const date = new Date(receivedAt);
   return date.getUTCFullYear() * 12 + date.getUTCMonth();

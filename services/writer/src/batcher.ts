@@ -8,23 +8,25 @@ export interface BatchLimits {
   readonly bytesMax: number;
 }
 
-/** Groups the rows of one partition into batches. It accepts each raw offset once, in order, without a gap. */
+/** Groups the rows of one partition into batches. Accepts each raw offset once, in order, without a gap. */
 export interface Batcher {
-  /** False: the row is a repeat. Throws `event_log_damaged` if an outcome before this row is missing. */
+  /** The result is false if the row is a repeat. Throws `event_log_damaged` if an outcome before this row is missing. */
   push(row: Row): boolean;
-  /** Whether `take` would return a batch. */
+  /** Whether `take` would return a batch now. */
   ready(partial: boolean): boolean;
-  /** The next full batch; with `partial`, also the incomplete one. It never returns a part of the planned range. */
+  /**
+   * Returns the next full batch. With `partial`, also the last, incomplete batch. Never returns a part of the planned range.
+   */
   take(partial: boolean): Batch | undefined;
   /** The number of full batches that wait. */
   fullBatches(): number;
-  /** The first row that was not taken out yet. */
+  /** The first row that was not taken yet. */
   firstRow(): Row | undefined;
-  /** The raw offset that must come next. */
+  /** The next raw offset that must come. */
   next(): number;
 }
 
-/** `planned`: the range that comes first. It stays one batch, also if the limits were changed. */
+/** `planned`: the range that comes first. It stays one batch, even if the batch limits were changed. */
 export function createBatcher(first: number, limits: BatchLimits, planned: Plan | undefined): Batcher {
   const full: Batch[] = [];
   let open: Row[] = [];

@@ -3,32 +3,35 @@ import { type Batch, type Row, readRow } from './batch.ts';
 import { type BatchLimits, createBatcher } from './batcher.ts';
 import type { Plan } from './plan.ts';
 
-/** Collects the rows of one partition until a batch is full or the linger is over. */
+/** Collects the rows of one partition until a batch is full or the linger time is over. */
 export interface Gatherer {
   /**
-   * Takes records and returns how many were repeats. Throws `event_log_damaged` at a missing outcome; the rows before it are
-   * taken and will be inserted.
+   * Adds records, and returns how many of them were repeats. Throws `event_log_damaged` if an outcome is missing; the rows
+   * before it were added and will be inserted.
    */
   push(records: readonly StoredRecord[]): number;
-  /** An outcome is missing: the last `push` threw. */
+  /** True: an outcome is missing, and the last `push` threw. */
   hasGap(): boolean;
-  /** Resolves when a batch is ready, when the linger is over (also with repeats alone), or when the signal aborts. */
+  /** Resolves when a batch is ready, when the linger time is over (even if only repeats came), or when the signal aborts. */
   due(): Promise<void>;
-  /** A full batch waits, or the linger is over and rows wait that are not part of an incomplete plan. */
+  /** True if a full batch waits. Also true if the linger time is over and rows wait that are not part of an incomplete plan. */
   ready(): boolean;
-  /** The next batch; only while `ready`. */
+  /** Returns the next batch. May only be called while `ready` is true. */
   take(): Batch;
-  /** Resolves when no full batch waits any more, or when the signal aborts: limits the memory to two batches and one delivery. */
+  /**
+   * Resolves when no full batch waits any more, or when the signal aborts. This limits the memory to two batches and one
+   * delivery.
+   */
   room(): Promise<void>;
-  /** Ends the linger that is over. Starts a new one unless everything that was pushed is committed. */
+  /** Ends a linger time that is over. Starts a new one unless everything that was pushed is committed. */
   restLinger(committed: boolean): void;
-  /** The first row that was not taken out yet. */
+  /** The first row that was not taken yet. */
   firstRow(): Row | undefined;
   /** The enriched offset after the last record that was pushed. */
   readTo(): number;
-  /** The raw offset that must come next. */
+  /** The next raw offset that must come. */
   nextRawOffset(): number;
-  /** Resolves every wait and stops the linger. */
+  /** Resolves every wait and stops the timer of the linger. */
   close(): void;
 }
 
@@ -36,7 +39,7 @@ export interface GathererOptions {
   readonly limits: BatchLimits & { readonly lingerMs: number };
   readonly firstRawOffset: number;
   readonly firstOffset: number;
-  /** The range that comes first and must be one batch. */
+  /** The planned range. It comes first and must be one batch. */
   readonly planned: Plan | undefined;
   readonly signal: AbortSignal;
 }
@@ -112,7 +115,7 @@ export function createGatherer(options: GathererOptions): Gatherer {
   };
 }
 
-/** Lets several callers wait until something is true; `notify` makes each of them look again. */
+/** Lets several callers wait until a condition is true. `notify` makes each of them check its condition again. */
 function createCondition() {
   let waiting: (() => void)[] = [];
   return {

@@ -5,7 +5,7 @@ import type { Batch, Row } from './batch.ts';
 import { linesChecksum, type Plan, planToken } from './plan.ts';
 import { refusedRowLetter } from './refused-row-letter.ts';
 
-/** A batch that is ready to insert: its plan and its lines. */
+/** A batch that is ready to be inserted: its plan and its rows. */
 export interface PlannedInsert {
   readonly plan: Plan;
   readonly lines: readonly Uint8Array[];
@@ -28,10 +28,10 @@ export function planInsert(batch: Batch, logId: string, partition: number): Plan
 }
 
 /**
- * `inserted`: all lines are in `records` and in every view. `refused`: ClickHouse refused the rows, and none is in `records`;
- * repeating the insert does not help.
- * Rejects with `analytics_unavailable`, and with `analytics_refused` if `records` has the rows but a view refuses them: then
- * only a repeat of the same insert, with the same token, can complete the view.
+ * `inserted`: all rows are in `records` and in every view. `refused`: ClickHouse refused the rows, and none of them is in
+ * `records`; repeating the insert does not help.
+ * Rejects with `analytics_unavailable`. Rejects with `analytics_refused` if `records` has the rows but a view refuses them:
+ * only a repeat of the same insert, with the same token, can then complete the view.
  */
 export async function insertBatch(
   analytics: Analytics,
@@ -51,9 +51,9 @@ export async function insertBatch(
 }
 
 /**
- * Rejects with `analytics_damaged` if ClickHouse dropped an insert as a repeat although `records` does not have its rows: the
- * server was killed after it stored the token and before it stored the part (docs/decisions/0018). This can only happen after an
- * attempt with an unknown result.
+ * Rejects with `analytics_damaged` if ClickHouse dropped an insert as a repeat although `records` does not have its rows. This
+ * happens if the server was killed after it stored the token and before it stored the part (docs/decisions/0018), and only
+ * after an attempt with an unknown result.
  */
 export async function assertStored(analytics: Analytics, plan: Plan, logId: string, partition: number): Promise<void> {
   const highest = await analytics.highestRawOffset(logId, partition);

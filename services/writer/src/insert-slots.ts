@@ -1,4 +1,4 @@
-/** Runs at most `slotsMax` tasks at the same time, first come, first served. */
+/** Runs at most `slotsMax` tasks at the same time, in the order of the calls. */
 export type Slots = <T>(task: () => Promise<T>) => Promise<T>;
 
 export function createSlots(slotsMax: number): Slots {

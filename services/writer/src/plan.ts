@@ -6,22 +6,31 @@ import { createHash } from 'node:crypto';
  * and each materialized view receives the rows that it lacks. See docs/exactly-once.md.
  */
 export interface Plan {
-  /** First and last raw offset. Every raw offset between has one line. */
+  /** The first and last raw offset. Every raw offset in this range has exactly one row. */
   readonly from: number;
   readonly to: number;
-  /** Of the column list. */
+  /** The version of the column list. */
   readonly version: number;
-  /** `linesChecksum` of the lines as inserted. */
+  /** The `linesChecksum` of the rows as they are inserted. */
   readonly checksum: string;
-  /** ClickHouse's error message: ClickHouse refused the only row of this plan, and the plan inserts its dead letter instead. */
+  /**
+   * ClickHouse's error message. If it is set, ClickHouse refused the only row of this plan, and the plan inserts its dead
+   * letter instead.
+   */
   readonly dead?: string;
 }
 
-/** What the writer stores with the committed offset. `next`: the raw offset that must come next, the plan's first included. */
+/**
+ * The metadata that the writer stores with the committed offset. `next`: the next raw offset to insert; if there is a plan,
+ * this is its first offset.
+ */
 export interface Progress {
   readonly next: number;
   readonly plan?: Plan;
-  /** The raw partition once ended here although the table had more. Its records from here on are not those that were inserted. */
+  /**
+   * Set if the raw partition once ended at this offset although the table had higher offsets. The records from this offset on differ
+   * from the inserted ones.
+   */
   readonly truncatedAt?: number;
 }
 
@@ -48,7 +57,7 @@ export function encodeProgress({ next, plan, truncatedAt }: Progress): string {
   });
 }
 
-/** Returns `undefined` if nothing was committed yet. Throws `TypeError` on text that `encodeProgress` did not write. */
+/** The result is `undefined` if nothing was committed yet. Throws `TypeError` for text that `encodeProgress` did not write. */
 export function decodeProgress(metadata: string): Progress | undefined {
   if (metadata === '') return undefined;
   const { n, f, t, c, v, s, d, x } = JSON.parse(metadata) as Record<string, unknown>;

@@ -3,7 +3,10 @@ import { describeError } from '@weir/runtime/consume/consume-retry';
 import type { AssignedPartition } from '@weir/runtime/consume/run-consumer';
 import type { Logger } from '@weir/runtime/logger';
 
-/** Shows a failure that is retried. It raises an alarm where retrying alone may not help: a full disk, a bug, a long outage. */
+/**
+ * Reports a failure that is retried. It raises an alarm if retrying alone may not help: for a full disk, a bug, or a long
+ * outage.
+ */
 export function reportFailure(
   error: unknown,
   isLong: boolean,

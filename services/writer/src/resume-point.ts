@@ -6,16 +6,16 @@ import { assertLogNotTruncated } from '@weir/runtime/consume/assert-log-not-trun
 import { decodeProgress, encodeProgress, type Plan, type Progress } from './plan.ts';
 
 export interface ResumePoint {
-  /** The raw offset that must come next, the first of `redo` included. */
+  /** The next raw offset to insert. If `redo` is set, this is its first offset. */
   readonly next: number;
-  /** The planned range to insert again, before anything else. */
+  /** The planned range, which must be inserted again before anything else. */
   readonly redo?: Plan;
   readonly warning?: string;
 }
 
 /**
- * Where the writer continues after an assignment: at the committed position, but never below what the table holds. Rejects
- * with `event_log_damaged` where the log ends before the table or the commit does.
+ * Finds where the writer continues after an assignment: at the committed position, but never below what the table has. Rejects
+ * with `event_log_damaged` if the log ends before the table or before the commit.
  */
 export async function findResumePoint(
   handle: PartitionHandle,
@@ -34,7 +34,8 @@ export async function findResumePoint(
     end: highest + 1,
     seenBy: 'the table records',
     truncatedAt: committed?.truncatedAt,
-    // Stored with the offset, because the log may have grown past this point at the next check or the next start.
+    // This is stored with the committed offset, because the log may have grown past this point at the next check or the next
+    // start.
     onTruncated: (truncatedAt) =>
       handle.commit({ offset, metadata: encodeProgress({ ...(committed ?? { next }), truncatedAt }) }),
   });
@@ -42,8 +43,8 @@ export async function findResumePoint(
   await assertLogNotTruncated({ ...log, topic: TOPIC_ENRICHED, end: offset, seenBy: "the writer's commit" });
 
   if (plan !== undefined && highest > plan.to) {
-    // The commit is older than the table (it was lost or set back): a newer plan must have been inserted since, and ClickHouse
-    // may have forgotten the token of the committed one.
+    // The commit is older than the table, because it was lost or reset. A newer plan must have been inserted since then, and
+    // ClickHouse may have forgotten the token of the committed plan.
     return {
       next: highest + 1,
       warning: `records is ahead of the committed plan: continuing after raw offset ${highest}`,

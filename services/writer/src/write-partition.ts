@@ -31,28 +31,31 @@ export interface PartitionWriterDeps extends AssignedPartition {
   readonly limits: WriterLimits;
 }
 
-/** About two minutes of retries: what is still unavailable then may need an operator. */
+/** About two minutes of retries. A dependency that is unavailable for longer may need an operator. */
 const TRIES_BEFORE_ALARM = 30;
 
-/** An insert is sent only this long after its plan was committed: a writer that was paused longer may have lost the partition. */
+/**
+ * An insert is sent only within this time after its plan was committed. A writer that was paused for longer may have lost the
+ * partition.
+ */
 const PLAN_FRESH_MS = 10_000;
 
 /**
  * How long an insert with an unknown result may still be running, and arrive in the table: it was sent at most `PLAN_FRESH_MS`
  * after its plan, and client and server stop it after 2 minutes (`clickhouse-analytics.ts`). A refused batch is not divided
- * earlier, because the pieces have other tokens and would be stored beside it (docs/decisions/0006).
+ * earlier: its pieces have other tokens, so their rows would be stored a second time (docs/decisions/0006).
  */
 export const UNKNOWN_SETTLES_MS = PLAN_FRESH_MS + 130_000;
 
 /**
- * This many refused rows in sequence raise an alarm but stop nothing: the table still takes each row's dead letter, which has a
- * value in every column (docs/decisions/0006). If the table refuses a dead letter too, the partition stops.
+ * This many refused rows in sequence raise an alarm. The partition continues, because the table accepts the dead letter of each
+ * row (docs/decisions/0006). If the table also refuses a dead letter, the partition stops.
  */
 export const DEAD_RUN_ALARM_ROWS = 20;
 
 type State = 'gather' | 'plan' | 'insert' | 'verify' | 'divide' | 'stored' | 'commit';
 
-/** Plan, insert and verify of one piece run inside one insert slot. */
+/** The steps plan, insert and verify of one piece run within one insert slot. */
 const IN_SLOT: ReadonlySet<State> = new Set<State>(['plan', 'insert', 'verify']);
 
 /**
@@ -91,24 +94,24 @@ export async function openPartitionWriter(deps: PartitionWriterDeps): Promise<Pa
     signal,
   });
 
-  /** The plan of the previous owner, until its insert has been repeated. */
+  /** The plan of the previous owner, until this writer has repeated its insert. */
   let redo: Plan | undefined = resume.redo;
   let batchRows = 0;
   let batchEnd = 0;
-  /** What is left of the batch under way, in order. Each piece is planned and inserted on its own. */
+  /** The remaining pieces of the current batch, in order. Each piece is planned and inserted on its own. */
   let pieces: readonly Batch[] = [];
   let planned: PlannedInsert & { readonly at: number; readonly settled: boolean };
   let refusal = '';
-  /** Until then an earlier insert of the first piece may still be running, here or at the previous owner. */
+  /** Before this time, an earlier insert of the first piece may still be running, from this writer or the previous owner. */
   let unsettledUntil = redo === undefined ? 0 : clock() + settlesMs;
-  /** An earlier insert of the first piece may have left its token in ClickHouse but not its rows. */
+  /** True: an earlier insert of the first piece may have stored its token in ClickHouse without its rows. */
   let doubtful = redo !== undefined;
   let deadRun = 0;
   let retries = 0;
-  /** The last committed position: offset and next raw offset. -1: it is a plan. */
+  /** The last committed offset. `committedNext`: the next raw offset in that commit; -1 if the commit has a plan. */
   let committedOffset = handle.committed?.offset ?? -1;
   let committedNext = redo === undefined ? resume.next : -1;
-  /** Why the loop ended; `handle` rejects with it. */
+  /** The error that ended the loop. `handle` rejects with it. */
   let ended: unknown;
 
   const steps: Readonly<Record<State, () => Promise<State>>> = {
@@ -125,7 +128,8 @@ export async function openPartitionWriter(deps: PartitionWriterDeps): Promise<Pa
       const insert = planInsert(piece, logId, partition);
       assertAsPlanned(insert.plan);
       const at = clock();
-      // Decided before the insert: if an earlier insert can still arrive later, an empty range in `records` proves nothing.
+      // This is decided before the insert: while an earlier insert can still arrive, an empty range in `records` proves
+      // nothing.
       planned = { ...insert, at, settled: at >= unsettledUntil };
       committedNext = -1;
       await handle.commit({
@@ -158,7 +162,7 @@ export async function openPartitionWriter(deps: PartitionWriterDeps): Promise<Pa
     async divide() {
       redo = undefined;
       const [piece, ...rest] = pieces as readonly [Batch, ...Batch[]];
-      // A single row needs no wait: its dead letter has the same token, so ClickHouse keeps only one of the two.
+      // A single row does not need this wait: its dead letter has the same token, so ClickHouse stores only one of the two.
       if (piece.rows.length > 1 && !planned.settled) {
         const message = `${refusal}, but an earlier insert may still be running: the batch is not divided yet`;
         throw new DependencyError('analytics_unavailable', message);
@@ -233,7 +237,7 @@ export async function openPartitionWriter(deps: PartitionWriterDeps): Promise<Pa
     return offset === committedOffset && next === committedNext;
   }
 
-  /** Says that every row before the first waiting one is stored. Without it, a takeover would repeat a plan of long ago. */
+  /** Commits that every row before the first waiting one is stored. Without it, a takeover would repeat a very old plan. */
   async function commitPosition(): Promise<void> {
     if (redo !== undefined || isPositionCommitted()) return;
     const { offset, next } = position();
@@ -249,7 +253,7 @@ export async function openPartitionWriter(deps: PartitionWriterDeps): Promise<Pa
       } catch (error) {
         if (isDependencyError(error, 'partition_lost')) throw error;
         if (state === 'commit') {
-          // Nothing that was inserted depends on this commit, and the next one says the same.
+          // No insert depends on this commit, and the next commit includes it.
           if (!isDependencyError(error, 'event_log_unavailable')) throw error;
           progress.failed(describeError(error).message);
           gatherer.restLinger(false);

@@ -14,17 +14,20 @@ export interface WriterDeps {
   readonly clock: () => number;
   readonly logger: Logger;
   readonly metrics: Metrics;
-  /** While it has a shortage, nothing is inserted. */
+  /** The writer pauses while this reports too little free space. */
   readonly disk?: DiskSpace | undefined;
   readonly limits: WriterLimits & {
-    /** Concurrent inserts of different partitions; default 2. */
+    /** The number of concurrent inserts of different partitions; default 2. */
     readonly insertsMax?: number;
   };
 }
 
 export type Writer = RunningConsumer;
 
-/** Starts the writer: inserts each outcome of `events.enriched` into the table `records`, exactly once, partition by partition. */
+/**
+ * Starts the writer, which inserts each outcome of `events.enriched` into the table `records` exactly once, partition by
+ * partition.
+ */
 export function startWriter(deps: WriterDeps): Promise<Writer> {
   const { eventLog, analytics, clock, logger, metrics, limits } = deps;
   const insertSlots = createSlots(limits.insertsMax ?? 2);

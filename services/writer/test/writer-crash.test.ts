@@ -11,7 +11,7 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => engine.close());
 
-/** Runs the writer until it dies at the point number `at`, or has caught up. */
+/** Runs the writer until it crashes at the crash point with the number `at`, or has processed all records. */
 async function runUntil(harness: Harness, at: number, rowsMax: number): Promise<void> {
   const points = createCrashPoints(at);
   const ports = {
@@ -31,7 +31,7 @@ async function runUntil(harness: Harness, at: number, rowsMax: number): Promise<
   await last.close();
 }
 
-test('killed at any point, and again: each raw offset is in records exactly once', async () => {
+test('after crashes at any points, each raw offset is in records exactly once', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(

@@ -13,7 +13,7 @@ beforeEach(async () => {
 });
 afterEach(() => harness.close());
 
-test('a partition that never opened here is not shown any more when another writer has it', async () => {
+test('the status drops a partition that never opened here when it is assigned to another writer', async () => {
   const away: Engine['analytics'] = {
     ...engine.analytics,
     async highestRawOffset() {
@@ -30,7 +30,7 @@ test('a partition that never opened here is not shown any more when another writ
   await second.close();
 });
 
-test('ready when it takes part in its group, not before, and not when it is closed', async () => {
+test('a writer is ready from joining its consumer group until it is closed', async () => {
   let joined = false;
   const { eventLog } = harness;
   const writer = await harness.start({

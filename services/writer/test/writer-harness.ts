@@ -66,19 +66,22 @@ export interface StoredOutcome {
 
 export interface Harness {
   readonly eventLog: EventLog;
-  /** Appends outcomes of these raw offsets, and raw records where there are none yet; `bad` ones hold a value that ClickHouse refuses. */
+  /**
+   * Appends outcomes of these raw offsets, and adds raw records up to the highest one. Outcomes in `bad` have a value that
+   * ClickHouse refuses.
+   */
   put(
     raws: readonly number[],
     options?: { receivedAt?: number; bad?: readonly number[]; version?: number },
   ): Promise<void>;
   start(ports?: Partial<Pick<WriterDeps, 'eventLog' | 'analytics' | 'clock'>>, rowsMax?: number): Promise<Writer>;
-  /** Until the group has committed the end of the topic. */
+  /** Resolves when the group has committed the end of the topic. */
   caughtUp(): Promise<void>;
   stored(): Promise<readonly StoredOutcome[]>;
   close(): Promise<void>;
 }
 
-/** `unknownSettlesMs`: 0 where no insert that is given up goes on. */
+/** `unknownSettlesMs` can be 0 if no insert continues after the writer has given up on it. */
 export async function openHarness(
   { analytics }: Engine,
   { unknownSettlesMs, partitions = 1 }: { unknownSettlesMs?: number; partitions?: number } = {},
@@ -167,7 +170,7 @@ export function range(from: number, end: number): readonly number[] {
   return Array.from({ length: end - from }, (_, i) => from + i);
 }
 
-/** Each of the raw offsets 0 .. end - 1 once, as a row. */
+/** The expected content: each of the raw offsets 0 to end - 1 once, as a row. */
 export function rows(end: number): readonly StoredOutcome[] {
   return range(0, end).map((raw) => ({ raw, outcome: 'row', reason: '', copies: 1 }));
 }

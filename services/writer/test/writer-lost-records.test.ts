@@ -14,8 +14,8 @@ beforeEach(async () => {
 });
 afterEach(() => harness.close());
 
-describe('a log that ends before what the table holds has lost records: nothing is written', () => {
-  /** The log as it comes back from a backup: the same log, ending earlier. */
+describe('a log that ends before the table has lost records: nothing is inserted', () => {
+  /** The same log as after a restore from a backup: it ends earlier. */
   function endingAt(topic: string, end: number): EventLog {
     const { eventLog } = harness;
     return {
@@ -50,7 +50,7 @@ describe('a log that ends before what the table holds has lost records: nothing 
     expect(await harness.stored()).toEqual(rows(5));
   });
 
-  test(`${TOPIC_RAW}, also when it has grown past what the table holds`, async () => {
+  test(`${TOPIC_RAW}, also when it has grown past the end of the table`, async () => {
     await fiveRows();
     await harness.put(range(5, 7));
     const message = 'events.raw partition 0 ended at offset 4, but the table records goes up to 5';
@@ -60,11 +60,11 @@ describe('a log that ends before what the table holds has lost records: nothing 
     expect(await harness.stored()).toEqual(rows(5));
   });
 
-  test('it goes on when the tables are back to what the log holds', async () => {
+  test('the writer continues when the tables were restored to the state of the log', async () => {
     await fiveRows();
     await harness.put(range(5, 7));
     await alarmOf(endingAt(TOPIC_RAW, 4));
-    // As if a row had never been inserted; its own token would be a repeat.
+    // Simulates that this row was never inserted. With its own token, the insert would count as a repeat.
     const analytics = {
       ...engine.analytics,
       highestRawOffset: async () => Math.min(3, await engine.analytics.highestRawOffset(harness.eventLog.logId, 0)),
@@ -79,7 +79,7 @@ describe('a log that ends before what the table holds has lost records: nothing 
     expect(await harness.stored()).toEqual(rows(7));
   });
 
-  test('a new log beside old tables begins at its own first record', async () => {
+  test('a new log beside old tables begins at its first record', async () => {
     await harness.put(range(0, 5));
     const first = await harness.start();
     await harness.caughtUp();

@@ -16,7 +16,7 @@ beforeEach(async () => {
 });
 afterEach(() => harness.close());
 
-/** The real engine, with the answer of each insert decided here; `tokens` are those that were tried. */
+/** Wraps the real engine. `answer` decides the result of each insert; `tokens` are the tokens that were tried. */
 function answering(answer: (batch: RecordsBatch, tries: number) => Promise<void>) {
   const tokens: string[] = [];
   const analytics: Engine['analytics'] = {
@@ -31,8 +31,8 @@ function answering(answer: (batch: RecordsBatch, tries: number) => Promise<void>
 
 const gone = new DependencyError('analytics_unavailable', 'socket hang up');
 
-describe('after an attempt of unknown outcome, a refused batch is not parted while that attempt may be under way', () => {
-  test('it ends in the table after the refusals: every row is stored once', async () => {
+describe('after an insert with an unknown result, a refused batch is not divided while that insert may still be running', () => {
+  test('the insert arrives after the refusals: every row is stored once', async () => {
     let land: (() => Promise<void>) | undefined;
     let refusing = true;
     const { analytics, tokens } = answering(async (batch, tries) => {
@@ -45,7 +45,7 @@ describe('after an attempt of unknown outcome, a refused batch is not parted whi
     });
     await harness.put(range(0, 6));
     const writer = await harness.start({ analytics });
-    await eventually('refused again and again, or parted', () => tokens.length > 3);
+    await eventually('the batch is refused several times, or divided', () => tokens.length > 3);
     await land?.();
     refusing = false;
     await harness.caughtUp();
@@ -54,7 +54,7 @@ describe('after an attempt of unknown outcome, a refused batch is not parted whi
     expect(new Set(tokens).size).toBe(1);
   });
 
-  test('it never ends there: when its time is over the bad row is found', async () => {
+  test('the insert never arrives: after the wait, the batch is divided and the bad row is found', async () => {
     let away = 0;
     const clock = () => Date.now() + away;
     const { analytics, tokens } = answering(async (batch, tries) => {
@@ -74,7 +74,7 @@ describe('after an attempt of unknown outcome, a refused batch is not parted whi
     );
   });
 
-  test('an attempt of the previous owner also counts: a repeated plan is not divided', async () => {
+  test('an insert of the previous owner also counts: a repeated plan is not divided', async () => {
     let held: RecordsBatch | undefined;
     const first = answering(async (batch) => {
       held ??= batch;
@@ -91,7 +91,7 @@ describe('after an attempt of unknown outcome, a refused batch is not parted whi
       await engine.analytics.insertRecords(batch);
     });
     const after = await harness.start({ analytics: second.analytics });
-    await eventually('refused again and again, or parted', () => second.tokens.length > 2);
+    await eventually('the batch is refused several times, or divided', () => second.tokens.length > 2);
     await engine.analytics.insertRecords(held as RecordsBatch);
     refusing = false;
     await harness.caughtUp();
@@ -102,7 +102,7 @@ describe('after an attempt of unknown outcome, a refused batch is not parted whi
 
 describe('docs/decisions/0018: a server that was killed after it stored a token drops the repeated insert, although its rows are missing', () => {
   test.each(['its own attempt', 'an attempt of the previous owner'])(
-    '%s: nothing more is written, with an alarm, until it is taken',
+    '%s: nothing more is written, with an alarm, until the insert is accepted',
     async (whose) => {
       let dropping = true;
       const { analytics, tokens } = answering(async (batch, tries) => {
@@ -131,7 +131,7 @@ describe('docs/decisions/0018: a server that was killed after it stored a token 
   );
 });
 
-test('what is asked after a doubtful success', async () => {
+test('the check of records after a success that may have been dropped as a repeat', async () => {
   await harness.put(range(0, 3));
   const { logId } = harness.eventLog;
   const plan = { from: 0, to: 2, version: 1, checksum: '' };

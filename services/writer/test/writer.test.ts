@@ -21,7 +21,7 @@ beforeEach(async () => {
 });
 afterEach(() => harness.close());
 
-/** The real engine, noting what was inserted. */
+/** Wraps the real engine and records each inserted batch. */
 function recording(): { readonly analytics: Engine['analytics']; readonly batches: RecordsBatch[] } {
   const batches: RecordsBatch[] = [];
   const { analytics } = engine;
@@ -56,8 +56,8 @@ async function commitByHand(eventLog: EventLog, commit: Commit): Promise<void> {
   await subscription.close();
 }
 
-describe('the writer takes only raw offset = last + 1', () => {
-  test('every outcome once, in batches', async () => {
+describe('the writer accepts only the raw offset after the last one', () => {
+  test('every outcome is stored once, in batches', async () => {
     const { analytics, batches } = recording();
     await harness.put(range(0, 25));
     const writer = await harness.start({ analytics });
@@ -72,7 +72,7 @@ describe('the writer takes only raw offset = last + 1', () => {
     ]);
   });
 
-  test('lower ones (repeats, zombies) are skipped', async () => {
+  test('lower raw offsets (repeats) are skipped', async () => {
     await harness.put([...range(0, 8), ...range(4, 12), ...range(0, 3), ...range(9, 20)]);
     const writer = await harness.start();
     await harness.caughtUp();
@@ -80,7 +80,7 @@ describe('the writer takes only raw offset = last + 1', () => {
     expect(await harness.stored()).toEqual(rows(20));
   });
 
-  test('a higher one stops the partition with an alarm, what is before it is stored', async () => {
+  test('a higher raw offset stops the partition with an alarm; the rows before it are stored', async () => {
     await harness.put([...range(0, 5), ...range(6, 9)]);
     const writer = await harness.start();
     const alarm = await eventually('the alarm', () => writer.status()[0]?.alarm);
@@ -90,12 +90,12 @@ describe('the writer takes only raw offset = last + 1', () => {
     expect(await harness.stored()).toEqual(rows(5));
   });
 
-  test('it never starts below the highest raw offset that records holds', async () => {
+  test('the writer never starts below the highest raw offset in records', async () => {
     await harness.put(range(0, 10));
     const first = await harness.start();
     await harness.caughtUp();
     await first.close();
-    // The group's offsets are lost; another cut of the batches would have other tokens.
+    // The committed offset is lost. Other batch limits would give other tokens.
     await commitByHand(harness.eventLog, { offset: 0, metadata: '' });
     await harness.put(range(10, 15));
     const second = await harness.start({}, 7);
@@ -105,7 +105,7 @@ describe('the writer takes only raw offset = last + 1', () => {
   });
 });
 
-test('one insert is of one table partition: a batch is cut where the month changes', async () => {
+test('one insert stays within one table partition: a batch ends where the month changes', async () => {
   const { analytics, batches } = recording();
   await harness.put(range(0, 3), { receivedAt: JULY - 1 });
   await harness.put(range(3, 6), { receivedAt: JULY });
@@ -116,7 +116,7 @@ test('one insert is of one table partition: a batch is cut where the month chang
   expect(await harness.stored()).toEqual(rows(6));
 });
 
-test('a column list that this version does not know stops the partition', async () => {
+test('an unknown version of the column list stops the partition', async () => {
   await harness.put(range(0, 3), { version: 999 });
   const writer = await harness.start();
   const alarm = await eventually('the alarm', () => writer.status()[0]?.alarm);
@@ -124,8 +124,8 @@ test('a column list that this version does not know stops the partition', async 
   await writer.close();
 });
 
-describe('on taking a partition the writer redoes the planned range byte for byte', () => {
-  test('with the same token, whatever the limits are now', async () => {
+describe('after an assignment, the writer repeats the planned insert byte for byte', () => {
+  test('with the same token, even if the batch limits have changed', async () => {
     await harness.put(range(0, 20));
     let failing = true;
     const broken = createFaultyAnalytics(engine.analytics, (name) => {
@@ -143,7 +143,7 @@ describe('on taking a partition the writer redoes the planned range byte for byt
     expect(await harness.stored()).toEqual(rows(20));
   });
 
-  test('a checksum that differs stops it with an alarm', async () => {
+  test('a checksum that differs stops the partition with an alarm', async () => {
     await harness.put(range(0, 5));
     const plan = { from: 0, to: 2, version: 1, checksum: 'not this' };
     await commitByHand(harness.eventLog, { offset: 0, metadata: encodeProgress({ next: 0, plan }) });
@@ -154,7 +154,7 @@ describe('on taking a partition the writer redoes the planned range byte for byt
     expect(await harness.stored()).toEqual([]);
   });
 
-  test('a plan survives its text', () => {
+  test('a plan can be encoded and decoded again', () => {
     const plan = { from: 5, to: 5, version: 1, checksum: 'ab', dead: 'x'.repeat(300) };
     const text = encodeProgress({ next: 5, plan });
     expect(Buffer.byteLength(text)).toBeLessThanOrEqual(2_000);
@@ -170,7 +170,7 @@ describe('on taking a partition the writer redoes the planned range byte for byt
   });
 });
 
-test('unavailable: the same insert with the same token, until it is taken', async () => {
+test('unavailable: the same insert with the same token is repeated until ClickHouse accepts it', async () => {
   let failures = 3;
   const { analytics, batches } = recording();
   const broken = createFaultyAnalytics(analytics, (name) => {
@@ -186,7 +186,7 @@ test('unavailable: the same insert with the same token, until it is taken', asyn
 });
 
 describe('a row that ClickHouse refuses is found by halving the batch, and becomes a dead letter', () => {
-  test('the rows around it are stored as they are', async () => {
+  test('the rows around the refused row are stored unchanged', async () => {
     await harness.put(range(0, 40), { bad: [0, 13, 14, 39] });
     const writer = await harness.start({}, 20);
     await harness.caughtUp();
@@ -210,7 +210,7 @@ describe('a row that ClickHouse refuses is found by halving the batch, and becom
     expect(JSON.parse(dead?.detail ?? '').payload).toContain('"wide"');
   });
 
-  test('where everything is refused, nothing is dead-lettered', async () => {
+  test('if ClickHouse refuses all rows and dead letters, no row becomes a dead letter', async () => {
     await harness.put(range(0, 8), { receivedAt: JUNE });
     let broken = true;
     const { analytics } = engine;
@@ -218,7 +218,7 @@ describe('a row that ClickHouse refuses is found by halving the batch, and becom
       analytics: {
         ...analytics,
         async insertRecords(batch) {
-          // A dead letter that is under way when the others are taken again must not be taken in its row's place.
+          // A dead letter may be in flight when the other rows are accepted again. It must not be stored instead of its row.
           const dead = Buffer.concat(batch.lines).includes('row_refused');
           if (broken || dead) throw new DependencyError('analytics_refused', 'test');
           await analytics.insertRecords(batch);
@@ -234,7 +234,7 @@ describe('a row that ClickHouse refuses is found by halving the batch, and becom
     expect(await harness.stored()).toEqual(rows(8));
   });
 
-  test('a long run of refused rows is an alarm, and stops nothing', async () => {
+  test('many refused rows in sequence raise an alarm, but do not stop the partition', async () => {
     await harness.put(range(0, 60), { bad: range(10, 50) });
     const alarms: (string | undefined)[] = [];
     let writer: Writer | undefined;
@@ -261,7 +261,7 @@ describe('a row that ClickHouse refuses is found by halving the batch, and becom
     expect(stored.filter(({ outcome }) => outcome === 'dead').map(({ raw }) => raw)).toEqual(range(10, 50));
   });
 
-  test('a dead letter has a value in every column: a table that takes it takes rows', () => {
+  test('a dead letter has a value in every column, so a table that accepts it also accepts rows', () => {
     const row = { rawOffset: 3, offset: 4, version: 1, receivedAt: JUNE, line: Buffer.from('not JSON\n') };
     const values = JSON.parse(Buffer.from(refusedRowLetter({ logId: 'l', partition: 0, row, error: 'e' })).toString());
     expect(values).toHaveLength(RECORDS_COLUMNS.length);
@@ -269,7 +269,7 @@ describe('a row that ClickHouse refuses is found by halving the batch, and becom
   });
 });
 
-test('repeats alone that come while a commit is under way are committed too, when the linger has ended meanwhile', async () => {
+test('repeats that arrive during a commit are also committed, even if the linger ends during that commit', async () => {
   let held: (() => void) | undefined;
   const holding: EventLog = {
     ...harness.eventLog,

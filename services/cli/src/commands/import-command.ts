@@ -55,7 +55,7 @@ export function addImportCommand(program: Command, { io, client }: CommandContex
     .addHelpText('after', NOTES)
     .action(async (file: string, { json, site, format }: ImportOptions) => {
       const admin = client();
-      // Called before the pipe is read: otherwise Ctrl-C would end the process and leave the spooled copy on the disk.
+      // Called before the pipe is read. Otherwise Ctrl-C would end the process and leave the temporary copy on the disk.
       const interrupted = io.interruption();
       const spooled = file === '-' ? await spoolToFile(io.stdin, interrupted) : undefined;
       const log = spooled ?? { path: file };

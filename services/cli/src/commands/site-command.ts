@@ -155,7 +155,7 @@ function defined(values: Readonly<Record<string, unknown>>): object {
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
 }
 
-/** The admin API expects null for the default; commander has no null. */
+/** Translates `default` to null, which the admin API expects. An option of the command line cannot be null. */
 function limitOf(limit: number | 'default' | undefined): number | null | undefined {
   return limit === 'default' ? null : limit;
 }

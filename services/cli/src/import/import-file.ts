@@ -15,13 +15,13 @@ export interface ImportSummary {
   readonly site_id: string;
   readonly file_digest: string;
   readonly lines: number;
-  /** Lines that an earlier run imported or skipped. */
+  /** The number of lines that an earlier run imported or skipped. */
   readonly lines_before: number;
   readonly rows_appended: number;
   readonly skipped: Readonly<Record<string, number>>;
   readonly bad_lines: number;
   readonly seconds: number;
-  /** The rows can be queried. */
+  /** True: the imported rows can be queried. */
   readonly queryable: boolean;
 }
 
@@ -39,10 +39,10 @@ interface LedgerView {
 }
 
 const BAD_LINES_SHOWN = 10;
-/** The lease of an import that was killed expires after 10 s. */
+/** Longer than the 10 s after which the lease of a killed import expires. */
 const START_PATIENCE_MS = 15_000;
 
-/** Imports a log file into a site. Continues after the last line of an earlier run of the same file. */
+/** Imports a log file into a site. Continues after the last line that an earlier run of the same file imported. */
 export async function importFile(io: CliIo, client: AdminClient, options: ImportFileOptions): Promise<ImportSummary> {
   const { log, siteId, interrupted } = options;
   const begun = io.clock();
@@ -128,7 +128,7 @@ async function sendChunks(
     progress.update(after.lines_done);
     if (interrupted.aborted) return after;
     sent = send(chunk);
-    // The next iteration awaits it. Until then, a rejection must not count as unhandled.
+    // The next iteration awaits this promise. Until then, a rejection must not count as unhandled.
     sent.catch(() => undefined);
   }
   const after = await sent;

@@ -4,10 +4,10 @@ const { Format, SingleBar } = progress;
 
 import type { CliIo } from '../cli-io.ts';
 
-/** The progress of an import, on standard error. */
+/** Shows the progress of an import on standard error. */
 export interface ImportProgress {
   update(linesDone: number): void;
-  /** Prints a line of text above the bar. */
+  /** Prints a line of text above the progress bar. */
   say(text: string): void;
   stop(): void;
 }

@@ -7,7 +7,7 @@ import { CliError } from '../exit-codes.ts';
 
 const CHUNK_BYTES = 256 * 1024;
 
-/** Compressions that no well-maintained library reads as a stream. */
+/** Compression formats that are not supported, because no well-maintained library can read them as a stream. */
 const UNREAD = [
   { bytes: /^425a683/, packing: 'bzip2', unpack: 'bzip2 -dc FILE' },
   { bytes: /^fd377a58/, packing: 'xz', unpack: 'xz -dc FILE' },
@@ -16,11 +16,14 @@ const UNREAD = [
 
 export interface LogFile {
   readonly path: string;
-  /** For an encrypted file: a new decipher that starts at the first byte. */
+  /** For an encrypted file: creates a decipher that starts at the first byte. */
   readonly decrypt?: () => Decipher;
 }
 
-/** The decompressed bytes of a log: plain, gzip or zstd, detected from the first bytes. Rejects other compressions by name. */
+/**
+ * The decompressed bytes of a log. The format (plain, gzip or zstd) is detected from the first bytes. Other formats are refused
+ * with an error that names them.
+ */
 export async function* openLogFile(log: LogFile): AsyncGenerator<Uint8Array> {
   try {
     yield* uncompressed(log);
@@ -67,7 +70,7 @@ async function firstBytes({ path, decrypt }: LogFile): Promise<string> {
 async function* unzstd(file: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   let ready: Uint8Array[] = [];
   const stream = new Decompress((chunk) => {
-    // The decoder reuses its buffers.
+    // The chunk is copied, because the decoder reuses its buffers.
     ready.push(chunk.slice());
   });
   for await (const chunk of file) {

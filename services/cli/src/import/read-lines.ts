@@ -1,7 +1,10 @@
 import { StringDecoder } from 'node:string_decoder';
 import { ACCESS_LOG_LINE_CHARS_MAX } from '@weir/domain/access-log/access-log';
 
-/** The lines of a log, in batches. Only \n ends a line. A line that is too long is cut to one character over the limit. */
+/**
+ * Returns the lines of a log in batches. Only \n ends a line. A line that is too long is cut to one character more than the
+ * limit.
+ */
 export async function* readLines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<readonly string[]> {
   const decoder = new StringDecoder('utf8');
   let rest = '';

@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto';
 
 export interface LogScan {
-  /** SHA-256 of the uncompressed bytes, hex: independent of the compression. */
+  /** SHA-256 of the uncompressed bytes as hex, so that it does not depend on the compression. */
   readonly digest: string;
   readonly lines: number;
 }
 
 const NEWLINE = 10;
 
-/** The first pass over a log: digest and number of lines. */
+/** Reads a log for the first time, to compute its digest and to count its lines. */
 export async function scanLog(chunks: AsyncIterable<Uint8Array>): Promise<LogScan> {
   const hash = createHash('sha256');
   let lines = 0;

@@ -13,8 +13,8 @@ const KEY_BYTES = 32;
 const IV_BYTES = 16;
 
 /**
- * A copy of a pipe in a file, because the import reads it twice: for the digest and for the lines. Access logs contain IP
- * addresses, so the file is encrypted with a key that only this process has.
+ * Copies a pipe to a temporary file, because the import reads the log twice: for the digest and for the lines. Access logs
+ * contain IP addresses, so the file is encrypted with a key that only this process has.
  */
 export interface SpooledFile extends LogFile {
   remove(): Promise<void>;
@@ -29,7 +29,7 @@ export async function spoolToFile(input: Readable, interrupted: AbortSignal): Pr
   try {
     const file = createWriteStream(path, { mode: 0o600 });
     await pipeline(input, createCipheriv(CIPHER, key, iv), file, { signal: interrupted });
-    // Ctrl-C also ends the program that writes the pipe, so the copy can be incomplete.
+    // Ctrl-C also ends the program that writes to the pipe, so the copy can be incomplete.
     interrupted.throwIfAborted();
   } catch (error) {
     await remove();

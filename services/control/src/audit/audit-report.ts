@@ -45,9 +45,9 @@ interface Books {
 }
 
 /**
- * Balanced: for each log and partition, each raw offset from 0 to the last has exactly one outcome, and received = stored +
- * identify + duplicate + dropped + dead + in flight. `positions` must be read after the counts: otherwise a record that arrives in
- * between looks like one that the log has lost. Earlier logs have no records in flight.
+ * The report is balanced if each raw offset of each log and partition, from 0 to the last, has exactly one outcome, and if
+ * received = stored + identify + duplicate + dropped + dead + in flight. `positions` must be read after the counts: otherwise a
+ * record that arrives in between looks as if the log had lost it. Earlier logs have no records in flight.
  */
 export function auditReport(
   logId: string,
@@ -89,7 +89,7 @@ function partitionAudit(
   const missing = last + 1 - distinct;
   const repeated = outcomes - distinct;
   const inFlight = end - (last + 1);
-  // Negative: there are outcomes of records that the log does not have.
+  // A negative number means that there are outcomes of records that the log does not have.
   const balanced = missing === 0 && repeated === 0 && inFlight >= 0;
   return { log_id: logId, partition, received: end, outcomes, in_flight: inFlight, missing, repeated, balanced };
 }

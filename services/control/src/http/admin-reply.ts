@@ -1,7 +1,7 @@
 import { isDependencyError } from '@weir/domain/errors';
 import type { Response } from 'express';
 
-/** The answer of a route. It is sent in the envelope of docs/api.md (Admin API). */
+/** The answer of a route. It is sent in the response envelope that docs/api.md (Admin API) describes. */
 export type Reply =
   | { readonly status: 200 | 201; readonly data: unknown }
   | { readonly status: 400 | 404 | 409 | 503; readonly message: string; readonly retryAfterSeconds?: number };
@@ -11,7 +11,7 @@ export const created = (data: unknown): Reply => ({ status: 201, data });
 export const invalid = (message: string): Reply => ({ status: 400, message });
 export const notFound = (what: string): Reply => ({ status: 404, message: `${what} not found` });
 export const conflict = (message: string): Reply => ({ status: 409, message });
-/** A conflict that ends without the caller: retrying helps. */
+/** A conflict that ends by itself, so that a retry can succeed. */
 export const busy = (message: string): Reply => ({ status: 409, message, retryAfterSeconds: 1 });
 export const unavailable = (message: string, retryAfterSeconds = 1): Reply => ({
   status: 503,
@@ -36,7 +36,7 @@ export function sendError(response: Response, code: number, message: string): vo
   response.status(code).json({ status: 'error', error: { code, message } });
 }
 
-/** The reply for a failed dependency; `undefined` for any other error, which is a bug. */
+/** The reply for a failed dependency. `undefined` for any other error, which is a bug. */
 export function replyOfError(error: unknown): Reply | undefined {
   if (isDependencyError(error, 'analytics_refused')) return invalid(shorten(error.message));
   if (isDependencyError(error)) return unavailable(shorten(error.message));
@@ -45,7 +45,7 @@ export function replyOfError(error: unknown): Reply | undefined {
 
 const MESSAGE_CHARS_MAX = 500;
 
-/** ClickHouse's messages end with its version and may repeat the whole query. */
+/** Removes the end of ClickHouse's messages, which contains the server version and sometimes the whole query. */
 function shorten(message: string): string {
   const text = message.replace(/\s*\(version [^)]*(?:\([^)]*\))?\)\s*$/, '').replace(/\s+/g, ' ');
   return text.length <= MESSAGE_CHARS_MAX ? text : `${text.slice(0, MESSAGE_CHARS_MAX)}…`;

@@ -10,9 +10,9 @@ import { type Checked, compileBody } from './compile-body.ts';
 
 /** A request of the admin API, after authentication. */
 export interface AdminRequest<Body = object> {
-  /** The parameters of the path; the site of `/sites/{site_id}` may not exist. */
+  /** The parameters of the path. The site of `/sites/{site_id}` may not exist. */
   readonly params: Readonly<Record<string, string>>;
-  /** The validated body, or what is wrong with it. An empty object where the route has no body. */
+  /** The validated body, or the reason why it is invalid. An empty object if the route has no body. */
   readonly body: Checked<Body>;
   readonly http: Request;
 }
@@ -21,16 +21,17 @@ export interface AdminRequest<Body = object> {
 export interface AdminRoute extends TableRoute {
   readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   readonly operation: AdminOperation;
-  /** The schema of the body; absent: the route has no body. */
+  /** The schema of the body. Absent: the route has no body. */
   readonly body?: Schema;
   readonly bodyBytesMax?: number;
-  // A method, so that each handler can name the type of its own body. The schema checks that type.
+  // A method instead of a function property, so that TypeScript lets each handler name the type of its own body. The schema
+  // validates that type at run time.
   handler(deps: AdminDeps, request: AdminRequest): Promise<Reply> | Reply;
 }
 
 export const BODY_BYTES_MAX = 1024 * 1024;
 
-/** Mounts the routes. A path of the table with another method is 405 with `Allow`. */
+/** Mounts the routes. A path of the table gets 405 with `Allow` for all other methods. */
 export function mountAdminRoutes(router: Router, routes: readonly AdminRoute[], deps: AdminDeps): void {
   for (const [path, ofPath] of routesByPath(routes)) {
     const mounted = router.route(expressPath(path));

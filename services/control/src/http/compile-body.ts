@@ -1,6 +1,7 @@
 import { Ajv, type ErrorObject, type JSONSchemaType } from 'ajv';
 
-// Without allErrors: a hostile body can cause 450,000 errors. Without coercion: "5" is not 5.
+// The option allErrors is off, because a hostile body can cause 450,000 errors. Type coercion is off, because "5" is not the
+// number 5.
 const ajv = new Ajv({ strict: true, allowUnionTypes: true });
 
 export type Checked<T> = { readonly value: T } | { readonly problem: string };
@@ -9,7 +10,10 @@ interface BodySchema {
   readonly properties?: Readonly<Record<string, { readonly type?: string | readonly string[] }>>;
 }
 
-/** Compiles the validation of a body. A top-level field that is `null` counts as absent (docs/api.md), unless its type has `null`. */
+/**
+ * Compiles the validation of a body. A top-level field with the value `null` counts as absent (docs/api.md), unless the schema
+ * allows `null`.
+ */
 export function compileBody<T>(schema: object): (body: object) => Checked<T> {
   const validate = ajv.compile<T>(schema as JSONSchemaType<T>);
   const { properties = {} } = schema as BodySchema;
@@ -33,7 +37,7 @@ function problemOf(error: ErrorObject | undefined): string {
     case 'required':
       return `${path === '' ? '' : `${path}.`}${String(params.missingProperty)} is required`;
     case 'pattern':
-      // As in json-schema.ts: a name of white space only counts as missing.
+      // As in json-schema.ts, a name that contains only white space counts as missing.
       if (params.pattern === '\\S') return `${path} is required`;
       return `${path} must match ${String(params.pattern)}`;
     case 'enum':

@@ -34,7 +34,7 @@ export async function appendHits(
       userAgent: hit.user_agent,
       acceptLanguage: '',
     } as const;
-    // The body of a cookieless pageview of a browser, with the time from the access log.
+    // This body is like that of a cookieless pageview from a browser, but has the time from the access log.
     const body = {
       site_id: siteId,
       visitor_id: '',

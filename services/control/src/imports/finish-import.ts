@@ -2,7 +2,9 @@ import type { ImportLedgerEntry } from '@weir/ports/registry';
 import type { ControlDeps } from '../control-deps.ts';
 import { conflict, notFound, type Reply } from '../http/admin-reply.ts';
 
-/** Marks a file as imported to its last line. Must run within the lease, because a running chunk also writes the ledger. */
+/**
+ * Marks a file as completely imported. Must run within the lease, because a running chunk also writes to the ledger of imports.
+ */
 export async function finishImport(
   { registry }: Pick<ControlDeps, 'registry'>,
   siteId: string,

@@ -1,4 +1,4 @@
-/** A run of lines of a file: its pageviews, in order. */
+/** Consecutive lines of a log file, with their pageviews in order. */
 export interface ImportChunk {
   readonly lease: string;
   readonly first_line: number;
@@ -8,7 +8,7 @@ export interface ImportChunk {
 
 export interface ImportHit {
   readonly line: number;
-  /** Unix milliseconds. */
+  /** The time of the pageview in Unix milliseconds. */
   readonly timestamp: number;
   readonly ip: string;
   readonly user_agent: string;
@@ -16,7 +16,7 @@ export interface ImportHit {
   readonly referrer: string;
 }
 
-/** The rules that JSON Schema cannot express: line numbers rise within the chunk. */
+/** Checks a rule that JSON Schema cannot express: line numbers must increase within the chunk. */
 export function chunkProblem(chunk: ImportChunk): string | undefined {
   if (chunk.last_line < chunk.first_line) return 'last_line must be at least first_line';
   let previous = chunk.first_line - 1;

@@ -1,20 +1,26 @@
 import { createMutex, type RunExclusive } from '../registry/mutex.ts';
 
-/** The right to import a file. Only one client has it at a time, and its chunks are processed one after the other. */
+/**
+ * The exclusive right to import a file. Only one client has it at a time, and the chunks of that client are processed one after
+ * the other.
+ */
 export interface ImportLease {
   readonly lease: string;
   /** Runs one task after the other. The lease does not end while a task runs, even if it is released meanwhile. */
   readonly run: RunExclusive;
-  /** Until this time an append with an unknown result may still arrive in the log, so no hits are looked up. */
+  /**
+   * Before this time (Unix milliseconds), an append with an unknown result may still arrive in the log, so missing hits are not
+   * looked up.
+   */
   settledAt: number;
 }
 
 export interface ImportLeases {
-  /** `undefined`: another client has the lease. */
+  /** The result is `undefined` if another client has the lease. */
   take(key: string, lease: string): ImportLease | undefined;
-  /** Extends the lease. After a restart of Weir there are no leases, and the first client gets it. */
+  /** Extends the lease. Leases are only in memory: after a restart of Weir, the first client that asks gets the lease. */
   extend(key: string, lease: string): ImportLease | undefined;
-  /** Ends the lease as soon as no task runs and each append has a known result. */
+  /** Ends the lease as soon as no task runs and the result of each append is known. */
   release(key: string, lease: string): void;
 }
 

@@ -11,9 +11,9 @@ import { importView } from './import-view.ts';
 const SETTLE_MS = 5000;
 
 /**
- * Imports the next chunk of a file in three steps: marks its lines as pending in the ledger, appends the hits to the log, and marks
- * the lines as done. After a failure between two steps the chunk is still pending, and the next attempt appends only the hits that the
- * log does not have. Repeating a chunk that is done changes nothing.
+ * Imports the next chunk of a file in three steps: marks its lines as pending in the ledger, appends the hits to the log, and
+ * marks the lines as done. After a failure between two steps, the chunk is still pending, and the next attempt appends only the
+ * hits that the log does not have. Repeating a chunk that is done changes nothing.
  */
 export async function takeChunk(
   deps: ControlDeps,
@@ -48,7 +48,7 @@ export async function takeChunk(
   return ok(importView(done));
 }
 
-/** All hits except those of pending lines that the log already has. */
+/** The hits to append: all hits except those of pending lines that the log already has. */
 async function hitsToAppend(
   deps: ControlDeps,
   lease: ImportLease,

@@ -5,9 +5,9 @@ import type { ControlDeps } from '../control-deps.ts';
 const POLL_MS = 25;
 
 /**
- * Waits until each record that `events.raw` has now has its outcome in ClickHouse; false if that takes longer than `withinMs`.
- * It compares the highest raw offset in ClickHouse. The consumers' committed offsets would not show records between the two
- * consumers.
+ * Waits until each record that is in `events.raw` now has its outcome in ClickHouse. The result is false if that takes longer
+ * than `withinMs`. The function compares the highest raw offset in ClickHouse, because committed offsets do not show records
+ * that are between the enricher and the writer.
  */
 export async function waitUntilStored(
   deps: Pick<ControlDeps, 'eventLog' | 'analytics' | 'clock'>,

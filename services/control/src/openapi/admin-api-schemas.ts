@@ -13,7 +13,7 @@ const site = {
 };
 const key = { key_id: text, name: text, scopes: SCOPES };
 
-/** The answers of the admin API. */
+/** The schemas of the answers of the admin API. */
 export const ADMIN_SCHEMAS: Readonly<Record<string, Schema>> = {
   Site: object(site),
   IdentitySecret: object({

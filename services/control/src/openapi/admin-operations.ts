@@ -1,14 +1,14 @@
 import { ENVELOPE, jsonResponse, object, type Schema, schemaRef, successBody, text } from '@weir/runtime/http/openapi';
 
-/** What the OpenAPI document says of a route besides what follows from the route itself. */
+/** The texts of the OpenAPI document for a route. Everything else in the document follows from the route itself. */
 export interface AdminOperation {
   readonly id: string;
   readonly summary: string;
   readonly description?: string;
   readonly parameters?: readonly Schema[];
-  /** The body, where it has more constraints than the schema of the route. */
+  /** The schema of the body, if it has more constraints than the schema of the route. */
   readonly request?: Schema;
-  /** By status. */
+  /** The responses by status. */
   readonly responses: Schema;
 }
 

@@ -4,15 +4,16 @@ import type { Schema } from '@weir/runtime/http/openapi';
 import { schemaRef } from '@weir/runtime/http/openapi';
 import { CIDR_PATTERNS } from './cidr-patterns.ts';
 
-// The bodies of the admin API as the OpenAPI document shows them. The schemas of admin-limits.ts leave some rules to code (time
-// zones, networks, either-or bodies); here these rules are constraints too. docs/api.md lists what JSON Schema cannot say.
+// The request bodies of the admin API in the OpenAPI document. The schemas in admin-limits.ts leave some rules to code: time
+// zones, networks, and bodies with alternatives. Here these rules are constraints too. docs/api.md lists the rules that JSON
+// Schema cannot express.
 
 interface ObjectSchema extends Schema {
   readonly required?: readonly string[];
   readonly properties: Readonly<Record<string, Schema>>;
 }
 
-/** The body as callers may send it: an optional field may be null, which counts as absent. */
+/** A body as callers may send it: optional fields may be null, which counts as absent. */
 export function publishBody(body: Schema): Schema {
   const { required = [], properties } = body as ObjectSchema;
   const published = Object.entries(properties).map(([name, schema]) => [
@@ -34,7 +35,7 @@ function withProperties(schema: Schema, properties: Readonly<Record<string, Sche
 const timezone = schemaRef('TimeZone');
 const { value: ruleValue } = NEW_EXCLUSION.properties;
 
-/** One of the alternatives of a rule: the value depends on the type. */
+/** One alternative of an exclusion rule. The format of the value depends on the type of the rule. */
 function ruleOf(type: string, value: Schema): Schema {
   return { properties: { type: { const: type }, value: { ...ruleValue, ...value } }, required: ['type', 'value'] };
 }
@@ -70,7 +71,7 @@ export const ADMIN_REQUEST_SCHEMAS: Readonly<Record<string, Schema>> = {
       ruleOf('ip', { description: 'An IP address or a CIDR.', anyOf: CIDR_PATTERNS.map((pattern) => ({ pattern })) }),
       ruleOf('path', {
         description: 'A glob that begins with / or *.',
-        // No control characters.
+        // The value must not contain control characters.
         pattern: '^[/*][^\\u0000-\\u001f\\u007f-\\u009f]*$',
       }),
       ruleOf('hostname', {
@@ -99,7 +100,7 @@ export const ADMIN_REQUEST_SCHEMAS: Readonly<Record<string, Schema>> = {
       query: {
         ...SQL_QUERY.properties.query,
         description: 'One read-only statement.',
-        // The first word, after white space, comments and brackets.
+        // Matches the first word of the query, after white space, comments and brackets.
         pattern:
           '^(?:\\s|\\(|--[^\\n]*\\n|/\\*(?:[^*]|\\*(?!/))*\\*/)*(?:[Ss][Ee][Ll][Ee][Cc][Tt]|[Ww][Ii][Tt][Hh]|[Ff][Rr][Oo][Mm]|[Ss][Hh][Oo][Ww]|[Dd][Ee][Ss][Cc](?:[Rr][Ii][Bb][Ee])?|[Ee][Xx][Pp][Ll][Aa][Ii][Nn]|[Ee][Xx][Ii][Ss][Tt][Ss])(?![A-Za-z0-9_])',
         examples: ['SELECT count() FROM events'],

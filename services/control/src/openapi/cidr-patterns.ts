@@ -2,7 +2,7 @@ const OCTET = '(?:25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])';
 const IPV4 = `(?:${OCTET}\\.){3}${OCTET}`;
 const GROUP = '[0-9A-Fa-f]{1,4}';
 
-/** All spellings of IPv6 (RFC 4291, 2.2), by the number of groups before `::`. */
+/** Patterns of all spellings of IPv6 addresses (RFC 4291, 2.2), by the number of groups before `::`. */
 const IPV6 = [
   `(?:${GROUP}:){7}${GROUP}`,
   `(?:${GROUP}:){6}${IPV4}`,
@@ -12,7 +12,7 @@ const IPV6 = [
   '::',
 ].join('|');
 
-/** Regular expressions of an IP address, or a CIDR: IPv4, then IPv6. */
+/** Regular expressions for an IP address or a CIDR: first IPv4, then IPv6. */
 export const CIDR_PATTERNS: readonly string[] = [
   `^${IPV4}(?:/(?:3[0-2]|[12]?[0-9]))?$`,
   `^(?:${IPV6})(?:/(?:12[0-8]|1[01][0-9]|[1-9]?[0-9]))?$`,

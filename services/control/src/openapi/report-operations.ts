@@ -38,7 +38,7 @@ const required = [...Object.keys(head), 'totals', 'buckets', 'interval'];
 const parametersOf = (names: readonly QueryName[]): readonly Schema[] =>
   names.map((name) => ({ name, in: 'query', ...REPORT_PARAMETER_SCHEMAS[name] }));
 
-/** The reports of a site: docs/stats.md says what each number means. */
+/** The OpenAPI texts of the reports of a site. docs/stats.md defines each number. */
 export const REPORT_OPERATIONS = {
   stats: {
     id: 'stats',

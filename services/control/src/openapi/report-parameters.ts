@@ -16,15 +16,15 @@ const DATE = [
 ].join('|');
 const TIME = '(?:[01][0-9]|2[0-3]):[0-5][0-9](?::[0-5][0-9](?:\\.[0-9]{1,9})?)?';
 const OFFSET = '(?:Z|[+-](?:[01][0-9]|2[0-3]):[0-5][0-9])';
-/** A date, or an ISO 8601 time, from 1970 up to 2100. Weir accepts further spellings of ISO 8601. */
+/** A date, or an ISO 8601 time from 1970 (inclusive) to 2100 (exclusive). Weir also accepts other spellings of ISO 8601. */
 const MOMENT: Schema = { ...text, pattern: `^(?:${DATE})(?:T${TIME}${OFFSET}?)?$` };
 
-// Without the limits of lengths, which make the expression too large for some tools.
+// This pattern has no limit of length, because a limit would make the expression too large for some tools.
 const PLAIN = '[^\\\\,\\u0000-\\u001f]';
 const CHAR = `(?:${PLAIN}|\\\\[^\\u0000-\\u001f])`;
 const listOf = (value: string): string => `${value}(?:,${value}){0,${FILTER_VALUES_MAX - 1}}`;
 const EXACT_VALUES = listOf(`${CHAR}*`);
-/** An empty value would be contained in every text. */
+/** Values must not be empty, because every text contains the empty text. */
 const PART_VALUES = listOf(`${CHAR}+`);
 const PROPERTY_CHAR = '(?:[^\\\\:\\u0000-\\u001f]|\\\\[^\\u0000-\\u001f])';
 const FILTER_DIMENSION = `(?:${COLUMN_DIMENSION_NAMES.join('|')}|property:${PROPERTY_CHAR}+)`;

@@ -1,11 +1,14 @@
-/** Records per second, computed from the progress of a consumer between two samples. */
+/** The rate of a consumer in records per second, computed from its committed offsets at two samples. */
 export interface LagRate {
   sample(processed: number): number;
 }
 
 const SAMPLE_MS = 2000;
 
-/** For consumers in other processes. Each request of the pipeline page is a sample; the rate is updated after at least 2 seconds. */
+/**
+ * Creates the rate of a consumer in another process. Each request of the pipeline page is a sample. The rate is updated after
+ * at least 2 seconds.
+ */
 export function createLagRate(clock: () => number): LagRate {
   let from: { readonly at: number; readonly processed: number } | undefined;
   let rate = 0;

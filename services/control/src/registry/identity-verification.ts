@@ -3,7 +3,7 @@ import { formatTime } from '../format-time.ts';
 
 export const NO_SECRET = 'the site has no identity secret: create one before you require signatures';
 
-/** Does not contain the secret. */
+/** The view for the admin API. It does not contain the secret. */
 export function identityVerificationView(verification: IdentityVerification | undefined): object {
   return {
     required: verification?.required ?? false,

@@ -1,4 +1,6 @@
-/** Runs tasks one after the other, so that another change of the registry cannot come between a read and the write that depends on it. */
+/**
+ * Runs tasks one after the other. No other change of the registry can happen between a read and the write that depends on it.
+ */
 export type RunExclusive = <T>(task: () => Promise<T>) => Promise<T>;
 
 export function createMutex(): RunExclusive {

@@ -1,13 +1,16 @@
 import type { Analytics } from '@weir/ports/analytics';
 import { replyOfError } from '../http/admin-reply.ts';
 
-/** By rule ID: the number of dropped hits, and the minute of the last one in Unix milliseconds. */
+/** For each rule ID: the number of dropped hits, and the minute of the last one in Unix milliseconds. */
 export type RuleDrops = ReadonlyMap<string, { readonly hits: number; readonly lastMinuteMs: number }>;
 
 const QUERY = `SELECT rule_id, sum(records) AS hits, toUnixTimestamp(max(minute)) AS last_minute FROM books_sums
 WHERE site_id = {site:String} AND outcome = 'dropped' AND rule_id != '' GROUP BY rule_id`;
 
-/** Counts as far back as the tables go. `undefined` while ClickHouse is not available: the rules are then shown without counts. */
+/**
+ * Counts the drops of the whole time that the tables cover. `undefined` while ClickHouse is unavailable; the rules are then
+ * shown without counts.
+ */
 export async function countRuleDrops(
   analytics: Pick<Analytics, 'select'>,
   siteId: string,

@@ -12,13 +12,16 @@ export interface BreakdownPage {
   readonly order: BreakdownOrder;
   readonly rowsMax: number;
   readonly skip: number;
-  /** Only these values: those of the compared period. Sent as MD5, because ClickHouse limits a parameter to 128 KiB. */
+  /**
+   * Limits the result to these values, which are those of the compared period. They are sent as MD5 hashes, because ClickHouse
+   * limits a parameter to 128 KiB.
+   */
   readonly values?: readonly string[];
 }
 
 /**
- * One row of `Counts` for each value of the dimension (`name`). A visit counts once for each value that one of its rows has. So a row
- * has the same numbers as the stats with a filter on its value.
+ * One row of `Counts` for each value of the dimension (column `name`). A visit counts once for each value that one of its rows
+ * has. A row therefore has the same numbers as the stats report with a filter on its value.
  */
 export function breakdownStatement(
   scope: Scope,

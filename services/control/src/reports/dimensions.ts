@@ -1,24 +1,24 @@
 import { UTM_TAGS } from '@weir/domain/acquisition/campaign-tags';
 
 /**
- * The dimensions for filters and breakdowns. All identifiers in the SQL come from this file: a request only selects one of them. The
+ * A dimension for filters and breakdowns. All SQL identifiers come from this file: a request can only select one of them. The
  * name of a custom property is a parameter of the statement, like any other value.
  */
 export interface Dimension {
-  /** The name in requests. */
+  /** The name of the dimension in requests. */
   readonly name: string;
   /**
-   * `hit`: each row of `events` has its own value. `visit`: all rows of a visit have the value of the visit, which is that of its
-   * first event (docs/tables.md, sessions). A row without a visit has its own value.
+   * `hit`: each row of `events` has its own value. `visit`: all rows of a visit have the value of the visit, which is the value
+   * of its first event (docs/tables.md, sessions). A row without a visit has its own value.
    */
   readonly scope: 'hit' | 'visit';
-  /** For `hit`: an expression over `events`. For `visit`: a column of `sessions`. */
+  /** For `hit`: an expression over the columns of `events`. For `visit`: a column of `sessions`. */
   readonly sql: string;
-  /** For `visit`: the column of `events` for rows without a visit; empty: there is none. */
+  /** For `visit`: the column of `events` that is used for rows without a visit. Empty: there is no such column. */
   readonly ownSql: string;
-  /** The breakdown also has a row for the empty value: an unknown country, a direct visit. */
+  /** True: the breakdown also has a row for the empty value, for example for an unknown country or a direct visit. */
   readonly listsEmpty: boolean;
-  /** The NAME of `property:NAME`. */
+  /** The part NAME of a dimension `property:NAME`. */
   readonly property?: string;
 }
 
@@ -64,7 +64,7 @@ const DIMENSIONS: readonly Dimension[] = [
 ];
 const BY_NAME = new Map(DIMENSIONS.map((dimension) => [dimension.name, dimension]));
 
-/** The dimensions that are columns: all but the custom properties. */
+/** The names of the dimensions that are columns. Custom properties are not among them. */
 export const COLUMN_DIMENSION_NAMES: readonly string[] = [...BY_NAME.keys()];
 export const DIMENSION_NAMES: readonly string[] = [...COLUMN_DIMENSION_NAMES, `${PROPERTY}NAME`];
 
@@ -73,11 +73,11 @@ export function dimensionOf(text: string): Dimension | undefined {
   const property = text.slice(PROPERTY.length);
   if (property === '' || [...property].length > PROPERTY_NAME_CHARS_MAX || hasControlCharacter(property))
     return undefined;
-  // `Parameters` adds the name of the property to the statement.
+  // `Parameters` adds the name of the property to the statement as a parameter.
   return { ...hit(text, '', false), property };
 }
 
 export function hasControlCharacter(text: string): boolean {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: the function searches for them
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the function searches for control characters
   return /[\u0000-\u001f]/.test(text);
 }

@@ -1,7 +1,10 @@
 import type { ReportDeps } from './report-request.ts';
 import { IN_PERIOD, reportParts, type Scope, type Statement } from './report-sql.ts';
 
-/** How many rows of a period are counted, and why the others are not. The numbers add up to `rows`. */
+/**
+ * Counts the rows of a period by why they are excluded from the reports, and the rows that are counted. The numbers add up to
+ * `rows`.
+ */
 function rowsStatement(scope: Scope): Statement {
   const { parameters, tables, hits } = reportParts(scope);
   const sql = `${tables},
@@ -25,7 +28,7 @@ SELECT rows, internal_events, bots, counted, without_visitor, without_visit, vis
   return { sql, params: parameters.values };
 }
 
-/** The outcomes of records that have no row, by the time of receipt: a dropped hit has no other time. */
+/** Counts records that have no row, by outcome and time of receipt. A dropped hit has no other time. */
 const NEVER_STORED = `SELECT outcome, reason, sum(records) AS records
 FROM books
 WHERE site_id = {site:String} AND outcome NOT IN ('row', 'identify')

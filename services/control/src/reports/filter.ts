@@ -7,11 +7,14 @@ import {
   PROPERTY_NAME_CHARS_MAX,
 } from './dimensions.ts';
 
-/** `DIMENSION:OPERATOR:VALUE,VALUE`. A backslash before a comma, a colon or a backslash makes it an ordinary character. */
+/**
+ * A parsed filter. Its text is `DIMENSION:OPERATOR:VALUE,VALUE`. A backslash before a comma, a colon or a backslash makes it an
+ * ordinary character.
+ */
 export interface Filter {
   readonly dimension: Dimension;
   readonly operator: FilterOperator;
-  /** One matching value is enough. With a `_not` operator, no value may match. */
+  /** One matching value is enough. With a `_not` operator, none of the values may match. */
   readonly values: readonly string[];
 }
 
@@ -59,7 +62,7 @@ function readFilter(text: string): Checked<Filter> {
   return { value: { dimension, operator, values } };
 }
 
-/** Splits at each separator without a backslash before it. The backslashes stay. */
+/** Splits the text at each separator that has no backslash before it. The backslashes are kept. */
 function split(text: string, separator: ':' | ','): string[] {
   const parts = [''];
   for (const token of text.match(/\\.|./gsu) ?? []) {

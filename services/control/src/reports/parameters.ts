@@ -1,12 +1,12 @@
 import type { Dimension } from './dimensions.ts';
 import type { Filter } from './filter.ts';
 
-/** The parameters of a statement. The SQL contains only their names, never their values. */
+/** Collects the parameters of a statement. The SQL contains only their names, never their values. */
 export interface Parameters {
   readonly values: Readonly<Record<string, unknown>>;
-  /** Adds a value and returns `{name:Type}`. */
+  /** Adds a value, and returns its placeholder `{name:Type}`. */
   put(name: string, type: string, value: unknown): string;
-  /** The value of a dimension as SQL: its `column`, or a custom property, whose name is a parameter. */
+  /** The SQL of a dimension's value: its `column`, or a custom property whose name is a parameter. */
   valueOf(dimension: Dimension, column: string): string;
 }
 
@@ -29,7 +29,7 @@ export function createParameters(): Parameters {
   };
 }
 
-/** A filter as a condition on the SQL `value`. */
+/** A filter as an SQL condition. `value` is the SQL of the value that is compared. */
 export function conditionOf({ operator, values }: Filter, value: string, name: string, parameters: Parameters): string {
   switch (operator) {
     case 'is':
@@ -45,7 +45,7 @@ export function conditionOf({ operator, values }: Filter, value: string, name: s
   }
 }
 
-/** `*` stands for any characters, as in exclusion rules. All other characters stand for themselves. */
+/** Builds patterns in which `*` matches any characters, as in exclusion rules. All other characters match only themselves. */
 function patternOf(globs: readonly string[]): string {
   const quoted = globs.map((glob) => glob.replace(/[.+?^${}()|[\]\\]/g, '\\$&').replaceAll('*', '.*'));
   return `(?s)^(?:${quoted.join('|')})$`;

@@ -1,7 +1,7 @@
 import { Temporal } from 'temporal-polyfill';
 import type { Checked } from '../http/compile-body.ts';
 
-/** A period in a site's time zone: from `fromMs` up to `toMs`, which is not part of it. Unix milliseconds. */
+/** A period in a site's time zone, from `fromMs` (inclusive) to `toMs` (exclusive), in Unix milliseconds. */
 export interface Period {
   readonly zone: string;
   readonly fromMs: number;
@@ -13,7 +13,7 @@ export const COMPARISONS = ['previous_period', 'previous_year'] as const;
 export type Comparison = (typeof COMPARISONS)[number];
 const PERIOD_DEFAULT = '30d';
 
-/** docs/api.md, Timestamps: from 1970-01-01 up to, not including, 2100-01-01. */
+/** The range of docs/api.md, Timestamps: from 1970-01-01 (inclusive) to 2100-01-01 (exclusive). */
 const EARLIEST_MS = 0;
 const LATEST_MS = Date.UTC(2100, 0, 1);
 const DATE = /^\d{4}-\d{2}-\d{2}$/;
@@ -25,7 +25,7 @@ export interface PeriodQuery {
   readonly to?: string | undefined;
 }
 
-/** `firstMs`: the time of the site's first row, where the period `all` begins; undefined: there is no row. */
+/** `firstMs`: the time of the site's first row, at which the period `all` begins. Undefined: the site has no row. */
 export async function readPeriod(
   { period, from, to }: PeriodQuery,
   zone: string,
@@ -58,7 +58,7 @@ function firstDay(
     const first = Temporal.Instant.fromEpochMilliseconds(firstMs).toZonedDateTimeISO(zone).toPlainDate();
     return Temporal.PlainDate.compare(first, today) < 0 ? first : today;
   }
-  // `today`, and `all` without a row, have no digits: one day.
+  // The names `today`, and `all` for a site without rows, have no digits. The period is then one day.
   return today.subtract({ days: Math.max(0, (Number.parseInt(name, 10) || 1) - 1) });
 }
 
@@ -66,12 +66,15 @@ function days(zone: string, first: Temporal.PlainDate, end: Temporal.PlainDate):
   return { zone, fromMs: startOf(first, zone), toMs: startOf(end, zone) };
 }
 
-/** The first moment of a day. It is not midnight if the clock was put forward over midnight. */
+/** The first moment of a local day. This is not midnight if the clock was put forward at midnight. */
 function startOf(date: Temporal.PlainDate, zone: string): number {
   return date.toZonedDateTime(zone).epochMilliseconds;
 }
 
-/** A date stands for the whole local day, so `to` is part of the period. A time stands for a moment, and `to` is not part of it. */
+/**
+ * A date means the whole local day, so the day `to` is part of the period. A time means a moment, so `to` is not part of the
+ * period.
+ */
 function between(from: string, to: string | undefined, zone: string, nowMs: number): Checked<Period> {
   const fromMs = momentOf(from, zone, 0);
   if (fromMs === undefined) return { problem: `from ${TIME_RULE}` };
@@ -89,7 +92,8 @@ function momentOf(text: string, zone: string, daysAfter: 0 | 1): number | undefi
       : /(?:Z|[+-]\d{2}:?\d{2})$/i.test(text)
         ? Temporal.Instant.from(text).epochMilliseconds
         : Temporal.PlainDateTime.from(text).toZonedDateTime(zone).epochMilliseconds;
-    // One day of tolerance: in eastern zones 1970-01-01 begins before 0, and in western zones 2099-12-31 ends after LATEST_MS.
+    // The limits have one day of tolerance: in eastern zones 1970-01-01 begins before 0, and in western zones 2099-12-31 ends
+    // after LATEST_MS.
     return ms >= EARLIEST_MS - 86_400_000 && ms <= LATEST_MS + 86_400_000 ? ms : undefined;
   } catch (error) {
     if (error instanceof RangeError) return undefined;
@@ -98,8 +102,9 @@ function momentOf(text: string, zone: string, daysAfter: 0 | 1): number | undefi
 }
 
 /**
- * The period that another one is compared with. Whole local days are compared with the same number of days directly before, or with
- * the same dates of the year before. Other periods are compared with one of the same length, directly before or a year before.
+ * The period with which a period is compared. Whole local days are compared with the same number of days directly before, or
+ * with the same dates of the year before. Other periods are compared with a period of the same length, directly before or one
+ * year before.
  */
 export function comparedPeriod({ zone, fromMs, toMs }: Period, comparison: Comparison): Period {
   const [from, to] = [fromMs, toMs].map((ms) =>
@@ -108,8 +113,8 @@ export function comparedPeriod({ zone, fromMs, toMs }: Period, comparison: Compa
   const isDays = [from, to].every((moment) => moment.startOfDay().epochMilliseconds === moment.epochMilliseconds);
   const [first, end] = [from.toPlainDate(), to.toPlainDate()];
   if (comparison === 'previous_year') {
-    // Subtract the year from the last day, not from the end: the end of a period of 28 February can be 29 February, which the year
-    // before does not have.
+    // The year is subtracted from the last day, not from the end of the period. If the last day is 28 February, the end can be
+    // 29 February, which the year before may not have.
     const last = end.subtract({ days: 1 });
     if (isDays) return days(zone, first.subtract({ years: 1 }), last.subtract({ years: 1 }).add({ days: 1 }));
     const yearBefore = from.subtract({ years: 1 }).epochMilliseconds;

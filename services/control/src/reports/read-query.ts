@@ -1,6 +1,6 @@
 import type { Checked } from '../http/compile-body.ts';
 
-/** The query parameters of reports. Each may be sent once, `filter` several times. */
+/** The query parameters of reports. Each may be sent once, except `filter`, which may be sent several times. */
 export type QueryName =
   | 'period'
   | 'from'
@@ -25,8 +25,8 @@ export const LIMIT_MAX = 1_000;
 export const PAGE_MAX = 100;
 
 /**
- * The query parameters of a URL. Express silently stops after a thousand parameters, and an ignored filter would give wrong
- * numbers. An unknown parameter is refused for the same reason.
+ * Reads the query parameters of a URL. Express would silently ignore all parameters after the first thousand, and an ignored
+ * filter would give wrong numbers. An unknown parameter is refused for the same reason.
  */
 export function readQuery(url: string, known: readonly QueryName[]): Checked<Query> {
   const at = url.indexOf('?');
@@ -44,7 +44,7 @@ export function readQuery(url: string, known: readonly QueryName[]): Checked<Que
   return { value: { ...found, filters } };
 }
 
-/** The value of a parameter that must be one of a list. */
+/** Reads a parameter whose value must be in a list. */
 export function readChoice<Choice extends string>(
   name: QueryName,
   text: string | undefined,

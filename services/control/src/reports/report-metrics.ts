@@ -1,10 +1,10 @@
-/** What the statements count. `metricsOf` computes the answer from it. docs/stats.md says what each number means. */
+/** The counts that the SQL statements return. `metricsOf` computes the answer from them. docs/stats.md defines each number. */
 export interface Counts {
   readonly visitors: number;
   readonly visits: number;
   readonly pageviews: number;
   readonly events: number;
-  /** The visits that bounced, and the seconds and pageviews of all visits. */
+  /** The number of visits that bounced, followed by the seconds and pageviews of all visits. */
   readonly bounces: number;
   readonly seconds: number;
   readonly views: number;
@@ -15,16 +15,16 @@ export interface Metrics {
   readonly visits: number;
   readonly pageviews: number;
   readonly events: number;
-  /** Between 0 and 1. Null, like the next two, if there are no visits. */
+  /** Between 0 and 1. This field and the next two are null if there are no visits. */
   readonly bounce_rate: number | null;
-  /** Seconds of an average visit. */
+  /** The average duration of a visit in seconds. */
   readonly visit_duration: number | null;
   readonly views_per_visit: number | null;
 }
 
 export type MetricName = keyof Metrics;
 
-/** The SQL expression of each metric over the columns of `Counts`, for ORDER BY. */
+/** The SQL expression of each metric over the columns of `Counts`. Used for ORDER BY. */
 export const METRIC_SQL: Readonly<Record<MetricName, string>> = {
   visitors: 'visitors',
   visits: 'visits',
@@ -58,7 +58,7 @@ export function metricsOf({ visitors, visits, pageviews, events, bounces, second
   };
 }
 
-/** The relative difference: 0.25 is a quarter more. Null if the earlier number is 0 or null. */
+/** The relative change of each metric: 0.25 means 25 % more than before. Null if the earlier number is 0 or null. */
 export function changeOf(now: Metrics, before: Metrics): Readonly<Record<MetricName, number | null>> {
   const change = (name: MetricName): number | null => {
     const [to, from] = [now[name], before[name]];

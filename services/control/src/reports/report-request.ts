@@ -6,10 +6,10 @@ import { COMPARISONS, type Comparison, comparedPeriod, type Period, readPeriod }
 import { type Query, readChoice } from './read-query.ts';
 import type { Scope } from './report-sql.ts';
 
-/** The part of a request that stats and breakdown share. */
+/** The part of a request that the stats and breakdown reports share. */
 export interface ReportRequest {
   readonly scope: Scope;
-  /** The period for comparison, if any. */
+  /** The period of comparison. Undefined: none was requested. */
   readonly compared: { readonly comparison: Comparison; readonly scope: Scope } | undefined;
   readonly withExplanation: boolean;
 }

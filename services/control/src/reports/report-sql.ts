@@ -3,7 +3,7 @@ import type { Filter } from './filter.ts';
 import { conditionOf, createParameters, type Parameters } from './parameters.ts';
 import type { Period } from './period.ts';
 
-/** Selects the rows and visits of a report. */
+/** Defines which rows and visits a report counts. */
 export interface Scope {
   readonly siteId: string;
   readonly period: Period;
@@ -11,22 +11,22 @@ export interface Scope {
   readonly filters: readonly Filter[];
 }
 
-/** A ClickHouse statement with the values of its `{name:Type}` parameters. */
+/** A ClickHouse statement, with the values of its `{name:Type}` parameters. */
 export interface Statement {
   readonly sql: string;
   readonly params: Readonly<Record<string, unknown>>;
 }
 
-/** The parts of SQL that the statements of all reports consist of. */
+/** SQL fragments that the statements of all reports are built from. */
 export interface ReportParts {
   readonly parameters: Parameters;
-  /** `WITH hit AS (…), visit AS (…)`: the rows of the period that pass the filters on hits, and their visits. */
+  /** The text `WITH hit AS (…), visit AS (…)`: the rows of the period that pass the filters on hits, and their visits. */
   readonly tables: string;
-  /** The rows, joined to their visits if a dimension of visits is used. */
+  /** The rows, joined with their visits if the report uses a dimension of visits. */
   readonly hits: string;
-  /** The condition of the counted visits: they began in the period and pass the filters. */
+  /** The condition for counted visits: they began in the period and pass the filters. */
   readonly began: string;
-  /** A dimension as SQL over `hits`. */
+  /** The SQL of a dimension's value over `hits`. */
   hitValue(dimension: Dimension): string;
 }
 
@@ -36,9 +36,9 @@ const HIT_COLUMNS = ['session_id', 'visitor_id', 'type', 'timestamp'];
 const VISIT_COLUMNS = ['session_id', 'started_at', 'is_bounce', 'duration_seconds', 'pageviews'];
 
 /**
- * A filter on a dimension of hits selects rows. A filter on a dimension of visits selects visits and with them their rows. `sessions`
- * is read only for the session IDs of these rows: it is ordered by them, and otherwise each report would merge the whole history of
- * the site.
+ * A filter on a dimension of hits selects rows. A filter on a dimension of visits selects visits and, with them, their rows.
+ * The statement reads `sessions` only for the session IDs of these rows. `sessions` is ordered by these IDs, so that a report
+ * does not merge the whole history of the site.
  */
 export function reportParts({ siteId, period, withBots, filters }: Scope, by?: Dimension): ReportParts {
   const parameters = createParameters();
@@ -96,7 +96,7 @@ visit AS
   };
 }
 
-/** The columns of `Counts`, from the rows and from the visits. `SUM_FOUND` adds both. */
+/** The columns of `Counts`: those from the rows and those from the visits. `SUM_FOUND` adds both. */
 export const COUNT_HITS =
   "uniqExactIf(hit.visitor_id, hit.visitor_id != '') AS visitors, 0 AS visits, countIf(type = 'pageview') AS pageviews,\n" +
   "    countIf(type = 'event') AS events, 0 AS bounces, 0 AS seconds, 0 AS views";

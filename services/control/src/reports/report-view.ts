@@ -13,7 +13,7 @@ export function headView({ scope, compared }: ReportRequest): Readonly<Record<st
   };
 }
 
-/** `to` is the first moment after the period. */
+/** The fields of a period. `to` is the first moment after the period. */
 export function periodView({ period }: Scope): { readonly from: string; readonly to: string } {
   return { from: localText(period.fromMs, period.zone), to: localText(period.toMs, period.zone) };
 }

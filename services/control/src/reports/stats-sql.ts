@@ -1,6 +1,9 @@
 import { COUNT_HITS, COUNT_VISITS, reportParts, type Scope, type Statement, SUM_FOUND } from './report-sql.ts';
 
-/** One row of `Counts` for each bucket that is not empty (`bucket`: its start in Unix milliseconds), and one for the whole period (`is_total`). */
+/**
+ * One row of `Counts` for each bucket that is not empty (`bucket` is its start in Unix milliseconds), and one row for the whole
+ * period (`is_total`).
+ */
 export function statsStatement(scope: Scope, starts: readonly number[]): Statement {
   const { parameters, tables, hits, began } = reportParts(scope);
   const buckets = parameters.put('buckets', 'Array(Int64)', starts);

@@ -3,7 +3,8 @@ import { auditReport, type OutcomeCount, type StoredPartition } from '../audit/a
 import type { AdminDeps } from '../control-deps.ts';
 import { ok, type Reply } from '../http/admin-reply.ts';
 
-// One statement, so that both sets are counted at the same moment. `records` has a row for each row of `events` and `outcomes`.
+// A single statement, so that rows and outcomes are counted at the same moment. `records` has one row for each row of `events`
+// and `outcomes`.
 const AUDIT = `SELECT log_id, raw_partition, site_id, toString(outcome) AS outcome, reason, count() AS records,
   uniqExact(raw_offset) AS distinct_offsets, max(raw_offset) AS highest, grouping(raw_partition) AS is_books
 FROM records
@@ -11,7 +12,9 @@ GROUP BY GROUPING SETS ((log_id, raw_partition), (log_id, site_id, outcome, reas
 
 type AuditRow = StoredPartition & OutcomeCount & { readonly is_books: number };
 
-/** Whether every raw record has exactly one outcome, and the books balance. */
+/**
+ * Reports whether every raw record has exactly one outcome, and whether the numbers of received and processed records agree.
+ */
 export async function audit({ analytics, eventLog }: AdminDeps): Promise<Reply> {
   const rows = (await analytics.select<AuditRow>(AUDIT)).map(numbers);
   const positions = await eventLog.positions(TOPIC_RAW, GROUP_ENRICHER);

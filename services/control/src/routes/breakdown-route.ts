@@ -11,7 +11,7 @@ import { readReportRequest } from '../reports/report-request.ts';
 const LIMIT_DEFAULT = 100;
 const ORDER_DEFAULT = 'visitors:desc';
 
-/** The numbers of a site by page, source, country and so on (docs/stats.md). */
+/** Returns the numbers of a site by page, source, country or another dimension (docs/stats.md). */
 export async function breakdown(deps: AdminDeps, { params, http }: AdminRequest): Promise<Reply> {
   const site = deps.registry.site(params.site_id ?? '');
   if (site === undefined) return notFound('site');

@@ -9,7 +9,9 @@ import { randomId } from '../registry/random-id.ts';
 import { countRuleDrops, type RuleDrops } from '../registry/rule-drops.ts';
 
 const RULES_PER_SITE_MAX = 10_000;
-/** Rules that must be tried one by one for each hit. All others are found by a look-up, whatever their number. */
+/**
+ * Limit of rules that must be tried one by one for each hit. All other rules are found by one look-up, whatever their number.
+ */
 const SEARCHED_RULES_PER_SITE_MAX = 1000;
 
 interface NewRule {
@@ -53,7 +55,7 @@ export function removeExclusion({ registry, runExclusive }: AdminDeps, { params 
   });
 }
 
-/** Why a site cannot have one more rule; undefined: it can. */
+/** The reason why a site cannot have one more rule. Undefined: it can. */
 function limitProblem(rules: readonly ExclusionRule[], type: ExclusionType, value: string): string | undefined {
   const identity = ruleIdentity(type, value);
   const same = rules.find((rule) => rule.type === type && ruleIdentity(type, rule.value) === identity);
@@ -71,7 +73,7 @@ function isSearched(type: ExclusionType, value: string): boolean {
 
 const NO_DROPS: RuleDrops = new Map();
 
-/** `drops`: undefined while ClickHouse is not available. */
+/** `drops` is undefined while ClickHouse is unavailable. */
 function ruleView(rule: ExclusionRule, drops: RuleDrops | undefined): object {
   const { ruleId, siteId, type, value, createdAt } = rule;
   const counted = drops?.get(ruleId);

@@ -10,7 +10,7 @@ import { takeChunk } from '../imports/take-chunk.ts';
 import { waitUntilStored } from '../imports/wait-until-stored.ts';
 import { randomId } from '../registry/random-id.ts';
 
-/** The largest body of one chunk. */
+/** The maximum size of the body of one chunk. */
 export const CHUNK_BYTES_MAX = 8 * 1024 * 1024;
 const IMPORTS_PER_SITE_MAX = 10_000;
 const QUERYABLE_WAIT_MS = 10_000;
@@ -22,7 +22,7 @@ export function listImports({ registry }: AdminDeps, { params }: AdminRequest): 
   return registry.site(siteId) === undefined ? notFound('site') : ok(registry.imports(siteId).map(importView));
 }
 
-/** Begins or continues the import of a file. The lease is null if the import was finished before. */
+/** Begins or continues the import of a file. The lease is null if the import is already finished. */
 export function beginImport(
   deps: AdminDeps,
   { params, body }: AdminRequest<{ readonly file_digest: string }>,
@@ -79,7 +79,7 @@ export async function completeImport(
   return ok({ ...importView(finished), queryable });
 }
 
-/** Releases the lease of an import that is to continue later. */
+/** Releases the lease of an import, so that it can be continued later. */
 export function releaseImport(deps: AdminDeps, { params, body }: AdminRequest<{ readonly lease: string }>): Reply {
   const entry = entryOf(deps, params);
   if (entry === undefined) return notFound('import');

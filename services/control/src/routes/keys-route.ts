@@ -54,7 +54,7 @@ export function revokeKey({ registry, runExclusive }: AdminDeps, { params }: Adm
   });
 }
 
-/** Contains neither the key nor its hash. */
+/** The view of a key for the admin API. It contains neither the key nor its hash. */
 function keyView(key: ApiKey): object {
   return {
     key_id: key.keyId,

@@ -7,7 +7,7 @@ const CONSUMERS = [
   { topic: TOPIC_ENRICHED, consumer: GROUP_WRITER },
 ] as const;
 
-/** Lag, rate, last error and dead letters, for each topic and consumer. */
+/** Returns lag, rate, last error and number of dead letters for each topic and consumer. */
 export async function pipeline(deps: AdminDeps): Promise<Reply> {
   const deadLetters = await countDeadLetters(deps);
   return ok(await Promise.all(CONSUMERS.map((consumer) => consumerView(deps, consumer, deadLetters))));
@@ -50,7 +50,7 @@ function measuredRate(status: ConsumerStatus): number {
   return Math.round(status.partitions.reduce((sum, { recordsPerSecond }) => sum + recordsPerSecond, 0));
 }
 
-/** Dead letters by topic; `null` while ClickHouse is not available, so that the other values are still shown. */
+/** Counts dead letters by topic. `null` while ClickHouse is unavailable, so that the other values are still shown. */
 async function countDeadLetters(deps: AdminDeps): Promise<ReadonlyMap<string, number> | null> {
   try {
     const rows = await deps.analytics.select<{ topic: string; letters: number | string }>(

@@ -101,7 +101,10 @@ function siteView(site: Site): object {
   };
 }
 
-/** Limits that are sent replace the old ones, null restores the default, and limits that are not sent stay. */
+/**
+ * Applies changed limits: a number replaces the old limit, null restores the default, and a limit that was not sent stays
+ * unchanged.
+ */
 function changeLimits(limits: SiteLimits, change: SiteFields['limits']): SiteLimits {
   const merged = Object.entries({ ...limits, ...change }).filter(([, perMinute]) => perMinute !== null);
   return Object.fromEntries(merged);

@@ -7,10 +7,10 @@ interface SqlQuery {
   readonly params?: Readonly<Record<string, unknown>>;
 }
 
-/** No type of ClickHouse nests deeper. Deeper values would overflow the stack of the code that serialises them. */
+/** No type of ClickHouse is nested more deeply. A deeper value would overflow the stack while it is serialised. */
 const PARAMS_LEVELS_MAX = 32;
 
-/** The store itself enforces that a query only reads, and limits its time and size: see `Analytics.userQuery`. */
+/** Runs a query. The analytics store enforces that it only reads, and limits its time and size (see `Analytics.userQuery`). */
 export async function sql({ analytics }: AdminDeps, { body }: AdminRequest<SqlQuery>): Promise<Reply> {
   if ('problem' in body) return invalid(body.problem);
   const { query, params = {} } = body.value;

@@ -6,7 +6,7 @@ import { readChoice, readQuery, STATS_PARAMETERS } from '../reports/read-query.t
 import { readReportRequest } from '../reports/report-request.ts';
 import { statsReport } from '../reports/stats-report.ts';
 
-/** The numbers of a site, in total and by time (docs/stats.md). */
+/** Returns the numbers of a site, in total and by time (docs/stats.md). */
 export async function stats(deps: AdminDeps, { params, http }: AdminRequest): Promise<Reply> {
   const site = deps.registry.site(params.site_id ?? '');
   if (site === undefined) return notFound('site');

@@ -6,7 +6,7 @@ import type { AdminDeps } from '../control-deps.ts';
 import { invalid, notFound, ok, type Reply, unavailable } from '../http/admin-reply.ts';
 import type { AdminRequest } from '../http/admin-route.ts';
 
-/** The user of a visitor according to ClickHouse, which may not yet have an identify of the last seconds. */
+/** Finds the user of a visitor in ClickHouse, which may not have an identify of the last seconds yet. */
 const USER_OF_VISITOR = `SELECT profiles_latest.user_id AS user_id FROM profiles_latest
 WHERE site_id = {site:String} AND profile_id != '' AND profile_id =
   (SELECT any(links.profile_id) FROM links WHERE links.site_id = {site:String} AND links.visitor_id = {visitor:String})
@@ -25,7 +25,8 @@ export async function unlinkVisitor(
   const userId = checked.value.user_id || (await userOf(deps, siteId, visitorId));
   if (userId === undefined) return notFound('a user of this visitor');
   const eventId = newEventId();
-  // The same partition key as the user's identifies: it undoes those that are earlier in the log, and no later ones.
+  // The record has the same partition key as the identifies of the user. It therefore undoes only those identifies that are
+  // earlier in the log.
   const key = partitionKey({ siteId, eventId, userId, visitorId, idempotencyKey: '' }, true);
   const head = {
     eventId,

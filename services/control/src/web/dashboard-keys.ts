@@ -1,6 +1,6 @@
 /**
- * The part of the dashboard's script that creates, lists and revokes the API keys of the chosen site. A new key stays on the
- * page until "Done" or the end of the sign-in, because the server cannot show it again.
+ * The part of the dashboard's script that creates, lists and revokes the API keys of the selected site. A new key stays on the
+ * page until "Done" is clicked or the sign-in ends, because the server cannot show it again.
  */
 export const DASHBOARD_KEYS = `const EXAMPLES = {
   'events:write': ['/api/v1/events', { name: 'signup', user_id: 'u_1', value: 49 }],
@@ -83,12 +83,12 @@ $('key-form').addEventListener('submit', (event) => {
     $('key-create').disabled = true;
     try {
       const made = await call(keysPath(), body);
-      // After a sign-out in the meantime, only the list shows the key.
+      // If the user has signed out in the meantime, the key is not shown; it is only in the list.
       if (token) showNewKey(made);
       $('key-name').value = '';
     } finally {
       $('key-create').disabled = false;
-      // A call without an answer may have created a key: the list shows it.
+      // A call without an answer may have created a key, so the list is loaded again.
       if (token) await showKeys();
     }
   });

@@ -12,7 +12,10 @@ const HEADERS = {
   'Cache-Control': 'no-cache',
 };
 
-/** The dashboard. Its files are texts in the program, so that the bundle and the sources serve the same. It uses no cookies. */
+/**
+ * Serves the dashboard. Its files are texts in the program, so that the bundle and the sources serve the same content. It uses
+ * no cookies.
+ */
 export function dashboardRoutes(router: Router): void {
   const files = [
     ['/', 'text/html', DASHBOARD_PAGE],

@@ -1,7 +1,9 @@
 import { DASHBOARD_KEYS } from './dashboard-keys.ts';
 import { DASHBOARD_WHOAMI } from './dashboard-whoami.ts';
 
-/** All data is shown through textContent. The admin token is in sessionStorage, which ends with the tab. */
+/**
+ * All data is inserted with textContent, never as HTML. The admin token is in sessionStorage, which ends with the browser tab.
+ */
 export const DASHBOARD_SCRIPT = `const $ = (id) => document.getElementById(id);
 const KEY = 'weir-admin-token';
 const number = new Intl.NumberFormat('en');
@@ -23,7 +25,7 @@ async function call(path, body, method = body ? 'POST' : 'GET') {
   if (body) init.body = JSON.stringify(body);
   const response = await fetch('/api/admin' + path, init).catch(() => { throw new Error('Weir did not answer. Is it running?'); });
   if (response.status === 401) { signOut(); throw new Error('That token is not the admin token.'); }
-  // A proxy before Weir may answer with its own page.
+  // A proxy in front of Weir may answer with its own page.
   const reply = await response.json().catch(() => { throw new Error('The answer (status ' + response.status + ') did not come from Weir.'); });
   if (!response.ok) throw new Error(reply.error.message);
   return reply.data;
@@ -61,7 +63,8 @@ async function showSite() {
   if (!$('site').value) return;
   const began = Date.now();
   const turn = ++asked;
-  // Only one report at a time, unless another site or period is selected. The answer for an older selection is not shown.
+  // Only one report is loaded at a time, unless another site or period is selected. The answer for an earlier selection is not
+  // shown.
   nextSite = Infinity;
   try {
     const reports = await askReports();
@@ -69,7 +72,7 @@ async function showSite() {
   } catch (error) {
     if (turn === asked) throw error;
   } finally {
-    // Reports of a large site are requested less often, also after a failure.
+    // The reports of a large site are requested less often, also after a failure.
     if (turn === asked) nextSite = Date.now() + Math.max(4000, 20 * (Date.now() - began));
   }
 }

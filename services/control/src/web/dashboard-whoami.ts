@@ -1,4 +1,4 @@
-/** The part of the dashboard's script that shows the client IP of this request, and warns of missing trusted proxies. */
+/** The part of the dashboard's script that shows the client IP of this request, and warns if trusted proxies are missing. */
 export const DASHBOARD_WHOAMI = `async function showWhoami() {
   const me = await call('/whoami');
   const place = [me.city, me.region, me.country].filter(Boolean).join(', ') || (me.country === null ? 'not known' : 'not in the geo data');
