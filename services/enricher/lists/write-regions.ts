@@ -19,34 +19,41 @@ interface Claim {
   readonly full: string;
 }
 
-/** Where files name regions of the first level, a name of the second one means the region around it: Valencia, ES-VC. */
+/**
+ * In these countries, geo data names the regions of the first level of ISO 3166-2. A name of the second level stands for the
+ * region above it: the province Valencia is in the region ES-VC.
+ */
 const LIFTED = new Set('BD BE BF CZ EE ES FJ FR GB GN IE IS IT LK LT MA MW PH UG'.split(' '));
 
-/** One name, two regions: what DB-IP's data means by it, going by where it puts the addresses (June 2026). */
+/**
+ * Names that two regions share, with the code of the region that DB-IP's data means. We found this from the coordinates of the
+ * addresses (June 2026).
+ */
 const AMBIGUOUS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  // La Plata and the suburbs; the city is "Buenos Aires F.D.".
+  // "Buenos Aires" has the addresses of La Plata and of the suburbs. The city is "Buenos Aires F.D.".
   AR: { 'Buenos Aires': 'B', 'Buenos Aires F.D.': 'C' },
-  // Bozhurishte, Samokov, Botevgrad; the city is "Sofia-grad".
+  // "Sofia" has the addresses of Bozhurishte, Samokov and Botevgrad. The city is "Sofia-grad".
   BG: { Sofia: '23', 'Sofia-grad': '22', 'Sofia-Capital': '22' },
-  // Zhdanovichy, Borisov; the city is "Minsk City".
+  // "Minsk" has the addresses of Zhdanovichy and Borisov. The city is "Minsk City".
   BY: { Minsk: 'MI' },
-  // "County of Zagreb" is the other one.
+  // The county has the name "County of Zagreb".
   HR: { Zagreb: '21' },
-  // The provinces. ISO gives their names to the islands around them too.
+  // The names mean the provinces. ISO 3166-2 gives the same names to groups of islands.
   ID: { Maluku: 'MA', Papua: 'PA', 'West Papua': 'PB' },
-  // "Almaty Oblysy" is the region by its name, though 93 of 100 of its addresses are in the city.
+  // "Almaty Oblysy" is the name of the region, although 93 of 100 of its addresses are in the city.
   KZ: { Almaty: '75', 'Almaty Region': '19', 'Almaty Oblysy': '19' },
-  // Vang Vieng.
+  // "Vientiane" has the addresses of Vang Vieng.
   LA: { Vientiane: 'VI', 'Vientiane Prefecture': 'VT' },
-  // Tlalnepantla, Toluca.
+  // "Mexico" has the addresses of Tlalnepantla and Toluca.
   MX: { Mexico: 'MEX', 'Mexico City': 'CMX' },
-  // San Borja, Miraflores, San Isidro: "Lima region" is the city too.
+  // All three names mean the city: "Lima region" has addresses in San Borja, Miraflores and San Isidro, which are districts of
+  // the city.
   PE: { Lima: 'LMA', 'Lima Province': 'LMA', 'Lima region': 'LMA' },
-  // Gorno-Altaysk; the other one is "Altay Kray".
+  // "Altai" has the addresses of Gorno-Altaysk. The other region has the name "Altay Kray".
   RU: { Moscow: 'MOW', Altai: 'AL', 'Altai Republic': 'AL' },
-  // Hatne, Boryspil, Bila Tserkva; the city is "Kyiv City".
+  // "Kyiv" has the addresses of Hatne, Boryspil and Bila Tserkva. The city is "Kyiv City".
   UA: { Kyiv: '32', 'Kyiv City': '30' },
-  // "Toshkent" is Qibray.
+  // "Toshkent" has the addresses of Qibray, which is in the region.
   UZ: { Tashkent: 'TK', Toshkent: 'TO' },
 };
 
@@ -57,7 +64,7 @@ function namesOf({ name, localOtherName }: Entry): readonly (readonly string[])[
   const others = (localOtherName ?? '').split(/(?<=\)), /);
   const english = others.filter((other) => other.endsWith('(eng)'));
   const [head, ...tail] = name.split(', ');
-  // "Praha, Hlavní město", and "Trentino-Alto Adige, Trentino-Südtirol".
+  // ISO 3166-2 writes some names with a comma: "Praha, Hlavní město" and "Trentino-Alto Adige, Trentino-Südtirol".
   const turned =
     tail.length === 0 ? [] : [head ?? '', `${tail.join(' ')} ${head}`, ...tail.filter((part) => /^\p{Lu}/u.test(part))];
   return [[name, ...turned, ...name.split(/ ?\/ ?/)], english, others].map((names) =>
@@ -68,7 +75,7 @@ function namesOf({ name, localOtherName }: Entry): readonly (readonly string[])[
   );
 }
 
-/** Of one level, by how much they count. */
+/** The names of the regions of one level, with the codes that they can stand for. The most reliable names come first. */
 function claimsOf(
   country: string,
   entries: Readonly<Record<string, Entry>>,
@@ -117,7 +124,7 @@ function codesOf(
     }
     for (const claims of tiers) {
       add(known, claims, ({ full }) => full);
-      // "Almaty Region" is not the city Almaty, even where the list has no region of that name.
+      // "Almaty Region" must not match the city Almaty, even if the list has no region of that name.
       const alone = ({ full, kind }: Claim) => kind === 'area' && taken.get(withoutKind(full))?.size === 1;
       add(known, claims.filter(alone), ({ full }) => `:${withoutKind(full)}`);
       add(

@@ -19,7 +19,7 @@ export interface EnricherDeps<Decoded> {
   readonly clock: () => number;
   readonly logger: Logger;
   readonly metrics: Metrics;
-  /** While it has a shortage, nothing is enriched. */
+  /** The enricher pauses while this reports too little free space. */
   readonly disk?: DiskSpace | undefined;
   readonly limits?: EnricherLimits;
 }
@@ -31,19 +31,25 @@ export interface EnricherDeps<Decoded> {
 export const BATCH_RECORDS_MAX = 1_024;
 
 export interface EnricherLimits {
-  /** Default `BATCH_RECORDS_MAX`. */
+  /** The default is `BATCH_RECORDS_MAX`. */
   readonly batchRecordsMax?: number;
   readonly batchBytesMax?: number;
-  /** How long the raw topic keeps records: an alarm is raised when the oldest unread one is half as old. */
+  /** How long the raw topic keeps records. An alarm is raised when the oldest unread record has half of this age. */
   readonly rawRetentionMs?: number;
 }
 
 export interface Enricher extends RunningConsumer {
-  /** What the state lacks, for people; `undefined`: nothing that is known. Meanwhile idempotency keys are not decided. */
+  /**
+   * A message about the state that is being rebuilt; `undefined`: nothing is being rebuilt. Idempotency keys are not decided
+   * while the state is rebuilt.
+   */
   rebuilding(): string | undefined;
 }
 
-/** Starts the enricher: turns each record of `events.raw` into its one outcome in `events.enriched`, partition by partition. */
+/**
+ * Starts the enricher, which turns each record of `events.raw` into exactly one outcome in `events.enriched`, partition by
+ * partition.
+ */
 export async function startEnricher<Decoded>(deps: EnricherDeps<Decoded>): Promise<Enricher> {
   const { eventLog, clock, logger, metrics } = deps;
   const { rawRetentionMs = Number.POSITIVE_INFINITY, ...batchLimits } = deps.limits ?? {};

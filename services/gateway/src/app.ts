@@ -19,9 +19,9 @@ import { identifyRoute } from './routes/identify-route.ts';
 
 export interface Gateway {
   readonly app: Express;
-  /** Answers the requests that the HTTP server cannot pass to the application. */
+  /** Answers requests that the HTTP server cannot parse or pass to the application. */
   readonly refuse: Refuse;
-  /** Resolves when each accepted request has been answered and each idempotency key is confirmed. */
+  /** Resolves when each accepted request has been answered and each claim on an idempotency key is confirmed. */
   drain(): Promise<void>;
 }
 
@@ -29,7 +29,7 @@ const COLLECT_PATH = '/api/collect';
 
 /**
  * All routes of the gateway. Status 405 with `Allow`, API keys, rate limits, body limits and the OpenAPI document follow from
- * this table. Static files are apart, in snippet-routes.ts.
+ * this table. Only the routes of static files are elsewhere (snippet-routes.ts).
  */
 const ROUTES: readonly Route[] = [
   {
@@ -80,7 +80,7 @@ const ROUTES: readonly Route[] = [
   },
 ];
 
-/** The routes that each process serves, with or without the gateway role. */
+/** Routes that every process serves, also without the gateway role. */
 const OPERATIONS_ROUTES: readonly OperationsRoute[] = [
   { method: 'GET', path: '/healthz', endpoint: 'other', operation: OPERATIONS.healthz, handler: healthz },
   { method: 'GET', path: '/readyz', endpoint: 'other', operation: OPERATIONS.readyz, handler: readyz },
@@ -88,7 +88,7 @@ const OPERATIONS_ROUTES: readonly OperationsRoute[] = [
   { method: 'GET', path: '/openapi.json', endpoint: 'other', operation: OPERATIONS.openapi, handler: openApi },
 ];
 
-/** The table with the routes of `/api/collect` repeated for each path of `COLLECT_PATHS`. */
+/** The route table, with the routes of `/api/collect` repeated for each path in `COLLECT_PATHS`. */
 export function gatewayRoutes(collectPaths: readonly string[]): readonly Route[] {
   const aliases = collectPaths.flatMap((path, index) =>
     ROUTES.filter((route) => route.path === COLLECT_PATH).map((route) => ({
@@ -124,7 +124,9 @@ export function createGateway(deps: GatewayDeps): Gateway {
   };
 }
 
-/** What a process without the gateway role serves: health, metrics, and the routers of its own roles. */
+/**
+ * Creates the application of a process without the gateway role. It serves health, metrics, and the routers of the other roles.
+ */
 export function createOperations(deps: OperationsDeps): Gateway {
   const metrics = createGatewayMetrics(deps.metrics, () => 0);
   return { ...mountRoutes(OPERATIONS_ROUTES, deps, metrics), drain: async () => undefined };

@@ -23,23 +23,23 @@ export interface GatewayDeps {
   readonly addressSealer: AddressSealer;
   readonly config: GatewayConfig;
   readonly clock: () => number;
-  /** UUIDv7, each greater than the one before. */
+  /** Creates a UUIDv7. Each ID is greater than the one before. */
   readonly newEventId: () => string;
   readonly logger: Logger;
   readonly metrics: Metrics;
   readonly proxyDetector: ProxyMisconfigurationDetector;
   readonly disk?: DiskSpace | undefined;
-  /** Asked after the gateway's own routes and before the 404. */
+  /** These routers get the requests that no route of the gateway matches, before the answer 404. */
   readonly routers?: readonly Router[];
-  /** Names what is not ready yet; empty: ready. */
+  /** The names of what is not ready yet. Empty: the process is ready. */
   readonly ready: () => Promise<readonly string[]>;
-  /** What /readyz reports although the process is ready: work that a role is doing. Default: nothing. */
+  /** Texts that /readyz shows although the process is ready, for example about a rebuild of the state. Default: none. */
   readonly notes?: () => readonly string[];
   /** The OpenAPI document of all services. */
   readonly openApiDocument: object;
 }
 
-/** What the routes need that every process serves. */
+/** The dependencies of the routes that every process serves. */
 export type OperationsDeps = Pick<
   GatewayDeps,
   'logger' | 'metrics' | 'disk' | 'ready' | 'notes' | 'routers' | 'openApiDocument'
@@ -49,7 +49,7 @@ export type GatewayConfig = Pick<Config, 'trustedProxies' | 'clientIpHeader' | '
   readonly batch: Pick<Config['batch'], 'appendLingerMs'>;
 };
 
-/** What the handlers of the gateway's routes work with. */
+/** The dependencies of the handlers of the gateway's routes. */
 export interface RouteDeps extends GatewayDeps {
   readonly clientIpOf: ClientIpOf;
   readonly authenticate: Authenticate;

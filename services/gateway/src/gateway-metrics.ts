@@ -4,17 +4,20 @@ import type { CountReply, Endpoint } from './http/gateway-reply.ts';
 
 export interface GatewayMetrics {
   countReplies(endpoint: Endpoint): CountReply;
-  /** The records of an appended batch, and the duration of the append. */
+  /** Counts the records of an appended batch, and measures the duration of the append. */
   appended(records: number, seconds: number): void;
   appendFailed(status: 'refused' | 'unknown', records: number): void;
   claimed(outcome: 'claimed' | 'pending' | 'confirmed', keys: number): void;
   stateStoreFailed(call: 'claim' | 'confirm' | 'release'): void;
-  /** Custom traits of an accepted identify that are not stored. */
+  /** Counts custom traits of an accepted identify that were not stored. */
   traitsDropped(reason: 'over_limit' | 'invalid_key', traits: number): void;
   failed(): void;
 }
 
-/** Requests are counted in plain numbers that are read when the metrics are scraped: a labelled counter costs 1 µs per request. */
+/**
+ * Requests are counted in plain numbers, which are read when the metrics are scraped. A labelled counter would cost 1 µs per
+ * request.
+ */
 export function createGatewayMetrics(registry: Metrics, waiting: () => number): GatewayMetrics {
   const registers = [registry];
   const counts = new Map<Endpoint, Map<number, number>>();

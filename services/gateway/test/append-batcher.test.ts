@@ -10,7 +10,7 @@ import { createGatewayMetrics } from '../src/gateway-metrics.ts';
 
 const MIB = 1024 * 1024;
 
-it('many large bodies at once go to the log in batches that it takes', async () => {
+it('many large concurrent bodies are appended in batches that the log accepts', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'weir-batcher-'));
   const clock = Date.now;
   const log = await openLmdbEventLog({

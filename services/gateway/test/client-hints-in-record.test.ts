@@ -17,7 +17,7 @@ afterAll(async () => {
   rmSync(publicDir, { recursive: true });
 });
 
-/** Not with fetch, which may not set the headers of browsers. */
+/** Sends a hit with headers of browsers. It does not use fetch, because fetch cannot set these headers. */
 function collect(name: string, headers: Readonly<Record<string, string>>): Promise<number> {
   const hit = { site_id: 'site_a', visitor_id: 'v', session_id: 's', type: 'event', event_name: name };
   return new Promise((resolve, reject) => {
@@ -28,8 +28,8 @@ function collect(name: string, headers: Readonly<Record<string, string>>): Promi
   });
 }
 
-describe("high-entropy ones requested on the snippet's answer and used when sent", () => {
-  test('the snippet asks for model, versions and form factor; everyone may read it, without credentials', async () => {
+describe('Client Hints are requested with the snippet and stored if they are sent', () => {
+  test('the snippet asks for model, versions and form factor; any origin can read it, without credentials', async () => {
     const { headers } = await fetch(`${weir.url}/weir.js`);
     const asked = (headers.get('accept-ch') ?? '').toLowerCase().split(', ');
     expect(asked).toEqual(
@@ -41,7 +41,7 @@ describe("high-entropy ones requested on the snippet's answer and used when sent
     ]);
   });
 
-  test('the record holds what the browser sent, cut to 255 chars, and nothing where it sent none', async () => {
+  test('the record has the hints that the browser sent, cut to 255 chars; without hints the field is absent', async () => {
     const hints = {
       'sec-ch-ua': '"Chromium";v="126", "Brave";v="126"',
       'sec-ch-ua-mobile': '?1',
@@ -59,7 +59,7 @@ describe("high-entropy ones requested on the snippet's answer and used when sent
     expect(records.find((record) => record.body.event_name === 'bare')).not.toHaveProperty('clientHints');
   });
 
-  test("docs/api.md: OPTIONS names Content-Type and no more: hints are the browser's own and need no leave", async () => {
+  test('OPTIONS allows only Content-Type: Client Hints need no permission, because the browser itself adds them', async () => {
     const { status, headers } = await fetch(`${weir.url}/api/collect`, { method: 'OPTIONS' });
     expect([status, headers.get('access-control-allow-headers')?.toLowerCase()]).toEqual([204, 'content-type']);
   });

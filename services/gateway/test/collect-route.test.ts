@@ -20,7 +20,7 @@ const post = (weir: RunningGateway, body: unknown, headers: Record<string, strin
   });
 
 describe('POST /api/collect', () => {
-  it('counts the traits that it leaves out of an identify', async () => {
+  it('counts the traits of an identify that are not stored', async () => {
     const weir = await start({});
     const traits = Object.fromEntries(Array.from({ length: 27 }, (_, i) => [`t${i}`, i]));
     const identity = { user_id: 'u', firstName: 'A', ...traits };
@@ -30,7 +30,7 @@ describe('POST /api/collect', () => {
     expect(metrics).toContain('weir_gateway_dropped_traits_total{reason="invalid_key"} 1\n');
   });
 
-  it('status codes only, CORS headers on every answer, any Content-Type', async () => {
+  it('answers only with a status and CORS headers, and accepts any Content-Type', async () => {
     const weir = await start({ config: { collectPaths: ['/t/hit'] } });
     const answers = [
       await post(weir, hit, { 'content-type': 'text/plain' }),
@@ -50,7 +50,7 @@ describe('POST /api/collect', () => {
     expect(answers[6]?.headers.get('access-control-max-age')).toBe('86400');
   });
 
-  it('rate limit (429) before body (400)', async () => {
+  it('checks the rate limit (429) before the body (400)', async () => {
     const weir = await start({ config: { rateLimits: { collect: 1, events: 1, identify: 1 } } });
     expect((await post(weir, '{')).status).toBe(400);
     const limited = await post(weir, '{');
@@ -59,7 +59,7 @@ describe('POST /api/collect', () => {
     expect(limited.headers.get('retry-after')).toMatch(/^\d+$/);
   });
 
-  it("a site's own limit stands in for the default, and counts for itself", async () => {
+  it('the limit of a site replaces the default limit and is counted separately', async () => {
     const weir = await start({ config: { rateLimits: { collect: 2, events: 1, identify: 1 } } });
     await weir.makeSite('site_b', { collect: 4 });
     const statuses = async (siteId: string, count: number) => {
@@ -73,7 +73,7 @@ describe('POST /api/collect', () => {
   });
 });
 
-describe('decisions: "X-Forwarded-For only as far as the trusted proxies go"', () => {
+describe('X-Forwarded-For is trusted only as far as the trusted proxies go', () => {
   const addressOf = async (
     trustedProxies: readonly string[] | number,
     forwarded: string,

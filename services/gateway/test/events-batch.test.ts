@@ -28,7 +28,7 @@ describe('POST /api/v1/events/batch', () => {
   const events = (count: number, fields: object = {}) =>
     Array.from({ length: count }, () => ({ name: 'e', ...fields }));
 
-  it('gives one result per event in order, and a bad event spoils no other', async () => {
+  it('gives one result per event in order; an invalid event does not affect the others', async () => {
     const { status, json, headers } = await send({
       events: [
         { name: 'one', visitorId: 'v1', idempotency_key: 'k1' },
@@ -53,7 +53,7 @@ describe('POST /api/v1/events/batch', () => {
       { error: { code: 400, message: expect.stringContaining('32 KiB') } },
       { error: { code: 413, message: 'the event must be at most 64 KiB' } },
     ]);
-    // A depth at which JSON.stringify would exceed the stack.
+    // Nested so deeply that JSON.stringify would exceed the stack.
     const deep = `{"name":"deep","ignored":${'['.repeat(30_000)}${']'.repeat(30_000)}}`;
     const mixed = await send(`{"events":[${deep},{"name":"beside"}]}`);
     expect(mixed.json.data.results).toEqual([ACCEPTED, ACCEPTED]);
@@ -62,9 +62,9 @@ describe('POST /api/v1/events/batch', () => {
     expect(names).not.toContain('twice');
   });
 
-  it('accepts a key once of concurrent batches, and of one batch', async () => {
+  it('accepts each key once, in concurrent batches and within one batch', async () => {
     const keys = Array.from({ length: 40 }, (_, index) => `shared-${index}`);
-    // Each batch holds every key twice, and each in another order.
+    // Each batch has every key twice, in a different order.
     const batches = [0, 7, 19, 33].map((turn) => [...keys.slice(turn), ...keys, ...keys.slice(0, turn)]);
     const answers = await Promise.all(
       batches.map((batch) => send({ events: batch.map((key) => ({ name: 'shared', idempotency_key: key })) })),
@@ -82,7 +82,7 @@ describe('POST /api/v1/events/batch', () => {
     expect(stored.map(({ body }) => body.idempotency_key).sort()).toEqual([...keys].sort());
   });
 
-  it('takes 1 to 500 events and 1 MiB', async () => {
+  it('accepts 1 to 500 events and at most 1 MiB', async () => {
     expect((await send({ events: events(500) })).json.data.accepted).toBe(500);
     const message = 'events must be an array of 1 to 500 events';
     for (const refused of [{ events: [] }, { events: events(501) }, { events: {} }, {}]) {
@@ -98,7 +98,7 @@ describe('POST /api/v1/events/batch', () => {
     expect([large.status, large.json]).toEqual([413, envelope(413, expect.stringContaining('1024 KiB'))]);
   });
 
-  it('stands under the same key and scope', async () => {
+  it('requires the same key and scope as a single event', async () => {
     const unknown = await send({ events: events(1) }, {}, 'wrong');
     expect([unknown.status, unknown.json]).toEqual([401, envelope(401, expect.any(String))]);
     const identifyOnly = await weir.makeKey('site_a', ['identify:write']);
@@ -123,7 +123,7 @@ describe('POST /api/v1/events/batch', () => {
     expect([after.status, after.json]).toEqual([429, undefined]);
   });
 
-  it('says 503 of an event that the log did not take, and of the request if it took none; the keys are free', async () => {
+  it('reports 503 for each event that the log refused, and answers 503 if it refused all; the keys are released', async () => {
     let broken = true;
     const failing = await startGateway({
       wrap: (deps) => ({

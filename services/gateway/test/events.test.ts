@@ -46,7 +46,7 @@ describe('POST /api/v1/events', () => {
   });
   afterAll(() => weir.close());
 
-  it('202 {status: "success", data: {accepted: true}}, and the record is in the log as it was sent', async () => {
+  it('202 {status: "success", data: {accepted: true}}, and the log has the record as it was sent', async () => {
     const response = await post(weir, key, '{ "name" : "signup", "visitorId":"v1" }', { 'accept-language': 'de' });
     expect([response.status, await response.json()]).toEqual([202, ACCEPTED]);
     expect(response.headers.get('ratelimit-limit')).toBe('100000');
@@ -78,7 +78,7 @@ describe('POST /api/v1/events', () => {
     await own.close();
   });
 
-  it('a revoked key is 401 at once, though its hash is remembered', async () => {
+  it('a revoked key gets 401 at once, although its hash is cached', async () => {
     const site = 'site_r';
     await weir.makeSite(site);
     const doomed = await weir.makeKey(site);
@@ -87,7 +87,7 @@ describe('POST /api/v1/events', () => {
     expect((await post(weir, doomed, { name: 'x' })).status).toBe(401);
   });
 
-  it('32 concurrent duplicates: exactly one 202', async () => {
+  it('of 32 concurrent duplicates exactly one gets 202', async () => {
     const answers = await Promise.all(
       Array.from({ length: 32 }, () => post(weir, key, { name: 'storm', idempotency_key: 'storm' })),
     );
@@ -96,35 +96,41 @@ describe('POST /api/v1/events', () => {
     expect((await weir.records()).filter(({ body }) => body.name === 'storm')).toHaveLength(1);
   });
 
-  it.each(['identity', 'Identity', ''])('a body encoded as %j is taken as it is', async (encoding) => {
-    expect((await post(weir, key, { name: 'x' }, { 'content-encoding': encoding })).status).toBe(202);
-  });
+  it.each(['identity', 'Identity', ''])(
+    'a body with the Content-Encoding %j is read without decompression',
+    async (encoding) => {
+      expect((await post(weir, key, { name: 'x' }, { 'content-encoding': encoding })).status).toBe(202);
+    },
+  );
 });
 
-describe('decisions: idempotency while things break', () => {
+describe('idempotency while dependencies fail', () => {
   const failing = (outcome: AppendOutcome['status'], times: number) => (deps: GatewayDeps) => {
     let left = times;
     const append: EventLog['append'] = async (topic, records) => {
       if (left-- <= 0) return deps.eventLog.append(topic, records);
-      // Long enough for the duplicates to find the key taken.
+      // Long enough for the duplicates to find the key claimed.
       await pause(50);
       return records.map(() => ({ status: outcome, reason: 'test' }) as AppendOutcome);
     };
     return { ...deps, eventLog: { ...deps.eventLog, append } };
   };
 
-  it.each(['refused', 'unknown'] as const)('%s: 503 with Retry-After, and the key is free at once', async (outcome) => {
-    await withGateway(failing(outcome, 1), async (weir, key) => {
-      const first = await post(weir, key, { name: 'x', idempotency_key: 'k' });
-      expect(first.status).toBe(503);
-      expect(first.headers.get('retry-after')).toBe('1');
-      expect(await first.json()).toMatchObject({ status: 'error', error: { code: 503 } });
-      expect((await post(weir, key, { name: 'x', idempotency_key: 'k' })).status).toBe(202);
-      expect((await post(weir, key, { name: 'x', idempotency_key: 'k' })).status).toBe(200);
-    });
-  });
+  it.each(['refused', 'unknown'] as const)(
+    '%s: 503 with Retry-After, and the key is released at once',
+    async (outcome) => {
+      await withGateway(failing(outcome, 1), async (weir, key) => {
+        const first = await post(weir, key, { name: 'x', idempotency_key: 'k' });
+        expect(first.status).toBe(503);
+        expect(first.headers.get('retry-after')).toBe('1');
+        expect(await first.json()).toMatchObject({ status: 'error', error: { code: 503 } });
+        expect((await post(weir, key, { name: 'x', idempotency_key: 'k' })).status).toBe(202);
+        expect((await post(weir, key, { name: 'x', idempotency_key: 'k' })).status).toBe(200);
+      });
+    },
+  );
 
-  it('of 32 duplicates whose first is refused, one of the others becomes the first', async () => {
+  it('if the first of 32 duplicates is refused, exactly one of the others is stored', async () => {
     await withGateway(failing('refused', 1), async (weir, key) => {
       const send = () => post(weir, key, { name: 'x', idempotency_key: 'k' });
       const first = send();
@@ -137,7 +143,7 @@ describe('decisions: idempotency while things break', () => {
     });
   });
 
-  it('waits for a key that another gateway holds, until that one has confirmed it', async () => {
+  it('waits while another gateway has claimed the key, until that gateway confirms the claim', async () => {
     let store: StateStore | undefined;
     const capture = (deps: GatewayDeps) => {
       store = deps.stateStore;
@@ -160,7 +166,7 @@ describe('decisions: idempotency while things break', () => {
     });
   });
 
-  it('with the state store away requests are accepted', async () => {
+  it('requests are accepted while the state store is unavailable', async () => {
     const away = async () => {
       throw new DependencyError('state_store_unavailable', 'test');
     };
@@ -177,7 +183,7 @@ describe('decisions: idempotency while things break', () => {
     });
   });
 
-  it('drain answers what is under way', async () => {
+  it('drain answers the requests in progress', async () => {
     const slow = (deps: GatewayDeps) => ({
       ...deps,
       config: { ...deps.config, batch: { appendLingerMs: 60_000 } },

@@ -4,7 +4,7 @@ import { type ClientIpConfig, createFindClientIp } from '../src/admission/find-c
 
 type Headers = Readonly<Record<string, string | readonly string[]>>;
 
-/** A request as node:http hands it on, header lines joined by its own rules. */
+/** A request as node:http would pass it to the application. Repeated headers are joined by the rules of node:http. */
 function requestOf(peer: string, headers: Headers): IncomingMessage {
   const socket = Object.defineProperty(new Socket(), 'remoteAddress', { value: peer === '' ? undefined : peer });
   const request = new IncomingMessage(socket);
@@ -21,8 +21,8 @@ const PROXY = '10.0.0.2';
 const behind = (headers: Headers, config: Partial<ClientIpConfig> = {}) =>
   find({ trustedProxies: ['10.0.0.0/8'], ...config }, PROXY, headers);
 
-describe('decisions: "X-Forwarded-For only as far as the trusted proxies go (configured; none by default)"', () => {
-  test('by default no header is believed', () => {
+describe('X-Forwarded-For is trusted only as far as the trusted proxies go; by default there are none', () => {
+  test('by default no header is trusted', () => {
     const headers = {
       'X-Forwarded-For': '203.0.113.1',
       Forwarded: 'for=203.0.113.1',
@@ -61,12 +61,12 @@ describe('decisions: "X-Forwarded-For only as far as the trusted proxies go (con
     expect(find({ trustedProxies }, PROXY, { 'X-Forwarded-For': forwarded }).address).toBe(address);
   });
 
-  test('several header lines are one list', () => {
+  test('repeated headers form one list', () => {
     const lines = { 'X-Forwarded-For': ['1.1.1.1', '203.0.113.1', '10.0.0.3'] };
     expect(behind(lines)).toMatchObject({ address: '203.0.113.1', header: 'x-forwarded-for', peerTrusted: true });
   });
 
-  test('a proxy that connects over an IPv4-mapped address is the IPv4 one', () => {
+  test('an IPv4-mapped address of a proxy counts as its IPv4 address', () => {
     expect(find({ trustedProxies: [PROXY] }, `::ffff:${PROXY}`, { 'X-Forwarded-For': '203.0.113.1' })).toEqual({
       address: '203.0.113.1',
       header: 'x-forwarded-for',
@@ -77,12 +77,12 @@ describe('decisions: "X-Forwarded-For only as far as the trusted proxies go (con
     expect(find(mapped, PROXY, { 'X-Forwarded-For': '203.0.113.1' }).address).toBe('203.0.113.1');
   });
 
-  test('at most 32 hops are followed, however long the header is', () => {
+  test('at most 32 addresses of a header are checked', () => {
     const chain = Array.from({ length: 2_000 }, (_, i) => `10.1.${i >> 8}.${i & 255}`);
     expect(behind({ 'X-Forwarded-For': chain.join(',') }).address).toBe(chain.at(-32));
   });
 
-  test('a connection that is gone has no address', () => {
+  test('a closed connection has no address', () => {
     expect(find({ trustedProxies: 1 }, '', { 'X-Forwarded-For': '203.0.113.1' }).address).toBe('');
   });
 });
@@ -106,7 +106,7 @@ describe('RFC 7239 Forwarded', () => {
     ['for', PROXY],
     ['for="203.0.113.1', PROXY],
     ['', PROXY],
-    // An open quote of the client's must not swallow what the proxy added.
+    // An unclosed quote that the client sent must not hide the address that the proxy added.
     ['for="1.1.1.1, for=203.0.113.1', '203.0.113.1'],
     ['for=1.1.1.1\\", for=203.0.113.1', '203.0.113.1'],
     ['for="1.1.1.1;x=", for="203.0.113.1"', '203.0.113.1'],
@@ -114,12 +114,12 @@ describe('RFC 7239 Forwarded', () => {
     expect(behind({ Forwarded: forwarded }).address).toBe(address);
   });
 
-  test('several header lines are one list', () => {
+  test('repeated headers form one list', () => {
     const lines = { Forwarded: ['for=1.1.1.1', 'for="[2001:db8::1]"', 'for=10.0.0.3'] };
     expect(behind(lines)).toMatchObject({ address: '2001:db8::1', header: 'forwarded' });
   });
 
-  test('X-Forwarded-For goes before it: the proxy that writes the one passes the other on as the client sent it', () => {
+  test('X-Forwarded-For wins over Forwarded: a proxy that writes one of them passes the other on unchanged', () => {
     const both = { 'X-Forwarded-For': '203.0.113.1', Forwarded: 'for=1.1.1.1' };
     expect(behind(both).address).toBe('203.0.113.1');
     expect(behind({ ...both, 'X-Forwarded-For': 'garbage' }).address).toBe(PROXY);
@@ -132,7 +132,7 @@ describe('RFC 7239 Forwarded', () => {
   });
 });
 
-describe('headers of CDNs "only when configured"', () => {
+describe('headers of CDNs are read only if configured', () => {
   const NAMES = ['CF-Connecting-IP', 'True-Client-IP', 'X-Real-IP', 'Fly-Client-IP', 'Fastly-Client-IP', 'X-Client-IP'];
 
   test.each(NAMES)('%s', (name) => {

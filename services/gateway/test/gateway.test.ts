@@ -21,7 +21,7 @@ beforeAll(async () => {
 });
 afterAll(() => weir.close());
 
-/** Sends bytes as they are; what came back until the other side closed. */
+/** Sends bytes unchanged, and returns the answer when the other side has closed the connection. */
 async function raw(text: string, { port = weir.port, goAway = false } = {}): Promise<string> {
   const socket = connect(port, '127.0.0.1');
   let answer = '';
@@ -39,7 +39,7 @@ const head = (headers: string, bearer = key) =>
   `POST /api/v1/events HTTP/1.1\r\nHost: w\r\nAuthorization: Bearer ${bearer}\r\nContent-Type: application/json\r\n${headers}\r\n`;
 
 describe('a hostile or broken client', () => {
-  it('a slow body is cut off with 408', async () => {
+  it('a slow body is answered with 408', async () => {
     const hasty = await startGateway({ http: { requestTimeoutMs: 400 } });
     await hasty.makeSite('site_a');
     const request = `${head('Content-Length: 100\r\n', await hasty.makeKey('site_a'))}{"name"`;
@@ -47,16 +47,16 @@ describe('a hostile or broken client', () => {
     await hasty.close();
   });
 
-  it('headers without end are refused', async () => {
+  it('headers that are too long are refused', async () => {
     expect(await raw(head(`X-Long: ${'x'.repeat(20_000)}\r\n`))).toMatch(/^HTTP\/1\.1 431 /);
   });
 
-  it('a client that goes away in its body leaves nothing behind', async () => {
+  it('a client that disconnects within its body leaves no waiting request', async () => {
     for (let i = 0; i < 10; i++) await raw(`${head('Content-Length: 100\r\n')}{"name"`, { goAway: true });
     expect(await (await fetch(`${weir.url}/metrics`)).text()).toMatch(/weir_gateway_waiting_requests 0/);
   });
 
-  it('an event whose client goes away after sending it is stored all the same', async () => {
+  it('an event is stored even if its client disconnects before the answer', async () => {
     const body = '{"name":"left"}';
     await raw(`${head(`Content-Length: ${body.length}\r\n`)}${body}`, { goAway: true });
     await eventually('stored', async () => (await weir.records()).some((record) => record.body.name === 'left'));
@@ -75,8 +75,8 @@ describe('a hostile or broken client', () => {
   });
 });
 
-describe('what else it serves', () => {
-  it('405 with Allow and 404, in the shape of the endpoint', async () => {
+describe('other routes and answers', () => {
+  it('405 with Allow, and 404, with the error body of the endpoint', async () => {
     const events = await fetch(`${weir.url}/api/v1/events`);
     expect([events.status, events.headers.get('allow')]).toEqual([405, 'POST']);
     expect(await events.json()).toMatchObject({ status: 'error', error: { code: 405 } });
@@ -87,7 +87,7 @@ describe('what else it serves', () => {
     }
   });
 
-  it('routers are asked after its own routes; a bug is 500 and ends nothing', async () => {
+  it('the routers of other roles come after those of the gateway; a bug gives 500 and does not end the process', async () => {
     expect(await (await fetch(`${weir.url}/own`)).text()).toBe('own');
     const broken = await fetch(`${weir.url}/broken`);
     expect([broken.status, await broken.json()]).toEqual([
@@ -109,7 +109,7 @@ describe('what else it serves', () => {
     expect(metrics.headers.get('content-type')).toMatch(/^text\/plain/);
     const text = await metrics.text();
     expect(text).toMatch(/weir_http_requests_total\{endpoint="events",status="405"\} 1/);
-    // docs/api.md: no token, and "no answer reveals anything of another site".
+    // The metrics need no token, so they must not contain data of a site (docs/api.md).
     expect(text).toMatch(/^weir_gateway_crowded_sites 1$/m);
     expect(text).not.toContain('site_a');
   });
@@ -123,7 +123,7 @@ describe('POST /api/identify', () => {
       body: JSON.stringify(body),
     });
 
-  it('200 with a stable profileId, and data.warning when traits were dropped', async () => {
+  it('answers 200 with a stable profileId, and with data.warning if traits were dropped', async () => {
     const traits = Object.fromEntries(Array.from({ length: 28 }, (_, i) => [`t${i}`, i]));
     const [first, second] = [
       (await (await identify({ visitor_id: 'v', user_id: 'u' })).json()) as { data: { profileId: string } },
@@ -147,7 +147,7 @@ describe('POST /api/identify', () => {
   });
 });
 
-it('closing finishes requests under way and then lets go of idle connections', async () => {
+it('closing finishes the requests in progress and then closes idle connections', async () => {
   const own = await startGateway({ config: { batch: { appendLingerMs: 1_000 } } });
   await own.makeSite('site_a');
   const socket = connect(own.port, '127.0.0.1');

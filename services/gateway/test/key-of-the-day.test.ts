@@ -14,7 +14,7 @@ let saltsMade = 0;
 let weir: RunningGateway;
 let key: string;
 
-/** A log that takes records and refuses new salts: only the key of the day is missing. */
+/** An event log that stores records but refuses new salts. The gateway therefore cannot get the key of a new day. */
 function withoutSalts(log: EventLog): EventLog {
   return {
     ...log,
@@ -74,8 +74,8 @@ async function expectAccepted(): Promise<void> {
   expect(added.map(({ ip }) => ip)).toEqual([CLIENT, CLIENT, CLIENT, CLIENT]);
 }
 
-describe('503 with Retry-After while the key that seals the addresses of a day cannot be made', () => {
-  it('at the start: nothing is stored, no idempotency key is taken, and it works once the log is back', async () => {
+describe('503 with Retry-After while the encryption key of the day cannot be created', () => {
+  it('at the start: nothing is stored, no idempotency key is claimed, and requests succeed when the log is available', async () => {
     saltsAway = true;
     await expectRefused();
     saltsAway = false;
@@ -96,7 +96,7 @@ describe('503 with Retry-After while the key that seals the addresses of a day c
     expect(weir.registry.existingSalt('2026-05-01')).not.toBe(weir.registry.existingSalt('2026-05-02'));
   });
 
-  it('not where the key was made before: requests need no new salt', async () => {
+  it('no 503 if the key was created before midnight', async () => {
     await weir.registry.salt('2026-05-02');
     saltsAway = true;
     now = AFTER_MIDNIGHT;
@@ -104,7 +104,7 @@ describe('503 with Retry-After while the key that seals the addresses of a day c
   });
 });
 
-it('requests that come at once on a new day share one key', async () => {
+it('concurrent requests on a new day share one key', async () => {
   const answers = await Promise.all(Array.from({ length: 50 }, collect));
   expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([204]));
   expect(saltsMade).toBe(1);

@@ -8,7 +8,7 @@ function counted(site: string, addresses: readonly string[], networks = createPr
 const times = <T>(count: number, make: (i: number) => T): T[] => Array.from({ length: count }, (_, i) => make(i));
 const elsewhere = (i: number) => `${20 + (i % 150)}.${(i * 7) % 256}.${(i * 13) % 256}.9`;
 
-describe('a site that gets most hits from one network', () => {
+describe('a site that gets most hits from one network is reported', () => {
   test.each([
     ['an IPv4 /24', (i: number) => `203.0.113.${i % 256}`, false],
     ['an IPv6 /48', (i: number) => `2001:db8:1:${(i % 65_536).toString(16)}::${i}`, false],
@@ -26,7 +26,7 @@ describe('a site that gets most hits from one network', () => {
     expect(found?.percent).toBeLessThanOrEqual(67);
   });
 
-  test('no other site is', () => {
+  test('other sites are not reported', () => {
     expect(counted('wide', times(5_000, elsewhere)).singleNetworkSites()).toEqual([]);
     expect(
       counted(
@@ -36,7 +36,7 @@ describe('a site that gets most hits from one network', () => {
     ).toEqual([]);
   });
 
-  test('fewer than 100 hits tell nothing', () => {
+  test('a site with fewer than 100 hits is not reported', () => {
     const networks = counted(
       'small',
       times(99, () => '203.0.113.1'),
@@ -45,7 +45,7 @@ describe('a site that gets most hits from one network', () => {
     expect(counted('small', ['203.0.113.1'], networks).singleNetworkSites()).toHaveLength(1);
   });
 
-  test('a corrected setting shows after the next hits', () => {
+  test('a site is no longer reported when hits come from other networks', () => {
     const networks = counted(
       'corrected',
       times(3_000, () => '10.0.0.1'),

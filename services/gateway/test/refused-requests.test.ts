@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { type RunningGateway, startGateway } from './start-gateway.ts';
 
 let weir: RunningGateway;
-/** Gives slow requests up soon. */
+/** A gateway with a short request timeout. */
 let hasty: RunningGateway;
 let key: string;
 beforeAll(async () => {
@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => Promise.all([weir.close(), hasty.close()]));
 
-/** Sends bytes as they are; what came back until the other side closed. */
+/** Sends bytes unchanged, and returns the answer when the other side has closed the connection. */
 const raw = (...parts: readonly string[]): Promise<string> => rawTo(weir, parts);
 
 async function rawTo({ port }: RunningGateway, parts: readonly string[]): Promise<string> {
@@ -43,7 +43,7 @@ interface Answer {
   readonly body: unknown;
 }
 
-/** Of each answer on the connection. */
+/** Splits the bytes that a connection received into answers. */
 function answersOf(text: string): Answer[] {
   return text
     .split(/(?=HTTP\/1\.1 \d{3} )/)
@@ -99,7 +99,7 @@ describe("errors of Node's HTTP parser have the body shape of the endpoint (coll
     });
   });
 
-  test('after an answered request on the same connection, and in the same packet', async () => {
+  test('after an answered request on the same connection, also in the same packet', async () => {
     const good = 'GET /healthz HTTP/1.1\r\nHost: w\r\n\r\n';
     const broken = 'POST /api/collect HTTP/1.1\r\nHost: w\r\nno colon\r\n\r\n';
     const both = [
@@ -110,14 +110,14 @@ describe("errors of Node's HTTP parser have the body shape of the endpoint (coll
     expect(answersOf(await raw(good, broken))).toMatchObject(both);
   });
 
-  test('an event under way is answered before the fault that was sent behind it', async () => {
+  test('an event in progress is answered before the malformed request that follows it', async () => {
     const own = await weir.makeKey('site_a');
     const body = '{"name":"before"}';
     const event = `POST /api/v1/events HTTP/1.1\r\nHost: w\r\nAuthorization: Bearer ${own}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
     expect(answersOf(await raw(`${event}garbage\r\n\r\n`))).toMatchObject([{ status: 202 }, { status: 400 }]);
   });
 
-  test('408: a head that does not end, so its path is unknown', async () => {
+  test('408: headers that do not end, so the path is unknown', async () => {
     const answer = await onlyOf(hasty, 'POST /api/identify HTTP/1.1\r\nHost: w\r\n');
     expect(answer).toMatchObject({ status: 408, ...envelope(408) });
   });
@@ -132,7 +132,7 @@ describe("errors of Node's HTTP parser have the body shape of the endpoint (coll
     expect(await send('/api/collect')).toMatchObject({ status: 408, cors: true, body: '' });
   });
 
-  test('400: a body of broken chunks; the key (401) and the rate limit (429) come first', async () => {
+  test('400: a body with malformed chunks; the key (401) and the rate limit (429) are checked first', async () => {
     const head = (path: string, headers: string) =>
       `POST ${path} HTTP/1.1\r\n${headers}Transfer-Encoding: chunked\r\n\r\nzz\r\n`;
     expect(await only(head('/api/identify', withKey()))).toMatchObject({
@@ -161,14 +161,14 @@ describe('an unknown method on a known path: 405 with `Allow`', () => {
   });
 });
 
-test('an unknown expectation is ignored', async () => {
+test('an unknown value of the header Expect is ignored', async () => {
   const answer = await only(
     'POST /api/collect HTTP/1.1\r\nHost: w\r\nConnection: close\r\nExpect: x\r\nContent-Length: 2\r\n\r\n{}',
   );
   expect(answer).toMatchObject({ status: 400, cors: true, body: '' });
 });
 
-test('a target that is a broken URL, or none, is 404', async () => {
+test('a request target that is not a valid URL gets 404', async () => {
   for (const target of ['http://a:b/x', 'http://a:99999999/x', '*', '//a:b/x', '/x#http://a:b/']) {
     const ask = `OPTIONS ${target} HTTP/1.1\r\nHost: w\r\nConnection: close\r\n\r\n`;
     expect(await only(ask)).toMatchObject({ status: 404, ...envelope(404) });

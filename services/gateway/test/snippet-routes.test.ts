@@ -35,7 +35,7 @@ describe('GET /weir.js and /demo', () => {
     rmSync(publicDir, { recursive: true });
   });
 
-  // fetch decompresses on its own.
+  // These requests do not use fetch, which would decompress the body.
   const get = (path: string, headers: Record<string, string> = {}): Promise<Answer> =>
     new Promise((resolve, reject) => {
       const { port } = server.address() as AddressInfo;
@@ -49,7 +49,7 @@ describe('GET /weir.js and /demo', () => {
       sent.on('error', reject).end();
     });
 
-  test('the script: its type, for any origin, cached for an hour and longer where Weir is away', async () => {
+  test('the script: its type, its access for any origin, and its caching time', async () => {
     const { status, headers, body } = await get('/weir.js');
     expect(status).toBe(200);
     expect(headers).toMatchObject({
@@ -63,7 +63,7 @@ describe('GET /weir.js and /demo', () => {
     expect((await get('/weir.mjs')).headers['content-type']).toBe('text/javascript; charset=utf-8');
   });
 
-  test('compressed for who takes it, with one ETag for both, and 304 for who has it', async () => {
+  test('the script is compressed if the client accepts that; both forms have one ETag, and a known ETag gets 304', async () => {
     const plain = await get('/weir.js');
     const gzip = await get('/weir.js', { 'accept-encoding': 'gzip, br' });
     expect(plain.headers['content-encoding']).toBeUndefined();
@@ -75,7 +75,7 @@ describe('GET /weir.js and /demo', () => {
     expect((await get('/weir.js', { 'if-none-match': '"other"' })).status).toBe(200);
   });
 
-  test('the demo pages: with and without their ending, asked for again, under a strict policy', async () => {
+  test('the demo pages: with and without .html, not cached, with a strict content security policy', async () => {
     for (const [path, text] of [
       ['/demo', 'Demo'],
       ['/demo/', 'Demo'],
@@ -90,7 +90,7 @@ describe('GET /weir.js and /demo', () => {
     }
   });
 
-  test('nothing else of the folder, and nothing beside it', async () => {
+  test('other files inside or outside the folder are not served', async () => {
     for (const path of ['/.secret', '/demo/../.secret', '/..%2f..%2fetc%2fpasswd', '/weir.js/x']) {
       expect([path, (await get(path)).status]).toEqual([path, 404]);
     }

@@ -37,9 +37,9 @@ export interface RunningGateway {
   readonly eventLog: EventLog;
   readonly proxyDetector: ProxyMisconfigurationDetector;
   makeSite(siteId: string, limits?: SiteLimits): Promise<void>;
-  /** The plain key. */
+  /** Creates an API key and returns it in plain text. */
   makeKey(siteId: string, scopes?: readonly Scope[]): Promise<string>;
-  /** Everything in events.raw, the addresses opened. */
+  /** All records in events.raw, with their client IPs decrypted. */
   records(): Promise<readonly RawRecord[]>;
   close(): Promise<void>;
 }
@@ -48,13 +48,13 @@ export interface GatewayOptions extends Partial<Pick<GatewayDeps, 'routers' | 'r
   readonly config?: Partial<GatewayDeps['config']>;
   readonly http?: Partial<HttpLimits>;
   readonly clock?: () => number;
-  /** Stands between the event log and all that uses it, the registry included. */
+  /** Wraps the event log for everything that uses it, including the registry. */
   readonly wrapLog?: (log: EventLog) => EventLog;
-  /** Stands between the gateway and an engine, to break it. */
+  /** Changes the dependencies of the gateway, for example to make an engine fail. */
   readonly wrap?: (deps: GatewayDeps) => GatewayDeps;
 }
 
-/** A gateway over HTTP on embedded engines in a folder of its own. */
+/** Starts a gateway with HTTP and embedded engines in a temporary folder. */
 export async function startGateway(options: GatewayOptions = {}): Promise<RunningGateway> {
   const folder = await mkdtemp(join(tmpdir(), 'weir-gateway-'));
   const clock = options.clock ?? Date.now;

@@ -7,7 +7,7 @@ import { startWeir } from './startup/start-weir.ts';
 const LISTEN_CALLS: readonly unknown[] = ['listen', 'getaddrinfo'];
 const EXIT_FAILED = 1;
 const EXIT_USAGE = 2;
-/** Time to close batches and engines after the requests used the whole drain time. */
+/** After the drain timeout, the process has this much time to close batches and engines. */
 const CLOSE_WITHIN_MS = 5_000;
 
 main(process.argv.slice(2)).catch((error: unknown) => {
@@ -16,7 +16,7 @@ main(process.argv.slice(2)).catch((error: unknown) => {
   process.exit(error instanceof ConfigError ? EXIT_USAGE : EXIT_FAILED);
 });
 
-/** The port is in use or not allowed, or the host does not exist. The message of the error says which. */
+/** Whether the port is in use or not allowed, or the host does not exist. The error message says which. */
 function isListenError(error: unknown): error is Error {
   return error instanceof Error && 'syscall' in error && LISTEN_CALLS.includes(error.syscall);
 }

@@ -16,7 +16,7 @@ const NOON = Date.UTC(2026, 4, 1, 12);
 const TOKEN = 'test-admin-token-0123456789';
 const SALTS = join('log', 'salts.json');
 
-/** A whole Weir in this process, with a clock that the test sets. */
+/** All roles run in this process, with a clock that the test sets. */
 let now = NOON;
 const dataDir = mkdtempSync(join(tmpdir(), 'weir-addresses-'));
 let weir: Weir | undefined;
@@ -46,7 +46,7 @@ afterAll(async () => {
   rmSync(dataDir, { recursive: true });
 });
 
-/** The first raw offset of each partition that is still there, of a log that no process has open. */
+/** The first raw offset that each partition of a closed log still has. */
 async function firstOffsets(): Promise<readonly number[]> {
   const log = await openLmdbEventLog({
     folder: join(dataDir, 'log'),
@@ -78,6 +78,6 @@ test('the disk never holds a plain address; the key of a day is removed when its
   weir = undefined;
   now += 4 * DAY_MS;
   expect((await firstOffsets()).some((first) => first > 0)).toBe(true);
-  // LMDB's freed pages still hold the expired records, but only sealed addresses.
+  // LMDB's free pages still contain the expired records, but these have only encrypted addresses.
   expect(filesWith(dataDir)).toEqual([]);
 });

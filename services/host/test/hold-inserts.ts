@@ -1,9 +1,12 @@
 import { connect, createServer } from 'node:net';
 
-/** A TCP proxy to ClickHouse that holds back inserts of records until `letThrough`, like a host that hangs. */
+/**
+ * A TCP proxy before ClickHouse that delays inserts of records until `letThrough` is called. It simulates a server that does
+ * not respond.
+ */
 export interface InsertHold {
   readonly port: number;
-  /** The number of inserts that were held so far. */
+  /** The number of inserts that were delayed so far. */
   held(): number;
   letThrough(): void;
   close(): void;

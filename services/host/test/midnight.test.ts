@@ -14,7 +14,7 @@ const TOKEN = 'test-admin-token-0123456789';
 const CHROME =
   'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/129.0.0.0 Safari/537.36';
 
-/** A whole Weir in this process, with a clock that the test sets. */
+/** All roles run in this process, with a clock that the test sets. */
 let now = EVENING;
 const dataDir = mkdtempSync(join(tmpdir(), 'weir-midnight-'));
 let weir: Weir | undefined;
@@ -52,7 +52,7 @@ async function hitAt(time: number, path: string): Promise<void> {
   expect(answer.status).toBe(204);
 }
 
-/** The files below the data folder that hold these bytes. */
+/** The files below the data folder that contain these bytes. */
 function filesWith(bytes: Buffer): string[] {
   return readdirSync(dataDir, { recursive: true, encoding: 'utf8' })
     .filter((name) => {
@@ -60,7 +60,7 @@ function filesWith(bytes: Buffer): string[] {
         const path = join(dataDir, name);
         return statSync(path).isFile() && readFileSync(path).includes(bytes);
       } catch (error) {
-        // ClickHouse may remove merged parts at any time.
+        // ClickHouse may delete merged parts at any time.
         if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
         throw error;
       }
@@ -68,18 +68,18 @@ function filesWith(bytes: Buffer): string[] {
     .toSorted();
 }
 
-/** Day and salt of each day that has one. */
+/** The salts in the data folder, by day. */
 function saltsOnDisk(): ReadonlyMap<string, string> {
   const rows = JSON.parse(readFileSync(join(dataDir, 'log', 'salts.json'), 'utf8')) as [string, string][];
   return new Map(rows.map(([key, value]) => [key.split('/')[1] ?? '', (JSON.parse(value) as { salt: string }).salt]));
 }
 
 describe('cookieless visitors at midnight', () => {
-  test('"A visitor at 23:50 and 00:10 UTC is one visit"', async () => {
+  test('hits at 23:50 and 00:10 UTC belong to one visit', async () => {
     await hitAt(EVENING, '/before');
     await hitAt(EVENING + 20 * MINUTE_MS, '/after');
     await hitAt(EVENING + 50 * MINUTE_MS, '/goes-on');
-    // Idle for 40 minutes: a visitor of the new day.
+    // The visitor was idle for 40 minutes, so this hit gets the visitor ID of the new day.
     await hitAt(EVENING + 90 * MINUTE_MS, '/next-visit');
     const events = await client.rows('events', site, 4, 'pathname, visitor_id, session_id');
     const of = (path: string) => events.find(({ pathname }) => pathname === path);
@@ -103,14 +103,14 @@ describe('cookieless visitors at midnight', () => {
     ]);
   });
 
-  test('"salts older than the raw retention are gone from disk"', async () => {
+  test('salts older than the raw retention are deleted from the disk', async () => {
     const salts = saltsOnDisk();
     expect([...salts.keys()]).toEqual(['2026-05-01', '2026-05-02']);
     for (const salt of salts.values()) {
       expect(salt).toMatch(/^[0-9a-f]{64}$/);
       expect(filesWith(Buffer.from(salt))).toEqual([join('log', 'salts.json')]);
     }
-    // The first of May can be replayed until 72 hours after its end, and two minutes.
+    // The records of 1 May can be replayed until 72 hours and two minutes after the end of that day.
     const endOfFirst = Date.UTC(2026, 4, 2) + 3 * DAY_MS;
     await hitAt(endOfFirst, '/later');
     await client.rows('events', site, 5, 'pathname');

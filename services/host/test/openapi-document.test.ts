@@ -45,7 +45,7 @@ test('names each operation once', () => {
   expect(new Set(names).size).toBe(names.length);
 });
 
-describe('the constraints are those that Weir enforces', () => {
+describe('the constraints in the document are the ones that Weir enforces', () => {
   const ajv = new Ajv2020({ strict: false, validateFormats: false });
   ajv.addSchema({ $id: 'doc', ...document() });
   const accepts = (name: string, body: unknown) => ajv.validate(`doc#/components/schemas/${name}`, body);
@@ -106,7 +106,7 @@ describe('the constraints are those that Weir enforces', () => {
     expect(accepts('NewExclusionRule', { type, value })).toBe(exclusionValueProblem(type, value) === undefined);
   });
 
-  test('one limit of SQL, and the same first words', () => {
+  test('the document has the length limit and the allowed first words of a SQL query', () => {
     const query = (chars: number) => `SELECT 1${' '.repeat(chars - 8)}`;
     const queries = [
       ...[query(65_536), query(65_537), '', ' ', 'selectx 1', 'INSERT INTO events VALUES (1)', '/* a */ select 1'],

@@ -31,7 +31,7 @@ interface Started {
   readonly ended: Promise<number | null>;
 }
 
-/** A start that is not waited for: here it is stopped before it is ready. */
+/** Starts Weir without waiting for it, because these tests stop it before it is ready. */
 function start(env: Readonly<Record<string, string>>): Started {
   const child = spawn(process.execPath, [join(PROJECT_ROOT, 'dist/main.js')], {
     env: bareEnv({ WEIR_DATA_DIR: dataDir, ...env }),
@@ -48,10 +48,10 @@ function start(env: Readonly<Record<string, string>>): Started {
   return { child, output: () => printed, ended };
 }
 
-/** No process listens on this port. */
+/** A URL on which no process listens. */
 const away = async (): Promise<string> => `http://127.0.0.1:${await freePort()}`;
 
-describe('SIGTERM drains: nothing accepted is left unanswered', () => {
+describe('SIGTERM drains: every accepted request is answered', () => {
   test('also while ClickHouse is unavailable: the banner was printed, and the request in progress is answered', async () => {
     const port = await freePort();
     const weir = start({ PORT: String(port), CLICKHOUSE_URL: await away() });
@@ -97,7 +97,7 @@ describe('SIGTERM drains: nothing accepted is left unanswered', () => {
 });
 
 describe('operations.md, WEIR_DRAIN_TIMEOUT_MS', () => {
-  test('also limits the time for inserts: the next start repeats an insert that hung, and stores its rows once', async () => {
+  test('also limits the time for inserts: the next start repeats an insert without an answer, and its rows are stored once', async () => {
     const logger = { info: () => undefined, warn: () => undefined };
     const entry = join(PROJECT_ROOT, 'dist/clickhouse-server.js');
     const clickhouse = await startEmbeddedClickhouse({ dataDir, entry, logger });

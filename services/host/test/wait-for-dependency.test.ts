@@ -4,7 +4,7 @@ import { waitForDependency } from '../src/startup/wait-for-dependency.ts';
 
 const away = () => Promise.reject(new DependencyError('event_log_unavailable', 'connection refused'));
 
-/** What a start waits with: whether it answered meanwhile, and what it said. */
+/** The options of a wait. They record the log messages, and how often the startup server was opened and closed. */
 function createWaiting() {
   const lines: unknown[] = [];
   const stop = new AbortController();
@@ -29,7 +29,7 @@ function createWaiting() {
 }
 
 describe('a start waits for an engine that is unavailable', () => {
-  test('until it is available; it logs this once, and runs a startup server', async () => {
+  test('the wait ends when the engine is available; meanwhile it logs one warning and runs a startup server', async () => {
     const { waiting, lines, answered, stop } = createWaiting();
     let left = 3;
     const open = () => (left-- > 0 ? away() : Promise.resolve('there'));
@@ -41,7 +41,7 @@ describe('a start waits for an engine that is unavailable', () => {
     expect(getEventListeners(stop.signal, 'abort')).toEqual([]);
   });
 
-  test('but not if the engine refuses the connection: then the start fails', async () => {
+  test('the start fails at once if the error is not about availability', async () => {
     const { waiting, lines, answered } = createWaiting();
     for (const code of ['event_log_refused', 'event_log_damaged'] as const) {
       const refused = new DependencyError(code, 'no');
@@ -51,7 +51,7 @@ describe('a start waits for an engine that is unavailable', () => {
     expect(answered()).toEqual({ opened: 0, closed: 0 });
   });
 
-  test('until it is stopped, also when opening hangs', async () => {
+  test('the wait ends when it is stopped, even if opening the engine never settles', async () => {
     for (const open of [away, () => new Promise<never>(() => undefined)]) {
       const { waiting, answered, stop } = createWaiting();
       const ended = waitForDependency(open, waiting);

@@ -44,7 +44,7 @@ async function startWithoutKafka(broker: number, roles: readonly string[]) {
 }
 
 describe('a role that starts while Kafka is unavailable', () => {
-  test('waits: alive, not ready, 503 with Retry-After on every endpoint; SIGTERM ends it with 0', async () => {
+  test('waits: it is alive, not ready, and answers 503 with Retry-After; SIGTERM ends it with exit code 0', async () => {
     const weir = await startWithoutKafka(await freePort(), ['gateway']);
     expect((await sendHttp(weir.url, { path: '/healthz' })).status).toBe(200);
     const { status, text } = await weir.readiness();

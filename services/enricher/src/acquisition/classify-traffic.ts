@@ -13,13 +13,13 @@ export interface Origin {
 export interface Visit {
   readonly tags: CampaignTags;
   readonly clickId: ClickId | undefined;
-  /** Undefined where there is none, or it is a page of the site itself. */
+  /** Undefined if there is no referrer, or if the referrer is a page of the site itself. */
   readonly referrer: Origin | undefined;
 }
 
 export interface Attribution {
   readonly channel: Channel;
-  /** The source's name; empty for a direct visit. */
+  /** The name of the source. Empty for a direct visit. */
   readonly trafficSource: string;
 }
 
@@ -39,8 +39,9 @@ const REFERRER_MEDIUM: Readonly<Record<SourceKind, string>> = {
 const DIRECT = '(direct)';
 
 /**
- * Tags win over a click ID, and a click ID over the referrer. `ref`, `source` and `via` name a source like utm_source. A tag that names
- * paid traffic (`facebook-ads`) implies a paid medium if the link has no utm_medium; GA4 would report the visit as Unassigned or organic.
+ * Tags win over a click ID, and a click ID wins over the referrer. The tags `ref`, `source` and `via` name a source, as
+ * utm_source does. A tag that names paid traffic (`facebook-ads`) implies a paid medium if the link has no utm_medium; GA4
+ * would report the visit as Unassigned or organic.
  */
 export function attribute({ tags, clickId, referrer }: Visit, sources: Sources): Attribution {
   const linkTag = tags.ref || tags.source || tags.via;
@@ -65,13 +66,13 @@ function hostIfUrl(tag: string): string {
   return new URL(tag).hostname.replace(/^www\.|\.$/g, '');
 }
 
-/** Facebook adds fbclid to links of all its networks, also to unpaid ones, so a known referrer wins. */
+/** Facebook adds fbclid also to unpaid links of all its networks. A known referrer therefore wins over fbclid. */
 function clickSource(clickId: ClickId | undefined, referrer: Origin | undefined): string {
   if (clickId === undefined || (clickId.medium === '' && referrer?.source !== undefined)) return '';
   return clickId.source;
 }
 
-/** GA4 has no medium for a visit with a utm_source alone. */
+/** GA4 reports no medium for a visit that has only a utm_source. */
 function untaggedMedium(tags: CampaignTags, linkTag: string, referrer: Origin | undefined): string {
   if (tags.utm_source !== '') return '';
   if (linkTag !== '') return 'referral';

@@ -4,18 +4,24 @@ import { getDomain, parse } from 'tldts';
 
 const HOSTS_MAX = 20_000;
 
-/** The registrable domain, or else the host. Private suffixes count: me.github.io and you.github.io are two sites. */
+/**
+ * The registrable domain of a host, or the host itself if it has none. Private suffixes count: me.github.io and you.github.io
+ * are two sites.
+ */
 export function domainOf(hostname: string): string {
   return getDomain(hostname, { allowPrivateDomains: true }) ?? hostname;
 }
 
-/** `co.uk` for www.google.co.uk; undefined where the suffix is not one of ICANN's. */
+/**
+ * The public suffix of a host: `co.uk` for www.google.co.uk. Undefined if the suffix is not in ICANN's part of the Public
+ * Suffix List.
+ */
 export function publicSuffixOf(hostname: string): string | undefined {
   const { publicSuffix, isIcann } = parse(hostname);
   return isIcann === true && publicSuffix !== null ? publicSuffix : undefined;
 }
 
-/** `domainOf` with a cache, for hosts in upper or lower case and in Unicode. */
+/** `domainOf` with a cache. Accepts hosts in upper or lower case and in Unicode. */
 export function createHostDomains(): (hostname: string) => string {
   const cache = new BoundedCache<string>(HOSTS_MAX);
   return (hostname) => {

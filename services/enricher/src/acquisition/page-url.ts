@@ -7,19 +7,19 @@ import { cutUrl, type QueryCut } from './query-cut.ts';
 
 /** A parsed page URL. */
 export interface PageUrl {
-  /** Column `url`: without the fragment, and with the parameters that the site keeps. */
+  /** The column `url`: without the fragment, and only with the parameters that the site keeps. */
   readonly urlJson: string;
   readonly hostname: string;
   readonly pathname: string;
-  /** PAGE_COLUMNS, if hostname and pathname are taken from the URL. */
+  /** The encoded columns PAGE_COLUMNS, for an event that did not send its own hostname and pathname. */
   readonly json: string;
-  /** From the query. */
+  /** The campaign tags in the query. */
   readonly tags: CampaignTags;
   readonly clickId: ClickId | undefined;
 }
 
 const TAG_CHARS_MAX = 255;
-/** Makes a relative URL absolute, to read its query. */
+/** A base URL with which a relative URL can be parsed. */
 const ANY_BASE = 'http://host.invalid';
 
 export function createPageUrls(): (url: string, cut?: QueryCut) => PageUrl {

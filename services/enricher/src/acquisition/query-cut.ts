@@ -4,14 +4,14 @@ import type { Site } from '@weir/domain/registry/site';
 
 /** The query parameters that a site keeps in its stored URLs. */
 export interface QueryCut {
-  /** Different for different lists. */
+  /** Lists with different parameters have different keys. */
   readonly key: string;
   readonly names: ReadonlySet<string>;
 }
 
 const byList = new WeakMap<readonly string[], QueryCut>();
 
-/** Undefined: the site keeps all parameters. */
+/** The result is undefined if the site keeps all parameters. */
 export function queryCutOf(site: Site | undefined): QueryCut | undefined {
   const list = site?.queryAllow;
   if (list === undefined) return undefined;
@@ -27,7 +27,7 @@ export function cutUrl(url: string, cut: QueryCut | undefined): string {
   return cut === undefined ? url : cutQuery(url, (name) => cut.names.has(name));
 }
 
-/** Removes campaign parameters and click IDs from the query of a path: they have their own columns. */
+/** Removes campaign parameters and click IDs from the query of a path, because they have their own columns. */
 export function cutPath(path: string, cut: QueryCut | undefined): string {
   return cutQuery(path, (name) => !isCampaignParameter(name) && (cut === undefined || cut.names.has(name)));
 }

@@ -9,19 +9,22 @@ import { cutUrl, type QueryCut } from './query-cut.ts';
 
 /** A parsed referrer. */
 export interface Referrer extends Origin {
-  /** Column `referrer`. */
+  /** The encoded column `referrer`. */
   readonly json: string;
-  /** In lower case. The package of an Android app. Empty where the referrer is neither a page nor an app. */
+  /** The host in lower case, or the package of an Android app. Empty if the referrer is neither a page nor an app. */
   readonly hostname: string;
-  /** The registrable domain, or else the host. The package of an app. */
+  /** The registrable domain, or the host if it has none, or the package of an app. */
   readonly domain: string;
-  /** SOURCE_COLUMNS of a visit without tags and without a click ID, which is the common case. */
+  /** The encoded columns SOURCE_COLUMNS of a visit without tags and without a click ID, which is the common case. */
   readonly untaggedJson: string;
-  /** The same, if the referrer is a page of the site itself. */
+  /** The same columns for a referrer that is a page of the site itself. */
   readonly internalJson: string;
 }
 
-/** The query of a referrer is cut like that of the site's own URLs, because it can contain what a person searched for. */
+/**
+ * The query of a referrer can contain what a person searched for. Parameters are therefore removed from it as from the site's
+ * own URLs.
+ */
 export function createReferrers(sources: Sources): (referrer: string, cut?: QueryCut) => Referrer {
   const cached = cachedByCut((referrer, cut) => parseReferrer(referrer, sources, cut));
   const none = parseReferrer('', sources, undefined);
@@ -38,13 +41,16 @@ function parseReferrer(referrer: string, sources: Sources, cut: QueryCut | undef
   return { json, ...origin, untaggedJson: untagged(json, origin, sources), internalJson };
 }
 
-/** Undefined where the referrer is neither a page nor an app: `about:blank`, an extension, a file, a text that is not a URL. */
+/**
+ * Undefined if the referrer is neither a page nor an app, for example `about:blank`, an extension, a file, or a text that is
+ * not a URL.
+ */
 function originOf(
   referrer: string,
   sources: Sources,
 ): { hostname: string; domain: string; source: Source | undefined } | undefined {
   const url = URL.canParse(referrer) ? new URL(referrer) : undefined;
-  // A host name with a trailing dot is the same host.
+  // The trailing dot is removed, because a host name means the same with and without it.
   const hostname = url?.hostname.toLowerCase().replace(/\.$/, '') ?? '';
   if (url === undefined || hostname === '') return undefined;
   switch (url.protocol) {

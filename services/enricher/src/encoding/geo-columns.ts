@@ -5,9 +5,9 @@ import { jsonText } from './json-text.ts';
 /** The encoded columns of a location. */
 export interface GeoColumns {
   readonly country: string;
-  /** Columns `country` to `city`. */
+  /** The encoded columns `country` to `city`. */
   readonly json: string;
-  /** Column `timezone`, used if the page's script did not send a time zone. */
+  /** The encoded column `timezone`, for events whose script did not send a time zone. */
   readonly timezoneJson: string;
 }
 

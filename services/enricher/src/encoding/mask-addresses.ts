@@ -5,20 +5,23 @@ const IPV6 = /(?<![0-9a-z:])(?:[0-9a-f]{0,4}:){2,7}(?:[0-9a-f]{1,4}|\d{1,3}(?:\.
 const SEAL = /("sealedIp":)"[^"]*"?/g;
 const MASK = '[address]';
 
-/** Masks everything that looks like an IP address, for texts that have no fields. This can also mask a text such as a version. */
+/**
+ * Masks everything that looks like an IP address. For texts that cannot be parsed into fields. Other texts, such as a version
+ * number, can be masked too.
+ */
 export function maskAddresses(text: string): string {
   return text.replace(IPV6, MASK).replace(IPV4, MASK);
 }
 
-/** The text of an unreadable record, without addresses and without the sealed address. */
+/** Masks all IP addresses in the text of an unreadable record, and its encrypted client IP. */
 export function maskRaw(text: string): string {
   return maskAddresses(text.replace(SEAL, '$1""'));
 }
 
 /**
- * The JSON of a raw record without addresses: the client IP of the envelope, sealed and opened, and the `context.ip` that a server
- * sent. Both are removed wherever they occur in the record. A text that is not a record is masked as plain text.
- * `opened`: the client IP, if the step `open-address` has opened it.
+ * Returns the JSON of a raw record without addresses. It removes the client IP of the envelope, encrypted and decrypted, and
+ * the `context.ip` that a server sent, wherever they occur in the record. A text that is not a record is masked as plain text.
+ * `opened`: the decrypted client IP, if the step `open-address` has decrypted it.
  */
 export function withoutAddresses(raw: Uint8Array, opened: string): string {
   const text = Buffer.from(raw.buffer, raw.byteOffset, raw.byteLength).toString();
@@ -30,7 +33,8 @@ export function withoutAddresses(raw: Uint8Array, opened: string): string {
   }
   if (typeof record !== 'object' || record === null) return maskRaw(text);
   const found = [opened, record.ip, record.body?.ip, record.body?.context?.ip];
-  // A dead letter is kept longer than the key of its day, so its sealed address could never be opened again.
+  // A dead letter is kept longer than the encryption key of its day. After that its encrypted client IP could never be
+  // decrypted.
   if (record.sealedIp !== undefined) record.sealedIp = '';
   let payload = JSON.stringify(record);
   for (const address of found) {

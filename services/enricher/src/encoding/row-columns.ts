@@ -10,20 +10,20 @@ import { jsonText } from './json-text.ts';
 import { type RowColumns, sourceOf } from './row-encoding.ts';
 import { NO_PAGE_JSON, NO_SOURCE_JSON, PAGE_COLUMNS, SOURCE_COLUMNS } from './source-columns.ts';
 
-/** Where the columns get values that do not come from the event alone. */
+/** The sources of column values that do not come from the event alone. */
 export interface RowSources {
   readonly logId: string;
-  /** Column `enrichment` as JSON. */
+  /** The encoded column `enrichment`. */
   readonly enrichmentJson: () => string;
-  /** Column `timezone` as JSON, of what the page's script sent; undefined where that is no time zone. */
+  /** The encoded column `timezone`, from the time zone that the page's script sent. Undefined if that is not a time zone. */
   readonly timezoneJson: (sent: string) => string | undefined;
-  /** Column `language` as JSON, of an `Accept-Language`. */
+  /** The encoded column `language`, from an `Accept-Language` header. */
   readonly languageJson: (acceptLanguage: string) => string;
 }
 
 /**
- * The one table of how the columns of `records` are encoded, in the order of RECORDS_COLUMNS. An entry holds the columns of one
- * subject: one entry for each column made the enrichment of a record 5 % slower.
+ * The only table of how the columns of `records` are encoded, in the order of RECORDS_COLUMNS. An entry holds all columns of
+ * one subject, because one entry for each column made the enrichment of a record 5 % slower.
  */
 export function createRowColumns(sources: RowSources): readonly RowColumns[] {
   const logIdJson = jsonText(sources.logId);
@@ -83,7 +83,7 @@ export function createRowColumns(sources: RowSources): readonly RowColumns[] {
   ];
 }
 
-/** Columns that are empty (`emptyJson`) where the outcome is not a row of `events`. */
+/** Columns that hold `emptyJson` if the outcome is not a row of `events`. */
 function ofEventOnly(
   columns: readonly RecordsColumn[],
   emptyJson: string,
@@ -92,7 +92,7 @@ function ofEventOnly(
   return { columns, ofEvent, ofBare: () => emptyJson };
 }
 
-/** What a server sent about device and platform wins over the user agent. */
+/** The device and platform that a server sent win over the user agent. */
 function userAgentJson(columns: UserAgentColumns, deviceTypeSent: string, platformSent: string): string {
   const deviceType = deviceTypeSent === '' ? columns.deviceTypeJson : jsonText(deviceTypeSent);
   const platform = platformSent === '' ? columns.osJson : jsonText(platformSent);
@@ -109,7 +109,7 @@ function valueJson({ value, valueText, properties, kind, raw }: EnrichedEvent): 
 
 const sentCollectProperties = (body: JsonObject): Json | undefined => body.event_properties;
 
-/** Tells the view `sessions_moved` that the visitor has rows with the session's earlier ID. */
+/** This value tells the view `sessions_moved` that the visitor has rows with the earlier ID of the session. */
 const MOVED_JSON = jsonText('{"session_moved":true}');
 
 function detailJson({

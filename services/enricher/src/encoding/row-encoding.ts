@@ -3,15 +3,15 @@ import { RECORDS_COLUMNS, type RecordsColumn } from '@weir/domain/records/record
 import type { EnrichedEvent } from '../pipeline/enriched-event.ts';
 
 /**
- * An entry of the column table (row-columns.ts): one column, or several that follow each other. The functions return the JSON
- * values of the columns, separated by commas. A value that many events share is encoded once and cached: encoding all values for
- * each record would cost more than all steps together.
+ * An entry of the column table (row-columns.ts): one column, or several adjacent columns. The functions return the JSON values
+ * of the columns, separated by commas. A value that many events share is encoded once and cached: encoding all values for each
+ * record would cost more than all steps together.
  */
 export interface RowColumns {
   readonly columns: readonly RecordsColumn[];
-  /** Of an event that becomes a row of `events`. */
+  /** Encodes the columns for an event that becomes a row of `events`. */
   readonly ofEvent: (event: EnrichedEvent) => string;
-  /** Of every other outcome. */
+  /** Encodes the columns for every other outcome. */
   readonly ofBare: (row: BareRow) => string;
 }
 
@@ -32,13 +32,13 @@ export interface BareRow {
   readonly detail: string;
 }
 
-/** Encodes rows of `records` as JSONCompactEachRow, each ending with a line feed. */
+/** Encodes rows of `records` as JSONCompactEachRow. Each row ends with a line feed. */
 export interface RowEncoder {
   event(event: EnrichedEvent): string;
   bare(row: BareRow): string;
 }
 
-/** Throws where the table does not hold exactly RECORDS_COLUMNS, in their order. */
+/** Throws if the table does not hold exactly RECORDS_COLUMNS, in their order. */
 export function createRowEncoder(table: readonly RowColumns[]): RowEncoder {
   assertColumnOrder(table);
   const ofEvent = table.map((entry) => entry.ofEvent);
@@ -68,12 +68,12 @@ function assertColumnOrder(table: readonly RowColumns[]): void {
   }
 }
 
-/** Column `source`. */
+/** The value of the column `source`. */
 export function sourceOf({ kind }: EnrichedEvent): 'collect' | 'server' | 'import' {
   return kind === 'collect' || kind === 'import' ? kind : 'server';
 }
 
-/** The row of an event that ends without a row of `events`. Only an identify keeps the visitor and the user. */
+/** The row of a record whose outcome is not a row of `events`. Only an identify keeps the visitor and the user. */
 export function bareRow(
   event: EnrichedEvent,
   outcome: 'duplicate' | 'dropped' | 'identify',

@@ -36,7 +36,7 @@ function emptyJson(columns: readonly string[]): string {
   return columns.map(() => '""').join(',');
 }
 
-/** The columns SOURCE_COLUMNS. */
+/** Encodes the columns SOURCE_COLUMNS. */
 export function sourceColumnsJson({ referrerJson, referrerDomain, tags, clickId, attribution }: SourceValues): string {
   const tagTexts = tags === NO_CAMPAIGN_TAGS ? NO_TAGS_JSON : joinCampaignTags(tags, jsonText);
   const { channel, trafficSource } = attribution;

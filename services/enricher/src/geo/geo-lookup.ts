@@ -1,20 +1,20 @@
-/** Where an address is. Empty text: not known. */
+/** The location of an address. An empty text means: unknown. */
 export interface Place {
-  /** ISO 3166-1 alpha-2. */
+  /** ISO 3166-1 alpha-2 code. */
   readonly country: string;
-  /** ISO 3166-2, e.g. `US-CA`. */
+  /** ISO 3166-2 code, for example `US-CA`. */
   readonly region: string;
-  /** Name in English. */
+  /** English name. */
   readonly city: string;
-  /** IANA name. */
+  /** IANA name of the time zone. */
   readonly timezone: string;
 }
 
 export const NO_PLACE: Place = { country: '', region: '', city: '', timezone: '' };
 
 export interface GeoLookup {
-  /** Names the data that answers now; changes when the data does. */
+  /** The version of the data in use. Changes when the data changes. */
   readonly version: string;
-  /** Never throws: an address that is none, or that the data doesn't know, is `NO_PLACE`. */
+  /** Never throws. The result is `NO_PLACE` if the text is not an address, or if the data does not have the address. */
   lookup(ip: string): Place;
 }

@@ -3,14 +3,14 @@ import { Counter, Gauge } from 'prom-client';
 
 export interface GeoMetrics {
   reloaded(result: 'swapped' | 'refused'): void;
-  /** An address whose entry in the data can't be read. */
+  /** Counts an address whose entry in the geo data cannot be read. */
   damaged(): void;
 }
 
 export interface GeoGauges {
-  /** Unix milliseconds at which the data that answers was built. */
+  /** The build date of the data in use, in Unix milliseconds. */
   readonly builtAt: () => number;
-  /** The files on disk can't be used, and the data read before answers on. */
+  /** True while the files on disk cannot be used and the older data stays in use. */
   readonly stale: () => boolean;
 }
 
@@ -18,7 +18,7 @@ export function createGeoMetrics(registry: Metrics, gauges: GeoGauges): GeoMetri
   const registers = [registry];
   new Gauge({
     name: 'weir_geo_built_timestamp_seconds',
-    help: 'When the geo data that answers was built.',
+    help: 'Build date of the geo data in use.',
     registers,
     collect() {
       this.set(gauges.builtAt() / 1000);
@@ -26,7 +26,7 @@ export function createGeoMetrics(registry: Metrics, gauges: GeoGauges): GeoMetri
   });
   new Gauge({
     name: 'weir_geo_stale',
-    help: '1 while the files of GEOIP_DATABASE can not be used and the data read before answers on.',
+    help: '1 while the files of GEOIP_DATABASE cannot be used and the older data stays in use.',
     registers,
     collect() {
       this.set(gauges.stale() ? 1 : 0);
@@ -34,13 +34,13 @@ export function createGeoMetrics(registry: Metrics, gauges: GeoGauges): GeoMetri
   });
   const reloads = new Counter({
     name: 'weir_geo_reloads_total',
-    help: 'Changes of the geo files, by what became of them.',
+    help: 'Changes of the geo files that were noticed, by result: swapped or refused.',
     labelNames: ['result'],
     registers,
   });
   const damages = new Counter({
     name: 'weir_geo_damaged_entries_total',
-    help: 'Addresses whose entry in the geo data could not be read: they count as not known.',
+    help: 'Addresses whose entry in the geo data could not be read. Their location is unknown.',
     registers,
   });
   return {

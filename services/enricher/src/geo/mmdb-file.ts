@@ -3,28 +3,28 @@ import { placeOf } from './mmdb-place.ts';
 
 export type Family = 4 | 6;
 
-/** One MMDB, read into memory. */
+/** One MMDB file in memory. */
 export interface MmdbFile {
   readonly families: readonly Family[];
-  /** Its type and build date: `city ipv4 2026-06-05`. */
+  /** The type and the build date, for example `city ipv4 2026-06-05`. */
   readonly version: string;
-  /** Unix milliseconds. */
+  /** The build date in Unix milliseconds. */
   readonly builtAt: number;
-  /** What it tells: a city file is better than a country file; 0 is one without places. */
+  /** How detailed the file is. 2: cities; 1: countries; 0: no locations. */
   readonly rank: 0 | 1 | 2;
   get(ip: string): unknown;
 }
 
 /**
- * Asked of every file before it is used, spread over the whole tree: what is damaged throws here, and not at a visitor's
- * address. Where a flaw is met all the same, `openGeo` counts it.
+ * Addresses that are looked up in every new file before the file is used. They are spread over the whole tree, so that damage
+ * is found here and not when a visitor's address is looked up. `openGeo` counts damaged entries that no probe has found.
  */
 const PROBES: Readonly<Record<Family, readonly string[]>> = {
   4: Array.from({ length: 1024 }, (_, i) => `${i >> 2}.${(i & 3) * 64 + 8}.8.8`),
   6: Array.from({ length: 512 }, (_, i) => `${(0x2000 + i * 16).toString(16)}:${(i * 128).toString(16)}::1`),
 };
 
-/** Throws for bytes that are no MMDB, or a damaged one. */
+/** Throws if the bytes are not an MMDB file, or if the file is damaged. */
 export function readMmdb(bytes: Buffer): MmdbFile {
   const reader = new Reader<Response>(bytes);
   const { databaseType, ipVersion, buildEpoch } = reader.metadata;
@@ -40,24 +40,27 @@ export function readMmdb(bytes: Buffer): MmdbFile {
 }
 
 const SEPARATOR_BYTES = 16;
-/** Files of tests and of one's own office may know no probe; one of the world that knows none is a hole on the disk. */
+/**
+ * A small file (of a test, or of one company's network) may have none of the probed addresses. If a file with more nodes has
+ * none of them, its content is damaged.
+ */
 const LARGE_NODES_MIN = 10_000;
 
 function probe(bytes: Buffer, reader: Reader<Response>, families: readonly Family[]): void {
   const { searchTreeSize, nodeCount } = reader.metadata;
   const separator = bytes.subarray(searchTreeSize, searchTreeSize + SEPARATOR_BYTES);
   if (separator.length < SEPARATOR_BYTES || separator.some((byte) => byte !== 0))
-    throw new Error('its tree is damaged');
+    throw new Error('the search tree of the file is damaged');
   let known = 0;
   for (const family of families) {
     for (const ip of PROBES[family]) if (placeOf(reader.get(ip)).country !== '') known += 1;
   }
   if (known === 0 && nodeCount >= LARGE_NODES_MIN && rankOf(reader.metadata.databaseType) > 0) {
-    throw new Error('it knows no country of any address that was tried');
+    throw new Error('the file has a country for none of the probed addresses');
   }
 }
 
-/** ip-location-db splits its data by family, and asked for the other one its files give wrong answers. */
+/** ip-location-db has one file for each address family. Such a file gives wrong answers for addresses of the other family. */
 function familiesOf(ipVersion: number, databaseType: string): readonly Family[] {
   if (ipVersion === 4 || /ipv4/i.test(databaseType)) return [4];
   return /ipv6/i.test(databaseType) ? [6] : [4, 6];

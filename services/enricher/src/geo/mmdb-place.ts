@@ -3,7 +3,7 @@ import { cityName } from './city-name.ts';
 import { NO_PLACE, type Place } from './geo-lookup.ts';
 import { regionCode } from './region-code.ts';
 
-/** MaxMind's layout (GeoLite2, GeoIP2, DB-IP's own files). */
+/** The layout of MaxMind's files (GeoLite2, GeoIP2) and of DB-IP's own files. */
 interface NestedRecord {
   readonly country?: { readonly iso_code?: unknown };
   readonly subdivisions?: readonly { readonly iso_code?: unknown; readonly names?: { readonly en?: unknown } }[];
@@ -11,7 +11,7 @@ interface NestedRecord {
   readonly location?: { readonly time_zone?: unknown; readonly latitude?: unknown; readonly longitude?: unknown };
 }
 
-/** ip-location-db's layout. Its timezones are empty, its regions are names. */
+/** The layout of ip-location-db's files. Their time zones are empty, and their regions are names instead of codes. */
 interface FlatRecord {
   readonly country_code?: unknown;
   readonly state1?: unknown;
@@ -21,7 +21,10 @@ interface FlatRecord {
   readonly longitude?: unknown;
 }
 
-/** What a record of either layout says. Fields of a wrong type say nothing: a file may be of anyone's making. */
+/**
+ * The location in a record of either layout. Fields of a wrong type are ignored, because operators can use files from any
+ * source.
+ */
 export function placeOf(record: unknown): Place {
   if (typeof record !== 'object' || record === null) return NO_PLACE;
   return 'country_code' in record ? fromFlat(record as FlatRecord) : fromNested(record as NestedRecord);
@@ -38,7 +41,10 @@ function fromFlat(record: FlatRecord): Place {
   };
 }
 
-/** Some give a part of the world that ISO 3166-2 doesn't know ("Taiwan", "Central Serbia"): there the city may tell. */
+/**
+ * Some records name a region that ISO 3166-2 does not have ("Taiwan", "Central Serbia"). The city then gives the region, if it
+ * is known.
+ */
 function flatRegion(country: string, state: string, city: string): string {
   return state === '' ? '' : regionCode(country, state) || regionCode(country, city);
 }
@@ -55,19 +61,19 @@ function fromNested({ country: of, subdivisions, city, location }: NestedRecord)
   };
 }
 
-/** ISO 3166-1 alpha-2. `ZZ` is what some files call nowhere. */
+/** The ISO 3166-1 alpha-2 code. Some files use `ZZ` for "no country". */
 function countryCode(value: unknown): string {
   const code = text(value).toUpperCase();
   return /^[A-Z]{2}$/.test(code) && code !== 'ZZ' ? code : '';
 }
 
-/** ISO 3166-2 of the part after the country; some files give the whole. */
+/** The ISO 3166-2 code. Most files have only the part after the country, some files have the whole code. */
 function subdivisionCode(country: string, code: string): string {
   const part = code.startsWith(`${country}-`) ? code.slice(country.length + 1) : code;
   return country !== '' && /^[A-Z0-9]{1,3}$/.test(part) ? `${country}-${part}` : '';
 }
 
-/** A name, and not an offset such as `+02:00`. */
+/** The name of a time zone. Offsets such as `+02:00` are ignored. */
 function zoneName(value: unknown): string {
   const name = text(value);
   return /^[A-Za-z]/.test(name) ? name : '';

@@ -10,19 +10,22 @@ import { createGeoMetrics } from './geo-metrics.ts';
 import { placeOf } from './mmdb-place.ts';
 
 export interface GeoConfig {
-  /** An MMDB file or a folder of them (`GEOIP_DATABASE`); undefined: the bundled data. */
+  /** An MMDB file, or a folder of them (`GEOIP_DATABASE`); undefined: the bundled data. */
   readonly database?: string | undefined;
-  /** Told what becomes of each change of the files: `info` when it is in force, `warn` when the old data answers on. */
+  /**
+   * Receives one message for each change of the files: `info` when the new data is in use, `warn` when the old data stays in
+   * use.
+   */
   readonly logger?: Pick<Logger, 'info' | 'warn'>;
   readonly metrics?: Metrics;
-  /** How often a change of the files is looked for; default 30 s. */
+  /** How often the files are checked for a change; default 30 s. */
   readonly checkIntervalMs?: number;
 }
 
 export interface Geo extends GeoLookup {
-  /** Why the files on disk can't be used, while older data answers on; empty: they are in use. */
+  /** Why the files on disk cannot be used while older data stays in use. Empty: the files are in use. */
   readonly problem: string;
-  /** Looks for a change now. Resolves when it is in force, or refused. Never rejects. */
+  /** Checks now whether the files have changed. Resolves when the new data is in use or refused. Never rejects. */
   check(): Promise<void>;
   close(): void;
 }
@@ -30,8 +33,8 @@ export interface Geo extends GeoLookup {
 const CHECK_INTERVAL_MS = 30_000;
 
 /**
- * Opens the geo data. Rejects where it can't be read: at the start that is a wrong setting. Later a bad file leaves the old data
- * in place: each change is read, probed, and only then swapped in.
+ * Opens the geo data. Rejects if the data cannot be read at the start, because GEOIP_DATABASE is then wrong. A bad file that
+ * appears later does not replace the old data: each changed file is read and probed before it is used.
  */
 export async function openGeo(config: GeoConfig): Promise<Geo> {
   const path = config.database;
@@ -46,11 +49,12 @@ export async function openGeo(config: GeoConfig): Promise<Geo> {
   });
 
   function refuse(reason: string): void {
-    // A file that is missing is found missing every time; one alarm for each problem is enough, the gauge stays up.
+    // Each check of a missing file fails again. Only the first failure is logged and counted; the gauge `weir_geo_stale` stays
+    // at 1.
     if (reason === problem) return;
     problem = reason;
     metrics.reloaded('refused');
-    config.logger?.warn({ version: files.version, reason }, 'geo data not readable: the old data answers on');
+    config.logger?.warn({ version: files.version, reason }, 'new geo data cannot be read: the old data stays in use');
   }
 
   async function swapIfChanged(own: string): Promise<void> {
@@ -60,7 +64,8 @@ export async function openGeo(config: GeoConfig): Promise<Geo> {
       if (now === seen) problem = '';
       if (now === seen || now === refused) return;
       const read = await readGeoFiles(own);
-      // Half of the old file and half of the new one may pass for a file: what was written to while it was read waits.
+      // A mix of the old and the new file could pass as a valid file. If the file changed while it was read, the next check
+      // reads it again.
       if ((await geoSignature(own)) !== now) return;
       [files, seen, problem] = [read, now, ''];
       metrics.reloaded('swapped');
@@ -98,7 +103,7 @@ export async function openGeo(config: GeoConfig): Promise<Geo> {
       try {
         return placeOf(files.get(address, family));
       } catch {
-        // Damage that no probe met, at this address alone. The event is worth more than its place.
+        // This entry is damaged, but no probe found it. The event is kept, without a location.
         metrics.damaged();
         return NO_PLACE;
       }
@@ -112,7 +117,7 @@ async function readFirst(path: string): Promise<GeoFiles> {
   try {
     return await readGeoFiles(path);
   } catch (error) {
-    throw new ConfigError([`GEOIP_DATABASE: ${path} can't be used: ${messageOf(error)}`], { cause: error });
+    throw new ConfigError([`GEOIP_DATABASE: ${path} cannot be used: ${messageOf(error)}`], { cause: error });
   }
 }
 

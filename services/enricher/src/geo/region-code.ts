@@ -2,16 +2,16 @@ import { BoundedCache } from '@weir/domain/bounded-cache';
 import regions from '../../lists/regions.json';
 import { kindOf, plainName, withoutKind } from './region-name.ts';
 
-/** Per country: `name=code` pairs, as `lists/write-regions.ts` writes them. */
+/** For each country, the `name=code` pairs that `lists/write-regions.ts` writes. */
 const PACKED: Readonly<Record<string, string>> = regions;
 
 const unpacked = new Map<string, ReadonlyMap<string, string>>();
 
-/** The bundled data has 4,000 names. */
+/** Limits the cache. The bundled data has 4,000 names of regions. */
 const NAMES_MAX = 10_000;
 const found = new BoundedCache<string>(NAMES_MAX);
 
-/** The ISO 3166-2 code (`DE-BY`) of a region that the data only names (`Bavaria`); empty where no list knows the name. */
+/** The ISO 3166-2 code (`DE-BY`) of a region for which the data has only a name (`Bavaria`). Empty if no list has the name. */
 export function regionCode(country: string, name: string): string {
   if (name === '') return '';
   const key = `${country}|${name}`;
@@ -26,7 +26,7 @@ function findCode(country: string, name: string): string {
   const codes = codesOf(country);
   const full = plainName(name);
   const bare = withoutKind(full);
-  // A bare name stands in the list only where it can be no other region; of the others one has to say its kind.
+  // The list has a name without its kind only if the name is unambiguous. Other names need their kind: "city" or "area".
   const code = codes.get(full) ?? codes.get(`${kindOf(full)}:${bare}`) ?? codes.get(`:${bare}`) ?? '';
   return code === '' ? '' : `${country}-${code}`;
 }

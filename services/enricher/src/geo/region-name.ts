@@ -1,4 +1,4 @@
-/** Letters that have no mark to take off. */
+/** Letters without an accent that Unicode normalization could remove, and their replacements. */
 const LETTERS: Readonly<Record<string, string>> = {
   ı: 'i',
   ł: 'l',
@@ -13,7 +13,7 @@ const LETTERS: Readonly<Record<string, string>> = {
   þ: 'th',
 };
 
-/** Lower case, without marks, brackets, apostrophes (`Kharkivs'ka`) and other punctuation. */
+/** A name in lower case, without accents, brackets, apostrophes (`Kharkivs'ka`) and other punctuation. */
 export function plainName(name: string): string {
   return name
     .normalize('NFD')
@@ -36,15 +36,15 @@ const KINDS = new RegExp(`\\b(?:${CITY_KINDS}|${AREA_KINDS}|${FILLERS})\\b`, 'g'
 const CITY = new RegExp(`\\b(?:${CITY_KINDS})\\b`);
 const AREA = new RegExp(`\\b(?:${AREA_KINDS})\\b`);
 
-/** A plain name without the words that one list gives and another leaves out. */
+/** A plain name without words such as "province" or "city", which some lists have and others omit. */
 export function withoutKind(plain: string): string {
   return plain.replace(KINDS, ' ').replace(/\s+/g, ' ').trim();
 }
 
-/** A region and the city in it may differ by this alone: Minsk the city and Minsk the region. */
+/** A region and a city can have the same name and differ only in kind: the city Minsk and the region Minsk. */
 export type RegionKind = 'city' | 'area';
 
-/** What a plain name says that it is; undefined: it doesn't say. */
+/** The kind that a plain name contains as a word, such as "oblast"; undefined if the name has no such word. */
 export function kindOf(plain: string): RegionKind | undefined {
   if (CITY.test(plain)) return 'city';
   return AREA.test(plain) ? 'area' : undefined;

@@ -5,12 +5,12 @@ import { exactJson } from '../encoding/exact-json.ts';
 import { jsonValue } from '../encoding/json-text.ts';
 import type { EnrichedEvent } from '../pipeline/enriched-event.ts';
 
-/** Column `detail` of an unlink. */
+/** The column `detail` of an unlink. */
 export function toUnlinkDetail(siteId: string, userId: string): string {
   return jsonValue({ profile_id: profileId(siteId, userId), user_id: userId });
 }
 
-/** Column `detail` of an identify (records-columns.ts): only the fields that were sent. */
+/** The column `detail` of an identify (records-columns.ts). It has only the fields that were sent. */
 export function toProfileDetail({ siteId, kind, raw, identityProof }: EnrichedEvent, identity: Identity): string {
   const { userId, email, name, image, paymentCustomerId, traits } = identity;
   const detail = {

@@ -3,12 +3,18 @@ import { BoundedCache } from '@weir/domain/bounded-cache';
 const TAG = /^[a-z]{2,3}(?:-[a-z0-9]{1,8}){0,3}$/i;
 const HEADERS_MAX = 5_000;
 
-/** The language that the page's script sent (`navigator.language`); empty where it is invalid. It wins over the header. */
+/**
+ * The language that the page's script sent (`navigator.language`). Empty if it is invalid. It wins over the header
+ * `Accept-Language`.
+ */
 export function languageTag(sent: unknown): string {
   return typeof sent === 'string' && TAG.test(sent) ? sent : '';
 }
 
-/** The preferred language of an `Accept-Language`, as JSON; empty where it has none. */
+/**
+ * Returns a function that encodes the preferred language of an `Accept-Language` header as JSON. The text is empty if the
+ * header names no language.
+ */
 export function createLanguages(): (acceptLanguage: string) => string {
   const cache = new BoundedCache<string>(HEADERS_MAX);
   return (acceptLanguage) => {

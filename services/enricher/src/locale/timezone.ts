@@ -5,8 +5,9 @@ const CHARS_MAX = 64;
 const NAMES_MAX = 1_000;
 
 /**
- * The time zone that the page's script sent, as JSON; undefined where it is invalid. It wins over the time zone of the client IP: the
- * network of a VPN, a phone or a company can be in another zone than the browser.
+ * Returns a function that encodes the time zone that the page's script sent as JSON; undefined if it is invalid. It wins over
+ * the time zone of the client IP, because the network of a VPN, a phone or a company can be in another time zone than the
+ * browser.
  */
 export function createTimezones(): (sent: string) => string | undefined {
   const cache = new BoundedCache<string>(NAMES_MAX);
@@ -21,7 +22,7 @@ export function createTimezones(): (sent: string) => string | undefined {
   };
 }
 
-/** Whether the IANA data of Node has the name. ClickHouse cannot convert to other names. */
+/** Whether Node's IANA data has the name. ClickHouse cannot convert times to other names. */
 function isZone(name: string): boolean {
   if (name.length > CHARS_MAX || !NAME.test(name)) return false;
   try {

@@ -7,14 +7,15 @@ export interface AppendOutcomes {
   readonly partition: number;
   readonly outcomes: readonly AppendRecord[];
   readonly signal: AbortSignal;
-  /** The first `count` outcomes are in the log. */
+  /** Called when the first `count` outcomes are in the log. */
   onStored(count: number): void;
   onFailure(reason: string): void;
 }
 
 /**
- * Bytes of one append. A log can refuse a larger append (Kafka: more than 15 MiB for a partition), and a retry would not help. The raw
- * records of a batch have at most 4 MiB, but outcomes can be larger: `1e18` has 4 bytes in the record and 19 in the row.
+ * Maximum size of one append. A log can refuse a larger append (Kafka: more than 15 MiB for a partition), and a retry would not
+ * help. The raw records of a batch have at most 4 MiB, but outcomes can be larger: `1e18` has 4 bytes in the record and 19 in
+ * the row.
  */
 const APPEND_BYTES_MAX = 8 * 1024 * 1024;
 

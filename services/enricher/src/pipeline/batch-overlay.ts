@@ -2,11 +2,11 @@ import type { StateChange } from '@weir/ports/state-store';
 import type { BatchState } from './batch-state.ts';
 
 export interface BatchOverlay extends BatchState {
-  /** Each changed key once, with its last value. */
+  /** Each changed key once, with the last value that was set. */
   changes(): readonly StateChange[];
 }
 
-/** The state that was read before the batch, with the changes that the records of the batch have made so far. */
+/** The state that was read before the batch, together with the changes that the records of the batch have made so far. */
 export function createBatchOverlay(keys: readonly string[], values: readonly (string | undefined)[]): BatchOverlay {
   const read = new Map<string, string | undefined>();
   for (let i = 0; i < keys.length; i++) read.set(keys[i] as string, values[i]);

@@ -1,6 +1,6 @@
 /** The state that the steps see during one batch. */
 export interface BatchState {
   get(key: string): string | undefined;
-  /** `undefined` removes the key. */
+  /** The value `undefined` removes the key. */
   set(key: string, value: string | undefined, ttlMs: number): void;
 }

@@ -2,25 +2,34 @@ import { HEADER_RAW_OFFSET } from '@weir/domain/records/records-columns';
 import { GROUP_ENRICHER, TOPIC_ENRICHED } from '@weir/domain/records/topics';
 import type { EventLog, StoredRecord } from '@weir/ports/event-log';
 
-/** By raw offset: whether the outcome that the log has is `duplicate`. Offsets whose outcome is not there any more are missing. */
+/**
+ * Maps a raw offset to whether its outcome in the log is `duplicate`. Offsets whose outcome was removed by retention are
+ * missing.
+ */
 export type Decided = ReadonlyMap<number, boolean>;
 
-/** The outcomes of one raw partition that the log has already: which record was the first of its key is read from them. */
+/**
+ * The outcomes of one raw partition that `events.enriched` already has. They show which record was the first one with its
+ * idempotency key.
+ */
 export interface DecidedOutcomes {
-  /** One past the highest raw offset that has an outcome; the commit may be behind it. */
+  /** One past the highest raw offset that has an outcome. It can be higher than the committed offset. */
   readonly to: number;
-  /** Of the raw offsets from `from` up to, not including, `to`. Ranges that follow each other are read once. */
+  /**
+   * The outcomes of the raw offsets from `from` (inclusive) to `to` (exclusive). Reading consecutive ranges reads the log only
+   * once.
+   */
   read(from: number, to: number): Promise<Decided>;
 }
 
 const READ_BYTES_MAX = 1024 * 1024;
-/** One record tells where a position is; the log returns at least one. */
+/** One record is enough to find the raw offset at a position of the log. The log returns at least one record for any limit. */
 const PROBE_BYTES_MAX = 1;
 const STEP_RECORDS_MIN = 1_024;
-/** How a line (JSONCompactEachRow) begins whose first column, `outcome`, is this. */
+/** The beginning of a row (JSONCompactEachRow) whose first column, `outcome`, is `duplicate`. */
 const DUPLICATE = Buffer.from('["duplicate"');
 
-/** `committed`: all raw offsets below it have an outcome. Rejects with `event_log_unavailable`. */
+/** `committed`: all raw offsets below this one have an outcome. Rejects with `event_log_unavailable`. */
 export async function readDecidedOutcomes(
   eventLog: EventLog,
   partition: number,
@@ -29,12 +38,12 @@ export async function readDecidedOutcomes(
   const positions = await eventLog.positions(TOPIC_ENRICHED, GROUP_ENRICHER, [partition]);
   const { first, end } = positions[0] ?? { first: 0, end: 0 };
   let position = end;
-  /** Read ahead, and the one of them at `position`. */
+  /** Records that were read ahead. `ahead[nth]` is the record at `position`. */
   let ahead: readonly StoredRecord[] = [];
   let nth = 0;
   let last: { readonly from: number; readonly to: number; readonly found: Map<number, boolean> } | undefined;
 
-  /** Goes to a position at or before the first outcome of `raw`, as far as the log goes back. */
+  /** Moves to a position at or before the first outcome of `raw`, or to the start of the log. */
   async function goBefore(raw: number): Promise<void> {
     ahead = [];
     nth = 0;
@@ -48,7 +57,7 @@ export async function readDecidedOutcomes(
     }
   }
 
-  /** The next record, left in place; `undefined` at the end. */
+  /** Returns the record at `position` without moving on; `undefined` at the end. */
   async function peek(): Promise<StoredRecord | undefined> {
     if (nth === ahead.length && position < end) {
       ahead = await eventLog.read(TOPIC_ENRICHED, partition, position, READ_BYTES_MAX);
@@ -79,7 +88,7 @@ export async function readDecidedOutcomes(
       for (let record = await peek(); record !== undefined; record = await peek()) {
         const raw = rawOffsetOf(record);
         if (raw >= until) break;
-        // The first outcome of a raw offset is the one that the writer takes.
+        // The writer stores the first outcome of a raw offset and skips the later ones.
         if (raw >= from && !found.has(raw)) found.set(raw, isDuplicate(record.value));
         skip(record);
       }

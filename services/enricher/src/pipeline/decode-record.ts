@@ -17,10 +17,10 @@ import type { DecodedEvent, EnrichedEvent } from './enriched-event.ts';
 type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
 
 const EVENT_ID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
-/** docs/api.md, Timestamps: from 1970-01-01 up to, not including, 2100-01-01. */
+/** docs/api.md, Timestamps: from 1970-01-01 (inclusive) to 2100-01-01 (exclusive). */
 const TIME_END_MS = Date.UTC(2100, 0, 1);
 
-/** A record in the log, and where. */
+/** A record of the log, with its partition and offset. */
 export interface LoggedRecord {
   readonly partition: number;
   readonly offset: number;
@@ -28,8 +28,8 @@ export interface LoggedRecord {
 }
 
 /**
- * Decodes a raw record with the functions that the gateway validated it with. A returned text says why the record cannot be read.
- * The fields that the steps fill in are empty: the same object goes through all stages, because copying it costs time.
+ * Decodes a raw record with the same functions with which the gateway validated it. A returned text says why the record cannot
+ * be read. The fields that the steps fill in are empty: the same object goes through all stages, because copying it costs time.
  */
 export function decodeRecord(logged: LoggedRecord): EnrichedEvent | string {
   let record: RawRecord;
@@ -109,7 +109,7 @@ function decodeServerEvent(event: Mutable<DecodedEvent>, record: RawRecord): str
   event.hostname = context.hostname;
   event.pathname = context.pathname;
   event.referrer = context.referrer;
-  // In records from before addresses were sealed; in others it is empty.
+  // Only records of versions that did not encrypt addresses have this field.
   if (context.ip !== '') event.ip = normalizeIp(context.ip);
   event.userAgent = context.userAgent || textOf(record.userAgent);
   event.ownUserAgent = context.userAgent !== '';
@@ -132,7 +132,7 @@ function decodeServerIdentity(event: Mutable<DecodedEvent>, record: RawRecord): 
   return undefined;
 }
 
-/** `{visitor_id, user_id}` of the admin API, which has checked them. */
+/** Decodes `{visitor_id, user_id}`, which the admin API has already validated. */
 function decodeUnlink(event: Mutable<DecodedEvent>, record: RawRecord): string | undefined {
   const { visitor_id: visitorId, user_id: userId } = record.body;
   if (typeof visitorId !== 'string' || visitorId === '') return 'visitor_id is invalid';
@@ -144,7 +144,10 @@ function decodeUnlink(event: Mutable<DecodedEvent>, record: RawRecord): string |
   return undefined;
 }
 
-/** `{url, referrer?, timestamp}`: a page view that a line of a log tells of; its address and user agent stand in the head. */
+/**
+ * Decodes `{url, referrer?, timestamp}`: a page view from a line of an imported access log. The address and the user agent are
+ * in the envelope.
+ */
 function decodeImport(event: Mutable<DecodedEvent>, record: RawRecord): string | undefined {
   const { url, referrer, timestamp } = record.body;
   if (typeof url !== 'string' || url === '') return 'url is invalid';
@@ -157,7 +160,7 @@ function decodeImport(event: Mutable<DecodedEvent>, record: RawRecord): string |
   return undefined;
 }
 
-/** One literal, so that all events have one hidden class. */
+/** One object literal, so that all events have the same hidden class in V8. */
 function emptyEvent(logged: LoggedRecord, record: RawRecord): Mutable<EnrichedEvent> {
   return {
     readable: true,

@@ -23,15 +23,21 @@ export interface EnrichBatch<Decoded> {
   readonly registry: Registry;
   readonly stateStore: StateStore;
   readonly foldPartition: RawPartition;
-  /** Of the state store. */
+  /** The epoch of the state store. */
   readonly epoch: string;
-  /** What the log says of records that have outcomes; without it they are to be decided. */
+  /** The outcomes of records that were decided before. Undefined: the records are new, and their keys are decided now. */
   readonly decided: Decided | undefined;
-  /** Resolves when keys may be decided within the epoch; `false`: they may not. */
+  /**
+   * Resolves with true when all partitions have checked in to the epoch, so that keys can be decided; with false if the epoch
+   * is over.
+   */
   readonly whole: () => Promise<boolean>;
 }
 
-/** `behind`: the state lacks records before these; `over`: the epoch has ended. Nothing was done. */
+/**
+ * `behind`: the state has not applied the records before this batch. `over`: the epoch of the state store has ended. In both
+ * cases nothing was done.
+ */
 export type EnrichedBatch =
   | { readonly state: 'behind' | 'over' }
   | {
@@ -44,10 +50,10 @@ export type EnrichedBatch =
 const VERSION = String(RECORDS_COLUMNS_VERSION);
 
 /**
- * Enriches records that follow each other in one partition, strictly in order, against the state as it was before them.
- * Of records that the state has applied already (a repeat) it takes only those, and the caller gives the others again:
- * `outcomes` may be shorter than `records`.
- * `behindAllowed`: the state is as far back as it can be brought; go on with what it has.
+ * Enriches consecutive records of one partition in order, starting from the state before the first record. If the state has
+ * already applied some of the records (they are repeats), only those are enriched: `outcomes` is then shorter than `records`,
+ * and the caller passes the remaining records in the next call. `behindAllowed`: the state cannot be rebuilt from earlier
+ * records, so the batch uses the state as it is.
  */
 export async function enrichBatch<Decoded>(
   task: EnrichBatch<Decoded>,
@@ -91,7 +97,7 @@ export async function enrichBatch<Decoded>(
   return { state: 'enriched', appliedTo: fold.appliedTo, outcomes, changes: overlay.changes() };
 }
 
-/** The distinct texts of all records. Without flatMap, which took 4 % of the CPU time of the steps. */
+/** The distinct texts of all records. Does not use flatMap, which took 4 % of the CPU time of the steps. */
 export function distinct<Decoded>(
   decoded: readonly Decoded[],
   of: (record: Decoded) => readonly string[],
@@ -101,7 +107,10 @@ export function distinct<Decoded>(
   return found;
 }
 
-/** The salts of the days, made where there are none, and of the days before them, where there are any. */
+/**
+ * The salts of the days and of the days before them. A missing salt of a day is created; a missing salt of the day before is
+ * not.
+ */
 export async function readSalts(registry: Registry, days: ReadonlySet<string>): Promise<ReadonlyMap<string, string>> {
   const salts = new Map<string, string>();
   for (const day of days) {
@@ -115,7 +124,10 @@ export async function readSalts(registry: Registry, days: ReadonlySet<string>): 
 
 type HeldBy = readonly (FirstSeenKey | undefined)[] | 'over';
 
-/** Who holds each record's idempotency key, `undefined` for records without one; `wanted` itself where there is none at all. */
+/**
+ * Claims the idempotency keys. Returns for each record the record that has the key, or `undefined` if the record has no key.
+ * Returns `wanted` itself if no record has a key.
+ */
 async function holdKeys<Decoded>(
   { stateStore, epoch, whole }: EnrichBatch<Decoded>,
   wanted: readonly (FirstSeenKey | undefined)[],
@@ -129,12 +141,12 @@ async function holdKeys<Decoded>(
   return wanted.map((holder) => (holder === undefined ? undefined : held[next++]));
 }
 
-/** No record has this name, so a record whose key it holds is a duplicate. */
+/** No record has this ID. A record whose key belongs to it is therefore a duplicate. */
 const ANOTHER = 'another';
 
 /**
- * Holds the keys for the records that were the first of them when they were decided. What the log does not have any more
- * (`undefined`) is held in the order in which it comes.
+ * Claims the keys again for the records that had them when the records were decided. A key is given to the first record in log
+ * order if the log does not have the outcome any more (`isDuplicate` returns `undefined`).
  */
 async function keepKeys<Decoded>(
   { stateStore, epoch }: EnrichBatch<Decoded>,

@@ -30,20 +30,22 @@ export interface PartitionDeps<Decoded> {
 }
 
 /**
- * One raw partition. The order of its steps is what "exactly once" stands on (docs/architecture.md), for each batch:
- *   1. read the state, hold the idempotency keys, finish the records in order;
- *   2. append the outcomes, again and again, until the log has all of them;
- *   3. write the state with the raw offset that it now goes up to;
+ * Enriches one raw partition. The order of these steps makes the enricher exactly-once (docs/exactly-once.md). For each batch:
+ *   1. read the state, claim the idempotency keys, enrich the records in order;
+ *   2. append the outcomes, with retries until the log has all of them;
+ *   3. write the state together with the raw offset up to which it was applied;
  *   4. commit the raw offset.
- * A crash between any two repeats from the committed offset:
- * - after 2: outcomes are appended twice; the writer takes the first of each raw offset and skips the rest.
- * - after 3: the state is ahead of the records. Since 3 comes after 2, the log already has outcomes of all that the state has
- *   applied, so what the repeat makes of them is skipped, whatever a state from their future makes it look like; its changes
- *   are dropped (the store ignores them too), and the first record that is new to the state reads it afresh.
- * A handler that fails is given the same records again; `storedTo` then mutes the outcomes that the log has, and the state
- * is read again.
- * Steps 1 and 3 name the epoch of the state store. When it is over, the partition checks in to the next one (partition-epoch.ts):
- * it folds again what the store lacks of the records that have outcomes, muted, by what those outcomes say of their keys.
+ * After a crash, the next owner starts again at the committed offset:
+ * - Crash after step 2: the outcomes are appended a second time. The writer stores the first outcome of each raw offset and
+ *   skips the others.
+ * - Crash after step 3: the state is ahead of the committed offset. The log already has the outcomes of all records that the
+ *   state has applied, so the writer skips the repeated outcomes, even if they differ. The state store ignores the repeated
+ *   changes. The state is read again before the first record that it has not applied.
+ * After an error, the same records are processed again. `storedTo` prevents a second append of the outcomes that the log has,
+ * and the state is read again.
+ * Steps 1 and 3 pass the epoch of the state store. When the epoch is over, the partition checks in to the next one
+ * (partition-epoch.ts): it folds the records that the state lacks again, without appending their outcomes. The existing
+ * outcomes say which record has each key.
  */
 export function openPartition<Decoded>(handle: PartitionHandle, deps: PartitionDeps<Decoded>): PartitionConsumer {
   const { eventLog, stateStore, progress, metrics, logger, barrier } = deps;
@@ -51,13 +53,15 @@ export function openPartition<Decoded>(handle: PartitionHandle, deps: PartitionD
   const foldPartition = { logId: eventLog.logId, partition };
   const epochs = createPartitionEpoch(handle, deps);
 
-  /** The raw offset that must come next. */
+  /** The next raw offset to process. */
   let next = handle.committed?.offset ?? 0;
-  /** The log has the outcomes of all raw offsets below: repeats of them are not appended again. */
+  /** The log has the outcomes of all lower raw offsets. These outcomes are not appended again. */
   let storedTo = next;
   let committedTo = next;
 
-  /** The state store is in another epoch, or is to begin one: the records from this offset on are handled in that one. */
+  /**
+   * Called when the epoch of the state store is over. The records from this offset on are processed again in the next epoch.
+   */
   function again(offset: number): 'again' {
     next = offset;
     handle.seek(offset);
@@ -97,11 +101,11 @@ export function openPartition<Decoded>(handle: PartitionHandle, deps: PartitionD
         progress.failed(reason);
         const shortage = deps.disk?.shortage();
         if (shortage !== undefined && progress.raise(shortage)) metrics.alarm(partition);
-        logger.warn({ partition, reason }, 'outcomes not appended yet');
+        logger.warn({ partition, reason }, 'appending outcomes failed: retrying');
       },
     });
-    // Also when the partition is being revoked: it saves a repeat, and does no harm (the store takes no state that is older
-    // than its own, the log no commit of a partition that is another member's).
+    // The state is also written while the partition is being revoked, because this avoids a repeat. It is safe: the state store
+    // ignores changes that are older than its state, and the log refuses the commit of an old owner.
     if (batch.appliedTo < end) {
       const run = { from: batch.appliedTo, to: end };
       const applied = await stateStore.writeState(epoch, foldPartition, run, batch.changes);
@@ -116,7 +120,7 @@ export function openPartition<Decoded>(handle: PartitionHandle, deps: PartitionD
   }
 
   const leave = barrier.join({ partition, checkedIn: epochs.checkedIn, wake: () => handle.wake() });
-  // Without it a partition that has no records would not check in.
+  // A partition without records would otherwise not check in.
   handle.wake();
 
   return {
@@ -150,7 +154,8 @@ export function openPartition<Decoded>(handle: PartitionHandle, deps: PartitionD
         rest = rest.slice(end - (rest[0] as StoredRecord).offset);
       }
       const last = records[records.length - 1] as StoredRecord;
-      // The committed offset never decreases. While the state is rebuilt from earlier records, it stays where the outcomes in the log end.
+      // The committed offset never decreases. While the state is rebuilt from earlier records, the committed offset stays the
+      // same.
       if (last.offset + 1 > committedTo) {
         await handle.commit({ offset: last.offset + 1, metadata: '' });
         committedTo = last.offset + 1;
@@ -167,7 +172,7 @@ export function openPartition<Decoded>(handle: PartitionHandle, deps: PartitionD
   };
 }
 
-/** Raw records without an outcome would be lost silently: anything but the next offset stops the partition. */
+/** A missing raw record would be lost without a message. Every offset other than the next one therefore stops the partition. */
 function assertContiguous(records: readonly StoredRecord[], next: number, partition: number): void {
   let expected = next;
   for (const { offset } of records) {

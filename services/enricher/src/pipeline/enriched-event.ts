@@ -23,12 +23,12 @@ export interface UnreadableRecord {
   readonly error: string;
 }
 
-/** What the decoder read from a raw record. Empty text: absent. */
+/** The fields that the decoder read from a raw record. An empty text means: absent. */
 export interface DecodedEvent {
   readonly readable: true;
   readonly partition: number;
   readonly offset: number;
-  /** The bytes of the raw record, for a dead letter and for numbers that JavaScript would round. */
+  /** The bytes of the raw record. Dead letters need them, and numbers that JavaScript would round. */
   readonly raw: Uint8Array;
 
   readonly kind: RecordKind;
@@ -43,11 +43,11 @@ export interface DecodedEvent {
   readonly userId: string;
   readonly value: number | undefined;
   readonly valueText: string;
-  /** The value as it was sent, if it is a JSON number that a Float64 rounds. */
+  /** The value as it was sent, if it is a JSON number that a Float64 would round. */
   readonly numberText: string;
   readonly properties: JsonObject | undefined;
   readonly identity: Identity | undefined;
-  /** What the gateway found out about the signature of a browser's identify. */
+  /** The gateway's result of checking the signature of a browser's identify. */
   readonly identityProof: IdentityProof;
 
   readonly url: string;
@@ -57,29 +57,29 @@ export interface DecodedEvent {
   readonly tags: CampaignTags;
   readonly screenWidth: number;
   readonly screenHeight: number;
-  /** The `language` of the body, or else the header `Accept-Language`. */
+  /** The field `language` of the body, or the header `Accept-Language` if the body has no language. */
   readonly acceptLanguage: string;
-  /** The `timezone` of the body, not checked yet. */
+  /** The field `timezone` of the body, before it is validated. */
   readonly timezoneSent: string;
   readonly clientHints: Readonly<Record<string, string>> | undefined;
 
-  /** The client IP in plain text: of records from before addresses were sealed. */
+  /** The client IP in plain text. Only records of versions that did not encrypt addresses have it. */
   readonly ip: string;
   readonly sealedIp: string;
   readonly userAgent: string;
-  /** False: the user agent may be that of the library that a server sent the event with, and not the visitor's. */
+  /** False: the user agent may belong to the HTTP library of a server, and not to the visitor. */
   readonly ownUserAgent: boolean;
-  /** From the context of a server event. They win over what the user agent says. */
+  /** From the context of a server event. These fields win over the user agent. */
   readonly deviceTypeSent: string;
   readonly platformSent: string;
 
   readonly visitorId: string;
-  /** The step `put-visitor` computes the visitor ID. */
+  /** True: the step `put-visitor` computes the visitor ID. */
   readonly cookieless: boolean;
-  /** The UTC day of an imported line. */
+  /** The UTC day of the line of an imported log. */
   readonly lineDay: string;
   readonly sessionId: string;
-  /** The server sent the session ID. */
+  /** True: the server sent the session ID. */
   readonly sessionSent: boolean;
 }
 
@@ -91,31 +91,31 @@ export interface EnrichedEvent extends DecodedEvent {
   /** Set by `open-address`, emptied by `forget-address`. */
   ip: string;
   sealedIp: string;
-  /** `put-source` takes them from the URL where they were not sent. */
+  /** The step `put-source` takes these fields from the URL if they were not sent. */
   hostname: string;
   pathname: string;
-  /** Set by `put-visitor` or `link-visitor` where none was sent. */
+  /** Set by `put-visitor` or `link-visitor` if no visitor ID was sent. */
   visitorId: string;
-  /** Set by `put-session` where none was sent. */
+  /** Set by `put-session` if no session ID was sent. */
   sessionId: string;
 
   site: Site | undefined;
   bot: BotVerdict;
   userAgentColumns: UserAgentColumns | undefined;
   geo: GeoColumns | undefined;
-  /** The columns PAGE_COLUMNS and SOURCE_COLUMNS. */
+  /** The encoded columns PAGE_COLUMNS and SOURCE_COLUMNS. */
   sourceJson: string;
-  /** The visitor ID of a cookieless event on the day before. Empty where no visit can have begun on that day. */
+  /** The ID that a cookieless visitor had on the day before. Empty if no visit can have begun on that day. */
   previousVisitorId: string;
-  /** The visitor was found through the user. */
+  /** True: the visitor was found through the user ID. */
   linked: boolean;
-  /** The session has another ID in earlier rows of the visitor. */
+  /** True: earlier rows of the visitor have another ID for this session. */
   sessionMoved: boolean;
 
   /** The state keys of the steps `put-visitor`, `link-visitor` and `put-session`. Empty: the step needs no state. */
   previousSessionsKey: string;
   linkKey: string;
   sessionsKey: string;
-  /** The error of a step that failed in its first phase. */
+  /** The error of a step that failed in `prepare`. */
   failure: string;
 }

@@ -3,10 +3,10 @@ import type { SourceLists } from '@weir/domain/acquisition/source';
 import UaParser from 'ua-parser-js';
 import bots from '../../lists/bots.json';
 
-/** Increase it with every change of a step that gives other rows for the same records. */
+/** Increase this number with every change of a step that produces other rows from the same records. */
 const STEPS_VERSION = 4;
 
-/** The version of the code and the lists. The geo data has its own version, because it can change while Weir runs. */
+/** The version of the code and of the lists. The geo data has its own version, because it can change while Weir runs. */
 export function enrichmentVersion(lists: SourceLists): string {
   const hash = createHash('sha256')
     .update(JSON.stringify([bots, lists]))

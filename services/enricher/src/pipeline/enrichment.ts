@@ -3,9 +3,10 @@ import type { FirstSeenKey } from '@weir/ports/state-store';
 import type { ApplyContext, Salts } from './step.ts';
 
 /**
- * Turns one raw record into its one outcome. The methods are called in this order; a batch reads salts after `saltDays`, and state
- * and first-seen keys after `prepare`, for all of its records at once. All methods are synchronous, and pure except for caches.
- * No method throws: a record that cannot be read, and one whose step fails, become dead letters.
+ * Turns one raw record into exactly one outcome. The methods are called in this order. For all records of a batch together, the
+ * salts are read after `saltDays`, and the state and the first-seen keys after `prepare`. All methods are synchronous, and pure
+ * except for caches. No method throws: a record that cannot be read becomes a dead letter, and so does a record whose step
+ * fails.
  */
 export interface Enrichment<Decoded> {
   decode(record: Pick<StoredRecord, 'offset' | 'value' | 'appendedAt'>, partition: number): Decoded;
@@ -13,7 +14,7 @@ export interface Enrichment<Decoded> {
   saltDays(record: Decoded): readonly string[];
   /** The first phase of the steps (step.ts). Returns the keys of the state that `enrich` reads and writes. */
   prepare(record: Decoded, salts: Salts): readonly string[];
-  /** The claim on the record's idempotency key; undefined where it has none. */
+  /** The claim on the record's idempotency key; undefined if the record has no key. */
   firstSeenKey(record: Decoded): FirstSeenKey | undefined;
   /** The second phase of the steps. */
   enrich(record: Decoded, batch: ApplyContext): EncodedRow;

@@ -23,29 +23,44 @@ export interface PartitionPlace {
   readonly committedTo: number;
 }
 
-/** The way of one partition into an epoch of the state store. */
+/** Checks one partition in to the epochs of the state store. Before that, it finds the records that the state lacks. */
 export interface PartitionEpoch {
   checkedIn(): string | undefined;
-  /** Begins to enter the epoch, where that is not done yet. `next`, where it is another: what the state lacks begins there. */
+  /**
+   * Starts to check in, if that has not been done. If the state lacks earlier records, the returned `next` is the first of
+   * them.
+   */
   enter(epoch: string, place: PartitionPlace): Promise<Pick<PartitionPlace, 'next' | 'storedTo'>>;
-  /** Of records from `from` on: up to where they were decided in an earlier epoch, and how; `undefined`: they are new. */
+  /**
+   * The outcomes of the records from `from` up to the returned `to`, if these records were decided in an earlier epoch;
+   * `undefined`: they are new.
+   */
   decided(from: number, to: number): Promise<{ readonly to: number; readonly outcomes: Decided } | undefined>;
-  /** The offset from which the state is rebuilt; no earlier record can be used. -1: the state needed no rebuild. */
+  /** The offset from which the state is rebuilt. The state uses no earlier record. -1: the state needed no rebuild. */
   rebuiltFrom(): number;
-  /** The state has applied decided records up to `end`; checks in after the last of them. False: the epoch is over. */
+  /**
+   * Called when the state has applied decided records up to `end`. Checks in after the last decided record. False: the epoch is
+   * over.
+   */
   folded(end: number, records: number, committedTo: number): Promise<boolean>;
 }
 
 interface Entering {
   readonly epoch: string;
   readonly decided: DecidedOutcomes;
-  /** One past the last record whose outcome the log has: up to here the state must go. */
+  /**
+   * One past the last record that has an outcome in the log. The state must be folded up to here before the partition checks
+   * in.
+   */
   readonly to: number;
-  /** The state goes up to there. */
+  /** True: the state was folded up to `to`. */
   whole: boolean;
 }
 
-/** While the oldest record without an outcome is younger, a day and this long is folded again; otherwise all that the log has. */
+/**
+ * If the oldest record without an outcome is younger than this, the records of the last 24 hours plus this time are folded
+ * again. Otherwise all records of the log are.
+ */
 const LAG_MAX_MS = 10 * 60_000;
 
 export function createPartitionEpoch(handle: PartitionHandle, deps: PartitionEpochDeps): PartitionEpoch {
@@ -57,8 +72,8 @@ export function createPartitionEpoch(handle: PartitionHandle, deps: PartitionEpo
   let rebuiltFrom = -1;
 
   /**
-   * The first raw offset whose key can matter to a record that is still to be decided, in whichever partition: a day before
-   * the oldest of them was received.
+   * The first raw offset whose key can matter to a record that is not decided yet, in any partition: 24 hours before the oldest
+   * such record was received.
    */
   async function windowStart(): Promise<number> {
     const now = clock();
@@ -71,7 +86,10 @@ export function createPartitionEpoch(handle: PartitionHandle, deps: PartitionEpo
     return (await eventLog.offsetsAtTime(TOPIC_RAW, now - IDEMPOTENCY_WINDOW_MS - LAG_MAX_MS))[partition] ?? 0;
   }
 
-  /** A member whose partition was revoked without its knowledge fails here: the present owner may have outcomes under way. */
+  /**
+   * The commit fails for a member that does not know yet that its partition was revoked. That member must not check in, because
+   * the present owner may be appending outcomes.
+   */
   async function checkIn(epoch: string, committedTo: number): Promise<boolean> {
     if (committedTo > 0) await handle.commit({ offset: committedTo, metadata: '' });
     if (!(await barrier.checkIn(epoch, partition))) {
@@ -83,7 +101,10 @@ export function createPartitionEpoch(handle: PartitionHandle, deps: PartitionEpo
     return true;
   }
 
-  /** Returns where the partition goes on. Sets nothing before the last call that may fail: it is called again then. */
+  /**
+   * Returns the offset at which the partition continues. Changes no field before the last call that can fail, because it is
+   * called again after a failure.
+   */
   async function begin(epoch: string, { next, storedTo, committedTo }: PartitionPlace): Promise<number> {
     const decided = await readDecidedOutcomes(eventLog, partition, committedTo);
     const to = Math.max(storedTo, decided.to);
@@ -95,9 +116,9 @@ export function createPartitionEpoch(handle: PartitionHandle, deps: PartitionEpo
     }
     const from = Math.min(next, Math.max(appliedTo, await windowStart()));
     if (from < to) {
-      logger.warn({ partition, appliedTo, from, to }, 'state is behind the log: rebuilding it');
+      logger.warn({ partition, appliedTo, from, to }, 'the state is behind the log: rebuilding it');
     } else {
-      // Nothing of the window is in the log: the next record begins with an empty state.
+      // The log has no record within the last 24 hours that has an outcome. The next record begins with an empty state.
       const applied = await stateStore.writeState(epoch, foldPartition, { from: appliedTo, to }, []);
       if (applied === undefined) barrier.over(epoch);
     }
@@ -112,7 +133,7 @@ export function createPartitionEpoch(handle: PartitionHandle, deps: PartitionEpo
     async enter(epoch, place) {
       const { next, storedTo } = place;
       if (checkedIn === epoch) return { next, storedTo };
-      // What had checked in before it was assigned to this member: in this epoch nothing of it was lost since.
+      // The previous owner of the partition had already checked in. No state has been lost in this epoch since then.
       if (checkedIn === undefined && entering === undefined && (await barrier.current()).checkedIn.has(partition)) {
         checkedIn = epoch;
         return { next, storedTo };

@@ -39,7 +39,7 @@ import type { ApplyContext, Ending, Step } from './step.ts';
 export interface EnrichmentDeps {
   readonly registry: Registry;
   readonly geo: GeoLookup;
-  /** Of the event log that is read. */
+  /** The ID of the event log that the records are read from. */
   readonly logId: string;
   readonly clock: () => number;
 }
@@ -77,12 +77,12 @@ export function createEnrichment({ registry, geo, logId, clock }: EnrichmentDeps
   );
 
   const keyStep = steps.find(({ firstSeenKey }) => firstSeenKey !== undefined);
-  // Objects of one hidden class for each phase: the loops below run for every record.
+  // The steps are sorted by phase into arrays, because the loops below run for every record.
   const saltChecks = steps.flatMap(({ needsSalt }) => needsSalt ?? []);
   const prepareSteps = steps.flatMap(({ name, prepare }) => (prepare === undefined ? [] : { name, prepare }));
   const applySteps = steps.flatMap(({ name, apply }) => (apply === undefined ? [] : { name, apply }));
 
-  /** The step that runs, for the error of a dead letter. */
+  /** The name of the step that runs now, for the error of a dead letter. */
   let running = '';
 
   function toRow(event: EnrichedEvent, batch: ApplyContext): string {
@@ -103,7 +103,7 @@ export function createEnrichment({ registry, geo, logId, clock }: EnrichmentDeps
     try {
       return toRow(record, batch);
     } catch (error) {
-      // A bug in Weir must not stop the partition. The dead letter shows it, and can be redriven when it is fixed.
+      // A bug in Weir must not stop the partition. The dead letter shows the error, and can be redriven after the bug is fixed.
       return rowEncoder.bare(deadLetterRow(record, 'step_failed', `${running}: ${messageOf(error)}`));
     }
   }
@@ -154,7 +154,7 @@ function endedRow(event: EnrichedEvent, ending: Ending): BareRow {
   return ending.outcome === 'duplicate' ? bareRow(event, 'duplicate') : bareRow(event, 'dropped', ending);
 }
 
-/** The row of an identify; of an unlink where there is no identity. */
+/** The row of an identify, or of an unlink if there is no identity. */
 function identifyRow(event: EnrichedEvent, identity: Identity | undefined): BareRow {
   if (identity !== undefined) return bareRow(event, 'identify', { detail: toProfileDetail(event, identity) });
   return bareRow(event, 'identify', { reason: 'unlink', detail: toUnlinkDetail(event.siteId, event.userId) });
@@ -164,7 +164,10 @@ function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** Column `enrichment`: the versions of the code, the lists and the geo data. Encoded again when the geo data changes. */
+/**
+ * The column `enrichment`: the versions of the code, of the lists and of the geo data. It is encoded again when the geo data
+ * changes.
+ */
 function versionText(codeVersion: string, geo: GeoLookup): () => string {
   let geoVersion: string | undefined;
   let json = '';

@@ -7,34 +7,34 @@ import type { StateMetrics } from '@weir/runtime/prometheus-metrics';
 /** A partition of this process. */
 export interface BarrierMember {
   readonly partition: number;
-  /** The epoch that it has checked in to. */
+  /** The epoch that the partition has checked in to. */
   checkedIn(): string | undefined;
-  /** Asks for a `handle` call, in which it looks at the epoch. */
+  /** Asks the consumer for a call of `handle`, in which the partition checks the epoch. */
   wake(): void;
 }
 
 /**
- * After a loss of state no partition decides a key before every partition of the log has folded its records into the state again:
- * the first holder of a key may be a record of any of them. So each partition checks in to each epoch of the state store, and
- * `whole` is the barrier that all of them pass. A loss is found where a key is to be held (the store compares the epoch then)
- * and, for partitions without records, by asking the store every second.
+ * After a loss of state, no partition decides a key until every partition of the log has folded its records into the state
+ * again: the first record with a key may be in any partition. Each partition therefore checks in to each epoch of the state
+ * store, and `whole` waits until all partitions have done so. The store reports a new epoch when a key is claimed. For
+ * partitions without records, the barrier asks the store every second.
  */
 export interface StateBarrier {
-  /** The epoch as last heard; asks the store where it is not known. Rejects with `state_store_unavailable`. */
+  /** The last known epoch. Asks the store if no epoch is known. Rejects with `state_store_unavailable`. */
   current(): Promise<StateEpoch>;
-  /** The store has said that this epoch is over. */
+  /** Called when the store has answered that this epoch is over. */
   over(epoch: string): void;
-  /** This process has found that content is missing in this epoch. */
+  /** Ends the epoch, because this process has found that state is missing. */
   end(epoch: string): Promise<void>;
-  /** False: the epoch is over. */
+  /** The result is false if the epoch is over. */
   checkIn(epoch: string, partition: number): Promise<boolean>;
   /** Waits until all partitions have checked in (true), or until the epoch is over or the signal aborts (false). */
   whole(epoch: string, signal: AbortSignal): Promise<boolean>;
-  /** So many records were folded again. */
+  /** Counts records that were folded again. */
   folded(records: number): void;
-  /** What is going on, while partitions are missing. */
+  /** The progress while partitions have not checked in; otherwise `undefined`. */
   rebuilding(): string | undefined;
-  /** Returns how to leave. */
+  /** Returns a function that removes the member. */
   join(member: BarrierMember): () => void;
   close(): void;
 }
@@ -56,7 +56,7 @@ export function createStateBarrier(deps: StateBarrierDeps): StateBarrier {
   const members = new Set<BarrierMember>();
   let known: StateEpoch | undefined;
   let reading: Promise<StateEpoch> | undefined;
-  /** Of the last epoch that was seen, also when it is over. */
+  /** The last epoch that was seen. It can be over. */
   let seen:
     | { readonly epoch: string; readonly since: number; folded: number; whole: boolean; loggedAt: number }
     | undefined;
@@ -82,14 +82,17 @@ export function createStateBarrier(deps: StateBarrierDeps): StateBarrier {
     if (seen?.epoch !== id) {
       if (seen !== undefined || waiting > 0) metrics.began();
       seen = { epoch: id, since: now, folded: 0, whole: waiting === 0, loggedAt: now };
-      // After each clean restart too: only a rebuild that takes long is a warning (below).
+      // Logged as info, because this also happens after each clean restart. Only a long rebuild is logged as a warning (below).
       if (waiting > 0) {
-        logger.info({ epoch: id, partitions, waiting }, 'a new epoch of the state began: checking what it holds');
+        logger.info(
+          { epoch: id, partitions, waiting },
+          'a new epoch of the state store began: each partition checks whether its state is complete',
+        );
       }
     } else if (!seen.whole && waiting === 0) {
       seen.whole = true;
       const { folded: records, since } = seen;
-      logger.info({ epoch: id, records, ms: now - since }, 'the state is whole: every partition has checked in');
+      logger.info({ epoch: id, records, ms: now - since }, 'the state is complete: every partition has checked in');
     } else if (!seen.whole && now - seen.loggedAt >= LOG_EVERY_MS) {
       seen.loggedAt = now;
       const missing = Array.from({ length: partitions }, (_, partition) => partition).filter((p) => !checkedIn.has(p));
@@ -105,7 +108,7 @@ export function createStateBarrier(deps: StateBarrierDeps): StateBarrier {
       const { id } = await read();
       for (const member of members) if (member.checkedIn() !== id) member.wake();
     } catch (error) {
-      // The partitions report it as soon as they need the store.
+      // Each partition reports this error itself when it next needs the store.
       if (!isDependencyError(error, 'state_store_unavailable')) throw error;
     }
   }

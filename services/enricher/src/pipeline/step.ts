@@ -7,22 +7,28 @@ import type { EnrichedEvent } from './enriched-event.ts';
  * One step of the pipeline. Everything that the pipeline must know about a step is a member of this object.
  *
  * A batch is enriched in two phases, with one read of the state store between them:
- * 1. `prepare` of every step, for each event of the batch. The pipeline collects the state keys that it returns.
+ * 1. `prepare` of every step, for each event of the batch. The pipeline collects the state keys that `prepare` returns.
  * 2. `apply` of every step, for each event of the batch, in the order of the log.
- * Within a phase, the steps run in the order of the pipeline's list. So a step can rely on what the steps before it have
- * prepared: `put-visitor` prepares the visitor ID, and `put-session` makes its state key of it.
+ *
+ * Within a phase, the steps run in the order of the pipeline's list. A step can therefore use what the steps before it have
+ * prepared: `put-visitor` prepares the visitor ID, and `put-session` builds its state key from the visitor ID.
  *
  * A step that throws turns the record into a dead letter (`step_failed`).
  */
 export interface Step {
   readonly name: string;
-  /** Whether the step needs the salt of the UTC day on which the record was received, and that of the day before it. */
+  /** Whether the step needs the salt of the UTC day on which the record was received, and the salt of the day before. */
   needsSalt?(event: EnrichedEvent): boolean;
-  /** The claim on the event's idempotency key; undefined where it has none. At most one step of the list has this member. */
+  /**
+   * The claim on the event's idempotency key; undefined if the event has no key. At most one step of the list has this member.
+   */
   firstSeenKey?(event: EnrichedEvent): FirstSeenKey | undefined;
-  /** Fills in what state keys are made of. Returns the key of the state that `apply` reads and writes, if any. */
+  /**
+   * Fills in the fields from which state keys are built. Returns the state key that `apply` reads and writes, if the step needs
+   * one.
+   */
   prepare?(event: EnrichedEvent, salts: Salts): string | undefined;
-  /** Fills in the step's fields. Returns an ending for an event that makes no row: the steps after it do not run. */
+  /** Fills in the fields of the step. Returns an ending if the event makes no row; the steps after it then do not run. */
   apply?(event: EnrichedEvent, batch: ApplyContext): Ending | undefined;
 }
 

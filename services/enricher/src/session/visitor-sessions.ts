@@ -1,7 +1,7 @@
 /** docs/api.md, Cookieless mode: a new session after 30 minutes without a hit of that visitor. */
 export const SESSION_IDLE_MS = 30 * 60_000;
 
-/** A session of a visitor: its ID, first and last time. */
+/** A session of a visitor: its ID, and the times of its first and last hit. */
 export interface VisitorSession {
   readonly id: string;
   readonly start: number;
@@ -14,8 +14,8 @@ export function visitorSessionsKey(siteId: string, visitorId: string): string {
 }
 
 /**
- * A visitor's sessions as text for the state store: one line for each, `<start> <milliseconds to the last hit> <id>`, newest first.
- * JSON took a sixth of the CPU time of a hit.
+ * Encodes a visitor's sessions for the state store: one line for each session, `<start> <milliseconds to the last hit> <id>`,
+ * newest first. Encoding as JSON took a sixth of the CPU time of a hit.
  */
 export function sessionsText(sessions: readonly VisitorSession[]): string {
   return sessions.map(({ id, start, last }) => `${start} ${last - start} ${escaped(id)}`).join('\n');
@@ -26,8 +26,8 @@ export function readSessions(text: string | undefined): VisitorSession[] {
 }
 
 /**
- * The common case: a hit prolongs the newest session, without parsing the other ones. No other session can become connected to it,
- * because it is the newest. Undefined where the hit has another session ID, or is not within 30 minutes of the session.
+ * Handles the common case: a hit prolongs the newest session. The other sessions need no parsing, because a prolonged newest
+ * session cannot reach another one. Undefined if the hit has another session ID, or is not within 30 minutes of the session.
  */
 export function prolongFirst(
   text: string,
@@ -43,7 +43,10 @@ export function prolongFirst(
   return { id: own, text: `${start} ${at - start} ${escaped(own)}${rest}` };
 }
 
-/** The ID of the session that contains the time, without parsing all sessions. Such a hit does not change the state. */
+/**
+ * The ID of the session that contains the time, found without parsing all sessions. A hit within a session does not change the
+ * state.
+ */
 export function idWithin(text: string, at: number): string | undefined {
   for (let from = 0; from < text.length; ) {
     const newline = text.indexOf('\n', from);
@@ -59,7 +62,7 @@ export function idWithin(text: string, at: number): string | undefined {
   return undefined;
 }
 
-/** The session that was active at the time, or else one that begins within 30 minutes after it. */
+/** The session that was active at the time, or one that begins within 30 minutes after it. */
 export function sessionAt(sessions: readonly VisitorSession[], at: number): VisitorSession | undefined {
   return (
     sessions.find(({ start, last }) => at >= start && at <= last + SESSION_IDLE_MS) ??
@@ -67,7 +70,7 @@ export function sessionAt(sessions: readonly VisitorSession[], at: number): Visi
   );
 }
 
-/** The sessions without those of `gone` and with `added`; at most `max`, the newest ones. */
+/** The sessions without those in `gone`, and with `added`. Keeps at most the `max` newest ones. */
 export function replaced(
   sessions: readonly VisitorSession[],
   gone: readonly VisitorSession[],

@@ -1,12 +1,12 @@
 import { IDEMPOTENCY_WINDOW_MS } from '@weir/ports/state-store';
 import type { Step } from '../pipeline/step.ts';
 
-/** Enough to tell logs apart: with a new log beside an old state store, offsets are used a second time. */
+/** This many characters of the log ID are enough to distinguish logs. A new log beside an old state store uses the same offsets again. */
 const LOG_ID_CHARS = 8;
 
 /**
- * Ends a duplicate: a record whose idempotency key is held by another record that was received less than 24 hours before or
- * after it. The times are the records' own, so a replay finds the same duplicates.
+ * Ends a duplicate: a record whose idempotency key belongs to another record, received less than 24 hours before or after it.
+ * The times are stored in the records, so a replay finds the same duplicates.
  */
 export function createDropDuplicate(logId: string): Step {
   const log = logId.slice(0, LOG_ID_CHARS);

@@ -2,7 +2,7 @@ import { compileExclusions, type ExclusionMatcher, excludedBy } from '@weir/doma
 import type { Registry } from '@weir/ports/registry';
 import type { Step } from '../pipeline/step.ts';
 
-/** Applies the exclusion rules to collect hits and imported hits, never to what a server sent (docs/api.md, Exclusion rules). */
+/** Applies the exclusion rules to collect hits and imported hits, never to server events (docs/api.md, Exclusion rules). */
 export function createDropExcluded(registry: Registry): Step {
   const matchers = new Map<string, ExclusionMatcher | undefined>();
   registry.onChange((siteId) => matchers.delete(siteId));
@@ -14,7 +14,7 @@ export function createDropExcluded(registry: Registry): Step {
 
   const apply: Step['apply'] = (event) => {
     if (event.kind !== 'collect' && event.kind !== 'import') return undefined;
-    // A site that the registry does not have (yet) must not be added to the map.
+    // A site that the registry does not have (yet) must not be added to the cache of matchers.
     const matches = event.site === undefined ? undefined : matcherOf(event.siteId);
     if (matches === undefined) return undefined;
     const rule = matches({

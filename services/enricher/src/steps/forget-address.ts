@@ -1,6 +1,9 @@
 import type { Step } from '../pipeline/step.ts';
 
-/** Empties the client IP: no later step and no row can contain it (docs/api.md: it never reaches ClickHouse). */
+/**
+ * Removes the client IP from the event, so that no later step and no row can contain it (docs/api.md: the address never reaches
+ * ClickHouse).
+ */
 export const forgetAddress: Step = {
   name: 'forget-address',
   apply(event) {

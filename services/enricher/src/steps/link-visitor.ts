@@ -11,7 +11,7 @@ const LINK_TTL_MS = 400 * 24 * 3600_000;
  */
 export const linkVisitor: Step = {
   name: 'link-visitor',
-  /** The key holds the profile ID, because a user ID can be longer than a key may be. */
+  /** The state key contains the profile ID instead of the user ID, because a user ID can be longer than a state key. */
   prepare(event) {
     const { userId, siteId } = event;
     const isWanted =

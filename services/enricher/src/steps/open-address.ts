@@ -2,7 +2,7 @@ import { utcDay } from '@weir/domain/people/cookieless';
 import { createOpenAddress } from '@weir/domain/records/sealed-address';
 import type { Step } from '../pipeline/step.ts';
 
-/** Opens the sealed client IP with the key of its day. If the key was destroyed, the event continues without an address. */
+/** Decrypts the client IP with the key of its day. If the key was destroyed, the event continues without an address. */
 export function createOpenAddressStep(): Step {
   const open = createOpenAddress();
   return {

@@ -2,8 +2,8 @@ import type { Step } from '../pipeline/step.ts';
 import type { UserAgents } from '../user-agent/user-agent-columns.ts';
 
 /**
- * Decides whether the event comes from a bot. A server event is judged only by a user agent in its context, because the user agent
- * of its HTTP library is not a bot. The client IP does not matter: people use VPNs and data centres too.
+ * Decides whether the event comes from a bot. For a server event, only a user agent in its context counts, because the HTTP
+ * library of a server is not a bot. The client IP is ignored: people also use VPNs and data centres.
  */
 export function createPutBot(agents: UserAgents): Step {
   return {

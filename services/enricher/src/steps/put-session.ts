@@ -14,11 +14,14 @@ import {
 } from '../session/visitor-sessions.ts';
 
 /**
- * As long as the period over which state is rebuilt. An enricher that was down for an hour must find the sessions as they were:
- * otherwise, records that it processes again would get other session IDs.
+ * As long as the period over which the state is rebuilt. An enricher that was down for an hour must find the sessions
+ * unchanged: otherwise records that are processed again would get other session IDs.
  */
 const SESSION_TTL_MS = 24 * 3600_000;
-/** A day has at most 48 half hours. The lines of an imported day can come in any order, for example from the logs of several servers. */
+/**
+ * A day has 48 half hours, and two sessions cannot begin in the same half hour. The lines of an imported day can come in any
+ * order, for example from the logs of several servers.
+ */
 const SESSIONS_KEPT_MAX = 48;
 const MADE_ID = /^s_[0-9a-f]{32}$/;
 const ID_HEX_CHARS = 32;
@@ -31,8 +34,8 @@ const ID_HEX_CHARS = 32;
 export const putSession: Step = {
   name: 'put-session',
   /**
-   * An event that has only a user_id gets no session: it is in its user's partition, so the session that it would find would
-   * depend on which partition is processed first.
+   * An event that has only a user_id gets no session. It is in the partition of its user, and the hits of its visitor are in
+   * another partition, so its session would depend on which partition is processed first.
    */
   prepare(event) {
     if (event.visitorId === '' || event.identity !== undefined || event.type === 'unlink') return undefined;
@@ -56,7 +59,7 @@ function putInSession(event: EnrichedEvent, { state }: ApplyContext): void {
     if (event.kind !== 'event') state.set(key, prolonged.text, SESSION_TTL_MS);
     return;
   }
-  // The common case when a log is imported again.
+  // This is the common case when a log is imported again.
   const within = kept === undefined || event.kind === 'event' ? undefined : idWithin(kept, at);
   if (within !== undefined && (event.sessionId === '' ? MADE_ID.test(within) : event.sessionId === within)) {
     event.sessionId = within;
@@ -78,8 +81,8 @@ function putInSession(event: EnrichedEvent, { state }: ApplyContext): void {
 }
 
 /**
- * The sessions that become one with this event. An event that was sent without a session ID joins all computed sessions within 30
- * minutes, or else a session whose ID the caller sent.
+ * The sessions that this event joins into one. An event without a session ID joins all computed sessions within 30 minutes. If
+ * there are none, it joins a session whose ID the caller sent.
  */
 function joinedBy(event: EnrichedEvent, sessions: readonly VisitorSession[]): readonly VisitorSession[] {
   const { sessionId, timestamp: at } = event;

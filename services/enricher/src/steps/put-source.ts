@@ -25,7 +25,7 @@ export function createPutSource({ sources, pageUrl, referrer: referrerOf }: PutS
     const cut = queryCutOf(event.site);
     const page = pageUrl(event.url, cut);
     const referrer = referrerOf(event.referrer, cut);
-    // Without a URL, a pathname with a query is read like one.
+    // If the event has no URL, its pathname can contain the query with the tags.
     const tagged = event.url === '' && event.pathname.includes('?') ? pageUrl(event.pathname, cut) : page;
     event.hostname ||= page.hostname;
     if (event.pathname === '') event.pathname = page.pathname;
@@ -38,7 +38,7 @@ export function createPutSource({ sources, pageUrl, referrer: referrerOf }: PutS
     const tags = mergeCampaignTags(event.tags, tagged.tags);
     const external = isExternal(referrer, hostname, event.site, domainOf) ? referrer : undefined;
     const clickId = tagged.clickId;
-    // A server event without a page and a referrer has no channel: it is not a direct visit.
+    // A server event without a page and without a referrer has no channel, because it is not a direct visit.
     const ofNoVisit = event.kind === 'event' && event.url === '' && event.referrer === '' && tagged === page;
     if (tags === NO_CAMPAIGN_TAGS && clickId === undefined && !ofNoVisit) {
       event.sourceJson = `${pageJson},${external === undefined ? referrer.internalJson : referrer.untaggedJson}`;
@@ -53,8 +53,8 @@ export function createPutSource({ sources, pageUrl, referrer: referrerOf }: PutS
 }
 
 /**
- * A referrer with the registrable domain of the page or of the site is internal. The visit is then Direct, with empty columns
- * traffic_source and referrer_domain. The column referrer keeps it.
+ * A referrer is internal if its registrable domain is that of the page or of the site. The visit is then Direct, and the
+ * columns traffic_source and referrer_domain are empty. The column referrer keeps the referrer.
  */
 function isExternal(
   { hostname: from, domain }: Referrer,

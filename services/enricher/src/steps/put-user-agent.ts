@@ -9,7 +9,7 @@ import {
   type UserAgents,
 } from '../user-agent/user-agent-columns.ts';
 
-/** A bot has no browser: Googlebot would otherwise count as Chrome on Android. */
+/** A bot has no browser. Otherwise Googlebot would count as Chrome on Android. */
 const BOT_COLUMNS: UserAgentColumns = toUserAgentColumns({ ...EMPTY_USER_AGENT, deviceType: 'bot' });
 
 /** Fills in browser, operating system and device. Runs after `put-bot`. */

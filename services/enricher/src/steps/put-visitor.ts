@@ -3,7 +3,10 @@ import type { Step } from '../pipeline/step.ts';
 import { readSessions, sessionAt, visitorSessionsKey } from '../session/visitor-sessions.ts';
 
 const DAY_MS = 24 * 3600_000;
-/** How long after midnight UTC a visit can keep the ID of the day before. Checking this adds 10 % to the cost of a record. */
+/**
+ * How long after midnight UTC a visit can keep the visitor ID of the day before. During these hours, the check adds 10 % to the
+ * cost of a record.
+ */
 const AFTER_MIDNIGHT_MS = 4 * 3600_000;
 
 /**
@@ -13,7 +16,7 @@ const AFTER_MIDNIGHT_MS = 4 * 3600_000;
 export const putVisitor: Step = {
   name: 'put-visitor',
   needsSalt: (event) => event.cookieless,
-  /** The state key is that of the sessions under the ID of the day before. */
+  /** The returned key is that of the sessions under the visitor ID of the day before. */
   prepare(event, salts) {
     if (!event.cookieless) return undefined;
     const { siteId, receivedAt, timestamp } = event;
@@ -21,7 +24,8 @@ export const putVisitor: Step = {
     const salt = salts.get(day);
     if (salt === undefined) throw new Error(`no salt for ${day}`);
     event.visitorId = cookielessVisitorId(salt, event);
-    // The ID of an imported event is made of the salt of the day of its receipt and of the day of its line.
+    // The visitor ID of an imported event uses the salt of the day on which the event was received, and the day of its log
+    // line.
     const isImport = event.lineDay !== '';
     if ((isImport ? timestamp : receivedAt) % DAY_MS >= AFTER_MIDNIGHT_MS) return undefined;
     const previousSalt = isImport ? salt : salts.get(utcDay(receivedAt - DAY_MS));

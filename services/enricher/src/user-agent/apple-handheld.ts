@@ -2,32 +2,34 @@ import { browserName } from './browser-and-os-names.ts';
 import type { UserAgent } from './user-agent.ts';
 
 /**
- * iPads ask for desktop pages by default, and iPhones where their user says so: both call themselves a Macintosh then.
- * What a hit has to tell them by is the user agent and the screen.
+ * iPads ask for desktop pages by default, and iPhones do if their user chooses so. Both then send the user agent of a
+ * Macintosh. A hit can be recognised only by its user agent and its screen size.
  *
- * Sure: `CriOS`, `FxiOS`, `EdgiOS` (browsers that exist on iOS alone) and `Mobile/`, which no Mac says.
- * Nearly sure: a WebKit that is not of a Mac's Chrome or Firefox, on a screen that stands upright with the sides of an iPad.
- * iOS gives the screen upright however it is held; a Mac's is wide, and a monitor that was turned is slimmer (16:10 is
- * 0.63, 16:9 is 0.56) or larger. Not seen: an iPad without a screen in its event, or one that mirrors a wide monitor.
+ * - Certain: `CriOS`, `FxiOS` and `EdgiOS` (browsers that exist only on iOS), and `Mobile/`, which no Mac sends.
+ * - Almost certain: a WebKit browser other than Chrome or Firefox, with a portrait screen of the proportions of an iPad.
+ *
+ * iOS always reports the screen in portrait, even if the device is turned. The screen of a Mac is wider than high. A monitor in
+ * portrait is narrower than an iPad (16:10 is 0.63, 16:9 is 0.56) or larger. Two kinds of iPads are not recognised: an iPad
+ * whose hit has no screen size, and an iPad that mirrors a wide monitor.
  */
 const IOS_ONLY = /\b(?:CriOS|FxiOS|EdgiOS|OPiOS|OPT|GSA|Mobile)\//;
 const WEBKIT = /\bAppleWebKit\/(?!53[0-7])\d/;
 
 const IPAD_WIDTH = { min: 700, max: 1194 } as const;
-/** From the iPad mini (744 x 1133) to the old 3:4 ones, rounded outwards. */
+/** Width divided by height: from the iPad mini (744 x 1133) to the older 3:4 screens, with a margin. */
 const IPAD_SIDES = { min: 0.65, max: 0.76 } as const;
 const IPHONE_WIDTH = { min: 320, max: 460 } as const;
 
 export type Handheld = 'iPad' | 'iPhone';
 
-/** Whether a user agent that says Macintosh may be of an iPad: `sure`, or `maybe`, when the screen decides. */
+/** Whether a user agent with the word Macintosh can come from an iPad or iPhone. `maybe`: the screen size decides. */
 export function macintoshClaim(userAgent: string): 'sure' | 'maybe' | undefined {
   if (!userAgent.includes('(Macintosh')) return undefined;
   if (IOS_ONLY.test(userAgent)) return 'sure';
   return WEBKIT.test(userAgent) && !/\b(?:Chrome|Chromium|Firefox)\//.test(userAgent) ? 'maybe' : undefined;
 }
 
-/** Of a screen in CSS pixels; undefined for a Mac's, or none. */
+/** The device with a screen of this size in CSS pixels; undefined for the screen of a Mac, and if no size was sent. */
 export function handheldOf(width: number, height: number): Handheld | undefined {
   if (width === 0 || height <= width) return undefined;
   const sides = width / height;
@@ -37,7 +39,10 @@ export function handheldOf(width: number, height: number): Handheld | undefined 
   return width >= IPHONE_WIDTH.min && width <= IPHONE_WIDTH.max ? 'iPhone' : undefined;
 }
 
-/** docs/tables.md, os: the family, so iPadOS is iOS. Its version is Safari's own; `10_15_7` is not a real version. */
+/**
+ * The operating system is the family (docs/tables.md, os), so iPadOS is stored as iOS. Its version is that of Safari, because
+ * the version `10_15_7` in such a user agent is not the real one.
+ */
 export function asHandheld(agent: UserAgent, handheld: Handheld): UserAgent {
   return {
     ...agent,

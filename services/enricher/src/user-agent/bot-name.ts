@@ -1,12 +1,14 @@
 const UNNAMED = 'Unnamed bot';
 const NAME_CHARS_MAX = 40;
 
-/** A word of the user agent that says what it is, e.g. `SputnikBot` of `Mozilla/5.0 (compatible; SputnikBot/2.3)`. */
+/**
+ * Matches a word of the user agent that names a bot, for example `SputnikBot` in `Mozilla/5.0 (compatible; SputnikBot/2.3)`.
+ */
 const TELLING_WORD =
   /[a-z0-9_.!-]{0,30}(?:bot|crawl|spider|slurp|fetch|scan|archiver|preview|monitor|feed|reader|validator)[a-z0-9_.!-]{0,30}/i;
 const FIRST_PRODUCT = /^([a-z][a-z0-9_.! -]{0,40}?)(?:\/|\s*\(|$)/i;
 
-/** What a bot that is in no list calls itself. */
+/** The name that a bot gives itself. Used for bots that are in no list. */
 export function botName(agent: string): string {
   const word = TELLING_WORD.exec(withoutLinks(agent))?.[0];
   if (word !== undefined) return word.slice(0, NAME_CHARS_MAX);

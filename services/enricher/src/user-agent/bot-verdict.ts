@@ -1,14 +1,15 @@
 import { jsonText } from '../encoding/json-text.ts';
 
 /**
- * Whether a hit is a bot's, and why. Column `bot_reason`:
- * - `no_user_agent`: the request doesn't say who it is.
- * - `ai_crawler`: crawlers of AI companies, and fetchers that an assistant sends for its user, by name.
- * - `headless_browser`: a browser without a screen, by its user agent or by the brand in `Sec-CH-UA`.
- * - `http_library`: curl and what programs fetch with.
- * - `known_bot`: a search engine, link preview, monitor or tool of our list, by name.
- * - `bot_pattern`: the package isbot says so; the name is the most telling word of the user agent.
- * The address is never a reason: people sit behind VPNs and in data centres too.
+ * Why a hit is judged to come from a bot. Values of the column `bot_reason`:
+ * - `no_user_agent`: the request has no user agent.
+ * - `ai_crawler`: the name of a crawler of an AI company, or of a fetcher that an AI assistant uses for a person.
+ * - `headless_browser`: a browser without a screen, recognised by its user agent or by the brand in `Sec-CH-UA`.
+ * - `http_library`: curl, or another HTTP library or program.
+ * - `known_bot`: the name of a search engine, link preview, monitor or tool in Weir's list.
+ * - `bot_pattern`: the package isbot recognises it. The bot's name is the most significant word of the user agent.
+ *
+ * The client IP is never a reason: people also use VPNs and data centres.
  */
 export type BotReason =
   | 'no_user_agent'
@@ -19,10 +20,10 @@ export type BotReason =
   | 'bot_pattern';
 
 export interface BotVerdict {
-  /** Empty for what may be a person. */
+  /** Empty if the hit may come from a person. */
   readonly name: string;
   readonly reason: BotReason | '';
-  /** Columns `bot` and `bot_reason`. */
+  /** The encoded columns `bot` and `bot_reason`. */
   readonly json: string;
 }
 

@@ -1,4 +1,4 @@
-/** What ua-parser-js calls things, as people say them. */
+/** Common names for the names that ua-parser-js returns. */
 const BROWSERS: Readonly<Record<string, string>> = {
   'Mobile Safari': 'Safari',
   'Mobile Chrome': 'Chrome',
@@ -44,11 +44,11 @@ const SYSTEMS: Readonly<Record<string, string>> = {
   GNU: 'Linux',
 };
 
-/** Distributions of Linux: the column holds the family. */
+/** Linux distributions. The column holds the family "Linux". */
 const LINUX =
   /^(?:ubuntu|debian|fedora|centos|red ?hat|suse|opensuse|gentoo|arch|slackware|mandriva|mageia|mint|linspire|pclinuxos|zenwalk|sabayon|raspbian|elementary os|manjaro|vectorlinux|deepin|unix|joli|linpus|pcbsd|rhel)$/i;
 
-/** A web view of iOS says its engine and no more. */
+/** The user agent of an iOS web view names only its engine. */
 const IOS_WEB_VIEW = 'Safari (in-app)';
 
 export function browserName(name: string | undefined, system: string): string {
@@ -63,7 +63,7 @@ export function systemFamily(name: string | undefined): string {
 
 const DESKTOP = new Set(['Windows', 'macOS', 'Linux', 'Chrome OS', 'FreeBSD', 'OpenBSD', 'NetBSD', 'Solaris']);
 
-/** docs/tables.md, device_type. ua-parser-js says nothing for a desktop. */
+/** The values of the column device_type (docs/tables.md). ua-parser-js returns no type for a desktop computer. */
 export function deviceType(type: string | undefined, system: string): string {
   if (type === 'smarttv') return 'tv';
   if (type === 'mobile' || type === 'tablet' || type === 'console' || type === 'wearable') return type;

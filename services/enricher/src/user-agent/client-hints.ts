@@ -1,7 +1,7 @@
 import { deviceType } from './browser-and-os-names.ts';
 import type { ClientHints, UserAgent } from './user-agent.ts';
 
-/** Brands of `Sec-CH-UA`, as people say them. */
+/** Common names for the brands in `Sec-CH-UA`. */
 const BRANDS: Readonly<Record<string, string>> = {
   'Google Chrome': 'Chrome',
   'Microsoft Edge': 'Edge',
@@ -10,10 +10,16 @@ const BRANDS: Readonly<Record<string, string>> = {
   'Samsung Internet': 'Samsung Internet',
   'Avast Secure Browser': 'Avast Secure Browser',
 };
-/** Chromium itself, and the random brand that browsers add so that no site relies on a fixed list, e.g. `Not/A)Brand`. */
+/**
+ * Matches Chromium itself, and the random brand that browsers add so that no site relies on a fixed list, for example
+ * `Not/A)Brand`.
+ */
 const NO_BRAND = /^Chromium$|not.{0,3}a.{0,3}brand/i;
 const BRAND = /"((?:[^"\\]|\\.){1,40})";\s*v="([^"]{0,40})"/g;
-/** What a browser of another brand calls itself in its user agent. An app's own name says more than a brand. */
+/**
+ * Browsers that a user agent may name although the real browser has another brand. The name of an app is never replaced,
+ * because it is more specific than a brand.
+ */
 const HIDES_BRAND: ReadonlySet<string> = new Set(['Chrome', 'Opera', 'Edge', 'Chromium', '']);
 
 const PLATFORMS: Readonly<Record<string, string>> = {
@@ -24,13 +30,18 @@ const PLATFORMS: Readonly<Record<string, string>> = {
   'Chromium OS': 'Chrome OS',
   ChromeOS: 'Chrome OS',
 };
-/** Systems that a user agent may only pretend to; a television's webOS is not to become a Linux. */
+/**
+ * Operating systems in a user agent that the hint may correct. Others are kept: webOS of a television must not become Linux.
+ */
 const PRETENDED: ReadonlySet<string> = new Set(['', 'Linux', 'Windows', 'macOS', 'Chrome OS']);
 
 const WINDOWS_11_PLATFORM_VERSION = 13;
 const OLD_WINDOWS: Readonly<Record<string, string>> = { '0.1': '7', '0.2': '8', '0.3': '8.1' };
 
-/** Lays what the Client Hints say over what the user agent does. They come from the browser itself and are not frozen. */
+/**
+ * Replaces values of the user agent by those of the Client Hints. Client Hints are more reliable: the browser sends them with
+ * current versions, while user agents have frozen ones.
+ */
 export function withHints(agent: UserAgent, hints: ClientHints): UserAgent {
   const platform = PLATFORMS[unquoted(hints['sec-ch-ua-platform'])];
   const os = platform !== undefined && PRETENDED.has(agent.os) ? platform : agent.os;
@@ -48,7 +59,7 @@ export function withHints(agent: UserAgent, hints: ClientHints): UserAgent {
 
 function brandOf(agent: UserAgent, hints: ClientHints): Pick<UserAgent, 'browser' | 'browserVersion'> {
   const { browser, browserVersion } = agent;
-  // Chromium sends an empty list where its user agent was changed by a flag.
+  // Chromium sends an empty list if its user agent was changed with a command-line flag.
   const full = hints['sec-ch-ua-full-version-list'] || undefined;
   for (const [, brand = '', version = ''] of (full ?? hints['sec-ch-ua'] ?? '').matchAll(BRAND)) {
     if (NO_BRAND.test(brand)) continue;

@@ -1,4 +1,4 @@
-/** Makers by how their models are numbered: the cases that ua-parser-js misses once a user agent says no `Build/`. */
+/** Brands by the pattern of their model numbers. ua-parser-js misses these if the user agent has no `Build/`. */
 const BRANDS: readonly (readonly [brand: string, pattern: RegExp])[] = [
   ['Google', /^(?:Pixel|Nexus (?:5X|6P)|Chromecast)\b/],
   ['Samsung', /^(?:SM|GT|SCH|SGH|SHV|SPH|SC)-[A-Z]?\d|^SC-\d\d[A-Z]/],
@@ -22,7 +22,7 @@ const BRANDS: readonly (readonly [brand: string, pattern: RegExp])[] = [
   ['Meta', /^Quest\b/],
 ];
 
-/** Empty where nothing is known. */
+/** The brand of a model. Empty if no pattern matches. */
 export function deviceBrand(model: string): string {
   return BRANDS.find(([, pattern]) => pattern.test(model))?.[0] ?? '';
 }

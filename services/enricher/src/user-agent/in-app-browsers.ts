@@ -1,6 +1,7 @@
 /**
- * Apps that show pages in a web view of their own and say so in the user agent, where ua-parser-js doesn't see it or is
- * less exact. The first that matches; a group captures the app's version. `(?:…|$)` stands where some leave it out.
+ * Apps that show pages in their own web view and name themselves in the user agent, in cases that ua-parser-js misses or
+ * reports less exactly. The first match wins. The group captures the version of the app; `(?:…|$)` allows user agents without a
+ * version.
  */
 const APPS: readonly (readonly [name: string, pattern: RegExp])[] = [
   ['Threads', /\bBarcelona (\d+(?:\.\d+)*)/],
@@ -28,13 +29,13 @@ const APPS: readonly (readonly [name: string, pattern: RegExp])[] = [
   ['UC Browser', /\bUCWEB\/?(\d+(?:\.\d+)*)/],
   ['Steam', /\bValve (?:Steam|UserAgent)/],
 ];
-/** One look that most user agents end with. */
+/** A quick test that fails for most user agents, so that the patterns above need not run. */
 const ANY_APP =
   /Barcelona|FBAN|FB_IAB|Instagram|musical|trill|TikTok|aweme|LinkedInApp|Snapchat|Pinterest|Twitter|Reddit|Line\/|MicroMessenger|KAKAOTALK|NAVER|Telegram|AlipayClient|__weibo__|GSA\/|BingSapphire|QQ|UCWEB|Valve/;
 
 export interface AppBrowser {
   readonly name: string;
-  /** Empty where it isn't said. */
+  /** Empty if the user agent has no version of the app. */
   readonly version: string;
 }
 

@@ -3,11 +3,11 @@ import type { UserAgent } from './user-agent.ts';
 
 const TELEVISION =
   /\b(?:smart-?tv|hbbtv|web0s|webos\.tv|webostv|netcast|tizen[^)]*\btv|apple ?tv|android ?tv|google ?tv|roku|bravia|crkey|aft[a-z]{1,5}|mitv|mibox|smartcast|viera|philipstv|nettv|vidaa|aquostv|freebox|opera tv|dtv|inettvbrowser)\b|\bSHIELD Android/i;
-/** No television runs these; the pattern is the dearest of the overlays. */
+/** No television runs these systems. They are tested first, because the pattern for televisions is the slowest one here. */
 const NO_TELEVISION: ReadonlySet<string> = new Set(['Windows', 'iOS', 'Chrome OS']);
 const SAYS_NOTHING = /^(?:K|wv|Mobile|Tablet|Build|Android)$/;
 
-/** Televisions, consoles, watches and headsets that ua-parser-js takes for something else, or gives half a name. */
+/** Corrects televisions, consoles, watches and headsets that ua-parser-js classifies wrongly or names incompletely. */
 export function normalizeDevice(agent: UserAgent, userAgent: string): UserAgent {
   const model = SAYS_NOTHING.test(agent.deviceModel) ? '' : agent.deviceModel;
   const named = {
@@ -18,7 +18,7 @@ export function normalizeDevice(agent: UserAgent, userAgent: string): UserAgent 
   if (userAgent.includes('Apple Watch')) {
     return { ...named, os: 'watchOS', deviceType: 'wearable', deviceBrand: 'Apple', deviceModel: 'Apple Watch' };
   }
-  // Meta's headsets run Android, and say Linux when they ask for desktop pages.
+  // Meta's headsets run Android, but their user agent has Linux when they ask for desktop pages.
   if (agent.browser === 'Oculus Browser') return { ...named, os: 'Android', deviceType: 'wearable' };
   if (agent.os === 'Windows' && /\bXbox\b/.test(userAgent)) return { ...named, os: 'Xbox', deviceType: 'console' };
   const mayBeTelevision = agent.deviceType !== 'console' && !NO_TELEVISION.has(agent.os);

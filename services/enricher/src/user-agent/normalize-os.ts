@@ -1,16 +1,22 @@
 import type { UserAgent } from './user-agent.ts';
 
 const APPLE_HANDHELD = /\b(?:iPhone|iPad|iPod|iPh OS|iPad OS|iOS\b)/;
-/** Programs of a Mac that fetch through the system's own library. */
+/** Programs on a Mac that use the HTTP library of the operating system. */
 const MAC_PROGRAM = /\bDarwin\/\S+ \((?:i386|x86_64)\)/;
 const WINDOWS_PHONE = /\bWindows ?CE\b|\bwds \d|\bXBLWP7\b/;
-/** Browsers that exist on Android alone, and hide it when they ask for desktop pages; `Adr` and JUC are of UC Browser. */
+/**
+ * Browsers that exist only on Android, but whose user agent does not mention Android when they ask for desktop pages. `Adr` and
+ * JUC belong to UC Browser.
+ */
 const ANDROID = /\bSilk\/|\bSamsungBrowser\/|\bAdr \d|\bJUC ?\(Linux/;
 const WINDOWS = /\bWin(?:dows|16|32| NT)\b/;
 const FEATURE_PHONE =
   /\b(?:KDDI-|DoCoMo\/|SoftBank\/|Vodafone\/|J-PHONE\/|FOMA\b|MIDP|CLDC|UP\.Browser|OPWV|J2ME|Obigo|jig browser|OpenBrowser|UCWEB|Fennec\/|Opera Mobi)/;
 
-/** The system where ua-parser-js finds none, or one that the user agent only pretends to; and the device that follows. */
+/**
+ * Sets the operating system if ua-parser-js finds none or finds a wrong one, and then sets the device type that follows from
+ * it.
+ */
 export function normalizeOs(agent: UserAgent, userAgent: string): UserAgent {
   const os = systemOf(agent.os, userAgent);
   const moved = os === agent.os ? agent : { ...agent, os, osVersion: agent.os === '' ? agent.osVersion : '' };
@@ -30,7 +36,7 @@ function typeOf({ os, deviceType }: UserAgent, isMoved: boolean, userAgent: stri
   if (!isMoved) return deviceType === '' && FEATURE_PHONE.test(userAgent) ? 'mobile' : deviceType;
   if (os === 'macOS' || os === 'Windows') return 'desktop';
   if (deviceType !== '' && deviceType !== 'desktop') return deviceType;
-  // A tablet's browser asks for desktop pages of its own accord; a phone's seldom.
+  // Browsers on tablets often ask for desktop pages by default. Browsers on phones seldom do.
   if (os === 'Android') return /\bMobile\b|UCWEB/.test(userAgent) ? 'mobile' : 'tablet';
   return /\biPad/.test(userAgent) ? 'tablet' : 'mobile';
 }

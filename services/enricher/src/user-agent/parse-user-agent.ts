@@ -7,16 +7,22 @@ import { normalizeDevice } from './normalize-device.ts';
 import { normalizeOs } from './normalize-os.ts';
 import type { ClientHints, UserAgent } from './user-agent.ts';
 
-/** Longer ones cost ua-parser-js more than they tell. */
+/** Longer user agents are cut: parsing the rest takes time and gives no more information. */
 export const USER_AGENT_PARSED_CHARS_MAX = 512;
 
-/** Chrome since 110 says Android 10 and `K` of every Android device. */
+/** Since version 110, Chrome sends Android 10 and the model `K` for every Android device. */
 const REDUCED_MODEL = '; K)';
-/** Safari says `iPhone OS 18_7` for good since version 26, which is the system's own number. */
+/**
+ * Since version 26, Safari always sends the old system version `iPhone OS 18_7`. The version of Safari is then also the version
+ * of the system.
+ */
 const IOS_FROZEN = /^18\./;
 const IOS_FROZEN_SINCE_SAFARI = 26;
 
-/** Parses a user agent (about 100 µs: cache it) and lays our overlays and the Client Hints over it. */
+/**
+ * Parses a user agent, corrects the result, and replaces values by those of the Client Hints. A call takes about 100 µs, so
+ * callers cache the result.
+ */
 export function parseUserAgent(wholeAgent: string, hints: ClientHints | undefined): UserAgent {
   const userAgent = withModel(wholeAgent.slice(0, USER_AGENT_PARSED_CHARS_MAX), hints);
   const parsed = new UAParser(userAgent).getResult();
@@ -36,7 +42,10 @@ export function parseUserAgent(wholeAgent: string, hints: ClientHints | undefine
   return hints === undefined ? agent : withHints(agent, hints);
 }
 
-/** The hint's model where the user agent has none: so its maker, and whether it is a tablet, are found like any other's. */
+/**
+ * Puts the model of the Client Hints into a user agent that has none. The brand and the device type are then found as for any
+ * other model.
+ */
 function withModel(userAgent: string, hints: ClientHints | undefined): string {
   const model = unquoted(hints?.['sec-ch-ua-model']).replace(/[();]/g, '');
   return model === '' ? userAgent : userAgent.replace(REDUCED_MODEL, () => `; ${model})`);

@@ -9,16 +9,16 @@ import { type ClientHints, EMPTY_USER_AGENT, type UserAgent } from './user-agent
 /** A parsed user agent with its encoded columns. */
 export interface UserAgentColumns {
   readonly parsed: UserAgent;
-  /** Columns `browser` to `os_version`. */
+  /** The encoded columns `browser` to `os_version`. */
   readonly browserJson: string;
   readonly deviceTypeJson: string;
-  /** Columns `device_brand` and `device_model`. */
+  /** The encoded columns `device_brand` and `device_model`. */
   readonly modelJson: string;
   readonly osJson: string;
 }
 
 export interface Screen {
-  /** CSS pixels; 0: not sent. */
+  /** Size in CSS pixels; 0: not sent. */
   readonly screenWidth: number;
   readonly screenHeight: number;
 }
@@ -28,15 +28,15 @@ export interface UserAgents {
   bot(userAgent: string, hints: ClientHints | undefined): BotVerdict;
 }
 
-/** 10,000 requests of a real site had 558 different user agents. Parsing one takes 100 µs. */
+/** Limits the cache: 10,000 requests of a real site had 558 different user agents. Parsing one takes 100 µs. */
 const ENTRIES_MAX = 20_000;
-/** Longer keys (user agent and Client Hints) are not cached. */
+/** Longer cache keys (user agent and Client Hints) are not cached. */
 const HINTED_KEY_CHARS_MAX = 1536;
 
 export function createUserAgents(): UserAgents {
   const byText = new BoundedCache<Entry>(ENTRIES_MAX);
   const byTextAndHints = new BoundedCache<Entry>(ENTRIES_MAX);
-  // Two steps ask for each event, one after the other, with the same text.
+  // Two steps ask for the same user agent, one after the other, for each event.
   let last = newEntry('', undefined);
   let lastText = '';
 
@@ -82,14 +82,19 @@ export function createUserAgents(): UserAgents {
 
 interface Entry {
   readonly userAgent: string;
-  /** The Client Hints of the last event that found this entry. All events that find it have hints with the same content. */
+  /**
+   * The Client Hints of the last event that used this entry. All events that use it have Client Hints with the same content.
+   */
   hints: ClientHints | undefined;
   readonly bot: BotVerdict;
-  /** Parsed when it is first needed: the user agent of a bot is never parsed. */
+  /** Parsed when it is first needed. The user agent of a bot is never parsed. */
   columns: ColumnsByScreen | undefined;
 }
 
-/** `handhelds`: the columns for the screen of an iPad or iPhone, if the user agent alone does not tell them from a Mac. */
+/**
+ * `handhelds`: the columns for an iPad and for an iPhone. Present if the user agent may come from a Mac or from one of these,
+ * so that the screen size decides.
+ */
 interface ColumnsByScreen extends UserAgentColumns {
   readonly handhelds?: Readonly<Record<'iPad' | 'iPhone', UserAgentColumns>>;
 }
@@ -98,7 +103,7 @@ function newEntry(userAgent: string, hints: ClientHints | undefined): Entry {
   return { userAgent, hints, bot: judgeBot(userAgent, hints), columns: undefined };
 }
 
-/** Concatenated without JSON.stringify, because this runs for each event that has Client Hints. */
+/** Concatenates the texts instead of using JSON.stringify, because this runs for each event that has Client Hints. */
 function hintedKey(userAgent: string, hints: ClientHints): string {
   let key = userAgent;
   for (const name in hints) key += `\0${name}\0${hints[name]}`;

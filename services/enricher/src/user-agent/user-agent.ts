@@ -1,4 +1,4 @@
-/** What a user agent tells of browser, system and device. Empty where it doesn't. */
+/** The browser, operating system and device of a user agent. A field is empty if the user agent does not contain it. */
 export interface UserAgent {
   readonly browser: string;
   readonly browserVersion: string;
@@ -19,5 +19,5 @@ export const EMPTY_USER_AGENT: UserAgent = {
   deviceModel: '',
 };
 
-/** By lower-case header name, as sent. */
+/** Client Hints as sent, by lower-case header name. */
 export type ClientHints = Readonly<Record<string, string>>;

@@ -57,7 +57,7 @@ describe('tags that name paid traffic (lists/paid-tags.json)', () => {
     expect(of(`${PAGE}${query}`, 'https://www.google.com/')).toEqual([channel, source]);
   });
 
-  test('a medium that the link names wins', () => {
+  test('the medium in a link wins over the implied one', () => {
     expect(of(`${PAGE}?utm_source=facebook-ads&utm_medium=social`, '')).toEqual(['Organic Social', 'Facebook']);
     expect(of(`${PAGE}?utm_source=fbad&utm_medium=referral`, '')).toEqual(['Organic Social', 'Facebook']);
   });

@@ -131,7 +131,7 @@ describe('tags and click IDs', () => {
     expect(of(`${PAGE}${query}`, '')).toEqual([channel, source]);
   });
 
-  test('a referrer that is known says more than a click ID of unpaid links', () => {
+  test('a known referrer wins over a click ID that unpaid links have too', () => {
     expect(of(`${PAGE}?fbclid=1`, 'https://l.instagram.com/')).toEqual(['Organic Social', 'Instagram']);
     expect(of(`${PAGE}?fbclid=1`, 'https://blog.example.org/')).toEqual(['Organic Social', 'Facebook']);
     expect(of(`${PAGE}?gclid=1`, 'https://www.youtube.com/')).toEqual(['Paid Search', 'Google']);
@@ -152,7 +152,7 @@ describe('the columns of a hit', () => {
   });
   afterAll(() => harness.close());
 
-  test('"the same registrable domain as the page\'s host or the site\'s is internal": Direct, the referrer stays', async () => {
+  test('a referrer with the registrable domain of the page or of the site is internal: Direct, and the referrer is kept', async () => {
     const internal = [
       { referrer: 'https://www.example.com/a' },
       { referrer: 'https://docs.example.com/a' },
@@ -182,7 +182,7 @@ describe('the columns of a hit', () => {
     expect(others.map((row) => row.channel)).toEqual(external.map(() => 'Referral'));
   });
 
-  test('"url without its fragment"; tags "taken from the url\'s query where the field is not sent"', async () => {
+  test('the url is stored without its fragment, and tags that were not sent come from its query', async () => {
     const [row] = await harness.enrich({
       body: pageview({ url: 'https://example.com/a?utm_source=q&utm_medium=qm#x?utm_term=no', utm_source: 'sent' }),
     });
@@ -190,7 +190,7 @@ describe('the columns of a hit', () => {
     expect(row?.url).toBe('https://example.com/a?utm_source=q&utm_medium=qm');
   });
 
-  test('a tag that is a URL names its host; the column has it as sent', async () => {
+  test('a tag that is a URL names its host as the source; the column keeps the tag as sent', async () => {
     const tags = [
       ['ref=https%3A%2F%2Fwww.blog.example%2Fpost%3Fa%3Db', 'Referral', 'blog.example'],
       ['source=HTTP://News.Blog.example:8080', 'Referral', 'news.blog.example'],
@@ -203,7 +203,7 @@ describe('the columns of a hit', () => {
     expect(row).toMatchObject({ ref: 'https://blog.example/post', traffic_source: 'blog.example' });
   });
 
-  test('a path alone, and fields that win over the url', async () => {
+  test('a url can be only a path; hostname and pathname that were sent win over the url', async () => {
     const [path, fields] = await harness.enrich(
       { body: pageview({ url: '/a/b?utm_source=q#c' }) },
       { body: pageview({ url: 'https://example.com/a', hostname: 'h.example', pathname: '/virtual' }) },
@@ -212,13 +212,13 @@ describe('the columns of a hit', () => {
     expect(fields).toMatchObject({ hostname: 'h.example', pathname: '/virtual' });
   });
 
-  test('"recognised and stripped from the stored page path but kept as type"', async () => {
+  test('a click ID is removed from the stored path, and its type is kept', async () => {
     const pathname = '/a?x=1&GCLID=2&utm_id=3&via=v&ref=r&source=s';
     const [both, alone] = await harness.enrich(
       { body: pageview({ url: 'https://example.com/a?msclkid=1', pathname }) },
       { body: pageview({ url: '', pathname }) },
     );
-    // The url is stored "without its fragment" (tables.md), and with all else.
+    // The column url loses only its fragment (docs/tables.md), so it keeps the click ID.
     expect(both).toMatchObject({
       url: 'https://example.com/a?msclkid=1',
       pathname: '/a?x=1',
@@ -227,9 +227,9 @@ describe('the columns of a hit', () => {
     expect(alone).toMatchObject({ pathname: '/a?x=1', click_id_type: 'gclid', via: 'v', ref: 'r', source_param: 's' });
   });
 
-  test('"Query strings of stored URLs can be cut per site to an allow-list"', async () => {
+  test('a site can limit the query parameters of its stored URLs to a list', async () => {
     const site = harness.registry.site(SITE);
-    if (site === undefined) throw new Error('the harness has a site');
+    if (site === undefined) throw new Error('the test harness has no site');
     const hit = {
       body: pageview({
         url: 'https://example.com/a?q=1&email=me%40x.org&utm_source=news&gclid=2#part',

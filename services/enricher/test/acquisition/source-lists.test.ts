@@ -44,7 +44,7 @@ test.each([
   expect(claimed.filter((value, i) => claimed.indexOf(value) !== i)).toEqual([]);
 });
 
-test('every file of the folder is read, in the order of names', () => {
+test('all files of the folder are read, sorted by name', () => {
   const folder = join(__dirname, '../../lists/sources');
   const files = readdirSync(folder).map(
     (file) => JSON.parse(readFileSync(join(folder, file), 'utf8')) as SourceEntry[],
@@ -60,7 +60,7 @@ test.each(webmailLabels)('webmail label %s', (label) => {
   expect(label).toMatch(/^[a-z]+$/);
 });
 
-test('"search with image, news and regional hosts; social; AI assistants; mail …; shopping; video; Android apps"', () => {
+test('the lists have search, social, AI, mail, shopping and video sites, and Android apps', () => {
   const counts = Object.fromEntries(Object.entries(own).map(([kind, list]) => [kind, list.length >= 50]));
   expect(counts).toEqual({
     search: true,
@@ -82,12 +82,12 @@ describe('tags of paid traffic', () => {
     for (const text of [...names, ...tags]) expect(text).toBe(text.trim().toLowerCase());
     expect([...names, ...tags].length).toBeGreaterThan(0);
     expect(['cpc', 'display']).toContain(medium ?? 'cpc');
-    // A source that is not ours is an advertising network, whose every tag is paid.
+    // A source that is not in Weir's own lists is an advertising network, and all of its tags are paid.
     if (!known.has(source)) expect(tags.length).toBeGreaterThan(0);
     for (const tag of tags) expect(ofPaidTag(tag)?.source).toBe(source);
   });
 
-  test('no name or host of a source is one of another source, and no own name is paid', () => {
+  test('sources share no names and no hosts, and the name of a source is not a paid tag', () => {
     const wrong = entries.flatMap(({ entry }) => {
       const { name, domains = [], hosts = [], tags = [] } = entry;
       const organic = [name, ...domains, ...hosts].filter((text) => ofPaidTag(text) !== undefined);

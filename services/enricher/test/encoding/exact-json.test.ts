@@ -19,13 +19,13 @@ const head = {
   acceptLanguage: '',
 } as const;
 
-/** The properties of an event whose body has this text, as JSON. */
+/** Encodes the properties of an event whose body is this text. */
 function exact(text: string): string {
   const properties = sentProperties(JSON.parse(text)) as JsonObject;
   return exactJson(properties, encodeRawRecord({ ...head, kind: 'event' }, text), sentProperties);
 }
 
-describe('docs/tables.md, properties: whole numbers stay what was sent, as far as ClickHouse has bits for them', () => {
+describe('properties (docs/tables.md): whole numbers of up to 64 bits are stored exactly as sent', () => {
   test.each([
     ['{"properties":{"id":9007199254740993}}', '{"id":9007199254740993}'],
     ['{"properties":{"u":18446744073709551615,"n":-9223372036854775808}}', null],
@@ -50,7 +50,7 @@ describe('docs/tables.md, properties: whole numbers stay what was sent, as far a
     expect(exact(text)).toBe(wanted === null ? asSent : wanted === undefined ? sent : wanted);
   });
 
-  test('of events, of hits and of traits', async () => {
+  test('in events, in hits and in traits', async () => {
     const fields = '"site_id":"demo","visitor_id":"v","session_id":"s"';
     const bodies = [
       ['event', '{"name":"e","external_id":"x","properties":{"id":9007199254740993}}'],

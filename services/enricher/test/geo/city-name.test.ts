@@ -2,7 +2,7 @@ import { cityName } from '../../src/geo/city-name.ts';
 import { placeOf } from '../../src/geo/mmdb-place.ts';
 import { bundledPlaces } from './bundled-places.ts';
 
-/** docs/tables.md: "city …: names in English"; reports would show a row for each district. */
+/** docs/tables.md, city. Otherwise reports would show one row for each district of a city. */
 test.each([
   ['DE', 'Berlin (Charlottenburg-Wilmersdorf)', 'Berlin'],
   ['RU', 'Moscow (Tsentralnyy administrativnyy okrug)', 'Moscow'],
@@ -20,7 +20,7 @@ test.each([
   expect(cityName(country, name)).toBe(city);
 });
 
-test('the bundled data: all that is left in brackets', () => {
+test('the bundled data: the complete list of names that keep their brackets', () => {
   const cities = new Set(bundledPlaces().map(({ country, city }) => placeOf({ country_code: country, city }).city));
   const left = [...cities].filter((city) => /\(.*\)$/.test(city)).sort();
   expect(left).toEqual([
@@ -32,7 +32,7 @@ test('the bundled data: all that is left in brackets', () => {
     'Hamm (Sieg)',
     'Hennef (Sieg)',
     'Kempten (Allgau)',
-    // This name is in the data with an unbalanced bracket.
+    // In the data, this name has an unbalanced bracket.
     'Narsampet (V), Laknepally)',
     'Neustadt (Hessen)',
     'Nussdorf (Chiemgau)',

@@ -5,7 +5,7 @@ import { createMetrics } from '@weir/runtime/prometheus-metrics';
 import { type Geo, openGeo } from '../../src/geo/open-geo.ts';
 import { bitsOf, buildMmdb } from './mmdb-builder.ts';
 
-/** The geo data is reloaded when its file changes; a bad file leaves the old data in use. */
+/** An address whose city shows which geo data is in use. */
 const IP = '192.0.2.1';
 const OLD = city('Old', '2026-03-01');
 const NEW = city('New', '2026-04-01');
@@ -51,12 +51,12 @@ test.each([
   ],
   ['without places', buildMmdb({ databaseType: 'GeoLite2-ASN', ipVersion: 4, networks: [], builtAt: new Date(0) })],
 ])(
-  'a file that is %s is refused, with an alarm; the old one answers on; the next good one is taken',
+  'a file that is %s is refused with an alarm; the old data stays in use until a good file appears',
   async (_name, bad) => {
     writeFileSync(path, bad);
     await geo.check();
     await geo.check();
-    expect([cityNow(), said]).toEqual(['Old', ['geo data not readable: the old data answers on']]);
+    expect([cityNow(), said]).toEqual(['Old', ['new geo data cannot be read: the old data stays in use']]);
     expect(geo.problem).not.toBe('');
     expect(await metric('weir_geo_stale')).toEqual(['weir_geo_stale 1']);
     expect(await metric('weir_geo_reloads_total')).toEqual(['weir_geo_reloads_total{result="refused"} 1']);
@@ -71,7 +71,7 @@ test.each([
   },
 );
 
-test('a hole on the disk where the tree of a large file was: refused, though nothing in it can not be read', async () => {
+test('a large file whose search tree is all zeros is refused, although it can be read without an error', async () => {
   const networks = Array.from({ length: 12_000 }, (_, i) => ({
     bits: bitsOf(`10.${i >> 8}.${i & 255}.0`, 24),
     record: i % 2 === 0 ? { country: { iso_code: 'DE' } } : { country: { iso_code: 'FR' } },
@@ -79,10 +79,10 @@ test('a hole on the disk where the tree of a large file was: refused, though not
   const large = buildMmdb({ databaseType: 'X-City', ipVersion: 4, networks, builtAt: new Date('2026-04-01') });
   writeFileSync(path, Buffer.from(large).fill(0, 0, large.indexOf('country') - 20));
   await geo.check();
-  expect([cityNow(), geo.problem]).toEqual(['Old', 'it knows no country of any address that was tried']);
+  expect([cityNow(), geo.problem]).toEqual(['Old', 'the file has a country for none of the probed addresses']);
 });
 
-test('the old file put back is as good as a new one', async () => {
+test('putting the old file back clears the problem', async () => {
   const kept = join(folder, 'kept');
   renameSync(path, kept);
   await geo.check();
@@ -92,7 +92,7 @@ test('the old file put back is as good as a new one', async () => {
   expect([geo.problem, cityNow()]).toEqual(['', 'Old']);
 });
 
-test('a file that is written piece by piece is taken once it is whole', async () => {
+test('a file that is written in pieces is used when it is complete', async () => {
   writeFileSync(path, '');
   for (let at = 0; at < NEW.length; at += 16) {
     appendFileSync(path, NEW.subarray(at, at + 16));
@@ -101,7 +101,7 @@ test('a file that is written piece by piece is taken once it is whole', async ()
   }
 });
 
-test('an entry that is damaged where no probe went is not known, and counted', async () => {
+test('a damaged entry that no probe found gives an unknown location and is counted', async () => {
   const record = { country: { iso_code: 'DE' }, city: { names: { en: 'Here' } } };
   const networks = [
     { bits: bitsOf('192.0.2.0', 24), record },
@@ -119,7 +119,7 @@ test('an entry that is damaged where no probe went is not known, and counted', a
   expect(await metric('weir_geo_damaged_entries_total')).toEqual(['weir_geo_damaged_entries_total 1']);
 });
 
-test('a folder: a file that is added or bad counts for the whole of it', async () => {
+test('a folder: a better file that is added is used, and one bad file makes Weir refuse all changes', async () => {
   const files = join(folder, 'many');
   mkdirSync(files);
   writeFileSync(join(files, 'country.mmdb'), countries('FR'));

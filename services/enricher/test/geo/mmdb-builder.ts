@@ -1,10 +1,10 @@
-/** Writes small MMDB files (maxmind.github.io/MaxMind-DB): what the tests need of both layouts, and damaged ones. */
+/** Writes small MMDB files (maxmind.github.io/MaxMind-DB), valid or damaged, in the two layouts that the tests need. */
 export type MmdbValue = string | number | { readonly [key: string]: MmdbValue } | readonly MmdbValue[];
 
 export interface MmdbContent {
   readonly databaseType: string;
   readonly ipVersion: 4 | 6;
-  /** Bits of a network (`1010…`) and its record. */
+  /** The leading bits of a network (`1010…`), and the record of all addresses in this network. */
   readonly networks: readonly { readonly bits: string; readonly record: MmdbValue }[];
   readonly builtAt: Date;
 }
@@ -64,13 +64,13 @@ export function buildMmdb({ databaseType, ipVersion, networks, builtAt }: MmdbCo
   return Buffer.concat([tree, Buffer.alloc(16), ...data, marker, encode(metadata)]);
 }
 
-/** The bits of an IPv4 network. */
+/** The leading bits of an IPv4 network. */
 export function bitsOf(address: string, length: number): string {
   const bits = address.split('.').map((part) => Number(part).toString(2).padStart(8, '0'));
   return bits.join('').slice(0, length);
 }
 
-/** What stands before the bits of an IPv4 network in a file of both families. */
+/** The prefix of an IPv4 network in a file for both address families. */
 export const IPV4_IN_IPV6 = '0'.repeat(96);
 
 function encode(value: MmdbValue): Buffer {

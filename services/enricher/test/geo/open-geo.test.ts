@@ -83,13 +83,13 @@ test("MaxMind's layout, one file for both families", async () => {
   expect(geo.lookup('198.51.100.1')).toEqual(NO_PLACE);
 });
 
-test("ip-location-db's flat layout, split by family: each asked only for its own", async () => {
+test("ip-location-db's flat layout, one file for each address family: each file is used only for its own family", async () => {
   const networks = [{ bits: bitsOf('192.0.2.0', 24), record: flatLayout }];
   write('city-ipv4.mmdb', { databaseType: 'city ipv4', ipVersion: 4, networks });
   write('city-ipv6.mmdb', {
     databaseType: 'city ipv6',
     ipVersion: 6,
-    // An IPv4 address asked of this file would be found here, and be wrong.
+    // If the lookup used this file for an IPv4 address, it would find this wrong location.
     networks: [{ bits: IPV4_IN_IPV6, record: maxmindLayout('Wrong') }],
   });
   write('asn.mmdb', { databaseType: 'GeoLite2-ASN', ipVersion: 4, networks });
@@ -98,7 +98,7 @@ test("ip-location-db's flat layout, split by family: each asked only for its own
   expect(geo.lookup('203.0.113.1')).toEqual(NO_PLACE);
 });
 
-test('a file that changes is read, probed and swapped in; caches follow', async () => {
+test('a changed file is read, probed and used; caches are cleared', async () => {
   const bits = bitsOf('192.0.2.0', 24);
   const content = { databaseType: 'X-City', ipVersion: 4 } as const;
   const path = write('x.mmdb', { ...content, networks: [{ bits, record: maxmindLayout('Old') }] });
@@ -112,7 +112,7 @@ test('a file that changes is read, probed and swapped in; caches follow', async 
   expect([geo.version, ...said]).toEqual(['X-City 2026-04-01', 'geo data reloaded']);
 });
 
-test('a bad file keeps the old one and says so', async () => {
+test('a bad file leaves the old data in use, with a warning', async () => {
   const path = write('x.mmdb', {
     databaseType: 'X-City',
     ipVersion: 4,
@@ -125,10 +125,10 @@ test('a bad file keeps the old one and says so', async () => {
   rmSync(path);
   await geo.check();
   expect(geo.lookup('192.0.2.1').city).toBe('Old');
-  expect(said).toEqual(Array(2).fill('geo data not readable: the old data answers on'));
+  expect(said).toEqual(Array(2).fill('new geo data cannot be read: the old data stays in use'));
 });
 
-test('at the start a bad file is a wrong setting', async () => {
+test('a bad file at the start is a configuration error', async () => {
   const path = join(folder, 'bad.mmdb');
   writeFileSync(path, 'not a database');
   await expect(openGeo({ database: path })).rejects.toThrow(/GEOIP_DATABASE/);

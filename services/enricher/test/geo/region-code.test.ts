@@ -3,8 +3,8 @@ import { regionCode } from '../../src/geo/region-code.ts';
 import { type BundledPlace, bundledPlaces } from './bundled-places.ts';
 import spellings from './region-spellings.json';
 
-/** docs/tables.md: "country, region …: ISO 3166-1 alpha-2; ISO 3166-2". */
-describe('regions that differ by their kind alone', () => {
+/** docs/tables.md: `country` is ISO 3166-1 alpha-2, and `region` is ISO 3166-2. */
+describe('regions whose names differ only in their kind', () => {
   test.each([
     ['MX', 'Mexico City', 'MX-CMX'],
     ['MX', 'Mexico', 'MX-MEX'],
@@ -38,7 +38,7 @@ describe('regions that differ by their kind alone', () => {
   });
 });
 
-describe('the first level, where the data names the first level', () => {
+describe('countries where the data names regions of the first level', () => {
   test.each([
     ['ES', 'Madrid', 'ES-MD'],
     ['ES', 'Valencia', 'ES-VC'],
@@ -82,7 +82,7 @@ describe('spellings', () => {
   });
 });
 
-describe('the whole of the bundled data', () => {
+describe('all of the bundled data', () => {
   let places: readonly BundledPlace[];
   beforeAll(() => {
     places = bundledPlaces();
@@ -93,14 +93,17 @@ describe('the whole of the bundled data', () => {
     return sum(places.filter(which)) / sum(places);
   };
 
-  /** ISO 3166-2 has nothing on Hong Kong, Puerto Rico and others, and no code for "Central Serbia"; without those it is 0.1 %. */
+  /**
+   * ISO 3166-2 has no codes for Hong Kong, Puerto Rico and others, and none for "Central Serbia". Without these, the share is
+   * 0.1 %.
+   */
   test('at most 1 % of the addresses have a state and no region', () => {
     const empty = ({ country, state, city }: BundledPlace) =>
       state !== '' && placeOf({ country_code: country, state1: state, city }).region === '';
     expect(share(empty)).toBeLessThan(0.01);
   });
 
-  test('names with one code are the same but for their kind, or are listed as spellings of each other', () => {
+  test('names with the same code differ only in their kind, or are listed as spellings of each other', () => {
     const names = new Map<string, Set<string>>();
     for (const { country, state } of places) {
       const code = regionCode(country, state);
@@ -116,7 +119,10 @@ describe('the whole of the bundled data', () => {
   });
 });
 
-/** Another reading than the code's own: only these words, and never a city with the area around it. */
+/**
+ * Compares names independently of the code under test: it ignores only these words, and never treats a city and the area around
+ * it as equal.
+ */
 function sameButForKind(states: readonly string[]): boolean {
   const city = /\b(?:city|grad)\b/i;
   const kinds =

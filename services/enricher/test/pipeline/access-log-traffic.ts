@@ -3,7 +3,7 @@ import { readRealLog } from '@weir/testkit/sample-access-log';
 
 const GENERATED_LINES = 2000;
 
-/** The page views of the real access log; where none is given, of a generated one of the same shape. */
+/** The page views of the real access log, or of a generated log of the same shape if WEIR_TEST_ACCESS_LOG is not set. */
 export function accessLogHits(domain: string): readonly AccessLogHit[] {
   const text = readRealLog() ?? generatedLog();
   const hits: AccessLogHit[] = [];

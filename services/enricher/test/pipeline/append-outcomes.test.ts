@@ -11,7 +11,7 @@ import { openHarness } from './loop-harness.ts';
 
 const BATCH_BYTES_MAX = 4 * 1024 * 1024;
 
-/** The outcomes of as many records as one batch holds, whose properties are four times as long when they are written out. */
+/** The outcomes of one full batch of records. The properties of each record become four times as long in its outcome. */
 async function growing(harness: EnrichHarness): Promise<readonly AppendRecord[]> {
   const properties = `{"n":[${Array(1_600).fill('1e18').join(',')}]}`;
   const body = { event_name: 'x', user_id: 'u-1', properties: JSON.parse(properties) };
@@ -41,7 +41,7 @@ beforeAll(async () => {
   await harness.close();
 });
 
-/** Appends all; fails at the first refusal, which would come again for ever. */
+/** Appends all outcomes. Fails at the first refusal, because the same append would be refused again forever. */
 async function appendAll(eventLog: EventLog): Promise<readonly number[]> {
   const stored: number[] = [];
   const stop = new AbortController();
@@ -61,12 +61,12 @@ async function appendAll(eventLog: EventLog): Promise<readonly number[]> {
   return stored;
 }
 
-test('a batch of records that grow is more than a log takes at once', () => {
+test('the outcomes of one batch can be larger than the largest append', () => {
   const bytes = outcomes.reduce((sum, { value }) => sum + value.byteLength, 0);
   expect(bytes).toBeGreaterThan(15 * 1024 * 1024);
 });
 
-test('the embedded log takes it in slices, in order', async () => {
+test('the embedded log stores the outcomes in slices, in order', async () => {
   const { eventLog, close } = await openHarness();
   const stored = await appendAll(eventLog);
   expect(stored.length).toBeGreaterThan(1);
@@ -76,7 +76,7 @@ test('the embedded log takes it in slices, in order', async () => {
 });
 
 describeLive('kafka', (address) => {
-  test('so does Kafka, which refuses it whole', async () => {
+  test('Kafka stores the outcomes in slices, and would refuse them as one append', async () => {
     const eventLog = await openKafkaEventLog({
       brokers: address().split(','),
       clientId: 'weir-test',

@@ -87,13 +87,13 @@ test('step_failed: a step that throws makes a dead letter that can be redriven, 
   });
 });
 
-test('step_failed: a step that throws in its first phase makes a dead letter too', async () => {
+test('step_failed: a step that throws in its first phase also makes a dead letter', async () => {
   const { registry } = harness;
   const geo = await openGeo({});
   const enrichment = createEnrichment({ registry, geo, logId: 'log', clock: () => NOW });
   const value = rawBytes({ ip: IP, body: pageview({ visitor_id: '', session_id: '' }) });
   const record = enrichment.decode({ offset: 7, value, appendedAt: NOW }, 0);
-  // A bug, as the day's salt is always read before.
+  // Simulates a bug: the salt of the day is always read before this call.
   const salts = new Map<string, string>();
   const keys = enrichment.prepare(record, salts);
   const state = createBatchOverlay(keys, []);
@@ -127,7 +127,7 @@ const fields: fc.Arbitrary<JsonObject> = fc.record<JsonObject>(
   { requiredKeys: [] },
 );
 
-test('each record has one outcome, with any text in its fields', async () => {
+test('each record has exactly one outcome, whatever text is in its fields', async () => {
   await fc.assert(
     fc.asyncProperty(fields, fields, text, async (body, more, agent) => {
       const context = { userAgent: agent, acceptLanguage: agent, ip: IP };

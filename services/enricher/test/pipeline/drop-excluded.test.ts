@@ -11,7 +11,7 @@ afterAll(() => harness.close());
 const GOOGLEBOT = 'Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)';
 const hit = { body: pageview({ url: 'https://shop.example.com/admin/users/7', visitor_id: 'v9' }) };
 
-/** docs/api.md, Exclusion rules: a rule of each type, a hit that it drops, and one that it doesn't. */
+/** docs/api.md, Exclusion rules. Each case has a rule, a hit that the rule drops, and a hit that it does not drop. */
 const CASES: readonly (readonly [DropReason, ExclusionType, string, object, object])[] = [
   ['excluded_ip', 'ip', '81.2.0.0/16', hit, { ...hit, ip: '81.3.69.142' }],
   ['excluded_path', 'path', '/admin/*', hit, { body: pageview({ url: 'https://example.com/user/admin/' }) }],
@@ -32,7 +32,7 @@ test.each(CASES)('%s', async (reason, type, value, dropped, kept) => {
   expect(back?.outcome).toBe('row');
 });
 
-test('"They drop collect hits of every type and imported ones, never server events"', async () => {
+test('rules drop collect hits of every type and imported hits, never server events', async () => {
   const ruleId = await harness.exclude('ip', IP);
   const lines = await harness.enrich(
     hit,
@@ -46,7 +46,7 @@ test('"They drop collect hits of every type and imported ones, never server even
   await harness.registry.removeExclusion(SITE, ruleId);
 });
 
-test('"A dropped hit leaves no data but its outcome and reason", and no session or link', async () => {
+test('a dropped hit leaves only its outcome and drop reason: no other data, no session, no link', async () => {
   const ruleId = await harness.exclude('hostname', 'example.com');
   const secret = pageview({ type: 'identify', visitor_id: 'secret', identity: { user_id: 'hidden', email: 'a@b.c' } });
   const [line] = await harness.enrich({ body: secret });
@@ -56,7 +56,7 @@ test('"A dropped hit leaves no data but its outcome and reason", and no session 
   expect(event?.visitor_id).toBe('');
 });
 
-test('identity_unverified: what the gateway refused is dropped and leaves no data; what it found signed is marked', async () => {
+test('identity_unverified: an identify without a valid signature is dropped; one with a valid signature is marked', async () => {
   const body = pageview({ type: 'identify', visitor_id: 'v7', identity: { user_id: 'forged', email: 'a@b.c' } });
   const [refused, plain, signed] = await harness.enrich(
     { body, identityProof: 'refused' },
@@ -73,7 +73,7 @@ test('identity_unverified: what the gateway refused is dropped and leaves no dat
 describe('site_removed', () => {
   const record = (siteId: string, receivedAt: number) => ({ siteId, receivedAt, body: pageview({ site_id: siteId }) });
 
-  test('what was accepted for a site that has been removed since', async () => {
+  test('drops a record whose site was removed after the gateway had accepted it', async () => {
     await harness.registry.putSite({
       siteId: 'old',
       name: '',
@@ -88,7 +88,7 @@ describe('site_removed', () => {
     expect([before?.outcome, after?.outcome, after?.reason]).toEqual(['row', 'dropped', 'site_removed']);
   });
 
-  test('a site that is only unknown may be newer than our registry: nothing accepted is lost', async () => {
+  test('an unknown site can be newer than the registry of the enricher: its records are kept', async () => {
     const [fresh, stale] = await harness.enrich(record('new', NOW), record('new', NOW - 60_000));
     expect([fresh?.outcome, stale?.outcome, stale?.reason]).toEqual(['row', 'dropped', 'site_removed']);
   });

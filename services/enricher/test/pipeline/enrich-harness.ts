@@ -26,7 +26,7 @@ export type RawInput = Partial<Omit<RawRecord, 'body'>> & { readonly body: JsonO
 export interface EnrichHarness {
   readonly registry: Registry;
   now: number;
-  /** Runs records through as one batch of the loop, state, salts and held keys included. The texts of their lines. */
+  /** Enriches the records as one batch, including state, salts and claimed keys. Returns the text of each row. */
   lines(values: readonly Uint8Array[]): Promise<readonly string[]>;
   enrich(...records: readonly RawInput[]): Promise<readonly Line[]>;
   exclude(type: ExclusionType, value: string): Promise<string>;
@@ -115,7 +115,10 @@ export async function openEnrichHarness(): Promise<EnrichHarness> {
 
 let made = 0;
 
-/** A record's bytes, with a plain address as older versions wrote it; what isn't given is that of a person's Chrome in London. */
+/**
+ * The bytes of a record with an address in plain text, as older versions wrote it. By default it is a hit of a person with
+ * Chrome in London.
+ */
 export function rawBytes({ body, ...head }: RawInput): Uint8Array {
   made += 1;
   const defaults = {
@@ -127,14 +130,14 @@ export function rawBytes({ body, ...head }: RawInput): Uint8Array {
     userAgent: CHROME,
     acceptLanguage: '',
   } as const;
-  // By hand: what Weir writes itself holds no plain address.
+  // Built by hand, because Weir itself no longer writes addresses in plain text.
   return Buffer.from(JSON.stringify({ ...defaults, ...head, body }));
 }
 
 export function parseLine(text: string): Line {
   const values = JSON.parse(text) as unknown[];
   if (values.length !== RECORDS_COLUMNS.length || !text.endsWith(']\n'))
-    throw new Error(`not a line of records: ${text}`);
+    throw new Error(`not a row of records: ${text}`);
   return Object.fromEntries(RECORDS_COLUMNS.map((column, i) => [column, values[i]])) as Line;
 }
 

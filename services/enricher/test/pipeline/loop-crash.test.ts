@@ -5,7 +5,7 @@ import { createFaultyStateStore } from '@weir/testkit/faulty-state-store';
 import fc from 'fast-check';
 import { expected, type Harness, openHarness, someRecords, taken } from './loop-harness.ts';
 
-/** Runs the enricher until it dies at the point number `at`, or has caught up. */
+/** Runs the enricher until it crashes at the crash point with the number `at`, or has processed all records. */
 async function runUntil(harness: Harness, at: number, batchRecordsMax: number): Promise<void> {
   const points = createCrashPoints(at);
   const enricher = await harness.start(
@@ -27,7 +27,7 @@ async function runUntil(harness: Harness, at: number, batchRecordsMax: number): 
   await last.close();
 }
 
-test('killed at any point, and again, and with the state lost: each raw offset has its one right outcome', async () => {
+test('after crashes at any points and a loss of the state, each raw offset has exactly its expected outcome', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(

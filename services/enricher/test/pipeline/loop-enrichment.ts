@@ -2,7 +2,7 @@ import { RECORDS_COLUMNS } from '@weir/domain/records/records-columns';
 import type { FirstSeenKey } from '@weir/ports/state-store';
 import type { Enrichment } from '../../src/pipeline/enrichment.ts';
 
-/** What the loop's tests put into the raw topic. */
+/** A record that the tests of the consumer loop put into the raw topic. */
 export interface TestRecord {
   readonly visitor: string;
   readonly key?: string;
@@ -15,8 +15,9 @@ interface TestDecoded extends TestRecord {
 }
 
 /**
- * Counts each visitor's records through the state: `value` of a row is how many non-duplicates of its visitor came before it
- * in the partition, so that a state which is applied twice, not at all or out of turn shows.
+ * An enrichment that counts each visitor's records in the state. The `value` of a row is the number of earlier non-duplicates
+ * of its visitor in the partition. A state that is applied twice, not at all or in the wrong order therefore gives a wrong
+ * `value`.
  */
 export function createCountingEnrichment(logId: string): Enrichment<TestDecoded> {
   const holderOf = ({ partition, offset, key, receivedAt }: TestDecoded): FirstSeenKey | undefined =>

@@ -8,7 +8,7 @@ beforeEach(async () => {
 });
 afterEach(() => harness.close());
 
-test('a partition that never opened here is not shown any more when another enricher has it', async () => {
+test('the status drops a partition that never opened here when it is assigned to another enricher', async () => {
   const stateStore = {
     ...harness.stateStore,
     async readState() {
@@ -22,7 +22,7 @@ test('a partition that never opened here is not shown any more when another enri
   expect(first.status().map(({ partition }) => partition)).toEqual([0]);
 });
 
-test('ready when it takes part in its group, not before, and not when it is closed', async () => {
+test('an enricher is ready from joining its consumer group until it is closed', async () => {
   let joined = false;
   const { eventLog } = harness;
   const enricher = await harness.start({
@@ -38,7 +38,7 @@ test('ready when it takes part in its group, not before, and not when it is clos
   expect(enricher.ready()).toBe(false);
 });
 
-test('a failure to open that is over is not shown any more', async () => {
+test('the status drops a failure to open a partition when opening succeeds', async () => {
   let failing = true;
   const stateStore: Harness['stateStore'] = {
     ...harness.stateStore,

@@ -17,7 +17,7 @@ import { createCountingEnrichment, type TestRecord } from './loop-enrichment.ts'
 const START = Date.UTC(2026, 5, 15, 12);
 export const PARTITIONS = 2;
 
-/** One outcome of the enriched topic. */
+/** One outcome in the enriched topic. */
 export interface Seen {
   readonly raw: number;
   readonly outcome: string;
@@ -31,13 +31,13 @@ export interface Harness {
   readonly time: { now: number; retentionMs: number };
   put(partition: number, records: readonly TestRecord[]): Promise<void>;
   start(ports?: { eventLog?: EventLog; stateStore?: StateStore }, limits?: EnricherLimits): Promise<Enricher>;
-  /** Until the group has committed all that is in the raw topic. */
+  /** Resolves when the group has committed all records of the raw topic. */
   caughtUp(): Promise<void>;
-  /** Everything in the enriched partition, repeats included. */
+  /** All records of the enriched partition, including repeats. */
   enriched(partition: number): Promise<readonly Seen[]>;
-  /** The state store as if it had been lost. */
+  /** Replaces the state store by an empty one, as after a loss. */
   wipeState(): Promise<void>;
-  /** Keeps a copy of the state; what it resolves with puts that copy back. */
+  /** Keeps a copy of the state. The returned function restores that copy. */
   saveState(): Promise<() => Promise<void>>;
   close(): Promise<void>;
 }
@@ -72,7 +72,7 @@ export async function openHarness(): Promise<Harness> {
       const enricher = await startEnricher({
         eventLog: ports?.eventLog ?? eventLog,
         stateStore: ports?.stateStore ?? harness.stateStore,
-        // The counting enrichment needs no salt, so nothing is asked of it.
+        // The counting enrichment needs no salt, so the registry is never used.
         registry: {} as Registry,
         enrichment: createCountingEnrichment(eventLog.logId),
         clock,
@@ -127,7 +127,7 @@ export async function openHarness(): Promise<Harness> {
       };
     },
     async close() {
-      // What a failed test has left running.
+      // Closes the enrichers that a failed test left running.
       for (const enricher of started) await enricher.close();
       await eventLog.close();
       await harness.stateStore.close();
@@ -150,7 +150,7 @@ function toSeen(record: StoredRecord): Seen {
   };
 }
 
-/** The harness's state store of the moment, also after another one has taken its place. */
+/** A state store that passes each call to the present state store of the harness, even after it was replaced. */
 export function whateverStateThereIs(
   harness: Harness,
   before: (name: string, partition?: number) => Promise<void> = async () => {},
@@ -174,7 +174,7 @@ export function whateverStateThereIs(
   };
 }
 
-/** What the writer takes: the first outcome of each raw offset. Fails where one is missing before another. */
+/** The outcomes that the writer would store: the first one of each raw offset. Fails if a raw offset is missing. */
 export function taken(seen: readonly Seen[]): readonly Seen[] {
   const first: Seen[] = [];
   for (const outcome of seen) {
@@ -184,7 +184,7 @@ export function taken(seen: readonly Seen[]): readonly Seen[] {
   return first;
 }
 
-/** What the outcomes of these records are, whatever happened on the way. */
+/** The expected outcomes of these records. Crashes and losses must not change them. */
 export function expected(records: readonly TestRecord[]): readonly Seen[] {
   const counts = new Map<string, number>();
   const keys = new Set<string>();

@@ -25,7 +25,7 @@ async function storeAndClose(partition: number, ...records: readonly TestRecord[
   await enricher.close();
 }
 
-test('while one partition has not folded its records again, no other one decides a key', async () => {
+test('no partition decides a key until every partition has folded its records again', async () => {
   await storeAndClose(0, keyed('a'));
   await harness.wipeState();
   let release = (): void => {};
@@ -66,7 +66,7 @@ test('records without a key do not wait', async () => {
   await enricher.close();
 });
 
-test('a wipe under a running enricher: a partition without new records folds its old ones again', async () => {
+test('after a wipe under a running enricher, a partition without new records folds its old records again', async () => {
   await harness.put(0, [keyed('a'), keyed('b')]);
   const enricher = await harness.start({ stateStore: whateverStateThereIs(harness) });
   await harness.caughtUp();
@@ -77,7 +77,7 @@ test('a wipe under a running enricher: a partition without new records folds its
   expect(await outcomes(1)).toEqual(['duplicate', 'row', 'duplicate']);
 });
 
-test('an outcome that was appended and not committed holds its key after a loss', async () => {
+test('after a loss, a record whose outcome was appended but not committed still has its key', async () => {
   await storeAndClose(0, keyed('x'), keyed('y'));
   await harness.put(0, [keyed('a')]);
   const points = createCrashPoints(Number.POSITIVE_INFINITY);
@@ -113,8 +113,8 @@ test('an older copy of the state is brought up to date before a key is decided',
   expect(await outcomes(1)).toEqual(['duplicate', 'duplicate', 'row']);
 });
 
-test('the record that was stored as the row holds the key again, not the one that is found first', async () => {
-  // Received first, but handled after the other one.
+test('after a loss, the key belongs to the record that was stored as a row, not to the one that is found first', async () => {
+  // This record was received first, but is processed second.
   await storeAndClose(1, keyed('a', 1_000));
   await storeAndClose(0, keyed('a', 0));
   expect(await outcomes(0)).toEqual(['duplicate']);
@@ -123,7 +123,7 @@ test('the record that was stored as the row holds the key again, not the one tha
   expect(await outcomes(0)).toEqual(['duplicate', 'duplicate', 'row']);
 });
 
-test('killed at any point, with the state lost or restored older: each key has one row over all partitions', async () => {
+test('after crashes at any points, and with the state lost or restored from an old copy, each key has one row in all partitions', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(
@@ -168,7 +168,7 @@ test('killed at any point, with the state lost or restored older: each key has o
               () => over || dying.status().some(({ lastError }) => lastError?.includes('Crash')),
             );
             await dying.close();
-            // Nothing may be appended twice as a row when a crash and a loss come together.
+            // A crash and a loss at the same time must not store a second row for a record.
             if (loss === 'wipe') await own.wipeState();
             const last = await own.start({}, { batchRecordsMax: 50 });
             await caughtUp;

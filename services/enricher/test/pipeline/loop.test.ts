@@ -23,12 +23,12 @@ afterEach(async () => {
 });
 
 describe('each raw record leaves exactly one outcome in the enriched partition of the same number', () => {
-  test('in order, with state and duplicates', async () => {
+  test('records are processed in order, with state and duplicates', async () => {
     const records = [someRecords(100, 0), someRecords(60, 1)];
     for (let p = 0; p < PARTITIONS; p++) await harness.put(p, records[p] ?? []);
     const enricher = await harness.start();
     await harness.caughtUp();
-    // The commit can be seen before the enricher itself hears that it is made.
+    // The commit can be visible before the enricher has received its result.
     await eventually('its own status says so', () => {
       const offsets = enricher.status().map(({ partition, nextOffset }) => [partition, nextOffset]);
       return isDeepStrictEqual(offsets, [
@@ -40,7 +40,7 @@ describe('each raw record leaves exactly one outcome in the enriched partition o
     for (let p = 0; p < PARTITIONS; p++) expect(await harness.enriched(p)).toEqual(expected(records[p] ?? []));
   });
 
-  test('a restart goes on after the commit', async () => {
+  test('after a restart, the enricher continues at the commit', async () => {
     const records = someRecords(50);
     await harness.put(0, records.slice(0, 20));
     const first = await harness.start();
@@ -54,7 +54,7 @@ describe('each raw record leaves exactly one outcome in the enriched partition o
   });
 });
 
-describe('nothing is produced after a produce whose outcome is unknown until a retry of it is acknowledged', () => {
+describe('after an append with an unknown result, nothing else is appended until a retry is acknowledged', () => {
   test.each<AppendFault>(['refused', 'stored-unknown', 'lost-unknown', 'half'])('%s', async (fault) => {
     let faults = 3;
     const eventLog = createFaultyEventLog(
@@ -73,8 +73,8 @@ describe('nothing is produced after a produce whose outcome is unknown until a r
   });
 });
 
-describe('a state that is behind the committed offset is caught up with producing muted', () => {
-  test('wiped between two runs', async () => {
+describe('a state that is behind the committed offset is rebuilt without appending outcomes again', () => {
+  test('after a wipe between two runs', async () => {
     const records = someRecords(60);
     await harness.put(0, records.slice(0, 30));
     const first = await harness.start();
@@ -88,7 +88,7 @@ describe('a state that is behind the committed offset is caught up with producin
     expect(await harness.enriched(0)).toEqual(expected(records));
   });
 
-  test('wiped while it runs', async () => {
+  test('after a wipe while the enricher runs', async () => {
     const records = someRecords(90);
     await harness.put(0, records.slice(0, 30));
     const enricher = await harness.start({ stateStore: whateverStateThereIs(harness) });
@@ -100,26 +100,29 @@ describe('a state that is behind the committed offset is caught up with producin
     expect(await harness.enriched(0)).toEqual(expected(records));
   });
 
-  test.each(['insertFirstSeen', 'writeState'] as const)('lost between reading it and %s', async (call) => {
-    const records = someRecords(90);
-    await harness.put(0, records.slice(0, 30));
-    let armed = false;
-    const stateStore = whateverStateThereIs(harness, async (name) => {
-      if (!armed || name !== call) return;
-      armed = false;
-      await harness.wipeState();
-    });
-    const enricher = await harness.start({ stateStore });
-    await harness.caughtUp();
-    armed = true;
-    await harness.put(0, records.slice(30));
-    await harness.caughtUp();
-    expect(armed).toBe(false);
-    await enricher.close();
-    expect(await harness.enriched(0)).toEqual(expected(records));
-  });
+  test.each(['insertFirstSeen', 'writeState'] as const)(
+    'after a loss between reading the state and %s',
+    async (call) => {
+      const records = someRecords(90);
+      await harness.put(0, records.slice(0, 30));
+      let armed = false;
+      const stateStore = whateverStateThereIs(harness, async (name) => {
+        if (!armed || name !== call) return;
+        armed = false;
+        await harness.wipeState();
+      });
+      const enricher = await harness.start({ stateStore });
+      await harness.caughtUp();
+      armed = true;
+      await harness.put(0, records.slice(30));
+      await harness.caughtUp();
+      expect(armed).toBe(false);
+      await enricher.close();
+      expect(await harness.enriched(0)).toEqual(expected(records));
+    },
+  );
 
-  test('by 24 h at most', async () => {
+  test('the rebuild goes back at most 24 h', async () => {
     const records = someRecords(30);
     await harness.put(0, records.slice(0, 10));
     const first = await harness.start();
@@ -137,7 +140,8 @@ describe('a state that is behind the committed offset is caught up with producin
     const seen = await harness.enriched(0);
     expect(seen.slice(0, 20)).toEqual(expected(records).slice(0, 20));
     expect(seen.map(({ raw }) => raw)).toEqual(records.map((_, raw) => raw));
-    // The first ten are not in the state any more, but the next ten are what was decided with them.
+    // The first ten records are too old to be folded again. The next ten are folded, with the outcomes that they had with the
+    // first ten.
     const known = records.filter((_, raw) => raw >= 20 || (raw >= 10 && seen[raw]?.outcome === 'row'));
     expect(seen.slice(20).map(({ value }) => value)).toEqual(
       expected(known)
@@ -147,7 +151,7 @@ describe('a state that is behind the committed offset is caught up with producin
   });
 });
 
-test('a new log beside an old state store: offsets that come again are other records', async () => {
+test('with a new log beside an old state store, equal offsets belong to different records', async () => {
   const keyed = someRecords(12).map((record) => ({ ...record, key: 'one key' }));
   await harness.put(0, keyed);
   const first = await harness.start();
@@ -166,7 +170,7 @@ test('a new log beside an old state store: offsets that come again are other rec
   }
 });
 
-test('with the state store away the enricher waits, and goes on when it is back', async () => {
+test('the enricher waits while the state store is unavailable, and then continues', async () => {
   let away = true;
   const stateStore = createFaultyStateStore(harness.stateStore, () => {
     if (away) throw new DependencyError('state_store_unavailable', 'test');
@@ -183,7 +187,7 @@ test('with the state store away the enricher waits, and goes on when it is back'
   expect(await harness.enriched(0)).toEqual(expected(records));
 });
 
-test('with the state store failing after the append, outcomes are appended once', async () => {
+test('outcomes are appended once if the state store fails after the append', async () => {
   let failures = 3;
   const stateStore = createFaultyStateStore(harness.stateStore, (name) => {
     if (name === 'writeState' && failures-- > 0) throw new DependencyError('state_store_unavailable', 'test');
@@ -196,13 +200,13 @@ test('with the state store failing after the append, outcomes are appended once'
   expect(await harness.enriched(0)).toEqual(expected(records));
 });
 
-test('raw records that retention removed unread are an alarm, never silence', async () => {
+test('raw records that retention removed before they were read raise an alarm', async () => {
   await harness.put(0, someRecords(10));
   const first = await harness.start();
   await harness.caughtUp();
   await first.close();
   const { eventLog } = harness;
-  // What a log does whose retention took records 10 to 14: it delivers from the next one that is there.
+  // Simulates a log whose retention removed the records 10 to 14: reading continues at the next record that exists.
   await harness.put(0, someRecords(10, 1));
   const second = await harness.start({
     eventLog: {
@@ -224,32 +228,37 @@ test('raw records that retention removed unread are an alarm, never silence', as
   expect((await eventLog.positions(TOPIC_RAW, GROUP_ENRICHER))[0]?.committed).toBe(10);
 });
 
-test.each(["the enricher's commit", 'the state store'])('a raw log that ends before %s: an alarm', async (seenBy) => {
-  const { eventLog } = harness;
-  await harness.put(0, someRecords(10));
-  const first = await harness.start();
-  await harness.caughtUp();
-  await first.close();
-  await harness.put(0, someRecords(5, 1));
-  const second = await harness.start({
-    eventLog: {
-      ...eventLog,
-      positions: async (...of) => (await eventLog.positions(...of)).map((position) => ({ ...position, end: 8 })),
-      consume: (options) =>
-        eventLog.consume({
-          ...options,
-          open: (handle) =>
-            options.open(seenBy === 'the state store' ? { ...handle, committed: { offset: 3, metadata: '' } } : handle),
-        }),
-    },
-  });
-  const alarm = await eventually('the alarm', () => second.status()[0]?.alarm);
-  expect(alarm).toContain(`events.raw partition 0 ended at offset 8, but ${seenBy} goes up to 10`);
-  await second.close();
-  expect(await harness.enriched(0)).toHaveLength(10);
-});
+test.each(["the enricher's commit", 'the state store'])(
+  'a raw log that ends before the offset of %s raises an alarm',
+  async (seenBy) => {
+    const { eventLog } = harness;
+    await harness.put(0, someRecords(10));
+    const first = await harness.start();
+    await harness.caughtUp();
+    await first.close();
+    await harness.put(0, someRecords(5, 1));
+    const second = await harness.start({
+      eventLog: {
+        ...eventLog,
+        positions: async (...of) => (await eventLog.positions(...of)).map((position) => ({ ...position, end: 8 })),
+        consume: (options) =>
+          eventLog.consume({
+            ...options,
+            open: (handle) =>
+              options.open(
+                seenBy === 'the state store' ? { ...handle, committed: { offset: 3, metadata: '' } } : handle,
+              ),
+          }),
+      },
+    });
+    const alarm = await eventually('the alarm', () => second.status()[0]?.alarm);
+    expect(alarm).toContain(`events.raw partition 0 ended at offset 8, but ${seenBy} goes up to 10`);
+    await second.close();
+    expect(await harness.enriched(0)).toHaveLength(10);
+  },
+);
 
-test('an alarm at half of the retention', async () => {
+test('an alarm is raised when a record is as old as half of the retention', async () => {
   await harness.put(0, someRecords(3));
   harness.time.now += 37 * 3600_000;
   const enricher = await harness.start({}, { rawRetentionMs: 72 * 3600_000 });

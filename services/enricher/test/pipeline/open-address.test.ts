@@ -14,7 +14,7 @@ afterAll(() => harness.close());
 
 const cookieless = { body: pageview({ visitor_id: '', session_id: '' }) };
 
-test('a sealed address gives the same row as a plain one of a record that an older version wrote', async () => {
+test('an encrypted address gives the same row as a plain one in a record of an older version', async () => {
   const [plain, sealed, other] = await harness.enrich(
     { ...cookieless, ip: IP },
     { ...cookieless, ip: '', sealedIp: seal(IP) },
@@ -24,13 +24,13 @@ test('a sealed address gives the same row as a plain one of a record that an old
   expect(other?.visitor_id).not.toBe(plain?.visitor_id);
 });
 
-test('an exclusion rule sees the sealed address', async () => {
+test('an exclusion rule can match an encrypted address', async () => {
   const rule = await harness.exclude('ip', '198.51.100.7');
   const [line] = await harness.enrich({ ip: '', sealedIp: seal('198.51.100.7'), body: pageview() });
   expect(line).toMatchObject({ outcome: 'dropped', reason: 'excluded_ip', rule_id: rule });
 });
 
-test('a server event: the sealed address is that of its context; a context of an older record wins over its head', async () => {
+test('in a server event, the encrypted address is context.ip; in an older record, context.ip wins over the envelope', async () => {
   const [sealed, plain] = await harness.enrich(
     { kind: 'event', ip: '', sealedIp: seal(IP), body: { name: 'e', context: { ip: '' } } },
     { kind: 'event', ip: '8.8.8.8', body: { name: 'e', context: { ip: IP } } },
@@ -38,7 +38,7 @@ test('a server event: the sealed address is that of its context; a context of an
   expect([sealed?.country, plain?.country]).toEqual(['GB', 'GB']);
 });
 
-test('a record whose key was destroyed is processed without an address', async () => {
+test('a record whose encryption key was destroyed is processed without an address', async () => {
   const receivedAt = NOW - DAY_MS;
   const sealedIp = createSealAddress(await harness.registry.salt(utcDay(receivedAt)), randomBytes)(IP);
   const record = { receivedAt, ip: '', sealedIp, body: pageview() };
@@ -55,13 +55,13 @@ test.each([['not a seal'], [`1${'x'.repeat(31)}`], [7], [{}]])(
   },
 );
 
-test('a seal that was forged has no address, or some other one', async () => {
+test('a forged ciphertext gives no address or a wrong address, but no error', async () => {
   const sealedIp = `${seal(IP).slice(0, -4)}%%\u0000\u{1F4A5}`.slice(0, 33);
   const [line] = await harness.enrich({ ip: '', sealedIp, body: pageview() });
   expect(line).toMatchObject({ outcome: 'row', country: '' });
 });
 
-test('a dead letter holds neither the address nor its seal', async () => {
+test('a dead letter contains neither the address nor its ciphertext', async () => {
   const sealedIp = seal(IP);
   const [line] = await harness.enrich({ ip: '', sealedIp, kind: 'other' as never, body: pageview() });
   expect(line?.outcome).toBe('dead');

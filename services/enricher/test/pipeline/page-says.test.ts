@@ -14,7 +14,7 @@ async function row(fields: JsonObject, acceptLanguage = 'de-CH, de;q=0.9') {
 
 /** The client IP of the harness is in London. */
 describe('language and time zone of the body win over the header and the location', () => {
-  test('where it says them', async () => {
+  test('both values come from the body if it has them', async () => {
     const said = await row({ language: 'pt-BR', timezone: 'America/Sao_Paulo' });
     expect(said).toMatchObject({ language: 'pt-BR', timezone: 'America/Sao_Paulo', country: 'GB' });
     const again = await row({ language: 'pt-BR', timezone: 'America/Sao_Paulo' });
@@ -39,7 +39,7 @@ describe('language and time zone of the body win over the header and the locatio
     expect(await row(fields as unknown as JsonObject)).toMatchObject({ language: 'de-CH', timezone: 'Europe/London' });
   });
 
-  test('neither is anywhere: empty', async () => {
+  test('both are empty if no source has them', async () => {
     const [line] = await harness.enrich({ ip: '', body: pageview() });
     expect(line).toMatchObject({ language: '', timezone: '', country: '' });
   });

@@ -8,7 +8,7 @@ beforeAll(async () => {
 });
 afterAll(() => harness.close());
 
-test('a real access log: each line one row, with what it tells, and no address in any', async () => {
+test('a real access log: each line becomes one row with the facts of the line, and no row has an address', async () => {
   const hits = accessLogHits('semicomplete.com');
   const eventId = importEventIds(SITE, 'f'.repeat(64));
   const raw = hits.map((hit, i) =>

@@ -11,7 +11,7 @@ interface Row {
   readonly moved: boolean;
 }
 
-/** A visitor's hits without an ID of their own through the step, in this order. */
+/** Applies the step to hits of one visitor without a session ID, in this order. */
 function run(minutes: readonly number[]): Row[] {
   const kept = new Map<string, string | undefined>();
   const state = {
@@ -34,15 +34,15 @@ function run(minutes: readonly number[]): Row[] {
   });
 }
 
-/** The ID of each hit's session when all come in order. */
+/** Maps the minute of each hit to its session ID, if all hits arrive in order. */
 function inOrder(minutes: readonly number[]): ReadonlyMap<number, string> {
   return new Map(run(minutes.toSorted((a, b) => a - b)).map(({ minute, id }) => [minute, id]));
 }
 
 const minutes = fc.array(fc.integer({ min: 0, max: 400 }), { minLength: 1, maxLength: 25 });
 
-describe('put-session: "any order and any repetition of a visitor\'s hits gives the same sessions"', () => {
-  test('in order, a session is what no 30 idle minutes part, and its rows bear its ID at once', () => {
+describe('put-session: the order and repetition of hits do not change the sessions', () => {
+  test('in order: more than 30 idle minutes end a session, and all rows have the final ID at once', () => {
     fc.assert(
       fc.property(minutes, (sent) => {
         const rows = run(sent.toSorted((a, b) => a - b));
@@ -56,14 +56,14 @@ describe('put-session: "any order and any repetition of a visitor\'s hits gives 
     );
   });
 
-  test('out of order, no two sessions share an ID, and whenever a row bears another ID than in order, the visitor is flagged', () => {
+  test('out of order: sessions never share an ID, and the visitor is flagged if a row has another ID than in order', () => {
     fc.assert(
       fc.property(minutes, (sent) => {
         const wanted = inOrder(sent);
         const rows = run(sent);
         const others = rows.filter(({ minute, id }) => id !== wanted.get(minute));
         if (others.length > 0) expect(rows.some(({ moved }) => moved)).toBe(true);
-        // What bears one ID is of one session: two are never mixed up.
+        // All rows with one ID belong to one session: two sessions are never mixed.
         const sessionsById = new Map<string, Set<string | undefined>>();
         for (const { id, minute } of rows) {
           sessionsById.set(id, (sessionsById.get(id) ?? new Set()).add(wanted.get(minute)));
@@ -74,13 +74,13 @@ describe('put-session: "any order and any repetition of a visitor\'s hits gives 
     );
   });
 
-  test('a hit that comes late within the half hour in which its session starts changes no ID', () => {
+  test('a late hit within the half hour in which its session starts changes no ID', () => {
     const rows = run([10, 12, 8, 1]);
     expect(new Set(rows.map(({ id }) => id)).size).toBe(1);
     expect(rows.some(({ moved }) => moved)).toBe(false);
   });
 
-  test('a late hit between two sessions makes them one, with the ID of the first', () => {
+  test('a late hit between two sessions joins them into one, with the ID of the first', () => {
     const [first, second, late, next] = run([5, 50, 28, 60]) as [Row, Row, Row, Row];
     expect(second.id).not.toBe(first.id);
     expect(late).toMatchObject({ id: first.id, moved: true });

@@ -3,13 +3,16 @@ import { openClickhouseUnderTest } from '../../../../packages/adapters/test/clic
 import { openEnrichHarness, type RawInput, rawBytes } from '../pipeline/enrich-harness.ts';
 
 export interface SessionsHarness {
-  /** Enriches the records in this order, in batches of so many, and inserts each batch twice, as a writer that repeats does. */
+  /**
+   * Enriches the records in this order, in batches of `batchRecords`. Inserts each batch twice, like a writer that repeats an
+   * insert.
+   */
   take(records: readonly RawInput[], batchRecords: number): Promise<void>;
   query(sql: string, params?: Readonly<Record<string, string>>): Promise<readonly Readonly<Record<string, unknown>>[]>;
   close(): Promise<void>;
 }
 
-/** The real steps on the real state store into the real tables. */
+/** Runs the real steps with a real state store, and inserts into the real tables. */
 export async function openSessionsHarness(): Promise<SessionsHarness> {
   const [enricher, opened] = await Promise.all([openEnrichHarness(), openClickhouseUnderTest()]);
   await opened.analytics.migrate();

@@ -14,7 +14,10 @@ afterAll(() => harness.close());
 interface VisitorHit {
   readonly minute: number;
   readonly what: 'pageview' | 'event' | '$engagement';
-  /** Which visitor of the run, and the snippet's session; empty: the server is to give it. */
+  /**
+   * The number of the visitor in this run. `session` is the ID that the snippet sent; if it is empty, the enricher computes
+   * one.
+   */
   readonly visitor: number;
   readonly session: '' | 'a' | 'b';
 }
@@ -49,7 +52,10 @@ function toRecord(run: string, hit: VisitorHit): RawInput {
   };
 }
 
-/** What the sessions are by definition: a visitor's hits by time, cut where 30 minutes are idle, or by the ID that was sent. */
+/**
+ * The sessions by definition: the hits of each visitor sorted by time, separated by 30 idle minutes or by the session ID that
+ * was sent.
+ */
 function expected(run: string, hits: readonly VisitorHit[]): Session[] {
   const groups = new Map<string, VisitorHit[]>();
   for (const hit of hits.toSorted((a, b) => a.minute - b.minute)) {
@@ -107,7 +113,7 @@ const hits = fc.array(
 let runs = 0;
 
 describe('any order and any repetition of hits gives the same sessions', () => {
-  test('`sessions` is what the definition says, and `events` joins it', async () => {
+  test('`sessions` matches the definition, and `events` has the same session IDs', async () => {
     await fc.assert(
       fc.asyncProperty(hits, fc.integer({ min: 120, max: 450 }), async (sent, batchRecords) => {
         runs += 1;

@@ -19,14 +19,14 @@ describe('drop-duplicate (docs/exactly-once.md)', () => {
   const event = (key: string, receivedAt: number) =>
     ({ kind: 'event', receivedAt, body: { name: 'e', idempotency_key: key } }) as const;
 
-  test('a duplicate only of another record that was received less than 24 h before', async () => {
+  test('a record is a duplicate only of another record that was received less than 24 h before', async () => {
     const outcomes = await harness.enrich(event('k1', NOW), event('k1', NOW + 24 * HOUR_MS - 1), event('k2', NOW));
     expect(outcomes.map((line) => line.outcome)).toEqual(['row', 'duplicate', 'row']);
     const [later] = await harness.enrich(event('k1', NOW + 24 * HOUR_MS));
     expect(later?.outcome).toBe('row');
   });
 
-  test('a duplicate leaves nothing but its outcome', async () => {
+  test('a duplicate leaves only its outcome', async () => {
     const [, line] = await harness.enrich(event('k3', NOW), event('k3', NOW));
     expect(line).toMatchObject({ outcome: 'duplicate', reason: '', event_name: '', idempotency_key: '', detail: '' });
   });
@@ -50,7 +50,7 @@ describe('link-visitor (docs/api.md, Linking)', () => {
     expect(next?.visitor_id).toBe('vb');
   });
 
-  test('an identify hit of the browser links too; with an empty visitor_id it stores the profile and links no visitor', async () => {
+  test('an identify of the browser links too; with an empty visitor_id it only stores the profile', async () => {
     const hit = (visitor: string) => ({
       body: pageview({ type: 'identify', visitor_id: visitor, session_id: '', identity: { user_id: 'u2', name: 'N' } }),
     });
@@ -69,7 +69,7 @@ describe('link-visitor (docs/api.md, Linking)', () => {
     });
   });
 
-  test('an unlink is an identify that takes its link back, and leaves another of the same user alone (decision 13)', async () => {
+  test('an unlink removes one link, and keeps another link of the same user (decision 13)', async () => {
     const event = { kind: 'event', body: { name: 'e', user_id: 'u3' } } as const;
     const say = (kind: 'identify' | 'unlink', visitor: string) =>
       ({ kind, body: { visitor_id: visitor, user_id: 'u3' } }) as const;
@@ -84,12 +84,12 @@ describe('link-visitor (docs/api.md, Linking)', () => {
     ]);
     expect(JSON.parse(lines[4]?.detail as string)).toEqual({ profile_id: profileId(SITE, 'u3'), user_id: 'u3' });
     expect(lines[4]).toMatchObject({ source: 'server', type: 'unlink', user_id: 'u3', session_id: '' });
-    // And in the state that is kept between batches.
+    // The link is also removed from the state that is kept between batches.
     await harness.enrich(say('unlink', 've'));
     expect((await harness.enrich(event))[0]).toMatchObject({ outcome: 'row', visitor_id: '' });
   });
 
-  test('an unlink that names no visitor or user is a dead letter', async () => {
+  test('an unlink without a visitor or a user is a dead letter', async () => {
     const lines = await harness.enrich(
       { kind: 'unlink', body: { visitor_id: 'v' } },
       { kind: 'unlink', body: { user_id: 'u' } },
@@ -97,7 +97,7 @@ describe('link-visitor (docs/api.md, Linking)', () => {
     expect(lines.map(({ outcome }) => outcome)).toEqual(['dead', 'dead']);
   });
 
-  test('a row of a server says what it was found by, and what a Float64 rounds', async () => {
+  test('the row of a server event shows how its visitor and session were found, and keeps a number that a Float64 would round', async () => {
     const at = NOW + HOUR_MS;
     const lines = await harness.enrich(
       { kind: 'identify', body: { visitor_id: 'vf', user_id: 'u4' } },
@@ -115,7 +115,7 @@ describe('link-visitor (docs/api.md, Linking)', () => {
     ]);
   });
 
-  test('a visitor_id wins, and external_id links nothing', async () => {
+  test('a visitor_id that was sent wins over the link, and external_id links no visitor', async () => {
     const [line] = await harness.enrich({ kind: 'event', body: { name: 'e', visitor_id: 'vz', user_id: 'u1' } });
     expect(line).toMatchObject({ visitor_id: 'vz', user_id: 'u1' });
     const [other] = await harness.enrich({ kind: 'event', body: { name: 'e', external_id: 'u1' } });
@@ -129,7 +129,7 @@ describe('put-visitor: cookieless (docs/api.md, POST /api/collect)', () => {
     body: pageview({ visitor_id: '', session_id: '' }),
   });
 
-  test('c_ and 16 bytes in hex, the same for address and agent on one day, another on the next', async () => {
+  test('the ID is c_ and 16 bytes in hex; one address and user agent has one ID per day', async () => {
     const lines = await harness.enrich(hit(), hit(), hit({ ip: '81.2.69.143' }), hit({ userAgent: 'Other/1' }));
     const [first, second, third, fourth] = lines.map((line) => line.visitor_id as string);
     expect(first).toMatch(/^c_[0-9a-f]{32}$/);
@@ -138,7 +138,7 @@ describe('put-visitor: cookieless (docs/api.md, POST /api/collect)', () => {
     expect(new Set([first, third, fourth]).size).toBe(3);
   });
 
-  test('an IPv6 address counts as its /64', async () => {
+  test('all IPv6 addresses of a /64 network have the same ID', async () => {
     const [a, b, c] = await harness.enrich(
       hit({ ip: '2001:db8:1:2::1' }),
       hit({ ip: '2001:db8:1:2:ffff::9' }),
@@ -148,7 +148,7 @@ describe('put-visitor: cookieless (docs/api.md, POST /api/collect)', () => {
     expect(c?.visitor_id).not.toBe(a?.visitor_id);
   });
 
-  test('an imported line: the visitor changes with the day of the line', async () => {
+  test('an imported line: the visitor ID changes with the day of the line', async () => {
     const line = (timestamp: number) => ({ kind: 'import' as const, body: { url: 'https://example.com/', timestamp } });
     const day = Date.UTC(2015, 4, 17);
     const rows = await harness.enrich(line(day), line(day + 23 * HOUR_MS), line(day + 24 * HOUR_MS));
@@ -201,7 +201,7 @@ describe('put-visitor: midnight does not split a visit', () => {
     expect(after?.split(' ')[0]).not.toBe(before?.split(' ')[0]);
   });
 
-  test('a visit that never pauses is cut at 04:00: no ID outlives its day by more', async () => {
+  test('a visit without a pause gets a new ID at 04:00', async () => {
     const minutes = Array.from({ length: 12 }, (_, i) => i * 30 - 60);
     const visits = await visitorsAt('81.2.69.152', minutes, hit);
     const [first] = visits;
@@ -210,20 +210,20 @@ describe('put-visitor: midnight does not split a visit', () => {
     expect(visits[last + 1]?.split(' ')[0]).not.toBe(first?.split(' ')[0]);
   });
 
-  test('no salt is made for a day before', async () => {
+  test('no salt is created for the day before', async () => {
     await harness.enrich(hit('81.2.69.153', Date.UTC(2027, 0, 10, 12)));
     expect(harness.registry.existingSalt('2027-01-10')).toMatch(/^[0-9a-f]{64}$/);
     expect(harness.registry.existingSalt('2027-01-09')).toBeUndefined();
   });
 });
 
-describe('put-session: "a new session after 30 minutes without a hit of that visitor"', () => {
+describe('put-session: a new session begins after 30 minutes without a hit of the visitor', () => {
   const at = (visitor: string, minutes: number, session = '') => ({
     receivedAt: NOW + minutes * 60_000,
     body: pageview({ visitor_id: visitor, session_id: session }),
   });
 
-  test('30 idle minutes', async () => {
+  test('more than 30 idle minutes begin a new session', async () => {
     const ids = (await harness.enrich(at('w1', 0), at('w1', 30), at('w1', 60), at('w1', 91))).map((l) => l.session_id);
     expect(ids[0]).toMatch(/^s_[0-9a-f]{32}$/);
     expect(ids[1]).toBe(ids[0]);
@@ -233,7 +233,7 @@ describe('put-session: "a new session after 30 minutes without a hit of that vis
     expect(next?.session_id).toBe(ids[3]);
   });
 
-  test('the ID is a function of site, visitor and start, and a late hit finds its own session', async () => {
+  test('the ID depends only on site, visitor and start, and a late hit gets the session of its own time', async () => {
     const [a, b, late] = await harness.enrich(at('w2', 0), at('w2', 200), at('w2', 10));
     expect(a?.session_id).not.toBe(b?.session_id);
     expect(late?.session_id).toBe(a?.session_id);
@@ -241,7 +241,7 @@ describe('put-session: "a new session after 30 minutes without a hit of that vis
     expect(again?.session_id).not.toBe(a?.session_id);
   });
 
-  test('a server event joins the current session, and neither starts nor prolongs one', async () => {
+  test('a server event joins the current session, but never starts or prolongs one', async () => {
     const event = (visitor: string, minutes: number, session = '') =>
       ({
         kind: 'event',
@@ -260,7 +260,7 @@ describe('put-session: "a new session after 30 minutes without a hit of that vis
     expect(lines[5]?.session_id).toMatch(/^s_/);
   });
 
-  test('a server event by user alone gets none: its visitor may be in another partition', async () => {
+  test('a server event with only a user gets no session: the hits of its visitor can be in another partition', async () => {
     await harness.enrich({ kind: 'identify', body: { visitor_id: 'w5', user_id: 'u5' } }, at('w5', 0));
     const [line] = await harness.enrich({ kind: 'event', body: { name: 'e', user_id: 'u5' } });
     expect(line).toMatchObject({ visitor_id: 'w5', session_id: '' });

@@ -41,7 +41,7 @@ describe('iPadOS with the user agent of a Macintosh', () => {
     [1440, 900, undefined],
     [1470, 956, undefined],
     [1024, 768, undefined],
-    // Monitors that were turned.
+    // Monitors in portrait.
     [1080, 1920, undefined],
     [1200, 1920, undefined],
     [1050, 1680, undefined],

@@ -103,7 +103,7 @@ describe('in the row', () => {
   });
   afterAll(() => harness.close());
 
-  test('equal user agents with other hints are kept apart, those without hints too', async () => {
+  test('equal user agents with different hints, or without hints, give different columns', async () => {
     const hit = (clientHints?: Readonly<Record<string, string>>) => ({
       body: pageview(),
       ...(clientHints === undefined ? {} : { clientHints }),

@@ -58,11 +58,11 @@ describe('in-app browsers and web views', () => {
     expect(parseUserAgent(userAgent, undefined)).toMatchObject({ browser: name, browserVersion: version });
   });
 
-  test('a web view of no app that we know says whose it is, and no app is found in a browser', () => {
+  test('a web view of an unknown app is named after its system, and no app is found in a browser', () => {
     expect(parseUserAgent(IOS, undefined).browser).toBe('Safari (in-app)');
     expect(parseUserAgent(ANDROID, undefined).browser).toBe('Android WebView');
     expect(inAppBrowser(IOS)).toBeUndefined();
-    // `Line` stands in other words too.
+    // `Line` also occurs inside other words.
     expect(inAppBrowser(`${ANDROID} Online/1.0`)).toBeUndefined();
   });
 });

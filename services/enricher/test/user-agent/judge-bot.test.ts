@@ -43,7 +43,7 @@ describe('bots: isbot, AI crawlers, an empty user agent and headless browsers, e
     expect(judgeBot(userAgent, undefined)).toMatchObject({ name, reason });
   });
 
-  test('"Headless" in the brand, where the user agent hides it', () => {
+  test('a headless browser is recognised by its brand, even if its user agent hides it', () => {
     const hints = { 'sec-ch-ua': '"HeadlessChrome";v="126", "Chromium";v="126", "Not/A)Brand";v="8"' };
     expect(judgeBot(CHROME, hints)).toMatchObject({ name: 'Headless Chrome', reason: 'headless_browser' });
     expect(judgeBot(CHROME, { 'sec-ch-ua': '"Google Chrome";v="126"' })).toMatchObject({ name: '', reason: '' });
@@ -67,7 +67,7 @@ describe('in the row', () => {
   });
   afterAll(() => harness.close());
 
-  test('name and reason stand in their columns, and the row is kept', async () => {
+  test('the row is kept, and has the name and the reason in their columns', async () => {
     const [bot, person] = await harness.enrich(
       { userAgent: compatible('GPTBot/1.2'), body: pageview() },
       { body: pageview() },
@@ -76,7 +76,7 @@ describe('in the row', () => {
     expect(person).toMatchObject({ outcome: 'row', bot: '', bot_reason: '', device_type: 'desktop' });
   });
 
-  test('"VPN and data-centre users never dropped for that alone"', async () => {
+  test('hits from VPNs and data centres are not dropped', async () => {
     await harness.exclude('bots', 'true');
     const dataCentres = ['8.8.8.8', '1.1.1.1', '52.94.236.248', '185.220.101.1', '2001:4860:4860::8888'];
     const rows = await harness.enrich(...dataCentres.map((ip) => ({ ip, body: pageview() })));

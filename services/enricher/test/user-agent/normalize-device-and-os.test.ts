@@ -92,7 +92,7 @@ describe('televisions, consoles and other devices', () => {
   });
 });
 
-describe('systems that are not said, or only pretended', () => {
+describe('operating systems that ua-parser-js misses or reports wrongly', () => {
   test.each([
     [
       'Silk asks for desktop pages',

@@ -38,14 +38,14 @@ describe('put-user-agent: usual names of browsers and systems', () => {
   });
 });
 
-describe('whose user agent it is', () => {
+describe('whether the user agent belongs to the visitor', () => {
   let harness: EnrichHarness;
   beforeAll(async () => {
     harness = await openEnrichHarness();
   });
   afterAll(() => harness.close());
 
-  test('curl is a bot to collect and import, and so is one without a user agent', async () => {
+  test('in collect hits and imports, curl is a bot, and so is a client without a user agent', async () => {
     const lines = await harness.enrich(
       { userAgent: 'curl/8', body: pageview() },
       { userAgent: '', body: pageview() },
@@ -58,7 +58,7 @@ describe('whose user agent it is', () => {
     ]);
   });
 
-  test('the HTTP library of a server event is neither bot nor client; a user agent of its own is both', async () => {
+  test('the HTTP library of a server event is ignored; a user agent in its context is judged and stored', async () => {
     const event = (context: object, userAgent: string) =>
       ({ kind: 'event', userAgent, body: { name: 'e', context: { ...context } } }) as const;
     const lines = await harness.enrich(
@@ -77,7 +77,7 @@ describe('whose user agent it is', () => {
     ]);
   });
 
-  test('geo of a server event: context.ip, "otherwise from the request itself"', async () => {
+  test('the location of a server event comes from context.ip, or else from the address of the request', async () => {
     const [own, request] = await harness.enrich(
       { kind: 'event', ip: '81.2.69.142', body: { name: 'e', context: { ip: '::ffff:8.8.8.8' } } },
       { kind: 'event', ip: '81.2.69.142', body: { name: 'e' } },

@@ -2,14 +2,14 @@ import { bearerToken, hashApiKey } from '@weir/domain/registry/api-key';
 import type { ApiKey } from '@weir/domain/registry/site';
 import type { Registry } from '@weir/ports/registry';
 
-/** The API key of an `Authorization` header; undefined: no valid key. */
+/** Returns the API key of an `Authorization` header. Undefined: the header has no valid key. */
 export type Authenticate = (header: string | undefined) => ApiKey | undefined;
 
 const HEADERS_MAX = 10_000;
 
 /**
- * Keys are compared by their SHA-256. The hashes of valid headers are cached, because hashing costs more than the other work on a
- * small request. The registry is asked for each request whether the key is still valid.
+ * Compares keys by their SHA-256. The hashes of valid headers are cached, because hashing costs more than the other work on a
+ * small request. For each request, the registry says whether the key is still valid.
  */
 export function createAuthenticate(registry: Registry): Authenticate {
   const hashes = new Map<string, string>();

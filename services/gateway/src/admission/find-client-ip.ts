@@ -6,23 +6,23 @@ import { parseNetwork } from '@weir/domain/net/network';
 import { compileNetworks } from '@weir/domain/net/network-table';
 import { claimedAddress, forwardedClaims, type ReadClaims, xForwardedForClaims } from './parse-forwarded.ts';
 
-/** The client IP, normalised; empty if the connection is closed. */
+/** Returns the client IP in normalised form. Empty if the connection is closed. */
 export type ClientIpOf = (request: IncomingMessage) => string;
 
 export interface ClientIpConfig {
-  /** Addresses and CIDRs, or a number of hops. Empty or 0: no header is trusted. */
+  /** IP addresses and CIDRs of the proxies, or their number (hops). Empty or 0: no header is trusted. */
   readonly trustedProxies: readonly string[] | number;
   /** The header to read, in lower case. Undefined: `X-Forwarded-For`, or `Forwarded` if that is not sent. */
   readonly clientIpHeader: string | undefined;
 }
 
-/** The longest chain of proxies that is followed. */
+/** At most this many addresses of a header are checked. */
 const HOPS_MAX = 32;
 
 /**
- * Trusts a header only as far as the trusted proxies go (docs/api.md, POST /api/collect). The peer of the connection must be a
- * trusted proxy. In a list of addresses, each is trusted while the one to its right is a trusted proxy. A text that is not an address
- * ends the chain at the last known address.
+ * Returns a function that finds the client IP. It trusts a header only if the peer of the connection is a trusted proxy
+ * (docs/api.md, POST /api/collect). A list of addresses is read from the right: an address is trusted while the address to its
+ * right is a trusted proxy. A text that is not an address ends the search, and the result is the last address before it.
  */
 export function createFindClientIp({ trustedProxies, clientIpHeader }: ClientIpConfig) {
   const none = typeof trustedProxies === 'number' ? trustedProxies === 0 : trustedProxies.length === 0;
@@ -80,7 +80,7 @@ export function createClientIpOf(config: ClientIpConfig): ClientIpOf {
   return (request) => find(request).address;
 }
 
-/** The value of a CDN's header, which is one address. Empty if the header was sent twice. */
+/** The address in the header of a CDN, which contains a single address. Empty if the header was sent twice. */
 function singleAddress(name: string, value: string | string[] | undefined): string {
   if (typeof value !== 'string') return '';
   const text = value.trim();
@@ -89,7 +89,7 @@ function singleAddress(name: string, value: string | string[] | undefined): stri
   return claimedAddress(bare);
 }
 
-/** Caches the peer of each connection: it never changes, and is needed for each request. */
+/** Returns the peer address of a connection from a cache. The address never changes and is needed for each request. */
 function createPeers(): (socket: Socket) => string {
   const peers = new WeakMap<Socket, string>();
   return (socket) => {

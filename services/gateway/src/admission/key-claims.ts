@@ -9,7 +9,10 @@ import type { GatewayMetrics } from '../gateway-metrics.ts';
  */
 export interface KeyClaims {
   claim(keys: readonly KeyClaim[]): Promise<readonly ClaimOutcome[]>;
-  /** Collects the keys of several batches for one call. Until it resolves, the caller must remember these keys itself. */
+  /**
+   * Collects the keys of several batches for one call of the state store. The caller must remember these keys itself until the
+   * promise resolves.
+   */
   confirm(keys: readonly KeyClaim[]): Promise<void>;
   release(keys: readonly KeyClaim[]): Promise<void>;
 }

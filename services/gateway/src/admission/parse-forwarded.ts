@@ -1,12 +1,13 @@
 import { normalizeIp } from '@weir/domain/net/ip-address';
 
 /**
- * The client addresses that proxies report in a header, the last proxy's first. Reads from the right and only as far as needed: the
- * client may have made up the rest, for example with a quote that never closes. An empty text: not an address.
+ * Returns the client addresses that proxies report in a header. The address from the last proxy comes first. The header is read
+ * from the right, and only as far as needed: the client may have invented the rest, for example with an unclosed quote. An
+ * empty text means: not an address.
  */
 export type ReadClaims = (header: string) => Iterable<string>;
 
-/** `X-Forwarded-For`: addresses with commas between. */
+/** Reads `X-Forwarded-For`: addresses separated by commas. */
 export function* xForwardedForClaims(header: string): Generator<string> {
   let end = header.length;
   while (end >= 0) {
@@ -18,7 +19,7 @@ export function* xForwardedForClaims(header: string): Generator<string> {
   }
 }
 
-/** RFC 7239 `Forwarded`: `for=192.0.2.60;proto=http, for="[2001:db8::1]:4711"`. */
+/** Reads the header `Forwarded` of RFC 7239: `for=192.0.2.60;proto=http, for="[2001:db8::1]:4711"`. */
 export function* forwardedClaims(header: string): Generator<string> {
   for (const element of fromTheRight(header, ',')) {
     const entry = element.trim();
@@ -31,7 +32,7 @@ function forOf(element: string): string {
   for (const pair of fromTheRight(element, ';')) {
     const equals = pair.indexOf('=');
     if (equals < 0 || pair.slice(0, equals).trim().toLowerCase() !== 'for') continue;
-    // RFC 7239, 4: a parameter may occur once per element. An element with two `for` is not trusted.
+    // RFC 7239, section 4: a parameter may occur once per element. An element with two `for` parameters is not trusted.
     if (found !== '') return '';
     found = pair.slice(equals + 1).trim();
   }
@@ -39,7 +40,7 @@ function forOf(element: string): string {
   return claimedAddress(quoted?.[1] === undefined ? found : quoted[1].replace(/\\(.)/g, '$1'));
 }
 
-/** The parts between separators outside of quotes, the last one first. */
+/** The parts of a text between separators, starting with the last part. Separators inside quotes do not count. */
 function* fromTheRight(text: string, separator: string): Generator<string> {
   let end = text.length;
   let inQuotes = false;
@@ -60,7 +61,10 @@ function isEscaped(text: string, at: number): boolean {
   return slashes % 2 === 1;
 }
 
-/** The address in a proxy's spelling, which may have a port, and brackets around IPv6. Empty for `unknown`, `_hidden` and other texts. */
+/**
+ * Removes the port and the brackets that proxies may write around an address. The result is empty for `unknown`, `_hidden` and
+ * other texts.
+ */
 export function claimedAddress(text: string): string {
   const bracketed = /^\[([^\]]+)\](?::[\w.-]+)?$/.exec(text);
   if (bracketed?.[1] !== undefined) return bracketed[1].includes(':') ? normalizeIp(bracketed[1]) : '';

@@ -1,18 +1,21 @@
 import { isPrivateAddress } from '@weir/domain/net/private-address';
 
-/** A site that gets most of its hits from one network. A missing trusted proxy looks like this: all visitors have the proxy's address. */
+/**
+ * A site that gets most of its hits from one network. The usual reason is that a proxy is missing in TRUSTED_PROXIES: all
+ * visitors then have the address of the proxy.
+ */
 export interface SingleNetworkSite {
   readonly siteId: string;
-  /** Recent hits that were counted. */
+  /** The number of recent hits that were counted. */
   readonly hits: number;
-  /** A lower bound of the percentage that comes from the network. */
+  /** A lower bound of the percentage of hits that come from this network. */
   readonly percent: number;
-  /** The network is private: visitors on the public Internet cannot be in it. */
+  /** True: the network is private, so visitors on the public Internet cannot be in it. */
   readonly isPrivate: boolean;
 }
 
 export interface ProxyMisconfigurationDetector {
-  /** Counts an accepted hit. `visitorNetwork`: of the address, as `visitorNetwork` gives it. */
+  /** Counts an accepted hit. `visitorNetwork` is the result of the function `visitorNetwork` for the address. */
   count(siteId: string, ip: string, visitorNetwork: string): void;
   singleNetworkSites(): readonly SingleNetworkSite[];
 }
@@ -24,16 +27,19 @@ interface SiteCounts {
 
 const SITES_MAX = 10_000;
 const NETWORKS_PER_SITE_MAX = 8;
-/** At this count all counts are halved, so that recent hits count more, and a corrected setting shows soon. */
+/**
+ * When a site has this many hits, all its counts are halved. Recent hits therefore count more, and a corrected setting has an
+ * effect soon.
+ */
 const HITS_PER_SITE_MAX = 2_000;
 const HITS_TO_JUDGE_MIN = 100;
 const CROWDED_PERCENT_MIN = 50;
 const PRIVATE = 'private';
 
 /**
- * Counts the hits of each site by network (IPv4 /24, IPv6 /48, all private networks as one) with eight counters per site. By the
- * Misra-Gries algorithm a network with most of the hits always has a counter, and a counter is never too high. The counts are in
- * memory only, and no address leaves the process.
+ * Counts the hits of each site by network (IPv4 /24, IPv6 /48, all private networks together) with eight counters per site.
+ * With this algorithm (Misra-Gries), a network with most of the hits always has a counter, and no counter is too high. The
+ * counts are only in memory, and no address leaves the process.
  */
 export function createProxyMisconfigurationDetector(): ProxyMisconfigurationDetector {
   const sites = new Map<string, SiteCounts>();

@@ -4,7 +4,10 @@ import type { KeyClaim } from '@weir/ports/state-store';
 import type { KeyClaims } from '../admission/key-claims.ts';
 import type { GatewayMetrics } from '../gateway-metrics.ts';
 
-/** `stored`: durable. `duplicate`: the idempotency key was seen before. `unavailable`: refused or unknown; the key is free again. */
+/**
+ * `stored`: the record is durable. `duplicate`: the idempotency key was used before. `unavailable`: the append was refused or
+ * its result is unknown; the key was released.
+ */
 export type AppendResult = 'stored' | 'duplicate' | 'unavailable';
 
 export interface AppendBatcher {
@@ -14,7 +17,7 @@ export interface AppendBatcher {
    */
   append(record: AppendRecord, claim: KeyClaim | undefined): Promise<AppendResult>;
   waiting(): number;
-  /** Sends all waiting records, and resolves when each is answered and each key is confirmed. */
+  /** Sends all waiting records. Resolves when each request is answered and each key is confirmed. */
   drain(): Promise<void>;
 }
 
@@ -31,7 +34,10 @@ export interface BatcherLimits {
   readonly waitingRequestsMax: number;
   readonly waitingBytesMax: number;
   readonly batchRecordsMax: number;
-  /** A batch of this size is sent at once. Kafka accepts about 15 MiB per partition, and all records may be of one partition. */
+  /**
+   * A batch of this size is sent at once. Kafka accepts about 15 MiB per partition, and all records of a batch may belong to
+   * one partition.
+   */
   readonly batchBytesMax: number;
 }
 
@@ -43,24 +49,24 @@ const LIMITS: BatcherLimits = {
 };
 const FULL: Promise<AppendResult> = Promise.resolve('unavailable');
 /**
- * While an append is in flight, the next batch waits up to this many times longer: a commit of fifty records costs as much as a
- * commit of one.
+ * While an append is in flight, the next batch waits up to this many times longer than the linger. Larger batches are cheaper:
+ * a commit of fifty records costs as much as a commit of one.
  */
 const BUSY_LINGERS = 5;
-/** Retry with backoff for a key that another gateway holds. */
+/** The first pause before a key that another gateway has claimed is claimed again. Later pauses are longer. */
 const RECLAIM_FIRST_MS = 5;
 const RECLAIM_LAST_MS = 200;
 
 interface WaitingAppend {
   readonly record: AppendRecord;
   readonly claim: KeyClaim | undefined;
-  /** The site and the idempotency key; empty: no key. */
+  /** The site together with the idempotency key. Empty: the record has no key. */
   readonly holderKey: string;
   /** Receives the result of the append. It is called exactly once. */
   readonly settled: (result: AppendResult) => void;
 }
 
-/** The request of this process that holds a key, and the duplicates that wait for its outcome. */
+/** The request of this process that has claimed a key, and the duplicates that wait for its result. */
 interface Holder {
   readonly append: WaitingAppend;
   readonly followers: WaitingAppend[];
@@ -69,8 +75,8 @@ interface Holder {
 }
 
 /**
- * Collects the appends of concurrent requests for a few milliseconds. A batch makes one claim of all its keys and one append, and
- * its requests are answered together. Several batches may be in flight.
+ * Collects the appends of concurrent requests for a few milliseconds. A batch claims all its keys in one call and is appended
+ * in one call, and its requests are answered together. Several batches may be in flight.
  */
 export function createAppendBatcher(deps: AppendBatcherDeps): AppendBatcher {
   const { eventLog, keyClaims, lingerMs, clock, metrics } = deps;
@@ -144,7 +150,7 @@ export function createAppendBatcher(deps: AppendBatcherDeps): AppendBatcher {
     if (failed.length > 0) await fail(failed, outcomes);
   }
 
-  /** Remembers the keys in memory until the state store has confirmed them. */
+  /** Remembers the keys in memory until the state store has confirmed the claims. */
   async function confirm(stored: readonly WaitingAppend[]): Promise<void> {
     await keyClaims.confirm(claimsOf(stored));
     for (const append of stored) if (isHolder(append)) holders.delete(append.holderKey);
@@ -158,7 +164,7 @@ export function createAppendBatcher(deps: AppendBatcherDeps): AppendBatcher {
     for (const append of failed) settle(append, 'unavailable');
   }
 
-  /** Claims the keys of a batch. Returns the appends that may be sent to the log, in their order. */
+  /** Claims the keys of a batch. Returns the appends that may be sent to the log, in the same order. */
   async function claim(appends: readonly WaitingAppend[], keyed: readonly WaitingAppend[]): Promise<WaitingAppend[]> {
     const outcomes = await keyClaims.claim(claimsOf(keyed));
     const counts = { claimed: 0, pending: 0, confirmed: 0 };
@@ -180,7 +186,10 @@ export function createAppendBatcher(deps: AppendBatcherDeps): AppendBatcher {
     return held.size === 0 ? [...appends] : appends.filter((append) => !held.has(append));
   }
 
-  /** Without the state store, several requests may hold one key: the others follow the first. */
+  /**
+   * Records which request has a key. While the state store is unavailable, several requests can claim one key: the later ones
+   * wait for the first.
+   */
   function hold(append: WaitingAppend): void {
     const { holderKey } = append;
     if (!holders.has(holderKey)) holders.set(holderKey, { append, followers: [], stored: false });
@@ -190,7 +199,7 @@ export function createAppendBatcher(deps: AppendBatcherDeps): AppendBatcher {
     return holders.get(append.holderKey)?.append === append;
   }
 
-  /** Waits for the holder of the key: a request of this process, or of another one. */
+  /** Waits for the request that has the key, in this process or in another one. */
   function follow(append: WaitingAppend, pauseMs: number): void {
     const holder = holders.get(append.holderKey);
     if (holder === undefined) inBackground(reclaim(append, pauseMs));

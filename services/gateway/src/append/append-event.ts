@@ -10,7 +10,7 @@ import type { RouteDeps } from '../gateway-deps.ts';
 import type { AppendResult } from './append-batcher.ts';
 import { buildEnvelope } from './envelope.ts';
 
-/** A server event as it was sent: parsed, and as text. */
+/** A server event as it was sent, both parsed and as text. */
 export interface SentEvent {
   readonly request: IncomingMessage;
   readonly siteId: string;
@@ -42,7 +42,7 @@ export function createAppendEvent({ batcher, clock, newEventId, clientIpOf, addr
         idempotencyKey === '' ? undefined : { siteId, key: idempotencyKey, owner: eventId },
       );
     };
-    // `context.ip` is the visitor's address. If it is sent, the address of the server that sent the event is not used.
+    // `context.ip` is the visitor's address. If it was sent, it replaces the address of the server that sent the event.
     const { ip } = event.context;
     const sealed = addressSealer.seal(ip === undefined ? clientIpOf(request) : normalizeIp(ip), receivedAt);
     if (typeof sealed === 'string') return append(sealed);

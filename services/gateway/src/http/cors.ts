@@ -1,10 +1,10 @@
 /** The CORS headers of all answers that browsers may read across origins: `/api/collect`, and the snippet as a module. */
 export const ALLOW_ORIGIN = { 'Access-Control-Allow-Origin': '*' } as const;
 
-/** Scripts of other origins may only read the headers that are exposed. */
+/** Scripts of other origins can read `Retry-After` only if it is exposed. */
 export const EXPOSE_RETRY_AFTER = { 'Access-Control-Expose-Headers': 'Retry-After' } as const;
 
-/** The methods and headers that browsers may use across origins. Browsers ask again after a day. */
+/** The methods and headers that browsers may use across origins. Browsers cache them for a day. */
 export const PREFLIGHT = {
   'Access-Control-Allow-Methods': 'POST, OPTIONS',
   'Access-Control-Allow-Headers': 'Content-Type',

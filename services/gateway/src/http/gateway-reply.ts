@@ -8,14 +8,14 @@ export type Endpoint = 'events' | 'identify' | 'collect' | 'other';
 /** Counts the answers of an endpoint by status. */
 export type CountReply = (status: number) => void;
 
-/** Answers in the way of one endpoint: the shape of its error bodies, and its headers (docs/api.md, Answers). */
+/** Sends the answers of one endpoint, with the shape of its error bodies and with its headers (docs/api.md, Answers). */
 export interface Replies {
   json(response: ServerResponse, status: number, body: string, limit?: RateLimit): void;
   empty(response: ServerResponse, status: number, headers?: readonly string[]): void;
   error(response: ServerResponse, status: number, message: string, headers?: readonly string[]): void;
-  /** 429: no body on any endpoint (docs/api.md, Answers). */
+  /** Answers 429, without a body on any endpoint (docs/api.md, Answers). */
   limited(response: ServerResponse, limit: RateLimit): void;
-  /** 503: the event log cannot take the record now. */
+  /** Answers 503, because the event log cannot accept the record now. */
   unavailable(response: ServerResponse): void;
 }
 
@@ -25,14 +25,15 @@ const JSON_TYPE = 'application/json; charset=utf-8';
 const DISK_FULL = 'the disk is nearly full and takes no record now; send it again';
 const UNAVAILABLE = 'the event log cannot take the record now; send it again';
 
-/** While `disk` reports a shortage, a 503 says so. */
+/** If `disk` reports a shortage, the text of a 503 names it. */
 export function createReplies(endpoint: Endpoint, count: CountReply, disk?: DiskSpace): Replies {
   const common: readonly string[] = endpoint === 'collect' ? rawHeaders(ALLOW_ORIGIN) : [];
 
   const exposed: readonly string[] = endpoint === 'collect' ? rawHeaders(EXPOSE_RETRY_AFTER) : [];
   const retryAfter = (seconds: number): string[] => ['Retry-After', String(seconds), ...exposed];
 
-  // When a body breaks off, refused-requests.ts answers while the route is still working.
+  // If the client ends the connection within the body, refused-requests.ts has already answered while the route is still
+  // working.
   const json = (response: ServerResponse, status: number, body: string, headers: readonly string[]): void => {
     if (response.headersSent) return;
     count(status);

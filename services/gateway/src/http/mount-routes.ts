@@ -6,14 +6,14 @@ import type { GatewayMetrics } from '../gateway-metrics.ts';
 import { createReplies, type Endpoint, type Replies } from './gateway-reply.ts';
 import type { Handle, Route } from './route.ts';
 
-/** How the requests to one path are answered. */
+/** The handlers and the error format of one path. */
 interface PathReplies {
   readonly replies: Replies;
   /** The value of the header `Allow`. */
   readonly allow: string;
 }
 
-/** An Express application. A trailing slash makes no difference; the case of a path does. */
+/** Creates an Express application in which a trailing slash makes no difference, and the case of a path does. */
 export function bareApp(): Express {
   return express().disable('x-powered-by').disable('etag').enable('case sensitive routing');
 }
@@ -39,7 +39,7 @@ export function mountRoutes<Deps extends OperationsDeps>(
     paths.set(withoutSlash(path), { replies, allow });
     const mounted = app.route(expressPath(path));
     for (const route of ofPath) {
-      // Each kind of route has a handler that takes this kind.
+      // The kind of a route determines the type of its handler, but TypeScript cannot derive this from the table.
       const create = route.handler as (deps: Deps, replies: Replies, route: Route) => Handle;
       mounted[METHODS[route.method]](create(deps, replies, route));
     }

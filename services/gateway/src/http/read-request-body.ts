@@ -5,10 +5,12 @@ import { SUPPORTED_ENCODINGS, UNSUPPORTED_ENCODING } from '@weir/runtime/http/co
 import { createUnpackBody, isPlain, packingOf, type UnpackBody } from './unpack-body.ts';
 
 export const BODY_BYTES_MAX = 64 * 1024;
-/** After a 413 so many bytes are read and discarded, so that the sender receives the answer instead of a connection reset. */
+/**
+ * After a 413, up to this many bytes are read and discarded. The client then receives the answer instead of a connection reset.
+ */
 const DISCARD_BYTES_MAX = 16 * 1024 * 1024;
 
-/** The body of a request: its JSON object and the text of it, or why it is refused. */
+/** The body of a request as a JSON object and as text, or the reason why it is refused. */
 export type Body = { readonly json: JsonObject; readonly text: string } | Refusal;
 
 export interface Refusal {
@@ -39,7 +41,10 @@ export function createReadBody(): ReadBody {
   };
 }
 
-/** The limit applies to the decompressed body. The compressed form of incompressible data is slightly longer. */
+/**
+ * Reads a compressed body. The limit applies to the decompressed body; the compressed form of incompressible data is slightly
+ * longer.
+ */
 function readPacked(request: IncomingMessage, encoding: string, bytesMax: number, unpack: UnpackBody): Promise<Body> {
   const packing = packingOf(encoding);
   if (packing === undefined) return discard(request, ENCODING_UNKNOWN);
@@ -77,7 +82,7 @@ function readBytes(
 }
 
 const EMPTY = Buffer.alloc(0);
-/** The headers and stored blocks of a compressed format add less than 1/64 of the body. */
+/** The headers and stored blocks of a compressed format make the body longer by less than 1/64. */
 const PACKED_EXTRA_PART = 64;
 const UNPACK_FAILURES: Readonly<Record<'corrupt' | 'busy', Refusal>> = {
   corrupt: { status: 400, message: 'the body must be complete and valid in its Content-Encoding' },

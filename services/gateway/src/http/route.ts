@@ -5,39 +5,39 @@ import type { TableRoute } from '@weir/runtime/http/route-table';
 import type { OperationsDeps, RouteDeps } from '../gateway-deps.ts';
 import type { Endpoint, Replies } from './gateway-reply.ts';
 
-/** A route's handler. A rejection is a bug: Express passes it to the last middleware, which answers 500. */
+/** The handler of a route. If it rejects, that is a bug: Express passes the error to the last middleware, which answers 500. */
 export type Handle = (request: IncomingMessage, response: ServerResponse) => Promise<void> | void;
 
-/** What the OpenAPI document says of a route besides what follows from the route itself. */
+/** The text of the OpenAPI document for a route. Everything else in the document follows from the route itself. */
 export interface Operation {
   readonly id: string;
   readonly summary: string;
   readonly description?: string;
   readonly parameters?: readonly Schema[];
   readonly requestBody?: Schema;
-  /** By status. They replace the responses that follow from the route. */
+  /** Responses by status. They replace the responses that follow from the route. */
   readonly responses: Schema;
 }
 
 interface GatewayRoute extends TableRoute {
-  /** Decides the shape of errors, and the label of the metric that counts replies. */
+  /** Determines the shape of error bodies, and the label of the metric that counts replies. */
   readonly endpoint: Endpoint;
   readonly operation: Operation;
 }
 
-/** Health, metrics and the OpenAPI document: every process serves them. */
+/** A route for health, metrics or the OpenAPI document. Every process serves these routes. */
 export interface OperationsRoute extends GatewayRoute {
   readonly handler: (deps: OperationsDeps, replies: Replies) => Handle;
 }
 
-/** A request of a browser, which has no API key. */
+/** A route for browsers, which have no API key. */
 export interface CollectRoute extends GatewayRoute {
   readonly rateLimit: keyof SiteLimits;
   readonly bodyBytesMax: number;
   readonly handler: (deps: RouteDeps, replies: Replies, route: CollectRoute) => Handle;
 }
 
-/** A request of a site's server. */
+/** A route for the servers of a site, which have an API key. */
 export interface AuthenticatedRoute extends GatewayRoute {
   /** The scope that the API key must have. */
   readonly scope: Scope;

@@ -25,18 +25,20 @@ const TYPES: Readonly<Record<string, string>> = {
   '.css': 'text/css; charset=utf-8',
   '.csv': 'text/csv; charset=utf-8',
 };
-/** Browsers keep the snippet for an hour, and for a day longer while Weir cannot be reached. */
+/** Browsers cache the snippet for an hour, and for one more day while Weir is unreachable. */
 const SNIPPET_CACHE = 'public, max-age=3600, stale-while-revalidate=86400, stale-if-error=86400';
 /**
- * The Client Hints that the enricher reads (docs/operations.md). Browsers send most of them only on request.
- * Critical-CH is not set: it would make browsers repeat the request for a file that is the same for all.
+ * Asks browsers for the Client Hints that the enricher reads (docs/operations.md). Browsers send most of them only on request.
+ * Critical-CH is not set: browsers would request the file twice, although it is the same for all of them.
  */
 const ACCEPT_CH =
   'Sec-CH-UA-Full-Version-List, Sec-CH-UA-Platform-Version, Sec-CH-UA-Model, Sec-CH-UA-Form-Factors, Sec-CH-UA, Sec-CH-UA-Mobile, Sec-CH-UA-Platform';
 const PAGE_POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
 
-/** GET /weir.js and its variants, and the pages of /demo. The files are read and compressed once, and served from memory. */
+/**
+ * Serves GET /weir.js, its variants, and the pages of /demo. The files are read and compressed once, and served from memory.
+ */
 export function createSnippetRoutes({ files }: { readonly files: SnippetFiles }): Router {
   const router = Router();
   const replies = createReplies('other', () => undefined);
@@ -71,7 +73,7 @@ function readPublicFiles(publicDir: string): ReadonlyMap<string, PublicFile> {
       gzip: gzipSync(plain, { level: 9 }),
       headers: {
         'Content-Type': type,
-        // A weak ETag: the same for the compressed and the plain file.
+        // The ETag is weak, because the compressed and the plain file have the same one.
         ETag: `W/"${createHash('sha256').update(plain).digest('base64url').slice(0, 22)}"`,
         'Cache-Control': isPage ? 'no-cache' : SNIPPET_CACHE,
         Vary: 'Accept-Encoding',

@@ -4,7 +4,7 @@ import { brotliDecompress, gunzipSync, inflateRawSync, inflateSync, type ZlibOpt
 type Packing = 'gzip' | 'deflate' | 'br';
 
 const PLAIN = /^(identity)?$/i;
-/** RFC 9110, 8.4.1.3: x-gzip is gzip. Several encodings of one body are not supported. */
+/** Content encodings. x-gzip means gzip (RFC 9110, 8.4.1.3). Several encodings of one body are not supported. */
 const PACKINGS: ReadonlyMap<string, Packing> = new Map([
   ['gzip', 'gzip'],
   ['x-gzip', 'gzip'],
@@ -25,15 +25,15 @@ export type Unpacked = Buffer | 'too large' | 'corrupt' | 'busy';
 
 export type UnpackBody = (packed: Buffer, packing: Packing, bytesMax: number) => Promise<Unpacked>;
 
-/** libuv has four threads by default, and the commits of the event log need some of them. */
+/** Brotli uses at most two of libuv's four default threads, because the commits of the event log also need threads. */
 const BROTLI_RUNNING_MAX = 2;
 const BROTLI_WAITING_MAX = 256;
 const brotli = promisify(brotliDecompress);
 
 /**
  * Decompresses at most `bytesMax` bytes. gzip and deflate stop within 32 KiB of the limit (0.2 ms for a decompression bomb), so
- * they run synchronously. Brotli first fills its window of up to 16 MiB, whatever the limit is (46 ms for a bomb of 51 bytes). It
- * runs in other threads, two at a time, so that a caller can block neither the event loop nor use up the memory.
+ * they run synchronously. Brotli first fills its window of up to 16 MiB, whatever the limit is (46 ms for a bomb of 51 bytes).
+ * It therefore runs in other threads, two at a time: a client can neither block the event loop nor use up the memory.
  */
 export function createUnpackBody(): UnpackBody {
   const waiting: (() => void)[] = [];
@@ -65,7 +65,7 @@ export function createUnpackBody(): UnpackBody {
 
 function unpackAtOnce(packed: Buffer, packing: 'gzip' | 'deflate', options: ZlibOptions): Buffer {
   if (packing === 'gzip') return gunzipSync(packed, options);
-  // RFC 9110 requires zlib's format (RFC 1950), but some clients send a raw stream (RFC 1951). Browsers accept both.
+  // RFC 9110 requires zlib's format (RFC 1950), but some clients send a raw deflate stream (RFC 1951). Browsers accept both.
   return hasZlibHeader(packed) ? inflateSync(packed, options) : inflateRawSync(packed, options);
 }
 
@@ -87,7 +87,10 @@ function failure(error: unknown): 'too large' | 'corrupt' {
   throw error;
 }
 
-/** RFC 1950: the low four bits are 8. In a raw stream (RFC 1951) bit 3 would be padding of a stored block, which encoders leave 0. */
+/**
+ * In zlib's format (RFC 1950), the low four bits of the first byte are 8. In a raw stream (RFC 1951), bit 3 is padding of a
+ * stored block, and encoders leave it 0.
+ */
 function hasZlibHeader(packed: Buffer): boolean {
   return ((packed[0] ?? 0) & 0x0f) === 8;
 }

@@ -17,7 +17,7 @@ import type { Route } from '../http/route.ts';
 import { CORS } from './gateway-operations.ts';
 import { REQUEST_SCHEMAS } from './request-schemas.ts';
 
-/** The gateway's part of the OpenAPI document. The schemas of the requests are those that the gateway validates with. */
+/** The gateway's part of the OpenAPI document. Its request schemas are the schemas with which the gateway validates. */
 export function gatewayOpenApi(collectPaths: readonly string[]): OpenApiPart {
   return {
     tags: ['ingestion', 'health'],
@@ -38,7 +38,7 @@ function operationObject(route: Route): Schema {
   };
 }
 
-/** The errors that follow from a row of the route table. */
+/** The error responses that follow from a row of the route table. */
 function errorsOf(route: Route): Schema {
   const error = (description: string, headers?: Schema): Schema => errorResponse(route, description, headers);
   return {

@@ -29,7 +29,7 @@ const IDEMPOTENCY_KEY: Schema = {
   name: 'Idempotency-Key',
   in: 'header',
   description: 'The same as idempotency_key in the body. When both are sent and differ: 400. Empty: not sent.',
-  // The empty text is accepted as well.
+  // An empty header is also accepted and means: no key.
   schema: { type: 'string', pattern: serverEvent.properties.idempotency_key.pattern.replace('{1,', '{0,') },
 };
 
@@ -39,7 +39,10 @@ const failed = object({ error: object({ code: { enum: [400, 413, 503] }, message
 const texts: Schema = { type: 'array', items: text };
 const count: Schema = { type: 'integer', minimum: 0 };
 
-/** What the OpenAPI document says of each route of the gateway besides what follows from the route table in app.ts. */
+/**
+ * The texts of the OpenAPI document for each route of the gateway. Everything else in the document follows from the route table
+ * in app.ts.
+ */
 export const GATEWAY_OPERATIONS = {
   sendEvent: {
     id: 'sendEvent',

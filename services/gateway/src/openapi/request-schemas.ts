@@ -8,7 +8,7 @@ const { required: _required, $defs: eventDefs, ...eventFields } = serverEvent;
 const { $defs: identityDefs, $ref: _ref, $id: _id, required: identityRequired, ...identityHead } = identity;
 const { $defs: hitDefs, allOf: hitRules, ...hitFields } = collectHit;
 
-/** Traits of a server. An invalid key is refused. */
+/** The traits that a server sends. A request with an invalid trait key is refused. */
 const TRAITS: Schema = {
   additionalProperties: identityDefs.trait,
   propertyNames: {
@@ -19,7 +19,7 @@ const TRAITS: Schema = {
   },
 };
 
-/** The wire formats in the OpenAPI document: the schemas that the gateway validates with, with all aliases as fields. */
+/** The request bodies in the OpenAPI document: the schemas with which the gateway validates, with all aliases as fields. */
 export const REQUEST_SCHEMAS: Readonly<Record<string, Schema>> = {
   ServerEvent: {
     ...withTimestamp(publish('ServerEvent', eventFields, eventDefs)),
@@ -33,13 +33,13 @@ export const REQUEST_SCHEMAS: Readonly<Record<string, Schema>> = {
   BrowserIdentity: {
     description: identityDefs.browser_identity.description,
     ...person('BrowserIdentity', identityDefs.browser_identity.required, identityDefs.browser_identity.properties),
-    // A trait with an invalid key is not stored, so its value may be anything.
+    // A trait with an invalid key is not stored, so any value is accepted for it.
     patternProperties: { [identityDefs.trait_key.pattern]: identityDefs.trait },
   },
   CollectHit: { ...publish('CollectHit', hitFields, hitDefs), allOf: hitRules },
 };
 
-/** The ranges of a timestamp in numbers. No pattern describes all accepted texts. */
+/** Adds the numeric range of timestamps. No pattern can describe all accepted texts. */
 function withTimestamp(schema: Schema): Schema {
   const properties = schema.properties as Readonly<Record<string, Schema>>;
   const timestamp = {
@@ -96,7 +96,7 @@ function resolved(schema: Schema, defs: Readonly<Record<string, Schema>>): Schem
   return { ...rest, ...defs[$ref.replace('#/$defs/', '')] };
 }
 
-/** An optional field may be null. Replaces Weir's own formats by standard ones. */
+/** Allows null for optional fields, and replaces Weir's own formats by standard ones. */
 function orNull(schema: Schema, defs: Readonly<Record<string, Schema>>): Schema {
   const { type, format, properties, ...rest } = schema;
   if ('$ref' in rest) return { anyOf: [rest, { type: 'null' }] };

@@ -16,8 +16,8 @@ import type { Body } from '../http/read-request-body.ts';
 import type { CollectRoute, Handle } from '../http/route.ts';
 
 /**
- * POST /api/collect (docs/api.md): checks the rate limit (429), the body (400) and the site (404). The enricher applies the exclusion
- * rules, so that no answer depends on them.
+ * POST /api/collect (docs/api.md). Checks the rate limit (429), then the body (400), then the site (404). The enricher applies
+ * the exclusion rules later, so that no answer depends on them.
  */
 export function collectRoute(deps: RouteDeps, replies: Replies, route: CollectRoute): Handle {
   const {
@@ -79,7 +79,8 @@ export function collectRoute(deps: RouteDeps, replies: Replies, route: CollectRo
   return async (request, response) => {
     const ip = clientIpOf(request);
     const network = visitorNetwork(ip);
-    // If a site has its own limit, the body must be read first, because it names the site. The limit is still answered first.
+    // The limit may depend on the site, which is named in the body. The body is therefore read first, but a 429 still comes
+    // before a 400.
     const read = limitsVary() ? await readBody(request, bodyBytesMax) : undefined;
     const limit = await take(network, read !== undefined && 'json' in read ? siteIdOf(read.json) : undefined);
     if (!limit.allowed) return replies.limited(response, limit);
@@ -94,7 +95,7 @@ export function collectPreflight(_deps: OperationsDeps, replies: Replies): Handl
 
 interface Client {
   readonly ip: string;
-  /** The network that counts as one visitor: see `visitorNetwork`. */
+  /** The network that counts as one visitor (see `visitorNetwork`). */
   readonly network: string;
 }
 
@@ -102,7 +103,7 @@ function siteIdOf(body: JsonObject): string | undefined {
   return typeof body.site_id === 'string' ? body.site_id : undefined;
 }
 
-/** Whether any site has its own collect limit. */
+/** Returns whether any site has its own collect limit. */
 function createLimitsVary(registry: Registry): () => boolean {
   const look = () => registry.sites().some((site) => site.limits.collect !== undefined);
   let vary = look();

@@ -25,10 +25,11 @@ const TOO_LARGE = failed(413, `the event must be at most ${BODY_BYTES_MAX / 1024
 const EVENTS_RULE = `events must be an array of 1 to ${BATCH_EVENTS_MAX} events`;
 
 /**
- * POST /api/v1/events/batch (docs/api.md). Each event is handled as if it had been sent to /api/v1/events, and has its own result.
- * Each event counts against the rate limit. A body that cannot be read counts as one event. A batch that is larger than the rest
- * of the limit (429), or than the limit itself (400), is refused as a whole and counts nothing. If the event log takes none of
- * the events, the answer is 503 as for one event, so that a client that reads only the status does not take it for a success.
+ * POST /api/v1/events/batch (docs/api.md). Each event is processed as if it had been sent to /api/v1/events, and has its own
+ * result. Each event counts against the rate limit. A body that cannot be read counts as one event. A batch with more events
+ * than the remaining limit (429), or than the whole limit (400), is refused as a whole and counts nothing. If the event log
+ * stores none of the events, the answer is 503. A client that reads only the status therefore does not mistake this for a
+ * success.
  */
 export function eventsBatchRoute(deps: RouteDeps, replies: Replies, route: AuthenticatedRoute): Handle {
   const { registry, rateLimiter, readBody, config } = deps;

@@ -9,7 +9,9 @@ import type { AuthenticatedRoute, Handle } from '../http/route.ts';
 const ACCEPTED = JSON.stringify({ status: 'success', data: { accepted: true } });
 const DUPLICATE = JSON.stringify({ status: 'success', data: { accepted: false, duplicate: true } });
 
-/** Node joins repeated headers with a comma, which makes the key invalid. */
+/**
+ * Reads the header `Idempotency-Key`. If it was sent twice, Node joins the values with a comma, which makes the key invalid.
+ */
 function headerKeyOf(request: IncomingMessage): string {
   return (request.headers['idempotency-key'] as string | undefined) ?? '';
 }

@@ -2,13 +2,13 @@ import type { OperationsDeps } from '../gateway-deps.ts';
 import type { Replies } from '../http/gateway-reply.ts';
 import type { Handle } from '../http/route.ts';
 
-/** The process answers. */
+/** Answers 200 as long as the process can answer. */
 export function healthz(_deps: OperationsDeps, replies: Replies): Handle {
   const body = JSON.stringify({ status: 'ok' });
   return (_request, response) => replies.json(response, 200, body);
 }
 
-/** 200: the process can accept requests. 503 names what is not ready yet. */
+/** Answers 200 if the process can accept requests; otherwise 503 with the names of what is not ready. */
 export function readyz({ ready, notes }: OperationsDeps, replies: Replies): Handle {
   return async (_request, response) => {
     const missing = await ready();
@@ -19,7 +19,7 @@ export function readyz({ ready, notes }: OperationsDeps, replies: Replies): Hand
   };
 }
 
-/** The metrics in Prometheus's text format. */
+/** Returns the metrics in the text format of Prometheus. */
 export function metricsText({ metrics }: OperationsDeps): Handle {
   return async (_request, response) => {
     const text = await metrics.metrics();
@@ -28,7 +28,7 @@ export function metricsText({ metrics }: OperationsDeps): Handle {
   };
 }
 
-/** The OpenAPI document of all services. */
+/** Returns the OpenAPI document of all services. */
 export function openApi({ openApiDocument }: OperationsDeps, replies: Replies): Handle {
   const body = JSON.stringify(openApiDocument);
   return (_request, response) => replies.json(response, 200, body);

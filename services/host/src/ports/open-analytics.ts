@@ -25,7 +25,7 @@ export interface OpenAnalyticsDeps {
   readonly logger: Logger;
   readonly disk: Pick<DiskGuard, 'release' | 'reserveBytes'> | undefined;
   readonly stack: Stack;
-  /** Ends the wait: `ready` rejects with its reason. */
+  /** Ends the wait: when it aborts, `ready` rejects with its reason. */
   readonly stop: AbortSignal;
 }
 
@@ -60,7 +60,7 @@ export async function openAnalytics(deps: OpenAnalyticsDeps): Promise<OpenAnalyt
   return { analytics, ready: ignoreUntilAwaited(abortable(migrated, stop)) };
 }
 
-/** The roles await it later. Until then a rejection must not end the process as an unhandled one. */
+/** The roles await this promise later. Until then, a rejection must not end the process as an unhandled one. */
 function ignoreUntilAwaited(ready: Promise<void>): Promise<void> {
   ready.catch(() => undefined);
   return ready;

@@ -24,7 +24,7 @@ import type { GuardRail } from '../watch/guard-rails.ts';
 const HOUR_MS = 3_600_000;
 const SALT_BYTES = 32;
 
-/** The engines behind the ports. This file alone knows which engine stands behind which port. */
+/** The engines behind the ports. Only this file knows which engine implements which port. */
 export interface Ports {
   readonly eventLog: EventLog;
   readonly stateStore: StateStore;
@@ -40,9 +40,9 @@ export interface OpenPortsDeps {
   readonly clock: () => number;
   /** The disk of the data folder. Undefined: this process stores nothing there. */
   readonly disk: DiskSpace | undefined;
-  /** Receives everything that is opened, to close it later. */
+  /** Everything that is opened is registered here, so that it is closed later. */
   readonly stack: Stack;
-  /** Ends the wait for an engine. */
+  /** When it aborts, waiting for an engine ends. */
   readonly stop: AbortSignal;
 }
 
@@ -111,7 +111,7 @@ async function openKafkaLog(
   kafka: NonNullable<Config['engines']['kafka']>,
 ): Promise<KafkaEventLog> {
   const { partitions, rawRetentionHours, enrichedRetentionDays } = config;
-  // Imported only when used: an embedded start would otherwise also load two client libraries.
+  // The client libraries are loaded only when they are used, so that a start with embedded engines is faster.
   const { openKafkaEventLog } = await import('@weir/adapters/kafka/kafka-event-log');
   return openKafkaEventLog({
     brokers: kafka.brokers,
@@ -133,7 +133,7 @@ async function openStateStore(
   rails: GuardRail[],
 ): Promise<StateStore> {
   const { redis } = config.engines;
-  // The enricher may read a record for as long as the raw topic keeps it.
+  // The enricher can lag behind by at most the time for which the raw topic keeps records.
   const lagMaxMs = config.rawRetentionHours * HOUR_MS;
   if (redis === undefined) {
     const folder = join(config.dataDir, 'state');

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** Files of the installation that are read at run time. They are found from the bundle in dist/ and from the sources. */
+/** Files of the installation that are read at run time. They are found both from the bundle in dist/ and from the sources. */
 export interface ProjectFiles {
   readonly migrationsDir: string;
   /** The program that runs as the embedded ClickHouse process. */

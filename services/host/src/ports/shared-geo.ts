@@ -4,7 +4,10 @@ import type { Logger } from '@weir/runtime/logger';
 import type { Metrics } from '@weir/runtime/prometheus-metrics';
 import type { Stack } from '../stack.ts';
 
-/** The geo data of this process. The first call opens it; later calls share it. A call that fails rejects, and the next call tries again. */
+/**
+ * Returns the geo data of this process. The first call opens it, and later calls share it. If a call fails, it rejects, and the
+ * next call tries again.
+ */
 export type SharedGeo = () => Promise<Geo>;
 
 export interface SharedGeoDeps {

@@ -2,9 +2,9 @@ import { DEMO_SITE_ID } from './demo-site.ts';
 
 export interface BannerFacts {
   readonly baseUrl: string;
-  /** This process has the control role, which serves the dashboard. */
+  /** True: this process has the control role, which serves the dashboard. */
   readonly hasDashboard: boolean;
-  /** The plain key of the demo site, if this start created the site. */
+  /** The API key of the demo site in plain text, if this start created the site. */
   readonly demoKey: string | undefined;
   /** The admin token, if this start created it. */
   readonly newAdminToken: string | undefined;

@@ -5,8 +5,9 @@ import type { Registry } from '@weir/ports/registry';
 export const DEMO_SITE_ID = 'demo';
 
 /**
- * Creates the site `demo` with a key of both scopes if the registry has no site. With `replaceKey`, it also replaces the key if
- * `demo` is the only site: an earlier start created that key but did not print it. Returns the plain key, which is not stored.
+ * Creates the site `demo` and a key with both scopes if the registry has no site. With `replaceKey`, also replaces the key if
+ * `demo` is the only site: an earlier start created that key but did not print it. Returns the key in plain text, which is not
+ * stored.
  */
 export async function makeDemoSite(registry: Registry, now: number, replaceKey = false): Promise<string | undefined> {
   if (registry.sites().some(({ siteId }) => !replaceKey || siteId !== DEMO_SITE_ID)) return undefined;

@@ -36,7 +36,7 @@ export interface Consumers {
   close(): Promise<void>;
 }
 
-/** Starts the enricher and the writer, if they are among the roles, each as soon as its dependencies are available. */
+/** Starts the enricher and the writer if the process has these roles. Each starts as soon as its dependencies are available. */
 export function startConsumers(deps: ConsumersDeps): Consumers {
   const { roles, config, ports, store, disk, logger, clock, metrics, readiness } = deps;
   const stack = createStack();
@@ -61,7 +61,8 @@ export function startConsumers(deps: ConsumersDeps): Consumers {
       (running) => running.close(),
     );
     readiness.while('enricher', () => started.ready());
-    // A rebuild does not make the process unready: an orchestrator would replace it, and the rebuild would start again.
+    // A rebuild must not make the process unready: an orchestrator would replace the process, and the rebuild would start
+    // again.
     readiness.note(() => started.rebuilding());
     statuses.push(() => ({ topic: TOPIC_RAW, consumer: GROUP_ENRICHER, partitions: started.status() }));
   };

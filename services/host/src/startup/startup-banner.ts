@@ -12,7 +12,9 @@ export interface StartupBanner {
   done(): void;
 }
 
-/** Never due with Kafka: another process may have created the demo site and printed its key. */
+/**
+ * With Kafka the banner never shows secrets again, because another process may have created the demo site and printed its key.
+ */
 export function createStartupBanner({ engines, dataDir }: Pick<Config, 'engines' | 'dataDir'>): StartupBanner {
   const file = join(dataDir, 'log', 'welcomed');
   const due = engines.kafka === undefined && !existsSync(file);

@@ -10,8 +10,9 @@ import { openApiDocument } from '../openapi-document.ts';
 const NOT_COUNTED = () => undefined;
 
 /**
- * Listens on Weir's port while the process waits for the event log: alive, not ready, and 503 with `Retry-After` for all other
- * requests. Without it a liveness probe would end the process, and senders would see refused connections.
+ * Listens on Weir's port while the process waits for the event log. It reports alive but not ready, and answers all other
+ * requests with 503 and `Retry-After`. Without it, a liveness probe would end the process, and clients would get connection
+ * errors.
  */
 export async function openStartupServer(config: Config, logger: Logger): Promise<{ close(): Promise<unknown> }> {
   const collect = createReplies('collect', NOT_COUNTED);

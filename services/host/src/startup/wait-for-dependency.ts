@@ -8,7 +8,7 @@ const LOG_EVERY_MS = 10_000;
 
 export interface WaitOptions {
   readonly engine: string;
-  /** The error code that means: unavailable, try again. */
+  /** The error code of an engine that is unavailable, so that another attempt can succeed. */
   readonly unavailableCode: DependencyErrorCode;
   /** Called at the first failed attempt. Its result is closed when the wait ends. */
   readonly whileWaiting: () => Promise<{ close(): Promise<unknown> }>;

@@ -3,7 +3,7 @@ import { utcDay } from '@weir/domain/people/cookieless';
 import type { Registry } from '@weir/ports/registry';
 import type { Logger } from '@weir/runtime/logger';
 
-/** The log removes an expired record within a minute; this leaves two. */
+/** The log removes an expired record within one minute. Two minutes leave a margin. */
 const REMOVAL_LAG_MS = 2 * 60_000;
 
 export interface ForgetSaltsDeps {
@@ -14,7 +14,10 @@ export interface ForgetSaltsDeps {
   readonly logger: Logger;
 }
 
-/** docs/api.md, Cookieless mode: a day's salt "is deleted once no raw record of that day can be replayed". Runs now and at each interval. */
+/**
+ * Deletes the salt of a day when no raw record of that day can be replayed any more (docs/api.md, Cookieless mode). Runs now
+ * and at each interval.
+ */
 export function startForgettingSalts(deps: ForgetSaltsDeps): { close(): void } {
   const { registry, rawRetentionMs, intervalMs, clock, logger } = deps;
   const forget = async (): Promise<void> => {

@@ -4,12 +4,12 @@ import { createDriftMetric, type Metrics } from '@weir/runtime/prometheus-metric
 
 const DRIFTED = 'settings of an engine differ from what exactly-once needs: see the field drift';
 
-/** An engine whose settings can drift from what exactly-once needs. */
+/** An engine whose settings an operator can change to values that break exactly-once. */
 export interface GuardRail {
   readonly engine: string;
   /** The checks start when it resolves. If it rejects, the engine is not checked. Default: they start at once. */
   readonly ready?: Promise<void>;
-  /** The settings that differ, one line each. Rejects while the engine is unavailable; that is not drift. */
+  /** One line for each setting that differs. Rejects while the engine is unavailable, which does not count as a difference. */
   drift(): Promise<readonly string[]>;
 }
 
@@ -33,7 +33,7 @@ export function watchGuardRails(rails: readonly GuardRail[], deps: GuardRailDeps
       if (found.length > 0) logger.error({ engine, drift: found }, DRIFTED);
     } catch (error) {
       if (!isDependencyError(error)) throw error;
-      // The log is available but damaged: a topic is missing.
+      // This error means that the log is available but damaged: a topic is missing.
       if (error.code === 'event_log_damaged') {
         count(engine, 1);
         logger.error({ engine, drift: [error.message] }, DRIFTED);
@@ -58,7 +58,7 @@ export function watchGuardRails(rails: readonly GuardRail[], deps: GuardRailDeps
       watched.push(rail);
       return checkOnce(rail);
     };
-    // The code that starts the engine handles a rejection.
+    // The code that starts the engine handles a rejection of `ready`.
     (rail.ready ?? Promise.resolve()).then(watch, () => undefined);
   }
   const timer = setInterval(() => {

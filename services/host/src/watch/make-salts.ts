@@ -4,8 +4,8 @@ import type { Registry } from '@weir/ports/registry';
 import type { Logger } from '@weir/runtime/logger';
 
 /**
- * How long before midnight the next day's salt is made. Kafka keeps a salt for 25 hours more than raw records: for its day, and for
- * an hour, of which this is a part.
+ * How long before midnight the salt of the next day is created. Kafka keeps salts 25 hours longer than raw records: 24 hours
+ * for the day itself, and one hour of margin, which this time is part of.
  */
 const AHEAD_MS = 5 * 60_000;
 
@@ -16,7 +16,10 @@ export interface MakeSaltsDeps {
   readonly logger: Logger;
 }
 
-/** Makes the salts of today and, in time, of tomorrow, so that no request waits for the key that is derived from them. */
+/**
+ * Creates the salts of today and, shortly before midnight, of tomorrow. No request then waits for the key that is derived from
+ * a salt.
+ */
 export function startMakingSalts({ registry, intervalMs, clock, logger }: MakeSaltsDeps): { close(): void } {
   const make = async (): Promise<void> => {
     try {

@@ -1,12 +1,12 @@
 /** The named conditions under which this process is ready. */
 export interface Readiness {
-  /** A step that happens once: the process is not ready until `done` resolves. */
+  /** Adds a step that happens once. The process is not ready until `done` resolves. */
   until(name: string, done: Promise<unknown>): void;
-  /** A condition that is checked at each call of `missing`. */
+  /** Adds a condition that is checked at each call of `missing`. */
   while(name: string, holds: () => boolean | Promise<boolean>): void;
   /** The names of the conditions that do not hold now. Empty: ready. */
   missing(): Promise<readonly string[]>;
-  /** A text that /readyz shows unless it is undefined. It does not affect readiness. */
+  /** Adds a text that /readyz shows unless it is undefined. The text does not affect readiness. */
   note(text: () => string | undefined): void;
   notes(): readonly string[];
 }
@@ -17,7 +17,7 @@ export function createReadiness(): Readiness {
   return {
     until(name, done) {
       let isDone = false;
-      // The code that awaits `done` handles a rejection. Here the step just stays open.
+      // The code that awaits `done` handles a rejection. Here the step then stays incomplete.
       done.then(
         () => {
           isDone = true;
