@@ -187,13 +187,13 @@ export function consumeContract({ log, another, reopen, topic, append, member, c
           () => [...slow.handles.values()].some(({ signal }) => signal.aborted) || third.subscription.joined(),
           JOIN_WITHIN_MS,
         );
-        // Time for the first member to release its partitions and to wait for the slow one.
+        // Gives the first member time to release its partitions and to wait for the slow member.
         for (let turn = 0; turn < 50; turn++) await log().positions(topic(), 'group');
         let closed = false;
         const closing = leaving.subscription.close().then(() => {
           closed = true;
         });
-        // A log that waits would do so until the session of the slow member times out, after a minute.
+        // If the first member waited for the slow one, it would wait until that member's session times out, after a minute.
         await eventually('the first member has closed', () => closed, 45_000).finally(release);
         await closing;
         expect(leaving.subscription.joined()).toBe(false);

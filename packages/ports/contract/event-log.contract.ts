@@ -6,11 +6,11 @@ import { consumeContract } from './event-log-consume.contract.ts';
 import { type Member, type MemberOptions, record, startMember, text } from './event-log-member.ts';
 
 export interface EventLogFixture {
-  /** The log, at least two partitions. */
+  /** The log under test. It has at least two partitions. */
   readonly log: EventLog;
   /** Another client of the log if the adapter allows one, otherwise the same log. The fixture closes it. */
   another(): Promise<EventLog>;
-  /** Closes every handle and opens the same log again. */
+  /** Closes all clients of the log and opens it again. */
   reopen(): Promise<EventLog>;
   /** The log stores one record of this size, but refuses a call with three of them to one partition. */
   readonly tooManyBytes: number;
@@ -145,7 +145,7 @@ export function eventLogContract(name: string, openFixture: () => Promise<EventL
         expect((await reader.has(1, 4)).map(text)).toEqual(['0', '1', '2', '3']);
       });
 
-      test('after kill -9 of a writing process, every acknowledged record is at its offset', async () => {
+      test('after a writing process is killed with SIGKILL, the log has every acknowledged record at its offset', async () => {
         const acknowledged = new Map<number, string>();
         const child = await fixture.spawnWriter(topic);
         const lines = createInterface({ input: child.stdout! });

@@ -26,7 +26,7 @@ export function firstSeenKeysContract({ fixture, site }: FirstSeenKeysContext): 
     const hold = async (...records: readonly FirstSeenKey[]) =>
       (await holdIn(fixture().store, records)).map((answer) => answer.recordId);
 
-    test("a record is a duplicate if it was received within 24 h of the first, by the records' own times", async () => {
+    test("a record is a duplicate if its receivedAt is less than 24 h after that of the first record with its key", async () => {
       const answer = holder('0:1', 1_000);
       expect(await holdIn(fixture().store, [answer])).toEqual([answer]);
       expect(await holdIn(fixture().store, [holder('1:7', 1_000 + WINDOW_MS - 1)])).toEqual([answer]);
@@ -71,7 +71,7 @@ export function firstSeenKeysContract({ fixture, site }: FirstSeenKeysContext): 
       expect(await keep()).toBe(true);
       const asked = [holder('0:4', 1_001), holder('0:5', 1_001 + WINDOW_MS), holder('0:6', 6, 'other')];
       expect(await hold(...asked)).toEqual(['0:3', '0:2', '0:9']);
-      // The same record again, and one that replaces two records.
+      // Writing the record 0:3 again changes nothing. The record 0:7 replaces two records.
       await keep(holder('0:3', 999), holder('0:3', 999));
       expect(await hold(...asked)).toEqual(['0:3', '0:2', '0:9']);
       await keep(holder('0:7', 1_500));

@@ -36,7 +36,7 @@ export function rateLimiterContract(name: string, open: () => Promise<RateLimite
       expect(await limiter.take('events', 'a', 5, 2)).toMatchObject({ allowed: true, remaining: 0 });
       expect(await limiter.take('events', 'a', 5, 1)).toMatchObject({ allowed: false, remaining: 0 });
       expect(await limiter.take('events', 'a', 5, 2)).toMatchObject({ allowed: false, remaining: 0 });
-      // The limit is raised within the window: refused requests were not counted.
+      // A higher limit shows that the refused requests were not counted.
       expect(await limiter.take('events', 'a', 8, 3)).toMatchObject({ allowed: true, remaining: 0 });
     });
 

@@ -155,7 +155,7 @@ export function registryContract(name: string, openFixture: () => Promise<Regist
         expect(await fixture.registry.salt('2030-02-02')).not.toBe(salt);
       });
 
-      test('of salts that several processes create concurrently, the first in the log wins permanently', async () => {
+      test('if several processes create a salt concurrently, the first one in the log wins permanently', async () => {
         const makers = [fixture.registry, await fixture.another(), await fixture.another()];
         for (let round = 1; round <= 9; round++) {
           const day = `2030-03-0${round}`;

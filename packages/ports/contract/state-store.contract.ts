@@ -4,9 +4,9 @@ import { firstSeenKeysContract } from './first-seen-keys.contract.ts';
 
 export interface StateStoreFixture {
   readonly store: StateStore;
-  /** Another client of the same store if the adapter allows one, otherwise the same. The fixture closes it. */
+  /** Another client of the same store if the adapter allows one, otherwise the same client. The fixture closes it. */
   another(): Promise<StateStore>;
-  /** Closes every client and opens the same store again. Only pending claims may be lost. */
+  /** Closes every client and opens the same store again. This may lose pending claims, but nothing else. */
   reopen(): Promise<StateStore>;
   /** Advances the store's clock; absent if the test cannot control that clock. */
   readonly passTime?: (ms: number) => void;
@@ -75,7 +75,7 @@ export function stateStoreContract(name: string, openFixture: () => Promise<Stat
         expect(await again.claimKeys([claim('c')])).toEqual(['confirmed']);
       });
 
-      test('a key that is claimed by another owner cannot be confirmed; a free key can', async () => {
+      test('a key that another owner has claimed cannot be confirmed; a free key can', async () => {
         await claimOne(claim('a'));
         await fixture.store.confirmKeys([claim('b')]);
         expect(await claimOne(claim('c'))).toBe('pending');

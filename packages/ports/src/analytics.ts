@@ -1,6 +1,6 @@
 /**
  * The analytics store: ClickHouse, embedded or a server (`adapters/clickhouse/clickhouse-analytics.ts`).
- * Every method but `close` rejects with `analytics_unavailable` (a retry may succeed) or `analytics_refused` (a retry
+ * Every method except `close` rejects with `analytics_unavailable` (a retry may succeed) or `analytics_refused` (a retry
  * of the same call fails again).
  */
 export interface Analytics {
@@ -14,10 +14,10 @@ export interface Analytics {
    */
   insertRecords(batch: RecordsBatch): Promise<void>;
 
-  /** Resolves with the highest raw offset that `records` holds of this log and partition; -1 if it holds none. */
+  /** Resolves with the highest raw offset of this log and partition in the table `records`, or -1 if the table has none. */
   highestRawOffset(logId: string, partition: number): Promise<number>;
 
-  /** Runs a read-only query of Weir. `params` fill `{name:Type}` placeholders. */
+  /** Runs one of Weir's own read-only queries. `params` are the values of its `{name:Type}` placeholders. */
   select<Row>(query: string, params?: Readonly<Record<string, unknown>>): Promise<readonly Row[]>;
 
   /** Runs a user's query: one read-only statement, with limits. Rejects with `analytics_refused` if the query is not allowed. */

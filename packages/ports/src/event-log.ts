@@ -27,7 +27,7 @@ export interface EventLog {
   /**
    * Resolves when this member subscribed to the topic within a group; partitions are assigned later, through `options.open`.
    * Delivery starts at the committed offset. Without a commit it starts at the earliest record, never at the latest.
-   * A partition is assigned to one member at a time. A caller may not assume exclusive ownership: a member that was
+   * A partition is assigned to one member at a time. A caller cannot assume exclusive ownership: a member that was
    * unreachable may still work on a partition that was reassigned. Its commits are rejected with `partition_lost`.
    */
   consume(options: ConsumeOptions): Promise<Subscription>;
@@ -45,16 +45,16 @@ export interface EventLog {
   offsetsAtTime(topic: string, timeMs: number): Promise<readonly number[]>;
 
   /**
-   * Reads records of one partition outside any group. Starts at `from`, or at the first record after it that retention has
-   * left. Resolves with at least one record if there is one, otherwise with none; the values have about `bytesMax` bytes at
-   * most. Rejects with `event_log_unavailable`.
+   * Reads records of one partition outside any group. Starts at `from`, or at the oldest remaining record if retention removed
+   * the one at `from`. Resolves with at least one record if there is one, otherwise with none. The values together have about
+   * `bytesMax` bytes at most. Rejects with `event_log_unavailable`.
    */
   read(topic: string, partition: number, from: number, bytesMax: number): Promise<readonly StoredRecord[]>;
 
   /** Resolves when the table (a compacted topic) has been read to its end. Rejects with `event_log_unavailable`. */
   openTable(name: string): Promise<LogTable>;
 
-  /** Resolves if the log can accept records now; rejects with `event_log_unavailable`. Cheap enough for every /readyz. */
+  /** Resolves if the log can accept records now; rejects with `event_log_unavailable`. Cheap enough for each GET /readyz. */
   ping(): Promise<void>;
 
   /** Resolves when running appends have settled and all resources are released. Close subscriptions and tables first. */
@@ -126,8 +126,8 @@ export interface Commit {
 
 export interface PartitionConsumer {
   /**
-   * Handles consecutive records of one partition, or none after `wake`. The next call is made after this one has resolved; it
-   * starts after the last record. If it rejects, `onError` is called, and the same records are delivered again to the same
+   * Handles consecutive records of one partition, or none after `wake`. When it has resolved, the next call delivers the records
+   * after the last one. If it rejects, `onError` is called, and the same records are delivered again to the same
    * consumer, with backoff (100 ms, doubling to 5 s). Offsets are not committed automatically.
    */
   handle(records: readonly StoredRecord[]): Promise<void>;
@@ -147,7 +147,7 @@ export interface Subscription {
 
 export interface PartitionPosition {
   readonly partition: number;
-  /** The lowest offset that retention has left. */
+  /** The lowest offset that retention has not removed. */
   readonly first: number;
   /** One past the highest offset. */
   readonly end: number;
@@ -155,16 +155,16 @@ export interface PartitionPosition {
   readonly committed: number | undefined;
 }
 
-/** A compacted topic that each process which opened it holds in memory. */
+/** A compacted topic. Each process that opens it holds all of its rows in memory. */
 export interface LogTable {
-  /** The current value of every key, in the order of each key's last put. Values are JSON text. */
+  /** The current value of every key, in the order in which the keys were last put. Values are JSON text. */
   entries(): ReadonlyMap<string, string>;
   /**
    * Sets a value; `undefined` removes the key. Resolves when the change is durable and applied in this process. Other
    * processes apply it within a second. Rejects with `event_log_unavailable`; the change may still become durable later.
    */
   put(key: string, value: string | undefined): Promise<void>;
-  /** The listener is called for each later change, also of this process, in log order, before the `put` resolves. */
+  /** The listener is called for each later change, including those of this process, in log order, before the `put` resolves. */
   onChange(listener: (key: string, value: string | undefined) => void): void;
   close(): Promise<void>;
 }

@@ -19,7 +19,7 @@ export interface RateLimit {
   readonly limit: number;
   /** How many more requests this window allows. */
   readonly remaining: number;
-  /** Whole seconds until the window ends, at least 1. The next window allows a `count` of up to `limit`. */
+  /** Whole seconds until the window ends, at least 1. The next window allows up to `limit` requests. */
   readonly resetSeconds: number;
 }
 

@@ -2,7 +2,7 @@
  * Shared state that is a cache of the log: claims of idempotency keys, first-seen keys, and the enricher's sessions and links.
  * If all of it is lost, no record is lost or stored twice: the enricher folds the raw records again.
  * Embedded: `adapters/lmdb/state/lmdb-state-store.ts`. Distributed: `adapters/redis/redis-state-store.ts`.
- * Every method but `close` rejects only with `state_store_unavailable`; the change of a rejected call may have been made.
+ * Every method except `close` rejects only with `state_store_unavailable`; the change of a rejected call may have been made.
  * Each call is one round trip for all of its items.
  */
 export interface StateStore {
@@ -12,7 +12,7 @@ export interface StateStore {
    * - `pending`: another owner holds a pending claim;
    * - `confirmed`: a record with this key was stored within `IDEMPOTENCY_WINDOW_MS`.
    * Atomic: if several owners claim a free key at once, exactly one of them gets `claimed`. A claim only chooses the
-   * gateway's answer. A caller may not use it to decide which record is a duplicate.
+   * gateway's answer. A caller must not use it to decide which record is a duplicate.
    */
   claimKeys(keys: readonly KeyClaim[]): Promise<readonly ClaimOutcome[]>;
   /**
@@ -21,30 +21,30 @@ export interface StateStore {
    */
   confirmKeys(keys: readonly KeyClaim[]): Promise<void>;
   /**
-   * Call it when the records were refused or their outcome is unknown. Resolves when the keys are free. Skips a key unless
-   * `owner` holds the pending claim.
+   * Call it when the append of the records was refused or has an unknown result. Resolves when the keys are free. Skips a key
+   * unless `owner` holds the pending claim.
    */
   releaseKeys(keys: readonly KeyClaim[]): Promise<void>;
 
   /**
-   * Resolves with the current epoch of the store's content, and with the partitions of a log that have checked in to it. The
-   * store begins a new epoch whenever content may have been lost: it is empty, an older copy was restored, or another server
-   * answers. Within one epoch, written content remains until its time to live ends.
+   * Resolves with the ID of the current epoch of the store's content, and with the partitions of a log that have checked in to it
+   * (see `checkIn`). The store begins a new epoch when content may have been lost: it is empty, an older copy was restored, or
+   * another server answers. Within one epoch, written content remains until its time to live ends.
    */
   readEpoch(logId: string, partitions: number): Promise<StateEpoch>;
   /**
-   * Records that the store holds the first-seen keys of all records of this partition that have an outcome in the log, and that
-   * the keys of later records will be inserted within this epoch before their outcomes. Resolves with `false`, without a
-   * change, if the epoch is over.
+   * Marks a partition as checked in to an epoch. The caller thereby states two facts: the store holds the first-seen key of every
+   * record of this partition whose outcome is in the log, and the key of each later record will be inserted within this epoch
+   * before the outcome of that record is appended. Resolves with `false`, without a change, if the epoch is over.
    */
   checkIn(epoch: string, partition: RawPartition): Promise<boolean>;
   /** Ends an epoch because content is missing; has no effect if it is already over. The next `readEpoch` begins another one. */
   endEpoch(epoch: string): Promise<void>;
 
   /**
-   * Inserts each record as first seen with its key, unless another record with this key was received less than `windowMs` before
-   * or after it. Resolves with the first-seen record for each key, in order: the given record or the other one. The same
-   * call gives the same result again, also after a later window has begun. Resolves with `undefined` if the epoch is over;
+   * Inserts each record as the first-seen record of its key, unless another record with this key was received less than `windowMs`
+   * before or after it. Resolves with the first-seen record for each key, in order: the given record or the other one. A
+   * repeated call returns the same result, also after a later window has begun. Resolves with `undefined` if the epoch is over;
    * some of the records may have been inserted.
    */
   insertFirstSeen(
@@ -53,7 +53,7 @@ export interface StateStore {
     windowMs: number,
   ): Promise<readonly FirstSeenKey[] | undefined>;
   /**
-   * Makes each record the first seen with its key, because the log already has its outcome and that outcome is not a duplicate.
+   * Stores each record as the first-seen record of its key. For records whose outcome is already in the log and is not a duplicate.
    * Replaces every record with this key that was received less than `windowMs` before or after it. Resolves with `false` if the
    * epoch is over; some of the records may have been written.
    */
@@ -67,9 +67,9 @@ export interface StateStore {
   /**
    * Applies the changes of the raw records in `range` and stores `range.to` as the applied offset, in one step. Does this only if the
    * stored offset is at least `range.from` (otherwise earlier records are missing) and lower than `range.to` (otherwise the
-   * range was applied before). Resolves with the offset that is stored afterwards: from `range.to` on, the changes are in the
-   * store; below, they are not. Resolves with `undefined` if the epoch is over; a store that keeps the state of each epoch
-   * apart need not check that.
+   * range was applied before). Resolves with the offset that is stored afterwards. If that offset is at least `range.to`, the
+   * changes are in the store; if it is lower, they are not. Resolves with `undefined` if the epoch is over; a store that keeps
+   * the state of each epoch separately need not check this.
    */
   writeState(
     epoch: string,
@@ -93,7 +93,7 @@ export interface KeyClaim {
 
 export type ClaimOutcome = 'claimed' | 'pending' | 'confirmed';
 
-/** The record that came first with an idempotency key. */
+/** A record that came first with its idempotency key. */
 export interface FirstSeenKey {
   readonly siteId: string;
   readonly key: string;
@@ -106,7 +106,7 @@ export interface FirstSeenKey {
 export interface StateEpoch {
   /** Random; no spaces. */
   readonly id: string;
-  /** Partition numbers, each lower than the number of partitions that was asked for. */
+  /** The numbers of the partitions that have checked in, below the number of partitions that `readEpoch` was called with. */
   readonly checkedIn: ReadonlySet<number>;
 }
 
@@ -130,14 +130,14 @@ export interface OffsetRange {
 }
 
 export interface StateChange {
-  /** At most 512 characters; contains the site. */
+  /** At most 512 characters; contains the site ID. */
   readonly key: string;
   /** `undefined` removes the key. */
   readonly value: string | undefined;
   readonly ttlMs: number;
 }
 
-/** A claim that was neither confirmed nor released (the gateway died) expires after this time. */
+/** A claim that was neither confirmed nor released (because its gateway crashed) expires after this time. */
 export const CLAIM_PENDING_MS = 15_000;
-/** How long an idempotency key counts, from the first record with it: for confirmed claims and for first-seen keys. */
+/** Later records with an idempotency key are duplicates for this time after the first one. For confirmed claims and first-seen keys. */
 export const IDEMPOTENCY_WINDOW_MS = 24 * 3600_000;

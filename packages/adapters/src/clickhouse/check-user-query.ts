@@ -10,9 +10,9 @@ const FIRST_WORDS = new Set(['SELECT', 'WITH', 'FROM', 'SHOW', 'DESCRIBE', 'DESC
 const SHOWN = new Set(
   'TABLES COLUMNS FIELDS FULL EXTENDED CREATE TABLE VIEW DATABASES INDEX INDEXES INDICES KEYS FUNCTIONS'.split(' '),
 );
-/** Forbidden as words at any place: `APPLY file` and `arrayMap(file, …)` call a function without parentheses. */
+/** Functions that are refused wherever their name appears: `APPLY file` and `arrayMap(file, …)` call them without parentheses. */
 const FUNCTIONS_FORBIDDEN = new Set(['file', 'catboostevaluate']);
-/** Forbidden before a parenthesis: table functions that read outside the store or bypass the rule for `system`. */
+/** Table functions that read outside the store or bypass the rule for `system`. Refused if a parenthesis follows the name. */
 const TABLE_FUNCTIONS_FORBIDDEN =
   /^(?:url|s3|gcs|oss|cosn|hdfs|azureblobstorage|iceberg|deltalake|hudi|paimon|remote|cluster|mysql|postgresql|mongodb|redis|sqlite|odbc|jdbc|ytsaurus|arrowflight|executable|python|input|file|merge|loop|mergetree|timeseries|prometheus|kafka|nats|rabbitmq)/;
 const SYSTEM_TABLES_ALLOWED = new Set(
@@ -66,7 +66,7 @@ function tokenRefusal(tokens: readonly SqlToken[], index: number): string | unde
 
   if (token.kind === 'word') {
     if (name === 'outfile') return 'INTO OUTFILE is not allowed';
-    // `{name:Identifier}` could insert any name after this check.
+    // A parameter of this type (`{name:Identifier}`) could insert any table name after this check.
     if (name === 'identifier' && isSymbol(previous, ':')) return 'parameters of type Identifier are not allowed';
     if (name === 'settings' && !isMember && isSettingsClause(tokens, index)) return 'SETTINGS are not allowed';
     if (name === 'format' && next?.kind === 'word' && index === tokens.length - 2) return 'FORMAT is not allowed';

@@ -13,13 +13,13 @@ export interface ClickhouseAnalyticsConfig {
   readonly url: string;
   readonly username: string;
   readonly password: string;
-  /** Runs users' queries. Default: the user above, with read-only settings. */
+  /** The ClickHouse user that runs the queries of Weir's users. Default: the user above, with read-only settings. */
   readonly reader?: { readonly url: string; readonly username: string; readonly password: string };
   /** Default: `weir`. */
   readonly database?: string;
   /** A cluster of one shard: tables are replicated, and inserts need a quorum. Default: one server. */
   readonly cluster?: string | undefined;
-  /** `schemas/clickhouse` */
+  /** The folder with the SQL migrations: `schemas/clickhouse`. */
   readonly migrationsDir: string;
 }
 
@@ -28,25 +28,25 @@ const CONNECTIONS_MAX = 24;
 const INSERT_ROWS_MAX = 10_000_000;
 const INSERT_BYTES_MAX = 1024 * 1024 * 1024;
 
-/** Settings of an insert into `records`: one block with one token, no skipped rows, answered when it is durable. */
+/** Settings of an insert into `records`: one block with one token, no skipped rows, and an answer only when the rows are durable. */
 const INSERT_SETTINGS = {
-  // The server stops when the client times out: an insert must not run for longer (services/writer, UNKNOWN_SETTLES_MS).
+  // The server aborts the insert when the client times out. The writer relies on it: UNKNOWN_SETTLES_MS in services/writer.
   max_execution_time: REQUEST_TIMEOUT_MS / 1000,
   async_insert: 0,
   wait_end_of_query: 1,
   input_format_parallel_parsing: 0,
   input_format_skip_unknown_fields: 0,
   input_format_null_as_default: 1,
-  // Half of a surrogate pair stays the escape sequence that was sent.
+  // An unpaired surrogate is stored as the escape sequence that was sent.
   input_format_json_throw_on_bad_escape_sequence: 0,
   // A property that looks like a date stays a string.
   input_format_try_infer_dates: 0,
   input_format_try_infer_datetimes: 0,
-  // `[true, "red"]` stays as sent and does not become two strings.
+  // `[true, "red"]` is stored as sent. Without these settings, ClickHouse would convert it to two strings.
   input_format_json_read_bools_as_strings: 0,
   input_format_json_read_bools_as_numbers: 0,
   input_format_json_read_numbers_as_strings: 0,
-  // `{"a.b": 1, "a": {"b": 2}}` is the same path twice for ClickHouse: the row is stored with one of the values.
+  // `{"a.b": 1, "a": {"b": 2}}` contains the path `a.b` twice. The row is stored with one of the two values.
   type_json_skip_duplicated_paths: 1,
   max_insert_block_size: String(INSERT_ROWS_MAX),
   min_insert_block_size_rows: String(INSERT_ROWS_MAX),
@@ -63,7 +63,7 @@ const INSERT_SETTINGS = {
 const CLUSTER_INSERT_SETTINGS = { insert_quorum: 'auto', insert_quorum_timeout: 60_000 } as const;
 
 export interface ClickhouseAnalytics extends Analytics {
-  /** Settings of the server and its tables that break exactly-once, one line each. Call it every minute. */
+  /** The settings of the server and its tables that break exactly-once, one sentence each. Call it every minute. */
   drift(): Promise<readonly string[]>;
 }
 
@@ -85,7 +85,7 @@ export function openClickhouseAnalytics(config: ClickhouseAnalyticsConfig): Clic
   const client = connect(config);
   const reader = connect(config.reader ?? config);
 
-  /** Whether the server knows the setting; older ones refuse it. A failed query is repeated at the next insert. */
+  /** Whether the server has the setting of `EXACT_JSON_SETTINGS` (older ones refuse it); `undefined` until the server has answered. */
   let exactJson: boolean | undefined;
   async function exactJsonKnown(): Promise<boolean> {
     if (exactJson === undefined) {
@@ -109,7 +109,7 @@ export function openClickhouseAnalytics(config: ClickhouseAnalyticsConfig): Clic
       try {
         const body = Buffer.concat(lines);
         const exact = holdsLossyJson(body) && (await exactJsonKnown()) ? EXACT_JSON_SETTINGS : {};
-        // `exec`, because `insert` would serialize the rows, which are lines already.
+        // Uses `exec` instead of `insert`, because the rows are already serialized.
         const { stream } = await client.exec({
           query: `INSERT INTO records (${columns.join(', ')}) FORMAT JSONCompactEachRow`,
           values: Readable.from([body], { objectMode: false }),

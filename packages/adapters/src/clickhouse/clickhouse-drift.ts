@@ -1,8 +1,8 @@
 /** The first version with JSON columns and with views that deduplicate by the token of the insert. */
 const VERSION_MIN = '25.8';
 /**
- * How many tokens a table must remember, as in schemas/clickhouse (`non_replicated_deduplication_window`): at least ten times the
- * number of inserts during the longest takeover.
+ * The least number of tokens that a table must remember (`non_replicated_deduplication_window` in schemas/clickhouse): at least
+ * ten times the number of inserts during the longest takeover.
  */
 const WINDOW_MIN = 10_000;
 const OWN_TABLES = ['schema_migrations'];
@@ -10,7 +10,7 @@ const OWN_TABLES = ['schema_migrations'];
 export interface DriftedServer {
   readonly version: string;
   readonly tables: readonly { readonly name: string; readonly engine: string; readonly engine_full: string }[];
-  /** Number of shards of the configured cluster; `undefined` where none is configured. */
+  /** Number of shards of the configured cluster; `undefined` if no cluster is configured. */
   readonly shards: number | undefined;
 }
 
@@ -20,11 +20,11 @@ export const TABLES_QUERY =
 export const SHARDS_QUERY =
   'SELECT uniqExact(shard_num) AS shards FROM system.clusters WHERE cluster = {cluster:String}';
 
-/** Settings of a server and its tables that break exactly-once, one line each. */
+/** Returns the settings of a server and its tables that break exactly-once, one sentence each. */
 export function clickhouseDrift({ version, tables, shards }: DriftedServer): readonly string[] {
   const found: string[] = [];
   if (isOlder(version, VERSION_MIN)) found.push(`version is ${version}, not ${VERSION_MIN} or later`);
-  // Several shards would need distributed tables, and only one shard knows a token.
+  // Several shards would need distributed tables, and each deduplication token would be stored on one shard only.
   if (shards !== undefined && shards !== 1) found.push(`the cluster has ${shards} shards, not 1`);
   for (const { name, engine, engine_full } of tables) {
     if (OWN_TABLES.includes(name)) continue;

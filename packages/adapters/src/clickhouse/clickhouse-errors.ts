@@ -1,7 +1,7 @@
 import { ClickHouseError } from '@clickhouse/client';
 import { DependencyError } from '@weir/domain/errors';
 
-/** ClickHouse is busy, full, shutting down or unreachable: the same statement may succeed later. */
+/** Error codes after which the same statement may succeed later: ClickHouse is busy, full, shutting down or unreachable. */
 const STORE_AT_FAULT = new Set([
   3, 74, 75, 76, 159, 160, 164, 194, 198, 202, 203, 209, 210, 225, 236, 241, 242, 243, 252, 279, 285, 286, 290, 319,
   335, 394, 425, 439, 473, 497, 499, 516, 517, 518, 519, 571, 574, 668, 677, 722, 735, 745, 999,
@@ -23,13 +23,13 @@ const NOT_ENOUGH_SPACE = 243;
 /** The operating system's error text, quoted in errors of writing a file (75, 76, 1001). */
 const NO_SPACE_LEFT = /errno: 28\b|No space left on device/;
 
-/** Errors of a user's query that the query does not cause: no connection, too many queries, shutting down. */
+/** Error codes of a user's query that the query did not cause: no connection, too many queries, shutting down. */
 const BUSY = new Set([202, 209, 210, 225, 236, 242, 279, 394, 439, 999]);
 
 /**
  * The error of an insert. It is `analytics_refused` only if the rows certainly caused it, because then the writer divides the batch or
- * replaces a row by a dead letter (docs/decisions/0006). A code that is missing in the list stops a partition, with an alarm that
- * names the code. A wrong code in the list would turn good rows into dead letters, or store them twice.
+ * replaces a row by a dead letter (docs/decisions/0006). A code that is missing in ABOUT_A_ROW stops a partition, with an alarm that
+ * names the code. A wrong code in ABOUT_A_ROW would turn good rows into dead letters, or store them twice.
  * ClickHouse quotes the row in its message, and rows contain e-mails. So the message contains only code, column and row number, and the
  * cause is left out, because loggers print it.
  */
@@ -47,7 +47,7 @@ export function insertError(error: unknown): DependencyError {
   return new DependencyError(kind, `ClickHouse error ${code} ${error.type ?? ''}${place}`);
 }
 
-/** The error of a statement of Weir. */
+/** The error of a statement of Weir's own, for example of a migration or a report. */
 export function statementError(error: unknown): DependencyError {
   const code = clickhouseCode(error);
   return translated(

@@ -11,7 +11,7 @@ export interface MigrateConfig {
   readonly username: string;
   readonly password: string;
   readonly migrationsDir: string;
-  /** Creates replicated tables on this cluster; undefined: one server. */
+  /** The cluster on which replicated tables are created. `undefined`: one server without replicas. */
   readonly cluster?: string | undefined;
 }
 
@@ -24,7 +24,7 @@ const FORMER_NAMES: ReadonlyMap<string, string> = new Map([
   ['002_session_fragments.sql', '003_session_fragments.sql'],
 ]);
 
-/** Former digests of a migration of which only the comments were changed. */
+/** Former digests of migrations. Since then only comments in these files were changed. */
 const FORMER_DIGESTS: ReadonlyMap<string, readonly string[]> = new Map([
   ['000_records.sql', ['98fbff4ac3e7278c7da9f4c88edcd554aae07591dd366ddfdc28e6bc90bfbda9']],
 ]);
@@ -54,15 +54,15 @@ export async function migrateClickhouse(config: MigrateConfig, database: string)
   }
 }
 
-/** Name to digest of each applied migration. */
+/** Maps the name of each applied migration to the SHA-256 of its file. */
 type Digests = ReadonlyMap<string, string>;
 
 const UNKNOWN_TABLE = '60';
 const UNKNOWN_DATABASE = '81';
 
 /**
- * Undefined if the table `schema_migrations` does not exist. Read before the first statement: a statement ON CLUSTER waits for every
- * replica, and a start without missing migrations must not wait for an unavailable replica.
+ * Returns `undefined` if the table `schema_migrations` does not exist. Called before any statement ON CLUSTER, because such a
+ * statement waits for every replica: a start without missing migrations must not wait for an unavailable replica.
  */
 async function readDigests(client: ClickHouseClient, database: string): Promise<Digests | undefined> {
   try {

@@ -1,6 +1,6 @@
 /** A cluster of one shard and any number of replicas. */
 export interface OnCluster {
-  /** Name in system.clusters. */
+  /** The name of the cluster in system.clusters. */
   readonly cluster: string;
 }
 
@@ -13,7 +13,10 @@ const DEFINITION = new RegExp(
   ].join('|')}) \\w+)`,
 );
 const ENGINE = /\bENGINE = ((?:[A-Z][A-Za-z]*)?MergeTree)\b(\()?/;
-/** Setting of a table without replicas. A replicated table has another one, and also expires tokens by time: one week is the longest takeover. */
+/**
+ * The deduplication window of a table without replicas. A replicated table has a setting with another name, and also removes tokens
+ * after a time: one week, the longest supported takeover.
+ */
 const WINDOW = /\bnon_replicated_deduplication_window = (\d+)/;
 const WINDOW_SECONDS = 7 * 24 * 3600;
 

@@ -63,8 +63,8 @@ export async function runUserQuery(
 }
 
 /**
- * Quotes integers and decimals that JavaScript would round. All other numbers stay numbers, also every Float64: ClickHouse and
- * JavaScript write it in the same shortest form.
+ * Quotes integers and decimals that JavaScript would round. All other numbers stay numbers. A Float64 is never quoted: ClickHouse
+ * and JavaScript write it in the same shortest form.
  */
 export function exactIntegers(json: string): string {
   return json.replace(/"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[\d.eE+-]*/g, (token) => (isRounded(token) ? `"${token}"` : token));

@@ -4,7 +4,7 @@ import type { Logger } from '@weir/runtime/logger';
 import { type ISocketFactory, Kafka, logLevel, type SASLOptions } from 'kafkajs';
 
 export interface KafkaAddress {
-  /** `host:port` each. */
+  /** Each entry is `host:port`. */
   readonly brokers: readonly string[];
   readonly clientId: string;
   /** `true`: TLS with the system's certificates. */
@@ -17,14 +17,14 @@ export interface KafkaTimeouts {
   readonly requestTimeoutMs: number;
 }
 
-/** For requests that a caller waits for: a request that hangs is rejected early enough to answer within 2 s. */
+/** For requests that a client waits for: a request without a response is rejected early enough to answer the client within 2 s. */
 export const FAIL_FAST: KafkaTimeouts = { connectionTimeoutMs: 500, requestTimeoutMs: 1500 };
-/** For background work, where waiting costs nothing. */
+/** For background work: no client waits for its result. */
 export const PATIENT: KafkaTimeouts = { connectionTimeoutMs: 1000, requestTimeoutMs: 5000 };
 
 /**
  * A kafkajs client that does not retry: its callers decide what may be repeated, and for how long. `onSocket` receives each
- * socket, so that the caller can destroy it where kafkajs would wait forever.
+ * socket, so that the caller can destroy it when kafkajs would wait forever.
  */
 export function createKafka(
   address: KafkaAddress,

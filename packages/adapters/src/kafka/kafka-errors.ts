@@ -1,6 +1,6 @@
 import { DependencyError } from '@weir/domain/errors';
 
-/** The innermost cause: kafkajs's retry code wraps the error that says whether anything was sent. */
+/** The innermost cause. kafkajs's retry code wraps the error that shows whether the request was sent. */
 export function rootCause(error: unknown): Error {
   let found = error instanceof Error ? error : new Error(String(error));
   while (found.cause instanceof Error) found = found.cause;
@@ -38,7 +38,7 @@ const REFUSED_TYPES = /AUTHORIZATION_FAILED$|^SASL_AUTHENTICATION_FAILED$|^UNSUP
 /** Error codes of Node and OpenSSL for a certificate that is not trusted, and for a port that does not speak TLS. */
 const CERTIFICATE_CODES = /CERT|^UNABLE_TO_VERIFY|^ERR_TLS|^ERR_SSL|^EPROTO$/;
 
-/** Codes of the Kafka protocol for a produce request that stored nothing in this partition. True: a retry may succeed. */
+/** Produce error codes of the Kafka protocol after which nothing is stored in this partition. `again`: a retry may succeed. */
 const REFUSALS = new Map<number, { readonly type: string; readonly again: boolean }>([
   [2, { type: 'CORRUPT_MESSAGE', again: false }],
   [3, { type: 'UNKNOWN_TOPIC_OR_PARTITION', again: true }],

@@ -29,7 +29,7 @@ export interface KafkaEventLogConfig extends KafkaAddress {
   readonly compression?: KafkaCompressionName;
   /** Prefix of each topic and group name, for a shared cluster. */
   readonly topicPrefix?: string;
-  /** Deadline of appends that a caller waits for. All timeouts of such requests scale with it. Default: 1,700. */
+  /** Deadline of appends that a client waits for. All timeouts of such requests scale with it. Default: 1,700. */
   readonly appendDeadlineMs?: number;
   readonly logger: Logger;
 }
@@ -41,7 +41,7 @@ export interface KafkaEventLog extends EventLog {
 
 interface Links {
   readonly query: KafkaLink;
-  /** For appends that a caller waits for. */
+  /** For appends that a client waits for. */
   readonly interactive: KafkaLink;
   /** For appends of the enricher. */
   readonly background: KafkaLink;
@@ -79,7 +79,7 @@ async function openWith(links: Links, config: KafkaEventLogConfig): Promise<Kafk
     retentionMs: {
       raw: config.rawRetentionHours * 3600_000,
       enriched: config.enrichedRetentionDays * 24 * 3600_000,
-      // The salt of a day is created when the day begins, and needed until retention has removed its last record.
+      // The salt of a day is created when the day begins, and is needed until retention has removed the last record of the day.
       salts: (config.rawRetentionHours + 25) * 3600_000,
     },
   });
@@ -171,11 +171,11 @@ async function openWith(links: Links, config: KafkaEventLogConfig): Promise<Kafk
   };
 }
 
-/** For appends that a caller waits for: the gateway must be able to answer 503 within 2 s. */
+/** Deadline of appends that a client waits for: the gateway must be able to answer 503 within 2 s. */
 export const APPEND_DEADLINE_MS = 1700;
 const REPLICATION_TIMEOUT_MS = 1000;
 /**
- * For appends of the enricher, where no caller waits. The deadline is longer, because an append that is abandoned while a busy
+ * Limits of the enricher's appends, where no client waits. The deadline is longer, because an append that is abandoned while a busy
  * broker still works on it is repeated, and each repeat adds to the load.
  */
 const BACKGROUND = { deadlineMs: 8000, replicationTimeoutMs: 4500 };
@@ -192,7 +192,7 @@ function interactiveLimits({ appendDeadlineMs = APPEND_DEADLINE_MS }: KafkaEvent
   };
 }
 
-/** One group per topic, so that one group name can be used with two topics. */
+/** Adds the topic to the group name, so that two topics can be consumed under the same group name. */
 const groupId = (group: string, topic: string) => `${group}.${topic}`;
 
 function toKafkaRecord({ value, headers }: AppendRecord) {
@@ -216,7 +216,7 @@ function refuseFatalDrift(found: readonly TopicDrift[]): void {
 
 const toText = ({ topic, setting, wanted, found }: TopicDrift) => `${topic}: ${setting} is ${found}, not ${wanted}`;
 
-/** Attempts, 100 ms apart: a broker serves new partitions only after it has created their files. */
+/** Number of attempts, 100 ms apart: a broker serves new partitions only after it has created their files. */
 const OPEN_ATTEMPTS = 200;
 
 async function awaitLeaders(
@@ -241,8 +241,8 @@ async function awaitLeaders(
 }
 
 /**
- * Resolves when one partition of each topic has a leader that answers. Other partitions without a leader are reported by `drift`:
- * if they made this reject, one lost leader would take every process out of service.
+ * Resolves when one partition of each topic has a leader that answers. `drift` reports the other partitions without a leader. If
+ * `ping` rejected because of them, one lost leader would make every process unready.
  */
 async function ping(link: KafkaLink, topics: readonly string[]): Promise<void> {
   try {

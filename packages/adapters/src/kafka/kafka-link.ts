@@ -7,7 +7,7 @@ import { brokerErrorType, rootCause } from './kafka-errors.ts';
 import { createCluster } from './kafkajs-private.ts';
 
 /**
- * One set of connections to the brokers. It is opened when it is first needed, and replaced as a whole after the first transport
+ * One set of connections to the brokers. It is opened at the first use, and replaced as a whole after the first transport
  * failure: kafkajs's connections do not survive a paused broker (a late `end()` of the old socket closes the new one).
  */
 export interface KafkaLink {
@@ -24,18 +24,18 @@ export interface KafkaLinkOptions {
   readonly timeouts: KafkaTimeouts;
   /** Metadata are requested for these topics only; empty: for the whole cluster. */
   readonly topics: readonly string[];
-  /** A topic that does not exist is left out of the metadata. Default: it makes the metadata request, and so all work, fail. */
+  /** True: a topic that does not exist is left out of the metadata. Default: it makes the metadata request and all work fail. */
   readonly mayLackTopics?: boolean;
   readonly logger: Logger;
 }
 
-/** How long abandoned connections may still answer: only one of the brokers may have failed. */
+/** How long abandoned connections may still receive responses: perhaps only one of several brokers has failed. */
 const LAST_ANSWERS_MS = 300;
 
 interface Connections {
   readonly cluster: Promise<Cluster>;
   readonly sockets: ReadonlySet<Socket>;
-  /** Ends each piece of work that is running: kafkajs never settles requests on a connection that the broker closes meanwhile. */
+  /** Rejects each running piece of work, because kafkajs never settles requests on a connection that the broker closes meanwhile. */
   readonly running: Set<() => void>;
 }
 
@@ -60,7 +60,7 @@ export function createKafkaLink(options: KafkaLinkOptions): KafkaLink {
       return cluster;
     };
     const connections = { cluster: connect(), sockets, running: new Set<() => void>() };
-    // After any error, also one that a broker sent: all later work on these connections would fail with it.
+    // After any error, also an error response of a broker: all later work on these connections would fail with the same error.
     connections.cluster.catch(() => {
       if (current === connections) void drop(connections);
     });

@@ -1,7 +1,7 @@
 import { DependencyError, isDependencyError } from '@weir/domain/errors';
 import { type KafkaTable, RESERVED_KEY_PREFIX } from './kafka-table.ts';
 
-/** A failed append takes up to 1.7 s. */
+/** Number of attempts to write the value. A failed append takes up to 1.7 s. */
 const ATTEMPTS = 10;
 
 /** Returns the log's ID, and creates it for a new log. */
@@ -9,14 +9,14 @@ export function claimLogId(registry: KafkaTable, newId: () => string): Promise<s
   return claim(registry, 'log_id', newId, (id) => id);
 }
 
-/** Returns the number of partitions with which the log was created. For a log from before this was stored: `found`. */
+/** Returns the number of partitions with which the log was created. Older versions of Weir did not store it: then returns `found`. */
 export function claimPartitionCount(registry: KafkaTable, found: number, newId: () => string): Promise<number> {
   return claim(registry, 'partition_count', newId, () => found);
 }
 
 /**
- * Reads a value that is fixed for the life of the log: the first candidate in the registry topic. Each candidate has its own key
- * and is written once, so compaction keeps all candidates and their order, and all processes that start on a new log agree.
+ * Reads a value that is fixed for the life of the log: the value of the first candidate in the registry topic. Each candidate has
+ * its own key and is written once, so compaction keeps all candidates and their order, and all processes that start on a new log agree.
  */
 async function claim<T>(
   registry: KafkaTable,

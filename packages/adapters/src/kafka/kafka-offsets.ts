@@ -1,6 +1,6 @@
 import { type KafkaLink, withRetry } from './kafka-link.ts';
 
-/** Attempts, 100 ms apart. */
+/** Number of attempts, 100 ms apart. */
 const ATTEMPTS = 10;
 
 export interface Edges {
@@ -33,7 +33,7 @@ export async function readEdges(
   );
 }
 
-/** Per partition, the lowest offset that was appended at or after `timeMs`; `undefined` if there is none. */
+/** Returns, for each partition, the lowest offset that was appended at or after `timeMs`; `undefined` if there is none. */
 export async function readOffsetsAtTime(
   link: KafkaLink,
   topic: string,

@@ -58,7 +58,7 @@ export async function openKafkaTable({ link, appender, topic, logger }: KafkaTab
         position = Number(offset) + 1;
         if (key !== null) apply(key.toString(), value?.toString(), Number(offset));
       }
-      // Compaction leaves gaps between offsets, also before the end.
+      // Compaction can also have removed the last records before the end, so an empty response means that the end is reached.
       if (messages.length === 0) position = Math.max(position, end);
       const reached = waiting.filter(({ until }) => until <= position);
       waiting = waiting.filter(({ until }) => until > position);

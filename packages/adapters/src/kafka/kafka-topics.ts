@@ -57,7 +57,7 @@ export interface KafkaTopics {
   drift(partitionCount?: number): Promise<readonly TopicDrift[]>;
 }
 
-/** How often, and with which pause, the metadata are read until new topics show in them. */
+/** Number of metadata requests, and the pause between them, until the brokers report new topics. */
 const CREATED_ATTEMPTS = 100;
 const CREATED_PAUSE_MS = 100;
 

@@ -6,7 +6,7 @@ import kafkajs, { type Broker, type Cluster, type DescribeConfigResponse, type K
  *
  *     member                                        why it is used
  *     --------------------------------------------  ----------------------------------------------------------------
- *     Cluster, given to partition assigners         the only way to send requests to brokers of one's choice
+ *     Cluster, passed to partition assigners        the only way to send requests to brokers of one's choice
  *     cluster.brokerPool.createBroker               kafkajs rejects all metadata when one partition has no leader
  *     broker.connectionPool.send                    kafkajs throws away a response in which one partition failed, and its
  *                                                   encoder copies each record six times
@@ -51,8 +51,8 @@ export interface ClusterOptions {
 }
 
 /**
- * A cluster object that is not connected yet. kafkajs passes it to partition assigners, so this creates a consumer that never
- * runs. Its metadata contain partitions without a leader, with a leader below 0.
+ * A cluster object that is not connected yet. kafkajs passes it only to partition assigners, so this creates a consumer that never
+ * runs. Its metadata include partitions without a leader; their `leader` is negative.
  */
 export function createCluster(kafka: Kafka, { mayLackTopics }: ClusterOptions): Cluster {
   let found: Cluster | undefined;
@@ -114,7 +114,7 @@ interface ConnectionPool {
 }
 
 /**
- * The same broker, but a response in which single partitions failed is returned instead of thrown, so that the results of the
+ * The same broker, but a response in which some partitions failed is returned instead of thrown, so that the results of the
  * other partitions are not lost. `payload` replaces the request body that kafkajs would encode.
  */
 export function withPartitionErrors(broker: Broker, payload?: Buffer): Broker {

@@ -2,14 +2,14 @@ import { closeSync, existsSync, fsyncSync, openSync, readFileSync, statSync, wri
 import { type FileHandle, open, statfs, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** The tables of a new environment are created in separate transactions, before lmdb-file-space.ts can allocate space. */
+/** Free space that a new environment needs: LMDB creates its tables before lmdb-file-space.ts can allocate space for them. */
 const NEW_ENVIRONMENT_BYTES = 8 * 1024 * 1024;
-/** More than LMDB's table of readers needs; LMDB does not shrink a larger file. */
+/** The size of the lock file. LMDB's table of readers needs less, and LMDB does not shrink a larger file. */
 const LOCK_FILE_BYTES = 16 * 1024;
 const BLOCK_BYTES = 4096;
 const CHUNK_BYTES = 1024 * 1024;
 const ZERO_BLOCK = Buffer.alloc(BLOCK_BYTES);
-/** This file exists if `data.mdb` was searched for holes. */
+/** A file of this name says that `data.mdb` was searched for holes. */
 const SEARCHED = 'allocated';
 
 /**
@@ -49,7 +49,7 @@ function allocateLockFile(path: string): void {
   }
 }
 
-/** Pages that LMDB allocated and freed within one transaction were never written. Earlier versions of Weir left such holes. */
+/** Writes zeros to the holes that earlier versions of Weir left: LMDB does not write pages that one transaction allocates and frees. */
 async function fillHoles(path: string): Promise<void> {
   const file = await open(path, 'r+');
   try {

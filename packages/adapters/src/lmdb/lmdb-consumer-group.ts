@@ -16,7 +16,7 @@ interface PartitionSlot {
   target: Member | undefined;
   owner: Member | undefined;
   loop: PartitionLoop | undefined;
-  /** Resolves when the running reassignments are done. They run one at a time, each to the target at that moment. */
+  /** Resolves when the queued reassignments are done. They run one at a time; each uses the value that `target` has when it runs. */
   reassigned: Promise<void>;
 }
 

@@ -6,16 +6,16 @@ import type { StoredRecord } from '@weir/ports/event-log';
  */
 export type EntryKey = [topic: string, partition: number, firstOffset: number, count: number, appendedAt: number];
 
-/** Bytes per entry; a larger record has its own entry. Larger entries would need long runs of free pages. */
+/** Limit of an entry with several records; a larger record has its own entry. Larger entries would need long runs of free pages. */
 export const ENTRY_BYTES_MAX = 256 * 1024;
 
 export const HIGHEST_OFFSET = Number.MAX_SAFE_INTEGER;
 
 const NO_HEADERS: Readonly<Record<string, string>> = Object.freeze({});
-/** A record: length of the value (4 bytes), length of the headers (2 bytes), the headers, the value. */
+/** The first two fields of a record. A record is: length of the value (4 bytes), length of the headers (2 bytes), headers, value. */
 const RECORD_HEAD_BYTES = 6;
 
-/** Alternating header names and values, each terminated by a zero byte. */
+/** Encodes headers as alternating names and values, each terminated by a zero byte. */
 export function encodeHeaders(headers: Readonly<Record<string, string>> | undefined): string {
   if (headers === undefined) return '';
   let text = '';

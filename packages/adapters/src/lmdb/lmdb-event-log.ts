@@ -24,18 +24,18 @@ export interface LmdbEventLogConfig {
   /** Number of partitions of a new log; an existing log keeps its number. */
   readonly partitions: number;
   readonly clock: () => number;
-  /** Older records are removed, also if a consumer has not read them yet: that consumer finds a gap. */
+  /** Records older than this are removed, even if a consumer has not read them yet; that consumer then finds a gap in the offsets. */
   readonly retentionMs: (topic: string) => number;
   /** Bytes of values that may wait to be written; further appends are refused. Default 64 MiB. */
   readonly pendingBytesMax?: number;
-  /** While it has a shortage, appends are refused. */
+  /** Appends are refused while `shortage()` returns a reason. */
   readonly disk?: DiskSpace | undefined;
 }
 
 const PENDING_BYTES_MAX = 64 * 1024 * 1024;
 const WRITE_STUCK_MS = 10_000;
 
-/** Opens the log. Only the process that holds the lock of the data folder may open it. */
+/** Opens the log. A process may call this only while it holds the lock of the data folder. */
 export async function openLmdbEventLog(config: LmdbEventLogConfig): Promise<EventLog> {
   const { clock } = config;
   const pendingBytesMax = config.pendingBytesMax ?? PENDING_BYTES_MAX;
@@ -90,7 +90,7 @@ export async function openLmdbEventLog(config: LmdbEventLogConfig): Promise<Even
     const refused = closed ? 'the log is closed' : config.disk?.shortage();
     if (refused !== undefined) return records.map(() => ({ status: 'refused', reason: refused }));
     const logs = partitionsOf(topic);
-    // Validates all records before it queues the first: a call that throws must not store some of its records.
+    // Validates all records before it queues the first one: a call that throws must not store some of its records.
     const placed = records.map((record) => {
       const partition = record.partition ?? partitionOf(record.key ?? '', partitionCount);
       const log = logs[partition];
@@ -178,7 +178,7 @@ export async function openLmdbEventLog(config: LmdbEventLogConfig): Promise<Even
           `a write has not finished after ${clock() - since} ms: check the disk of the data folder`,
         );
       }
-      // After a failure, only a write shows whether writing works again.
+      // After a failed write, only another write shows whether writing works again.
       if (writes.lastFailure() !== undefined) {
         await submitWrite(writes, 'event_log_unavailable', () => void meta.put('pingedAt', clock()));
       }
@@ -208,7 +208,7 @@ async function openEnvironment(folder: string) {
   }
 }
 
-/** Makes the name of a new file durable. */
+/** Makes the name of a new file in the folder durable (fsync). */
 function syncFolder(folder: string): void {
   const handle = openSync(folder, 'r');
   fsyncSync(handle);

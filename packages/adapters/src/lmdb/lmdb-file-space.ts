@@ -2,7 +2,7 @@ import { type FileHandle, open } from 'node:fs/promises';
 import type { DiskSpace } from '@weir/ports/disk-space';
 import type { RootDatabase } from 'lmdb';
 
-/** Upper bound of what a part of a transaction writes. */
+/** Upper bound of the data that a job writes. */
 export interface WriteSize {
   /** Keys that are put or removed. */
   readonly keys: number;
@@ -13,15 +13,16 @@ export interface WriteSize {
 /**
  * Allocated space in an environment's file. lmdb 3.5.6 corrupts the heap when the disk is full during a write (it formats an error
  * message into a buffer that is too short). So a transaction starts only if the file has allocated blocks for all its writes.
+ * This allocates the blocks.
  */
 export interface FileSpace {
   /** Allocated bytes after the last page that LMDB uses. Only valid between transactions. */
   free(): number;
-  /** Upper bound of what one transaction adds to the file. */
+  /** Upper bound of the bytes that one transaction adds to the file. */
   boundOf(size: WriteSize): number;
-  /** Allocates until `free()` is at least `bytes`. Resolves with the reason if that is not possible. */
+  /** Allocates space until `free()` is at least `bytes`. Resolves with `undefined`, or with the reason why that is not possible. */
   grow(bytes: number): Promise<string | undefined>;
-  /** Allocates in the background when little space is left. */
+  /** Starts to allocate space in the background if little is left. */
   topUp(): void;
   close(): Promise<void>;
 }
@@ -42,7 +43,7 @@ const PAGES_FIXED = 128;
 const PAGES_PER_KEY = 3;
 
 export async function openFileSpace(path: string, env: RootDatabase, disk: DiskSpace | undefined): Promise<FileSpace> {
-  // Append mode writes after the end of the file, so these zero bytes cannot overwrite a page that LMDB writes meanwhile.
+  // Append mode only writes after the end of the file, so these zero bytes cannot overwrite a page that LMDB writes at the same time.
   const file = await open(path, 'a');
   let end = (await file.stat()).size;
   let growing: Promise<string | undefined> | undefined;
@@ -103,6 +104,6 @@ async function appendZeros(file: FileHandle, bytes: number): Promise<void> {
     const { bytesWritten } = await file.write(ZEROS, 0, Math.min(left, ZEROS.length));
     left -= bytesWritten;
   }
-  // Some file systems allocate the blocks only now.
+  // Some file systems allocate the blocks only during this call.
   await file.datasync();
 }

@@ -2,7 +2,7 @@ import type { Database } from 'lmdb';
 import { createTableStore, type TableStore } from '../registry/table-store.ts';
 import { submitWrite, type WriteQueue } from './lmdb-write-queue.ts';
 
-/** Values are `<sequence number> <text>`: the number keeps the order of the puts after a restart. */
+/** Values have the form `<sequence number> <text>`. The sequence number keeps the order of the puts after a restart. */
 export type TableRows = Database<string, [table: string, key: string]>;
 
 export function createLmdbTable(name: string, rows: TableRows, writes: WriteQueue): TableStore {

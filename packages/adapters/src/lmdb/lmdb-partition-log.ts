@@ -5,7 +5,7 @@ import type { WriteSize } from './lmdb-file-space.ts';
 import type { WriteFailure, WriteQueue } from './lmdb-write-queue.ts';
 
 export type Entries = Database<Buffer, EntryKey | [string, number, number]>;
-/** The end offsets of partitions: retention may have removed the newest entry. */
+/** The end offset of each partition. Stored separately, because retention may remove the newest entry of a partition. */
 export type Ends = Database<number, [topic: string, partition: number]>;
 
 export interface PartitionLog {
@@ -13,23 +13,23 @@ export interface PartitionLog {
   readonly partition: number;
   /** One past the highest durable offset. */
   end(): number;
-  /** The lowest offset that retention has left; `end()` if there is none. */
+  /** The lowest offset that retention has not removed; `end()` if there is no record. */
   first(): number;
   /** When the oldest remaining record was appended; `Infinity` if there is none. */
   oldestAppendedAt(): number;
   /** Queues a record. Calls `done` with its outcome when the transaction has settled. */
   append(value: Uint8Array, headers: string, done: (outcome: AppendOutcome) => void): void;
-  /** The lowest offset that was appended at or after `timeMs`; `end()` if there is none. */
+  /** The lowest offset whose record was appended at or after `timeMs`; `end()` if there is none. */
   offsetAtTime(timeMs: number): number;
-  /** Calls `wake` once, when a record at or after `offset` is durable. Returns a function that cancels this. */
+  /** Calls `wake` once, as soon as a record at or after `offset` is durable. Returns a function that cancels this. */
   onAvailable(offset: number, wake: () => void): () => void;
   createReader(): PartitionReader;
-  /** Call it from a job's `stage`. Removes at most `entriesMax` entries that were appended before `timeMs`; returns how many. */
+  /** Call it within `stage` of a write job. Removes up to `entriesMax` entries that were appended before `timeMs`; returns how many. */
   stageRemoval(timeMs: number, entriesMax: number): number;
 }
 
 export interface PartitionReader {
-  /** Records starting at `from`, or at the first remaining record after it. */
+  /** Reads records from `from` on, or from the oldest remaining record on if retention removed that one. */
   read(from: number, recordsMax: number, bytesMax: number): StoredRecord[];
 }
 
@@ -97,7 +97,7 @@ export function createPartitionLog(topic: string, partition: number, deps: Parti
       size: () => sizeOf(pending),
       stage() {
         staged = take();
-        // Offsets by time are found by binary search, so times must not decrease within a partition.
+        // `offsetAtTime` uses binary search, so times must not decrease within a partition.
         lastAppendedAt = Math.max(lastAppendedAt, clock());
         stageEntries(staged, end, lastAppendedAt);
       },
@@ -172,7 +172,7 @@ export function createPartitionLog(topic: string, partition: number, deps: Parti
       read(from, recordsMax, bytesMax) {
         const records: StoredRecord[] = [];
         let bytes = 0;
-        /** Reads the entry until a limit is reached (returns false) or the entry ends (returns true). */
+        /** Reads records of an entry. Returns false when a limit is reached, true when the entry ends. */
         const take = (reader: EntryReader): boolean => {
           while (!reader.done) {
             bytes += reader.nextValueBytes;
@@ -242,7 +242,7 @@ export function createPartitionLog(topic: string, partition: number, deps: Parti
   };
 }
 
-/** An entry may be only half full, if the next record did not fit. */
+/** Upper bound: an entry can be only half full, if the next record did not fit into it. */
 function sizeOf(records: readonly Pending[]): WriteSize {
   let bytes = 0;
   for (const { value, headers } of records) bytes += recordBytes(value, headers);

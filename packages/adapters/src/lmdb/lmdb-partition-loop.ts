@@ -57,7 +57,7 @@ export function startPartitionLoop(log: PartitionLog, commits: CommitStore, opti
     },
   };
 
-  /** Retries with backoff until it succeeds (resolves with the result) or the loop is stopped (`undefined`). */
+  /** Retries `attempt` with backoff. Resolves with its result, or with `undefined` if the loop is stopped before it succeeds. */
   async function retryUntilStopped<T>(attempt: () => Promise<T>): Promise<T | undefined> {
     for (let retries = 0; !signal.aborted; retries++) {
       seekOffset = undefined;
@@ -88,7 +88,7 @@ export function startPartitionLoop(log: PartitionLog, commits: CommitStore, opti
         await consumer.handle(records as readonly StoredRecord[]);
         next = seekOffset ?? (last === undefined ? next : last.offset + 1);
       });
-      // Lets other work run between two batches of a partition with a backlog.
+      // Other work of this process can run between two batches.
       await new Promise(setImmediate);
     }
   }
@@ -109,7 +109,10 @@ export function startPartitionLoop(log: PartitionLog, commits: CommitStore, opti
   return { stop: () => stopping.abort(), done: run() };
 }
 
-/** Resolves when a record at or after `offset` is durable, or when the signal aborts. `waiting` receives a function that ends the wait early. */
+/**
+ * Resolves when a record at or after `offset` is durable, or when the signal aborts. `waiting` receives a function that ends the
+ * wait early.
+ */
 function recordAvailable(
   log: PartitionLog,
   offset: number,

@@ -4,12 +4,13 @@ import { join } from 'node:path';
 
 const MARK = 'last-boot';
 const CLEAN = 'closed and flushed';
-/** Written before opening. Some damaged files make LMDB kill the process; then this text remains. */
+/** Written before LMDB opens the files. Some damaged files make LMDB kill the process; then this text remains in the marker file. */
 const OPENING = 'being opened';
 
 /**
- * An environment without fsync is consistent after `kill -9`. After a power loss it may be damaged without a visible sign. So a marker
- * file names the boot of the machine that wrote it. An environment that another boot wrote and did not close is not trusted.
+ * True if the environment can be opened. Without fsync, it is consistent after `kill -9`, but a power loss can damage it without a
+ * visible sign. So a marker file contains the boot ID of the machine that wrote it. An environment is not trusted if another boot
+ * wrote it and did not close it.
  */
 export function isTrusted(folder: string): boolean {
   const path = join(folder, MARK);
@@ -38,7 +39,7 @@ export function wipe(folder: string): void {
   rmSync(folder, { recursive: true, force: true });
 }
 
-/** Changes with each boot of the machine. On systems without a boot ID it changes with each call: then only `CLEAN` is trusted. */
+/** An ID that changes with each boot of the machine. On systems without one it changes with each call: then only `CLEAN` is trusted. */
 function bootId(): string {
   if (process.platform === 'linux') return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
   if (process.platform === 'darwin')

@@ -2,10 +2,10 @@ import type { PartitionLog } from './lmdb-partition-log.ts';
 import type { WriteQueue } from './lmdb-write-queue.ts';
 
 const CHECK_EVERY_MS = 60_000;
-/** Removals per partition and transaction. The rest waits for the next transaction, so that appends are not delayed. */
+/** Removals per partition and transaction. Further entries are removed in the next transaction, so that appends are not delayed. */
 const REMOVED_ENTRIES_MAX = 500;
 
-/** The free list needs 8 bytes per page of an entry, and its pages can be written twice. */
+/** Upper bound of a removal. LMDB's free list needs 8 bytes per page of an entry, and its own pages can be written twice. */
 const REMOVAL_SIZE = { keys: REMOVED_ENTRIES_MAX, bytes: 2 * 1024 * 1024 };
 
 interface RetentionDeps {
@@ -19,7 +19,7 @@ export interface Retention {
   stop(): void;
 }
 
-/** Removes records older than the topic's retention, at the start and every minute. A failed removal is retried a minute later. */
+/** Removes records older than the topic's retention, at the start and then every minute. A failed removal is retried a minute later. */
 export function startRetention({ logs, retentionMs, writes, clock }: RetentionDeps): Retention {
   let stopped = false;
 

@@ -8,28 +8,28 @@ export interface WriteJob {
   stage(): void;
   /** Upper bound of what `stage` writes. Called right before `stage`. */
   size(): WriteSize;
-  /** A bulk job leaves space for the other jobs: with a full disk, offset commits and the admin API must still work. */
+  /** For large writes. Bulk jobs leave space for other jobs, so that offset commits and the admin API still work on a full disk. */
   readonly isBulk?: boolean;
   /**
-   * Called once, also if `stage` was never called. Without a failure the transaction is committed, and fsynced unless the
-   * environment is `noSync`.
+   * Called once, also if `stage` was never called. Without `failure`, the transaction is committed. It is also fsynced, unless the
+   * environment has the option `noSync`.
    */
   settle(failure: WriteFailure | undefined): void;
 }
 
 export interface WriteFailure {
-  /** True if the transaction is certainly not in the environment, now or later. */
+  /** True if the transaction is certainly not in the environment, and will not be later. */
   readonly known: boolean;
   readonly reason: string;
   readonly cause: unknown;
 }
 
 export interface WriteQueue {
-  /** `ahead`: staged before all other jobs of the transaction, so that their puts win over its removals. */
+  /** `ahead`: this job is staged before all other jobs of the transaction, so that their puts replace its removals. */
   submit(job: WriteJob, ahead?: 'ahead'): void;
   /** The failure of the last transaction; `undefined` if it succeeded. */
   lastFailure(): WriteFailure | undefined;
-  /** When the running transaction started; `undefined` if none is running. */
+  /** When the running transaction started, in the time of `clock`; `undefined` if none is running. */
   underWaySince(): number | undefined;
   /** Resolves when no job is queued or running. */
   idle(): Promise<void>;
@@ -54,7 +54,7 @@ export function createWriteQueue(env: RootDatabase, fileSpace: FileSpace, clock:
   let failure: WriteFailure | undefined;
   let broken: WriteFailure | undefined;
 
-  /** Splits the queue into jobs that fit into the file and jobs that do not. Do not await anything before the transaction. */
+  /** Splits the queue into jobs that fit into the file and jobs that do not. After it, start the transaction without another await. */
   async function splitQueue(): Promise<Taken> {
     try {
       return await growAndSplitQueue();
@@ -68,7 +68,7 @@ export function createWriteQueue(env: RootDatabase, fileSpace: FileSpace, clock:
   async function growAndSplitQueue(): Promise<Taken> {
     let bound = boundOf(queue);
     let reason: string | undefined;
-    // While the file grows, jobs are added to the queue, and queued jobs grow.
+    // While the file grows, jobs can be added to the queue, and queued jobs can become larger.
     while (reason === undefined && fileSpace.free() < bound) {
       reason = await fileSpace.grow(bound);
       bound = boundOf(queue);
@@ -97,7 +97,7 @@ export function createWriteQueue(env: RootDatabase, fileSpace: FileSpace, clock:
 
   async function run(): Promise<void> {
     while (queue.length > 0) {
-      // Callers that were just notified can submit their next job into this transaction.
+      // Callers whose job has just been settled can submit their next job into this transaction.
       await new Promise(setImmediate);
       const { jobs, refused, reason } = await splitQueue();
       for (const job of refused) job.settle({ known: true, reason, cause: undefined });
@@ -140,8 +140,9 @@ async function transact(env: RootDatabase, jobs: readonly WriteJob[]): Promise<W
 }
 
 /**
- * LMDB writes and syncs all pages before the meta page that makes them valid. A failure before the meta page leaves no changes.
- * After a failure of the meta page the result is unknown, and LMDB refuses all further calls, also reads (MDB_PANIC).
+ * True if the failed transaction is certainly not in the environment. LMDB writes and syncs all pages before the meta page that
+ * makes them valid. A failure before the meta page leaves no changes. After a failure of the meta page the result is unknown, and
+ * LMDB refuses all further calls, also reads (MDB_PANIC).
  */
 function canStillRead(env: RootDatabase): boolean {
   try {

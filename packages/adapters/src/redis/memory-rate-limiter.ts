@@ -2,7 +2,7 @@ import { BoundedCache } from '@weir/domain/bounded-cache';
 import { RATE_LIMIT_WINDOW_SECONDS, type RateLimit, type RateLimiter } from '@weir/ports/rate-limiter';
 
 export interface MemoryRateLimiterConfig {
-  /** Keys counted at a time; beyond it those not seen for longest start anew. An attacker with so many gains less than memory costs. */
+  /** Number of keys that are counted. When more keys arrive, the counters of the least recently used keys are dropped. */
   readonly keysMax?: number;
   readonly clock?: () => number;
 }
@@ -12,7 +12,7 @@ interface Window {
   taken: number;
 }
 
-/** Counts in this process alone. Without timers: those of a library hold every key for a minute, however many there are. */
+/** Counts in this process only. Uses no timer per key, so that memory depends only on `keysMax`. */
 export function createMemoryRateLimiter(config: MemoryRateLimiterConfig = {}): RateLimiter {
   const { keysMax = 200_000, clock = Date.now } = config;
   const windows = new BoundedCache<Window>(Math.ceil(keysMax / 2));
@@ -33,7 +33,7 @@ export function createMemoryRateLimiter(config: MemoryRateLimiterConfig = {}): R
   };
 }
 
-/** `taken` may be above `limit`: limits of sites change within a window. */
+/** `taken` may be above `limit`, because the limit of a site can be changed within a window. */
 export function toRateLimit(allowed: boolean, taken: number, waitMs: number, limit: number): RateLimit {
   return {
     allowed,

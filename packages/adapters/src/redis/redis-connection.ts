@@ -5,7 +5,7 @@ import { Cluster, Redis } from 'ioredis';
 import { type RedisAddress, readRedisUrl } from './redis-url.ts';
 
 export interface RedisConfig {
-  /** In one of the forms of redis-url.ts. */
+  /** A URL in one of the forms that redis-url.ts reads. */
   readonly url: string;
   /** TLS options for `rediss…`, such as certificates. */
   readonly tls?: ConnectionOptions;
@@ -17,14 +17,14 @@ export interface RedisConfig {
 
 export type RedisClient = Redis | Cluster;
 
-/** Redis is a cache: a call that takes longer is given up, so that requests are not delayed. */
+/** Redis is a cache: a command that takes longer is rejected, so that requests are not delayed. */
 export const COMMAND_TIMEOUT_MS = 700;
 const CONNECT_TIMEOUT_MS = 500;
-/** A connection without any data for this time, while commands wait, is closed and its commands are rejected. */
+/** If commands wait and a connection receives no data for this time, it is closed and its commands are rejected. */
 const SOCKET_TIMEOUT_MS = 2_000;
 const RECONNECT_PAUSE_MAX_MS = 500;
 
-/** Connects and reconnects in the background. Meanwhile commands reject at once. */
+/** Connects and reconnects in the background. While there is no connection, commands reject at once. */
 export function connectRedis(config: RedisConfig): RedisClient {
   const { logger } = config;
   const address = readRedisUrl(config.url);
@@ -46,7 +46,7 @@ export function disconnectRedis(client: RedisClient): void {
   client.disconnect();
 }
 
-/** Turns any failure of the commands into `state_store_unavailable`. */
+/** Rejects with `state_store_unavailable` if `commands` rejects. */
 export async function orUnavailable<T>(commands: Promise<T>): Promise<T> {
   try {
     return await commands;
@@ -89,7 +89,7 @@ function common(address: RedisAddress, { tls, commandTimeoutMs = COMMAND_TIMEOUT
     commandTimeout: commandTimeoutMs,
     connectTimeout: scaled(CONNECT_TIMEOUT_MS),
     socketTimeout: scaled(SOCKET_TIMEOUT_MS),
-    // The address now belongs to a replica: a new connection reaches the current master.
+    // READONLY: the server at this address has become a replica. A new connection reaches the current master.
     reconnectOnError: ({ message }: Error) => message.startsWith('READONLY'),
   };
 }

@@ -4,13 +4,13 @@ import type { StateStore } from '@weir/ports/state-store';
 import { orUnavailable, type RedisClient } from './redis-connection.ts';
 import type { RedisScripts } from './redis-scripts.ts';
 
-/** Longer than another client needs to set its mark. */
+/** If the mark is missing for this long, it was lost: another client that has claimed the mark needs less time to write it. */
 const MARK_MISSING_MS = 2_000;
 const MARK_PAUSE_MS = 20;
 
 /**
- * The Redis keys of a partition's state: all of them begin with `tag`. A script that writes the state first compares the value of
- * `epochKey` with `compared`. If `compared` is empty, it compares nothing.
+ * The Redis keys of a partition's state: all of them begin with `tag`. A script that writes the state first checks that the value
+ * of `epochKey` belongs to the epoch `compared`. If `compared` is empty, it checks nothing.
  */
 interface StatePlace {
   readonly tag: string;
@@ -19,18 +19,22 @@ interface StatePlace {
 }
 
 export interface RedisEpochs extends Pick<StateStore, 'readEpoch' | 'checkIn' | 'endEpoch'> {
-  /** Calls a script with the key of the record that shows whether the site's server is still in the epoch. */
+  /**
+   * Calls a script with the key of the record that says in which epoch the site's server is. Resolves with the script's result, or with
+   * `null` if the epoch is over.
+   */
   onSite<T>(epoch: string, siteId: string, call: (epochKey: string) => Promise<T | null>): Promise<T | null>;
   placeOf(epoch: string, tag: string): StatePlace;
 }
 
 /**
- * One server (or Sentinel's master): every script compares the epoch with its record. An older copy of the server's content is a
- * consistent snapshot, so its partition state can be continued in the next epoch.
+ * One server (or the master of Sentinel): every script compares the epoch with the record of the epoch on that server. An older copy
+ * of the server's content is a consistent snapshot, so its partition state can be continued in the next epoch.
  *
- * Cluster: servers fail one at a time, and a script sees only one server. So in each epoch the server of a site is marked once, before
- * the first key of the site is inserted; a flag beside the epoch's record says that it was marked. If the mark is missing later, that
- * server has lost keys. The keys of partition state contain the epoch, because one server's state says nothing about another one.
+ * Cluster: servers can lose content separately, and a script sees only one server. So in each epoch, the server of a site gets a mark
+ * before the first key of the site is inserted, and a flag beside the record of the epoch says that the mark was set. If the mark is
+ * missing later, that server has lost keys. The Redis keys of partition state contain the epoch, because the content of one server
+ * says nothing about the content of another one.
  */
 export function createRedisEpochs(
   client: RedisClient & RedisScripts,

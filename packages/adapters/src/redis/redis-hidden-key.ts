@@ -5,8 +5,9 @@ const HIDDEN_CHARS = 22;
 const KEYS_MAX = 50_000;
 
 /**
- * Keys that hold addresses, as Redis may see them, because it writes its keys to its disk: a hash with the day's salt, the same
- * in all processes. When the salt is gone, no process can try out which address a hash stands for.
+ * Returns a function that hides client IPs in keys of Redis, because Redis writes its keys to disk. It returns the hash of a key
+ * with the salt of the day, which is the same in all processes. After the salt is deleted, no process can find out which client IP
+ * a hash belongs to.
  */
 export function createHiddenKeys(): (key: string, salt: string) => string {
   const hidden = new BoundedCache<string>(KEYS_MAX);

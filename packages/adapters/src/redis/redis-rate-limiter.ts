@@ -7,18 +7,18 @@ import { createHiddenKeys } from './redis-hidden-key.ts';
 
 export interface RedisRateLimiterConfig extends RedisConfig, Pick<MemoryRateLimiterConfig, 'keysMax'> {
   readonly keyPrefix?: string;
-  /** The salt of the day, which all processes share; undefined: not known now. */
+  /** The salt of the day, which all processes share; `undefined` while this process does not have it. */
   readonly salt: () => string | undefined;
 }
 
-/** Keys that are over their limit, remembered here so that a refusal costs no round trip. */
+/** Limit of the remembered keys that are over their limit. They are refused without a request to Redis. */
 const BLOCKED_KEYS_MAX = 100_000;
 
 /**
- * The script with which RateLimiterRedis counts. Its own script counts first and compares afterwards, so a refused batch would
- * use up the limit. This one counts all of a batch or nothing, in one step on the server: gateways that ask at the same time
- * never exceed the limit together. ARGV: count, seconds of a window, limit. Returns the count of the window with this batch,
- * whether it was stored or not, and the milliseconds that are left.
+ * The script with which RateLimiterRedis counts. Its own script first counts and then compares, so a refused batch would use up
+ * the limit. This script counts either the whole batch or nothing, in one step on the server, so concurrent gateways together never
+ * exceed the limit. ARGV: count, seconds of a window, limit. Returns the count of the window including this batch, whether the
+ * batch was counted or not, and the milliseconds until the window ends.
  */
 const COUNT_IF_IT_FITS = `
 local count = tonumber(ARGV[1])
@@ -31,7 +31,7 @@ if ttl < 0 then
 end
 return {taken, ttl}`;
 
-/** Sites may have limits of their own, and RateLimiterRedis has one limit each: at most so many are kept. */
+/** A RateLimiterRedis has one fixed limit, and sites can have different limits. At most this many instances are kept. */
 const LIMITERS_MAX = 1_000;
 
 interface Blocked {
@@ -40,8 +40,8 @@ interface Blocked {
 }
 
 /**
- * Counts in Redis, for all processes together; while Redis is away, in this process alone, `keysMax` keys at most. Redis sees only
- * hashes of addresses. They change with the day's salt: the windows of addresses end at 00:00 UTC.
+ * Counts in Redis, for all processes together. While Redis is unavailable, counts at most `keysMax` keys in this process only. Redis
+ * stores only hashes of client IPs. The hashes change with the salt of the day, so the windows of client IPs end at 00:00 UTC.
  */
 export function openRedisRateLimiter(config: RedisRateLimiterConfig): RateLimiter {
   const { clock, salt, keyPrefix = 'weir:' } = config;
@@ -67,7 +67,7 @@ export function openRedisRateLimiter(config: RedisRateLimiterConfig): RateLimite
     return limiter;
   }
 
-  /** The key as Redis may see it. Undefined for an address without a salt: it must not leave this process. */
+  /** The key for Redis. `undefined` for a client IP while there is no salt: it must not leave this process unhashed. */
   function storedKey(bucket: RateLimitBucket, key: string): string | undefined {
     if (bucket !== 'collect') return key;
     const today = salt();
@@ -100,7 +100,7 @@ export function openRedisRateLimiter(config: RedisRateLimiterConfig): RateLimite
   };
 }
 
-/** RateLimiterRedis rejects with the count when the limit is exceeded, and with an error when Redis is away. */
+/** RateLimiterRedis rejects with the count when the limit is exceeded, and with an error when Redis is unavailable. */
 function asRefusal(reason: unknown): RateLimiterRes | undefined {
   return reason instanceof RateLimiterRes ? reason : undefined;
 }

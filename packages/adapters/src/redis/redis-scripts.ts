@@ -1,8 +1,8 @@
 import type { RedisClient } from './redis-connection.ts';
 
 /**
- * Values of claims: `p<owner>` while pending, `c<owner>` when confirmed. All keys of a script are in one cluster slot. The scripts run
- * on the server, so that reading and writing are one atomic step.
+ * The value of a claim is `p<owner>` while it is pending and `c<owner>` when it is confirmed. Redis runs each script as one atomic
+ * step. All keys of a call are in one cluster slot.
  */
 const CLAIM = `
 local out = {}
@@ -35,19 +35,20 @@ end
 return 0`;
 
 /**
- * The record of an epoch is `<epoch> <master_replid>`. A server's master_replid changes when it starts, is promoted, or copies the
- * content of another server. So if it differs, the content may be an older copy. Reading it costs 5 µs (Redis 7.0).
+ * The record of an epoch is `<epoch> <master_replid>`. The master_replid of a server changes when the server starts, is promoted, or
+ * copies the content of another server. So a different value means that the content may be an older copy. Reading the value costs
+ * 5 µs (Redis 7.0).
  */
 const SERVER = `
 local function server()
   return string.match(redis.call('INFO', 'replication'), 'master_replid:(%w+)') or ''
 end`;
 
-/** KEYS[1]: the epoch's record. ARGV[1]: the epoch; empty: do not compare. */
+/** Ends a script with `null` if the epoch is over. KEYS[1]: the record of the epoch. ARGV[1]: the epoch; empty: no check. */
 const WITHIN_EPOCH = `${SERVER}
 if ARGV[1] ~= '' and redis.call('GET', KEYS[1]) ~= ARGV[1] .. ' ' .. server() then return false end`;
 
-/** KEYS: the epoch's record, then one per partition. ARGV: ID of a new epoch. Returns the epoch, then the partitions that checked in. */
+/** KEYS: the record of the epoch, then one per partition. ARGV: ID of a new epoch. Returns the epoch, then the checked-in partitions. */
 const READ_EPOCH = `${SERVER}
 local here = server()
 local epoch, at = string.match(redis.call('GET', KEYS[1]) or '', '^(%S+) (%S*)$')
@@ -61,7 +62,7 @@ for i = 2, #KEYS do
 end
 return out`;
 
-/** KEYS: the epoch's record, the partition's record. */
+/** KEYS: the record of the epoch, the record of the partition. */
 const CHECK_IN = `${WITHIN_EPOCH}
 redis.call('SET', KEYS[2], ARGV[1])
 return 1`;
@@ -70,7 +71,7 @@ const END_EPOCH = `
 if string.match(redis.call('GET', KEYS[1]) or '', '^%S+') == ARGV[1] then redis.call('DEL', KEYS[1]) end
 return 1`;
 
-/** For a cluster. KEYS: the epoch's record, the flag that says whether the site's server was marked in this epoch. */
+/** For a cluster. KEYS: the record of the epoch, and the flag which says that the site's server got its mark in this epoch. */
 const CLAIM_MARK = `${WITHIN_EPOCH}
 if redis.call('GET', KEYS[2]) == ARGV[1] then return 'marked' end
 redis.call('SET', KEYS[2], ARGV[1])
@@ -81,9 +82,9 @@ redis.call('SET', KEYS[1], ARGV[1] .. ' ' .. server())
 return 1`;
 
 /**
- * The value of a key: its first-seen records, one per window, oldest first: `<record> <received_at> <record> …`. Older ones are
- * kept because repeated old records must get the same result. ARGV: epoch, window, time to live, then received_at and record
- * for each key.
+ * The value of a Redis key is the list of the first-seen records of an idempotency key, one per window, oldest first: `<record>
+ * <received_at> <record> …`. Older records are kept, so that old records that are repeated get the same result. ARGV: epoch, window,
+ * time to live, then received_at and record for each key.
  */
 const INSERT_FIRST_SEEN = `${WITHIN_EPOCH}
 local out = {}
@@ -108,7 +109,7 @@ for i = 1, #KEYS - 1 do
 end
 return out`;
 
-/** As above, but the record replaces all records within its window. */
+/** Like INSERT_FIRST_SEEN, but the new record replaces all records within its window. */
 const OVERWRITE_FIRST_SEEN = `${WITHIN_EPOCH}
 for i = 1, #KEYS - 1 do
   local key, at, holder = KEYS[i + 1], tonumber(ARGV[2 * i + 2]), ARGV[2 * i + 3]
@@ -124,8 +125,9 @@ end
 return 1`;
 
 /**
- * KEYS: the epoch's record, the key of the offset, then the keys of the values. ARGV: epoch, from, to, the offset's time to live, then
- * time to live and value for each key; a time of 0 removes the key. Returns the offset that is stored afterwards.
+ * KEYS: the record of the epoch, the key of the applied offset, then the keys of the values. ARGV: epoch, from, to, time to live of
+ * the offset, then time to live and value for each key; a time to live of 0 removes the key. Returns the offset that is stored
+ * afterwards.
  */
 const WRITE_STATE = `${WITHIN_EPOCH}
 local at = tonumber(redis.call('GET', KEYS[2]) or '0')

@@ -17,26 +17,26 @@ import { readRedisUrl } from './redis-url.ts';
 export interface RedisStateStoreConfig extends RedisConfig {
   /** Prefix of every key, for a shared Redis. */
   readonly keyPrefix?: string;
-  /** How long after its receipt a raw record may still be processed: `RAW_RETENTION_HOURS`. First-seen keys are kept for this time too. */
+  /** How long after its receipt a raw record can still be processed: RAW_RETENTION_HOURS. First-seen keys are kept this much longer. */
   readonly processingLagMaxMs?: number;
 }
 
 export interface RedisStateStore extends StateStore {
-  /** Settings of the server that break exactly-once, one line each. Call it every minute. */
+  /** Resolves with the settings of the server that break exactly-once, one sentence each. Call it every minute. */
   drift(): Promise<readonly string[]>;
 }
 
 const PROCESSING_LAG_MAX_MS = 72 * 3600_000;
-/** Longer than any pause of a partition. Without its offset the enricher folds a day of records again. */
+/** Longer than a partition is ever stopped. If the offset expired, the enricher would fold a day of records again. */
 const STATE_OFFSET_TTL_MS = 90 * 24 * 3600_000;
 
-/** The state store in Redis. Does not wait for a connection: while there is none, every call rejects at once. */
+/** The state store in Redis. Does not wait for a connection: every call without a connection rejects at once. */
 export async function openRedisStateStore(config: RedisStateStoreConfig): Promise<RedisStateStore> {
   const client = withScripts(connectRedis(config));
   const prefix = config.keyPrefix ?? 'weir:';
   const epochs = createRedisEpochs(client, prefix, readRedisUrl(config.url).kind === 'cluster', config.clock);
   const processingLagMaxMs = config.processingLagMaxMs ?? PROCESSING_LAG_MAX_MS;
-  // Braces are hash tags: in a cluster, all keys of a site are on one server, and so is the state of a partition.
+  // Text in braces is a Redis hash tag: in a cluster, all keys of a site are on one server, and all keys of a partition's state, too.
   const claimKey = ({ siteId, key }: KeyClaim) => `${prefix}claim:{${siteId}}:${key}`;
   const firstSeenKey = ({ siteId, key }: FirstSeenKey) => `${prefix}first:{${siteId}}:${key}`;
   const firstSeenCall = (epochKey: string, epoch: string, group: readonly FirstSeenKey[], windowMs: number) =>

@@ -7,14 +7,14 @@ import { createTableStore, type TableStore } from './table-store.ts';
 type Rows = readonly (readonly [key: string, value: string])[];
 
 /**
- * A small table in one file, for rows whose bytes must be erased when they are removed: LMDB leaves old bytes in freed pages for an
- * unknown time. Each put replaces the file and then overwrites the bytes of the old one.
+ * Opens a small table in one file, for rows whose bytes must be erased when they are removed. (LMDB leaves old bytes in free pages
+ * for an unknown time.) Each put replaces the file and then overwrites the bytes of the old file.
  * Rejects with `event_log_unavailable`.
  */
 export async function openFileTable(path: string): Promise<TableStore> {
   const next = `${path}.new`;
   let rows = await unlessBroken(path, async () => {
-    // A crash left it; its change was not acknowledged.
+    // A crash left this file behind. The change in it was not acknowledged.
     await rm(next, { force: true });
     return existsSync(path) ? (JSON.parse(readFileSync(path, 'utf8')) as Rows) : [];
   });
@@ -27,7 +27,7 @@ export async function openFileTable(path: string): Promise<TableStore> {
       await rename(next, path);
       await syncFolder(dirname(path));
       rows = wanted;
-      // The change is durable now, also if overwriting the old bytes fails.
+      // From here on the change is durable, even if overwriting the old bytes fails.
       apply();
       if (old !== undefined) await overwrite(old);
     } finally {
@@ -55,7 +55,7 @@ async function writeDurably(path: string, text: string): Promise<void> {
   }
 }
 
-/** Overwrites the unlinked file. This erases its bytes on disks that write in place. */
+/** Overwrites the old file, which no longer has a name. This erases its bytes only on disks that write in place. */
 async function overwrite(file: FileHandle): Promise<void> {
   const { size } = await file.stat();
   await file.write(Buffer.alloc(size), 0, size, 0);

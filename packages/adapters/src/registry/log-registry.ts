@@ -12,11 +12,11 @@ export interface LogRegistryConfig {
   /** 32 random bytes in hex. */
   readonly randomSalt: () => string;
   /**
-   * Called for a row that arrives later and cannot be read (`event_log_damaged`); the registry keeps its state.
-   * Without this callback, such a row ends the process. During opening, such a row rejects the opening.
+   * Called when a row that cannot be read arrives after the opening (`event_log_damaged`); the registry keeps its state.
+   * Without this callback, such a row ends the process. If such a row is found during the opening, the opening rejects.
    */
   readonly onDamage?: (error: unknown) => void;
-  /** Called once, at opening or when the first such row arrives, with the number of rows of unknown kinds. */
+  /** Called once, as soon as the registry has rows of unknown kinds (written by a newer Weir), with their number. */
   readonly onUnknown?: (rows: number) => void;
 }
 
@@ -55,8 +55,8 @@ export async function openLogRegistry(config: LogRegistryConfig): Promise<Regist
   const put = (key: string, value: unknown): Promise<void> => table.put(key, JSON.stringify(value));
 
   /**
-   * Each process puts its salt under its own key. Compaction keeps only the last value of a key, so a shared key would lose the
-   * first salt. When the put has resolved, all earlier rows of the log are applied here.
+   * Each process puts its salt under a key of its own. With a shared key, compaction would keep the last salt and lose the first one.
+   * When the `put` has resolved, this process has applied all earlier rows of the log, so it knows the first salt.
    */
   async function createSalt(day: string): Promise<string> {
     const own = rowKey.salt(day, randomUUID());

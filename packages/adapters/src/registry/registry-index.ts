@@ -9,15 +9,15 @@ export class RegistryIndex {
   readonly salts = new Map<string, Map<string, string>>();
   private readonly keys = new Map<string, readonly ApiKey[]>();
   private readonly exclusions = new Map<string, Map<string, ExclusionRule>>();
-  /** Cached lists of a site's rules, which may be thousands. Removed when a rule changes. */
+  /** Cached list of each site's rules (a site can have thousands). Removed when a rule of the site changes. */
   private readonly exclusionLists = new Map<string, readonly ExclusionRule[]>();
   private readonly imports = new Map<string, ReadonlyMap<string, ImportLedgerEntry>>();
-  /** The row of each key of the table, needed to remove it from the index. */
+  /** The current row of each key of the table. It is needed to remove the row from the other maps. */
   private readonly rows = new Map<string, RegistryRow>();
-  /** Keys of rows of unknown kinds, which a newer Weir wrote. They stay in the table. */
+  /** Keys of rows whose kind is unknown, because a newer Weir wrote them. They stay in the table. */
   readonly unknown = new Set<string>();
 
-  /** Applies one change of the table. Returns the site that changed, if any. Throws `event_log_damaged` for a row that cannot be read. */
+  /** Applies one change of the table. Returns the ID of the changed site, if any. Throws `event_log_damaged` for an unreadable row. */
   apply(key: string, value: string | undefined): string | undefined {
     const old = this.rows.get(key);
     const row = value === undefined ? undefined : readRow(key, value);
@@ -66,7 +66,7 @@ export class RegistryIndex {
       case 'exclusion': {
         const { siteId, ruleId } = row.value;
         const rules = this.exclusions.get(siteId) ?? new Map<string, ExclusionRule>();
-        // A rule that is put again moves to the end, as in the log.
+        // A rule that is put again moves to the end, like its row in the log.
         rules.delete(ruleId);
         this.exclusions.set(siteId, rules.set(ruleId, row.value));
         this.exclusionLists.delete(siteId);

@@ -78,8 +78,8 @@ const FIELDS: Readonly<Record<RegistryRow['kind'], Readonly<Record<string, Check
 };
 
 /**
- * Reads a row. Returns `undefined` for an unknown kind, which a newer Weir wrote. Throws `event_log_damaged` with the row and the
- * field, but without the value.
+ * Reads a row. Returns `undefined` for an unknown kind, which a newer Weir wrote. Throws `event_log_damaged`; the message names the
+ * row and the field, but does not contain the value.
  */
 export function readRow(key: string, value: string): RegistryRow | undefined {
   const [kind = '', first = ''] = key.split('/');

@@ -1,25 +1,25 @@
 import type { LogTable } from '@weir/ports/event-log';
 
-/** A table in the memory of this process. */
+/** A table that is held in the memory of this process. */
 export interface TableStore {
   /** Opens a handle. All handles of one table show the same rows. */
   open(): LogTable;
 }
 
-/** Makes a change durable, then calls `apply`, in the order of the calls. Rejects with `event_log_unavailable`. */
+/** Makes a change durable, then calls `apply`. Keeps the order of the calls. Rejects with `event_log_unavailable`. */
 export type WriteRow = (key: string, value: string | undefined, apply: () => void) => Promise<void>;
 
 type Listener = (key: string, value: string | undefined) => void;
 
 const KEY_CHARS_MAX = 512;
 
-/** `stored`: the stored rows, in the order of each key's last put. */
+/** `stored`: the stored rows, in the order in which their keys were last put. */
 export function createTableStore(stored: Iterable<readonly [string, string]>, write: WriteRow): TableStore {
   const entries = new Map(stored);
   const listeners = new Set<Listener>();
 
   function apply(key: string, value: string | undefined): void {
-    // Deleted first, so that the map's order is the order of each key's last put, as it is after a restart.
+    // Deletes the key first, so that a map is in the order of the last put of each key, as after a restart.
     entries.delete(key);
     if (value !== undefined) entries.set(key, value);
     for (const listener of listeners) listener(key, value);

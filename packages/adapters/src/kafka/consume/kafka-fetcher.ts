@@ -5,7 +5,7 @@ import { brokerOf, type KafkaLink, leaderOf } from '../kafka-link.ts';
 import { readEdges } from '../kafka-offsets.ts';
 import { withPartitionErrors } from '../kafkajs-private.ts';
 
-/** How long a broker waits before it sends an empty answer. A source that wants records meanwhile may wait as long. */
+/** How long a broker waits for records before it sends an empty answer. A new source can wait this long for its first request. */
 const MAX_WAIT_MS = 200;
 const REQUEST_BYTES_MAX = 16 * 1024 * 1024;
 const RETRY_PAUSE_MS = 100;
@@ -13,14 +13,14 @@ const OFFSET_OUT_OF_RANGE = 1;
 /** Reports only each 50th consecutive refusal of a partition; retries are `RETRY_PAUSE_MS` apart. */
 const REFUSALS_REPORTED_EACH = 50;
 
-/** One partition that is consumed. */
+/** One partition that is consumed, and the callbacks of its consumer. */
 export interface FetchSource {
   readonly topic: string;
   readonly partition: number;
   readonly fetchBytesMax: number;
   /** The next offset to fetch; `undefined` while the source needs no more records. */
   wanted(): number | undefined;
-  /** Receives the records from `offset` on; an empty list when there are none yet. */
+  /** Receives the records from `offset` on (an empty list if there are none yet) and the high watermark `end`. */
   deliver(offset: number, messages: readonly KafkaMessage[], end: number): void;
   /** The offset is not in the log: it is below `first` or above `end`. */
   outOfRange(offset: number, first: number, end: number): void;
@@ -53,7 +53,7 @@ export function createKafkaFetcher(link: KafkaLink, logger: Logger): KafkaFetche
   const refusals = new WeakMap<FetchSource, number>();
   let stale = false;
   let pumping = false;
-  /** `pump` was called while it was running: it runs once more, because a source may need records since. */
+  /** `pump` was called while it was running. It then runs once more, because another source may need records. */
   let askedAgain = false;
   let retry: NodeJS.Timeout | undefined;
   let closed = false;
@@ -150,7 +150,7 @@ export function createKafkaFetcher(link: KafkaLink, logger: Logger): KafkaFetche
     if (retry === undefined) void pump();
   }
 
-  /** A leader that moved is found with the next metadata. Only refusals that last are reported. */
+  /** Requests new metadata, because the leader may have moved. Reports only refusals that persist. */
   function refused(source: FetchSource, code: number): void {
     stale = true;
     const count = (refusals.get(source) ?? 0) + 1;

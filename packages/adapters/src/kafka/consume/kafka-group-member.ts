@@ -6,7 +6,7 @@ import { brokerErrorType, eventLogUnavailable, rootCause } from '../kafka-errors
 import type { KafkaLink } from '../kafka-link.ts';
 import { AssignerProtocol, findCoordinator, type GroupBroker } from '../kafkajs-private.ts';
 
-/** A member without a heartbeat for this long loses its partitions. The minimum that a broker with default settings allows. */
+/** The broker removes a member without a heartbeat for this long. 6 s is the minimum with the default settings of a broker. */
 const SESSION_TIMEOUT_MS = 6000;
 /** How long a rebalance waits for a member that closes its partitions. */
 const REBALANCE_TIMEOUT_MS = 60_000;
@@ -26,9 +26,12 @@ export interface GroupMemberOptions {
   readonly link: KafkaLink;
   readonly topic: string;
   readonly groupId: string;
-  /** Resolves when work on the partitions has begun. After a rejection, `onError` is called and the group is joined again. */
+  /**
+   * Called after a rebalance. Resolves when work on the partitions has begun. After a rejection, this member calls `onError` and joins
+   * the group again.
+   */
   assigned(session: Session): Promise<void>;
-  /** Resolves when the work on all partitions has ended. Heartbeats continue meanwhile. */
+  /** Called before a rebalance. Resolves when the work on all partitions has ended. Heartbeats continue meanwhile. */
   revoked(): Promise<void>;
   onError(error: unknown): void;
 }
@@ -36,22 +39,22 @@ export interface GroupMemberOptions {
 export interface GroupMember {
   committed(partitions: readonly number[]): Promise<ReadonlyMap<number, Commit | undefined>>;
   commit(session: Session, partition: number, commit: Commit): Promise<void>;
-  /** Partitions are assigned to this member, and its last successful heartbeat is within the session timeout. */
+  /** True if this member has received its assignment (which can be empty) and its last heartbeat is within the session timeout. */
   joined(): boolean;
-  /** Gives up the partitions and leaves the group. */
+  /** Resolves when the work on the partitions has ended and the member has left the group. */
   close(): Promise<void>;
 }
 
-/** Broker errors that say: this client is not, or is no longer, a member of this generation. */
+/** Broker errors which mean that this client is not, or is no longer, a member of this generation. */
 const LOST = new Set(['ILLEGAL_GENERATION', 'UNKNOWN_MEMBER_ID', 'FENCED_INSTANCE_ID', 'REBALANCE_IN_PROGRESS']);
 
-/** Joins a consumer group and keeps the membership until `close`. kafkajs-private.ts says why this is not kafkajs's consumer. */
+/** Joins a consumer group and stays a member until `close`. kafkajs-private.ts says why this does not use kafkajs's consumer. */
 export function joinKafkaGroup(options: GroupMemberOptions): GroupMember {
   const { link, topic, groupId } = options;
   const closing = new AbortController();
   const coordinators = new WeakMap<Cluster, Promise<GroupBroker>>();
   let memberId = '';
-  /** `performance.now()` of the last successful heartbeat of the current session. */
+  /** The time (`performance.now()`) of the last successful heartbeat of the current session. */
   let heardAt: number | undefined;
   let leaveJoin: () => void = () => undefined;
 
@@ -159,7 +162,7 @@ export function joinKafkaGroup(options: GroupMemberOptions): GroupMember {
         await pause(RETRY_PAUSE_MS, undefined, { signal: closing.signal }).catch(() => undefined);
       }
     }
-    // Otherwise the other members would wait until the session times out.
+    // Without this request, the other members would wait until the session of this member times out.
     if (memberId !== '') {
       await withCoordinator((broker) => broker.leaveGroup({ groupId, memberId })).catch(options.onError);
     }

@@ -4,7 +4,7 @@ import { pauseBeforeRetry } from '@weir/runtime/consume/consume-retry';
 import type { FetchSource } from './kafka-fetcher.ts';
 import { toStoredRecord } from './kafka-read.ts';
 
-/** The start of a partition without a commit. Retention may have removed records after it. */
+/** The first offset of a partition without a commit. If retention removed that record, reading starts at the oldest remaining one. */
 const EARLIEST = 0;
 const FETCH_BYTES_MAX = 2 * 1024 * 1024;
 const BATCH_RECORDS_DEFAULT = 4096;
@@ -36,7 +36,7 @@ export function startPartitionWorker(deps: PartitionWorkerDeps): PartitionWorker
   const stopping = new AbortController();
   const { signal } = stopping;
   let ready = false;
-  /** Records that were read ahead. */
+  /** Records that were fetched but not yet passed to the consumer. */
   let buffer: StoredRecord[] = [];
   let bufferBytes = 0;
   let nextFetch = deps.committed?.offset ?? EARLIEST;
@@ -45,9 +45,9 @@ export function startPartitionWorker(deps: PartitionWorkerDeps): PartitionWorker
   let arrived: () => void = () => undefined;
   let commits: Promise<void> = Promise.resolve();
   let over = false;
-  /** Nothing was read or committed yet, so records that retention removed earlier are not a loss. */
+  /** No record was read or committed yet. Records that retention removed before that time are not a gap. */
   let beginning = deps.committed === undefined;
-  /** The log ends before the next offset: a record that gets this offset later does not follow the last one that was read. */
+  /** The log ends before the next offset, so it has lost records. A record that later gets this offset is not the one that was lost. */
   let truncated = false;
 
   const handle: PartitionHandle = {
@@ -56,7 +56,7 @@ export function startPartitionWorker(deps: PartitionWorkerDeps): PartitionWorker
     committed: deps.committed,
     signal,
     commit(commit) {
-      // One at a time, so that an earlier commit cannot overwrite a later one.
+      // Commits are sent one at a time, so that an earlier commit cannot overwrite a later one.
       const mine = commits.then(() => {
         if (over) throw new DependencyError('partition_lost', `${topic}/${partition} was revoked`);
         return deps.commit(commit);

@@ -14,7 +14,7 @@ interface FetchResponse {
   }[];
 }
 
-/** One answer of a partition's leader, from `from` on or from the first record after it that is still there. */
+/** Reads the records of one fetch response, from `from` on. If retention removed that record, from the oldest remaining one on. */
 export async function readRecords(
   link: KafkaLink,
   topic: string,
@@ -24,7 +24,7 @@ export async function readRecords(
 ): Promise<readonly StoredRecord[]> {
   const { errorCode, messages } = await fetchOnce(link, topic, partition, from, bytesMax);
   if (errorCode === 0) {
-    // The broker returns whole batches, from the first record of each.
+    // The broker returns whole batches, so the first records may be older than `from`.
     return messages.map(toStoredRecord).filter(({ offset }) => offset >= from);
   }
   if (errorCode === OFFSET_OUT_OF_RANGE) {
@@ -50,7 +50,7 @@ function fetchOnce(link: KafkaLink, topic: string, partition: number, from: numb
     const found = response.responses[0]?.partitions[0];
     if (found === undefined) throw new Error(`the broker did not answer for ${topic}/${partition}`);
     const refusal = knownRefusal(found.errorCode);
-    // The leader moved: on fresh metadata it is found again.
+    // The leader moved. `withRetry` finds the new one, because it requests new metadata.
     if (refusal?.again) throw new Error(refusal.type);
     return found;
   });

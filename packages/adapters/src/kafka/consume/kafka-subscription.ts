@@ -9,7 +9,7 @@ export interface SubscribeDeps {
   /** Heartbeats have connections of their own, because a long poll would delay them. */
   readonly groupLink: KafkaLink;
   readonly fetchLink: KafkaLink;
-  /** The full names in Kafka. */
+  /** The full names of topic and group in Kafka. */
   readonly topic: string;
   readonly groupId: string;
   readonly logger: Logger;
@@ -37,7 +37,7 @@ export function subscribe(deps: SubscribeDeps, options: ConsumeOptions): Subscri
 
   async function assigned(session: Session): Promise<void> {
     const { partitions, generationId } = session;
-    logger.info({ topic: options.topic, group: options.group, partitions, generationId }, 'partitions taken');
+    logger.info({ topic: options.topic, group: options.group, partitions, generationId }, 'partitions assigned');
     if (partitions.length === 0) return;
     const committed = await member.committed(partitions);
     workers = partitions.map((partition) =>

@@ -12,7 +12,7 @@ export interface AppendRun {
   readonly partition: number;
   readonly records: readonly KafkaRecord[];
   readonly bytes: number;
-  /** In `performance.now()` time, because the system clock may be set back. */
+  /** A time of `performance.now()`, because the system clock may be set back. */
   readonly deadlineAt: number;
   settled: boolean;
   readonly settle: (outcome: RunOutcome) => void;

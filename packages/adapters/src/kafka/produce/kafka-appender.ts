@@ -12,10 +12,10 @@ const BUFFER_BYTES_MAX = 64 * 1024 * 1024;
 const BATCH_BYTES_MAX = 15 * 1024 * 1024;
 const REQUEST_BYTES_MAX = 32 * 1024 * 1024;
 const RETRY_PAUSE_MS = 50;
-/** The least time between two metadata requests while a partition has no leader, because all appends wait for them. */
+/** The minimum time between two metadata requests while a partition has no leader: all appends wait for such a request. */
 const METADATA_PAUSE_MS = 100;
 
-/** Appends runs of records. The outcomes are those of the port, and are known at most `deadlineMs` after the call. */
+/** Appends runs of records. The outcomes are those of the port `EventLog`, and are known at most `deadlineMs` after the call. */
 export interface KafkaAppender {
   append(topic: string, partition: number, records: readonly KafkaRecord[]): Promise<RunOutcome>;
   /** Resolves when no record waits and no request is in flight. */
@@ -25,16 +25,16 @@ export interface KafkaAppender {
 export interface KafkaAppenderDeps {
   readonly link: KafkaLink;
   readonly deadlineMs: number;
-  /** How long a leader waits for its followers. Must be shorter than the link's request timeout, or the answer comes too late. */
+  /** How long a leader waits for its followers. Must be shorter than the link's request timeout, or the response comes too late. */
   readonly replicationTimeoutMs: number;
   readonly compression: KafkaCompression;
   readonly logger: Logger;
 }
 
 /**
- * Sends one request at a time to each leader. Records that arrive meanwhile go into the next request. So batches grow with the
- * load and the order holds. When a broker hangs, the outcome of one request is unknown; the other records are certainly not in
- * the log.
+ * Sends one request at a time to each leader. Records that arrive meanwhile go into the next request, so batches grow with the
+ * load, and the order of the records is kept. When a broker hangs, the outcome of one request is unknown; the other records are
+ * certainly not in the log.
  */
 export function createKafkaAppender({
   link,
@@ -43,7 +43,7 @@ export function createKafkaAppender({
   compression,
   logger,
 }: KafkaAppenderDeps): KafkaAppender {
-  /** In the order of arrival. */
+  /** The runs that wait to be sent, in the order of arrival. */
   let waiting: AppendRun[] = [];
   let waitingBytes = 0;
   const underWay = new Map<number, readonly AppendRun[]>();
@@ -117,7 +117,7 @@ export function createKafkaAppender({
     }
   }
 
-  /** Takes the waiting runs whose leader is idle, by leader. */
+  /** Removes the runs whose leader is idle from `waiting`, and returns them by leader. */
   function takeReady(cluster: Cluster): Map<number, AppendRun[]> {
     const ready = new Map<number, AppendRun[]>();
     const bytes = new Map<number, number>();
@@ -160,7 +160,7 @@ export function createKafkaAppender({
     try {
       again = await link.run(async (cluster) => {
         const broker = await brokerOf(cluster, leader);
-        // The runs already wait to be sent over other connections. Sent here too, they would be stored twice.
+        // These runs were already put back into `waiting`. If they were also sent here, they would be stored twice.
         if (abandoned) throw new Error('abandoned before anything was sent');
         sending = true;
         return produce(broker, runs, compression, replicationTimeoutMs);

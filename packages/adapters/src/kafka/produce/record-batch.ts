@@ -8,7 +8,7 @@ const LENGTH_FROM = 12;
 const CRC_AT = 17;
 const CRC_FROM = 21;
 const MAGIC = 2;
-/** The longest varint of a 32-bit number. */
+/** The longest varint of a 32-bit number has five bytes. */
 const VARINT_BYTES_MAX = 5;
 
 /**
@@ -27,7 +27,7 @@ export async function encodeRecordBatch(
 }
 
 interface Encoded {
-  /** FileSpace for the header, then the records up to `end`. */
+  /** Empty space for the header, then the records up to `end`. */
   readonly batch: Buffer;
   readonly end: number;
 }
@@ -110,7 +110,7 @@ function writeText(into: Buffer, text: string, at: number): number {
   return from + into.write(text, from);
 }
 
-/** Zigzag encoding, which keeps small negative numbers short too. */
+/** The number of bytes of a varint in zigzag encoding, which keeps small negative numbers short too. */
 function varintBytes(value: number): number {
   let rest = ((value << 1) ^ (value >> 31)) >>> 0;
   let bytes = 1;

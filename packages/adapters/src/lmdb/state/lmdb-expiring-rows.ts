@@ -1,7 +1,7 @@
 import type { Database } from 'lmdb';
 import type { WriteQueue } from '../lmdb-write-queue.ts';
 
-/** Rows with their time of expiry: `<Unix milliseconds> <text>`. */
+/** Rows with the time at which they expire: `<Unix milliseconds> <text>`. */
 export type ExpiringRows = Database<string, string>;
 
 export function encodeRow(expiresAt: number, text: string): string {
@@ -16,7 +16,7 @@ export function rowText(row: string): string {
   return row.slice(row.indexOf(' ') + 1);
 }
 
-/** The text of a row; `undefined` if it is absent or expired. */
+/** Returns the text of a row; `undefined` if the row is absent or expired. */
 export function liveText(rows: ExpiringRows, key: string, now: number): string | undefined {
   const row = rows.get(key);
   return row === undefined || rowExpiresAt(row) <= now ? undefined : rowText(row);
@@ -24,14 +24,14 @@ export function liveText(rows: ExpiringRows, key: string, now: number): string |
 
 const SWEEP_EVERY_MS = 1_000;
 const SWEEP_ROWS_MAX = 500;
-/** A sweep is repeated at once, up to this many times, while at least a tenth of its rows had expired. */
+/** A sweep is repeated at once, up to this many times, if more than a tenth of the scanned rows had expired. */
 const SWEEP_ROUNDS_MAX = 20;
 
 export interface Sweep {
   stop(): void;
 }
 
-/** Scans all rows again and again, a few at a time, and removes the expired ones. */
+/** Scans all rows in a loop, up to `SWEEP_ROWS_MAX` per table and transaction, and removes the expired ones. */
 export function startSweep(tables: readonly ExpiringRows[], writes: WriteQueue, clock: () => number): Sweep {
   const positions = tables.map(() => '');
   let stopped = false;

@@ -8,7 +8,7 @@ export interface FirstSeenKeys {
   overwriteFirstSeen(records: readonly FirstSeenKey[], windowMs: number): Promise<void>;
 }
 
-/** A key, and `RECORDS_PER_KEY_MAX` records of at most 64 bytes. */
+/** Upper bound of a row: a key, and `RECORDS_PER_KEY_MAX` records of at most 64 bytes. */
 const ROW_BYTES_MAX = 1024;
 
 interface FirstSeen {
@@ -16,12 +16,12 @@ interface FirstSeen {
   readonly receivedAt: number;
 }
 
-/** A key can have several first-seen records, one per window. Older ones are kept: repeated old records must get the same result. */
+/** A key can have one first-seen record per window. Older ones are kept, so that old records that are repeated get the same result. */
 const RECORDS_PER_KEY_MAX = 8;
 
 /**
- * Rows expire `keptMs` after they were written. The clock decides only that: whether a record is a duplicate depends on the
- * `receivedAt` of the records.
+ * Rows expire `keptMs` after they were written. The clock is used only for this expiry: whether a record is a duplicate depends on
+ * the `receivedAt` of the records.
  */
 export function createFirstSeenKeys(
   rows: ExpiringRows,
@@ -29,7 +29,7 @@ export function createFirstSeenKeys(
   clock: () => number,
   keptMs: number,
 ): FirstSeenKeys {
-  /** Inserts that are not committed yet. */
+  /** The new lists of keys whose write is not committed yet. */
   const uncommitted = new Map<string, FirstSeen[]>();
 
   function firstSeenOf(id: string): FirstSeen[] {
@@ -75,7 +75,7 @@ export function createFirstSeenKeys(
         changed.set(id, next);
         return record;
       });
-      // Also without a change of its own: the result may depend on an uncommitted insert of another call.
+      // Waits for a write even if this call changed nothing: its result may depend on an uncommitted insert of another call.
       if (uncommitted.size > 0) await write(changed);
       return answers;
     },

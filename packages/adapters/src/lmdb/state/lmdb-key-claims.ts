@@ -11,14 +11,14 @@ export interface KeyClaims {
 
 interface Pending {
   readonly owner: string;
-  /** Infinity while the confirmation is being written. */
+  /** When the claim expires, in Unix milliseconds; infinity while the confirmation is being written. */
   until: number;
 }
 
-/** A site, an idempotency key and a time. */
+/** Upper bound of a row: a site ID, an idempotency key and a time. */
 const ROW_BYTES_MAX = 512;
 
-/** Unambiguous: an idempotency key has no slash. */
+/** The row key of an idempotency key. It is unambiguous, because idempotency keys contain no slash. */
 export function siteKey(item: { readonly siteId: string; readonly key: string }): string {
   return `${item.siteId}/${item.key}`;
 }

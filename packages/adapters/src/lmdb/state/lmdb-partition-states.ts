@@ -10,7 +10,7 @@ export interface PartitionStates {
   write(partition: RawPartition, run: OffsetRange, changes: readonly StateChange[]): Promise<number>;
 }
 
-/** LMDB limits the length of keys and forbids zero bytes. Other keys are replaced by their digest. */
+/** LMDB limits the length of keys and forbids zero bytes. Keys that break one of these rules are replaced by their SHA-256. */
 const KEY_CHARS_MAX = 400;
 
 export function createPartitionStates(
@@ -19,7 +19,7 @@ export function createPartitionStates(
   writes: WriteQueue,
   clock: () => number,
 ): PartitionStates {
-  /** Applied offsets of the running transaction. */
+  /** Offsets that were applied in the running transaction, by partition. */
   const applying = new Map<string, number>();
 
   return {
@@ -34,7 +34,7 @@ export function createPartitionStates(
       let storedAt = 0;
       try {
         const stage = (): void => {
-          // Decided within the transaction: no earlier write can fail any more.
+          // Decided within the transaction, when no earlier write can fail any more.
           storedAt = applying.get(id) ?? applied.get(id) ?? 0;
           if (storedAt < from || storedAt >= to) return;
           storedAt = to;

@@ -18,11 +18,11 @@ export interface LmdbStateStoreConfig {
   readonly folder: string;
   readonly clock: () => number;
   /**
-   * How long first-seen keys are kept: the window of idempotency keys plus the time that a raw record may wait to be processed.
-   * Default 96 h: 24 h plus the default retention.
+   * How long first-seen keys are kept: the window of idempotency keys plus the longest time between the receipt and the processing
+   * of a raw record. Default 96 h: 24 h plus the default retention.
    */
   readonly firstSeenKeptMs?: number;
-  /** Further pending claims are refused. Default 100,000. */
+  /** Limit of pending claims; further claims are refused. Default 100,000. */
   readonly pendingClaimsMax?: number;
   readonly disk?: DiskSpace | undefined;
 }
