@@ -1,6 +1,6 @@
 /**
  * The officially assigned codes of ISO 3166-1 alpha-2 (source: iso3166.tab of the IANA time zone database, public domain). XK is not
- * assigned by ISO: geo data uses it for Kosovo, so rows have it.
+ * assigned by ISO: geo data uses it for Kosovo, so rows can contain it.
  */
 export const COUNTRY_CODES: ReadonlySet<string> = new Set(
   `
@@ -16,7 +16,7 @@ export const COUNTRY_CODES: ReadonlySet<string> = new Set(
     .split(/\s+/),
 );
 
-/** Common codes that are not the ISO code of the country. */
+/** Codes that people often use for a country, with the ISO code of that country. */
 export const COUNTRY_CODES_MEANT: ReadonlyMap<string, string> = new Map([
   ['UK', 'GB'],
   ['EL', 'GR'],

@@ -1,6 +1,6 @@
 export type SqlTokenKind = 'word' | 'quoted_identifier' | 'string' | 'number' | 'symbol';
 
-/** `text`: of a quoted identifier what stands between the quotes, of everything else as written. `start`, `end`: in the SQL text. */
+/** `text`: the text between the quotes of a quoted identifier; otherwise the token as written. `start`, `end`: positions in the SQL. */
 export interface SqlToken {
   readonly kind: SqlTokenKind;
   readonly text: string;
@@ -8,7 +8,7 @@ export interface SqlToken {
   readonly end: number;
 }
 
-/** The SQL text cannot be divided into tokens, or ClickHouse might divide it in another way. */
+/** The SQL text cannot be divided into tokens, or ClickHouse could divide it in another way. */
 export class SqlTokenError extends Error {
   override readonly name = 'SqlTokenError';
 }
@@ -22,7 +22,7 @@ const STRING = /'[^'\\]*(?:(?:\\[\s\S]|'')[^'\\]*)*'/y;
 const BACKTICKED = /`[^`\\]*(?:(?:\\[\s\S]|``)[^`\\]*)*`/y;
 const DOUBLE_QUOTED = /"[^"\\]*(?:(?:\\[\s\S]|"")[^"\\]*)*"/y;
 
-/** Cuts SQL into tokens; comments and white space are left out. Throws `SqlTokenError` on what is unclosed or not ClickHouse's. */
+/** Divides SQL into tokens, without comments and white space. Throws `SqlTokenError` for unclosed or unknown tokens. */
 export function sqlTokens(sql: string): SqlToken[] {
   const tokens: SqlToken[] = [];
   let at = 0;
@@ -44,7 +44,7 @@ export function sqlTokens(sql: string): SqlToken[] {
     if (sql.startsWith('/*', at)) {
       const close = sql.indexOf('*/', at + 2);
       if (close < 0) throw new SqlTokenError('a comment is not closed');
-      // Whether comments nest depends on ClickHouse's version.
+      // Whether comments can be nested depends on the version of ClickHouse.
       if (sql.slice(at + 2, close).includes('/*')) throw new SqlTokenError('a comment within a comment');
       at = close + 2;
       continue;
@@ -77,7 +77,7 @@ export function sqlTokens(sql: string): SqlToken[] {
   return tokens;
 }
 
-/** Cuts SQL text into its statements, without their semicolons. */
+/** Divides SQL text into its statements, without their semicolons. */
 export function sqlStatements(sql: string): string[] {
   const statements: string[] = [];
   let first: SqlToken | undefined;

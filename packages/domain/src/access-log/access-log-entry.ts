@@ -1,6 +1,6 @@
 /** One request in an access log. Missing texts are empty. */
 export interface AccessLogEntry {
-  /** As in the log: an address, or a host name if the server resolved it. */
+  /** The client as the log names it: an address, or a host name if the server resolved the address. */
   readonly client: string;
   /** Unix milliseconds; NaN if the log has no valid time. */
   readonly timestamp: number;

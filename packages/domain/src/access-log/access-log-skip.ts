@@ -22,7 +22,7 @@ export const ASSET_EXTENSIONS: ReadonlySet<string> = new Set([
   ...['mp3', 'mp4', 'm4a', 'm4v', 'webm', 'ogg', 'ogv', 'oga', 'wav', 'flac', 'mov', 'avi', 'swf', 'flv'],
 ]);
 
-/** Files that crawlers, feed readers and browsers fetch by themselves, by the last part of a path. */
+/** Files that crawlers, feed readers and browsers fetch by themselves. Compared with the last part of a path. */
 const FOR_PROGRAMS: readonly (readonly [AccessLogSkip, RegExp])[] = [
   ['asset', /^(?:favicon\.|apple-touch-icon)/],
   ['robots', /^robots\.txt$/],
@@ -30,12 +30,12 @@ const FOR_PROGRAMS: readonly (readonly [AccessLogSkip, RegExp])[] = [
   ['feed', /^(?:feeds?|rss2?|atom|rdf)$|^(?:feeds?|rss\d*|atom)(?:[-_.].*)?\.(?:xml|json|php)$|\.(?:rss|atom|rdf)$/],
   ['ads_txt', /^(?:app-)?ads\.txt$/],
 ];
-/** No name in the list is longer. */
+/** Longer names are not compared with FOR_PROGRAMS: no such file has a longer name. */
 const NAME_CHARS_MAX = 255;
 
-/** Checks the method, then the status, then whether it is an asset or a file for programs. `undefined`: a page view. */
+/** Returns why a line is not a page view; `undefined` for a page view. Checks the status, then the method, then the path. */
 export function accessLogSkip(entry: AccessLogEntry): AccessLogSkip | undefined {
-  // First, because a line whose request could not be read is there only with a 4xx: someone spoke TLS to a plain port.
+  // The status comes first: a request that the server could not read, such as TLS on a port for HTTP, has a 4xx and no method.
   if (!(entry.status >= 200 && entry.status <= 399)) return 'status';
   if (entry.method !== 'GET') return 'method';
   const path = (entry.target.split(/[?#]/, 1)[0] ?? '').toLowerCase();
@@ -44,7 +44,7 @@ export function accessLogSkip(entry: AccessLogEntry): AccessLogSkip | undefined 
   return programSkip(path);
 }
 
-/** Why a URL that programs fetch is skipped; `undefined` for all other URLs. `target`: a path or a whole URL, in lower case. */
+/** Why a URL that programs fetch is skipped; `undefined` for all other URLs. `target`: a path or an absolute URL, in lower case. */
 function programSkip(target: string): AccessLogSkip | undefined {
   const path = target.replace(/^https?:\/\/[^/]*/, '').replace(/\/{2,}/g, '/');
   if (path.startsWith('/.well-known/')) return 'well_known';

@@ -1,7 +1,7 @@
 const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
 const CLF_TIME = /^(\d{1,2})\/([A-Za-z]{3})\/(\d{4}):(\d{2}):(\d{2}):(\d{2})(?:\.(\d{1,9}))? ([+-])(\d{2})(\d{2})$/;
 
-/** `17/May/2015:10:05:03 +0000` as Unix milliseconds; NaN for anything else. */
+/** Reads `17/May/2015:10:05:03 +0000` as Unix milliseconds; NaN for any other text. */
 export function readClfTime(text: string): number {
   const match = CLF_TIME.exec(text);
   if (match === null) return Number.NaN;
@@ -15,7 +15,10 @@ export function readClfTime(text: string): number {
   return sign === '-' ? local + offsetMs : local - offsetMs;
 }
 
-/** A JSON log's time: CLF, ISO 8601 (no offset means UTC), Unix seconds or milliseconds as a number or as digits; else NaN. */
+/**
+ * The time of a line in a JSON log, as Unix milliseconds. Reads the time of the Common Log Format, ISO 8601 (UTC if it has no
+ * offset), and Unix seconds or milliseconds as a number or as digits. NaN for anything else.
+ */
 export function readLogTime(value: unknown): number {
   if (typeof value === 'number') return unixMs(value);
   if (typeof value !== 'string') return Number.NaN;
@@ -28,7 +31,7 @@ export function readLogTime(value: unknown): number {
   return readClfTime(text);
 }
 
-/** 100,000,000,000 as seconds is the year 5138, as milliseconds 1973. */
+/** Reads Unix seconds or milliseconds. The limit between the two is the year 5138 in seconds, and 1973 in milliseconds. */
 function unixMs(value: number): number {
   return Math.round(value < 100_000_000_000 ? value * 1000 : value);
 }

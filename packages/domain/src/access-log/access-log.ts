@@ -6,8 +6,9 @@ import { type ClfOptions, readClfLine } from './clf-line.ts';
 import { readJsonLine } from './json-line.ts';
 
 /**
- * `combined` and `common` are Apache's and nginx's. `vhost_combined` is Apache's with `host:port` before the client, `vhost` the same
- * with the host alone, `ovh` has the host after the client. `json` is one object a line (field names: json-line.ts).
+ * `combined` and `common` are the formats of Apache and nginx with these names. `vhost_combined` is Apache's format with
+ * `host:port` before the client. `vhost` is the same with only the host. `ovh` has the host after the client. `json` has one
+ * object per line (field names: json-line.ts).
  */
 export type AccessLogFormat = 'combined' | 'common' | 'vhost_combined' | 'vhost' | 'ovh' | 'json';
 
@@ -26,7 +27,7 @@ export interface AccessLogHit {
   /** The client IP, or empty if the log has none. */
   readonly ip: string;
   readonly userAgent: string;
-  /** Absolute. */
+  /** The absolute URL. */
   readonly url: string;
   readonly referrer: string;
 }
@@ -37,7 +38,7 @@ export type AccessLogOutcome =
   | { readonly kind: 'bad'; readonly reason: string };
 
 export interface AccessLogOptions {
-  /** Undefined: a line that begins with `{` is JSON, all others are combined or common. */
+  /** Undefined: a line that begins with `{` is JSON, each other line is combined or common. */
   readonly format: AccessLogFormat | undefined;
   /** The host of the URLs if the log contains none: the domain of the site. */
   readonly domain: string;
@@ -45,7 +46,7 @@ export interface AccessLogOptions {
 
 /** Longer lines count as bad lines. */
 export const ACCESS_LOG_LINE_CHARS_MAX = 65_536;
-/** Longer texts of a hit are cut, as collect cuts them (docs/api.md, POST /api/collect). */
+/** Longer texts of a hit are cut to these lengths, like those of a collect hit (docs/api.md, POST /api/collect). */
 export const HIT_URL_CHARS_MAX = 4096;
 export const HIT_USER_AGENT_CHARS_MAX = 1024;
 /** docs/api.md: from 1970-01-01 up to, not including, 2100-01-01. */
@@ -90,7 +91,7 @@ function urlOf(entry: AccessLogEntry, domain: string): string | undefined {
   return `https://${entry.host === '' ? domain : entry.host}${entry.target}`;
 }
 
-/** Empty for a host name and for a JSON line without a client; `undefined` if it is neither an address nor a host name. */
+/** The normalised client IP. Empty for a host name and for a JSON line without a client; `undefined` for any other text. */
 function addressOf(client: string): string | undefined {
   return clientAddress(client) ?? (client === '' || isHostName(client) ? '' : undefined);
 }

@@ -1,9 +1,9 @@
 import { normalizeIp } from '../net/ip-address.ts';
 
-/** What stands before the time: `plain` is `client ident user`, `vhost` is `host client ident user`, `ovh` is `client host user`. */
+/** The fields before the time: `plain` is `client ident user`, `vhost` is `host client ident user`, `ovh` is `client host user`. */
 export type ClfLayout = 'plain' | 'vhost' | 'ovh';
 
-/** The fields of a line before its time: the first two, and all that follows. User names may hold spaces. */
+/** The fields of a line before its time: the first, the second, and the rest. User names can contain spaces. */
 export interface ClfHead {
   readonly first: string;
   readonly second: string;
@@ -12,15 +12,15 @@ export interface ClfHead {
 
 const NAME =
   /^(?=.{1,253}$)[\p{L}\p{N}_](?:[\p{L}\p{N}_-]*[\p{L}\p{N}_])?(?:\.[\p{L}\p{N}_](?:[\p{L}\p{N}_-]*[\p{L}\p{N}_])?)*\.?$/u;
-/** The last label of a host name is not a number: `999.1.1.1` is a broken address. */
+/** The last label of a host name is never a number, so `999.1.1.1` is an invalid address and not a host name. */
 const NUMERIC_END = /(?:^|\.)\d+\.?$/;
 const PORT = /:\d{1,5}$/;
-/** What servers write for a virtual host that has no name. */
+/** Texts that servers write for a virtual host without a name. */
 const UNNAMED_HOST = /^(?:-|_|\*|_default_)$/;
 
-/** The layout that a line has by itself. Fields that two layouts could have count as `plain`. */
+/** Finds the layout of a line from its fields. It is `plain` if the fields fit several layouts. */
 export function clfLayoutOf({ first, second, rest }: ClfHead): ClfLayout {
-  // A list of addresses from X-Forwarded-For, of which the first is the client.
+  // The line begins with a list of addresses (X-Forwarded-For). The first one is the client.
   if (first.endsWith(',')) return 'plain';
   const longer = rest.includes(' ');
   const secondIsAddress = clientAddress(second) !== undefined;
@@ -30,7 +30,7 @@ export function clfLayoutOf({ first, second, rest }: ClfHead): ClfLayout {
   return longer ? 'vhost' : 'ovh';
 }
 
-/** The address in a client's field, with or without brackets and port. */
+/** The normalised address in the field of a client, which can have brackets and a port; `undefined` if it is not an address. */
 export function clientAddress(text: string): string | undefined {
   const bare = normalizeIp(text.replace(/^\[(.*)\]$/, '$1'));
   if (bare !== '') return bare;
@@ -39,7 +39,7 @@ export function clientAddress(text: string): string | undefined {
   return address === '' ? undefined : address;
 }
 
-/** A host or address with a port. */
+/** True for a host or an address that is followed by a port. */
 export function hasPort(text: string): boolean {
   return PORT.test(text) && normalizeIp(text) === '';
 }
@@ -48,7 +48,7 @@ export function isHostName(text: string): boolean {
   return NAME.test(text) && !NUMERIC_END.test(text);
 }
 
-/** The host of a virtual host's field, without its port; empty where the server has no name for it, `undefined` where it is no host. */
+/** The host in the field of a virtual host, without port. Empty if the server has no name for it; `undefined` if it is not a host. */
 export function virtualHost(text: string): string | undefined {
   if (UNNAMED_HOST.test(text.replace(PORT, ''))) return '';
   const address = clientAddress(text);

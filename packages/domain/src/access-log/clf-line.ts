@@ -4,8 +4,8 @@ import { type ClfHead, type ClfLayout, clfLayoutOf, virtualHost } from './clf-la
 
 const QUOTED = '"((?:[^"\\\\]|\\\\.)*)"';
 /**
- * The agent alone may hold bare quotes (some servers don't escape them): it then ends at the last quote of the line. And it may be
- * cut off with its line: what is there of it still tells who it was.
+ * Only the user agent can contain unescaped quotes (some servers do not escape them). It then ends at the last quote of the line.
+ * If the line was cut off within the user agent, the remaining part of the user agent is read.
  */
 const LINE = new RegExp(
   `^(\\S+) (\\S+) (.{1,256}?) \\[([^\\]]{20,40})\\] ${QUOTED} (\\d{3}) (?:\\S+)(?: ${QUOTED} (?:${QUOTED}(?= |$)|"(.*)"|"([^"]*)$))?`,
@@ -13,11 +13,11 @@ const LINE = new RegExp(
 
 export interface ClfOptions {
   readonly layout: ClfLayout;
-  /** A line without referrer and user agent is not one of the format. */
+  /** True: a line without referrer and user agent is an error. */
   readonly combined: boolean;
 }
 
-/** A line in Common or Combined Log Format; what follows the known fields is ignored. A text says why it is not one. */
+/** Reads a line in Common or Combined Log Format. Ignores further fields. Returns the reason if the line does not have the format. */
 export function readClfLine(line: string, { layout, combined }: ClfOptions): AccessLogEntry | string {
   const match = LINE.exec(line.trimEnd());
   if (match === null) return 'not a line of an access log (combined, common or JSON)';
@@ -39,7 +39,7 @@ export function readClfLine(line: string, { layout, combined }: ClfOptions): Acc
   };
 }
 
-/** What stands before the time of a line; `undefined` where it is not a line of an access log. */
+/** The fields before the time of a line; `undefined` if it is not a line of an access log. */
 export function clfHeadOf(line: string): ClfHead | undefined {
   const match = LINE.exec(line.trimEnd());
   if (match === null) return undefined;
@@ -52,7 +52,7 @@ const LOOKS_LIKE = {
   ovh: 'begins with a client and a virtual host: the format ovh reads such lines',
 } as const;
 
-/** `GET /path HTTP/1.1`. Anything else gives an empty method and target. */
+/** Reads a request line, `GET /path HTTP/1.1`. Method and target are empty for any other text. */
 export function readRequest(request: string): { readonly method: string; readonly target: string } {
   const match = /^([A-Za-z]{1,32}) (.+?)(?: HTTP\/\d(?:\.\d)?)?$/.exec(request);
   return { method: match?.[1]?.toUpperCase() ?? '', target: match?.[2] ?? '' };
@@ -62,7 +62,7 @@ export function dashIsEmpty(text: string | undefined): string {
   return text === undefined || text === '-' ? '' : text;
 }
 
-/** Apache writes `\"`, `\\` and `\xhh` (bytes of UTF-8), nginx `\xhh` alone. */
+/** Removes the escapes of a log. Apache writes `\"`, `\\` and `\xhh` (a byte of UTF-8), nginx writes only `\xhh`. */
 function unescapeLog(text: string): string {
   if (!text.includes('\\')) return text;
   return text

@@ -2,12 +2,13 @@ import type { AccessLogFormat } from './access-log.ts';
 import { clfLayoutOf, hasPort } from './clf-layout.ts';
 import { clfHeadOf } from './clf-line.ts';
 
-/** The number of first lines that decide the format of a file. */
+/** The number of lines at the start of a file that decide its format. */
 export const DETECTION_LINES_MAX = 1000;
 
 /**
- * The format with virtual hosts that most of the first lines of a file have. Undefined for other files: each of their lines says by
- * its first character whether it is JSON. The same lines give the same answer, so an interrupted import goes on with the same format.
+ * Returns the format with virtual hosts that most of the first lines of a file have. `undefined` for other files: then the first
+ * character of each line decides whether that line is JSON. The same lines give the same result, so an interrupted import
+ * continues with the same format.
  */
 export function detectAccessLogFormat(lines: readonly string[]): AccessLogFormat | undefined {
   const count = { plain: 0, vhost: 0, ovh: 0 };

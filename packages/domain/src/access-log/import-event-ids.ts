@@ -1,9 +1,9 @@
 import { v5 } from 'uuid';
 
-/** Must never change: with another namespace, a second import of a file would store its events again. */
+/** Must never change. With another namespace, a second import of a file would store its events again. */
 const IMPORT_NAMESPACE = '0b0f8c1e-9d3b-5a44-8c57-6a2f5e1d7c90';
 
-/** Event IDs of a file's lines: UUIDv5 of site, file digest and line, so that a repeat or a replay gives the same ones. */
+/** Returns the event ID of each line of a file: UUIDv5 of site, file digest and line. So a repeat or a replay has the same IDs. */
 export function importEventIds(siteId: string, fileDigest: string): (line: number) => string {
   const file = v5(`${siteId}\n${fileDigest}`, IMPORT_NAMESPACE);
   return (line) => v5(String(line), file);

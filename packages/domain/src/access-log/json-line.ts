@@ -3,9 +3,9 @@ import { readLogTime } from './access-log-time.ts';
 import { dashIsEmpty, readRequest } from './clf-line.ts';
 
 /**
- * The field names that are read, the first one that is there wins; a dot goes into an object. They cover nginx's variables,
- * Caddy's access log, Apache's and Traefik's usual JSON layouts. Only the time and the target are required; a missing method
- * counts as GET and a missing status as 200.
+ * The names of the fields that are read; the first one that is present counts. A dot separates the name of an object from the name
+ * of a field in it. The names cover nginx's variables, Caddy's access log, and the usual JSON layouts of Apache and Traefik. Only
+ * the time and the target are required; a missing method counts as GET and a missing status as 200.
  */
 export const ACCESS_LOG_JSON_FIELDS = {
   time: ['timestamp', 'time', 'ts', '@timestamp', 'time_iso8601', 'time_local', 'msec', 'date', 'StartUTC'],
@@ -21,7 +21,7 @@ export const ACCESS_LOG_JSON_FIELDS = {
   ],
   method: ['method', 'request_method', 'request.method', 'RequestMethod', 'verb'],
   target: ['url', 'request_uri', 'uri', 'path', 'request.uri', 'RequestPath'],
-  /** A whole request line, `GET /path HTTP/1.1`; read where there is no target. */
+  /** A whole request line, `GET /path HTTP/1.1`. Used if the line has no target or no method of its own. */
   request: ['request', 'request_line'],
   status: ['status', 'status_code', 'DownstreamStatus', 'response'],
   host: ['host', 'hostname', 'http_host', 'request.host', 'RequestHost', 'server_name'],
@@ -36,7 +36,7 @@ export const ACCESS_LOG_JSON_FIELDS = {
   ],
 } as const;
 
-/** A JSON object a line. A text says why it is not one. */
+/** Reads a line that is a JSON object. Returns the reason if it is not one, or if it has no target. */
 export function readJsonLine(line: string): AccessLogEntry | string {
   const object = parseObject(line);
   if (object === undefined) return 'not a JSON object';
@@ -72,7 +72,7 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
 function fieldOf(object: Readonly<Record<string, unknown>>, field: keyof typeof ACCESS_LOG_JSON_FIELDS): unknown {
   for (const name of ACCESS_LOG_JSON_FIELDS[field]) {
     const value = name.includes('.') ? deep(object, name.split('.')) : object[name];
-    // Caddy's headers are lists.
+    // Caddy writes the values of a header as a list.
     const first = Array.isArray(value) ? value[0] : value;
     if ((typeof first === 'string' && first !== '') || typeof first === 'number') return first;
   }
@@ -89,7 +89,7 @@ function deep(object: Readonly<Record<string, unknown>>, path: readonly string[]
   return value;
 }
 
-/** A host with an optional port; anything else would make a URL of another shape. */
+/** Returns a host with an optional port. Empty for other texts, because they could change other parts of the URL. */
 function hostOf(text: string): string {
   return /^(?:[\p{L}\p{N}._-]{1,253}|\[[0-9a-f:.]{2,45}\])(?::\d{1,5})?$/iu.test(text) ? text : '';
 }

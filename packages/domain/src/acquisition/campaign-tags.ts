@@ -1,4 +1,4 @@
-/** The parameters that Google Analytics defines for links. Sessions have columns of them, and reports can be filtered by them. */
+/** The parameters that Google Analytics defines for links. Sessions have a column for each, and reports can be filtered by them. */
 export const UTM_TAGS = ['utm_source', 'utm_medium', 'utm_campaign', 'utm_term', 'utm_content'] as const;
 
 /**
@@ -12,17 +12,17 @@ export const UTM_TAGS = ['utm_source', 'utm_medium', 'utm_campaign', 'utm_term',
  */
 export const CAMPAIGN_TAGS = [...UTM_TAGS, 'ref', 'source', 'via'] as const;
 
-/** The columns of CAMPAIGN_TAGS, in the same order. `records` has another column `source`. */
+/** The columns of CAMPAIGN_TAGS, in the same order. `source_param` has this name because `records` has another column `source`. */
 export const CAMPAIGN_TAG_COLUMNS = [...UTM_TAGS, 'ref', 'source_param', 'via'] as const;
 
 type CampaignTag = (typeof CAMPAIGN_TAGS)[number];
 
-/** Empty text: absent. */
+/** The value of each tag; an empty text if the tag is absent. */
 export type CampaignTags = Readonly<Record<CampaignTag, string>>;
 
 /**
- * Every tag of `from`, converted. In this file the properties are named one by one, because V8 looks up computed names slowly:
- * loops made each collect hit 5 % slower. The type checker finds a tag that is left out of an object.
+ * Converts every tag of `from`. This file names the properties one by one, because V8 looks up computed names slowly: with
+ * loops, each collect hit was 5 % slower. The type checker reports a tag that is missing in an object.
  */
 function mapTags<From, To>(
   from: Readonly<Partial<Record<CampaignTag, From>>>,
@@ -40,7 +40,7 @@ function mapTags<From, To>(
   };
 }
 
-/** Whether any tag has a value other than undefined and the empty text. */
+/** True if any tag has a value other than undefined and the empty text. */
 export function hasCampaignTag(from: Readonly<Partial<Record<CampaignTag, unknown>>>): boolean {
   return (
     isGiven(from.utm_source) ||
@@ -58,7 +58,7 @@ function isGiven(value: unknown): boolean {
   return value !== undefined && value !== '';
 }
 
-/** The tags of a URL or hit that has none are this object, so that this case costs only a comparison. */
+/** The tags of a URL or hit without tags. It is always this object, so that one comparison is enough to recognise it. */
 export const NO_CAMPAIGN_TAGS: CampaignTags = mapTags({}, () => '');
 
 /** Reads the tags of a collect hit's body. */
@@ -74,7 +74,7 @@ export function campaignTagsOfQuery(textOf: (tag: CampaignTag) => string): Campa
   return orNone(mapTags({}, (_, tag) => textOf(tag)));
 }
 
-/** A tag that was sent in the body wins over the same tag in the query of the URL (docs/tables.md). */
+/** Merges the tags of a body and of the query of its URL. A tag in the body replaces the same tag in the query (docs/tables.md). */
 export function mergeCampaignTags(sent: CampaignTags, query: CampaignTags): CampaignTags {
   if (sent === NO_CAMPAIGN_TAGS) return query;
   if (query === NO_CAMPAIGN_TAGS) return sent;
@@ -90,7 +90,7 @@ export function mergeCampaignTags(sent: CampaignTags, query: CampaignTags): Camp
   };
 }
 
-/** The encoded tags in the order of CAMPAIGN_TAGS, separated by commas. */
+/** Returns the encoded tags in the order of CAMPAIGN_TAGS, separated by commas. */
 export function joinCampaignTags(tags: CampaignTags, encode: (text: string) => string): string {
   const { utm_source, utm_medium, utm_campaign, utm_term, utm_content, ref, source, via } = tags;
   return `${encode(utm_source)},${encode(utm_medium)},${encode(utm_campaign)},${encode(utm_term)},${encode(utm_content)},${encode(ref)},${encode(source)},${encode(via)}`;

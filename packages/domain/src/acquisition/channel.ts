@@ -1,6 +1,6 @@
 import type { SourceKind } from './source.ts';
 
-/** GA4's default channel groups (support.google.com/analytics/answer/9756891), and AI Assistants. */
+/** The default channel groups of Google Analytics 4 (support.google.com/analytics/answer/9756891), and AI Assistants. */
 export type Channel =
   | 'Direct'
   | 'Cross-network'
@@ -23,7 +23,7 @@ export type Channel =
   | 'Mobile Push Notifications'
   | 'Unassigned';
 
-/** What is known of where a visit came from. All in lower case, empty where nothing tells. */
+/** What is known about the origin of a visit. Texts are in lower case, and empty if unknown. */
 export interface Traffic {
   readonly source: string;
   readonly kind: SourceKind | undefined;
@@ -41,13 +41,13 @@ const REFERRAL = new Set(['referral', 'app', 'link']);
 const isPaid = (visit: Traffic): boolean => PAID.test(visit.medium);
 const isShopping = (visit: Traffic): boolean => visit.kind === 'shopping' || SHOPPING_CAMPAIGN.test(visit.campaign);
 
-/** GA4: `Source exactly matches "(direct)" AND Medium is one of ("(not set)", "(none)")`; ours are empty where nothing tells. */
+/** GA4: `Source exactly matches "(direct)" AND Medium is one of ("(not set)", "(none)")`. In Weir, unknown texts are empty. */
 function isDirect({ source, medium, campaign }: Traffic): boolean {
   if (source === '(direct)') return medium === '' || medium === '(not set)' || medium === '(none)';
   return source === '' && medium === '' && campaign === '';
 }
 
-/** In GA4's order, AI Assistants before its organic groups; the first that holds. */
+/** The rules in the order of GA4, with AI Assistants before the organic groups. The first rule that is true decides. */
 const RULES: readonly (readonly [Channel, (visit: Traffic) => boolean])[] = [
   ['Direct', isDirect],
   ['Cross-network', (visit) => visit.campaign.includes('cross-network')],

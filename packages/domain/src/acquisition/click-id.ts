@@ -1,15 +1,15 @@
 import { CAMPAIGN_TAGS } from './campaign-tags.ts';
 
 /**
- * A query parameter that an advertising platform or mailing service adds to its links (docs/tables.md, click_id_type). Parameters
- * are found in upper and lower case.
+ * A query parameter that an advertising platform or mailing service adds to its links (docs/tables.md, click_id_type). Upper and
+ * lower case are the same.
  */
 export interface ClickId {
   /** The parameter's usual name. */
   readonly type: string;
-  /** The source of the visit where nothing else names one. */
+  /** The source of the visit, if no tag or referrer names one. */
   readonly source: string;
-  /** The medium of the visit; empty where the platform adds the parameter to unpaid links too. */
+  /** The medium of the visit; empty if the platform adds the parameter to unpaid links too. */
   readonly medium: string;
 }
 
@@ -44,13 +44,13 @@ const BY_PARAMETER = new Map(CLICK_IDS.map((clickId) => [clickId.type.toLowerCas
 
 const TAGS: ReadonlySet<string> = new Set(CAMPAIGN_TAGS);
 
-/** Whether a query parameter says where a visit came from, and nothing about the page. */
+/** True for a query parameter that only says where a visit came from, and nothing about the page. */
 export function isCampaignParameter(name: string): boolean {
   const lower = name.toLowerCase();
   return TAGS.has(name) || lower.startsWith('utm_') || BY_PARAMETER.has(lower);
 }
 
-/** The first click ID of a query, in the query's order. */
+/** Returns the first click ID in a query. */
 export function clickIdOf(query: URLSearchParams): ClickId | undefined {
   for (const [parameter, value] of query) {
     const clickId = value === '' ? undefined : BY_PARAMETER.get(parameter.toLowerCase());

@@ -1,28 +1,31 @@
-/** Sources of paid traffic that a tag can name (lists/paid-tags.json of the enricher). All texts are in lower case. */
+/** Sources that a tag of paid traffic can name (lists/paid-tags.json of the enricher). All texts are in lower case. */
 export interface PaidTagList {
-  /** What stands after or before a name in a tag of paid traffic: `ads`, `ppc`. */
+  /** Words that follow or precede a name in a tag of paid traffic: `ads`, `ppc`. */
   readonly words: readonly string[];
   readonly sources: readonly PaidTagEntry[];
 }
 
 export interface PaidTagEntry {
-  /** The name of one of our own sources, or of an advertising network. */
+  /** The name of a source in Weir's own lists, or of an advertising network. */
   readonly source: string;
-  /** Each makes a tag together with each of the words. */
+  /** Each name forms a tag with each of the words, before and after it. */
   readonly names?: readonly string[];
-  /** Whole tags. */
+  /** Complete tags, to which no word is added. */
   readonly tags?: readonly string[];
-  /** `cpc` where it is absent. */
+  /** Default: `cpc`. */
   readonly medium?: 'display';
 }
 
 export interface PaidTag<Source> {
   readonly source: Source;
-  /** The medium of a tag that comes without one. */
+  /** The medium of a visit with this tag, if the link has no medium. */
   readonly medium: string;
 }
 
-/** Looks up whole tags in any case and without separators: `Facebook-ads` is `facebookads`, and `threads` is nothing. */
+/**
+ * Returns a lookup of whole tags, which ignores case and separators: `Facebook-ads` is found as `facebookads`. `threads` is not
+ * found, because parts of a tag are not compared.
+ */
 export function createPaidTags<Source>(
   { words, sources }: PaidTagList,
   named: (name: string) => Source,

@@ -1,50 +1,50 @@
 import { createPaidTags, type PaidTag, type PaidTagList } from './paid-tag.ts';
 
-/** Where a visit can come from, as far as channels tell apart. */
+/** The kinds of sources that the channels distinguish. */
 export type SourceKind = 'search' | 'social' | 'video' | 'shopping' | 'email' | 'ai' | 'ads' | 'other';
 
 export interface Source {
-  /** As people say it: Google, Reddit. */
+  /** The usual name of the source: Google, Reddit. */
   readonly name: string;
   readonly kind: SourceKind;
 }
 
-/** One source of our own lists. Hosts are in lower case; a last label `*` stands for any public suffix (`google.*`). */
+/** One source of Weir's own lists. Hosts are in lower case; a last label `*` stands for any public suffix (`google.*`). */
 export interface SourceEntry {
   readonly name: string;
-  /** Its name is a common word, which a tag may say of something else: only its hosts and `tags` name it. */
+  /** The name is a common word, so a tag with this word can mean something else. Only the hosts and `tags` identify the source. */
   readonly generic?: boolean;
-  /** With all of their subdomains. */
+  /** Domains of the source, each with all of its subdomains. */
   readonly domains?: readonly string[];
-  /** Exact, but for `www.`. */
+  /** Exact hosts. A leading `www.` is ignored. */
   readonly hosts?: readonly string[];
-  /** An exact host and the start of a path on it: `bing.com/images`. */
+  /** An exact host and the start of a path on that host: `bing.com/images`. */
   readonly paths?: readonly string[];
-  /** Android packages, in lower case. */
+  /** Names of Android packages, in lower case. */
   readonly apps?: readonly string[];
-  /** What links say in utm_source, in lower case. */
+  /** Values of utm_source that name the source, in lower case. */
   readonly tags?: readonly string[];
 }
 
-/** Further sources by exact host, or by host and the start of a path (`google.com/products`). */
+/** Sources of another list, by exact host, or by host and the start of a path (`google.com/products`). */
 export type SourcesByHost = Readonly<Record<string, { readonly source: string; readonly medium: string }>>;
 
 export interface SourceLists {
   readonly own: Readonly<Partial<Record<SourceKind, readonly SourceEntry[]>>>;
   readonly byHost: SourcesByHost;
-  /** First labels that webmail is served under: `webmail`, `mail`. */
+  /** First labels of the hosts of webmail services: `webmail`, `mail`. */
   readonly webmailLabels: readonly string[];
   readonly paidTags: PaidTagList;
 }
 
 export interface Sources {
-  /** The source behind a page. `hostname` in lower case. */
+  /** The source to which a page belongs. `hostname` must be in lower case. */
   ofReferrer(hostname: string, pathname: string): Source | undefined;
-  /** The source that an Android app is of. */
+  /** The source to which an Android app belongs. */
   ofApp(id: string): Source | undefined;
   /** The source that a tag (utm_source, ref, …) names, in any case: a name, an alias or a host. */
   ofTag(tag: string): Source | undefined;
-  /** The source that a tag names, where the tag says that the traffic is paid: `facebook-ads`, `adwords`. */
+  /** The source that a tag names, if the tag says that the traffic is paid: `facebook-ads`, `adwords`. */
   ofPaidTag(tag: string): PaidTag<Source> | undefined;
 }
 
@@ -54,7 +54,7 @@ const MEDIUM_KINDS: Readonly<Record<string, SourceKind>> = {
   email: 'email',
   paid: 'ads',
 };
-/** Kinds of ours that a further list's search engine or network may turn out to be: to others, YouTube is social. */
+/** If a search engine or social network of the other list has the name of an own source of these kinds, it is the own source. */
 const PUBLIC_KINDS: ReadonlySet<SourceKind> = new Set(['search', 'social', 'video', 'shopping']);
 
 interface PathSource {
@@ -63,8 +63,8 @@ interface PathSource {
 }
 
 /**
- * Our own entries win. Exact hosts are asked for before domains: with domains alone mail.google.com would be a search engine.
- * `publicSuffixOf` gives `co.uk` of www.google.co.uk, and undefined where there is no public suffix.
+ * Weir's own entries take precedence. Exact hosts are compared before domains; otherwise mail.google.com would be a search engine.
+ * `publicSuffixOf` returns `co.uk` for www.google.co.uk, and `undefined` if the host has no public suffix.
  */
 export function createSources(
   { own, byHost: further, webmailLabels, paidTags }: SourceLists,
@@ -120,7 +120,7 @@ export function createSources(
     const starts = ({ path }: PathSource): boolean => pathname.startsWith(path);
     return (paths.find(starts) ?? byFurtherPath.get(host)?.find(starts))?.source;
   };
-  /** Of a provider or company that no list knows: its host says it. */
+  /** Recognises the webmail of a provider or company that is in no list by its first label. Its host is the name of the source. */
   const ofWebmail = (hostname: string): Source | undefined => {
     const label = hostname.slice(0, Math.max(0, hostname.indexOf('.'))).replace(/-?\d+$/, '');
     if (!isWebmail.has(label) || hostname.indexOf('.') === hostname.lastIndexOf('.')) return undefined;
@@ -148,12 +148,12 @@ function bare(hostname: string): string {
   return hostname.startsWith('www.') ? hostname.slice(4) : hostname;
 }
 
-/** `google.co.uk`: `google.*`. Starts of labels stay where they are. */
+/** Replaces the public suffix: `google.co.uk` becomes `google.*`. Each label still starts at the same position. */
 function starOf(hostname: string, suffix: string | undefined): string {
   return suffix === undefined || !hostname.endsWith(`.${suffix}`) ? '' : `${hostname.slice(0, -suffix.length)}*`;
 }
 
-/** Where the next label starts; -1: there is none. */
+/** The position at which the next label starts; -1 if there is none. */
 function nextLabel(hostname: string, at: number): number {
   const dot = hostname.indexOf('.', at);
   return dot < 0 ? -1 : dot + 1;

@@ -3,8 +3,8 @@ import type { ExclusionRule } from '../registry/site.ts';
 import { compilePathGlob } from './exclusion-path.ts';
 
 /**
- * Matches many globs, in which `*` stands for any characters. Texts without `*` and prefixes (`/admin/*`) are found by lookup,
- * the longest first; only the other globs are tested one by one.
+ * Matches many globs, in which `*` stands for any characters. Texts without `*` and prefixes (`/admin/*`) are found by lookup, the
+ * longest prefix first. Only the other globs are tested one by one.
  */
 export function compileGlobs(
   rules: readonly ExclusionRule[],
@@ -36,7 +36,7 @@ export function compileGlobs(
   };
 }
 
-/** Of two equal rules, the first one counts. */
+/** If two rules are equal, the first one counts. */
 export function keepFirst<Key, Value>(map: Map<Key, Value>, key: Key, value: Value): void {
   if (!map.has(key)) map.set(key, value);
 }

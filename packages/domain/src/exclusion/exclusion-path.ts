@@ -1,6 +1,6 @@
 /**
- * A glob in which `*` stands for any characters, `/` included, and everything else for itself. Matched part by part and not
- * through a RegExp: a hostile path against `*a*a*a*` would cost a RegExp minutes.
+ * Compiles a glob: `*` matches any characters, also `/`, and every other character matches itself. It searches the parts between
+ * the stars one by one. A RegExp for `*a*a*a*` would take minutes on a path that an attacker sends.
  */
 export function compilePathGlob(glob: string): (path: string) => boolean {
   const [first = '', ...rest] = glob.split('*');

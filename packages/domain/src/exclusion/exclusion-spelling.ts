@@ -2,7 +2,7 @@ import { domainToASCII } from 'node:url';
 import { networkText, parseNetwork } from '../net/network.ts';
 import type { ExclusionType } from '../registry/site.ts';
 
-/** A path without percent escapes: `/%C3%A4` in a URL and `/ä` in a rule are the same path. */
+/** Decodes the percent escapes of a path: `/%C3%A4` in a URL and `/ä` in a rule are the same path. */
 export function spellPath(path: string): string {
   if (!path.includes('%')) return path;
   try {
@@ -14,16 +14,16 @@ export function spellPath(path: string): string {
   }
 }
 
-/** A host name, or a glob of one, in lower case and in ASCII, as URLs have it; without the dot that says the same host to DNS. */
+/** Writes a host name, or a glob of host names, as in URLs: in lower case, in ASCII, and without a dot at the end. */
 export function spellHostname(hostname: string): string {
   const host = hostname.trim().toLowerCase().replace(/\.$/, '');
   return NON_ASCII.test(host) ? domainToASCII(host) || host : host;
 }
 
-/** Host names and paths with `*`: two in a row say the same as one. */
+/** Replaces several `*` in a row by one, which matches the same texts. */
 const spellGlob = (glob: string): string => glob.replace(/\*+/g, '*');
 
-/** The value that a rule is stored with: networks, countries and bots have one spelling, other values stay as they were sent. */
+/** The value with which a rule is stored: networks, countries and bots have one spelling, other values stay as they were sent. */
 export function spellRuleValue(type: ExclusionType, value: string): string {
   if (type === 'ip') {
     const network = parseNetwork(value);
@@ -33,7 +33,7 @@ export function spellRuleValue(type: ExclusionType, value: string): string {
   return type === 'bots' ? '' : value;
 }
 
-/** Equal for two rules of one type that match the same hits, however they are spelled. */
+/** Returns the same text for two rules of one type if they match the same hits, also if their values are spelled differently. */
 export function ruleIdentity(type: ExclusionType, value: string): string {
   switch (type) {
     case 'path':

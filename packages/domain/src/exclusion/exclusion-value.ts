@@ -4,7 +4,7 @@ import type { ExclusionType } from '../registry/site.ts';
 
 const VALUE_CHARS_MAX = 1024;
 
-/** What the value of an exclusion rule must be (docs/api.md, Exclusion rules); `undefined` where it is all right. */
+/** Returns what is wrong with the value of an exclusion rule (docs/api.md, Exclusion rules); `undefined` if it is valid. */
 export function exclusionValueProblem(type: ExclusionType, value: string): string | undefined {
   if (type === 'bots') return ALL_BOTS.test(value) ? undefined : 'value of a bots rule must be left out';
   if (value === '') return 'value is required';
@@ -13,7 +13,7 @@ export function exclusionValueProblem(type: ExclusionType, value: string): strin
   return `value of a rule of type ${type} must be ${RULES[type].what}${type === 'country' ? countryHint(value) : ''}`;
 }
 
-/** Ways to say that all are meant, which is all that the rule can mean. */
+/** Values that mean all bots. A rule of type `bots` cannot have another value. */
 const ALL_BOTS = /^(|\*|all|true)$/i;
 
 const RULES: Readonly<Record<Exclude<ExclusionType, 'bots'>, { test(value: string): boolean; readonly what: string }>> =

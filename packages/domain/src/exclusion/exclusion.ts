@@ -4,7 +4,7 @@ import { compileAddressRules } from './exclusion-addresses.ts';
 import { compileGlobs, keepFirst, memoised } from './exclusion-globs.ts';
 import { spellHostname, spellPath } from './exclusion-spelling.ts';
 
-/** What exclusion rules look at (docs/api.md, Exclusion rules). An empty text is an unknown value. */
+/** The fields of a hit that exclusion rules are compared with (docs/api.md, Exclusion rules). An empty text is an unknown value. */
 export interface ExclusionSubject {
   readonly ip: string;
   readonly pathname: string;
@@ -22,8 +22,8 @@ export function excludedBy(rule: ExclusionRule): DropReason {
 }
 
 /**
- * One matcher for all rules of a site; undefined where it has none. Types are compared in the order of docs/operations.md, and of several rules of
- * one type the most specific answers: it is the one that is counted.
+ * Compiles all rules of a site into one function; `undefined` if the site has none. The types are compared in the order of
+ * docs/operations.md. If several rules of one type match, the function returns the most specific one, which is the one that is counted.
  */
 export function compileExclusions(rules: readonly ExclusionRule[]): ExclusionMatcher | undefined {
   if (rules.length === 0) return undefined;

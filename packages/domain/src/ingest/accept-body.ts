@@ -8,7 +8,7 @@ import { looksLikeSeconds, SECONDS_RULE } from './timestamp.ts';
 
 /**
  * The gateway's checks of a body: it can be read, and every value can be stored as it was sent. The enricher makes only the first
- * check, because the log still holds records of older gateways. `headerKey`: the value of the header `Idempotency-Key`; empty if
+ * check, because the log still contains records of older gateways. `headerKey`: the value of the header `Idempotency-Key`; empty if
  * it was not sent.
  */
 export function acceptServerEvent(body: JsonObject, text: BodyText, headerKey = ''): ServerEventFields | FieldError {

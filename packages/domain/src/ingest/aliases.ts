@@ -1,8 +1,8 @@
 import type { Json } from '../json/json.ts';
 
 /**
- * Fields that may be sent under several names (docs/api.md: the first name that was sent wins, and
- * `null` and an empty string mean "not sent"). The names themselves stand in the schemas as `x-aliases`.
+ * A value as it was sent. Fields can be sent under several names (docs/api.md: the first name that was sent counts, and
+ * `null` and an empty string mean "not sent"). The names are in the schemas, as `x-aliases`.
  */
 type Sent = Json | undefined;
 
@@ -16,7 +16,7 @@ export function sent(first: Sent, second?: Sent, third?: Sent): Sent {
   return isSent(third) ? third : undefined;
 }
 
-/** Of an ID: one of only white space is missing (docs/api.md, All ingestion endpoints). */
+/** The value of an ID. An ID that consists only of white space counts as not sent (docs/api.md, All ingestion endpoints). */
 export function sentId(first: Sent, second?: Sent): Sent {
   return sent(isBlank(first) ? undefined : first, isBlank(second) ? undefined : second);
 }
@@ -25,15 +25,15 @@ export function isBlank(value: Sent): boolean {
   return typeof value === 'string' && /^\s+$/.test(value);
 }
 
-/** Of an optional field that isn't a string, whose empty string is a wrong type and not an absence. */
+/** The value of an optional field that is not a string. An empty string counts as sent, with the wrong type. */
 export function sentValue(first: Sent, second?: Sent, third?: Sent, fourth?: Sent): Sent {
   return first ?? second ?? third ?? fourth ?? undefined;
 }
 
-/** The name under which the winning value of a field was sent: for messages. */
+/** The name under which the value of a field was sent. For messages. */
 export function nameAsSent(body: Readonly<Record<string, Sent>>, name: string, aliases: readonly string[]): string {
   const names = [name, ...aliases];
-  // An empty string was sent only where nothing else was: as the wrong type of an object.
+  // If no name has another value, an empty string was sent for a field that is not a string, or nothing was sent.
   return (
     names.find((candidate) => isSent(body[candidate])) ?? names.find((candidate) => body[candidate] === '') ?? name
   );

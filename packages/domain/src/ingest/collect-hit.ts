@@ -11,7 +11,7 @@ import { type EventValue, readValue } from './value.ts';
 
 export type HitType = 'pageview' | 'event' | 'identify';
 
-/** A hit of the browser snippet (docs/api.md, Fields of a collect hit), read: free text is cut to its limit. Empty text: absent. */
+/** A hit of the browser snippet (docs/api.md, Fields of a collect hit) after it was read: free text is cut. Empty text: absent. */
 export interface CollectHit extends PageContext, EventValue {
   readonly siteId: string;
   /** Empty in cookieless mode. */
@@ -21,20 +21,20 @@ export interface CollectHit extends PageContext, EventValue {
   readonly screenWidth: number | undefined;
   readonly screenHeight: number | undefined;
   readonly tags: CampaignTags;
-  /** Empty but for an event. */
+  /** Empty unless `type` is `event`. */
   readonly eventName: string;
   readonly properties: JsonObject | undefined;
-  /** Of an identify hit. */
+  /** Only for an identify hit. */
   readonly identity: Identity | undefined;
 }
 
-/** What the gateway needs of a checked hit. */
+/** The fields of a checked hit that the gateway needs. */
 export interface CollectHitFields {
   readonly site_id: string;
   readonly visitor_id: string;
   readonly session_id: string;
   readonly type: HitType;
-  /** Of an event. */
+  /** Only for an event. */
   readonly properties: JsonObject | undefined;
   readonly identity: Identity | undefined;
 }
@@ -45,14 +45,14 @@ const LONG = schema.$defs.long_text['x-cut-chars'];
 const SHORT = schema.$defs.short_text['x-cut-chars'];
 const SCREEN_MAX = 65_535;
 
-/** Checks a body against every rule of docs/api.md, POST /api/collect. The first rule that is broken answers. */
+/** Checks a body against every rule of docs/api.md, POST /api/collect. Returns the fields, or the first rule that is broken. */
 export function checkCollectHit(
   body: JsonObject,
   text?: BodyText,
   source: IdentitySource = 'request',
 ): CollectHitFields | FieldError {
   const fields = pickHit(body);
-  // Empty in cookieless mode; of only white space it is missing. Records of an older Weir may have one.
+  // An empty visitor ID means cookieless mode. In a request, an ID of only white space is missing; older versions accepted it.
   if (source === 'request' && isBlank(body.visitor_id)) fields.visitor_id = undefined;
   if (!validate(fields)) return toFieldError(validate.errors, body, FIELDS);
   if (fields.event_properties !== undefined) {
@@ -75,7 +75,7 @@ export function checkCollectHit(
   };
 }
 
-/** Reads the body of a record, which `checkCollectHit` accepted, maybe that of an older Weir. */
+/** Reads the body of a record. `checkCollectHit` of this or of an older version of Weir accepted it. */
 export function readCollectHit(body: JsonObject, text?: BodyText): CollectHit | FieldError {
   const checked = checkCollectHit(body, text, 'record');
   if (checked instanceof FieldError) return checked;
@@ -104,12 +104,12 @@ export function readCollectHit(body: JsonObject, text?: BodyText): CollectHit | 
 
 type PickedHit = Partial<Record<keyof typeof FIELDS, Json | undefined>>;
 
-/** The fields as the schema knows them; those of another type of hit are unknown ones, which are ignored. */
+/** The fields that the schema checks. Fields of another type of hit are left out: like unknown fields, they are ignored. */
 function pickHit(body: JsonObject): PickedHit {
   const isEvent = body.type === 'event';
   const fields: PickedHit = {
     site_id: sent(body.site_id),
-    // Empty in cookieless mode, so an empty text is no absence here.
+    // An empty text means cookieless mode here, so it is not an absent value.
     visitor_id: sentValue(body.visitor_id),
     session_id: sentValue(body.session_id),
     type: sent(body.type),
@@ -124,7 +124,7 @@ function pickHit(body: JsonObject): PickedHit {
     event_properties: isEvent ? sentValue(body.event_properties) : undefined,
     identity: body.type === 'identify' ? identityOf(body.identity) : undefined,
   };
-  // Any text is a valid tag, so the validator gets only a tag of another type: more fields make it slower for all hits.
+  // Any text is a valid tag, so the validator gets only tags that are not texts. With more fields it would be slower for all hits.
   if (hasCampaignTag(body)) {
     for (const tag of CAMPAIGN_TAGS) {
       const value = sent(body[tag]);
@@ -134,7 +134,7 @@ function pickHit(body: JsonObject): PickedHit {
   return fields;
 }
 
-/** An object is checked by `readBrowserIdentity`, which knows its aliases; anything else fails the schema here. */
+/** `readBrowserIdentity` checks an object, because it knows the aliases. Any other value is passed to the schema, which refuses it. */
 function identityOf(identity: Json | undefined): Json | undefined {
   if (typeof identity !== 'object' || identity === null || Array.isArray(identity)) return identity ?? undefined;
   return PLACEHOLDER;
@@ -148,7 +148,7 @@ function short(value: Json | undefined): string {
   return cutChars(textOf(value), SHORT);
 }
 
-/** Whole pixels; a number that is no screen's counts as not sent. */
+/** Rounds to whole pixels. A number that cannot be the size of a screen counts as not sent. */
 function screenSize(value: Json | undefined): number | undefined {
   if (typeof value !== 'number') return undefined;
   const pixels = Math.round(value);

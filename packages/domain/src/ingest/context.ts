@@ -1,9 +1,9 @@
 import type { Json, JsonObject } from '../json/json.ts';
 import { sent } from './aliases.ts';
 
-/** Where a page or an event was seen. Empty text: absent. */
+/** The page on which a hit or an event happened. Empty text: absent. */
 export interface PageContext {
-  /** As sent, fragment and all. */
+  /** The URL as sent, including its fragment. */
   readonly url: string;
   readonly pathname: string;
   readonly hostname: string;
@@ -17,7 +17,10 @@ export interface ServerContext extends PageContext {
   readonly platform: string;
 }
 
-/** The context of a server event under its wire names: an explicit key wins over its top-level shortcut (docs/api.md, POST /api/v1/events). */
+/**
+ * The context of a server event, under the field names of the API. A field in `context` takes precedence over the same field at
+ * the top level of the body (docs/api.md, POST /api/v1/events).
+ */
 export function pickContext(body: JsonObject) {
   const sentContext = body.context ?? NOTHING;
   if (typeof sentContext !== 'object' || Array.isArray(sentContext)) return sentContext;
@@ -36,7 +39,7 @@ export function pickContext(body: JsonObject) {
 
 const NOTHING: JsonObject = {};
 
-/** `hostname` and `pathname` are taken from `url` where they are not given. */
+/** Fills in `hostname` and `pathname` from `url` if they are empty. */
 export function pageContext(url: string, pathname: string, hostname: string, referrer: string): PageContext {
   if (url === '' || (pathname !== '' && hostname !== '')) return { url, pathname, hostname, referrer };
   const parsed = URL.canParse(url) ? new URL(url) : undefined;
@@ -48,12 +51,12 @@ export function pageContext(url: string, pathname: string, hostname: string, ref
   };
 }
 
-/** The path of a URL that is only a path. */
+/** The path of a URL that begins with its path (`/docs?page=2`); otherwise empty. */
 function pathOf(url: string): string {
   return url.startsWith('/') && !url.startsWith('//') ? url.replace(/[?#].*$/s, '') : '';
 }
 
-/** The first `max` Unicode code points of a text. */
+/** Returns the first `max` Unicode code points of a text. */
 export function cutChars(text: string, max: number): string {
   if (text.length <= max) return text;
   let units = 0;

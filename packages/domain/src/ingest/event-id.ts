@@ -3,8 +3,8 @@ const RANDOM_BYTES = 8;
 const POOL_IDS = 512;
 
 /**
- * UUIDv7 (RFC 9562). Of one maker they only ever rise: the 12 bits after the time are a counter, and when it runs over, or the
- * clock goes back, the time in the ID runs ahead of the clock.
+ * Returns a function that makes UUIDv7s (RFC 9562). The IDs of one function always increase: the 12 bits after the time are a
+ * counter, and if the counter overflows or the clock goes back, the time in the ID runs ahead of the clock.
  */
 export function createEventIds(clock: () => number, fillRandom: (bytes: Uint8Array) => unknown): () => string {
   const pool = new Uint8Array(RANDOM_BYTES * POOL_IDS);

@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from '../json/json.ts';
 
-/** Limits of custom properties, as the schema of the endpoint gives them. */
+/** Limits of custom properties, as the schema of the endpoint defines them. */
 export interface PropertiesLimits {
   readonly 'x-json-bytes-max': number;
   readonly 'x-keys-max': number;
@@ -9,11 +9,11 @@ export interface PropertiesLimits {
 
 interface Tally {
   keys: number;
-  /** An upper bound of the size as JSON in bytes. */
+  /** An upper bound of the size as JSON, in bytes. */
   bytes: number;
 }
 
-/** The rule that custom properties break (docs/api.md: size, levels, keys in all); undefined where they break none. */
+/** Returns the rule that custom properties break (docs/api.md: size, levels, number of keys); `undefined` if they break none. */
 export function brokenPropertiesRule(properties: JsonObject, limits: PropertiesLimits): string | undefined {
   const depthMax = limits['x-depth-max'] ?? 1;
   const keysMax = limits['x-keys-max'];
@@ -30,7 +30,7 @@ export function brokenPropertiesRule(properties: JsonObject, limits: PropertiesL
 
 function fits(value: Json, levels: number, keysMax: number, tally: Tally): boolean {
   if (typeof value === 'string') {
-    // A UTF-16 unit takes 6 bytes at most (a control character's \u001f).
+    // Upper limit for a string: a UTF-16 unit takes at most 6 bytes (a control character as \u001f).
     tally.bytes += value.length * 6 + 3;
     return true;
   }

@@ -1,10 +1,13 @@
-/** A site can keep only some query parameters in its stored URLs. Weir reads what it needs of a URL (source, campaign, click ID) before it cuts the query. */
+/**
+ * Limits of the list of query parameters that a site keeps in its stored URLs. Weir reads source, campaign and click ID from a URL
+ * before it removes the other parameters.
+ */
 export const QUERY_ALLOW_NAMES_MAX = 100;
 export const QUERY_ALLOW_NAME_CHARS_MAX = 128;
 
 /**
- * The URL, or a path, with those parameters of its query for which `keeps` says so, as they were written and in their order.
- * `keeps` gets their names decoded. The fragment stays.
+ * Removes query parameters from a URL or a path. Keeps the parameters for which `keeps` returns true, as they were written and in
+ * their order. `keeps` receives the decoded name. The fragment stays.
  */
 export function cutQuery(url: string, keeps: (name: string) => boolean): string {
   const start = url.indexOf('?');

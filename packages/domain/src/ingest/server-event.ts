@@ -8,22 +8,25 @@ import { brokenPropertiesRule } from './properties.ts';
 import { parseTimestamp, TIMESTAMP_RULE } from './timestamp.ts';
 import { type EventValue, readValue } from './value.ts';
 
-/** A server event (docs/api.md, Fields of a server event), read: aliases, shortcuts and "null means absent" resolved. Empty text: absent. */
+/**
+ * A server event (docs/api.md, Fields of a server event) after it was read: aliases, shortcuts and "null means absent" are
+ * resolved. Empty text: absent.
+ */
 export interface ServerEvent extends EventValue {
   readonly name: string;
-  /** With `external_id` among them, where one was sent. Undefined where there are none. */
+  /** Contains `external_id` too, if it was sent. `undefined` if there are no properties. */
   readonly properties: JsonObject | undefined;
   readonly visitorId: string;
   readonly sessionId: string;
   readonly userId: string;
   readonly externalId: string;
   readonly idempotencyKey: string;
-  /** Unix milliseconds; undefined: the time of receipt. */
+  /** Unix milliseconds; `undefined`: the time of receipt counts. */
   readonly timestamp: number | undefined;
   readonly context: ServerContext;
 }
 
-/** A server event under its wire names, one name each, checked. Undefined: absent. */
+/** A checked server event, with one name for each field, that of the API. `undefined`: absent. */
 export interface ServerEventFields {
   readonly name: string;
   readonly value: number | string | undefined;
@@ -41,8 +44,8 @@ const validate = validator('server-event.schema.json');
 const FIELDS = { ...schema.properties.context.properties, ...schema.properties };
 
 /**
- * Checks a body against every rule of docs/api.md, POST /api/v1/events. The first rule that is broken answers. `headerKey` is the
- * header `Idempotency-Key`; empty: not sent.
+ * Checks a body against every rule of docs/api.md, POST /api/v1/events. Returns the fields, or the first rule that is broken.
+ * `headerKey`: the header `Idempotency-Key`; empty if it was not sent.
  */
 export function checkServerEvent(body: JsonObject, headerKey = ''): ServerEventFields | FieldError {
   const bodyKey = sent(body.idempotency_key, body.idempotencyKey);
@@ -77,7 +80,7 @@ export function checkServerEvent(body: JsonObject, headerKey = ''): ServerEventF
   return checked;
 }
 
-/** The custom properties, under whichever of their names they were sent. */
+/** The custom properties, which can be sent under several names. */
 export function sentProperties(body: JsonObject): Json | undefined {
   return sentValue(body.properties, body.metadata, body.event_properties, body.eventProperties);
 }
@@ -117,17 +120,17 @@ const KEY_HEADER = 'Idempotency-Key';
 const KEY_NAMES = ['idempotency_key', ...schema.properties.idempotency_key['x-aliases']];
 const PROPERTIES_NAMES = ['properties', ...schema.properties.properties['x-aliases']];
 
-/** The name under which a field was sent that has no empty text. */
+/** The name under which a field was sent. For fields for which an empty text counts as not sent. */
 function nameOf(body: JsonObject, names: readonly string[]): string {
   return names.find((name) => (body[name] ?? '') !== '') ?? names[0] ?? '';
 }
 
-/** For messages. */
+/** The name under which the properties were sent. For messages. */
 export function nameOfProperties(body: JsonObject): string {
   return nameOf(body, PROPERTIES_NAMES);
 }
 
-/** A shortcut that broke a rule of `context` is called as it was sent. */
+/** If a URL field was sent at the top level and not in `context`, the error names it without `context.`. */
 function asSent(error: FieldError, body: JsonObject): FieldError {
   const [owner, name = ''] = error.field.split('.');
   if (owner !== 'context' || !SHORTCUTS.has(name)) return error;

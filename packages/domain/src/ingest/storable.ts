@@ -3,7 +3,7 @@ import type { Json, JsonObject } from '../json/json.ts';
 import type { BodyText } from '../people/identity.ts';
 import { cutChars } from './context.ts';
 
-/** What the second, exact look at some properties has to ask. */
+/** What the first pass over properties has found. Each `true` needs a second, exact check. */
 interface Found {
   dottedKey: boolean;
   longInteger: boolean;
@@ -13,9 +13,9 @@ const SHOWN_CHARS = 80;
 const shown = (text: string): string => JSON.stringify(cutChars(text, SHOWN_CHARS));
 
 /**
- * The rule that ClickHouse's JSON type sets and these properties or traits break; undefined where they can be stored as they were
- * sent (docs/api.md). Null and an empty object hold no value, and are not stored. `text`: of the request's body;
- * `sentAs` finds the properties in a body.
+ * Returns the rule of ClickHouse's JSON type that these properties or traits break; `undefined` if they can be stored as they were
+ * sent (docs/api.md). Null and an empty object contain no value and are not stored. `text`: returns the text of the request's
+ * body. `sentAs`: finds the properties in a body.
  */
 export function unstorableRule(
   properties: JsonObject,
@@ -50,13 +50,13 @@ function brokenValue(value: Json, key: string, found: Found): string | undefined
   return undefined;
 }
 
-/** What the arrays at one depth of an array hold: ClickHouse stores one type for all of them. */
+/** The items that the arrays at one depth of an array contain: ClickHouse stores all of them with one type. */
 interface ArrayItems {
   nulls: boolean;
   arrays: boolean;
 }
 
-/** ClickHouse has no Nullable(Array): a null beside an array is returned as an empty array, also in arrays beside each other. */
+/** ClickHouse has no Nullable(Array). It returns a null beside an array as an empty array, also if the two are in adjacent arrays. */
 function brokenArray(
   array: readonly Json[],
   key: string,
@@ -84,8 +84,8 @@ function notUnicode(key: string): string {
 }
 
 /**
- * ClickHouse reads a dot in a key as a step into an object. So two keys may lead to one value, or one through the value of another.
- * The objects in an array have paths of their own.
+ * ClickHouse reads a dot in a key as a step into an object. So two keys can lead to one value, or one key can lead through the value
+ * of another. The objects in an array have paths of their own.
  */
 function clashIn(object: JsonObject): string | undefined {
   const leaves: { readonly path: string; readonly order: string }[] = [];
@@ -104,7 +104,7 @@ function clashIn(object: JsonObject): string | undefined {
     }
   };
   walk(object, '');
-  // Sorted with the dot before all other characters, what leads through a path stands right behind it.
+  // The dot sorts before all other characters. So a path that leads through another path is the next one after it.
   leaves.sort((a, b) => (a.order < b.order ? -1 : 1));
   for (const [at, { path, order }] of leaves.entries()) {
     const next = leaves[at + 1];
@@ -129,10 +129,10 @@ function objectsIn(value: Json, into: JsonObject[]): void {
   else for (const item of value) objectsIn(item, into);
 }
 
-/** The numbers of an array and of the arrays in it: ClickHouse makes Float64 of all where one is a Float64. */
+/** The numbers of an array and of its nested arrays. If one of them is a Float64, ClickHouse stores all of them as Float64. */
 interface ArrayNumbers {
   float: boolean;
-  /** The digits of a whole number that a Float64 would round. */
+  /** The digits of a whole number that would be rounded as a Float64. */
   long: string | undefined;
 }
 

@@ -5,24 +5,24 @@ export const TIMESTAMP_RULE =
 export const SECONDS_RULE = 'must be Unix milliseconds; this looks like seconds';
 
 export const END_MS = Date.UTC(2100, 0, 1);
-/** Numbers from the first up to, not including, the second are times in seconds: as milliseconds they would all be of the 1970s. */
+/** Numbers from SECONDS_FROM up to, not including, SECONDS_END are read as seconds: as milliseconds they would be before 1973-03-04. */
 export const SECONDS_FROM = 1e9;
 export const SECONDS_END = 1e11;
 const DIGITS = /^\d+$/;
 const EXTENDED =
   /^(\d{4})-(\d{2})-(\d{2})(?:[Tt](\d{2})(?::(\d{2})(?::(\d{2})(?:[.,](\d+))?)?)?([Zz]|[+-]\d{2}(?::?\d{2})?)?)?$/;
-/** Of date-times alone: a date without its hyphens is a number of milliseconds. */
+/** The basic format of ISO 8601, only for date-times: a date without hyphens is a number of milliseconds. */
 const BASIC = /^(\d{4})(\d{2})(\d{2})[Tt](\d{2})(?:(\d{2})(?:(\d{2})(?:[.,](\d+))?)?)?([Zz]|[+-]\d{2}(?::?\d{2})?)?$/;
-/** What follows a leap second. */
+/** The only times that can follow a leap second: 1 January and 1 July, 00:00 UTC. */
 const NEW_HALF_YEAR = /-0[17]-01T00:00:00/;
 
-/** Unix milliseconds; undefined where the text is no timestamp or out of range. */
+/** Unix milliseconds; `undefined` if the text is not a timestamp or out of range. */
 export function parseTimestamp(value: string | number): number | undefined {
   if (typeof value === 'number') return inRange(Math.floor(value));
   return inRange(DIGITS.test(value) ? Number(value) : parseIso(value));
 }
 
-/** docs/api.md, Timestamps: a number, or digits, that is a time in seconds. */
+/** True for a number, or digits, in the range of Unix seconds (docs/api.md, Timestamps). */
 export function looksLikeSeconds(value: string | number): boolean {
   if (typeof value === 'string' && !DIGITS.test(value)) return false;
   const number = Number(value);
@@ -41,11 +41,11 @@ function parseIso(text: string): number {
   const endOfDay = h === 24 && m === 0 && s === 0 && Number(fraction) === 0;
   if ((h > 23 && !endOfDay) || m > 59 || s > 60) return Number.NaN;
   const date = Date.UTC(Number(year), Number(month) - 1, Number(day));
-  // Date.UTC rolls 30 February over into March; the calendar has no such day.
+  // Date.UTC turns 30 February into a day in March, so the result is compared with the text.
   if (new Date(date).toISOString().slice(0, 10) !== `${year}-${month}-${day}`) return Number.NaN;
   const ms = Number(fraction.padEnd(3, '0').slice(0, 3));
   const time = date + h * 3_600_000 + m * 60_000 + s * 1000 + ms - offsetMs(offset);
-  // As POSIX counts, a leap second is the first one after it.
+  // POSIX gives a leap second the time of the second after it.
   return s < 60 || (inRange(time) !== undefined && NEW_HALF_YEAR.test(new Date(time).toISOString()))
     ? time
     : Number.NaN;

@@ -1,9 +1,9 @@
 import type { Json } from '../json/json.ts';
 
-/** An event's value (docs/api.md, POST /api/v1/events): a number, or the text as sent, and its number where the text is a decimal number. */
+/** The value of an event (docs/api.md, POST /api/v1/events): a number, or a text. A text that is a decimal number has both fields. */
 export interface EventValue {
   readonly value: number | undefined;
-  /** Empty where the value was not sent as a string. */
+  /** The text as sent; empty if the value was not sent as a string. */
   readonly valueText: string;
 }
 

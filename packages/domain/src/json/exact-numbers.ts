@@ -1,19 +1,19 @@
-/** A Float64 holds every whole number of fewer digits. */
+/** 16 digits. A Float64 can store every whole number with fewer digits exactly. */
 const LONG = /\d{16}/;
 const STRING_OR_LONG_INTEGER = /"(?:[^"\\]|\\.)*"|(?<![\d.eE+-])-?\d{16,}(?![\d.eE])/g;
 const INT64_MIN = -(2n ** 63n);
 const UINT64_END = 2n ** 64n;
-/** A minus and the 20 digits of the longest UInt64. */
+/** The length of a minus sign and the 20 digits of the longest UInt64. */
 const DIGITS_64_BITS_MAX = 21;
 
-/** A JSON text in which long whole numbers are strings: JSON.parse rounds numbers beyond 2^53. */
+/** A JSON text in which long whole numbers were replaced by strings, because JSON.parse rounds numbers beyond 2^53. */
 export interface MarkedText {
   readonly text: string;
-  /** What such a string starts with, before its digits. No string of the text itself starts with it. */
+  /** The prefix of such a string, before its digits. No other string in the text starts with it. */
   readonly mark: string;
 }
 
-/** Marks the whole numbers of 16 digits and more for which `which` holds; undefined where there are none. */
+/** Marks the whole numbers of 16 or more digits for which `which` returns true; `undefined` if there are none. */
 export function markLongIntegers(text: string, which: (digits: string) => boolean): MarkedText | undefined {
   if (!LONG.test(text)) return undefined;
   let length = 1;
@@ -24,22 +24,22 @@ export function markLongIntegers(text: string, which: (digits: string) => boolea
   );
   return marked === text ? undefined : { text: marked, mark: '\u0001'.repeat(length) };
 }
-/** JSON has one way only to write this character. */
+/** The only way to write the character U+0001 in JSON. */
 const ESCAPED = '\\u0001';
 
-/** Writes marked numbers of a JSON text as numbers again. */
+/** Turns the marked strings of a JSON text into numbers again. */
 export function withoutMarks(json: string, mark: string): string {
   return json.replace(new RegExp(`"(?:\\\\u0001){${mark.length}}(-?\\d+)"`, 'g'), '$1');
 }
 
-/** Whether ClickHouse has an integer for these digits: an Int64 or a UInt64. */
+/** True if ClickHouse has an integer type for these digits: Int64 or UInt64. */
 export function fits64Bits(digits: string): boolean {
   if (digits.length > DIGITS_64_BITS_MAX) return false;
   const integer = BigInt(digits);
   return integer >= INT64_MIN && integer < UINT64_END;
 }
 
-/** Whether a Float64 is written with the same digits: `100000000000000000000000` is, `9007199254740993` is not. */
+/** True if a Float64 of this value is written with the same digits: `100000000000000000000000` is, `9007199254740993` is not. */
 export function fitsFloat64(digits: string): boolean {
   const number = Number(digits);
   if (!Number.isFinite(number)) return false;

@@ -1,9 +1,9 @@
 import { CHAR, keyOf, stringEnd } from './scan-text.ts';
 
 /**
- * The items of an array as texts, each as it was sent. JSON.parse rounds numbers and keeps one of repeated keys, so an item
- * that is serialised again may differ from what was sent. The array is the value of `name` at the top level of `text`: of the
- * last one, as in JSON.parse, if the name is repeated. `text` must be valid JSON, and that value an array.
+ * Returns the items of an array as texts, each exactly as it was sent. (JSON.parse rounds numbers and keeps only one of several equal
+ * keys, so an item that is serialised again can differ.) The array is the value of `name` at the top level of `text`. If the
+ * name is repeated, the last one counts, as in JSON.parse. `text` must be valid JSON, and that value must be an array.
  */
 export function itemTexts(text: string, name: string): string[] {
   let items: string[] = [];

@@ -9,7 +9,7 @@ import { isImageUrl } from '../people/image-url.ts';
 import type { Json, JsonObject } from './json.ts';
 
 /**
- * The schemas, compiled once. Never with allErrors (a hostile body makes 450,000 of them), coerceTypes or removeAdditional.
+ * Compiles the schemas once. Must not use allErrors (an attacker's body can have 450,000 errors), coerceTypes or removeAdditional.
  * ajv counts code points in maxLength, as docs/api.md defines "chars".
  */
 const ajv = new Ajv2020({ strict: true, allowUnionTypes: true, strictRequired: false, strictTypes: false });
@@ -30,7 +30,7 @@ export function validator(reference: string): Validator {
   return validate as Validator;
 }
 
-/** The first error of a validation, as one that names the field as it stands in `body`. */
+/** Converts the first error of a validation. The result names the field as it was sent in `body`. */
 export function toFieldError(
   errors: readonly ErrorObject[] | null | undefined,
   body: JsonObject,
@@ -75,7 +75,7 @@ export function rule(error: ErrorObject, value: Json | undefined): string {
     case 'format':
       return params.format === 'ip' ? 'must be an IPv4 or IPv6 address' : 'must be an http or https URL';
     case 'pattern':
-      // The pattern \S stands for "not only white space"; a name of white space is a missing one.
+      // The pattern \S means "not only white space". A name that consists only of white space is a missing name.
       return params.pattern === '\\S' && typeof value === 'string' ? 'is required' : `must match ${params.pattern}`;
     default:
       return error.message ?? 'is invalid';

@@ -1,6 +1,6 @@
 import type { SyntaxKind } from 'jsonc-parser';
 
-/** jsonc-parser's own names are a const enum, which isolated modules can't read; a number that is none of them doesn't compile. */
+/** The kinds of tokens of jsonc-parser. Its own const enum cannot be used in isolated modules. A wrong number does not compile. */
 export const JSON_TOKEN = {
   openBrace: 1,
   closeBrace: 2,

@@ -1,20 +1,20 @@
 import { createScanner } from 'jsonc-parser';
 import { JSON_TOKEN } from './json-token.ts';
 
-/** Every decimal of at most 15 significant digits comes back from a Float64 as it was. */
+/** Matches longer decimals than those of 15 significant digits, which a Float64 always keeps. */
 const MAY_BE_ROUNDED = /\d[\d.]{15}/;
 const VALUE_KEYS: readonly string[] = ['value', 'event_value', 'eventValue'];
 
 /**
- * The text of an event's value that was sent as a JSON number, where a Float64 may not tell it: money is not to lose a cent.
- * Empty where the number itself tells all. `body`: the text of the body, which is only asked for here.
+ * The text of an event's value that was sent as a JSON number, if a Float64 could round it: amounts of money must stay exact.
+ * Empty if the number itself is exact. `body` returns the text of the body.
  */
 export function roundedNumberText(value: number, body: () => string): string {
   const text = body();
   return MAY_BE_ROUNDED.test(text) ? scan(text, value) : '';
 }
 
-/** The last of the body's own values that reads as `value`, as JSON.parse took it. */
+/** Finds the last value of the body that is read as `value`: JSON.parse also uses the last one of several equal keys. */
 function scan(text: string, value: number): string {
   const scanner = createScanner(text, true);
   let depth = 0;

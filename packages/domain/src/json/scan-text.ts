@@ -1,4 +1,4 @@
-/** Codes of the characters that give a JSON text its structure. */
+/** Codes of the characters that determine the structure of a JSON text. */
 export const CHAR = {
   quote: 34,
   comma: 44,

@@ -1,4 +1,4 @@
-/** 32-bit words of an address: 1 of IPv4, 4 of IPv6. */
+/** An IPv4 address has one word of 32 bits, an IPv6 address has four. */
 export const WORDS_MAX = 4;
 
 const GROUPS = 8;
@@ -13,15 +13,15 @@ const DECIMAL = Array.from({ length: 256 }, (_, byte) => String(byte));
 const IPV6_CHARS_MAX = 39;
 
 /**
- * Writes a normalised address (`normalizeIp`) as words and returns how many: 1 or 4, or 0 where the text is no such address.
- * Written by hand, because it runs for each request: `ipaddr.js` needs several microseconds for IPv6.
+ * Writes a normalised address (`normalizeIp`) as words. Returns the number of words: 1 or 4, or 0 if the text is not such an address.
+ * This runs for each request, so it does not use `ipaddr.js`, which needs several microseconds for IPv6.
  */
 export function addressWords(ip: string, into: Uint32Array): number {
   if (ip === '') return 0;
   return ip.includes(':') ? ipv6Words(ip, into) : ipv4Word(ip, into);
 }
 
-/** The text of what `addressWords` wrote, as `normalizeIp` spells it. */
+/** Converts the words that `addressWords` wrote into text again, in the spelling of `normalizeIp`. */
 export function addressText(words: Uint32Array, count: number): string {
   return count === 1 ? ipv4Text(words[0] as number) : ipv6Text(words);
 }
@@ -84,7 +84,7 @@ function ipv6Words(ip: string, into: Uint32Array): number {
   }
   if (gap < 0 ? count !== GROUPS : count === GROUPS) return 0;
   if (gap >= 0) {
-    // Loops: a call of `copyWithin` or `fill` costs more than so few groups.
+    // Uses loops, because calls of `copyWithin` or `fill` cost more for so few groups.
     const zeros = GROUPS - count;
     for (let i = GROUPS - 1; i >= gap + zeros; i--) groups[i] = groups[i - zeros] as number;
     for (let i = gap; i < gap + zeros; i++) groups[i] = 0;
@@ -107,7 +107,7 @@ function ipv4Text(word: number): string {
 
 const text = Buffer.alloc(IPV6_CHARS_MAX);
 
-/** As `ipaddr.js` writes it: the first run of zero groups is left out, however long the run is. */
+/** Uses the spelling of `ipaddr.js`: the first run of zero groups is left out, also if it is not the longest run. */
 function ipv6Text(words: Uint32Array): string {
   let length = 0;
   let state: 'before' | 'within' | 'after' = 'before';

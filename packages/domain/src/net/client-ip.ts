@@ -2,10 +2,10 @@
 export interface ClientIp {
   /** The normalised client IP. Empty if the connection is already closed. */
   readonly address: string;
-  /** The header that contained the client IP, in lower case. Empty: it is the address of the connection. */
+  /** The header that contained the client IP, in lower case. Empty if the client IP is the address of the connection. */
   readonly header: string;
   /** The address of the connection's other end. */
   readonly peer: string;
-  /** The peer is a trusted proxy: its headers are used. */
+  /** True if the peer is a trusted proxy, whose headers are used. */
   readonly peerTrusted: boolean;
 }

@@ -1,17 +1,17 @@
 import { type AddressNumber, addressNumber, type Network } from './network.ts';
 
-/** Returns the value of the most specific network that contains an address; undefined if there is none or the text is no address. */
+/** Returns the value of the most specific network that contains an address; `undefined` if there is none, also for other texts. */
 export type NetworkTable<Value> = (ip: string) => Value | undefined;
 
 /**
  * Stores networks as a sorted list of the addresses at which the value changes, so that a lookup is one binary search, also with
- * 10,000 networks. Of two equal networks, the first one counts.
+ * 10,000 networks. If two networks are equal, the first one counts.
  */
 export function compileNetworks<Value>(entries: readonly (readonly [Network, Value])[]): NetworkTable<Value> {
   const ipv4 = segmentsOf(entries.filter(([network]) => network.family === 4));
   const ipv6 = segmentsOf(entries.filter(([network]) => network.family === 6));
   return (ip) => {
-    // Parsing an IPv6 address costs more than the search.
+    // Without IPv6 networks the result is known without parsing the address, which costs more than the search.
     if (ipv6.starts.length === 0 && ip.includes(':') && !/^::ffff:/i.test(ip)) return undefined;
     const address = addressNumber(ip);
     if (address === undefined) return undefined;
@@ -19,13 +19,13 @@ export function compileNetworks<Value>(entries: readonly (readonly [Network, Val
   };
 }
 
-/** From `starts[i]` up to the next start, `values[i]` holds. */
+/** `values[i]` is the value of the addresses from `starts[i]` up to the next start. */
 interface Segments<Value> {
   readonly starts: AddressNumber[];
   readonly values: (Value | undefined)[];
 }
 
-/** Networks are apart or one within the other, never half across: an open network ends before the one around it does. */
+/** Two networks are disjoint, or one contains the other. So the network that was opened last always ends first. */
 function segmentsOf<Value>(entries: readonly (readonly [Network, Value])[]): Segments<Value> {
   const sorted = entries.toSorted(([a], [b]) =>
     a.first === b.first ? a.prefix - b.prefix : a.first < b.first ? -1 : 1,

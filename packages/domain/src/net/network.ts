@@ -1,9 +1,9 @@
 import ipaddr from 'ipaddr.js';
 
-/** An address as a number: IPv4's is a `number`, IPv6's a `bigint`. */
+/** An address as a number: a `number` for IPv4, a `bigint` for IPv6. */
 export type AddressNumber = number | bigint;
 
-/** A run of addresses. IPv4-mapped IPv6 is IPv4. */
+/** A range of addresses. IPv4-mapped IPv6 addresses count as IPv4. */
 export interface Network {
   readonly family: 4 | 6;
   readonly prefix: number;
@@ -13,7 +13,7 @@ export interface Network {
 
 const MAPPED_BITS = 96;
 
-/** An address or CIDR; undefined if it is neither. Bits after the prefix are ignored. */
+/** Reads an address or CIDR; `undefined` if the text is neither. Bits after the prefix are ignored. */
 export function parseNetwork(text: string): Network | undefined {
   const [address = '', length, ...rest] = text.trim().split('/');
   if (rest.length > 0 || (length !== undefined && !/^\d{1,3}$/.test(length))) return undefined;
@@ -34,7 +34,7 @@ export function parseNetwork(text: string): Network | undefined {
   return { family: 4, prefix, first, last: first + size - 1 };
 }
 
-/** One spelling for each network: its first address, and the prefix unless it is a single address. */
+/** Returns the one spelling of a network: its first address, and the prefix unless it is a single address. */
 export function networkText({ family, prefix, first }: Network): string {
   const address = family === 4 ? ipaddr.IPv4.parse(String(first)).toString() : ipv6Text(BigInt(first));
   return prefix === (family === 4 ? 32 : 128) ? address : `${address}/${prefix}`;
@@ -45,7 +45,7 @@ function ipv6Text(address: bigint): string {
   return ipaddr.IPv6.parse(digits.replace(/.{4}(?!$)/g, '$&:')).toString();
 }
 
-/** Undefined where the text is no address. Of IPv4 only four decimal parts. */
+/** Returns `undefined` if the text is not an address. An IPv4 address must have four decimal parts. */
 export function addressNumber(text: string): AddressNumber | undefined {
   if (!text.includes(':')) return ipv4Number(text);
   const bare = text.includes('%') ? text.slice(0, text.indexOf('%')) : text;
@@ -56,7 +56,7 @@ export function addressNumber(text: string): AddressNumber | undefined {
   return (((((BigInt(a) << 32n) | BigInt(b)) << 32n) | BigInt(c)) << 32n) | BigInt(d);
 }
 
-/** IPv6 whose last part is written as IPv4 (`64:ff9b::192.0.2.1`), in hex throughout. */
+/** Writes an IPv6 address whose last part is an IPv4 address (`64:ff9b::192.0.2.1`) in hex only. Empty if that part is invalid. */
 export function undotted(text: string): string {
   if (!text.includes('.')) return text;
   const cut = text.lastIndexOf(':') + 1;
@@ -65,7 +65,7 @@ export function undotted(text: string): string {
   return `${text.slice(0, cut)}${Math.floor(tail / 65_536).toString(16)}:${(tail % 65_536).toString(16)}`;
 }
 
-/** Both by hand: one of them is asked for each record of a site that has rules of addresses, and a library takes ten times as long. */
+/** Called for each record of a site with address rules, like `ipv4Number`. A library would take ten times as long. */
 function ipv6Parts(text: string): readonly number[] | undefined {
   const parts: number[] = [];
   let gap = -1;

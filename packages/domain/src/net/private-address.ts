@@ -1,7 +1,7 @@
 import { parseNetwork } from './network.ts';
 import { compileNetworks } from './network-table.ts';
 
-/** Loopback, link-local, private and shared (RFC 1122, 1918, 3927, 4193, 4291, 6598): no visitor of the open web has one. */
+/** Loopback, link-local, private and shared networks (RFC 1122, 1918, 3927, 4193, 4291, 6598). No public address is in them. */
 const NETWORKS = [
   '10.0.0.0/8',
   '100.64.0.0/10',

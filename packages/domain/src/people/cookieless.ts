@@ -4,20 +4,20 @@ import { normalizeIp, visitorNetwork } from '../net/ip-address.ts';
 export const COOKIELESS_PREFIX = 'c_';
 const ID_HEX_CHARS = 32;
 
-/** Whom a cookieless visitor ID stands for (docs/api.md, Cookieless mode). */
+/** The values from which the ID of a cookieless visitor is computed (docs/api.md, Cookieless mode). */
 export interface CookielessVisitor {
   readonly siteId: string;
   readonly ip: string;
   readonly userAgent: string;
   /**
-   * Of an import, the line's own UTC day; else empty. An import is salted with the day on which it was received: the salts of
-   * the days that its lines tell of were never made, or are deleted, and making them again would break the promise that they
-   * are gone. The line's day mixed in makes its visitors change at midnight like everyone's.
+   * For an imported hit, the UTC day of its line; otherwise empty. Imported hits use the salt of the day on which they were
+   * received: the salts of the days in the file never existed or were deleted, and must not be created again. With the day of the
+   * line, the IDs of imported visitors change at midnight, like all other IDs.
    */
   readonly lineDay: string;
 }
 
-/** `c_` and SHA-256(daily salt, site, IP, user agent), cut to 16 bytes, in hex. An IPv6 address counts as its /64. */
+/** `c_` and the first 16 bytes of SHA-256(salt, site, IP, line day, user agent), in hex. An IPv6 address counts as its /64. */
 export function cookielessVisitorId(salt: string, visitor: CookielessVisitor): string {
   const network = visitor.ip.includes(':') ? visitorNetwork(normalizeIp(visitor.ip)) : visitor.ip;
   const parts = `${salt}\0${visitor.siteId}\0${network}\0${visitor.lineDay}\0${visitor.userAgent}`;
@@ -31,9 +31,9 @@ export function dayBefore(day: string): string {
 
 const DAY_MS = 24 * 3600_000;
 
-/** The UTC day of a time, `YYYY-MM-DD`: salts rotate at 00:00 UTC. Counted, since a Date costs a microsecond a hit. */
+/** The UTC day of a time, `YYYY-MM-DD`. Computed without a Date, which would cost one microsecond per hit. */
 export function utcDay(ms: number): string {
-  // Days since 0000-03-01, so that a leap day is the last of its year (Hinnant, days_from_civil, backwards).
+  // Days since 0000-03-01, so that a leap day is the last day of its year (Howard Hinnant's algorithm civil_from_days).
   const days = Math.floor(ms / DAY_MS) + 719_468;
   const era = Math.floor(days / 146_097);
   const dayOfEra = days - era * 146_097;

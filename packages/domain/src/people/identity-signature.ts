@@ -6,8 +6,9 @@ const RANDOM_BYTES = 32;
 const SIGNATURE = /^[0-9a-f]{64}$/i;
 
 /**
- * What the gateway found out about a browser's identify: `signed`: its signature is valid; `refused`: it is not, and the site requires one.
- * Undefined: the identify is not authenticated. It is part of the raw record, so a replay needs no secret and gives the same outcome.
+ * The result of checking the signature of a browser's identify. `signed`: the signature is valid. `refused`: it is not valid, and the
+ * site requires one. Undefined: the identify is not authenticated. The raw record contains the result, so a replay needs no secret
+ * and has the same outcome.
  */
 export type IdentityProof = 'signed' | 'refused' | undefined;
 
@@ -16,12 +17,12 @@ export function newIdentitySecret(randomBytes: (count: number) => Uint8Array): s
   return PREFIX + Buffer.from(randomBytes(RANDOM_BYTES)).toString('base64url');
 }
 
-/** HMAC-SHA256(secret, user ID), as the 32 bytes that a signature is the hex of. */
+/** HMAC-SHA256(secret, user ID), 32 bytes. Callers send it as hex. */
 function signatureOf(secret: string, userId: string): Buffer {
   return createHmac('sha256', secret).update(userId).digest();
 }
 
-/** Compares in constant time. */
+/** Checks the signature of an identify, in constant time. */
 export function proveIdentity(
   verification: IdentityVerification | undefined,
   userId: string,

@@ -7,7 +7,7 @@ import { rule, toFieldError, validator } from '../json/json-schema.ts';
 import { keysInTextOrder } from '../records/body-text.ts';
 import { isImageUrl } from './image-url.ts';
 
-/** An identity (docs/api.md, Fields of an identity), read. Empty text: not sent. */
+/** An identity (docs/api.md, Fields of an identity) after it was read. Empty text: not sent. */
 export interface Identity {
   readonly visitorId: string;
   readonly userId: string;
@@ -16,13 +16,13 @@ export interface Identity {
   readonly image: string;
   readonly paymentCustomerId: string;
   readonly siteId: string;
-  /** The first 25 in body order. A null removes a trait that was stored earlier. */
+  /** The first 25 traits in body order. A null removes a trait that was stored earlier. */
   readonly traits: JsonObject;
-  /** Traits beyond the limit. */
+  /** The number of traits beyond the limit. */
   readonly droppedTraits: number;
-  /** Traits of a browser whose key is invalid, left out. */
+  /** The number of traits that were left out because their key is invalid. Only for a browser. */
   readonly invalidTraits: number;
-  /** Of a browser (identity-signature.ts). */
+  /** Only for a browser (identity-signature.ts). */
   readonly signature: string;
 }
 
@@ -32,11 +32,11 @@ export interface Identity {
  */
 export type IdentitySource = 'request' | 'record';
 
-/** The text of the request's body, asked for only where JavaScript's objects don't keep its order. */
+/** Returns the text of the request's body. Called only if the order of the keys is needed, which JavaScript's objects do not keep. */
 export type BodyText = () => string;
 
 const FIELDS = schema.$defs.fields.properties;
-/** A message shows this much of a key that is none. */
+/** A message shows at most this many characters of an invalid key. */
 const KEY_SHOWN_CHARS = 80;
 const TRAITS_MAX = schema['x-traits-max'];
 const FIELD_NAMES: ReadonlySet<string> = new Set(
@@ -65,13 +65,13 @@ export function readIdentity(
   return withTraits(fields, body, FIELD_NAMES, 'refuse', () => keysInTextOrder(text?.() ?? '{}'));
 }
 
-/** Reads the `identity` object of a collect hit: as 2.2, but the visitor is the hit's own. */
+/** Reads the `identity` object of a collect hit. Like `readIdentity`, but the visitor is that of the hit. */
 export function readBrowserIdentity(
   identity: JsonObject,
   bodyText?: BodyText,
   source: IdentitySource = 'request',
 ): Identity | FieldError {
-  // The gateway has checked the signature of a record; one of an older Weir was a trait, of any value.
+  // The gateway has checked the signature of a record. In records of older versions, `signature` is a trait with any value.
   const signature = source === 'request' ? sent(identity.signature) : undefined;
   const fields = { ...pickIdentity(identity, source), signature };
   if (!validateBrowserIdentity(fields)) return toFieldError(validateBrowserIdentity.errors, identity, BROWSER_FIELDS);
@@ -105,7 +105,7 @@ function withTraits(
   const keys = traitKeys(body, fieldNames, keysOfText);
   const traits: [string, Json][] = [];
   let invalidTraits = 0;
-  // What is beyond the limit is not validated.
+  // Traits beyond the limit are not validated.
   let read = 0;
   for (; read < keys.length && traits.length < TRAITS_MAX; read++) {
     const key = keys[read] as string;
@@ -126,7 +126,7 @@ function withTraits(
     image: textOf(fields.image),
     paymentCustomerId: textOf(fields.payment_customer_id),
     siteId: textOf(fields.site_id),
-    // fromEntries defines properties, so that a trait called __proto__ is a trait.
+    // Object.fromEntries defines properties, so a trait with the key __proto__ is an ordinary trait.
     traits: Object.fromEntries(traits),
     droppedTraits: keys.length - read,
     invalidTraits,
@@ -134,7 +134,7 @@ function withTraits(
   };
 }
 
-/** The keys of the traits, in body order where there are more than the limit: JavaScript's objects put integer-like keys first. */
+/** The keys of the traits, in body order if there are more than the limit. (JavaScript's objects put integer-like keys first.) */
 function traitKeys(
   body: JsonObject,
   fieldNames: ReadonlySet<string>,

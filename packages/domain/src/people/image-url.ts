@@ -1,10 +1,10 @@
-/** Characters that end an attribute or a string in the pages that show the image. `URL` leaves the apostrophe as it is. */
+/** Characters that end an attribute or a string in the pages that show the image. `URL` does not escape the apostrophe. */
 const UNSAFE = /[\p{Cc}'"]/u;
 
-/** Whether a text is the address of an image: an http or https URL, spelt as `URL` itself writes it. */
+/** True if a text is the address of an image: an http or https URL, in the spelling that `URL` produces. */
 export function isImageUrl(text: string): boolean {
   if (UNSAFE.test(text) || !/^https?:/.test(text) || !URL.canParse(text)) return false;
   const { href } = new URL(text);
-  // `URL` adds the path of a bare origin: https://cdn.example is https://cdn.example/.
+  // `URL` adds a path to a URL that has none: https://cdn.example becomes https://cdn.example/.
   return href === text || href === `${text}/`;
 }

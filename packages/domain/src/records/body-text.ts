@@ -4,8 +4,8 @@ import { JSON_TOKEN } from '../json/json-token.ts';
 const BODY = ',"body":';
 
 /**
- * The request's own text out of a raw record's bytes. The head can't hold the mark: in a JSON text a quote within a string
- * is escaped, and no key of the head is called body.
+ * Returns the text of the request's body from the bytes of a raw record. The fields before the body cannot contain the text
+ * `,"body":`, because quotes in a JSON string are escaped, and no other field is called body.
  */
 export function bodyTextOf(record: Uint8Array): string {
   const text = Buffer.from(record.buffer, record.byteOffset, record.byteLength).toString();
@@ -13,8 +13,8 @@ export function bodyTextOf(record: Uint8Array): string {
 }
 
 /**
- * The keys of a JSON object in the order of its text, each once: of the top object, or of the object in its field `within`.
- * JavaScript's own objects put integer-like keys first. A scanner and no parse tree: nesting costs no stack.
+ * Returns the keys of a JSON object in the order of its text, each once: of the top object, or of the object in its field `within`.
+ * (JavaScript's objects put integer-like keys first.) Uses a scanner and no parse tree, so that deep nesting needs no stack.
  */
 export function keysInTextOrder(text: string, within?: string): readonly string[] {
   const scanner = createScanner(text, true);
@@ -29,7 +29,7 @@ export function keysInTextOrder(text: string, within?: string): readonly string[
       depth += 1;
       expectsKey = token === JSON_TOKEN.openBrace;
       if (depth <= level) isObject[depth] = expectsKey;
-      // A key that is sent twice counts as it was sent last.
+      // If the field `within` is sent twice, the last one counts.
       if (depth === level && topKey === within) keys = new Set();
     } else if (token === JSON_TOKEN.closeBrace || token === JSON_TOKEN.closeBracket) {
       depth -= 1;

@@ -1,25 +1,25 @@
 import { CHAR, keyOf, stringEnd } from '../json/scan-text.ts';
 
-/** The key `ip` with one of its letters escaped. */
+/** The key `ip`, in which one or both letters can be escaped. */
 const ESCAPED_KEY = /"(?:i|\\u0069)(?:p|\\u0070)"/;
 
 /**
- * The JSON text of a server event or a browser's hit without the client's address: the values of `context.ip` and of `ip`
- * at the top level become empty strings, wherever these keys stand several times or are spelled with escapes. All other text
- * stays as it was sent: `ip` anywhere else, such as in `properties`, is the caller's own data. `text` must be valid JSON.
+ * Removes the client IP from the JSON text of a server event or a browser's hit: the values of `context.ip` and of `ip` at the top
+ * level become empty strings, also if these keys are repeated or contain escapes. All other text stays as it was sent: `ip` in
+ * any other place, such as in `properties`, is the caller's own data. `text` must be valid JSON.
  */
 export function withoutClientAddress(text: string): string {
   if (!text.includes('"ip"') && !(text.includes('\\u00') && ESCAPED_KEY.test(text))) return text;
   return blanked(text);
 }
 
-/** Walks through the text once. Nesting costs no stack. */
+/** Reads the text once and without recursion, so that deep nesting needs no stack. */
 function blanked(text: string): string {
   const isObject: boolean[] = [];
   let depth = 0;
   let expectsKey = false;
   let topKey = '';
-  /** Where the value of an address begins, after its colon, and how deep; -1: not within one. */
+  /** The position after the colon at which the value of an address begins, and its depth; -1 outside of such a value. */
   let valueFrom = -1;
   let valueDepth = 0;
   let isAddress = false;

@@ -1,10 +1,10 @@
-/** What became of a raw record. Each raw record has exactly one (docs/tables.md, `outcomes`). `row` is a row of `events`. */
+/** The outcome of a raw record. Each raw record has exactly one (docs/tables.md, `outcomes`). `row` is a row of `events`. */
 export type Outcome = 'row' | 'identify' | 'duplicate' | 'dropped' | 'dead';
 
-/** Why an `identify` saves nothing: it takes a link back. */
+/** The reason of an `identify` that stores no identity: it removes the link between a visitor and a user. */
 export type IdentifyReason = 'unlink';
 
-/** Why a hit was dropped. The `excluded_*` ones name the type of the exclusion rule (docs/api.md, Exclusion rules). */
+/** Why a hit was dropped. A reason `excluded_*` names the type of the exclusion rule (docs/api.md, Exclusion rules). */
 export type DropReason =
   | 'excluded_ip'
   | 'excluded_path'

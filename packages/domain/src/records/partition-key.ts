@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import { visitorNetwork } from '../net/ip-address.ts';
 
-/** What a record says about whose it is. Empty text: nothing. */
+/** The IDs in a record from which its partition key is made. Empty text: absent. */
 export interface RecordOwner {
   readonly siteId: string;
   readonly eventId: string;
-  /** The user of an identify, or of an event that names no visitor. */
+  /** The user of an identify or an event. */
   readonly userId: string;
   readonly visitorId: string;
   readonly idempotencyKey: string;
@@ -14,8 +14,9 @@ export interface RecordOwner {
 const CHARS_MAX = 256;
 
 /**
- * The key that decides a record's partition: the user where the record is an identify or names only a user; else the visitor;
- * else the idempotency key; else the event. So an identify is ahead of the events that rely on its user by log order alone.
+ * The key that selects the partition of a record: the user, if the record is an identify or has a user but no visitor; otherwise the
+ * visitor; otherwise the idempotency key; otherwise the event. So an identify is in the same partition as later events that depend
+ * on its user, and comes first.
  */
 export function partitionKey(owner: RecordOwner, isIdentify: boolean): string {
   const { siteId, userId, visitorId, idempotencyKey } = owner;
@@ -25,7 +26,7 @@ export function partitionKey(owner: RecordOwner, isIdentify: boolean): string {
   return short(siteId, 'e', owner.eventId);
 }
 
-/** Of a cookieless hit: site, address (an IPv6's /64) and user agent, as in its visitor ID, without the salt. */
+/** The partition key of a cookieless hit: site, address (an IPv6's /64) and user agent, as in its visitor ID, but without the salt. */
 export function cookielessPartitionKey(siteId: string, ip: string, userAgent: string): string {
   return short(siteId, 'c', digest(`${visitorNetwork(ip)}\0${userAgent}`));
 }

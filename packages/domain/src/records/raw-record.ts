@@ -2,56 +2,56 @@ import type { JsonObject } from '../json/json.ts';
 import type { IdentityProof } from '../people/identity-signature.ts';
 
 /**
- * Which door a record came through. `identify` is POST /api/identify; an identify hit of the browser is a `collect`. `unlink`
- * is the admin API's: `{visitor_id, user_id}`, and takes back what identifies before it said of the two.
+ * The endpoint that received a record. `identify` is POST /api/identify; an identify hit of the browser is a `collect`. `unlink` is an
+ * endpoint of the admin API with the body `{visitor_id, user_id}`: it removes the link that earlier identifies made between the two.
  */
 export type RecordKind = 'collect' | 'event' | 'identify' | 'import' | 'unlink';
 
 /**
- * A record of `events.raw`: what the gateway accepted, as it was sent, with what only the gateway knows.
- * The body has passed its schema, but aliases, shortcuts and defaults are still as sent: the enricher reads them through
- * the same functions of this package that the gateway validated with, so a replay benefits from later fixes.
+ * A record of `events.raw`: a body that the gateway accepted, as it was sent, and its envelope.
+ * The body has passed its schema, but aliases, shortcuts and defaults are not resolved. The enricher reads it with the same
+ * functions of this package that the gateway validated it with, so a replay benefits from later fixes.
  */
 export interface RawRecord {
-  /** UUIDv7; of an import UUIDv5(site, file digest, line). */
+  /** UUIDv7; for an import UUIDv5(site, file digest, line). */
   readonly eventId: string;
   readonly kind: RecordKind;
   readonly siteId: string;
   /** Unix milliseconds. */
   readonly receivedAt: number;
   /**
-   * The client's address, sealed (`sealed-address.ts`); empty when unknown. Of a server event the one in its context, where one
-   * was sent. Lives in events.raw only.
+   * The encrypted client IP (`sealed-address.ts`); empty if unknown. For a server event, the IP address in its context if one was
+   * sent. Only events.raw contains it.
    */
   readonly sealedIp?: string;
-  /** The client's address in plain text: only in records that Weir wrote before it sealed addresses. */
+  /** The client IP in plain text: only in records of versions of Weir that did not encrypt it. */
   readonly ip?: string;
   /** The request's `User-Agent`, at most 1,024 chars. */
   readonly userAgent: string;
-  /** The request's `Accept-Language`, at most 255 chars; empty when not sent. */
+  /** The request's `Accept-Language`, at most 255 chars; empty if it was not sent. */
   readonly acceptLanguage: string;
-  /** Client Hints that were sent (`Sec-CH-UA*`), by lower-case header name; absent when none. */
+  /** Client Hints that were sent (`Sec-CH-UA*`), by lower-case header name; absent if there are none. */
   readonly clientHints?: Readonly<Record<string, string>>;
-  /** The request's header `Idempotency-Key`; absent when not sent, and in records of before. */
+  /** The request's header `Idempotency-Key`; absent if it was not sent, and in records of older versions. */
   readonly idempotencyKey?: string;
-  /** Of a browser's identify: what its signature proved; absent: nothing. */
+  /** For a browser's identify, the result of checking its signature; absent if it is not authenticated. */
   readonly identityProof?: Exclude<IdentityProof, undefined>;
   readonly body: JsonObject;
 }
 
-/** No address in plain text can be written. */
+/** The fields of a new record except its body. There is no field for a client IP in plain text. */
 export type RawRecordHead = Omit<RawRecord, 'body' | 'ip' | 'sealedIp'> & { readonly sealedIp: string };
 
 /**
- * Bytes of a raw record. `bodyJson` is the request's own text, so that nothing is serialised twice; `withoutClientAddress` has
- * taken addresses out of it where it may hold any.
+ * Encodes a raw record. `bodyJson` is the text of the request, so that the body is not serialised again. A text that can contain a
+ * client IP must be passed through `withoutClientAddress` first.
  */
 export function encodeRawRecord(head: RawRecordHead, bodyJson: string): Buffer {
   const envelope = JSON.stringify(head);
   return Buffer.from(`${envelope.slice(0, -1)},"body":${bodyJson}}`);
 }
 
-/** Reads what `encodeRawRecord` wrote. Throws `SyntaxError` or `TypeError` on anything else: a dead letter. */
+/** Reads a record that `encodeRawRecord` wrote. Throws `SyntaxError` or `TypeError` for other bytes, which become a dead letter. */
 export function decodeRawRecord(bytes: Uint8Array): RawRecord {
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString();
   const record = JSON.parse(text) as RawRecord;

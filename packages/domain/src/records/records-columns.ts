@@ -1,17 +1,19 @@
 import { CAMPAIGN_TAG_COLUMNS } from '../acquisition/campaign-tags.ts';
 
 /**
- * The columns of the ClickHouse table `records`, in the order in which an enriched record's line (JSONCompactEachRow)
- * gives them. A change of this list is a new version: lines of two versions never share an insert.
- * Meaning: docs/tables.md. Columns that are not in it:
- * - `outcome`, `reason`: see outcome.ts; `rule_id`: the exclusion rule that dropped the hit, else empty.
- * - `bot_reason`: why `bot` is not empty (the enricher's bot-verdict.ts), else empty.
- * - `detail`: JSON text, else empty. Of an `identify`: `{profile_id, user_id, email?, name?, image?, traits?, payment_customer_id?, signed?: true}`
- *   with only the fields that were sent, and `{profile_id, user_id}` where its `reason` is `unlink`; of a `dead`:
- *   `{topic, partition, offset, stage, error, payload}`; of a `row` that a server sent, what the columns can't tell:
- *   `{user_visitor?: true, visit_session?: true, number?}`: the visitor was found through the user, the session through the visit,
- *   and the value's own text where it was sent as a JSON number that a Float64 rounds; of another `row` `{session_moved: true}`,
- *   where rows of its visitor before it have the ID of a session that has got another one.
+ * The columns of the ClickHouse table `records`, in the order of the values in the line of an enriched record (JSONCompactEachRow).
+ * A changed list is a new version: lines of two versions are never in the same insert.
+ * docs/tables.md describes the columns, except these:
+ * - `outcome`, `reason`: see outcome.ts. `rule_id`: the exclusion rule that dropped the hit, otherwise empty.
+ * - `bot_reason`: why `bot` is not empty (bot-verdict.ts of the enricher), otherwise empty.
+ * - `detail`: JSON text, or empty. Its fields depend on the outcome:
+ *   - `identify`: `{profile_id, user_id, email?, name?, image?, traits?, payment_customer_id?, signed?: true}` with only the fields
+ *     that were sent; `{profile_id, user_id}` if the reason is `unlink`.
+ *   - `dead`: `{topic, partition, offset, stage, error, payload}`.
+ *   - `row` of a server event: `{user_visitor?: true, visit_session?: true, number?}`. `user_visitor`: the visitor was found through
+ *     the user. `visit_session`: the session was found through the visit. `number`: the text of a value that was sent as a JSON
+ *     number which a Float64 rounds.
+ *   - any other `row`: `{session_moved: true}` if earlier rows of its visitor contain the old ID of a session whose ID has changed.
  */
 export const RECORDS_COLUMNS_VERSION = 1;
 
@@ -69,11 +71,11 @@ export const RECORDS_COLUMNS = [
 
 export type RecordsColumn = (typeof RECORDS_COLUMNS)[number];
 
-/** Column lists of every version that a log may still hold, by version: the writer names them in its inserts. */
+/** The column lists of all versions that a log can still contain, by version. The writer names the columns in its inserts. */
 export const RECORDS_COLUMNS_BY_VERSION: Readonly<Record<number, readonly string[]>> = { 1: RECORDS_COLUMNS };
 
-/** Headers of an enriched record: the raw offset it is the outcome of, and its line's column list version. Decimal text. */
+/** Headers of an enriched record: the raw offset whose outcome it is, and the version of its column list. Decimal text. */
 export const HEADER_RAW_OFFSET = 'o';
 export const HEADER_COLUMNS_VERSION = 'v';
-/** Unix milliseconds of received_at: the writer cuts a batch where the month changes. */
+/** received_at in Unix milliseconds. The writer begins a new batch when the month changes. */
 export const HEADER_RECEIVED_AT = 'r';

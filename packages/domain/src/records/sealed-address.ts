@@ -3,14 +3,14 @@ import { BoundedCache } from '../bounded-cache.ts';
 import { addressText, addressWords, WORDS_MAX } from '../net/address-words.ts';
 
 /**
- * A client's address as a raw record holds it: encrypted with a key of the day, so that no disk ever has it in plain text.
+ * A client IP as a raw record contains it: encrypted with a key of the day, so that no disk ever contains it in plain text.
  *
  *   "1" | base64url(key ID, 6 bytes | nonce, 9 bytes) | counter | the address XORed with the keystream: 1 word (IPv4) or 4 (IPv6)
  *
- * A word of 32 bits is 6 characters of base64url, 4 zero bits at its end. The keystream is AES-256-CTR with the IV
- * `nonce | 3 zero bytes | counter`, one block for each address. It is made for many addresses at once: one cipher object for each
- * would cost several microseconds. Each sealer has a random nonce and uses a counter once, so no block is ever used twice.
- * The key is derived from the day's salt: removing the salt destroys the key.
+ * A word of 32 bits is written as 6 characters of base64url, of which the last 4 bits are zero. The keystream is AES-256-CTR with the IV
+ * `nonce | 3 zero bytes | counter`, and has one block for each address. It is computed for many addresses at once, because a
+ * cipher object for each would cost several microseconds. Each sealer has a random nonce and uses each counter once, so no block
+ * is used twice. The key is derived from the salt of the day: removing the salt destroys the key.
  */
 const VERSION = '1';
 const KEY_ID_BYTES = 6;
@@ -25,10 +25,10 @@ const IPV6_CHARS = ADDRESS_AT + WORDS_MAX * WORD_CHARS;
 const BLOCK_BYTES = 16;
 const COUNTER_AT = 12;
 const COUNTER_END = 2 ** 32;
-/** Blocks of a keystream that are made at once: 16 KiB. */
+/** The number of blocks of a keystream that are computed at once (a window): 16 KiB. */
 const WINDOW_BLOCKS = 1024;
 const ZEROS = Buffer.alloc(WINDOW_BLOCKS * BLOCK_BYTES);
-/** Windows that an opener keeps: at most 4 MiB, as the cache holds up to twice as many. */
+/** The windows that an opener caches. The cache can hold twice as many, so this is at most 4 MiB. */
 const WINDOWS_MAX = 128;
 const KEYS_MAX = 8;
 
@@ -58,14 +58,14 @@ function keystream(key: DayKey, nonce: Uint8Array, firstBlock: number): DataView
   return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 
-/** Seals a normalised address with the key of one day. Empty for a text that is no address. */
+/** Encrypts a normalised address with the key of one day. Returns an empty text if `ip` is not an address. */
 export type SealAddress = (ip: string) => string;
 
-/** `salt`: of the day, hex. `randomBytes`: cryptographically random; it makes a nonce that no other sealer has. */
+/** `salt`: the salt of the day, in hex. `randomBytes`: must be cryptographically random. It makes a nonce that no other sealer has. */
 export function createSealAddress(salt: string, randomBytes: (length: number) => Uint8Array): SealAddress {
   const key = dayKeyOf(salt);
   const words = new Uint32Array(WORDS_MAX);
-  /** Each sealed address is written into this buffer as ASCII. To convert it once costs less than to join the strings of 5 words. */
+  /** Each sealed address is written into this buffer as ASCII. One conversion costs less than joining the strings of 5 words. */
   const text = Buffer.alloc(IPV6_CHARS);
   let nonce: Uint8Array = new Uint8Array(NONCE_BYTES);
   let stream: DataView = new DataView(ZEROS.buffer);
@@ -103,14 +103,14 @@ function writeWord(text: Buffer, at: number, word: number): void {
   text[at + 5] = CODES[(word & 3) << 4] as number;
 }
 
-/** Whether a text has the form of a sealed address. */
+/** True if a text has the form of a sealed address. */
 export function isSealedAddress(text: string): boolean {
   return (text.length === IPV4_CHARS || text.length === IPV6_CHARS) && text.startsWith(VERSION);
 }
 
 /**
- * The address that was sealed under `salt`, normalised. Empty where the salt is gone or is not the one that the address was sealed
- * under: the address can not be had any more. Never throws. `sealed`: a text that `isSealedAddress` accepts.
+ * Decrypts an address that was sealed with `salt`; the result is normalised. Empty if the salt was removed or is not the one with
+ * which the address was sealed: then the address can no longer be read. Never throws. `sealed`: a text that `isSealedAddress` accepts.
  */
 export type OpenAddress = (sealed: string, salt: string | undefined) => string;
 
@@ -169,7 +169,7 @@ export function createOpenAddress(): OpenAddress {
   };
 }
 
-/** -1 where a character is none of the alphabet. */
+/** Returns the word at a position; -1 if one of its characters is not in the alphabet. */
 function wordAt(text: string, at: number): number {
   let upper = 0;
   for (let i = 0; i < WORD_CHARS - 1; i++) upper = (upper << 6) | sixBits(text.charCodeAt(at + i));

@@ -1,9 +1,9 @@
-/** The topics of the event log. What is in each: `docs/architecture.md`. */
+/** The topics of the event log. docs/architecture.md describes their content. */
 export const TOPIC_RAW = 'events.raw';
 export const TOPIC_ENRICHED = 'events.enriched';
 /** The compacted topic behind the registry. */
 export const TABLE_REGISTRY = 'registry';
-/** The registry's daily salts, apart, because they must be gone from the disk when they are removed. */
+/** The daily salts of the registry. They have a table of their own, because a removed salt must also be erased from the disk. */
 export const TABLE_SALTS = 'salts';
 
 /** Consumer groups, one for each consuming role. */

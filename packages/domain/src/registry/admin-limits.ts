@@ -1,6 +1,6 @@
 import { QUERY_ALLOW_NAME_CHARS_MAX, QUERY_ALLOW_NAMES_MAX } from '../ingest/query-allow.ts';
 
-// Bodies of the admin API (docs/api.md, Admin API), as JSON Schema: what the routes check and the OpenAPI document shows.
+// The bodies of the admin API (docs/api.md, Admin API), as JSON Schema. The routes check them, and the OpenAPI document shows them.
 
 /** Limit of a SQL query that a user writes, through any interface. */
 export const SQL_CHARS_MAX = 65_536;

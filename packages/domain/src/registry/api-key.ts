@@ -9,7 +9,7 @@ export function newApiKey(randomBytes: (count: number) => Uint8Array): string {
   return PREFIX + Buffer.from(randomBytes(RANDOM_BYTES)).toString('base64url');
 }
 
-/** How keys are stored and looked up: SHA-256, lower-case hex. */
+/** The hash under which a key is stored and looked up: SHA-256, lower-case hex. */
 export function hashApiKey(plain: string): string {
   return createHash('sha256').update(plain).digest('hex');
 }

@@ -1,16 +1,16 @@
-/** What the registry holds. Times are Unix milliseconds. */
+/** A site of the registry. Times in this file are Unix milliseconds. */
 export interface Site {
   readonly siteId: string;
   readonly name: string;
-  /** Registrable or full host name, e.g. `example.com`; hits from it and its subdomains are internal referrers. */
+  /** Registrable or full host name, e.g. `example.com`. Referrers of this host and its subdomains are internal. */
   readonly domain: string;
   /** IANA name, e.g. `Europe/Berlin`. */
   readonly timezone: string;
-  /** Requests a minute; absent: the configured default. */
+  /** Requests per minute; absent: the configured default. */
   readonly limits: SiteLimits;
-  /** Names of the query parameters that stored URLs keep; absent: all, empty: none. See query-allow.ts. */
+  /** Names of the query parameters that stored URLs keep; absent: all are kept; empty: none. See query-allow.ts. */
   readonly queryAllow?: readonly string[];
-  /** Absent: the site has no identity secret, and no browser's identify is authenticated. */
+  /** Absent: the site has no identity secret, and the identifies of browsers are not authenticated. */
   readonly identityVerification?: IdentityVerification;
   readonly createdAt: number;
 }
@@ -20,7 +20,7 @@ export interface IdentityVerification {
   /** The plain secret, because signatures are computed with it. Only the response to its creation contains it; logs never do. */
   readonly secret: string;
   readonly secretCreatedAt: number;
-  /** A browser's identify without a valid signature is dropped. */
+  /** True: an identify of a browser without a valid signature is dropped. */
   readonly required: boolean;
 }
 
