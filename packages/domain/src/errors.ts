@@ -22,7 +22,7 @@ export type DependencyErrorCode =
   | 'object_store_unavailable'
   /** The folder or bucket refuses this process: credentials, permissions, or a bucket that does not exist. */
   | 'object_store_refused'
-  /** Another process group holds the data folder. */
+  /** Another Weir has locked the data folder. */
   | 'data_folder_in_use'
   /** The data folder cannot be created, written or locked. */
   | 'data_folder_unusable';

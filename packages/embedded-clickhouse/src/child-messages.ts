@@ -2,9 +2,9 @@
 export interface ChildOptions {
   readonly folder: string;
   readonly passwordFile: string;
-  /** 0: any free port. */
+  /** 0 means any free port. */
   readonly port: number;
-  /** Inserts are refused while less disk space is free. */
+  /** Inserts are refused while less disk space than this is free. */
   readonly reserveBytes: number;
 }
 

@@ -8,24 +8,24 @@ import { createHttpInterface } from './http-interface.ts';
 import { createSlots } from './slots.ts';
 import { type SpaceWatch, watchSpace } from './space-watch.ts';
 
-/** Statements that run at once. Lower than UV_THREADPOOL_SIZE, because each uses one of its threads. */
+/** Limit of concurrent statements. It must be lower than UV_THREADPOOL_SIZE, because each statement uses a thread of that pool. */
 const ACTIVE_MAX = 12;
 const WAITING_MAX = 256;
 const LOCK_WAIT_MS = 15_000;
 const PORT_WAIT_MS = 5_000;
 const RELOAD_PERIOD_MS = 30_000;
-/** Time to send the answer of the insert that may be damaged. */
+/** If parts may be damaged, the process ends after this time, so that the insert can still be answered. */
 const ANSWER_WITHIN_MS = 100;
 
 /** The child process: chDB behind ClickHouse's HTTP interface on 127.0.0.1. Started by `startEmbeddedClickhouse` only. */
 async function main(options: ChildOptions): Promise<void> {
-  // The parent sends a message to close. Ctrl-C signals the whole process group, but the parent must drain first.
+  // Ignores signals, because the parent sends a message to close. Ctrl-C signals the whole process group, but the parent must drain first.
   process.on('SIGINT', () => undefined);
   process.on('SIGTERM', () => undefined);
-  // The parent ended, perhaps by kill -9. Acknowledged inserts are durable, and the folder must become free at once.
+  // The parent has ended, perhaps by kill -9. Acknowledged inserts are durable, so this process ends and releases the folder at once.
   process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'));
 
-  // Writing to stderr fails on a full disk. That must not end the process.
+  // Writing to stderr fails on a full disk. Without a listener, this error would end the process.
   process.stderr.on('error', () => undefined);
 
   let isReady = false;
@@ -61,7 +61,7 @@ async function main(options: ChildOptions): Promise<void> {
   });
 }
 
-/** Ends the process if parts may be damaged: the parent restarts it, and the engine checks every part while it opens. */
+/** Watches the free space. If parts may be damaged, ends the process: the parent restarts it, and the engine checks every part. */
 function watchSpaceOf(engine: Engine, { folder, reserveBytes }: ChildOptions): Promise<SpaceWatch> {
   return watchSpace({
     folder,
@@ -77,7 +77,7 @@ function watchSpaceOf(engine: Engine, { folder, reserveBytes }: ChildOptions): P
   });
 }
 
-/** A server reloads dictionaries after their LIFETIME; the embedded engine does not. */
+/** A ClickHouse server reloads dictionaries after their LIFETIME; the embedded engine does not. */
 function reloadDictionaries(engine: Engine): NodeJS.Timeout {
   return setInterval(() => {
     engine
@@ -99,7 +99,7 @@ async function listen(server: Server, port: number): Promise<number> {
       });
       return (server.address() as AddressInfo).port;
     } catch (error) {
-      // The previous child on this port may not have ended yet.
+      // The previous child, which used this port, may not have ended yet.
       if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE' || performance.now() > deadline) throw error;
       await pause(50);
     }

@@ -6,7 +6,7 @@ import { removeOrphanedTokens } from './remove-orphaned-tokens.ts';
 
 const require = createRequire(import.meta.url);
 
-/** The addon of chdb's loader. `Session.insert` supports only some formats; this function accepts any statement. */
+/** The native addon of chdb. `Session.insert` supports only some formats; this function accepts any statement. */
 interface ChdbAddon {
   InsertRawAsyncConnection(
     connection: unknown,
@@ -33,7 +33,7 @@ export interface EngineCall {
   readonly format: string;
 }
 
-/** The engine on its folder. Each call has its own session, because settings stay in a session. */
+/** The embedded engine with its folder. Each call uses a new session, because settings remain in a session. */
 export interface Engine {
   run(call: EngineCall): Promise<EngineResult>;
   close(): Promise<void>;
@@ -41,7 +41,7 @@ export interface Engine {
 
 const FOLDER_IN_USE = /Code: 76\b|lock/i;
 
-/** Opens the engine. Waits up to `lockWaitMs` for another process that still holds the folder. */
+/** Opens the engine. Waits up to `lockWaitMs` if another process still uses the folder. */
 export async function openEngine(folder: string, lockWaitMs: number): Promise<Engine> {
   const addon = loadAddon();
   const root = await openRepaired(folder, lockWaitMs);
@@ -70,7 +70,7 @@ export async function openEngine(folder: string, lockWaitMs: number): Promise<En
   };
 }
 
-/** The first opening locks the folder. The engine reads its tokens while it opens, so it is reopened after a repair. */
+/** Opens the engine, which locks the folder, and repairs it. The engine reads its tokens only while it opens, so a repair reopens it. */
 async function openRepaired(folder: string, lockWaitMs: number): Promise<Session> {
   const root = await openRoot(folder, lockWaitMs);
   const forgotten = removeOrphanedTokens(folder);

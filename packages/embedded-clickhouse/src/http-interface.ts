@@ -122,7 +122,7 @@ function isSame(given: string, expected: string): boolean {
   return timingSafeEqual(digest(given), digest(expected));
 }
 
-/** The client sends parameters that are too long for a URL as fields of a multipart form. */
+/** Adds the fields of a multipart form to the parameters: the client sends parameters that are too long for a URL in such a form. */
 async function withFormFields(
   params: URLSearchParams,
   req: IncomingMessage,

@@ -15,13 +15,13 @@ const HEAD_CHARS = 64 * 1024;
 
 /**
  * Splits a request as ClickHouse does: the statement is the parameter `query` followed by the body; the body of an INSERT is its
- * data. As on a server, a request has one statement and no INTO OUTFILE.
+ * data. As on a ClickHouse server, a request can have only one statement, and no INTO OUTFILE.
  */
 export function planStatement(query: string, body: Buffer, defaultFormat: string): PlannedStatement {
   if (INSERT.test(query) && body.length > 0) return { statement: query, data: body, format: defaultFormat };
   const statement = query === '' ? body.toString() : `${query}\n${body.toString()}`;
   if (statement.trim() === '') throw clickhouseError(62, 'SYNTAX_ERROR', 'Syntax error: the query is empty');
-  // Inline data is not SQL: the engine reads it to its end.
+  // Rows within the statement are not SQL: the engine reads everything after FORMAT or VALUES as rows.
   const insert = INSERT.exec(statement)?.[0];
   if (insert !== undefined && query === '' && HAS_DATA.test(statement.slice(0, HEAD_CHARS))) {
     return { statement: 'INSERT', data: Buffer.from(statement.slice(insert.length)), format: defaultFormat };

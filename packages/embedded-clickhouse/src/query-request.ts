@@ -17,7 +17,7 @@ export interface RequestParts {
   readonly newQueryId: () => string;
 }
 
-/** Parameters of the interface itself; all others are settings. Some of them have no effect here and are ignored. */
+/** Parameters of the HTTP interface; each other parameter is a setting. The embedded engine ignores some of these parameters. */
 const OWN_PARAMS = new Set(
   (
     'query query_id database default_format user password quota_key stacktrace buffer_size wait_end_of_query ' +
@@ -52,7 +52,7 @@ export function readQueryRequest({ method, params, headers, newQueryId }: Reques
     }
     settings.set(name, value);
   }
-  // Set last, in a separate statement: after it no setting can be changed.
+  // `readonly` is set last, in a separate statement, because after it no setting can be changed.
   const readonly = settings.get('readonly') ?? (method === 'GET' || method === 'HEAD' ? '2' : undefined);
   settings.delete('readonly');
 
@@ -60,7 +60,7 @@ export function readQueryRequest({ method, params, headers, newQueryId }: Reques
   const parameters = [...settings].filter(([name]) => name.startsWith('param_'));
   for (const [name] of parameters) settings.delete(name);
   const setup = [set(settings)];
-  // A SET is also a query, but a server does not count parameters against the size limit of a query.
+  // SET is a query too, so its size limit is removed: a ClickHouse server does not count parameters as a part of the query.
   if (parameters.length > 0) setup.unshift('SET max_query_size = 0', set(parameters));
   if (database !== '') setup.unshift(`USE ${quoteIdentifier(database)}`);
   if (readonly !== undefined && readonly !== '0') setup.push(`SET readonly = ${quote(readonly)}`);

@@ -9,9 +9,9 @@ const ADDED = '1';
 /**
  * Removes the token of an insert that was killed. An insert first writes its token into the table's deduplication log and then
  * renames its part. If it is killed between these steps, the engine drops each repeat of the insert as a duplicate, although it
- * does not have the rows. So if the last token of a table belongs to a part that does not exist, also not merged into another part, this
- * removes the token from the log. Only the last token can be affected, because one insert at a time does both steps.
- * The caller must hold the folder and reopen the engine afterwards. Returns the number of tables that were repaired.
+ * does not have the rows. So if the last token of a table belongs to a part that neither exists nor was merged into another part,
+ * this removes the token from the log. Only the last token can be affected, because one insert at a time does both steps.
+ * The caller must have locked the folder, and must reopen the engine afterwards. Returns the number of tables that were repaired.
  */
 export function removeOrphanedTokens(folder: string): number {
   const store = join(folder, 'store');
@@ -33,7 +33,7 @@ function removeOrphanedToken(table: string): boolean {
   return true;
 }
 
-/** The newest log that has lines: after a full log, the next one is empty. */
+/** The newest log that is not empty. When a log is full, ClickHouse creates the next one, which is empty at first. */
 function lastLog(folder: string): { readonly file: string; readonly text: string } | undefined {
   if (!existsSync(folder)) return undefined;
   const names = readdirSync(folder).filter((name) => LOG.test(name));

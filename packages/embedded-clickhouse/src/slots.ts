@@ -3,7 +3,7 @@ import { clickhouseError } from './clickhouse-error.ts';
 /** Runs at most `activeMax` jobs at once. Up to `waitingMax` more wait in order; further jobs are refused. */
 export interface Slots {
   run<T>(job: () => Promise<T>): Promise<T>;
-  /** Resolves when nothing runs or waits. */
+  /** Resolves when no job runs or waits. */
   idle(): Promise<void>;
 }
 

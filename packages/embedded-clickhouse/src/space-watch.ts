@@ -5,7 +5,7 @@ export interface SpaceWatchOptions {
   readonly folder: string;
   /** Inserts are refused and merges are stopped while less space is free. */
   readonly reserveBytes: number;
-  /** `SYSTEM STOP MERGES` and `SYSTEM START MERGES`. */
+  /** Runs `SYSTEM START MERGES` (true) or `SYSTEM STOP MERGES` (false). */
   readonly setMerges: (run: boolean) => Promise<void>;
   /** Called when parts that were just written may be damaged. */
   readonly onDoubt: (reason: string) => void;
@@ -20,7 +20,7 @@ export interface SpaceWatch {
 const IDLE_MS = 100;
 const INSERTING_MS = 25;
 const RESUME_FACTOR = 1.1;
-/** Below this fraction of the reserve, the disk may have been full between two checks. */
+/** If less than this part of the reserve is free, the disk may have been full between two checks. */
 const CRITICAL_PART = 1 / 4;
 
 /**
@@ -61,7 +61,7 @@ export async function watchSpace(options: SpaceWatchOptions): Promise<SpaceWatch
     if (!closed) timer = setTimeout(lookOn, inserts > 0 ? INSERTING_MS : IDLE_MS);
   }
 
-  // A merge right after opening has reserved its space, so a disk that was full before cannot have damaged it.
+  // A merge that starts right after the opening has reserved its space. So a disk that was full before did not damage any part.
   const { bavail, bsize } = await statfs(folder);
   wasCritical = bavail * bsize < critical;
   await lookOn();

@@ -7,7 +7,7 @@ import { type ChildMessage, type ChildOptions, type ParentMessage, USERNAME } fr
 
 export interface EmbeddedClickhouseOptions {
   readonly dataDir: string;
-  /** The child's program: `dist/clickhouse-server.js`, or `clickhouse-server.ts` of this package, which runs with tsx. */
+  /** The program of the child process: `dist/clickhouse-server.js`, or `clickhouse-server.ts` of this package, which runs with tsx. */
   readonly entry: string;
   /** Default: any free port. */
   readonly port?: number;
@@ -20,14 +20,14 @@ export interface EmbeddedClickhouseOptions {
   readonly onRestart?: () => void;
 }
 
-/** The methods of a pino logger that are used here. */
+/** The methods of a pino logger that this package calls. */
 export interface EmbeddedClickhouseLogger {
   info(fields: object, message: string): void;
   warn(fields: object, message: string): void;
 }
 
 export interface EmbeddedClickhouse {
-  /** Stays the same when the child is restarted. */
+  /** The address of the HTTP interface. It stays the same when the child is restarted. */
   readonly url: string;
   readonly username: string;
   readonly password: string;
@@ -45,7 +45,7 @@ const CLOSE_WAIT_MS = 15_000;
 const THREADS = 16;
 const RESERVE_BYTES = 32 * 1024 * 1024;
 
-/** Starts the child. Resolves when its port is known; `ready()` waits for the engine. */
+/** Starts the child process. Resolves when its port is known; `ready()` waits for the engine. */
 export async function startEmbeddedClickhouse(options: EmbeddedClickhouseOptions): Promise<EmbeddedClickhouse> {
   const dataDir = resolve(options.dataDir);
   const folder = join(dataDir, 'clickhouse');
@@ -95,7 +95,7 @@ export async function startEmbeddedClickhouse(options: EmbeddedClickhouseOptions
       lastFailure = reason || `it ended with ${signal ?? `code ${code}`}`;
       options.logger.warn({ code, signal, startsFailed, reason }, 'embedded ClickHouse ended: restarting it');
       if (startsFailed >= STARTS_FAILED_MAX) settle(failure());
-      // The caller never got a handle to close it.
+      // The port is not known yet, so the caller has no object to close: no further start.
       if (startsFailed >= STARTS_FAILED_MAX && port === 0) return;
       const pauseMs = wasReady ? 0 : Math.min(RESTART_PAUSE_MAX_MS, 50 * 2 ** startsFailed);
       restartTimer = setTimeout(() => start(onListening), pauseMs);
@@ -168,7 +168,7 @@ function spawnChild(entry: string, options: ChildOptions, stderrFile: string): C
 function keptPassword(file: string): string {
   if (existsSync(file)) return readFileSync(file, 'utf8').trim();
   const password = randomBytes(24).toString('base64url');
-  // Renamed after writing: a crash must not leave an empty password file.
+  // The file gets its final name after it was written, so that a crash cannot leave an empty password file.
   writeFileSync(`${file}.new`, `${password}\n`, { mode: 0o600 });
   renameSync(`${file}.new`, file);
   return password;

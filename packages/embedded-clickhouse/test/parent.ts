@@ -1,6 +1,6 @@
 import { startEmbeddedClickhouse } from '../src/start-embedded-clickhouse.ts';
 
-/** A process that owns an embedded ClickHouse, for tests that kill it: prints its child's address once, and stays. */
+/** A process with an embedded ClickHouse, for tests that kill it. It prints the address of its child once and keeps running. */
 async function main(): Promise<void> {
   const [dataDir = '', entry = ''] = process.argv.slice(2);
   const logger = { info: () => undefined, warn: () => undefined };

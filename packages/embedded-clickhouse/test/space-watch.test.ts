@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startEmbeddedClickhouse } from '../src/start-embedded-clickhouse.ts';
 
-test('below the reserve an insert is refused with NOT_ENOUGH_SPACE, and queries go on', async () => {
+test('with less free space than the reserve, an insert is refused with NOT_ENOUGH_SPACE, and queries still work', async () => {
   const dataDir = await mkdtemp(join(tmpdir(), 'weir-space-'));
   const clickhouse = await startEmbeddedClickhouse({
     dataDir,

@@ -36,7 +36,7 @@ describe("ClickHouse's HTTP interface", () => {
   });
   afterEach(() => clickhouse.close());
 
-  it('serves those who know the password, which only the owner can read', async () => {
+  it('accepts requests with the password, and only the owner can read the password file', async () => {
     const file = join(dataDir, 'clickhouse.password');
     expect(statSync(file).mode & 0o777).toBe(0o600);
     expect(readFileSync(file, 'utf8').trim()).toBe(clickhouse.password);
@@ -47,14 +47,14 @@ describe("ClickHouse's HTTP interface", () => {
     expect(await (await fetch(`${url}/?query=SELECT%201&user=weir&password=${password}`)).text()).toBe('1\n');
     expect((await fetch(`${url}/ping`)).status).toBe(200);
 
-    const nobody = await fetch(`${url}/?query=SELECT%201`);
-    expect(nobody.status).toBe(401);
+    const anonymous = await fetch(`${url}/?query=SELECT%201`);
+    expect(anonymous.status).toBe(401);
     const wrong = await ask({ url, password: 'wrong' }, 'SELECT 1');
     expect(wrong.status).toBe(403);
     expect(wrong.headers.get('x-clickhouse-exception-code')).toBe('516');
   });
 
-  it('answers with formats, parameters, settings and errors in the words of ClickHouse', async () => {
+  it('supports formats, parameters and settings, and returns errors in the format of ClickHouse', async () => {
     const url = `${clickhouse.url}/?default_format=JSONEachRow&param_n=5&max_threads=1&database=system&query_id=q-1`;
     const headers = { 'X-ClickHouse-User': 'weir', 'X-ClickHouse-Key': clickhouse.password };
     const response = await fetch(url, {
@@ -73,14 +73,14 @@ describe("ClickHouse's HTTP interface", () => {
     expect(await unknown.text()).toMatch(/^Code: 60\. DB::Exception: .*\(UNKNOWN_TABLE\)/);
     expect((await ask(clickhouse, 'SELECT 1; SELECT 2')).status).toBe(400);
     expect((await ask(clickhouse, "SELECT 1 INTO OUTFILE '/tmp/weir'")).status).toBe(400);
-    // The settings and parameters of one request are gone in the next.
+    // Settings and parameters of one request do not apply to the next one.
     expect((await ask(clickhouse, 'SELECT {n:UInt8}')).status).not.toBe(200);
   });
 
-  it('takes parameters of any length, as a server does, and bounds the query alone', async () => {
+  it('accepts parameters of any length, like a ClickHouse server, and limits only the size of the query', async () => {
     const form = new FormData();
     const long = "it's \\".repeat(200_000);
-    // As a server reads it: escaped like a value of TabSeparated.
+    // A server reads a parameter like a value of TabSeparated, so backslashes are escaped.
     form.set('param_long', long.replace(/\\/g, '\\\\'));
     form.set('param_short', 'x');
     form.set('query', 'SELECT length({long:String}), {short:String}');
@@ -89,7 +89,7 @@ describe("ClickHouse's HTTP interface", () => {
     expect([tooLong.status, await tooLong.text()]).toEqual([400, expect.stringContaining('Max query size exceeded')]);
   });
 
-  it('inserts bodies, packed ones too, and lets GET change nothing', async () => {
+  it('inserts plain and compressed bodies, and refuses changes with GET', async () => {
     await ask(clickhouse, 'CREATE TABLE t (a UInt8, b String) ENGINE = MergeTree ORDER BY a');
     await ask(clickhouse, 'INSERT INTO t FORMAT JSONCompactEachRow', { body: '[1,"one"]\n' });
     const packed = gzipSync('2,two\n');
@@ -100,7 +100,7 @@ describe("ClickHouse's HTTP interface", () => {
     expect(await answer(clickhouse, 'SELECT a, b FROM t ORDER BY a')).toBe('1\tone\n2\ttwo\n3\tthree\n4\tfour; five\n');
   });
 
-  it('comes back on the same port when it is killed', async () => {
+  it('is restarted on the same port when it is killed', async () => {
     await ask(clickhouse, 'CREATE TABLE t (a UInt8) ENGINE = MergeTree ORDER BY a');
     await ask(clickhouse, 'INSERT INTO t VALUES (1)');
     const before = clickhouse.pid() as number;
@@ -111,7 +111,7 @@ describe("ClickHouse's HTTP interface", () => {
   });
 });
 
-describe('a parent that is killed', () => {
+describe('when the parent is killed', () => {
   let parents: ChildProcess[] = [];
   afterEach(() => {
     for (const parent of parents) parent.kill('SIGKILL');
@@ -127,7 +127,7 @@ describe('a parent that is killed', () => {
     return { ...(JSON.parse(line.toString()) as Address & { pid: number }), parent };
   }
 
-  it('takes its child along, and the next one gets the folder with all that was acknowledged', async () => {
+  it('its child ends too, and the next parent opens the folder with all acknowledged rows', async () => {
     const first = await startParent();
     await ask(first, 'CREATE TABLE t (a UInt8) ENGINE = MergeTree ORDER BY a');
     await ask(first, 'INSERT INTO t VALUES (1)');
@@ -141,14 +141,14 @@ describe('a parent that is killed', () => {
   });
 });
 
-describe('an engine that cannot start', () => {
-  it('is said by ready()', async () => {
+describe('when the engine cannot start', () => {
+  it('the start rejects', async () => {
     await expect(startEmbeddedClickhouse({ dataDir, entry: join(dataDir, 'missing.js'), logger })).rejects.toThrow(
       'does not start',
     );
   });
 
-  it('is said too where there is not even a process, which ends without an exit', async () => {
+  it('the start rejects also if the process cannot be created, which emits no exit event', async () => {
     const entry = join(dataDir, 'missing', 'server.js');
     await expect(startEmbeddedClickhouse({ dataDir, entry, logger })).rejects.toMatchObject({
       code: 'analytics_unavailable',
@@ -156,7 +156,7 @@ describe('an engine that cannot start', () => {
     });
   });
 
-  it('is said with the reason of its last end, not of an earlier one', async () => {
+  it('the error contains the reason of the last exit, not of an earlier one', async () => {
     const entry = join(dataDir, 'server.mjs');
     const said = join(dataDir, 'said');
     const first = `writeFileSync('${said}', ''); process.send({ type: 'failed', message: 'an earlier one' });`;
@@ -165,7 +165,7 @@ describe('an engine that cannot start', () => {
     await expect(startEmbeddedClickhouse({ dataDir, entry, logger })).rejects.toThrow('it ended with code 7');
   });
 
-  it('is closed at once while it is not ready, for it hears nothing yet', async () => {
+  it('close kills a child that is not ready yet, because it does not read messages', async () => {
     const entry = join(dataDir, 'server.mjs');
     writeFileSync(entry, "process.send({ type: 'listening', port: 1 }); setInterval(() => undefined, 60_000);");
     const clickhouse = await startEmbeddedClickhouse({ dataDir, entry, logger });
@@ -174,7 +174,7 @@ describe('an engine that cannot start', () => {
     await clickhouse.close();
     await told;
     expect(isAlive(pid)).toBe(false);
-    // Below the time that a child which is told to close gets.
+    // Shorter than the time that `close` waits for a child that is ready.
   }, 10_000);
 });
 

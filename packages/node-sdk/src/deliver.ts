@@ -8,15 +8,15 @@ const TOO_MANY = 429;
 
 /** The result of one request. */
 export interface Delivery {
-  /** Delivered or refused. */
+  /** The calls that were delivered or refused. */
   readonly settled: readonly QueuedCall[];
   readonly refused: readonly Undelivered[];
-  /** To be sent again, in order. */
+  /** The calls that must be sent again, in order. */
   readonly left: readonly QueuedCall[];
   readonly afterMs?: number;
 }
 
-/** Sends the first call to the endpoint of its kind. */
+/** Sends only the first call, to the endpoint of its kind. */
 export async function deliverOne(post: Post, calls: readonly QueuedCall[]): Promise<Delivery> {
   const [call, ...rest] = calls;
   if (call === undefined) return { settled: [], refused: [], left: [] };
@@ -27,8 +27,8 @@ export async function deliverOne(post: Post, calls: readonly QueuedCall[]): Prom
 }
 
 /**
- * Sends as many events as fit into one request; each has its own result. Weir refuses the whole batch if it does not
- * fit into the rest of the rate limit (429), or if it can never fit (400). Then the client sends as many events as do fit.
+ * Sends as many events as fit into one request, at most `most`. Each event has its own result. Weir refuses the whole batch if it
+ * has more events than the rate limit still allows now (429), or allows at all (400). Then this sends as many events as are allowed.
  */
 export async function deliverBatch(post: Post, calls: readonly QueuedCall[], most?: number): Promise<Delivery> {
   const sent = calls.slice(0, fitting(calls, most));
@@ -61,7 +61,7 @@ interface BatchResult {
   readonly error?: { readonly code: number; readonly message: string };
 }
 
-/** An event without a result is sent again, which its key makes safe. Only older gateways answer 429 for a single event. */
+/** True if an event must be sent again, which its key makes safe. Only older gateways answer 429 for a single event. */
 function isAgain(result: BatchResult | undefined): boolean {
   return result === undefined || result.error?.code === TOO_MANY || (result.error?.code ?? 0) >= 500;
 }

@@ -1,7 +1,7 @@
 import { createVisit, type Visit } from './visit.ts';
 import type { Weir } from './weir.ts';
 
-/** The used part of Express's request, so that this file needs no package. */
+/** The members of Express's request that are used here, so that this file does not need the types of Express. */
 interface ExpressRequest {
   readonly headers: { readonly cookie?: string | undefined; readonly referer?: string | undefined };
   readonly protocol: string;

@@ -2,7 +2,7 @@ import { type Delivery, deliverBatch, deliverOne, EVENTS_PER_BATCH_MAX } from '.
 import type { QueuedCall, Undelivered } from './event.ts';
 import type { Post } from './transport.ts';
 
-/** Keeps calls across a restart. When `add` returns, the call is on disk. Errors of `add` and `remove` go to `onError`. */
+/** Stores calls across a restart. When `add` returns, the call is on disk. Errors of `add` and `remove` go to `onError`. */
 export interface OutboxStore {
   /** The unsent calls of an earlier run, in order. */
   load(): readonly QueuedCall[];
@@ -62,7 +62,7 @@ export function createOutbox(deps: OutboxDeps): Outbox {
     }
   }
 
-  /** False: the store failed, for example on a full disk. `onError` has received the call. */
+  /** Returns false if the store failed, for example because the disk is full. `onError` has then received the call. */
   function tryStore(run: () => void, call: QueuedCall, reason: string): boolean {
     try {
       run();
@@ -73,7 +73,7 @@ export function createOutbox(deps: OutboxDeps): Outbox {
     }
   }
 
-  /** Calls of one event-loop turn are sent together. */
+  /** Sends calls of one turn of the event loop together. */
   function schedule(): void {
     if (scheduled) return;
     scheduled = true;
@@ -122,7 +122,7 @@ export function createOutbox(deps: OutboxDeps): Outbox {
         deps.batch && left[0]?.kind === 'event' ? await deliverBatch(post, left) : await deliverOne(post, left);
       for (const undelivered of delivery.refused) void report(undelivered);
       const [settled] = delivery.settled;
-      if (settled) tryStore(() => store?.remove(delivery.settled), settled, 'sent, but the store could not forget it');
+      if (settled) tryStore(() => store?.remove(delivery.settled), settled, 'sent, but the store could not remove it');
       for (const call of delivery.settled) open.delete(call);
       wakeFlushes();
       failures = delivery.settled.length > 0 ? 0 : failures + 1;
@@ -136,13 +136,13 @@ export function createOutbox(deps: OutboxDeps): Outbox {
     pump();
   }
 
-  /** Half fixed and half random, so that many clients do not retry at the same time. */
+  /** The pause is half fixed and half random, so that many clients do not retry at the same time. */
   function backoffMs(failures: number): number {
     const most = Math.min(BACKOFF_FIRST_MS * 2 ** failures, BACKOFF_LAST_MS);
     return most / 2 + (most / 2) * random();
   }
 
-  /** Resolves early when the client is closed. */
+  /** Waits. Resolves early when the client is closed. */
   function pause(ms: number): Promise<void> {
     return new Promise((resolve) => {
       const end = (): void => {
@@ -185,7 +185,7 @@ export function createOutbox(deps: OutboxDeps): Outbox {
         void report({ call, reason: closed ? 'the client is closed' : 'the queue is full' });
         return false;
       }
-      if (!tryStore(() => store?.add(call), call, 'the store could not take it')) return false;
+      if (!tryStore(() => store?.add(call), call, 'the store could not save it')) return false;
       open.set(call, ++taken);
       waiting.push(call);
       schedule();

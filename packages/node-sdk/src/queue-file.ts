@@ -11,7 +11,7 @@ import {
 import type { QueuedCall } from './event.ts';
 import type { OutboxStore } from './outbox.ts';
 
-/** When the file has this many unneeded lines, it is written again without the done calls. */
+/** When the file has this many unneeded lines, it is written again with only the unsent calls. */
 const SPARE_LINES_MAX = 10_000;
 
 /**
@@ -65,7 +65,7 @@ export function openQueueFile(path: string): OutboxStore {
   };
 }
 
-/** A line that a crash or a full disk has cut was never accepted: it is ignored. */
+/** Ignores a line that a crash or a full disk has cut off: its call was never accepted. */
 function parseLine(line: string): QueuedCall | { readonly done: string } | undefined {
   if (line === '') return undefined;
   try {

@@ -1,6 +1,6 @@
 /**
- * The result of an attempt: `retry` can be sent again, `refused` cannot. `fits`: how many events the rate limit allows
- * in one request, now (`retry`) or at most (`refused`), if the answer says so.
+ * The result of an attempt. After `retry` the call can be sent again, after `refused` it cannot. `fits`: how many events one request
+ * can have under the rate limit, if the response says so: now (`retry`), or in an unused window (`refused`).
  */
 export type Attempt =
   | { readonly outcome: 'done'; readonly json: unknown; readonly afterMs?: number }
@@ -51,14 +51,14 @@ export function createTransport({ url, apiKey, timeoutMs, fetch }: TransportOpti
     if (!response.ok) {
       return { outcome: 'refused', status, message: messageOf(json, text), ...fitting(response, 'ratelimit-limit') };
     }
-    // A proxy may answer 200 instead of Weir.
+    // A proxy can answer with 200 in place of Weir.
     return isSuccess(json)
       ? { outcome: 'done', json, ...after }
       : { outcome: 'retry', reason: 'not an answer of Weir' };
   };
 }
 
-/** Origin and path prefix, without trailing slashes. */
+/** The origin and the path prefix of a URL, without trailing slashes. */
 function baseOf(url: string): string {
   if (!/^https?:\/\//i.test(url) || !URL.canParse(url)) {
     throw new TypeError(`url must be an http(s) URL, not "${url}"`);
@@ -84,7 +84,7 @@ function fitting({ headers }: Response, name: string): { readonly fits?: number 
   return Number.isSafeInteger(fits) && fits > 0 ? { fits } : {};
 }
 
-/** The error bodies of the endpoints differ (docs/api.md, Answers). */
+/** The error message in a response. The error bodies of the endpoints differ (docs/api.md, Answers). */
 function messageOf(json: unknown, text: string): string {
   const { error } = (json ?? {}) as { error?: string | { message?: string } };
   return typeof error === 'string' ? error : (error?.message ?? text.slice(0, 200));

@@ -3,11 +3,11 @@ import type { Weir } from './weir.ts';
 
 /** A client for one request: adds the visitor, session and client of the request to each call. */
 export interface Visit {
-  /** From the snippet's cookie; empty in cookieless mode or without the cookie. */
+  /** The visitor ID in the snippet's cookie; empty in cookieless mode or without the cookie. */
   readonly visitorId: string;
   readonly sessionId: string;
   track(name: string, fields?: EventFields): boolean;
-  /** Also false when there is no visitor. */
+  /** Queues an identity of the visitor. Returns false also if the request has no visitor ID. */
   identify(userId: string, fields?: IdentityFields): boolean;
 }
 

@@ -11,13 +11,13 @@ export interface WeirOptions {
    * called, once per request, if the store cannot remove sent calls. Errors that it throws are logged. Default: a line on stderr.
    */
   readonly onError?: (undelivered: Undelivered) => void;
-  /** Keeps unsent calls across a restart: `openQueueFile(path)` of @weir/node-sdk/queue-file. */
+  /** Stores unsent calls, so that they survive a restart: `openQueueFile(path)` of @weir/node-sdk/queue-file. */
   readonly store?: OutboxStore;
   /** Sends up to 500 events in one request (POST /api/v1/events/batch). Default false. */
   readonly batch?: boolean;
-  /** Calls that can wait; default 10,000. */
+  /** Limit of waiting calls; default 10,000. */
   readonly queueCallsMax?: number;
-  /** Concurrent requests; default 8. */
+  /** Limit of concurrent requests; default 8. */
   readonly concurrency?: number;
   /** Timeout of one attempt; default 10 s. */
   readonly timeoutMs?: number;

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { openQueueFile } from '../src/queue-file.ts';
 import { Weir } from '../src/weir.ts';
 
-describe('close and flush end', () => {
+describe('close and flush always end', () => {
   let server: Server;
   let requests: number;
   let answer: (response: ServerResponse) => void;
@@ -40,16 +40,16 @@ describe('close and flush end', () => {
     const response = await asked;
     const flushed = weir.flush();
     const closed = weir.close(1);
-    // Over once the client is closed.
+    // A flush ends when the client is closed.
     await flushed;
     refuse(response, '3600');
     expect(await closed).toBe(1);
   });
 
   test.each([
-    ['2592000', 'a month, which no timer takes'],
-    ['0', 'nothing'],
-  ])('a Retry-After of %s, %s, is no reason to ask at once', async (retryAfter) => {
+    ['2592000', 'a month, more than a timer can have'],
+    ['0', 'no time'],
+  ])('after a Retry-After of %s (%s) the client does not retry at once', async (retryAfter) => {
     answer = (response) => refuse(response, retryAfter);
     const asked = once(server, 'request');
     const weir = new Weir({ url, apiKey: 'k', random: () => 1 });

@@ -2,7 +2,7 @@ import { deliverBatch } from '../src/deliver.ts';
 import type { QueuedCall } from '../src/event.ts';
 import { createTransport } from '../src/transport.ts';
 
-/** A Weir that allows `limit` events a minute, of which `remaining` are left. */
+/** A transport to a simulated Weir that allows `limit` events per minute, of which `remaining` are left. */
 function limitedPost(limit: number, remaining: number) {
   const sizes: number[] = [];
   let left = remaining;
@@ -33,7 +33,7 @@ test('a batch that can never fit is sent in smaller batches, and no event is ref
   expect(sizes).toEqual([10, 4, 3, 7, 4]);
 });
 
-test('a 400 of a whole batch without a limit in its headers is reported', async () => {
+test('a 400 for a whole batch, without a rate limit in its headers, is reported for each event', async () => {
   const answer = async () => Response.json({ status: 'error', error: { code: 400, message: 'no' } }, { status: 400 });
   const post = createTransport({ url: 'http://weir.test', apiKey: 'k', timeoutMs: 1_000, fetch: answer });
   const calls: QueuedCall[] = ['a', 'b'].map((id) => ({ id, kind: 'event', body: '{}' }));
@@ -52,6 +52,6 @@ test('a 429 inside a 200 delays that event for the time of Retry-After', async (
     left: [second],
     afterMs: 7_000,
   });
-  // No result for it: it is sent again too.
+  // The third event has no result, so it is also sent again.
   expect(await deliverBatch(post, calls)).toMatchObject({ settled: [first], left: [second, third] });
 });

@@ -17,7 +17,7 @@ const raise = (): never => {
   throw new Error('a defect of the caller');
 };
 
-/** Describes a failure for a reader of the log of a run. */
+/** Prints the state of Weir after a failed run. */
 async function explain(server: WeirProcess, found: object): Promise<void> {
   const stored =
     'SELECT raw_partition, count() AS records, max(raw_offset) AS highest FROM records GROUP BY raw_partition ORDER BY raw_partition';
@@ -43,7 +43,7 @@ describe('delivery to a real Weir', () => {
     const { key } = await server.client.createKey(siteId);
     const undelivered: Undelivered[] = [];
     const onError = (one: Undelivered): void => void undelivered.push(one);
-    // Nothing is asked twice because a busy machine is slow.
+    // A long timeout, so that a slow machine does not cause retries.
     const weir = new Weir({ url: server.url, apiKey: key, timeoutMs: 60_000, onError, ...options });
     return { siteId, key, weir, undelivered };
   };
@@ -95,7 +95,7 @@ describe('delivery to a real Weir', () => {
   test.each([
     ['throws', () => raise()],
     ['rejects', async () => raise()],
-  ])('an onError that %s stops nothing', async (_, onError) => {
+  ])('an onError that %s does not stop the client', async (_, onError) => {
     const told = jest.spyOn(console, 'error').mockReturnValue();
     const { siteId, weir } = await open({ concurrency: 1, queueCallsMax: 4, onError });
     weir.track('');
@@ -125,12 +125,12 @@ describe('delivery to a real Weir', () => {
     const store: OutboxStore = { ...openQueueFile(join(folder, 'full')), add: remove };
     const next = await open({ store });
     expect(next.weir.track('third')).toBe(false);
-    expect(next.undelivered).toMatchObject([{ reason: expect.stringMatching(/not take it.*ENOSPC/) }]);
+    expect(next.undelivered).toMatchObject([{ reason: expect.stringMatching(/not save it.*ENOSPC/) }]);
     await next.weir.close();
     closeSync(full);
   });
 
-  test('in batches: 1,200 events in a few requests, the refused one is reported, an identity keeps its place', async () => {
+  test('batches: 1,200 events need few requests, a refused event is reported, an identity is sent in order', async () => {
     const posted: string[] = [];
     const counting: typeof fetch = (input, init) => {
       posted.push(new URL(String(input)).pathname);
@@ -151,7 +151,7 @@ describe('delivery to a real Weir', () => {
     expect(posted.length).toBeLessThanOrEqual(6);
   });
 
-  test('in batches over the rate limit: as many as fit at once, in order, and the rest when the window has ended', async () => {
+  test('batches over the rate limit: the events that fit are sent in order, the others wait for the next window', async () => {
     const { siteId, weir, undelivered } = await open({ batch: true, concurrency: 1 });
     await server.client.must(200, 'PATCH', `/sites/${siteId}`, { limits: { events: 30 } });
     for (let count = 0; count < 100; count += 1) weir.track(`e${count}`);
@@ -216,7 +216,7 @@ describe('delivery to a real Weir', () => {
     expect(readFileSync(path, 'utf8')).toBe('');
   });
 
-  test(`${EVENTS} events against a gateway killed and restarted every ${RESTART_EVERY_MS} ms: each once`, async () => {
+  test(`${EVENTS} events are stored once each while the gateway is killed and restarted every ${RESTART_EVERY_MS} ms`, async () => {
     const { siteId, weir, undelivered } = await open({
       queueCallsMax: EVENTS,
       concurrency: 16,
@@ -228,7 +228,7 @@ describe('delivery to a real Weir', () => {
       for (let count = 0; count < EVENTS && !over; count += 1) {
         weir.track('load', { properties: { count } });
         if (count % 100 === 99) await new Promise((resolve) => setTimeout(resolve, RESTART_EVERY_MS / 25));
-        // However slow a restart is, there is more to send after the first of them.
+        // Waits for the first restarts, so that events remain to be sent after each of them, also if restarts are slow.
         const killed = () => over || restarts >= RESTARTS_MIN;
         if (count === (EVENTS * 7) / 10) await eventually('the first kills', killed, 240_000);
       }
@@ -236,7 +236,7 @@ describe('delivery to a real Weir', () => {
       over = true;
     };
     const kill = async (): Promise<void> => {
-      // On a busy machine it is up for so little of the time that the last events could take for ever.
+      // The number of restarts is limited: on a busy machine Weir is up for a short time only, and the last events could take too long.
       while (restarts < RESTARTS_MAX) {
         await new Promise((resolve) => setTimeout(resolve, RESTART_EVERY_MS));
         if (over) break;

@@ -7,7 +7,7 @@ test.each([
   ['HTTPS://example.com/weir', 'https://example.com/weir/api/v1/events'],
   ['https://example.com/a/weir//', 'https://example.com/a/weir/api/v1/events'],
   ['https://example.com/weir/?a=b#c', 'https://example.com/weir/api/v1/events'],
-])('events of a Weir at %s go to %s', async (url, expected) => {
+])('with the url %s, events are sent to %s', async (url, expected) => {
   const posted: string[] = [];
   const answer: typeof fetch = async (input) => {
     posted.push(String(input));

@@ -26,7 +26,7 @@ describe('events from the request of a visitor', () => {
   const rowOf = async (name: string, count: number) =>
     (await server.client.rows('events', siteId, count)).find((row) => row.event_name === name);
 
-  test('Express: visitor, session, page and client are the request’s', async () => {
+  test('Express: visitor, session, page and client come from the request', async () => {
     const app = express();
     app.use(weirMiddleware(weir));
     app.post('/buy', (request, response) => {
@@ -53,7 +53,7 @@ describe('events from the request of a visitor', () => {
     expect(profile).toMatchObject({ user_id: 'ada', visitor_ids: ['1'.repeat(30)] });
   });
 
-  test('Next and other Fetch API servers: the same, flushed before the runtime may stop', async () => {
+  test('Next and other Fetch API servers: the visit comes from the request, and its events are flushed at the end', async () => {
     const handler = withWeir(weir, (_request, visit) => {
       visit.track('from next');
       return new Response('ok');
@@ -63,9 +63,9 @@ describe('events from the request of a visitor', () => {
     expect(await rowOf('from next', 2)).toMatchObject({ visitor_id: '1'.repeat(30), hostname: 'shop.example' });
   });
 
-  test('a handler that throws: what it tracked before is flushed too, and what it threw goes on', async () => {
+  test('if a handler throws, its earlier events are flushed and its error is passed on', async () => {
     let answered = 0;
-    // Not over a network: the flush gives up after 2 s, which a busy machine may take.
+    // Does not use the network: a request on a busy machine can take longer than the 2 s after which the flush ends.
     const counting: typeof fetch = async () => {
       await new Promise((resolve) => setImmediate(resolve));
       answered += 1;
@@ -87,7 +87,7 @@ describe('events from the request of a visitor', () => {
     await own.close();
   });
 
-  test('a request without the snippet’s cookie is anonymous, and cannot identify', async () => {
+  test('a request without the snippet’s cookie is anonymous and cannot identify a user', async () => {
     const handler = withWeir(weir, (_request, visit) => {
       visit.track('anonymous');
       return visit.identify('unknown');

@@ -3,12 +3,12 @@ import { utcDay } from '@weir/domain/people/cookieless';
 import { createSealAddress, type SealAddress } from '@weir/domain/records/sealed-address';
 import type { Registry } from '@weir/ports/registry';
 
-/** Seals clients' addresses for raw records, each with the key of the day on which its record was received. */
+/** Encrypts client IPs for raw records, each with the key of the day on which the record was received. */
 export interface AddressSealer {
   /**
-   * The sealed address; empty for no address. Returns at once where the day's key is at hand, which is nearly always. Otherwise it
-   * resolves when the registry has made the key, with `undefined` where it can not, because the event log is away.
-   * `receivedAt`: Unix milliseconds.
+   * Returns the encrypted client IP; an empty text for an empty one. Nearly always the key of the day is in memory, and the call
+   * returns synchronously. Otherwise it resolves when the registry has created the key, or with `undefined` if the event log is
+   * unavailable. `receivedAt`: Unix milliseconds.
    */
   seal(ip: string, receivedAt: number): string | Promise<string | undefined>;
 }
@@ -22,11 +22,11 @@ export interface AddressSealerDeps {
 const DAY_MS = 24 * 3600_000;
 
 export function createAddressSealer({ registry, randomBytes }: AddressSealerDeps): AddressSealer {
-  /** Days since 1970 of the key at hand. */
+  /** The day of the current key, as a number of days since 1970. */
   let sealedDay = -1;
   let sealToday: SealAddress = () => '';
 
-  /** Takes the key of a day. Each time with a nonce of its own: the clock may go back and forth over midnight. */
+  /** Switches to the key of a day. Each switch uses a new nonce, because the clock can go back and forth over midnight. */
   function use(day: number, salt: string): SealAddress {
     sealToday = createSealAddress(salt, randomBytes);
     sealedDay = day;

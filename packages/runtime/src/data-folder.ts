@@ -15,14 +15,14 @@ export interface DataFolder {
 
 /**
  * Creates the data folder (mode 700) and locks it for this process group, with a kernel lock on the file `lock` in it.
- * Resolves when the lock is held. The lock excludes all processes that can open the same file, also in other containers. The kernel
- * releases it when the process ends, also after `kill -9`. The file itself remains and means nothing.
+ * Resolves when it has the lock. The lock excludes all processes that can open the same file, also in other containers. The kernel
+ * releases it when the process ends, also after `kill -9`. The file itself remains, and does not say whether the folder is locked.
  * Waits up to 5 s for another process group, then rejects with `data_folder_in_use`. Rejects with `data_folder_unusable` if the
  * folder cannot be written or its file system has no locks.
  */
 export async function lockDataFolder(path: string): Promise<DataFolder> {
   const deadline = Date.now() + WAIT_FOR_OTHER_MS;
-  // A plain file descriptor: the garbage collector closes an unreferenced FileHandle, which releases the lock.
+  // Uses a plain file descriptor: the garbage collector closes an unreferenced FileHandle, which would release the lock.
   const file = openLockFile(path);
   try {
     while (!(await isLocked(file, path))) {

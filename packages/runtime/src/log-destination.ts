@@ -1,12 +1,12 @@
 import { writeSync } from 'node:fs';
 
-/** Why a log line may be lost: the disk is full or broken, or the reader of the pipe has ended. */
+/** Errors after which a log line is dropped: the disk is full or broken, or the reader of the pipe has ended. */
 const LOST = new Set(['ENOSPC', 'EDQUOT', 'EIO', 'EPIPE']);
 const RETRY_PAUSE_MS = 5;
 const RETRY_MS_MAX = 1_000;
 
 export interface LogDestination {
-  /** Writes one line, which ends in a newline. Never throws for a full disk or a closed pipe: the line is dropped. */
+  /** Writes one line, which ends in a newline. Never throws for a full disk or a closed pipe: then it drops the line. */
   write(line: string): void;
 }
 
@@ -25,7 +25,7 @@ export function createLogDestination(fd: number, write: typeof writeSync = write
       } catch (error) {
         const { code = '' } = error as NodeJS.ErrnoException;
         if (LOST.has(code)) return false;
-        // A pipe whose reader is slow.
+        // EAGAIN means that the reader of a pipe is slow.
         if (code !== 'EAGAIN') throw error;
         if (Date.now() > giveUpAt) return false;
         Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, RETRY_PAUSE_MS);
@@ -37,7 +37,7 @@ export function createLogDestination(fd: number, write: typeof writeSync = write
   return {
     write(line) {
       if (dropped > 0) {
-        // Begins with a newline, because the line that failed may have been written in part.
+        // The notice begins with a newline, because a part of the line that failed may have been written.
         const notice = {
           level: 40,
           time: new Date().toISOString(),

@@ -4,7 +4,7 @@ import { createLogDestination } from './log-destination.ts';
 
 export type { Logger };
 
-/** JSON lines on standard error. Callers never put IPs, e-mails, keys, bodies or whole requests into a line. */
+/** Writes JSON lines to standard error. Callers never put IPs, e-mails, keys, bodies or whole requests into a line. */
 export function createLogger(level: LogLevel): Logger {
   return pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime }, createLogDestination(process.stderr.fd));
 }

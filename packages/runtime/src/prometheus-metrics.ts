@@ -1,6 +1,6 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 
-/** The metrics of /metrics. One per process, created in main and passed to its parts. */
+/** The metrics that GET /metrics returns. One object per process, created in main and passed to the parts of the process. */
 export type Metrics = Registry;
 
 export function createMetrics(): Metrics {
@@ -9,9 +9,9 @@ export function createMetrics(): Metrics {
 
 /** Metrics of a consuming role. Labels: `role`, `partition`. */
 export interface ConsumeMetrics {
-  /** Processed records, repeats included. */
+  /** Processed records, including repeats. */
   records(partition: number, count: number): void;
-  /** Records that had been processed before and were skipped or muted. */
+  /** Records that were processed before, and were therefore skipped or muted. */
   repeats(partition: number, count: number): void;
   batch(partition: number, seconds: number): void;
   failure(partition: number, code: string): void;

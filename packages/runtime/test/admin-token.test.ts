@@ -9,8 +9,8 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(dataDir, { recursive: true }));
 
-describe('decisions, WEIR_ADMIN_TOKEN: "made at the first start, kept in the data folder with mode 600, printed once"', () => {
-  test('is created once, and no other file remains', () => {
+describe('the admin token is created at the first start and stored in the data folder with mode 600', () => {
+  test('is created once, and no temporary file remains', () => {
     const { token, created } = readOrCreateAdminToken(undefined, dataDir);
     expect([created, token]).toEqual([true, expect.stringMatching(/^wat_\S{43}$/)]);
     expect(readOrCreateAdminToken(undefined, dataDir)).toEqual({ token, created: false });

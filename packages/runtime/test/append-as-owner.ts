@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { openLmdbEventLog } from '@weir/adapters/lmdb/lmdb-event-log';
 import { lockDataFolder } from '../src/data-folder.ts';
 
-/** A process to be killed: `append-as-owner.ts FOLDER NAME` takes the folder and prints `offset value` for each acknowledged record. */
+/** A process that tests kill. `append-as-owner.ts FOLDER NAME` locks the folder and prints `offset value` of acknowledged records. */
 async function main(folder: string, name: string): Promise<void> {
   await lockDataFolder(folder);
   const retentionMs = () => 3600_000;

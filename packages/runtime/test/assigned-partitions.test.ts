@@ -15,7 +15,7 @@ function handleOf(partition: number) {
   return { handle, revoke: () => stop.abort() };
 }
 
-test('a revoked partition is forgotten, also when it was never opened', () => {
+test('a revoked partition is removed, also if it was never opened', () => {
   const revoked: number[] = [];
   const assigned = createAssignedPartitions(
     () => 0,
@@ -45,7 +45,7 @@ test('retries of one assignment share their progress: an alarm is new only once'
   expect(assigned.assign(handleOf(0).handle).status().alarm).toBeUndefined();
 });
 
-test('the end of an older assignment does not remove the newer one', () => {
+test('when an older assignment ends, the newer one is not removed', () => {
   const revoked: number[] = [];
   const assigned = createAssignedPartitions(
     () => 0,

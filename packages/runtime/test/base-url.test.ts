@@ -6,7 +6,7 @@ test.each([
   ['::1', 'http://[::1]:8080'],
   ['0.0.0.0', 'http://127.0.0.1:8080'],
   ['::', 'http://[::1]:8080'],
-])('HOST=%s is asked at %s', (host, url) => {
+])('a Weir with HOST=%s is reached at %s', (host, url) => {
   expect(baseUrl(host, 8080)).toBe(url);
   expect(URL.canParse(url)).toBe(true);
 });

@@ -10,8 +10,8 @@ function problemsOf(env: Readonly<Record<string, string>>): readonly string[] {
   }
 }
 
-describe('decisions: "a wrong one stops the start and says all that is wrong"', () => {
-  test('a password with a bare % is one of the problems, and is not repeated', () => {
+describe('invalid settings stop the start, and the error lists all of them', () => {
+  test('a password with an unescaped % is reported, but the message does not contain it', () => {
     const problems = problemsOf({ CLICKHOUSE_URL: 'http://weir:100%@127.0.0.1:8123', PORT: 'eighty' });
     expect(problems).toHaveLength(2);
     expect(problems.join()).toMatch(/CLICKHOUSE_URL: .*%25.*PORT/);
@@ -25,11 +25,11 @@ describe('decisions: "a wrong one stops the start and says all that is wrong"', 
     [{ KAFKA_BROKERS: 'k:9092', KAFKA_SASL_USERNAME: 'weir' }, 'KAFKA_SASL_MECHANISM'],
     [{ KAFKA_BROKERS: 'k:9092', KAFKA_SASL_PASSWORD: 'secret' }, 'KAFKA_SASL_MECHANISM'],
     [{ KAFKA_BROKERS: 'k:9092', KAFKA_SASL_MECHANISM: 'plain', KAFKA_SASL_USERNAME: 'weir' }, 'KAFKA_SASL_PASSWORD'],
-  ])('half of an engine is none: %o', (env, said) => {
+  ])('an incomplete engine configuration is reported: %o', (env, said) => {
     expect(problemsOf(env)).toEqual([expect.stringContaining(said)]);
   });
 
-  test('what Compose gives a role that has nothing to do with ClickHouse, or no SASL at all, is no problem', () => {
+  test('empty variables, which docker-compose.yml sets for roles without ClickHouse or SASL, are not reported', () => {
     expect(problemsOf({ KAFKA_BROKERS: 'k:9092', KAFKA_SASL_USERNAME: '', CLICKHOUSE_READER_URL: '' })).toEqual([]);
   });
 });
@@ -41,11 +41,11 @@ test.each([
   [{ KAFKA_BROKERS: 'k:99999' }, 'KAFKA_BROKERS'],
   [{ KAFKA_BROKERS: 'k' }, 'KAFKA_BROKERS'],
   [{ KAFKA_TLS: 'maybe' }, 'KAFKA_TLS'],
-])('%j is a problem of %s', (env, name) => {
+])('%j is reported as a problem of %s', (env, name) => {
   expect(problemsOf(env)).toEqual([expect.stringContaining(name)]);
 });
 
-test.each(['0.0.0.0', '::', '::1', 'localhost', 'weir-1.internal'])('HOST %s', (host) => {
+test.each(['0.0.0.0', '::', '::1', 'localhost', 'weir-1.internal'])('HOST=%s is valid', (host) => {
   expect(problemsOf({ HOST: host })).toEqual([]);
 });
 
@@ -60,11 +60,11 @@ describe('operations.md: COLLECT_PATHS, "further paths that serve /api/collect"'
     '/metrics',
     '/api/collect/',
     '/demo/x',
-  ])('%s is taken', (path) => {
+  ])('%s is refused, because Weir uses this path itself', (path) => {
     expect(problemsOf({ COLLECT_PATHS: path })).toEqual([expect.stringContaining(path)]);
   });
 
-  test.each(['/t/hit', '/weir', '/weir.json', '/demonstration', '/api/v1/event'])('%s is free', (path) => {
+  test.each(['/t/hit', '/weir', '/weir.json', '/demonstration', '/api/v1/event'])('%s is accepted', (path) => {
     expect(problemsOf({ COLLECT_PATHS: path })).toEqual([]);
   });
 });

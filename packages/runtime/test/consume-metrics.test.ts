@@ -1,6 +1,6 @@
 import { createConsumeMetrics, createMetrics } from '../src/prometheus-metrics.ts';
 
-test('the delay of a partition that is taken away is not shown any more: it would stand still, and be an alert for good', async () => {
+test('the delay of a revoked partition is removed: otherwise it would keep its last value and cause an alert', async () => {
   const registry = createMetrics();
   const metrics = createConsumeMetrics(registry, 'writer');
   metrics.delay(3, 400);

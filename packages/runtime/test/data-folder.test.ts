@@ -8,7 +8,7 @@ import { eventually } from '@weir/testkit/eventually';
 import { startMember } from '../../ports/contract/event-log-member.ts';
 import { lockDataFolder } from '../src/data-folder.ts';
 
-/** As two containers on one volume: each with a network of its own. Where that is not allowed: two processes. */
+/** A command that gives a process a network of its own, like two containers on one volume. Where this is forbidden: only a process. */
 const APART = [
   ['unshare', '--net'],
   ['unshare', '--map-root-user', '--net'],
@@ -26,10 +26,10 @@ afterEach(() => {
 });
 
 interface Owner {
-  /** What it was told is stored: `offset value`. */
+  /** The records that it acknowledged: `offset value`. */
   readonly acknowledged: readonly string[];
   readonly ended: Promise<unknown>;
-  /** What it said on standard error. */
+  /** Its output on standard error. */
   said(): string;
   kill(): void;
 }
@@ -43,7 +43,7 @@ function startOwner(name: string, path = folder): Owner {
   children.push(child);
   const acknowledged: string[] = [];
   createInterface({ input: child.stdout }).on('line', (line) => {
-    // The last line of a killed process may be cut.
+    // The last line of a killed process can be incomplete.
     if (line.endsWith('.')) acknowledged.push(line);
   });
   let said = '';
@@ -54,11 +54,11 @@ function startOwner(name: string, path = folder): Owner {
   return { acknowledged, ended, said: () => said, kill: () => void child.kill('SIGKILL') };
 }
 
-/** Each offset is in the log once, and so is each acknowledged record, under the offset that was said. */
+/** Expects that the log contains each offset once, and each acknowledged record at its offset. */
 async function expectExactlyOnce(owners: readonly Owner[]): Promise<void> {
   const retentionMs = () => 3600_000;
   const log = await openLmdbEventLog({ folder: join(folder, 'log'), partitions: 1, clock: Date.now, retentionMs });
-  const [position] = await log.positions('t', 'nobody');
+  const [position] = await log.positions('t', 'unused');
   const reader = await startMember(log, 't', {});
   const records = await reader.has(0, position?.end ?? 0);
   await reader.subscription.close();
@@ -69,14 +69,14 @@ async function expectExactlyOnce(owners: readonly Owner[]): Promise<void> {
   expect(acknowledged.filter((line) => !stored.has(line))).toEqual([]);
 }
 
-describe('decisions: WEIR_DATA_DIR: one process group at a time; what was acknowledged is stored exactly once', () => {
-  test('two that share nothing but the folder: one of them has it, the other one says so and ends', async () => {
+describe('one process group at a time uses WEIR_DATA_DIR, and acknowledged records are stored exactly once', () => {
+  test('of two processes that share only the folder, one locks it, and the other reports this and ends', async () => {
     const alias = `${folder}-alias`;
     symlinkSync(folder, alias);
     const owners = [startOwner('a'), startOwner('b', alias)];
     const refused = (): boolean => owners.some(({ said }) => said() !== '');
     const appended = (count: number) => owners.filter(({ acknowledged }) => acknowledged.length >= count).length;
-    await eventually('one that owns and one that is refused, or two that own', () => {
+    await eventually('one process appends and the other is refused, or both append', () => {
       return appended(500) + Number(refused()) >= 2;
     });
     for (const { kill } of owners) kill();
@@ -89,7 +89,7 @@ describe('decisions: WEIR_DATA_DIR: one process group at a time; what was acknow
     ]);
   });
 
-  test('a killed owner has let go at once: the one that waits goes on with the log', async () => {
+  test('a killed process releases the folder at once, and a waiting process continues the log', async () => {
     const first = startOwner('a');
     await eventually('records of the first', () => first.acknowledged.length >= 100);
     const second = startOwner('b');
@@ -101,7 +101,7 @@ describe('decisions: WEIR_DATA_DIR: one process group at a time; what was acknow
   });
 });
 
-test('what can not be a data folder is refused with the reason', async () => {
+test('a path that cannot be a data folder is refused with the reason', async () => {
   const path = join(folder, 'file');
   writeFileSync(path, '');
   await expect(lockDataFolder(path)).rejects.toMatchObject({ code: 'data_folder_unusable' });

@@ -1,6 +1,6 @@
 import { createGroupReadiness, REJOIN_MAX_MS } from '../src/consume/group-readiness.ts';
 
-test('not ready before the group was joined, however long that takes', () => {
+test('a role is not ready until it has joined its group, however long that takes', () => {
   let now = 0;
   let joined = false;
   const ready = createGroupReadiness(
@@ -14,7 +14,7 @@ test('not ready before the group was joined, however long that takes', () => {
   expect(ready()).toBe(true);
 });
 
-test('ready while a group that was joined shares its partitions out anew, and not when that takes too long', () => {
+test('a role that has joined stays ready during a rebalance, unless the rebalance takes too long', () => {
   let now = 0;
   let joined = true;
   const ready = createGroupReadiness(

@@ -12,13 +12,13 @@ function fdThat(answer: (text: string) => number | string) {
   return { written, write };
 }
 
-test('a line is written whole, also in parts', () => {
+test('a line is written completely, also if each write accepts only a part of it', () => {
   const { written, write } = fdThat((text) => Math.min(3, text.length));
   createLogDestination(2, write).write('abcdefgh\n');
   expect(written.join('')).toBe('abcdefgh\n');
 });
 
-test.each(['ENOSPC', 'EPIPE'])('lines are dropped and counted while writing answers %s', (code) => {
+test.each(['ENOSPC', 'EPIPE'])('lines are dropped and counted while writing fails with %s', (code) => {
   let full = true;
   const { written, write } = fdThat((text) => (full ? code : text.length));
   const destination = createLogDestination(2, write);
@@ -38,7 +38,7 @@ test('a slow pipe is retried', () => {
   expect(written).toEqual(['line\n']);
 });
 
-test('an error that says something else is thrown', () => {
+test('any other error is thrown', () => {
   const { write } = fdThat(() => 'EBADF');
   expect(() => createLogDestination(2, write).write('line\n')).toThrow('EBADF');
 });

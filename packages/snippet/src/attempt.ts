@@ -7,15 +7,15 @@ export function attempt<T>(run: () => T): T | undefined {
   }
 }
 
-/** Used if the browser refuses storage: the memory of this page. */
+/** The storage of the browser for this origin. If the browser refuses it: an object in the memory of this page. */
 const storage: Record<string, string | number> = attempt(() => localStorage) || {};
 
-/** A value in the browser's storage for this origin. */
+/** Reads a value from the storage. */
 export function kept(name: string): string {
   return (storage[name] as string) || '';
 }
 
-/** An empty text removes the value. */
+/** Writes a value to the storage. An empty text removes the value. */
 export function keep(name: string, text: string | number): void {
   attempt(() => {
     if (text) storage[name] = text;

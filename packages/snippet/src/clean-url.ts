@@ -1,5 +1,5 @@
-/** A URL without its fragment, which may hold secrets and is never stored. */
+/** Returns a URL without its fragment, which can contain secrets and is never stored. */
 export function cleanUrl(url: string): string {
-  // The server would cut a longer URL.
+  // Cuts the URL at the length at which the server would cut it.
   return (/[^#]{0,4096}/.exec(url) as RegExpExecArray)[0];
 }

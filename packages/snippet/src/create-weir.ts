@@ -11,7 +11,7 @@ export interface Weir extends WeirCore {
   /** From now on this browser sends nothing and stores only the opt-out. */
   optOut(): void;
   optIn(): void;
-  /** Switches cookieless mode for this page. On: stored values are removed at once. */
+  /** Switches cookieless mode on or off for this page. Switching it on removes stored values at once. */
   setCookieless(on: boolean): void;
 }
 
@@ -25,7 +25,7 @@ declare global {
 const OFF = 'weir.off';
 const CAMPAIGN = 'utm_*,ref,source,via,*cl*id,';
 
-/** The full snippet with its options; `src` is the default. The caller sends the first pageview. */
+/** Creates the full snippet with its options; `src` is the default of the option. The caller sends the first pageview. */
 export function createWeir(given: Options, src = location.href): Weir {
   const options = Object.assign({ src, endpoint: 'api/collect', spa: '', exclude: '', hosts: '*', query: '*' }, given);
   const isOn: IsOn = (name) => /^(true)?$/.test(options[name] as string);

@@ -13,7 +13,7 @@ export interface Options {
   readonly endpoint?: string;
   /** The base of relative endpoints: the address of the script. For the module the default is the address of the page. */
   readonly src?: string;
-  /** Nothing is stored in the browser. */
+  /** Cookieless mode: nothing is stored in the browser. */
   readonly cookieless?: Switch;
   /** On by default: a new path in the history is a pageview. */
   readonly spa?: Switch;
@@ -21,13 +21,13 @@ export interface Options {
   readonly hash?: Switch;
   /** No pageview until `weir.pageview()` is called. */
   readonly manual?: Switch;
-  /** Clicks on links to other hosts, as events `outbound` with their `url`. */
+  /** Clicks on links to other hosts are sent as events `outbound` with their `url`. */
   readonly outbound?: Switch;
-  /** Clicks on links to files, as events `download` with their `url`. */
+  /** Clicks on links to files are sent as events `download` with their `url`. */
   readonly download?: Switch;
-  /** Submitted forms, as events `form` with the form's ID. */
+  /** Submitted forms are sent as events `form` with the form's ID. */
   readonly form?: Switch;
-  /** Seconds in view and depth of scrolling, as the event `$engagement` when a page ends. */
+  /** Seconds in view and depth of scrolling are sent as the event `$engagement` when a page ends. */
   readonly engagement?: Switch;
   /** Paths that are never counted. */
   readonly exclude?: Globs;
@@ -39,7 +39,7 @@ export interface Options {
   readonly privacy?: Switch;
 }
 
-/** Options with their defaults; reads a switch. */
+/** Says whether a switch is on. It applies the defaults. */
 export type IsOn = (name: keyof Options) => boolean;
 
 export function matches(globs: Globs | undefined, text: string): boolean {

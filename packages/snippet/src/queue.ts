@@ -1,9 +1,9 @@
 import { attempt, keep, kept } from './attempt.ts';
 import type { Mode } from './mode.ts';
 
-/** The queue of hits: sent in order, one at a time, and kept until the server has answered. */
+/** The queue of hits. Hits are sent in order, one at a time, and kept until the server has answered. */
 export interface Queue {
-  /** Queues a hit behind the waiting ones and sends. Without a hit: sends the waiting ones, stored ones first. */
+  /** With a hit: adds it to the end and sends the queue. Without a hit: sends the queue, and hits that an earlier page stored first. */
   send(body?: string): void;
   /** The page is hidden or ends: waiting hits are sent as beacons, and the rest is stored for the next page. */
   leave(): void;
@@ -11,12 +11,15 @@ export interface Queue {
 
 export const QUEUE_NAME = 'weir.q';
 const WAITING_HITS_MAX = 60;
-/** Grows with every consecutive failure of all endpoints. */
+/** The pause after a failure of all endpoints, multiplied by the number of such failures in a row. */
 const WAIT_SECONDS = 3;
 /** Upper limit of Retry-After. Browser timers of more than 24 days fire at once. */
 const WAIT_SECONDS_MAX = 3600;
 const TOO_MANY = 429;
-/** Of at most 3 bytes each. What browsers send for a page that has ended is 64 KiB at once; they refuse more, and at once. */
+/**
+ * Longer hits are sent without keepalive. Browsers refuse keepalive requests if they have more than 64 KiB in all, and a character
+ * has up to 3 bytes.
+ */
 const KEEPALIVE_CHARS_MAX = 2e4;
 
 /** If an endpoint cannot be reached, the next one is tried. */
@@ -24,7 +27,7 @@ export function createQueue(endpoints: string[], mode: () => Mode): Queue {
   const hits: string[] = [];
   /** 1 while the first hit is being sent. */
   let busy = 0;
-  /** Consecutive failures; one more while the first hit is being sent. */
+  /** The number of consecutive failures, plus 1 while the first hit is being sent. */
   let failures = 0;
   let timer: number | undefined;
 
@@ -34,7 +37,7 @@ export function createQueue(endpoints: string[], mode: () => Mode): Queue {
     return stored;
   };
 
-  /** The first waiting hit. None after an opt-out, also in another tab. */
+  /** Drops the oldest hits over the limit, or all after an opt-out (also in another tab). Returns the first waiting hit, if any. */
   const next = (): string | undefined => {
     hits.splice(busy, (mode() as number) > 2 ? WAITING_HITS_MAX : hits.length - WAITING_HITS_MAX);
     return hits[busy];

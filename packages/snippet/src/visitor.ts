@@ -2,14 +2,14 @@ import { attempt, keep, kept } from './attempt.ts';
 
 /** The visitor of this browser and its session, shared by tabs and by the subdomains of a site. */
 export interface Visitor {
-  /** [visitor ID, session ID]; made if there are none. `active`: this call extends the session. */
+  /** Returns [visitor ID, session ID], and creates them if there are none. `active`: this call extends the session. */
   ids(active?: boolean): readonly [string, string];
   /** Stores this state. An empty state removes everything about the visitor. */
   write(state: string): void;
 }
 
 const SESSION_IDLE_MS = 18e5;
-/** Almost a year. */
+/** How long the cookie is kept: almost a year. */
 const KEPT_SECONDS = 3e7;
 
 export function createVisitor(): Visitor {

@@ -7,10 +7,10 @@ interface ClickOrSubmit {
   readonly button?: number;
 }
 
-/** Events of elements with `data-weir-event`, and of links and forms as the options say. */
+/** Sends events for elements with `data-weir-event`, and for links and forms if the options say so. */
 export function watchClicks(track: WeirCore['track'], cleanUrl: (url: string) => string, isOn: IsOn): void {
   const look = ({ type, target: element, button }: ClickOrSubmit): void => {
-    // A right click opens a menu.
+    // A right click only opens a menu, so it is not counted.
     if (!element.closest || (button as number) > 1) return;
     const isForm = type === 'submit';
     const marked = element.closest(`${isForm ? 'form' : ':not(form)'}[data-weir-event]`);

@@ -14,13 +14,13 @@ export function watchEngagement(core: Core): () => void {
   const end = (): void => {
     look();
     const event_properties = { engaged_ms: Date.now() - since, scroll_depth: depth };
-    // The URL and session of the pageview: the page may have changed, or the session may have ended.
+    // Uses the URL and session of the pageview, because the page may have changed, or the session may have ended.
     if (core.page.url) core.hit('event', Object.assign({}, core.page, { event_name: '$engagement', event_properties }));
     start();
   };
   start();
   addEventListener('scroll', look);
-  // On the document: its listeners run before those of the window, where the queue listens.
+  // Listens on the document, because its listeners run before those of the window, where the queue listens.
   document.addEventListener('visibilitychange', () => (document.hidden ? end : start)());
   return end;
 }

@@ -7,7 +7,7 @@ export type PropertyValue = string | number | boolean | null;
 export type Properties = Readonly<Record<string, PropertyValue>>;
 
 export interface IdentityProof {
-  /** hex HMAC-SHA256(identity secret of the site, user ID), made by a server, never in the page. */
+  /** HMAC-SHA256(identity secret of the site, user ID) in hex. A server must compute it, never the page. */
   readonly signature?: string;
 }
 
@@ -42,13 +42,13 @@ export interface PageHit {
 export interface Core {
   readonly weir: WeirCore;
   readonly visitor: Visitor;
-  /** Sends a hit of this type. `fields` win over the values of the page. Without fields: a pageview. */
+  /** Sends a hit of this type. `fields` replace values of the page. Without `fields` the hit is a pageview. */
   readonly hit: (type: string, fields?: object) => void;
   /** The last pageview; empty if the page is not counted. */
   page: Partial<PageHit>;
 }
 
-/** Pageviews (also from bfcache), events, identities, visitor, session and queue. The caller sends the first pageview. */
+/** Creates the part that all forms of the snippet share. It counts pages from the bfcache. The caller sends the first pageview. */
 export function createCore(
   site: string,
   endpoints: string[],
@@ -58,7 +58,7 @@ export function createCore(
 ): Core {
   const visitor = createVisitor();
   const queue = createQueue(endpoints, mode);
-  /** Calls before the page is visible: while it is prerendered, or in a background tab. */
+  /** Hits before the page is visible: while it is prerendered, or in a background tab. They are sent when it becomes visible. */
   const unseen: (() => void)[] = [];
   let isSeen: boolean | undefined;
   let referrer = cleanUrl(document.referrer);
@@ -93,7 +93,7 @@ export function createCore(
 
   const weir: WeirCore = {
     track(event_name, properties = {}) {
-      // Undefined values are not sent.
+      // A value of undefined is not sent.
       const event_properties = Object.assign({}, properties, { value: undefined });
       hit('event', { event_name, event_value: properties.value, event_properties });
     },
@@ -122,7 +122,7 @@ export function createCore(
   };
   // Since 2021 all browsers also fire this event when the page is left.
   addEventListener('visibilitychange', see);
-  // From the back/forward cache: the page is visible again.
+  // A page that returns from the back/forward cache is a new pageview.
   addEventListener('pageshow', (event) => event.persisted && weir.pageview());
   const core: Core = { weir, visitor, hit, page: {} };
   see();

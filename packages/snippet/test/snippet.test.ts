@@ -22,26 +22,26 @@ describe('globs', () => {
   });
 });
 
-test('a URL is sent without its fragment, and no longer than is stored', () => {
+test('a URL is sent without its fragment, and cut to the length that the server stores', () => {
   expect(cleanUrl('https://a.example/b?c=d#token=secret')).toBe('https://a.example/b?c=d');
   expect(cleanUrl(`https://a.example/${'x'.repeat(9_000)}`)).toHaveLength(4_096);
 });
 
-describe('sizes, of what the build made', () => {
+describe('the built scripts', () => {
   const read = (file: string): Buffer => readFileSync(join(__dirname, '../../../dist/public', file));
 
   test.each([
     ['weir.core.js', 1_630],
     ['weir.js', 2_480],
-  ])('%s is at most %i bytes gzip, by Node and by gzip -9', (file, bytesMax) => {
+  ])('%s has at most %i bytes after compression, with Node's gzip and with gzip -9', (file, bytesMax) => {
     const code = read(file);
     expect(gzipSync(code, { level: 9 }).length).toBeLessThanOrEqual(bytesMax);
-    // 0 bytes where there is no gzip.
+    // If the program gzip is missing, its output has 0 bytes.
     const { stdout } = spawnSync('gzip', ['-9'], { input: code });
     expect(stdout?.length ?? 0).toBeLessThanOrEqual(bytesMax);
   });
 
-  test('one global, and nothing that a strict policy refuses', () => {
+  test('weir.js sets one global and uses nothing that a strict content security policy refuses', () => {
     const code = read('weir.js').toString();
     expect(code).not.toMatch(/\beval\(|\bFunction\(|\.innerHTML|document\.write/);
     expect(new Set(code.match(/window\.\w+/g))).toEqual(new Set(['window.weir']));

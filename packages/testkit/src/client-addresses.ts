@@ -2,17 +2,17 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import type { WeirClient } from './weir-client.ts';
 
-/** Distinctive enough to be found wherever they went. No rule and no setting of a test may name them. */
+/** Client IPs that occur nowhere else, so that a search finds each place that stores them. Rules and settings must not use them. */
 const CLIENTS = ['203.0.113.77', '198.51.100.42', '2001:db8:dead:beef::77'];
 const IN_CONTEXT = ['192.0.2.199', '2001:db8:feed:face::88', '203.0.113.201'];
 const IN_IMPORT = ['198.51.100.213', '2001:db8:cafe:f00d::99'];
-/** Of an IPv6 address the /64 tells who it is, too. */
+/** The texts to search for. The /64 of an IPv6 address is enough, because it also identifies the client. */
 const NEEDLES = [...CLIENTS, ...IN_CONTEXT, ...IN_IMPORT].map((ip) => ip.replace(/::.*/, ''));
 const BROWSER = 'Mozilla/5.0 (X11; Linux x86_64; rv:130.0) Gecko/20100101 Firefox/130.0';
 
 /**
- * Sends a client's address through every door, from a proxy that Weir trusts. `mark` is in the url of all of it, and is found on the disk.
- * Resolves with the number of rows that the site gets.
+ * Sends these client IPs through every endpoint, as a trusted proxy does. All URLs contain `mark`, which Weir stores. Resolves with
+ * the number of rows that the site gets.
  */
 export async function sendClientAddresses(client: WeirClient, site: string, mark: string): Promise<number> {
   const { key } = await client.createKey(site);
@@ -61,7 +61,7 @@ export async function sendClientAddresses(client: WeirClient, site: string, mark
   return rows + hits.length;
 }
 
-/** The files below a folder that contain one of the texts (default: a part of one of those addresses): `relative/path: text`. */
+/** Finds the files below a folder that contain one of the texts (default: the client IPs above). Returns `relative/path: text`. */
 export function filesWith(folder: string, texts: readonly string[] = NEEDLES): string[] {
   const needles = texts.map((text) => Buffer.from(text));
   const search = (path: string): string[] => {
@@ -77,7 +77,7 @@ export function filesWith(folder: string, texts: readonly string[] = NEEDLES): s
   return walk(folder);
 }
 
-/** Engines remove files and folders at any time: one that is gone holds nothing. */
+/** Returns nothing for a file or folder that no longer exists: engines remove files at any time. */
 function unlessGone(read: () => string[]): string[] {
   try {
     return read();

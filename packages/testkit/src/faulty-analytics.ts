@@ -1,7 +1,7 @@
 import type { Analytics } from '@weir/ports/analytics';
 import { type FaultPoint, withFaults } from './fault-points.ts';
 
-/** The real engine, with faults at the points of the writer's calls. */
+/** Wraps the real engine. Faults can happen at the calls that the writer makes. */
 export function createFaultyAnalytics(analytics: Analytics, point: FaultPoint): Analytics {
   return {
     ...analytics,

@@ -1,10 +1,13 @@
 import type { AppendOutcome, AppendRecord, EventLog } from '@weir/ports/event-log';
 import { type FaultPoint, withFaults } from './fault-points.ts';
 
-/** `stored-unknown`: stored, but reported as `unknown`. `half`: the first half is stored; the rest is `unknown` and not stored. */
+/**
+ * `stored-unknown`: stored, but reported as `unknown`. `lost-unknown`: not stored, and reported as `unknown`. `half`: the first half
+ * is stored; the other half is not stored, and reported as `unknown`.
+ */
 export type AppendFault = 'none' | 'refused' | 'stored-unknown' | 'lost-unknown' | 'half';
 
-/** The real log, with faults: at points (append, commit, offsetsAtTime) and in the outcomes of appends. */
+/** Wraps the real log. Faults can happen at calls (append, commit, read, offsetsAtTime) and in the outcomes of appends. */
 export function createFaultyEventLog(
   log: EventLog,
   point: FaultPoint,

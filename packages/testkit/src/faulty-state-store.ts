@@ -1,7 +1,7 @@
 import type { StateStore } from '@weir/ports/state-store';
 import { type FaultPoint, withFaults } from './fault-points.ts';
 
-/** The real store, with faults at the points of the enricher's calls. `readEpoch` has none: a timer calls it too. */
+/** Wraps the real store. Faults can happen at the calls that the enricher makes, except `readEpoch`, which a timer calls too. */
 export function createFaultyStateStore(store: StateStore, point: FaultPoint): StateStore {
   return {
     ...store,

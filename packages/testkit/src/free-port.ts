@@ -1,6 +1,6 @@
 import { createServer } from 'node:net';
 
-/** Above the ports that fetch and browsers refuse, below the ephemeral ports of Linux and macOS. */
+/** The range is above the ports that fetch and browsers refuse, and below the ephemeral ports of Linux and macOS. */
 const FIRST_PORT = 11_000;
 const LAST_PORT = 32_000;
 

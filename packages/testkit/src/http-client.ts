@@ -2,18 +2,18 @@ import { Agent, type IncomingHttpHeaders, request } from 'node:http';
 import { connect, type Socket } from 'node:net';
 
 export interface HttpRequest {
-  /** Default: POST with a body, else GET. */
+  /** Default: POST if there is a body, otherwise GET. */
   readonly method?: string;
   readonly path: string;
-  /** `content-type` is `application/json` where a body is sent and the header is not named; an empty value leaves a header out. */
+  /** With a body, `content-type` is `application/json` by default. A header with an empty value is not sent. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** A string or bytes go out as they are, anything else as its JSON. */
+  /** A string or bytes are sent unchanged, other values as JSON. */
   readonly body?: unknown;
-  /** Without `Content-Length`: the server can't know the size beforehand. */
+  /** Sends the body without `Content-Length`, so that the server does not know its size in advance. */
   readonly chunked?: boolean;
   /** Default 30 s. */
   readonly timeoutMs?: number;
-  /** Default: one connection for each request, so that no answer depends on another. */
+  /** Default: a new connection for each request, so that requests do not affect each other. */
   readonly agent?: Agent;
 }
 
@@ -21,11 +21,11 @@ export interface HttpAnswer {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly text: string;
-  /** The text as JSON; `undefined` where there is no body. */
+  /** The text parsed as JSON; `undefined` if it is empty or not JSON. */
   readonly json: unknown;
 }
 
-/** One request, exactly as given. Rejects when no whole answer came: connection refused or lost, or the time-out. */
+/** Sends one request, exactly as given. Rejects without a complete answer: connection refused or lost, or timeout. */
 export function sendHttp(baseUrl: string, sent: HttpRequest): Promise<HttpAnswer> {
   const body = bodyBytes(sent.body);
   const headers: Record<string, string> = { ...sent.headers };

@@ -23,7 +23,7 @@ export interface ClickhouseServer {
   close(): Promise<void>;
 }
 
-/** A ClickHouse server of the version that docker-compose.yml runs, with a user that may do everything. */
+/** A ClickHouse server of the version in docker-compose.yml, with a user that has all rights. */
 export async function startClickhouseContainer(): Promise<ClickhouseServer> {
   const [username, password] = ['weir', 'of-a-test-alone'];
   const container = await new GenericContainer('clickhouse/clickhouse-server:25.8')
@@ -51,7 +51,7 @@ function redis(): GenericContainer {
     .withWaitStrategy(Wait.forLogMessage('Ready to accept connections'));
 }
 
-/** A broker tells its clients its address, so the port outside is chosen before. */
+/** A broker sends its own address to its clients, so the port on the host is chosen before the start. */
 function kafka(port: number): GenericContainer {
   return new GenericContainer('apache/kafka:4.3.1')
     .withEnvironment({

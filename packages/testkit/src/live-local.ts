@@ -8,7 +8,7 @@ const ROOT = resolve(__dirname, '../../..');
 const SERVICES = resolve(ROOT, 'infra/local/services.mjs');
 const run = promisify(execFile);
 
-/** A service of one's own through infra/local, in a folder that goes with it. */
+/** Starts a service with infra/local, for one test, in a folder of its own. `stop` removes the folder. */
 export async function startLocal(name: LiveName): Promise<LiveService & { readonly dir: string }> {
   const dir = resolve(ROOT, '.cache/services', `test-${randomUUID()}`);
   const address = await upLocal(name, dir);
@@ -19,7 +19,7 @@ export async function startLocal(name: LiveName): Promise<LiveService & { readon
   };
 }
 
-/** Starts it (again) in its folder, at the address that it had. */
+/** Starts the service in its folder. A second start uses the same address. */
 export async function upLocal(name: LiveName, dir: string): Promise<string> {
   const { stdout } = await run(process.execPath, [SERVICES, 'up', '--only', name, '--dir', dir]);
   const address = /^export \w+=(.+)\n$/.exec(stdout)?.[1];
@@ -27,14 +27,14 @@ export async function upLocal(name: LiveName, dir: string): Promise<string> {
   return address;
 }
 
-/** Why it can't be started here; `undefined` where it can. With CI=true what is missing is installed. */
+/** Says why the service cannot be started here; `undefined` if it can. With CI=true, the start installs what is missing. */
 export function localProblem(name: LiveName): string | undefined {
   if (process.env.CI === 'true') return undefined;
   const { status, stderr } = spawnSync(process.execPath, [SERVICES, 'check', '--only', name], { encoding: 'utf8' });
   return status === 0 ? undefined : stderr.trim();
 }
 
-/** With CI=true installs what is missing, as `services:up` does; for tests that start a service with settings of their own. */
+/** With CI=true, installs what is missing, like `services:up`. For tests that start a service with settings of their own. */
 export function installLocal(name: LiveName): void {
   if (process.env.CI !== 'true') return;
   const script = `import('./infra/local/${name}.mjs').then(({ ${name} }) => ${name}.install())`;

@@ -2,7 +2,7 @@ export type LiveName = 'kafka' | 'redis' | 's3';
 
 /** A real service that a test started. */
 export interface LiveService {
-  /** `KAFKA_BROKERS`, `REDIS_URL` or `S3_ENDPOINT`. */
+  /** A value for `KAFKA_BROKERS`, `REDIS_URL` or `S3_ENDPOINT`. */
   readonly address: string;
   stop(): Promise<void>;
 }

@@ -3,30 +3,30 @@ import { type HttpAnswer, keptConnection, sendHttp } from './http-client.ts';
 import { bearer } from './weir-client.ts';
 
 export interface LoadOptions {
-  /** Several gateways take turns, a repetition included. */
+  /** With several gateways, requests and retries go to each in turn. */
   readonly url: string | readonly string[];
   readonly site: string;
   readonly key: string;
   readonly clients: number;
-  /** Without an answer for so long, a client takes the request for lost. Default 2 s. */
+  /** A client treats a request without an answer in this time as lost. Default 2 s. */
   readonly timeoutMs?: number;
 }
 
-/** What the clients were told. A name is acknowledged once, however often it had to be sent. */
+/** The results of the clients. A name is acknowledged once, also if it was sent several times. */
 export interface Load {
   /** Idempotency keys of the acknowledged server events. Each event is sent again until the answer is 202 or 200. */
   readonly acknowledgedKeys: ReadonlySet<string>;
-  /** Names of hits of the browser, each sent once and answered 204. */
+  /** Names of browser hits, each sent once and answered 204. */
   readonly acknowledgedHits: ReadonlySet<string>;
-  /** Requests that had to be repeated: 503, no connection, no answer. */
+  /** The number of server events that were not acknowledged and sent again: 503, no connection, no answer. */
   retries(): number;
-  /** Answers that no fault explains. */
+  /** Answers that the test does not expect: other than success and 503. */
   readonly strange: readonly string[];
-  /** Lets each client finish its event (so the service has to be up) and resolves when all have. */
+  /** Resolves when each client has finished its current request, so Weir must be reachable. */
   stop(): Promise<void>;
 }
 
-/** Clients that send one thing after another without a pause: two server events with retries, then one hit without. */
+/** Starts clients that send without a pause: two server events with retries, then one hit without retries. */
 export function startLoad({ url, site, key, clients, timeoutMs = 2_000 }: LoadOptions): Load {
   const urls = typeof url === 'string' ? [url] : url;
   let turn = 0;
@@ -37,7 +37,7 @@ export function startLoad({ url, site, key, clients, timeoutMs = 2_000 }: LoadOp
   let retries = 0;
   let stopped = false;
 
-  /** `undefined`: refused, cut off or too late, so that the client can't know what became of it. */
+  /** Resolves with `undefined` if the request was refused, cut off or too late: then the client does not know its outcome. */
   const answerOrNone = (agent: Agent, path: string, body: object, headers = {}): Promise<HttpAnswer | undefined> =>
     sendHttp(nextUrl(), { path, body, headers, agent, timeoutMs }).catch(() => undefined);
 
@@ -82,12 +82,12 @@ export function startLoad({ url, site, key, clients, timeoutMs = 2_000 }: LoadOp
   };
 }
 
-/** The server event of a name: a visitor of its own, so that all partitions have some. */
+/** The server event with this name. Each event has its own visitor, so that all partitions get events. */
 export function loadEvent(name: string): object {
   return { name: 'load', idempotency_key: name, visitor_id: name };
 }
 
-/** Numbers from 0 to 1 that are the same for the same seed (mulberry32). */
+/** Returns a generator of numbers from 0 to 1, which are the same for the same seed (mulberry32). */
 export function seededRandom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {

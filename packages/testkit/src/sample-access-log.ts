@@ -2,18 +2,18 @@ import { readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
 
 /**
- * A real access log for tests and benches, which is not part of the project: 10,000 lines in the combined format, gzip, from
+ * A real access log for tests and benches, which is not part of the repository: 10,000 lines in the combined format, gzip, from
  * https://github.com/elastic/examples (Common Data Formats/apache_logs, Apache-2.0). WEIR_TEST_ACCESS_LOG names the file.
  */
 export const REAL_LOG_NAME = 'apache_logs of elastic/examples';
 export const GENERATED_LOG_REASON = 'WEIR_TEST_ACCESS_LOG is not set';
 
-/** The path of the real log, or undefined where none is given. */
+/** The path of the real log; `undefined` if WEIR_TEST_ACCESS_LOG is not set. */
 export function realLogFile(): string | undefined {
   return process.env.WEIR_TEST_ACCESS_LOG || undefined;
 }
 
-/** The text of the real log, or undefined where none is given. Throws where the given file cannot be read. */
+/** The text of the real log; `undefined` if WEIR_TEST_ACCESS_LOG is not set. Throws if the file cannot be read. */
 export function readRealLog(): string | undefined {
   const file = realLogFile();
   return file === undefined ? undefined : gunzipSync(readFileSync(file)).toString();
@@ -31,17 +31,17 @@ const STARTS_AT_MS = Date.UTC(2026, 4, 17, 10);
 
 export interface AccessLog {
   readonly text: string;
-  /** Where it came from, for a test to say. */
+  /** Which log it is, for the output of a test. */
   readonly origin: 'real' | 'generated';
 }
 
-/** The real log where one is given, otherwise 10,000 generated lines of the same shape. */
+/** The real log if WEIR_TEST_ACCESS_LOG is set, otherwise 10,000 generated lines of the same format. */
 export function readAccessLog(): AccessLog {
   const text = readRealLog();
   return text === undefined ? { text: generateAccessLog(10_000), origin: 'generated' } : { text, origin: 'real' };
 }
 
-/** Lines of the combined format, the same for the same number: half pages, half assets, every tenth a failure or a POST. */
+/** Generates lines in the combined format, always the same: half pages, half assets; every tenth line is a failure or a POST. */
 export function generateAccessLog(lines: number): string {
   const text: string[] = [];
   for (let n = 0; n < lines; n++) {
@@ -66,7 +66,7 @@ export interface AccessLine {
   readonly status: number;
 }
 
-/** The test's own reading of a line, to count by; `undefined` where it is none. */
+/** Reads a line independently of Weir's code, so that a test can count on its own; `undefined` if it is not a line of the log. */
 export function readAccessLine(line: string): AccessLine | undefined {
   const match = line.match(
     /^(\S+) \S+ \S+ \[(\d+)\/(\w+)\/(\d+):(\d+):(\d+):(\d+) ([+-]\d\d)(\d\d)\] "(\S+) (\S+)[^"]*" (\d+) /,

@@ -9,15 +9,15 @@ export interface TestKey {
   readonly key: string;
 }
 
-/** For a gateway that answers 503 for a while, and for one that hears of a change: the limits that docs/api.md promises have tests of their own. */
+/** How long a gateway can answer 503 or not know a change yet. Other tests check the limits that docs/api.md promises. */
 const DEPLOYMENT_WITHIN_MS = 30_000;
 
 export type WeirClient = ReturnType<typeof createWeirClient>;
 
 /**
- * What an outside caller can do with a Weir, over HTTP alone. With several gateways, requests go to each in turn;
- * the admin API is the first one's. Of several gateways, which share a log over the network, a 503 with `Retry-After` is asked again after
- * it for up to 30 s, as docs/api.md asks of every caller; one process has no such excuse.
+ * A client that uses a Weir only over HTTP. With several gateways, requests go to each in turn, and those of the admin API to the
+ * first. Several gateways share a log over the network, so a 503 with `Retry-After` is retried for up to 30 s, as docs/api.md
+ * requires of every client. With a single process, a 503 is not retried.
  */
 export function createWeirClient(urls: readonly string[], adminToken: string) {
   let turn = 0;
@@ -38,7 +38,7 @@ export function createWeirClient(urls: readonly string[], adminToken: string) {
     return (answer.json as { data?: unknown } | undefined)?.data;
   };
 
-  /** Resolves when each gateway has answered this request as it has to. */
+  /** Resolves when each gateway has answered this request as expected. */
   const everywhere = async (
     what: string,
     request: HttpRequest,
@@ -60,7 +60,7 @@ export function createWeirClient(urls: readonly string[], adminToken: string) {
     return { keyId: made.key_id, key: made.key };
   };
 
-  /** A site of the test's own; every gateway knows it when this resolves. */
+  /** Creates a site for one test. Every gateway knows it when this resolves. */
   const createSite = async (fields: object = {}): Promise<string> => {
     const site = (await must(201, 'POST', '/sites', { name: 'Test', domain: 'example.com', ...fields })) as {
       site_id: string;
@@ -79,7 +79,7 @@ export function createWeirClient(urls: readonly string[], adminToken: string) {
   const number = async (query: string, params?: object): Promise<number> =>
     Number(Object.values((await sql(query, params))[0] ?? {})[0]);
 
-  /** Rows of a site in a table, once there are at least `count` of them. */
+  /** Resolves with the rows of a site in a table, as soon as there are at least `count` of them. */
   const rows = (table: string, siteId: string, count: number, columns = '*'): Promise<readonly Row[]> => {
     const query = `SELECT ${columns} FROM ${table} WHERE site_id = {site:String} LIMIT 100000`;
     return eventually(`${count} rows of ${siteId} in ${table}`, async () => {
@@ -89,11 +89,11 @@ export function createWeirClient(urls: readonly string[], adminToken: string) {
     });
   };
 
-  /** Resolves when nothing is on its way any more: every lag of the pipeline is 0, twice in a row. */
+  /** Resolves when no record is in flight: every lag of the pipeline is 0, twice in a row. */
   const settled = async (withinMs = 150_000): Promise<void> => {
     let quiet = 0;
     await eventually(
-      'every lag of the pipeline to be 0',
+      'every lag of the pipeline is 0',
       async () => {
         const lags = lagsOf(await must(200, 'GET', '/pipeline'));
         if (lags.length === 0) throw new Error('GET /api/admin/pipeline names no lag');
@@ -105,9 +105,9 @@ export function createWeirClient(urls: readonly string[], adminToken: string) {
   };
 
   const audit = (): Promise<readonly Row[]> => sql(AUDIT);
-  /** Resolves when the audit finds nothing: it reads `records` twice, and what another test stores in between is a fault to it. */
+  /** Resolves when the audit finds nothing. It reads `records` twice, so records that another test stores in between look like faults. */
   const balanced = (): Promise<boolean> =>
-    eventually('the books to balance', async () => {
+    eventually('the audit finds nothing', async () => {
       const faults = await audit();
       if (faults.length > 0) throw new Error(`the audit found ${JSON.stringify(faults)}`);
       return true;
@@ -143,12 +143,12 @@ export function bearer(key: string): { readonly authorization: string } {
   return { authorization: `Bearer ${key}` };
 }
 
-/** An event without a name: what a key is worth, and nothing stored. */
+/** An event without a name. The answer shows whether the key is valid, and nothing is stored. */
 function probe(key: string): HttpRequest {
   return { path: '/api/v1/events', headers: bearer(key), body: {} };
 }
 
-/** The last answer is given, whatever it is. */
+/** Retries while the answer is a 503 with `Retry-After`. Resolves with the last answer. */
 async function sendPatiently(url: string, request: HttpRequest): Promise<HttpAnswer> {
   const deadline = Date.now() + DEPLOYMENT_WITHIN_MS;
   for (;;) {
@@ -159,7 +159,7 @@ async function sendPatiently(url: string, request: HttpRequest): Promise<HttpAns
   }
 }
 
-/** docs/tables.md, `outcomes`: with `events` it holds each raw offset exactly once. A row here is a fault. */
+/** `events` and `outcomes` together contain each raw offset exactly once (docs/tables.md, `outcomes`). A row here is a fault. */
 const AUDIT = `
   SELECT log_id, raw_partition, count() AS found, uniqExact(raw_offset) AS offsets, max(raw_offset) + 1 AS expected
   FROM (SELECT log_id, raw_partition, raw_offset FROM events UNION ALL SELECT log_id, raw_partition, raw_offset FROM outcomes)

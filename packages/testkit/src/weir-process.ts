@@ -15,30 +15,30 @@ const STOP_WITHIN_MS = 30_000;
 
 export interface WeirOptions {
   readonly roles?: readonly string[];
-  /** Added to a bare environment; an empty text takes one of the harness's own settings out. */
+  /** Variables added to an environment that has only what Node needs. An empty text removes a variable that this file sets. */
   readonly env?: Readonly<Record<string, string>>;
-  /** Default: a new folder, removed by `stop`. A given one stays. */
+  /** Default: a new folder, which `stop` removes. A given folder is kept. */
   readonly dataDir?: string;
 }
 
-/** One Weir process group, started as `npm start` starts it, with what it prints. */
+/** One Weir process group, started as `npm start` does, and its output. */
 export interface WeirProcess {
   readonly url: string;
   readonly dataDir: string;
   readonly client: WeirClient;
-  /** Everything printed so far by every start of this one, standard output and standard error. */
+  /** The output of all starts so far, standard output and standard error. */
   output(): string;
-  /** SIGTERM; resolves with the exit code when the process has ended. */
+  /** Sends SIGTERM. Resolves with the exit code when the process has ended. */
   terminate(): Promise<number | null>;
-  /** SIGTERM, must end with 0; then the folder goes. */
+  /** Sends SIGTERM, then removes the folder. Rejects if the exit code is not 0. */
   stop(): Promise<void>;
-  /** SIGKILL to the whole group; resolves when the first process is gone. */
+  /** Sends SIGKILL to the whole group. Resolves when the first process has ended. */
   kill9(): Promise<void>;
-  /** To the first process alone. */
+  /** Sends a signal to the first process only. */
   signal(signal: 'SIGSTOP' | 'SIGCONT'): void;
-  /** SIGKILL to the ClickHouse child alone. */
+  /** Sends SIGKILL to the ClickHouse child process only. */
   killClickhouse(): void;
-  /** Starts again on the same folder and port; resolves with the milliseconds until it was ready. */
+  /** Starts Weir again with the same folder and port. Resolves with the milliseconds until it was ready. */
   restart(): Promise<number>;
 }
 
@@ -114,7 +114,7 @@ export interface EndedRun {
   readonly stderr: string;
 }
 
-/** Runs `node dist/<program>` to its end, in a bare environment. */
+/** Runs `node dist/<program>` to its end, in an environment that has only what Node needs. */
 export function runProgram(
   program: 'main.js' | 'weir.js',
   args: readonly string[],
@@ -131,19 +131,19 @@ export function runProgram(
     child.on('close', (code) =>
       resolve({ code, stdout: Buffer.concat(stdout).toString(), stderr: Buffer.concat(stderr).toString() }),
     );
-    // A program that ends before it has read everything is not the test's error: its exit code says what happened.
+    // Some programs end before they have read all input. This is not an error of the test: the exit code says what happened.
     child.stdin.on('error', () => {});
     child.stdin.end(input);
   });
 }
 
-/** Nothing of the surroundings but what Node needs: a setting of the machine must not decide a test. */
+/** Only the variables that Node needs, so that settings of the machine cannot change the result of a test. */
 export function bareEnv(env: Readonly<Record<string, string>>): Record<string, string> {
   const { PATH = '', HOME = tmpdir() } = process.env;
   return { PATH, HOME, ...Object.fromEntries(Object.entries(env).filter(([, value]) => value !== '')) };
 }
 
-/** What `npm start` gives Node before the program: package.json is the only home of these. */
+/** The options that `npm start` passes to Node. They are defined only in package.json. */
 export function startFlags(): readonly string[] {
   const { scripts } = JSON.parse(readFileSync(join(PROJECT_ROOT, 'package.json'), 'utf8')) as {
     readonly scripts: { readonly start: string };

@@ -13,14 +13,14 @@ export interface AdminToken {
   readonly created: boolean;
 }
 
-/** Returns the configured token, else the one in the data folder, else a new one (256 random bits), stored there with mode 600. */
+/** Returns the configured token, otherwise the one in the data folder, otherwise a new one (256 random bits), stored with mode 600. */
 export function readOrCreateAdminToken(configured: string | undefined, dataDir: string): AdminToken {
   if (configured !== undefined) return { token: configured, created: false };
   const file = adminTokenFile(dataDir);
   const kept = existsSync(file) ? readFileSync(file, 'utf8').trim() : '';
   if (kept !== '') return { token: kept, created: false };
   const token = `wat_${randomBytes(32).toString('base64url')}`;
-  // Renamed after writing: a crash must not leave an empty token file, which would prevent all logins.
+  // The file gets its final name after it was written: a crash must not leave an empty token file, which would prevent all logins.
   mkdirSync(dataDir, { recursive: true });
   writeFileSync(`${file}.new`, `${token}\n`, { mode: 0o600 });
   renameSync(`${file}.new`, file);

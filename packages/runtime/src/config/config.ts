@@ -13,7 +13,7 @@ export interface Config {
   /** Undefined: created at the first start and stored in the data folder. */
   readonly adminToken: string | undefined;
   readonly trustedProxies: readonly string[] | number;
-  /** In lower case. Undefined: `X-Forwarded-For`, or `Forwarded` if that is not sent. */
+  /** The name of the header, in lower case. Undefined: `X-Forwarded-For`, or `Forwarded` if the former is not sent. */
   readonly clientIpHeader: string | undefined;
   readonly collectPaths: readonly string[];
   readonly rateLimits: { readonly collect: number; readonly events: number; readonly identify: number };
@@ -36,7 +36,7 @@ export interface Config {
   readonly drainTimeoutMs: number;
   /** How often the engines' settings are compared with what exactly-once needs. */
   readonly guardIntervalMs: number;
-  /** Below this free space, Weir adds nothing to the disk of the data folder. */
+  /** If less space than this is free, Weir adds nothing to the disk of the data folder. */
   readonly diskReserveBytes: number;
   readonly engines: EngineConfig;
 }
@@ -44,7 +44,7 @@ export interface Config {
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
-/** One process gains nothing from more partitions, and each one costs pages in every commit and its own inserts. */
+/** More partitions do not make one process faster, and each one costs pages in every commit and inserts of its own. */
 const PARTITIONS_EMBEDDED = 1;
 const PARTITIONS_KAFKA = 12;
 /** Each partition inserts separately: 12 partitions with 250 ms make 48 inserts per second, and an insert costs more than 100 rows. */

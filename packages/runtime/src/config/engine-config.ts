@@ -14,7 +14,7 @@ export interface KafkaConfig {
   readonly sasl: SaslConfig | undefined;
   /** Prefix of every topic and group, for a shared cluster. */
   readonly topicPrefix: string;
-  /** Compression of appended records; all of them can be read. */
+  /** Compression of appended records. Records with any of the compressions can be read. */
   readonly compression: KafkaCompressionName;
 }
 
@@ -43,10 +43,10 @@ export interface RedisConfig {
 
 export interface ClickhouseConfig {
   readonly writer: ClickhouseUser;
-  /** Runs users' queries; the writer if no reader is configured. */
+  /** The ClickHouse user that runs users' queries; the same as the writer if no reader is configured. */
   readonly reader: ClickhouseUser;
   readonly database: string;
-  /** Creates replicated tables ON CLUSTER; undefined: one server. */
+  /** The cluster on which tables with replicas are created; undefined: one server. */
   readonly cluster: string | undefined;
 }
 
@@ -65,7 +65,7 @@ function readKafka(env: EnvReader): KafkaConfig | undefined {
   for (const broker of brokers) {
     const port = /^(?:\[[0-9a-fA-F:]+\]|[^\s:/]+):(\d{1,5})$/.exec(broker)?.[1];
     if (port === undefined || Number(port) < 1 || Number(port) > 65_535) {
-      env.problem(`KAFKA_BROKERS must hold host:port pairs separated by commas, not "${broker}"`);
+      env.problem(`KAFKA_BROKERS must contain host:port pairs separated by commas, not "${broker}"`);
     }
   }
   const mechanism = env.oneOf('KAFKA_SASL_MECHANISM', SASL_MECHANISMS);
@@ -112,7 +112,7 @@ function readClickhouse(env: EnvReader): ClickhouseConfig | undefined {
   return writer === undefined || reader === undefined ? undefined : { writer, reader, database, cluster };
 }
 
-/** `http(s)://user:password@host:port`. */
+/** Reads `http(s)://user:password@host:port`. */
 function readClickhouseUser(env: EnvReader, name: string): ClickhouseUser | undefined {
   const raw = env.text(name);
   if (raw === undefined) return undefined;

@@ -6,11 +6,11 @@ export interface ExpectedEnd {
   readonly topic: string;
   readonly group: string;
   readonly partition: number;
-  /** One past the highest offset that `seenBy` knows of. */
+  /** One past the highest offset that `seenBy` contains. */
   readonly end: number;
-  /** For the error message: what knows of offsets up to `end`, for example "the table records". */
+  /** For the error message: where offsets up to `end` are known from, for example "the table records". */
   readonly seenBy: string;
-  /** The end of the partition that an earlier check found. New records may have been appended after it since. */
+  /** The end of the partition that an earlier check found. Since then, new records may have been appended after it. */
   readonly truncatedAt?: number | undefined;
   /** Called before the rejection, with the offset at which the partition ends. */
   onTruncated?(end: number): Promise<void>;
@@ -24,7 +24,7 @@ export interface ExpectedEnd {
 export async function assertLogNotTruncated(expected: ExpectedEnd): Promise<void> {
   const { eventLog, topic, partition, end, seenBy, truncatedAt = Number.POSITIVE_INFINITY } = expected;
   if (end === 0) return;
-  // Read after `end` was determined: the end of a log decreases only if records are lost.
+  // The positions are read after `end` was determined: the end of a log decreases only if records are lost.
   const positions = await eventLog.positions(topic, expected.group, [partition]);
   const found = positions.find((position) => position.partition === partition)?.end ?? 0;
   const reliable = Math.min(found, truncatedAt);

@@ -10,7 +10,7 @@ const PAUSE_MAX_MS = 5_000;
  */
 export async function pauseBeforeRetry(attempt: number, signal: AbortSignal): Promise<void> {
   const pauseMs = Math.min(PAUSE_MAX_MS, PAUSE_MIN_MS * 2 ** Math.min(attempt, 10));
-  // Rejects only when the signal aborts.
+  // The pause rejects only when the signal aborts.
   await pause(pauseMs, undefined, { signal }).catch(() => undefined);
 }
 

@@ -3,7 +3,7 @@ export const REJOIN_MAX_MS = 90_000;
 
 /**
  * Returns a function that says whether a consuming role is ready: it has joined its group, and has not been out of it for more than
- * `REJOIN_MAX_MS`. The time out of the group is measured from call to call. `joined`: the subscription's method.
+ * `REJOIN_MAX_MS`. This time begins at the first call that finds the role out of the group. `joined`: the subscription's method.
  */
 export function createGroupReadiness(joined: () => boolean, clock: () => number): () => boolean {
   let hasJoined = false;

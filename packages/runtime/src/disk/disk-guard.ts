@@ -17,7 +17,7 @@ export interface DiskGuardOptions {
   /** Name of the disk in messages and metrics. */
   readonly name: string;
   readonly folder: string;
-  /** On a small disk, a quarter of the disk is used instead. */
+  /** The free space that Weir must leave. On a small disk, a quarter of the disk is used instead. */
   readonly reserveBytes: number;
   /** A file that occupies a part of the reserve, for `release`. */
   readonly reserveFile?: string;
@@ -29,7 +29,7 @@ const CHECK_EVERY_MS = 250;
 const RESERVE_FILE_BYTES_MAX = 16 * 1024 * 1024;
 /** Writing resumes when the free space exceeds the reserve by this factor. */
 const RESUME_FACTOR = 1.1;
-/** Otherwise a disk that is smaller than the reserve would never take an event. */
+/** Limits the reserve. Otherwise Weir would never store an event on a disk that is smaller than the reserve. */
 const RESERVE_PART_MAX = 1 / 4;
 /** A file system with fewer free inodes counts as full. */
 const INODES_MIN = 200;

@@ -93,7 +93,7 @@ export async function startHttpServer({
       resolve();
     });
   });
-  // Once the server listens, only accepting a connection can fail (EMFILE). The next connection may succeed.
+  // Once the server listens, the only error is a connection that cannot be accepted (EMFILE). The next connection may succeed.
   server.on('error', (error) => logger.error({ err: error }, 'the HTTP server could not accept a connection'));
 
   return {
@@ -102,7 +102,7 @@ export async function startHttpServer({
       closing = true;
       return new Promise((resolve) => {
         const cut = setTimeout(() => server.closeAllConnections(), graceMs);
-        // A keep-alive connection may become idle after the close began, so this is repeated.
+        // Repeated, because a keep-alive connection can become idle after the close has begun.
         const idle = setInterval(() => {
           server.closeIdleConnections();
           // Browsers open connections in advance. Node does not count a connection as idle before its first request.
@@ -121,8 +121,8 @@ export async function startHttpServer({
 type Constructors = { IncomingMessage: typeof IncomingMessage; ServerResponse: typeof ServerResponse };
 
 /**
- * Classes whose prototypes are the application's. Express sets these prototypes on each request; here it finds them already set.
- * Changing the prototype of a live object costs more than the rest of a small request (117 µs of CPU per request, 53 µs without).
+ * Returns classes whose prototypes are those of the application. Express sets these prototypes on each request; here they are already
+ * set. Changing the prototype of a live object costs more than the rest of a small request (117 µs of CPU per request, 53 µs without).
  */
 function prototypesOf(app: HttpApp): Constructors {
   function Request(this: IncomingMessage, socket: Socket): void {
@@ -144,7 +144,7 @@ function prototypesOf(app: HttpApp): Constructors {
 
 /**
  * V8 reserves space in an object for the properties that its constructor and the inherited constructors assign. Without inheritance
- * it reserves none, and puts Node's thirty properties into an array that is copied for each third of them.
+ * it reserves none, and puts Node's thirty properties into an array that it copies at every third property.
  */
 function inheritSlots(type: object, parent: object): void {
   Object.setPrototypeOf(type, parent);

@@ -9,7 +9,7 @@ export interface OpenApiPart {
   readonly securitySchemes: Readonly<Record<string, Schema>>;
 }
 
-/** The OpenAPI 3.1 document of all parts together. */
+/** Joins all parts to one OpenAPI 3.1 document. */
 export function joinOpenApi(parts: readonly OpenApiPart[]): Schema {
   return {
     openapi: '3.1.0',
@@ -44,7 +44,7 @@ export function schemaRef(name: string): Schema {
   return { $ref: `#/components/schemas/${name}` };
 }
 
-/** `description`: what the schema does not say of the body. */
+/** `description`: facts about the body that the schema does not contain. */
 export function jsonBody(schema: Schema, { required = true, description = '' } = {}): Schema {
   return { ...(description === '' ? {} : { description }), required, content: { 'application/json': { schema } } };
 }

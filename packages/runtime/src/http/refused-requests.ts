@@ -5,14 +5,14 @@ import type { Socket } from 'node:net';
 export interface RefusedRequest {
   /** The connection is closed after this response. */
   readonly response: ServerResponse;
-  /** Without the query; empty if the path is not known. */
+  /** The path without its query; empty if the path is not known. */
   readonly path: string;
-  /** 405: a method that HTTP does not define. */
+  /** 405 means a method that HTTP does not define. */
   readonly status: 400 | 405 | 408 | 413 | 431;
   readonly message: string;
 }
 
-/** Answers a refused request in the way of its endpoint. */
+/** Answers a refused request in the format of its endpoint. */
 export type Refuse = (refused: RefusedRequest) => void;
 
 /** The properties that Node's HTTP server adds to an error. */
@@ -21,7 +21,7 @@ interface ClientError extends NodeJS.ErrnoException {
   readonly bytesParsed?: number;
 }
 
-/** How long a connection stays open after the answer. If it were closed at once, the sender would see a reset instead of the answer. */
+/** How long a connection stays open after the answer. If it were closed at once, the sender could see a reset and not the answer. */
 const LINGER_MS = 1_000;
 const HEAD_BYTES_MAX = 64 * 1024;
 const REQUEST_LINES = /(?<=^|\n)([A-Za-z]+) ((?:https?:\/)?\/[^ \r\n]*)/g;
@@ -34,8 +34,9 @@ const BY_CODE: Readonly<Record<string, Pick<RefusedRequest, 'status' | 'message'
 };
 
 /**
- * Answers requests that Node itself would answer, without a body and without the headers of the endpoint: heads that cannot be
- * parsed, and bodies that break off or take too long. The caller must call the returned function for each request that arrives.
+ * Some requests are answered by Node itself, without a body and without the headers of the endpoint: heads that cannot be parsed,
+ * and bodies that break off or take too long. This answers them with `refuse`. The caller must call the returned function for
+ * each request that arrives.
  */
 export function answerRefused(server: Server, refuse: Refuse): (response: ServerResponse) => void {
   const latest = new WeakMap<Socket, ServerResponse>();
@@ -48,15 +49,15 @@ export function answerRefused(server: Server, refuse: Refuse): (response: Server
     const response = latest.get(socket);
     const reason = BY_CODE[error.code ?? ''] ?? MALFORMED;
     if (response === undefined || response.destroyed) {
-      // The fault is in the rest of a request that was answered already.
+      // The error is in the rest of a request that was answered already.
       if (response?.req.complete === false) socket.destroySoon();
       else answerNext(socket, error, reason);
     } else if (response.req.complete) {
-      // The fault is in a pipelined request, which is answered after this one.
+      // The error is in a pipelined request, which is answered after this one.
       response.once('close', () => answerNext(socket, error, reason));
     } else {
       response.shouldKeepAlive = false;
-      // The application answers first if it does not need the body: 401, 403 or 429.
+      // If the application does not need the body, it answers first: 401, 403 or 429.
       setImmediate(() => {
         if (response.headersSent) socket.destroySoon();
         else if (socket.writable) refuse({ response, path: pathOf(response.req.url ?? ''), ...reason });
@@ -95,14 +96,14 @@ export function lastResponse(request: IncomingMessage): ServerResponse {
   return response;
 }
 
-/** The path of a request's target, which may be a whole URL (RFC 9112, 3.2.2). */
+/** The path of a request's target, which can be a whole URL (RFC 9112, 3.2.2). */
 export function pathOf(target: string): string {
   return originForm(target).replace(/[?#].*$/s, '');
 }
 
 /**
- * The target as a path with its query. Express parses other targets with `url.parse`, which prints a warning with the whole URL if
- * it is invalid.
+ * Returns the target as a path with its query. Express parses other targets with `url.parse`, which prints a warning with the whole
+ * URL if it is invalid.
  */
 export function originForm(target: string): string {
   if (target.startsWith('/') || target === '') return target;
@@ -110,14 +111,14 @@ export function originForm(target: string): string {
   return rest.startsWith('/') ? rest : `/${rest}`;
 }
 
-/** The last request line that begins before the fault. A packet may contain several requests, or only a part of one. */
+/** The last request line that begins before the error. A packet can contain several requests, or only a part of one. */
 function requestLine({
   rawPacket,
   bytesParsed = 0,
   code,
 }: ClientError): { method: string; target: string } | undefined {
   const text = rawPacket?.toString('latin1', 0, HEAD_BYTES_MAX) ?? '';
-  // An unknown method is itself the fault: an earlier line belongs to another request.
+  // An unknown method is itself the error: an earlier line belongs to another request.
   const from = code === 'HPE_INVALID_METHOD' ? text.lastIndexOf('\n', bytesParsed - 1) + 1 : 0;
   let found: { method: string; target: string } | undefined;
   for (const { index, 1: method = '', 2: target = '' } of text.matchAll(REQUEST_LINES)) {

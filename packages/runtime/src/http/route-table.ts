@@ -1,13 +1,13 @@
 import type { Schema } from './openapi.ts';
 
-/** What the route tables of the gateway and of control have in common. */
+/** The members that the routes of the gateway and of control have in common. */
 export interface TableRoute {
   readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE' | 'OPTIONS';
-  /** As OpenAPI writes it: `/sites/{site_id}`. */
+  /** The path in the notation of OpenAPI: `/sites/{site_id}`. */
   readonly path: string;
 }
 
-/** The routes of each path, in the order of the table. */
+/** Returns the routes of each path, in the order of the table. */
 export function routesByPath<Route extends TableRoute>(
   routes: readonly Route[],
 ): ReadonlyMap<string, readonly Route[]> {
@@ -20,18 +20,18 @@ export function routesByPath<Route extends TableRoute>(
   return byPath;
 }
 
-/** The value of the header `Allow` for the routes of one path. Express answers HEAD where there is a GET. */
+/** The value of the header `Allow` for the routes of one path. Express also answers HEAD if there is a GET. */
 export function allowedMethods(routes: readonly TableRoute[]): string {
   const methods: string[] = routes.map(({ method }) => method);
   return [...methods, ...(methods.includes('GET') ? ['HEAD'] : [])].join(', ');
 }
 
-/** The path as Express writes it: `/sites/:site_id`. */
+/** Converts a path to the notation of Express: `/sites/:site_id`. */
 export function expressPath(path: string): string {
   return path.replace(/\{(\w+)\}/g, ':$1');
 }
 
-/** The `paths` of the OpenAPI document: one operation per route. */
+/** Returns the `paths` of the OpenAPI document: one operation per route. */
 export function openApiPaths<Route extends TableRoute>(
   routes: readonly Route[],
   operationOf: (route: Route) => Schema,
