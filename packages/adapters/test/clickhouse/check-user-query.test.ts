@@ -20,7 +20,7 @@ describe('docs/api.md, Admin API: "Writes, settings, files, URLs and remote tabl
     "SELECT 'it''s', 'a\\'b', $x$ it's; $x$",
     'SELECT {n:UInt8} + 1',
     'SELECT \'ü\', "spalte mit ü" FROM t',
-  ])('lets %s through', (sql) => {
+  ])('allows %s', (sql) => {
     expect(checkUserQuery(sql)).toHaveProperty('statement');
   });
 
@@ -95,7 +95,7 @@ describe('sqlTokens', () => {
     expect(sqlStatements("-- a;\nSELECT ';';\n\nSELECT `;` # b\n;/* ; */")).toEqual(["SELECT ';'", 'SELECT `;`']);
   });
 
-  it('takes time proportional to the length of the text', () => {
+  it('reads a long string with many quotes without backtracking', () => {
     expect(sqlTokens(`SELECT '${"a''".repeat(300_000)}'`).length).toBe(2);
   });
 });
@@ -111,7 +111,7 @@ describe('exactIntegers', () => {
       d: '1.12345678901234567890',
       e: 1e5,
       f: Number('0.30000000000000004'),
-      // A Float64, as ClickHouse writes it: as short as JavaScript does.
+      // A Float64. ClickHouse and JavaScript write it in the same shortest form.
       g: Number('12345678901234567000'),
     });
   });

@@ -21,7 +21,7 @@ describe('the embedded ClickHouse', () => {
   });
   afterAll(() => opened.close());
 
-  it('keeps acknowledged inserts when it is killed, and stores repeated ones once', async () => {
+  it('keeps acknowledged inserts when it is killed, and stores a repeated insert once', async () => {
     const { analytics, clickhouse } = opened;
     const rows = Array.from({ length: 20 }, () => ({ session_id: 's', visitor_id: 'v', site_id: 'killed' }));
     let next = 0;
@@ -32,7 +32,7 @@ describe('the embedded ClickHouse', () => {
         const from = next;
         next += rows.length;
         const planned = batch(from, rows);
-        // The same batch with the same token until it is acknowledged, as the writer does it.
+        // Like the writer, repeats the same batch with the same token until it is acknowledged.
         await eventually('acknowledged', () =>
           insertTwice(planned).then(
             () => true,

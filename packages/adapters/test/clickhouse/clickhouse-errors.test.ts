@@ -7,17 +7,17 @@ const of = (code: number, message = 'm'): ClickHouseError =>
 test.each([
   [243, 'Cannot reserve 1.00 MiB, not enough space'],
   [75, 'Cannot write to file, errno: 28, strerror: No space left on device'],
-])('%i of a full disk is marked as such, so that the writer raises an alarm at once', (code, message) => {
+])('error %i of a full disk has isFull, so that the writer raises an alarm at once', (code, message) => {
   expect(insertError(of(code, message))).toMatchObject({ code: 'analytics_unavailable', isFull: true });
   expect(insertError(of(75)).isFull).toBe(false);
 });
 
-describe("an insert's error is caused by the rows only if its code proves that", () => {
-  test.each([6, 26, 27, 38, 41, 53, 70, 72, 117, 131, 321, 349, 376, 407, 467, 469])('%i: a row', (code) => {
+describe("an insert is refused only if the error code proves that a row caused the error", () => {
+  test.each([6, 26, 27, 38, 41, 53, 70, 72, 117, 131, 321, 349, 376, 407, 467, 469])('%i: a row caused it', (code) => {
     expect(insertError(of(code)).code).toBe('analytics_refused');
   });
 
-  test.each([1_999, 700, 49, 1_001, 1_002])('%i does not prove that: not the rows', (code) => {
+  test.each([1_999, 700, 49, 1_001, 1_002])('%i: not proven', (code) => {
     expect(insertError(of(code)).code).toBe('analytics_unavailable');
   });
 
@@ -26,23 +26,23 @@ describe("an insert's error is caused by the rows only if its code proves that",
     ['time', [159, 160]],
     ['memory', [173, 241, 776, 777, 778]],
     ['load', [202, 252, 364, 439, 745]],
-    ['the disk, and files that no process may open any more', [74, 75, 76, 204, 243]],
-    ['a body that was cut off', [3, 32, 33]],
+    ['a full disk, or too many open files', [74, 75, 76, 204, 243]],
+    ['a truncated body', [3, 32, 33]],
     ['a table or replica that is read-only', [164, 225, 242, 244, 254, 285, 286, 319, 999]],
-    ['who may write', [192, 193, 194, 195, 201, 497, 516]],
-    ['which table, which columns', [16, 47, 60, 81, 218]],
-    ['the end of the server, or of a query', [236, 394, 677, 735]],
-  ])('%s: not the rows', (_, codes) => {
+    ['missing permissions', [192, 193, 194, 195, 201, 497, 516]],
+    ['unknown tables or columns', [16, 47, 60, 81, 218]],
+    ['a server or query that was stopped', [236, 394, 677, 735]],
+  ])('%s: not proven', (_, codes) => {
     for (const code of codes) expect([code, insertError(of(code)).code]).toEqual([code, 'analytics_unavailable']);
   });
 
-  test('too many open files, at any point of the insert', () => {
+  test('too many open files, also while a row is read: not proven', () => {
     const message =
       'Cannot open file, errno: 24, strerror: Too many open files: while reading the value of key url: (at row 7)';
     for (const code of [74, 75, 76, 1_001]) expect(insertError(of(code, message)).code).toBe('analytics_unavailable');
   });
 
-  test('an error that is not an answer of ClickHouse: not the rows', () => {
+  test('an error without an answer from ClickHouse: not proven', () => {
     expect(insertError(new Error('socket hang up')).code).toBe('analytics_unavailable');
   });
 
@@ -53,7 +53,7 @@ describe("an insert's error is caused by the rows only if its code proves that",
   });
 });
 
-test('an invalid statement of Weir is refused', () => {
+test('an invalid statement of Weir is `analytics_refused`, too many connections are `analytics_unavailable`', () => {
   expect(statementError(of(62)).code).toBe('analytics_refused');
   expect(statementError(of(210)).code).toBe('analytics_unavailable');
 });

@@ -31,7 +31,7 @@ export interface ClickhouseUnderTest<Engine = ClickhouseServer> {
   close(): Promise<void>;
 }
 
-/** A ClickHouse server where Docker answers, else the embedded one. */
+/** Opens a ClickHouse server if Docker is available, otherwise the embedded engine. */
 export async function openClickhouseUnderTest(): Promise<ClickhouseUnderTest> {
   return dockerAnswers() ? under(await startClickhouseContainer()) : openEmbeddedUnderTest();
 }
@@ -70,7 +70,7 @@ function under<Engine extends ClickhouseServer>(clickhouse: Engine): ClickhouseU
   };
 }
 
-/** A batch of rows from a raw offset on; rows get an event_id and times by their offset where they bring none. */
+/** A batch of rows with raw offsets from `from` on. Rows without an event_id or times get values that depend on their raw offset. */
 export function batch(from: number, rows: readonly RowFields[]): RecordsBatch {
   const lines = rows.map((row, index) => {
     const offset = from + index;
@@ -108,7 +108,7 @@ export function everyKind(from: number): RecordsBatch {
   ]);
 }
 
-/** What stands in each table that has a window of tokens: sums where rows are summed up, as merges make fewer rows of them. */
+/** The number of rows of each table with a deduplication window. For tables whose merges sum up rows, the sum of a column. */
 export async function tableCounts(analytics: ClickhouseAnalytics): Promise<Readonly<Record<string, unknown>>> {
   const tables = await analytics.select<{ name: string }>(
     "SELECT name FROM system.tables WHERE database = currentDatabase() AND engine LIKE '%MergeTree' AND name != 'schema_migrations'",
@@ -116,7 +116,7 @@ export async function tableCounts(analytics: ClickhouseAnalytics): Promise<Reado
   const counts: Record<string, string> = {
     session_fragments: 'sum(pageviews)',
     books_sums: 'sum(books_sums.records)',
-    // Minima and maxima: a repeated row changes nothing. ClickHouse takes one repeat of an insert into this view after a restart,
+    // Minima and maxima, which a repeated row does not change. After a restart, ClickHouse stores one repeated insert in this view,
     // because migration 008 changed the view's query.
     profiles_latest: 'uniqExact(site_id, profile_id, first_seen_at, last_seen_at)',
   };

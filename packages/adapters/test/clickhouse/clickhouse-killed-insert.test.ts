@@ -10,7 +10,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(dataDir, { recursive: true }));
 
-/** As a kill between the two leaves it: the token is in the log, its part not yet in the table. */
+/** Makes the files of a table look as if ClickHouse was killed between its two steps: the token is in the log, its part is missing. */
 function unmake(table: string): void {
   const folder = realpathSync(join(dataDir, 'clickhouse/data/weir', table));
   const lines = readFileSync(join(folder, 'deduplication_logs/deduplication_log_1.txt'), 'utf8').trimEnd().split('\n');
@@ -23,7 +23,7 @@ test.each([
   ['each view', (name: string) => name !== 'records'],
   ['all of them', () => true],
 ])(
-  'killed between a token and its part, in %s: the insert is made again, once',
+  'after a kill between a token and its part in %s, a repeated insert is stored once',
   async (_, killed) => {
     const first = await openEmbeddedOn(dataDir);
     await first.analytics.migrate();
@@ -60,7 +60,7 @@ test('docs/decisions/0018: on a server, only the tokens of `records` are removed
   const { url, username, password } = clickhouse;
   const server = createClient({ url, username, password, database: 'weir' });
   const run = (query: string) => server.command({ query });
-  // Keeps the token, as a kill does.
+  // A mutation removes the rows but keeps the token, like a kill.
   await run('ALTER TABLE records DELETE WHERE raw_offset >= 5 SETTINGS mutations_sync = 2');
   await analytics.insertRecords(everyKind(5));
   expect(await tableCounts(analytics)).toEqual({ ...whole, records: 5 });

@@ -12,7 +12,7 @@ const STATEMENTS = readdirSync(FOLDER)
   .sort()
   .flatMap((name) => sqlStatements(readFileSync(join(FOLDER, name), 'utf8')).map((sql) => [name, sql] as const));
 
-describe('CLICKHOUSE_CLUSTER: replicated engines from the same migrations', () => {
+describe('CLICKHOUSE_CLUSTER: the migrations create replicated tables', () => {
   let opened: ClickhouseUnderTest;
   beforeAll(async () => {
     opened = await openClickhouseUnderTest();
@@ -20,7 +20,7 @@ describe('CLICKHOUSE_CLUSTER: replicated engines from the same migrations', () =
   }, 60_000);
   afterAll(() => opened.close());
 
-  /** As the engine itself writes it; it rejects what it can't parse. The engine here has no Keeper, so none of them is run. */
+  /** The statement as the engine formats it. Rejects if the engine cannot parse it. (The engine has no Keeper, so nothing is executed.) */
   async function parsed(sql: string): Promise<string> {
     const [row] = await opened.analytics.select<{ text: string }>(
       'SELECT formatQuerySingleLine({sql:String}) AS text',
@@ -32,11 +32,11 @@ describe('CLICKHOUSE_CLUSTER: replicated engines from the same migrations', () =
   }
 
   test.each(STATEMENTS)(
-    '%s: each statement parses, and differs in cluster, engine and window alone: %#',
+    '%s: statement %# parses, and only its cluster, engine and window differ',
     async (_, sql) => {
       const one = await parsed(sql);
       const many = await parsed(onCluster(sql, { cluster: 'weir_main' }));
-      // Rows that are inserted on one replica reach the others through its tables.
+      // An INSERT stays as it is: rows that are inserted on one replica are replicated.
       if (one.startsWith('INSERT')) expect(many).toBe(one);
       else expect(many).toContain(' ON CLUSTER weir_main');
       expect(many).not.toMatch(/ENGINE = (?!Replicated)\w*MergeTree/);
@@ -54,7 +54,7 @@ describe('CLICKHOUSE_CLUSTER: replicated engines from the same migrations', () =
     const { url, username, password } = opened.clickhouse;
     const deployed = { url, username, password, cluster: 'of_which_none_answers' };
     await migrateClickhouse({ ...deployed, migrationsDir: FOLDER }, 'weir');
-    // What is to be made is made there, and waited for.
+    // A new database needs statements on the cluster, and the cluster does not answer.
     await expect(migrateClickhouse({ ...deployed, migrationsDir: FOLDER }, 'another')).rejects.toThrow();
   });
 
@@ -103,13 +103,13 @@ describe('drift of ClickHouse', () => {
       'records: non_replicated_deduplication_window is 0, not 10000 or more',
     ],
     [
-      'a table without copies',
+      'a table without replicas',
       { ...server, shards: 1 },
-      'records: MergeTree has no copies, though a cluster is configured',
+      'records: MergeTree is not replicated, although a cluster is configured',
     ],
     ['several shards', { ...server, tables: [], shards: 2 }, 'the cluster has 2 shards, not 1'],
-    ['a cluster that is not there', { ...server, tables: [], shards: 0 }, 'the cluster has 0 shards, not 1'],
-  ])('name %s', (_, found, line) => {
+    ['a cluster that does not exist', { ...server, tables: [], shards: 0 }, 'the cluster has 0 shards, not 1'],
+  ])('reports %s', (_, found, line) => {
     expect(clickhouseDrift(found)).toEqual([line]);
   });
 });

@@ -34,7 +34,7 @@ test('any order of identify, visit and payment gives the same attribution and th
   let run = 0;
   await fc.assert(
     fc.asyncProperty(fc.integer(), async (seed) => {
-      // Many stories an insert, and a counterexample that is one number.
+      // One insert contains many sites, and a counterexample is one number (the seed).
       const stories = fc.sample(story, { seed, numRuns: 100 }).map((told, at) => ({ site: `r${run}-${at}`, told }));
       const mine = `site_id LIKE 'r${run}-%'`;
       run += 1;
@@ -110,7 +110,7 @@ describe('amounts', () => {
     ]);
   });
 
-  test('that are not such decimals are listed and counted, but not summed', async () => {
+  test('that cannot be read as a decimal are listed and counted, but not summed', async () => {
     const sent: RowFields[] = [
       { value: null, value_text: '5 EUR' },
       { value: 1, value_text: '1.0000000000000000001' },
@@ -143,7 +143,7 @@ describe('amounts', () => {
   });
 });
 
-test('a visitor or session that the enricher added, and the server did not send, is not used for attribution', async () => {
+test('a visitor or session that the enricher added to a server event is not used for attribution', async () => {
   const at = (second: number) => T0 + second * 1000;
   const visit = { site_id: 'found', visitor_id: 'v1', channel: 'Email' };
   const found = { user_visitor: true, visit_session: true };

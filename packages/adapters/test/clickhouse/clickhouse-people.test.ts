@@ -27,7 +27,7 @@ async function insert(rows: readonly RowFields[]): Promise<void> {
 const query = async (sql: string, site = ''): Promise<readonly Readonly<Record<string, unknown>>[]> =>
   (await opened.analytics.userQuery(sql, { site })).rows;
 
-/** Rows by their site, since each history has one of its own. */
+/** The rows of each site. Each history has its own site. */
 async function bySite(sql: string): Promise<ReadonlyMap<unknown, readonly object[]>> {
   const found = new Map<unknown, object[]>();
   for (const { site_id, ...row } of await query(sql)) found.set(site_id, [...(found.get(site_id) ?? []), row]);
@@ -38,12 +38,12 @@ test('identifies, unlinks and events in any order, also repeated, give the same 
   let run = 0;
   await fc.assert(
     fc.asyncProperty(fc.integer(), async (seed) => {
-      // Many histories an insert, and a counterexample that is one number.
+      // One insert contains many histories, and a counterexample is one number (the seed).
       const histories = fc.sample(history, { seed, numRuns: 60 });
       const sites = new Map<string, readonly Act[]>(histories.map((acts, at) => [`r${run}-${at}`, acts]));
       const mine = `site_id LIKE 'r${run}-%'`;
       run += 1;
-      // Three inserts, so that what belongs together meets only when it is queried.
+      // Three inserts, so that rows that belong together are combined only by the query.
       const parts: RowFields[][] = [[], [], []];
       for (const [site, acts] of sites) {
         acts.forEach((one, at) => {
@@ -101,7 +101,7 @@ describe('a visitor that moves from one user to another', () => {
 });
 
 test.each(['profiles', 'profile_values', 'links'])(
-  'a new profile is not shown before %s_fill has its part of the insert',
+  'a new profile is not shown until the view %s_fill has stored its part of the insert',
   async (name) => {
     const client = createClient({ ...opened.clickhouse, database: 'weir' });
     const site = `whole-${name}`;
@@ -129,7 +129,7 @@ test.each(['profiles', 'profile_values', 'links'])(
 );
 
 describe('unlink (docs/decisions/0013)', () => {
-  test('ends earlier identifies of the two, and does not affect later ones', async () => {
+  test('removes earlier identifies of this visitor and user, but not later ones', async () => {
     const people = "SELECT profile_id, visitor_ids FROM profiles WHERE site_id = 'un' ORDER BY profile_id";
     await insert([
       { site_id: 'un', visitor_id: 'v' },

@@ -9,7 +9,7 @@ beforeAll(async () => {
 afterAll(() => opened.close());
 
 const deep = (levels: number): string => `${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`;
-/** As JSON text: what no column was made for. */
+/** JSON texts that are invalid or unusual for each column. */
 const WRONG = [
   '"wide"',
   '-1',
@@ -28,7 +28,7 @@ const WRONG = [
   deep(5_000),
 ];
 
-/** One of each type, and what the views read. */
+/** One column of each type, and the columns that the views read. */
 const COLUMNS = [
   'site_id',
   'timestamp',
@@ -40,13 +40,13 @@ const COLUMNS = [
   'detail',
 ] as const;
 
-/** A row whose column holds this text. */
+/** A batch with one row that has this text as the value of one column. */
 function rowWith(raw: number, column: RecordsColumn, text: string) {
   const made = batch(raw, [{ outcome: 'identify', [column]: '@@' }]);
   return { ...made, lines: made.lines.map((line) => Buffer.from(Buffer.from(line).toString().replace('"@@"', text))) };
 }
 
-test('a row with any value in a column is stored, or refused as invalid', async () => {
+test('a row with an unusual value in any column is either stored or refused as invalid', async () => {
   const insert = async (raw: number, column: RecordsColumn, text: string): Promise<string> => {
     const said = (error: { code: string; message: string }) => `${error.code}: ${error.message}`;
     const answer = await opened.analytics.insertRecords(rowWith(raw, column, text)).then(() => 'stored', said);

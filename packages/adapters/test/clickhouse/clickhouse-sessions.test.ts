@@ -29,7 +29,7 @@ describe('server events join a session and never start or extend one', () => {
   test.each([
     ['before', [-60, 60], 0],
     ['after', [60, -60], 0],
-  ])('it is counted, whether it comes %s the visit, and changes nothing else', async (order, minutes, visitAt) => {
+  ])('a server event that arrives %s the visit is counted, and nothing else changes', async (order, minutes, visitAt) => {
     const row = { site_id: order, session_id: 's', country: 'DE' };
     const visit = [
       { ...row, timestamp: at(visitAt), pathname: '/in' },
@@ -52,7 +52,7 @@ describe('server events join a session and never start or extend one', () => {
   });
 });
 
-describe('engaged time is an event that no default count includes', () => {
+describe('$engagement is not included in the counts of events', () => {
   const engagement = { type: 'event', event_name: '$engagement', pathname: '/in' };
 
   test('$engagement extends a visit but is not counted: the visit is still a bounce', async () => {

@@ -48,7 +48,7 @@ describe('docs/tables.md, events', () => {
     expect(rows).toEqual([{ same: 1, found: 1, at: '2026-01-02T03:04:05Z' }]);
   });
 
-  it('"profile_id: of the user that the visitor was identified as, resolved when queried", at once and for earlier events', async () => {
+  it('profile_id is the last identified user of the visitor, resolved by the query, also for earlier events', async () => {
     await insert(
       { site_id: 'i', visitor_id: 'v1' },
       { site_id: 'i', visitor_id: 'v2' },
@@ -64,7 +64,7 @@ describe('docs/tables.md, events', () => {
     await insert(
       identify({ profile_id: 'p-b', user_id: 'b' }, { site_id: 'i', visitor_id: 'v1', received_at: T0 + 5000 }),
     );
-    // An earlier identify that comes later changes nothing: the latest received one counts.
+    // An older identify that arrives later changes nothing: the one with the latest time of receipt counts.
     await insert(
       identify({ profile_id: 'p-a', user_id: 'a' }, { site_id: 'i', visitor_id: 'v1', received_at: T0 + 4000 }),
     );
@@ -86,7 +86,7 @@ describe('docs/tables.md, events', () => {
 });
 
 describe('docs/tables.md, sessions', () => {
-  it('are the same for batches in any order', async () => {
+  it('do not depend on the order of the batches', async () => {
     const at = (seconds: number): number => T0 + seconds * 1000;
     const row = { site_id: 's', session_id: 's1', visitor_id: 'v1' };
     await insert({ ...row, timestamp: at(60), pathname: '/last', country: 'US' });
@@ -197,7 +197,7 @@ describe('docs/api.md, POST /api/identify: "fields that are sent replace, fields
 });
 
 describe('docs/tables.md, outcomes and dead_letters', () => {
-  it('"With `events` it holds each raw offset exactly once", and a dead letter can be marked as redriven', async () => {
+  it('outcomes and events together contain each raw offset exactly once, and dead_letters lists dead letters', async () => {
     const detail = JSON.stringify({
       topic: 'events.raw',
       partition: 0,

@@ -27,7 +27,7 @@ afterAll(async () => {
   await opened.close();
 });
 
-/** The migrations before the one of this name. */
+/** A folder with the migrations before the one with this name. */
 function migrationsBefore(name: string): string {
   const names = readdirSync(FOLDER).filter((file) => file.endsWith('.sql') && file < name);
   for (const file of names) copyFileSync(join(FOLDER, file), join(oldFolder, file));
@@ -36,7 +36,7 @@ function migrationsBefore(name: string): string {
 
 const query = async (sql: string) => (await opened.analytics.userQuery(sql, {})).rows;
 
-test('a ledger with the former comments of the first migration is accepted', async () => {
+test('a database to which the first migration was applied with its former comments is accepted', async () => {
   const database = 'former_comments';
   const target = { ...opened.clickhouse, migrationsDir: FOLDER };
   await migrateClickhouse(target, database);
@@ -62,7 +62,7 @@ test('a ledger with the former comments of the first migration is accepted', asy
   await client.close();
 });
 
-test('008: stored identifies get their rank, and inserting a batch again changes nothing', async () => {
+test('008: stored identifies get a rank (a server before a browser), and repeating an insert changes nothing', async () => {
   await migrateClickhouse({ ...opened.clickhouse, migrationsDir: migrationsBefore('008') }, DATABASE);
   const said = (second: number, source: string, more: object): RowFields =>
     identify(
@@ -98,7 +98,7 @@ test('008: stored identifies get their rank, and inserting a batch again changes
   expect(await query(profiles)).toEqual([profile]);
   expect(await query(customers)).toEqual([{ visitor_id: 'v1', profile_id: 'p', at: T0 + 1000 }]);
 
-  // As if the process had ended before it noted the migration.
+  // As if the process had ended before it recorded the migration.
   const client = createClient({ ...opened.clickhouse, database: DATABASE });
   await client.command({
     query: "ALTER TABLE schema_migrations DELETE WHERE name LIKE '008%'",

@@ -7,14 +7,14 @@ beforeAll(async () => {
 });
 afterAll(() => opened.close());
 
-/** One value of many kinds. */
+/** A value whose type depends on `n` and `k`. */
 function someValue(n: number, k: number): unknown {
   const q = `q${(k * 5 + n) % 64}`;
   const kinds = [n, n + 0.5, `s${n}`, true, [n], [n + 0.5], ['s'], [true], [[n]], [['s']], [n, 's', true], [[n, 's']]];
   return (n + k) % 2 === 0 ? kinds[(n + k) % kinds.length] : [{ [q]: kinds[(n * 3 + k) % 4] }];
 }
 
-/** An event's properties at the limits of docs/api.md: almost 200 keys, 32 KiB. */
+/** The properties of an event at the limits of docs/api.md: almost 200 keys, 32 KiB. */
 function properties(n: number): Record<string, unknown> {
   const entries = Array.from({ length: 90 }, (_, k) => [`t${(k + n * 37) % 256}`, someValue(n, k)]);
   return { ...Object.fromEntries(entries), pad: 'y'.repeat(5500) + n };

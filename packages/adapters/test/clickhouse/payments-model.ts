@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { identify, type RowFields, T0 } from './clickhouse-harness.ts';
 import { type Act, belongedTo } from './people-model.ts';
 
-/** Visits, identifies and payments of one site, and what docs/people-and-money.md makes of them: a second reading of it. */
+/** A model of docs/people-and-money.md that does not use SQL: visits, identifies and payments of one site, and the expected result. */
 interface Visit {
   readonly session: string;
   readonly visitor: string;
@@ -25,7 +25,7 @@ export interface Payment {
   readonly visitor: string;
   readonly session: string;
   readonly currency: string;
-  /** As sent. */
+  /** The amount as it was sent. */
   readonly amount: string;
   readonly asNumber: boolean;
 }
@@ -33,7 +33,7 @@ interface Story {
   readonly visits: readonly Visit[];
   readonly namings: readonly Naming[];
   readonly payments: readonly Payment[];
-  /** The order in which they arrive. */
+  /** The order in which the rows arrive, as indexes of all visits, namings and payments. */
   readonly order: readonly number[];
 }
 
@@ -86,7 +86,7 @@ export const story: fc.Arbitrary<Story> = fc.tuple(visits, namings, payments).ch
   }));
 });
 
-/** 18 places after the point. */
+/** Writes a number of 10^-18 units as a decimal, with up to 18 digits after the point. */
 export function decimal(units: bigint): string {
   const digits = (units < 0n ? -units : units).toString().padStart(19, '0');
   const text = `${digits.slice(0, -18)}.${digits.slice(-18)}`.replace(/\.?0+$/, '');
@@ -132,7 +132,7 @@ export function rowsOf(site: string, { visits, namings, payments, order }: Story
   return order.map((index) => rows[index] as RowFields);
 }
 
-/** docs/people-and-money.md, "Which visit a payment came from". */
+/** The expected attribution of a payment: docs/people-and-money.md, "Which visit a payment came from". */
 export function attributed({ visits, namings }: Story, paid: Payment): object {
   const acts = namings.map(
     (one): Act => ({
@@ -148,7 +148,7 @@ export function attributed({ visits, namings }: Story, paid: Payment): object {
   const inTime = <T extends { readonly at: number }>(all: readonly T[], id: (one: T) => string): T[] =>
     all.toSorted((a, b) => a.at - b.at || (id(a) < id(b) ? -1 : 1));
   const links = inTime(namings, ({ id }) => id).filter((one) => one.customer !== '' && one.customer === paid.customer);
-  // A browser does not change what a server has linked.
+  // A link that a browser sends does not replace one that a server sent.
   const customer = links.findLast(({ byServer }) => byServer) ?? links.at(-1);
   const own = paid.visitor || (visits.find(({ session }) => session === paid.session)?.visitor ?? '');
   const known = namings.some(({ user }) => user === paid.user);

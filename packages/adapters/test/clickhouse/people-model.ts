@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { identify, type RowFields, T0 } from './clickhouse-harness.ts';
 
-/** What happens to a site's people, and what docs/api.md makes of it: a second reading of the rules, beside the tables. */
+/** An event, identify or unlink of one site. This file is a model of the rules in docs/api.md that does not use SQL. */
 export interface Act {
   readonly kind: 'identify' | 'unlink' | 'event';
   readonly visitor: string;
@@ -14,7 +14,7 @@ export interface Act {
   readonly id: string;
   readonly email: string | undefined;
   readonly plan: string | number | boolean | null | undefined;
-  /** Who said it: a server, a browser with a signature, a browser. */
+  /** Which kind of caller sent an identify: a server, a browser with a signature, or a browser without one. */
   readonly by: 'server' | 'signed' | 'browser';
 }
 
@@ -24,7 +24,7 @@ const act = fc.record({
   user: fc.constantFrom('a', 'b', 'c'),
   names: fc.constantFrom(undefined, undefined, 'a', 'b', 'c', 'unknown'),
   ahead: fc.constantFrom(0, 0, 0, 3_600_000, -T0),
-  // Few moments, so that some acts share one.
+  // Few different times, so that some acts have the same time.
   at: fc.integer({ min: 0, max: 12 }).map((second) => T0 + second * 1000),
   id: fc.uuid(),
   email: fc.constantFrom(undefined, 'a@x.y', 'b@x.y'),
@@ -32,7 +32,7 @@ const act = fc.record({
   by: fc.constantFrom('server', 'signed', 'browser', 'browser'),
 });
 
-/** Histories in the order in which they arrive, some of it more than once. */
+/** Generates histories in order of arrival. Some identifies and unlinks arrive more than once. */
 export const history: fc.Arbitrary<readonly Act[]> = fc
   .uniqueArray(act as fc.Arbitrary<Act>, { minLength: 4, maxLength: 14, selector: ({ id }) => id })
   .chain((acts) => {
@@ -59,7 +59,7 @@ export function rowOf(site: string, { kind, visitor, user, names, ahead, at, id,
 
 const before = (a: Act, b: Act): number => a.at - b.at || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0);
 
-/** The identifies of a visitor that stand, in time: those that no later unlink takes back. */
+/** The identifies of a visitor that no later unlink has removed, in order of time. */
 function standing(acts: readonly Act[], visitor: string): readonly Act[] {
   const own = acts.filter((one) => one.visitor === visitor && visitor !== '').toSorted(before);
   return own.filter(
@@ -74,14 +74,14 @@ const profileOf = (one: Act | undefined): string => (one === undefined ? '' : `p
 /** docs/api.md: "a visitor belongs to the user that was identified last". */
 const belongsTo = (acts: readonly Act[], visitor: string): string => profileOf(standing(acts, visitor).at(-1));
 
-/** The latest identify at or before the time, or the first one after it when there is none. */
+/** The profile to which a visitor belonged at a time: by the latest identify up to that time, otherwise by the first one after it. */
 export function belongedTo(acts: readonly Act[], visitor: string, at: number): string {
   const all = standing(acts, visitor);
   const [first] = all;
   return first === undefined ? '' : profileOf(all.findLast((one) => one.at <= Math.max(at, first.at)));
 }
 
-/** Authenticated identifies outrank the others; among equals the last one counts. */
+/** Authenticated identifies take precedence over others; with equal rank, the later one counts. */
 const byRank = (a: Act, b: Act): number => Number(a.by !== 'browser') - Number(b.by !== 'browser') || before(a, b);
 
 /** docs/api.md: "The profile of an event that names a `user_id` is that user's, where the user has one; otherwise the visitor's." */

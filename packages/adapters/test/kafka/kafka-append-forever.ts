@@ -1,4 +1,4 @@
-/** Appends to partition 0 of a topic without end, as `EventLogFixture.spawnWriter` asks. */
+/** Appends to partition 0 of a topic until it is killed, as the docstring of `EventLogFixture.spawnWriter` describes. */
 import { openKafkaFixtureLog } from './kafka-fixture-log.ts';
 
 const [brokers = '', topicPrefix = '', topic = ''] = process.argv.slice(2);

@@ -16,7 +16,7 @@ interface Answer {
   readonly baseOffset: string;
 }
 
-/** What a broker says to a produce request for partition 0 of `t`, in the words of kafkajs. */
+/** A broker with a fixed answer to a produce request for partition 0 of `t`, in the format of kafkajs. */
 function brokerThatSays(answer: () => Answer): Broker {
   const partitions = () => [{ partition: 0, ...answer() }];
   const said = {
@@ -26,7 +26,7 @@ function brokerThatSays(answer: () => Answer): Broker {
   return said as unknown as Broker;
 }
 
-describe('only certain refusals (not the leader, no connection) are retried', () => {
+describe('a failed produce request is retried only if nothing was stored', () => {
   async function outcomeOf(answer: Answer): Promise<RunOutcome | 'again'> {
     const { run, outcome } = createAppendRun('t', 0, [record], 0);
     const again = await produce(
@@ -38,19 +38,19 @@ describe('only certain refusals (not the leader, no connection) are retried', ()
     return again.length > 0 ? 'again' : outcome;
   }
 
-  test('a leader that lost its leadership before writing has stored nothing', async () => {
+  test('NOT_LEADER without an offset is retried: the former leader has stored nothing', async () => {
     expect(await outcomeOf({ errorCode: NOT_LEADER, baseOffset: '-1' })).toBe('again');
   });
 
   test.each([NOT_LEADER, NOT_ENOUGH_REPLICAS_AFTER_APPEND])(
-    'error %i after the batch had an offset: its followers may have it',
+    'error %i with an offset has an unknown outcome: the followers may have the batch',
     async (errorCode) => {
       expect(await outcomeOf({ errorCode, baseOffset: '41' })).toMatchObject({ status: 'unknown' });
     },
   );
 });
 
-test('a request that was abandoned while it looked for its broker is sent once, over the next connections', async () => {
+test('a request that was abandoned while it looked for its broker is sent once, over new connections', async () => {
   let stored = 0;
   const broker = brokerThatSays(() => ({ errorCode: 0, baseOffset: String(stored++) }));
   let found: (broker: Broker) => void = () => undefined;
@@ -63,7 +63,7 @@ test('a request that was abandoned while it looked for its broker is sent once, 
   const link: KafkaLink = {
     async run(work) {
       runs++;
-      // The first run asks who leads, the second sends.
+      // The first run looks up the leader, the second one sends.
       if (runs !== 2) return work(runs === 1 ? late : next);
       givenUp = work(late).catch(() => undefined);
       throw new Error('the connection to Kafka was abandoned');

@@ -9,7 +9,7 @@ import { encodeRecordBatch } from '../../src/kafka/produce/record-batch.ts';
 import { openKafkaFixtureLog } from './kafka-fixture-log.ts';
 
 const NAMES: readonly KafkaCompressionName[] = ['none', 'gzip', 'lz4'];
-/** Every length of a varint, nothing at all, and what does not fit into one chunk of a codec. */
+/** Values of every varint length, empty ones, and values that are larger than one chunk of a codec. */
 const SIZES = [0, 1, 63, 64, 127, 128, 8_191, 8_192, 1_000_000];
 const RECORDS = SIZES.flatMap((size) => [
   { partition: 1, value: Buffer.alloc(size, 'ab') },
@@ -46,7 +46,7 @@ describeLive('kafka', (brokers) => {
         onError: () => undefined,
         open: async () => ({ handle: async (records) => void read.push(...records), close: async () => undefined }),
       });
-      await eventually('all of it', () => read.length >= NAMES.length * RECORDS.length);
+      await eventually('all records were read', () => read.length >= NAMES.length * RECORDS.length);
       await subscription.close();
       const wanted = NAMES.flatMap(() => RECORDS);
       expect(read.map(({ offset }) => offset)).toEqual(wanted.map((_, offset) => offset));

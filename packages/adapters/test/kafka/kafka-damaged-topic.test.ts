@@ -7,7 +7,7 @@ import { type Member, record, startMember, text } from '../../../ports/contract/
 import { openKafkaFixtureLog } from './kafka-fixture-log.ts';
 
 describeLive('kafka', (brokers) => {
-  /** A member that has read three records of partition 0, and the means to spoil its topic. */
+  /** A member that has read three records of partition 0, and an admin client with which the test can damage the topic. */
   async function openConsumed() {
     const prefix = `test-${randomUUID().slice(0, 8)}.`;
     const name = `${prefix}topic.0`;
@@ -49,12 +49,12 @@ describeLive('kafka', (brokers) => {
   test('a recreated topic is reported, and its records are not processed as the next ones', async () => {
     const { admin, name, reader, read, fill, close } = await openConsumed();
     await admin.deleteTopics({ topics: [name] });
-    await eventually('the topic is there again, and empty', async () => {
+    await eventually('the topic exists again and is empty', async () => {
       await admin.createTopics({ topics: [{ topic: name, numPartitions: 3 }] });
       return (await admin.fetchTopicOffsets(name)).every(({ high }) => high === '0');
     });
-    await eventually('the damage is told', () => damage(reader).length > 0);
-    await eventually('the new topic takes records', async () => (await fill(0, 'd'))[0]?.status === 'stored');
+    await eventually('the damage is reported', () => damage(reader).length > 0);
+    await eventually('the new topic accepts records', async () => (await fill(0, 'd'))[0]?.status === 'stored');
     await fill(0, 'e', 'f', 'g', 'h');
     await fill(1, 'of another partition, in the same request');
     await reader.has(1, 1);
@@ -65,11 +65,11 @@ describeLive('kafka', (brokers) => {
 
   test('records that retention removed before they were read are reported, and reading continues after them', async () => {
     const { admin, name, reader, read, fill, close } = await openConsumed();
-    // kafkajs looks the leader up in what it was told before.
+    // Loads metadata first: the admin client looks up the leader in metadata that it already has.
     await admin.fetchTopicOffsets(name);
     await admin.deleteTopicRecords({ topic: name, partitions: [{ partition: 0, offset: '2' }] });
     await fill(0, 'go back');
-    await eventually('read again from the first that is left', () => read().length === 6);
+    await eventually('read again from the oldest remaining record', () => read().length === 6);
     expect(read()).toEqual(['a', 'b', 'c', 'go back', 'c', 'go back']);
     expect(damage(reader)).toEqual([expect.stringContaining('retention removed records that were not read yet')]);
     await close();

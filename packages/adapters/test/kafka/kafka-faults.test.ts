@@ -11,7 +11,7 @@ const problem = localProblem('kafka');
 const describeLocal = problem === undefined ? describe : describe.skip;
 const WRITERS = 32;
 
-describeLocal(`appends while a broker of our own fails${problem === undefined ? '' : `: ${problem}`}`, () => {
+describeLocal(`appends while a local broker fails${problem === undefined ? '' : `: ${problem}`}`, () => {
   let broker: Awaited<ReturnType<typeof startLocal>>;
   let log: EventLog;
   const pid = () => Number(readFileSync(join(broker.dir, 'kafka/pid'), 'utf8'));
@@ -25,7 +25,7 @@ describeLocal(`appends while a broker of our own fails${problem === undefined ? 
     await broker.stop();
   });
 
-  test('SIGSTOP for 8 s: stored once, refused never, unknown at most once; accepts again within a second', async () => {
+  test('SIGSTOP for 8 s: stored values are in the log once, refused ones never, unknown ones at most once', async () => {
     const load = startLoad(log, 'topic.0');
     await eventually('a load', () => load.count('stored') > 2_000);
     process.kill(pid(), 'SIGSTOP');
@@ -38,7 +38,7 @@ describeLocal(`appends while a broker of our own fails${problem === undefined ? 
     await audit(log, 'topic.0', load.outcomes);
   });
 
-  test('kill -9 and a restart: stored once, refused never, unknown at most once', async () => {
+  test('kill -9 and a restart: stored values are in the log once, refused ones never, unknown ones at most once', async () => {
     const load = startLoad(log, 'topic.1');
     await eventually('a load', () => load.count('stored') > 2_000);
     process.kill(pid(), 'SIGKILL');
@@ -51,7 +51,7 @@ describeLocal(`appends while a broker of our own fails${problem === undefined ? 
   });
 });
 
-/** Writers that append one unique value after the other, and keep what was said of each. */
+/** Starts writers that append one unique value after another. `outcomes` contains the outcome of each value. */
 function startLoad(log: EventLog, topic: string) {
   const outcomes = new Map<string, AppendOutcome>();
   let next = 0;
@@ -78,7 +78,7 @@ function startLoad(log: EventLog, topic: string) {
     outcomes,
     count,
     storedAfterMark: () => storedSinceMark,
-    /** How long from now until a record that is appended from now on is stored. */
+    /** Resolves with the time from now until a record is stored whose append began after this call. */
     async untilStoredAgain(): Promise<number> {
       mark = Date.now();
       await eventually('stored again', () => storedSinceMark > 0);

@@ -9,7 +9,7 @@ import { openKafkaFixtureLog } from './kafka-fixture-log.ts';
 const logger = createLogger('silent');
 
 describeLive('kafka', (brokers) => {
-  /** A batch that nobody has read yet, and a fetcher that nothing else keeps awake. */
+  /** A log with one unread record, and a fetcher without other sources that would make it fetch. */
   async function openFetcher() {
     const prefix = `test-${randomUUID().slice(0, 8)}.`;
     const log = await openKafkaFixtureLog(brokers(), prefix, 1);
@@ -35,26 +35,26 @@ describeLive('kafka', (brokers) => {
 
   test('a source that requests records while the fetcher polls it is not missed', async () => {
     const { fetcher, topic, link, close } = await openFetcher();
-    // Connected: from here to the first request there are microtasks only, and the source awakes in each of them in turn.
+    // Connects first. Then there are only microtasks between `add` and the first request, and the source wakes in each of them in turn.
     await link.run(async (cluster) => cluster.refreshMetadata());
     for (let ticks = 0; ticks < 20; ticks++) {
-      let hungry = false;
+      let wantsRecords = false;
       let found = 0;
       const source: FetchSource = {
         topic,
         partition: 0,
         fetchBytesMax: 1024,
-        wanted: () => (hungry ? 0 : undefined),
+        wanted: () => (wantsRecords ? 0 : undefined),
         deliver(_, messages) {
           found += messages.length;
-          hungry = false;
+          wantsRecords = false;
         },
         outOfRange: () => undefined,
         onError: () => undefined,
       };
       fetcher.add(source);
       for (let tick = 0; tick < ticks; tick++) await Promise.resolve();
-      hungry = true;
+      wantsRecords = true;
       fetcher.wake();
       await eventually(`found after ${ticks} ticks`, () => found > 0);
       fetcher.remove(source);

@@ -4,8 +4,8 @@ import { type KafkaEventLog, type KafkaEventLogConfig, openKafkaEventLog } from 
 import type { TopicSpec } from '../../src/kafka/kafka-topics.ts';
 
 /**
- * A log with topics `topic.0 …` and up to eight tables `table.0 …` beside its own, of three partitions. Its appends may take
- * as long as they do on a busy machine.
+ * Opens a log with the additional topics `topic.0 …` (`count` of them) and up to eight tables `table.0 …`. Each topic has three
+ * partitions. The deadline of appends is long, because the machine may be busy.
  */
 export function openKafkaFixtureLog(
   brokers: string,

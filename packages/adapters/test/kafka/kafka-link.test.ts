@@ -18,7 +18,7 @@ function openLink(
   return createKafkaLink({ address, timeouts, topics, logger: createLogger('silent') });
 }
 
-test('a broker that accepts connections but does not answer: work is rejected, and leaving does not wait', async () => {
+test('if a broker accepts connections but does not answer, work is rejected, and closing does not wait', async () => {
   const sockets: Socket[] = [];
   const silent = createServer((socket) => void sockets.push(socket)).listen(0, '127.0.0.1');
   await new Promise((resolve) => silent.once('listening', resolve));
@@ -49,7 +49,7 @@ describeLive('kafka', (brokers) => {
       begun = true;
     }, -60_000);
     await expect(work).rejects.toThrow('abandoned');
-    // Made later, so by now there is the first one too.
+    // This work is started later, so the first connection is open by now.
     await link.run(async (cluster) => cluster.refreshMetadata());
     expect(begun).toBe(false);
     await link.close();
@@ -57,7 +57,7 @@ describeLive('kafka', (brokers) => {
 
   test('work that never ends is rejected', async () => {
     const link = openLink(brokers(), 1_000, { connectionTimeoutMs: 500 });
-    // Connected, so that it is the work that takes too long, and nothing that a busy broker answers late.
+    // Connects first, so that the work exceeds the timeout, and not a slow answer of a busy broker.
     await eventually('connected', () => link.run(async () => true));
     await expect(link.run(never)).rejects.toThrow('abandoned');
     await link.close();

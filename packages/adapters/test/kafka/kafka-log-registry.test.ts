@@ -14,7 +14,7 @@ interface Opened {
 }
 
 describeLive('kafka', (brokers) => {
-  /** Each registry on connections of its own, as each process has them. */
+  /** Each registry has connections of its own, as in separate processes. */
   registryContract('the registry on a Kafka log', async () => {
     const prefix = `test-${randomUUID().slice(0, 8)}.`;
     let all: Opened[] = [];

@@ -13,9 +13,9 @@ describeLive('kafka', (brokers) => {
 
   describe('the number of partitions of a log never changes', () => {
     test.each([
-      ['events.raw alone', ['events.raw']],
+      ['only events.raw', ['events.raw']],
       ['every topic of the log', ['events.raw', 'events.enriched']],
-    ])('one that somebody adds to %s is an alarm, and stops the next start', async (_, names) => {
+    ])('a partition that was added to %s is reported, and the next start fails', async (_, names) => {
       const prefix = `test-${randomUUID().slice(0, 8)}.`;
       const log = await openKafkaFixtureLog(brokers(), prefix, 0);
       const partitions = async () => (await log.drift()).filter(({ setting }) => setting === 'partitions');
@@ -32,7 +32,7 @@ describeLive('kafka', (brokers) => {
     });
   });
 
-  test('an existing log keeps its number of partitions, whatever is configured', async () => {
+  test('an existing log keeps its number of partitions, also if another number is configured', async () => {
     const prefix = `test-${randomUUID().slice(0, 8)}.`;
     await (await openKafkaFixtureLog(brokers(), prefix, 0)).close();
     const log = await openKafkaFixtureLog(brokers(), prefix, 0, { partitions: 5 });

@@ -48,8 +48,8 @@ const problem = localProblem('kafka');
 
     test.each([
       ['a wrong password', () => open({ mechanism: 'scram-sha-256', ...USER, password: 'wrong' })],
-      ['no such user', () => open({ mechanism: 'plain', username: 'nobody', password: 'x' })],
-      ['a certificate that nobody vouches for', () => open({ mechanism: 'plain', ...USER }, '')],
+      ['an unknown user', () => open({ mechanism: 'plain', username: 'unknown', password: 'x' })],
+      ['an untrusted certificate', () => open({ mechanism: 'plain', ...USER }, '')],
     ])('%s is refused when the log is opened', async (_, opening) => {
       await expect(opening()).rejects.toMatchObject({ code: 'event_log_refused' });
     });

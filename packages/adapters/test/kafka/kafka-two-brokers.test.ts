@@ -53,13 +53,13 @@ const ALL_STORED = ['stored', 'stored', 'stored'];
     await brokers.admin.createTopics({ topics: made, waitForLeaders: true });
   }
 
-  /** What becomes of one record for each partition. */
+  /** Appends one record to each partition and returns the outcomes. */
   async function append(to: KafkaEventLog, topic: string): Promise<readonly string[]> {
     const records = PARTITIONS.map((partition) => ({ partition, value: Buffer.from('x') }));
     return (await to.append(topic, records)).map(({ status }) => status);
   }
 
-  /** Waits until it is so: on a busy machine any append may take longer than a gateway's, and is refused or unknown then. */
+  /** Waits for these outcomes: on a busy machine an append can exceed the gateway's deadline, and is then refused or unknown. */
   const becomes = (to: KafkaEventLog, topic: string, wanted: readonly string[]) =>
     eventually(`${topic}: ${wanted}`, async () => {
       expect(await append(to, topic)).toEqual(wanted);
@@ -71,7 +71,7 @@ const ALL_STORED = ['stored', 'stored', 'stored'];
       await makeTopics('followed.', () => [1, 2]);
       const log = await open('followed.');
       await becomes(log, 'events.enriched', ALL_STORED);
-      // Connected: what is not sent in time is refused.
+      // Connects first: without a connection, the append would be refused because nothing was sent in time.
       await becomes(log, 'events.raw', ALL_STORED);
       brokers.signalSecond('SIGSTOP');
       const enriched = append(log, 'events.enriched');
@@ -95,7 +95,7 @@ const ALL_STORED = ['stored', 'stored', 'stored'];
     });
 
     test('appends to other partitions succeed; appends to it are refused', async () => {
-      await eventually('the leader is gone', async () => (await append(log, 'events.raw'))[LEADERLESS] === 'refused');
+      await eventually('the partition has no leader', async () => (await append(log, 'events.raw'))[LEADERLESS] === 'refused');
       await becomes(log, 'events.raw', withoutLeader);
       await becomes(log, 'events.enriched', ALL_STORED);
     });
@@ -109,7 +109,7 @@ const ALL_STORED = ['stored', 'stored', 'stored'];
       );
     });
 
-    test('a member to which it is assigned starts on its other partitions', async () => {
+    test('a member to which the partition is assigned consumes its other partitions', async () => {
       const reader = await startMember(log, 'events.raw', { commitEach: true });
       await reader.has(0, 1);
       await reader.has(2, 1);
@@ -122,7 +122,7 @@ const ALL_STORED = ['stored', 'stored', 'stored'];
       await expect(log.positions('events.raw', 'group')).rejects.toMatchObject({ code: 'event_log_unavailable' });
     });
 
-    test('of another application: a new log is created beside it and accepts records', async () => {
+    test('if the partition belongs to another application, a new log is created beside it and accepts records', async () => {
       const beside = await open('beside.');
       await becomes(beside, 'events.raw', ALL_STORED);
     });

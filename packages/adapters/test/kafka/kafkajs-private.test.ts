@@ -9,7 +9,7 @@ const methodsOf = (module: string): readonly string[] =>
 // These members are not part of kafkajs's published types. When an upgrade makes this test fail, read the new version's code
 // before you change the expected names.
 describe('private members of kafkajs that Weir uses', () => {
-  test('the version is the one whose code was read', () => {
+  test('the version of kafkajs is the one whose code was checked', () => {
     expect(version()).toBe('2.2.4');
   });
 

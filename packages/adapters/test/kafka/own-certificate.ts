@@ -5,11 +5,11 @@ import { join } from 'node:path';
 export interface OwnCertificate {
   readonly certFile: string;
   readonly keyFile: string;
-  /** To be trusted. */
+  /** The certificate in PEM format, which clients must trust. */
   readonly ca: string;
 }
 
-/** A certificate for 127.0.0.1 that vouches for itself, made by openssl for this run. */
+/** Creates a self-signed certificate for 127.0.0.1 with openssl. */
 export function makeOwnCertificate(dir: string): OwnCertificate {
   const certFile = join(dir, 'cert.pem');
   const keyFile = join(dir, 'key.pem');

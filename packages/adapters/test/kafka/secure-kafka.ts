@@ -12,12 +12,12 @@ export const USER = { username: 'weir', password: 'p-w:d' } as const;
 
 export interface SecureKafka {
   readonly broker: string;
-  /** To be trusted. */
+  /** The certificate in PEM format, which clients must trust. */
   readonly ca: string;
   stop(): Promise<void>;
 }
 
-/** The local broker with one listener more, that speaks TLS and wants a user: PLAIN and both kinds of SCRAM. */
+/** Starts the local broker with an additional listener that requires TLS and a user (PLAIN, SCRAM-SHA-256 or SCRAM-SHA-512). */
 export async function startSecureKafka(): Promise<SecureKafka> {
   installLocal('kafka');
   const dir = mkdtempSync(join(tmpdir(), 'weir-kafka-tls-'));

@@ -10,12 +10,12 @@ import { type Admin, Kafka, logLevel } from 'kafkajs';
 const START_WITHIN_MS = 150_000;
 const JAVA = ['-Xms128m', '-Xmx128m', '-XX:+UseSerialGC', '-cp', join(PROJECT_ROOT, '.cache/services/kafka-4.3.1/*')];
 
-/** A broker of our own (1), that is the controller too, and one that joins it (2), to be taken away. */
+/** A broker that is also the controller (1), and a second broker that tests can stop (2). */
 export interface TwoBrokers {
-  /** Of the one that stays. */
+  /** The address of the first broker. */
   readonly address: string;
   readonly admin: Admin;
-  /** Resolves when what it led has no leader. */
+  /** Stops the second broker. Resolves when the partitions that it led have no leader. */
   stopSecond(): Promise<void>;
   signalSecond(signal: 'SIGSTOP' | 'SIGCONT'): void;
   close(): Promise<void>;
@@ -47,8 +47,8 @@ log.dirs=${join(first.dir, 'second')}
   const admin = adminOf(first.address);
   await admin.connect();
   await eventually('two brokers', async () => (await admin.describeCluster()).brokers.length === 2, START_WITHIN_MS);
-  // A broker is one of the cluster before it listens, and a request for the controller may be sent to any.
-  await eventually('the second answers', async () => {
+  // A broker is a member of the cluster before it listens. A request for the controller can be sent to any member.
+  await eventually('the second broker answers', async () => {
     const own = adminOf(`127.0.0.1:${port}`);
     await own.connect();
     await own.disconnect();

@@ -9,7 +9,7 @@ import { eventually } from '@weir/testkit/eventually';
 import { openLmdbEventLog } from '../../src/lmdb/lmdb-event-log.ts';
 
 const HOUR_MS = 3600_000;
-/** Of util-linux: changes the limit of file sizes of a running process, which is a disk that fills up and is emptied again. */
+/** A program of util-linux. It limits the file size of a running process, which simulates a full disk; without the limit there is space again. */
 const PRLIMIT = '/usr/bin/prlimit';
 
 describe('the LMDB event log', () => {
@@ -108,7 +108,7 @@ describe('the LMDB event log', () => {
 
   const withLimits = existsSync(PRLIMIT) ? test : test.skip;
   withLimits(
-    'no room on the disk: refused, nothing of it is there, and appends work again when there is room',
+    'without disk space appends are refused and nothing is stored; with space they work again',
     async () => {
       const script = require.resolve('./lmdb-append-on-request.ts');
       const child = spawn(process.execPath, ['--import', 'tsx', script, folder], { stdio: ['pipe', 'pipe', 'ignore'] });

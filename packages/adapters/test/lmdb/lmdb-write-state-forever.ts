@@ -1,6 +1,6 @@
 import { openLmdbStateStore } from '../../src/lmdb/state/lmdb-state-store.ts';
 
-/** A process to be killed: `lmdb-write-state-forever.ts FOLDER` prints the offset of each fold that was written. */
+/** A process that tests kill. `lmdb-write-state-forever.ts FOLDER` prints the offset of each state that was written. */
 async function main(folder: string): Promise<void> {
   const store = await openLmdbStateStore({ folder, clock: Date.now });
   const { id: epoch } = await store.readEpoch('l', 1);

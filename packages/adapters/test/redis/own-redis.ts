@@ -9,13 +9,13 @@ import { Redis, type RedisOptions } from 'ioredis';
 
 export interface OwnRedis {
   readonly port: number;
-  /** To a connection of the test's own. */
+  /** Sends a command over a connection of the test, not of the store. */
   call(command: string, ...args: string[]): Promise<unknown>;
   kill9(): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** A redis-server with settings of the test's own, in a folder that goes with it. `client`: how the test itself connects. */
+/** Starts a redis-server with the given settings, in a folder that `stop` removes. `client`: options of the test's connection. */
 export async function startOwnRedis(
   args: readonly string[],
   client: Pick<RedisOptions, 'tls'> = {},
@@ -27,9 +27,9 @@ export async function startOwnRedis(
   const given = args.map((word) => word.replace('{dir}', dir));
   const child = spawn('redis-server', [...given, ...listen, '--bind', '127.0.0.1', '--dir', dir], { stdio: 'ignore' });
   const connection = new Redis(port, '127.0.0.1', client.tls === undefined ? {} : { tls: client.tls });
-  // While it starts there is nothing to connect to.
+  // Ignores connection errors while the server starts.
   connection.on('error', () => undefined);
-  await eventually('redis to answer', () => connection.ping().then(() => true));
+  await eventually('redis answers', () => connection.ping().then(() => true));
   const kill9 = async (): Promise<void> => {
     connection.disconnect();
     child.kill('SIGKILL');

@@ -40,22 +40,22 @@ describeLocal(`epochs of the state in Redis${problem === undefined ? '' : `: ${p
     await store.close();
   });
 
-  test('a promoted replica begins a new epoch, and so does a server that copied the content of another', async () => {
+  test('a promoted replica begins a new epoch, and so does a server that has copied the content of another server', async () => {
     const master = await start();
     const replica = await start('--replicaof', '127.0.0.1', `${master.port}`);
     const store = await storeOf(master);
     const { id } = await store.readEpoch('l', 1);
     await store.writeState(id, partition, { from: 0, to: 5 }, []);
-    await eventually('it is copied', async () => (await replica.call('DBSIZE')) === 2);
+    await eventually('the replica has a copy', async () => (await replica.call('DBSIZE')) === 2);
     await replica.call('REPLICAOF', 'NO', 'ONE');
     const promoted = await storeOf(replica);
     expect(await promoted.insertFirstSeen(id, [holder], WINDOW_MS)).toBeUndefined();
     expect((await promoted.readEpoch('l', 1)).id).not.toBe(id);
-    // What was folded is still there, to be gone on with.
+    // The partition state is still there and can be continued.
     expect((await promoted.readState('any', partition, [])).appliedTo).toBe(5);
 
     await master.call('REPLICAOF', '127.0.0.1', `${replica.port}`);
-    await eventually('the master has the content of the other', async () =>
+    await eventually('the master has copied the content of the replica', async () =>
       String(await master.call('INFO', 'replication')).includes('master_link_status:up'),
     );
     await master.call('REPLICAOF', 'NO', 'ONE');

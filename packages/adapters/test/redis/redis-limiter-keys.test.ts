@@ -8,7 +8,7 @@ import { openRedisRateLimiter } from '../../src/redis/redis-rate-limiter.ts';
 const ADDRESSES = ['203.0.113.77', 'site_a/203.0.113.77', '2001:db8:dead:beef::/64'];
 
 describeLive('redis', (url) => {
-  test('Redis holds a hash of an address with the salt of the day, and nothing of an address without a salt', async () => {
+  test('Redis stores client IPs as hashes with the salt of the day; without a salt it stores nothing', async () => {
     let salt: string | undefined = 'a day';
     const keyPrefix = `test-${randomUUID()}:`;
     const limiter = openRedisRateLimiter({
@@ -26,7 +26,7 @@ describeLive('redis', (url) => {
       for (const address of ADDRESSES) taken.push((await limiter.take('collect', address, limit)).allowed);
       return taken;
     };
-    await eventually('the limiter to count in Redis', async () => {
+    await eventually('the limiter counts in Redis', async () => {
       await limiter.take('events', 'key_1', 1_000);
       return (await stored('events')).length === 1;
     });
@@ -48,12 +48,12 @@ describeLive('redis', (url) => {
     salt = undefined;
     const unsalted = ADDRESSES.map((address) => `${address}/without-salt`);
     for (const address of unsalted) {
-      // Counted in this process.
+      // Without a salt, the address is counted in this process.
       expect((await limiter.take('collect', address, 1)).allowed).toBe(true);
       expect((await limiter.take('collect', address, 1)).allowed).toBe(false);
     }
     expect(await stored('collect')).toEqual(ofBoth);
-    // Keys of the API are no addresses and stay as they are.
+    // Keys of the API are not client IPs, so they are not hashed.
     expect(await stored('events')).toEqual([`${keyPrefix}limit:events:key_1`]);
     await limiter.close();
     client.disconnect();

@@ -61,7 +61,7 @@ describeLive('redis', (url) => {
     const refused = await limiter.take('events', 'k', 3, 3);
     expect(refused.allowed).toBe(false);
     expect(refused.resetSeconds).toBeLessThanOrEqual(2);
-    await eventually('the window to end', async () => (await limiter.take('events', 'k', 3, 3)).allowed);
+    await eventually('the window ends', async () => (await limiter.take('events', 'k', 3, 3)).allowed);
     expect(await limiter.take('events', 'k', 3, 1)).toMatchObject({ allowed: false, resetSeconds: 60 });
     await limiter.close();
     client.disconnect();

@@ -10,7 +10,7 @@ import { openRedisStateStore, type RedisStateStore } from '../../src/redis/redis
 export interface RedisPlace {
   readonly url: string;
   readonly tls?: ConnectionOptions;
-  /** Default: what a busy machine may need. */
+  /** Default: 10 s, because the machine may be busy. */
   readonly commandTimeoutMs?: number;
 }
 
@@ -21,14 +21,14 @@ const withDefaults = (place: RedisPlace) => ({
   logger: createLogger('silent'),
 });
 
-/** Resolves when it is connected. */
+/** Resolves when the store is connected. */
 export async function openConnectedStore(place: RedisPlace, keyPrefix: string): Promise<RedisStateStore> {
   const store = await openRedisStateStore({ ...withDefaults(place), keyPrefix });
   await eventually('connected', () => store.ping().then(() => true));
   return store;
 }
 
-/** Two limiters of the same keys that count in Redis: each counts for itself until it is connected. */
+/** Two limiters that share their keys in Redis. Resolves when both are connected: before that, each counts in memory. */
 export async function openConnectedLimiters(place: RedisPlace): Promise<readonly [RateLimiter, RateLimiter]> {
   const keyPrefix = `test-${randomUUID()}:`;
   const open = () => openRedisRateLimiter({ ...withDefaults(place), keyPrefix, salt: () => 'salt' });

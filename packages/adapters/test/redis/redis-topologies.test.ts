@@ -15,10 +15,10 @@ import { openConnectedLimiter, openConnectedStore, openRedisStoreFixture } from 
 const problem = localProblem('redis');
 const describeLocal = problem === undefined ? describe : describe.skip;
 const SLOTS_MAX = '16383';
-/** Over several tries to connect. */
+/** Enough calls for several attempts to connect. */
 const CALLS = 2_000;
 
-describeLocal(`Redis beyond one plain server${problem === undefined ? '' : `: ${problem}`}`, () => {
+describeLocal(`Redis with TLS, Cluster and Sentinel${problem === undefined ? '' : `: ${problem}`}`, () => {
   const dir = mkdtempSync(join(tmpdir(), 'weir-redis-tls-'));
   let servers: OwnRedis[] = [];
   const start = async (...given: Parameters<typeof startOwnRedis>): Promise<OwnRedis> => {
@@ -66,7 +66,7 @@ describeLocal(`Redis beyond one plain server${problem === undefined ? '' : `: ${
         await node.call('CLUSTER', 'MEET', '127.0.0.1', String(nodes[0]?.port));
       }
       for (const node of nodes) {
-        await eventually('a cluster', async () =>
+        await eventually('the cluster is complete', async () =>
           String(await node.call('CLUSTER', 'INFO')).includes('cluster_state:ok'),
         );
       }
@@ -80,7 +80,7 @@ describeLocal(`Redis beyond one plain server${problem === undefined ? '' : `: ${
   test('Sentinel: the store switches to a promoted replica', async () => {
     const master = await start([]);
     const replica = await start(['--replicaof', '127.0.0.1', `${master.port}`]);
-    await eventually('a replica', async () =>
+    await eventually('the replica is connected', async () =>
       String(await master.call('INFO', 'replication')).includes('state=online'),
     );
     const file = join(dir, 'sentinel.conf');
@@ -96,10 +96,10 @@ describeLocal(`Redis beyond one plain server${problem === undefined ? '' : `: ${
     const store = await openConnectedStore({ url: `redis+sentinel://127.0.0.1:${sentinel.port}/main` }, 'sentinel:');
     const key = { siteId: 's', key: 'k', owner: 'o' };
     expect(await store.claimKeys([key])).toEqual(['claimed']);
-    await eventually('it is copied', async () => (await replica.call('DBSIZE')) === 1);
+    await eventually('the replica has a copy', async () => (await replica.call('DBSIZE')) === 1);
     await master.kill9();
     const again = () => store.claimKeys([{ ...key, owner: 'another' }]).then((outcomes) => outcomes[0]);
-    expect(await eventually('the replica to answer', () => again(), 90_000)).toBe('pending');
+    expect(await eventually('the replica answers', () => again(), 90_000)).toBe('pending');
     await store.close();
   }, 300_000);
 
@@ -113,12 +113,12 @@ describeLocal(`Redis beyond one plain server${problem === undefined ? '' : `: ${
       const store = await openConnectedStore({ url: `redis://127.0.0.1:${server.port}` }, 'demoted:');
       const before = await connectionsTo(server);
       await server.call('REPLICAOF', '127.0.0.1', '1');
-      await eventually('another connection', async () => {
+      await eventually('a new connection was opened', async () => {
         await expect(store.claimKeys([key])).rejects.toMatchObject({ code: 'state_store_unavailable' });
         return (await connectionsTo(server)) > before;
       });
       await server.call('REPLICAOF', 'NO', 'ONE');
-      await eventually('it to be a master again', async () => (await store.claimKeys([key]))[0] === 'claimed');
+      await eventually('the server is a master again', async () => (await store.claimKeys([key]))[0] === 'claimed');
       await store.close();
     });
 
@@ -128,13 +128,13 @@ describeLocal(`Redis beyond one plain server${problem === undefined ? '' : `: ${
       const store = await openConnectedStore(place, 'hanging:');
       const before = await connectionsTo(server);
       const hanging = server.call('DEBUG', 'SLEEP', '4');
-      // The first may still be ahead of the command that hangs it.
-      await eventually('a call that is given up', async () => {
+      // The first call can arrive before the command that blocks the server.
+      await eventually('a call times out', async () => {
         await expect(store.claimKeys([key])).rejects.toMatchObject({ code: 'state_store_unavailable' });
         return true;
       });
       await hanging;
-      await eventually('it to answer again', async () => (await store.claimKeys([key]))[0] === 'claimed');
+      await eventually('the server answers again', async () => (await store.claimKeys([key]))[0] === 'claimed');
       expect(await connectionsTo(server)).toBeGreaterThan(before);
       await store.close();
     });

@@ -39,7 +39,7 @@ describe('a table in one file', () => {
     expect(readFileSync(before).every((byte) => byte === 0)).toBe(true);
   });
 
-  test('an incomplete file of a crash is removed at the next opening', async () => {
+  test('an incomplete file that a crash left behind is removed at the next opening', async () => {
     const table = (await openFileTable(path)).open();
     await table.put('a', '1');
     writeFileSync(`${path}.new`, '[["a","1"],["b","never ack');
@@ -56,10 +56,10 @@ describe('a table in one file', () => {
     folder = mkdtempSync(join(tmpdir(), 'weir-table-'));
   });
 
-  test('a row in the new file is applied, also if the old bytes could not be overwritten', async () => {
+  test('a row is applied when the new file has it, also if the old bytes could not be overwritten', async () => {
     const table = (await openFileTable(path)).open();
     rmSync(path, { force: true });
-    // Takes no sync, so that what comes after the new file fails.
+    // /dev/full does not support sync, so overwriting the old bytes fails.
     symlinkSync('/dev/full', path);
     await expect(table.put('a', '1')).rejects.toMatchObject({ code: 'event_log_unavailable' });
     expect([...table.entries()]).toEqual(await rowsOf());

@@ -59,7 +59,7 @@ describe('the registry', () => {
     ['site/s', '{"siteId":"s"}', 'has an invalid name'],
     ['key/s/k', '{"keyId":"k","siteId":"s","name":"n","hash":"short"}', 'has an invalid hash'],
     ['salt/2030-01-01/m', '{"salt":"guessable"}', 'has an invalid salt'],
-  ])('does not open on a row it can not read: %s %s', async (key, value, message) => {
+  ])('the opening rejects if a row cannot be read: %s %s', async (key, value, message) => {
     const eventLog = await openLog(folder);
     const table = await eventLog.openTable(TABLE_REGISTRY);
     await table.put(key, value);
@@ -113,7 +113,7 @@ describe('the registry', () => {
     await eventLog.close();
   });
 
-  test('reports the first such row that arrives later', async () => {
+  test('reports the first row of an unknown kind that arrives later', async () => {
     const eventLog = await openLog(folder);
     const table = await eventLog.openTable(TABLE_REGISTRY);
     const told: number[] = [];
@@ -126,7 +126,7 @@ describe('the registry', () => {
     await eventLog.close();
   });
 
-  test('concurrent salts that lost are removed', async () => {
+  test('if several processes create a salt concurrently, all but one are removed', async () => {
     const eventLog = await openLog(folder);
     const makers = await Promise.all([1, 2, 3].map(() => openLogRegistry({ eventLog, clock: Date.now, randomSalt })));
     await Promise.all(makers.map((maker) => maker.salt('2030-01-01')));
