@@ -1,4 +1,4 @@
-// The demo's own script: shows what the snippet sends, and calls it as a page would.
+// The script of the demo. It shows what the snippet sends, and calls the snippet as a page would.
 const SHOWN_MAX = 50;
 const shown = JSON.parse(sessionStorage.demoSent || '[]');
 
@@ -23,7 +23,7 @@ navigator.sendBeacon = (url, body) => {
   return sendBeacon(url, body);
 };
 
-// Kept by the stub until the snippet is there.
+// The stub keeps this call until the snippet has loaded.
 weir.track('demo_opened', { page: document.title });
 
 addEventListener('DOMContentLoaded', () => {

@@ -20,7 +20,7 @@ describe('CLICKHOUSE_CLUSTER: the migrations create replicated tables', () => {
   }, 60_000);
   afterAll(() => opened.close());
 
-  /** The statement as the engine formats it. Rejects if the engine cannot parse it. (The engine has no Keeper, so nothing is executed.) */
+  /** The statement as the engine formats it. Rejects if it cannot be parsed. Nothing is executed, because the engine has no Keeper. */
   async function parsed(sql: string): Promise<string> {
     const [row] = await opened.analytics.select<{ text: string }>(
       'SELECT formatQuerySingleLine({sql:String}) AS text',

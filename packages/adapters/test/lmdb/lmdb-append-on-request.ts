@@ -1,7 +1,10 @@
 import { createInterface } from 'node:readline';
 import { openLmdbEventLog } from '../../src/lmdb/lmdb-event-log.ts';
 
-/** `lmdb-append-on-request.ts FOLDER` reads numbers from standard input, one per line. It appends a record of so many bytes and prints the outcome. */
+/**
+ * `lmdb-append-on-request.ts FOLDER` reads numbers from standard input, one per line. For each it appends a record with that number
+ * of bytes and prints the outcome.
+ */
 async function main(folder: string): Promise<void> {
   // Without a listener, writing beyond the file size limit ends the process; with one, the write fails.
   process.on('SIGXFSZ', () => undefined);

@@ -9,7 +9,7 @@ import { eventually } from '@weir/testkit/eventually';
 import { openLmdbEventLog } from '../../src/lmdb/lmdb-event-log.ts';
 
 const HOUR_MS = 3600_000;
-/** A program of util-linux. It limits the file size of a running process, which simulates a full disk; without the limit there is space again. */
+/** A program of util-linux that changes the file size limit of a running process. A low limit simulates a full disk. */
 const PRLIMIT = '/usr/bin/prlimit';
 
 describe('the LMDB event log', () => {

@@ -6,7 +6,7 @@ const read = (head: string, format?: AccessLogFormat) =>
   readAccessLogLine(`${head} ${TAIL}`, { format, domain: 'site.example' });
 const hit = (url: string, ip: string) => ({ kind: 'hit', hit: { url, ip } });
 
-describe('formats with virtual hosts: the address, and a url with the host', () => {
+describe('formats with virtual hosts: the client IP and the URL with the host are read', () => {
   test.each([
     ['vhost_combined', 'www.example.com:80 192.0.2.7 - -', 'https://www.example.com/a?b=1', '192.0.2.7'],
     ['vhost_combined', 'WWW.example.com.:443 2001:DB8::1 - frank', 'https://www.example.com/a?b=1', '2001:db8::1'],
@@ -39,7 +39,7 @@ describe('formats with virtual hosts: the address, and a url with the host', () 
   });
 });
 
-describe('the first lines of a file tell its format', () => {
+describe('the format of a file is detected from its first lines', () => {
   const detect = (...heads: readonly string[]) => detectAccessLogFormat(heads.map((head) => `${head} ${TAIL}`));
   test.each([
     ['vhost_combined', ['example.com:80 192.0.2.7 - -', 'example.com:80 2001:db8::1 - frank']],

@@ -47,19 +47,19 @@ describe('combined and common', () => {
     const line = `${client} - - [17/May/2015:10:05:03 +0000] "GET / HTTP/1.0" 200 -`;
     expect(read(line)).toMatchObject({ kind: 'hit', hit: { ip } });
   });
-  test.each(['999.1.1.1', '1:2:3', '-', 'unix:', 'a/b', '192.0.2.*'])('client %s: a bad line', (client) => {
+  test.each(['999.1.1.1', '1:2:3', '-', 'unix:', 'a/b', '192.0.2.*'])('a line with the client %s is bad', (client) => {
     const line = `${client} - - [17/May/2015:10:05:03 +0000] "GET / HTTP/1.0" 200 -`;
     expect(read(line)).toEqual({ kind: 'bad', reason: 'the client is neither an IP address nor a host name' });
   });
-  test('escapes are undone', () => {
+  test('escapes are decoded', () => {
     const outcome = read(combined('GET /\\xC3\\xA9 HTTP/1.1', 200, '-', 'a \\"b\\" \\x22c'));
     expect(outcome).toMatchObject({ hit: { url: 'https://example.com/é', userAgent: 'a "b" "c' } });
   });
-  test('bare quotes in the user agent, and fields behind it', () => {
+  test('a user agent can contain unescaped quotes, and fields after it are ignored', () => {
     expect(read(combined('GET / HTTP/1.1', 200, '-', 'a "b" c'))).toMatchObject({ hit: { userAgent: 'a "b" c' } });
     expect(read(`${combined('GET / HTTP/1.1')} "203.0.113.9" 0.003`)).toMatchObject({ hit: { userAgent: 'UA/1.0' } });
   });
-  test.each([undefined, 'combined'] as const)('a user agent that is cut off with its line, read as %s', (format) => {
+  test.each([undefined, 'combined'] as const)('a user agent without its end, because the line was cut off, is read (format %s)', (format) => {
     const line = combined('GET / HTTP/1.1', 200, '-', 'Mozilla/5.0 (compatible; Googlebot/2.1').slice(0, -1);
     expect(readAccessLogLine(line, { format, domain: 'example.com' })).toMatchObject({
       hit: { userAgent: 'Mozilla/5.0 (compatible; Googlebot/2.1' },
@@ -78,12 +78,12 @@ describe('combined and common', () => {
     `"${'x'.repeat(70_000)}`,
     combined('GET / HTTP/1.1').replace('May', 'Moy'),
     combined('GET foo HTTP/1.1'),
-  ])('a bad line %#', (line) => {
+  ])('line %# is bad', (line) => {
     expect(read(line).kind).toBe('bad');
   });
 });
 
-describe('assets and non-2xx/3xx and non-GET skipped', () => {
+describe('requests for assets, failed requests and requests other than GET are skipped', () => {
   test.each([
     [combined('GET /style.CSS?v=3 HTTP/1.1'), 'asset'],
     [combined('GET /logo.png HTTP/1.1', 304), 'asset'],
@@ -120,14 +120,14 @@ describe('assets and non-2xx/3xx and non-GET skipped', () => {
   ])('%s is a page view', (path) => {
     expect(read(combined(`GET ${path} HTTP/1.1`)).kind).toBe('hit');
   });
-  test.each([200, 206, 301, 304, 399])('%i is kept', (status) => {
+  test.each([200, 206, 301, 304, 399])('a request with status %i is a page view', (status) => {
     expect(read(combined('GET /paper.pdf HTTP/1.1', status)).kind).toBe('hit');
   });
 });
 
 describe('JSON lines', () => {
   const hit = { ip: '192.0.2.7', userAgent: 'UA', url: 'https://h.example/p?q=1', referrer: 'https://r.example/' };
-  test('plain names', () => {
+  test('the names of the API', () => {
     const line = { timestamp: 1431857103000, ip: hit.ip, url: hit.url, referrer: hit.referrer, user_agent: 'UA' };
     expect(read(JSON.stringify(line))).toEqual({ kind: 'hit', hit: { timestamp: 1431857103000, ...hit } });
   });
@@ -149,7 +149,7 @@ describe('JSON lines', () => {
     const line = JSON.stringify({ ts: 1431857103.25, request, status: 200 });
     expect(read(line)).toEqual({ kind: 'hit', hit: { timestamp: 1431857103250, ...hit } });
   });
-  test.each(['{', '[]', '{"time":1}', '{"url":"/x"}', '{"url":"ftp://x/","time":1}'])('bad: %s', (line) => {
+  test.each(['{', '[]', '{"time":1}', '{"url":"/x"}', '{"url":"ftp://x/","time":1}'])('%s is a bad line', (line) => {
     expect(read(line, 'json').kind).toBe('bad');
   });
   test('a host that would change the URL is not used', () => {
@@ -166,7 +166,7 @@ test('times', () => {
   expect(readLogTime({})).toBeNaN();
 });
 
-test('event IDs are functions of site, file and line', () => {
+test('an event ID depends only on site, file and line', () => {
   const ids = importEventIds('s', 'd');
   expect(ids(1)).toBe(importEventIds('s', 'd')(1));
   expect(new Set([ids(1), ids(2), importEventIds('s2', 'd')(1), importEventIds('s', 'd2')(1)]).size).toBe(4);

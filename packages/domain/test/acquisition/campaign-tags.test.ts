@@ -9,12 +9,12 @@ import {
 
 const named = campaignTagsOfQuery((tag) => tag);
 
-test('the tags are joined in the order of the list, which is that of their columns', () => {
+test('the tags are joined in the order of their columns', () => {
   expect(joinCampaignTags(named, (text) => text)).toBe(CAMPAIGN_TAGS.join(','));
   expect(CAMPAIGN_TAG_COLUMNS).toHaveLength(CAMPAIGN_TAGS.length);
 });
 
-test.each(CAMPAIGN_TAGS)('a sent %s wins over the one of the query, and an empty one does not', (tag) => {
+test.each(CAMPAIGN_TAGS)('a %s in the body replaces the one in the query, unless it is empty', (tag) => {
   const sent = campaignTagsOfQuery((name) => (name === tag ? 'sent' : ''));
   expect(mergeCampaignTags(sent, named)).toEqual({ ...named, [tag]: 'sent' });
   expect(mergeCampaignTags(NO_CAMPAIGN_TAGS, named)).toBe(named);

@@ -2,10 +2,10 @@ import { type Channel, channelOf, type Traffic } from '../../src/acquisition/cha
 
 interface Rule {
   readonly channel: Channel;
-  /** Of support.google.com/analytics/answer/9756891, "Default channel group", in its order. */
+  /** The rule in the words of support.google.com/analytics/answer/9756891, "Default channel group", in the order of that page. */
   readonly quote: string;
   readonly holds: readonly Partial<Traffic>[];
-  /** Near misses, and where they belong. */
+  /** Visits that almost match the rule, with their channel. */
   readonly misses?: readonly (readonly [Partial<Traffic>, Channel])[];
 }
 

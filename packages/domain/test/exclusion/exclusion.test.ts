@@ -34,11 +34,11 @@ describe('Exclusion rules: `ip` (address or CIDR)', () => {
     ['2001:DB8:0:0::1', '2001:db8::1', true],
     ['::ffff:192.0.2.0/120', '192.0.2.9', true],
     ['192.0.2.0/24', '', false],
-  ])('%s holds %s: %s', (value, ip, expected) => {
+  ])('%s contains %s: %s', (value, ip, expected) => {
     expect(compileExclusions([rule('ip', value)])?.({ ...NO_MATCH, ip })?.value).toBe(expected ? value : undefined);
   });
 
-  test('the rule that holds is found among ten thousand', () => {
+  test('the matching rule is found among ten thousand rules', () => {
     const rules = Array.from({ length: 10_000 }, (_, i) => rule('ip', `10.${i >> 8}.${i & 255}.0/24`));
     expect(compileExclusions(rules)?.({ ...NO_MATCH, ip: '10.39.15.9' })?.ruleId).toBe('10.39.15.0/24');
   });
@@ -56,25 +56,25 @@ describe('Exclusion rules: `path` (glob; `*` stands for any characters, `/` incl
     ['*', '', true],
     ['/a.b', '/axb', false],
     ['/exact', '/exact/', false],
-  ])('%s on %s: %s', (glob, path, expected) => {
+  ])('%s matches %s: %s', (glob, path, expected) => {
     expect(compilePathGlob(glob)(path)).toBe(expected);
   });
 
-  test('a hostile path costs no more than reading it', () => {
+  test('a path that would be expensive for a RegExp is matched quickly', () => {
     expect(compilePathGlob(`${'*a'.repeat(30)}*b`)(`${'a'.repeat(4096)}`)).toBe(false);
   });
 });
 
-test('no rules, no matcher', () => {
+test('without rules there is no matcher', () => {
   expect(compileExclusions([])).toBeUndefined();
 });
 
-test('what is empty is excluded by no rule', () => {
+test('an empty value is not excluded by any rule', () => {
   const rules = (['hostname', 'country', 'visitor'] as const).map((type) => rule(type, 'x'));
   expect(compileExclusions(rules)?.({ ...NO_MATCH, hostname: '' })).toBeUndefined();
 });
 
-describe('of several rules of one type the most specific is counted', () => {
+describe('if several rules of one type match, the most specific one is counted', () => {
   test.each([
     ['path', ['/a/*', '*', '/a/b/*', '/a/b/c'], { pathname: '/a/b/c' }, '/a/b/c'],
     ['path', ['/a/*', '*', '/a/b/*', '/a/b/c'], { pathname: '/a/b/d' }, '/a/b/*'],
@@ -101,7 +101,7 @@ describe('of several rules of one type the most specific is counted', () => {
   });
 });
 
-test('of two rules that say the same the first is counted', () => {
+test('if two rules match the same hits, the first one is counted', () => {
   for (const [type, subject] of [
     ['ip', { ip: '10.0.0.1' }],
     ['path', { pathname: '10.0.0.1' }],
@@ -130,6 +130,6 @@ test.each([
   ['bots', '', undefined],
   ['bots', '*', undefined],
   ['ip', '2001:db8::/32', undefined],
-] as const)('a rule %s "%s": %s', (type, value, problem) => {
+] as const)('a rule of type %s with the value "%s": %s', (type, value, problem) => {
   expect(exclusionValueProblem(type, value)).toEqual(problem);
 });

@@ -36,7 +36,7 @@ describe('by type', () => {
     }
   });
 
-  it('fields of another type are unknown ones', () => {
+  it('fields of another type of hit are ignored, like unknown fields', () => {
     expect(read({ ...base, event_name: 5, event_properties: [], identity: 5 })).toMatchObject({
       eventName: '',
       properties: undefined,
@@ -44,7 +44,7 @@ describe('by type', () => {
     });
   });
 
-  it('an identify carries an identity with at least user_id', () => {
+  it('an identify needs an identity with at least user_id', () => {
     const identify = { ...base, type: 'identify' };
     expect(read({ ...identify, identity: { userId: 'u', plan: 'x' } }).identity).toMatchObject({
       userId: 'u',
@@ -57,7 +57,7 @@ describe('by type', () => {
 });
 
 describe('"Free context text that is too long is cut, not refused"', () => {
-  it('to 4,096 and 255 code points', () => {
+  it('URLs are cut to 4,096 code points, other texts to 255', () => {
     const long = '😀'.repeat(5000);
     const hit = read({ ...base, url: long, hostname: long, pathname: long, source: long });
     expect([hit.url, hit.hostname, hit.tags.source].map((text) => [...text].length)).toEqual([4096, 255, 255]);
@@ -69,7 +69,7 @@ describe('"Free context text that is too long is cut, not refused"', () => {
     }
   });
 
-  it('a size that is no screen counts as not sent', () => {
+  it('a number that cannot be a screen size counts as not sent', () => {
     expect(read({ ...base, screen_width: 1919.5, screen_height: -1 })).toMatchObject({
       screenWidth: 1920,
       screenHeight: undefined,

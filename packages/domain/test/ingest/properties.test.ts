@@ -6,14 +6,14 @@ const rule = (value: unknown) => brokenPropertiesRule(value as never, LIMITS);
 const ofBytes = (bytes: number) => ({ k: 'x'.repeat(bytes - 8) });
 
 describe('"at most 32 KiB as JSON, at most 5 levels deep, at most 200 keys in all"', () => {
-  it('5 levels, the object itself the first; arrays are levels too', () => {
+  it('the limit of 5 levels includes the object itself, and arrays count as levels', () => {
     expect(rule(levels(5))).toBeUndefined();
     expect(rule(levels(6))).toBe('must be at most 5 levels deep');
     expect(rule({ a: [[[[1]]]] })).toBeUndefined();
     expect(rule({ a: [[[[[]]]]] })).toBe('must be at most 5 levels deep');
   });
 
-  it('200 keys in all, nested ones and those in arrays included', () => {
+  it('the limit of 200 keys includes nested keys and keys in arrays', () => {
     const keys = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, i) => [`k${i}`, 1]));
     expect(rule(keys(200))).toBeUndefined();
     expect(rule(keys(201))).toBe('must have at most 200 keys in all');
@@ -21,7 +21,7 @@ describe('"at most 32 KiB as JSON, at most 5 levels deep, at most 200 keys in al
     expect(rule({ a: [keys(100)], b: keys(99) })).toBe('must have at most 200 keys in all');
   });
 
-  it('32 KiB are bytes of UTF-8', () => {
+  it('the limit of 32 KiB is in bytes of UTF-8', () => {
     expect(rule(ofBytes(32_768))).toBeUndefined();
     expect(rule(ofBytes(32_769))).toBe('must be at most 32 KiB as JSON');
     expect(rule({ k: 'ä'.repeat(16_380) })).toBeUndefined();

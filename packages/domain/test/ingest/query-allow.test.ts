@@ -2,8 +2,8 @@ import { cutQuery } from '../../src/ingest/query-allow.ts';
 
 const cut = (url: string, ...names: string[]) => cutQuery(url, (name) => names.includes(name));
 
-/** "Query strings of stored URLs can be cut per site to an allow-list." */
-describe('a query cut to an allow-list', () => {
+/** A site can have a list of the query parameters that its stored URLs keep. */
+describe('a query is reduced to the parameters of an allow-list', () => {
   test.each([
     ['https://a.example/p?page=2&token=s3cret&q=x#f', 'https://a.example/p?page=2&q=x#f'],
     ['https://a.example/p?token=s3cret', 'https://a.example/p'],

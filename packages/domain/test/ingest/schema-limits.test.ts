@@ -8,7 +8,7 @@ import { readIdentity } from '../../src/people/identity.ts';
 const event = serverEvent.properties;
 const person = identity.$defs.fields.properties;
 
-it('the schemas hold the limits of docs/api.md', () => {
+it('the schemas contain the limits of docs/api.md', () => {
   expect([event.name.maxLength, event.visitor_id.maxLength, event.session_id.maxLength]).toEqual([128, 64, 64]);
   expect([event.user_id.maxLength, event.external_id.maxLength]).toEqual([256, 256]);
   expect([person.user_id.maxLength, person.email.maxLength, person.name.maxLength]).toEqual([255, 255, 255]);

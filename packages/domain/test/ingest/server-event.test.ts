@@ -10,7 +10,7 @@ function read(body: JsonObject): ServerEvent {
 const refusal = (body: JsonObject) => (readServerEvent(body) as FieldError).message;
 
 describe('"Most fields accept either snake_case or camelCase. Only the event name is required."', () => {
-  it('reads the least', () => {
+  it('reads an event with only a name', () => {
     expect(read({ name: 'x' })).toEqual({
       name: 'x',
       value: undefined,
@@ -50,8 +50,8 @@ describe('"Most fields accept either snake_case or camelCase. Only the event nam
   });
 });
 
-describe('an explicit context key wins over its top-level shortcut', () => {
-  it('resolves shortcuts, and takes hostname and pathname from url where they are not given', () => {
+describe('a field in context takes precedence over the same field at the top level', () => {
+  it('resolves shortcuts, and reads hostname and pathname from url if they were not sent', () => {
     expect(read({ name: 'x', url: 'https://a.example/p?q#f', context: { pathname: '/own' } }).context).toMatchObject({
       url: 'https://a.example/p?q#f',
       hostname: 'a.example',
@@ -71,7 +71,7 @@ it('external_id is stored as properties.external_id', () => {
   expect(JSON.stringify(event.properties)).toBe('{"__proto__":{"a":1},"external_id":"e"}');
 });
 
-describe('messages name the field as sent and the rule it broke', () => {
+describe('error messages contain the name of the field as it was sent, and the broken rule', () => {
   it.each([
     [{}, 'name is required'],
     [{ name: ' \u3000\n' }, 'name is required'],

@@ -57,7 +57,7 @@ describe('"a property that cannot be stored as it was sent is 400"', () => {
     expect(ofEvent('"event_properties":{"a":1e400}')).toMatch(/^event_properties /);
   });
 
-  it('external_id takes the place of a property of that name', () => {
+  it('external_id is stored as a property, so another property of that name is refused', () => {
     expect(ofEvent('"external_id":"x","properties":{"external_id":"y"}')).toMatch(/^properties\.external_id must be/);
     expect(ofEvent('"external_id":"x","properties":{"external_id.y":1}')).toMatch(/clash/);
     expect(ofEvent('"external_id":"\\ud800"')).toMatch(/valid Unicode/);
@@ -65,7 +65,7 @@ describe('"a property that cannot be stored as it was sent is 400"', () => {
     expect(ofEvent('"external_id":"x","properties":{"external_id":null}')).toBeUndefined();
   });
 
-  it('hits and identities alike', () => {
+  it('the same rules apply to hits and identities', () => {
     const ofHit = (fields: string) => {
       const text = `{"site_id":"s","visitor_id":"v","session_id":"s",${fields}}`;
       return refusal(acceptCollectHit(JSON.parse(text), () => text));

@@ -62,7 +62,7 @@ describe('a number from 1e9 up to, not including, 1e11 is a time in seconds', ()
   });
 
   it.each([0, 999_999_999, 1e11, '100000000000', 1764000000123, '2026-01-02', '20260102', -1764000000])(
-    'not %j',
+    '%j is not a time in seconds',
     (sent) => {
       expect(looksLikeSeconds(sent)).toBe(false);
     },

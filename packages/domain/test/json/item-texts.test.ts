@@ -15,7 +15,7 @@ test.each([
   expect(itemTexts(text, 'events')).toEqual(wanted);
 });
 
-test('random items come back as they were', () => {
+test('random items are returned as they were sent', () => {
   const item = fc.json();
   const space = fc.constantFrom('', ' ', '\n', '\t ');
   fc.assert(

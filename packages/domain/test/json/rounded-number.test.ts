@@ -5,7 +5,7 @@ const textOf = (body: string): string => {
   return roundedNumberText(value ?? event_value, () => body);
 };
 
-describe('money: the text of a value that a Float64 rounds', () => {
+describe('the text of a value is returned if a Float64 would round it', () => {
   test.each([
     ['{"name":"pay","value":12345678901234567.89}', '12345678901234567.89'],
     ['{"value": -0.1234567890123456789 , "name":"n"}', '-0.1234567890123456789'],
@@ -21,5 +21,5 @@ describe('money: the text of a value that a Float64 rounds', () => {
     '{"value":5,"name":"1234567890123456789"}',
     '{"value":5,"properties":{"value":9007199254740993}}',
     '{"value":5,"properties":[{"value":9007199254740993}]}',
-  ])('nothing of %s', (body) => expect(textOf(body)).toBe(''));
+  ])('%s: empty, because the value is exact', (body) => expect(textOf(body)).toBe(''));
 });

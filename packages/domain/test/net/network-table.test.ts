@@ -3,7 +3,7 @@ import { normalizeIp } from '../../src/net/ip-address.ts';
 import { addressNumber, parseNetwork } from '../../src/net/network.ts';
 import { compileNetworks } from '../../src/net/network-table.ts';
 
-/** A generator with a seed: the same networks in every run. */
+/** A random generator with a seed, so that every run uses the same networks. */
 function random(seed: number): (below: number) => number {
   let state = seed;
   return (below) => {
@@ -33,8 +33,8 @@ describe('parseNetwork', () => {
     '1.2.3.4/',
     '1.2.3.4/8/8',
     '1..2.3',
-  ])('"%s" is none', (text) => expect(parseNetwork(text)).toBeUndefined());
-  test.each(['::/129', ':::', '2001:db8::/-1', '::ffff:1.2.3.4/95'])('"%s" is none', (text) =>
+  ])('"%s" is not a network', (text) => expect(parseNetwork(text)).toBeUndefined());
+  test.each(['::/129', ':::', '2001:db8::/-1', '::ffff:1.2.3.4/95'])('"%s" is not a network', (text) =>
     expect(parseNetwork(text)).toBeUndefined(),
   );
   test('IPv4-mapped IPv6 is IPv4', () => {
@@ -43,7 +43,7 @@ describe('parseNetwork', () => {
   });
 });
 
-describe('IPv6 is read as ipaddr.js reads it', () => {
+describe('IPv6 addresses are read in the same way as by ipaddr.js', () => {
   const texts = [
     '::',
     '::1',
@@ -72,15 +72,15 @@ describe('IPv6 is read as ipaddr.js reads it', () => {
     const bytes = ipaddr.process(text.replace(/%.*/, '')).toByteArray();
     expect(BigInt(addressNumber(text) ?? -1)).toBe(bytes.reduce((sum, byte) => sum * 256n + BigInt(byte), 0n));
   });
-  test('with its last part as IPv4, which ipaddr.js reads in few places only', () => {
+  test('the last part can be IPv4, which ipaddr.js supports only for some addresses', () => {
     expect(addressNumber('64:ff9b::192.0.2.33')).toBe(addressNumber('64:ff9b::c000:221'));
     expect(normalizeIp('64:ff9b::192.0.2.33')).toBe('64:ff9b::c000:221');
     expect(addressNumber('64:ff9b::192.0.2.333')).toBeUndefined();
   });
-  test.each(wrong)('"%s" is none', (text) => expect(addressNumber(text)).toBeUndefined());
+  test.each(wrong)('"%s" is not an address', (text) => expect(addressNumber(text)).toBeUndefined());
 });
 
-describe('the most specific network that holds an address', () => {
+describe('the table finds the most specific network that contains an address', () => {
   test.each([
     ['10.1.2.3', '10.1.2.3'],
     ['10.1.2.4', '10.1.2.0/24'],
@@ -101,7 +101,7 @@ describe('the most specific network that holds an address', () => {
     expect(table(...networks, '2001:db8::/32', '2001:db8::/48', 'ffff::/16')(ip)).toBe(network);
   });
 
-  test('whole families, and the first of two that are equal', () => {
+  test('a network can be a whole address family, and the first of two equal networks counts', () => {
     expect(table('0.0.0.0/0')('203.0.113.1')).toBe('0.0.0.0/0');
     expect(table('0.0.0.0/0')('2001:db8::1')).toBeUndefined();
     expect(table('::/0')('2001:db8::1')).toBe('::/0');
@@ -109,8 +109,8 @@ describe('the most specific network that holds an address', () => {
   });
 });
 
-/** "CIDR tables that stay fast with 10,000 rules": no rule is asked one by one, and each answers as if it were. */
-test('10,000 nested networks of both families answer as asking one by one with ipaddr.js does', () => {
+/** The lookup must stay fast with 10,000 rules, so it does not compare the rules one by one. The result must be the same. */
+test('a lookup in 10,000 nested networks has the same result as comparing them one by one with ipaddr.js', () => {
   const next = random(7);
   const made = new Set<string>();
   while (made.size < 10_000) {

@@ -67,7 +67,7 @@ describe('traits: "Up to 25 extra traits; any beyond the first 25 are dropped."'
     expect(droppedTraits).toBe(3);
   });
 
-  it('validates nothing beyond the first 25', () => {
+  it('does not validate traits beyond the first 25', () => {
     const first = Object.fromEntries(Array.from({ length: 25 }, (_, i) => [`t${i}`, null]));
     const { traits, droppedTraits } = read({ ...base, ...first, Plan: {}, nested: [] });
     expect([traits, droppedTraits]).toEqual([first, 2]);
@@ -78,7 +78,7 @@ describe('traits: "Up to 25 extra traits; any beyond the first 25 are dropped."'
     expect(readBrowserIdentity(sent)).toMatchObject({ traits: { plan: 'pro' }, droppedTraits: 0, invalidTraits: 2 });
   });
 
-  it('reads a record that an older Weir accepted: a weak image is left out, a blank ID is one', () => {
+  it('reads a record of an older Weir: an invalid image is left out, and an ID of white space is valid', () => {
     const stored = { visitor_id: ' ', user_id: '\t', image: 'https://a/"\n', name: 'N' };
     expect(readIdentity(stored, undefined, 'record')).toMatchObject({
       visitorId: ' ',
@@ -89,24 +89,24 @@ describe('traits: "Up to 25 extra traits; any beyond the first 25 are dropped."'
     expect(readBrowserIdentity(stored, undefined, 'record')).toMatchObject({ userId: '\t', image: '' });
   });
 
-  it('a signature is a field of a browser, and a trait of a server', () => {
+  it('a signature is a field in an identity from a browser, and a trait in one from a server', () => {
     const sent = { visitor_id: 'v', user_id: 'u', signature: 'ab' };
     expect(readBrowserIdentity(sent)).toMatchObject({ signature: 'ab', traits: {} });
     expect(readBrowserIdentity({ ...sent, signature: 5 })).toMatchObject({ message: 'signature must be a string' });
     expect(readIdentity(sent)).toMatchObject({ signature: '', traits: { signature: 'ab' } });
-    // It was a trait of any value before.
+    // In records of older versions, `signature` was a trait with any value.
     expect(readBrowserIdentity({ ...sent, signature: 5 }, undefined, 'record')).toMatchObject({
       signature: '',
       traits: {},
     });
   });
 
-  it('takes __proto__ and constructor for ordinary keys', () => {
+  it('treats __proto__ and constructor as ordinary keys', () => {
     const { traits } = read(JSON.parse('{"visitor_id":"v","user_id":"u","__proto__":"p","constructor":null}'));
     expect(JSON.stringify(traits)).toBe('{"__proto__":"p","constructor":null}');
   });
 
-  it("of a browser's identity: in the order of that object, however deep the hit around it", () => {
+  it("in an identity from a browser, keeps the first 25 in the order of that object, also in a deeply nested hit", () => {
     const keys = [...Array.from({ length: 25 }, (_, i) => `t${i}`), '0'];
     const identity = `{"user_id":"u",${keys.map((key) => `"${key}":1`).join(',')}}`;
     const deep = `${'['.repeat(20_000)}${']'.repeat(20_000)}`;

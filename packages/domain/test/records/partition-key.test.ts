@@ -2,7 +2,7 @@ import { cookielessPartitionKey, partitionKey } from '../../src/records/partitio
 
 describe('partition key of a raw record', () => {
   const owner = { siteId: 's', eventId: 'e', userId: '', visitorId: '', idempotencyKey: '' };
-  it('is the user of an identify, or of an event without a visitor; else the visitor, the idempotency key or the event', () => {
+  it('is the user of an identify or of an event without visitor; otherwise the visitor, the key or the event', () => {
     expect(partitionKey({ ...owner, userId: 'u', visitorId: 'v' }, true)).toBe('s/u/u');
     expect(partitionKey({ ...owner, userId: 'u' }, false)).toBe('s/u/u');
     expect(partitionKey({ ...owner, userId: 'u', visitorId: 'v' }, false)).toBe('s/v/v');

@@ -11,11 +11,11 @@ const ipv6Of = (groups: readonly number[]) => normalizeIp(groups.map((group) => 
 const ADDRESS = fc.oneof(
   fc.ipV4(),
   fc.ipV6().map(normalizeIp),
-  // Runs of zero groups at every place.
+  // Addresses with runs of zero groups at each position.
   fc.array(fc.constantFrom(0, 0, 1, 0xffff, 0x2001), { minLength: 8, maxLength: 8 }).map(ipv6Of),
 );
 
-test('what is sealed is opened again, spelled the same', () => {
+test('a sealed address is opened with the same spelling', () => {
   const seal = createSealAddress(SALT, randomBytes);
   const open = createOpenAddress();
   fc.assert(
@@ -30,7 +30,7 @@ test('what is sealed is opened again, spelled the same', () => {
 });
 
 test.each(['0.0.0.0', '255.255.255.255', '203.0.113.7', '::', '::1', '2001:db8::', 'ffff::', '2001:db8:1:2:3:4:5:6'])(
-  '%s',
+  'the address %s is sealed and opened',
   (ip) => expect(createOpenAddress()(createSealAddress(SALT, randomBytes)(ip), SALT)).toBe(ip),
 );
 
@@ -47,9 +47,9 @@ test.each([
   '::12345',
   '::g',
   ':',
-])('no address is sealed as nothing: %j', (text) => expect(createSealAddress(SALT, randomBytes)(text)).toBe(''));
+])('a text that is not an address gives an empty text: %j', (text) => expect(createSealAddress(SALT, randomBytes)(text)).toBe(''));
 
-test('no block of the keystream is ever used twice: all nonces and counters differ, over windows and over sealers', () => {
+test('no block of the keystream is used twice: nonce and counter together are unique, also over several sealers', () => {
   const used = new Set<string>();
   const count = 5_000;
   const open = createOpenAddress();
@@ -69,11 +69,11 @@ test('the same address never has the same ciphertext', () => {
   expect(new Set(ciphertexts).size).toBe(1_000);
 });
 
-test('an address can not be had without the salt that it was sealed with', () => {
+test('an address cannot be opened without the salt that it was sealed with', () => {
   const sealed = createSealAddress(SALT, randomBytes)('203.0.113.7');
   const open = createOpenAddress();
   expect(open(sealed, SALT)).toBe('203.0.113.7');
-  // Whatever was opened before.
+  // The address was opened before, but the result must not be cached without its salt.
   expect(open(sealed, undefined)).toBe('');
   expect(open(sealed, OTHER_SALT)).toBe('');
 });
@@ -85,7 +85,7 @@ test('addresses of many sealers are opened in any order', () => {
   for (const [i, text] of sealed.entries()) expect(open(text, SALT)).toBe(`10.0.${i >> 8}.${i & 255}`);
 });
 
-test('whatever has the form of a sealed address is opened to an address or to nothing', () => {
+test('a text in the form of a sealed address is opened as an address or as an empty text', () => {
   const seal = createSealAddress(SALT, randomBytes);
   const open = createOpenAddress();
   const character = fc.constantFrom('A', 'q', '9', '-', '_', '%', 'é', '\u{1F600}', '\0', '=');
@@ -102,7 +102,7 @@ test('whatever has the form of a sealed address is opened to an address or to no
 });
 
 test.each(['', '1', '203.0.113.7', '2'.repeat(33), '1'.repeat(34), '1'.repeat(52)])(
-  '%j is no sealed address',
+  '%j is not a sealed address',
   (text) => {
     expect(isSealedAddress(text)).toBe(false);
   },

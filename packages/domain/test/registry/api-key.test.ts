@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { bearerToken, hashApiKey, isSameHash, newApiKey } from '../../src/registry/api-key.ts';
 
 describe('API keys', () => {
-  it('are compared as hashes; the scheme Bearer is case-insensitive', () => {
+  it('are compared by their hashes, and the scheme Bearer can be in any case', () => {
     const key = newApiKey(randomBytes);
     expect(key).toMatch(/^wk_[A-Za-z0-9_-]{43}$/);
     expect(hashApiKey('wk_x')).toMatch(/^[0-9a-f]{64}$/);
