@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import type { ObjectStore, StoredObject } from '../src/object-store.ts';
 
-/** What every object store must do. `open` gives a new, empty one. */
+/** The tests that every implementation of the object store passes. `open` creates a new, empty store. */
 export function objectStoreContract(open: () => Promise<ObjectStore>): void {
   let store: ObjectStore;
   beforeEach(async () => {
@@ -20,7 +20,7 @@ export function objectStoreContract(open: () => Promise<ObjectStore>): void {
     return found;
   };
 
-  it('gives back the bytes that were stored', async () => {
+  it('returns the bytes that were stored', async () => {
     await store.put('a/one.txt', Buffer.from('one'));
     expect(await text('a/one.txt')).toBe('one');
   });
@@ -39,7 +39,7 @@ export function objectStoreContract(open: () => Promise<ObjectStore>): void {
     expect(await listed('')).toHaveLength(1);
   });
 
-  it('has nothing of an object whose stream failed, and keeps the former one', async () => {
+  it('stores nothing of an object whose stream failed, and keeps the former object', async () => {
     await store.put('kept', Buffer.from('former'));
     for (const name of ['new', 'kept']) {
       const broken = Readable.from(
@@ -55,7 +55,7 @@ export function objectStoreContract(open: () => Promise<ObjectStore>): void {
     expect(await listed('')).toMatchObject([{ name: 'kept', bytes: 6 }]);
   });
 
-  it('answers undefined where there is no object, also below and above one', async () => {
+  it('returns undefined for a name without an object, also if it is the folder of another object', async () => {
     await store.put('a/b', Buffer.from('1'));
     expect(await store.get('a')).toBeUndefined();
     expect(await store.get('c')).toBeUndefined();
@@ -69,7 +69,7 @@ export function objectStoreContract(open: () => Promise<ObjectStore>): void {
     expect(await listed('none')).toEqual([]);
   });
 
-  it('says when an object was stored, to the second', async () => {
+  it('lists the time at which an object was stored, exact to the second', async () => {
     const before = Date.now();
     await store.put('a', Buffer.from('1'));
     const [found] = await listed('');
@@ -77,7 +77,7 @@ export function objectStoreContract(open: () => Promise<ObjectStore>): void {
     expect(found?.storedAt).toBeLessThan(Date.now() + 2_000);
   });
 
-  it('deletes an object, and one that does not exist', async () => {
+  it('deletes an object, and ignores an object that does not exist', async () => {
     await store.put('a/b', Buffer.from('1'));
     await store.delete('a/b');
     await store.delete('a/b');

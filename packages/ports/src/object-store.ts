@@ -10,13 +10,13 @@ export interface ObjectStore {
   /** Resolves when the object is stored durably. Readers see the whole object or none. Replaces an object of the same name. */
   put(name: string, body: Uint8Array | Readable): Promise<void>;
 
-  /** Resolves with the content; undefined if there is no such object. Destroy the stream if it is not read to its end. */
+  /** Resolves with the content; undefined if there is no such object. A caller that does not read it to its end must destroy it. */
   get(name: string): Promise<Readable | undefined>;
 
-  /** All objects whose name starts with `prefix`, in the order of their names (UTF-8 bytes). */
+  /** Lists all objects whose name starts with `prefix`, ordered by name (UTF-8 bytes). */
   list(prefix: string): AsyncIterable<StoredObject>;
 
-  /** Resolves when the object does not exist. */
+  /** Resolves when the object does not exist any more, or never existed. */
   delete(name: string): Promise<void>;
 
   /** Ends open connections. */

@@ -6,13 +6,9 @@ export type LiveChoice =
   | { readonly kind: 'given' | 'docker' | 'local'; start(): Promise<LiveService> }
   | { readonly kind: 'none'; readonly reason: string };
 
-<<<<<<< HEAD
 const VARIABLES = { kafka: 'KAFKA_BROKERS', redis: 'REDIS_URL', s3: 'S3_ENDPOINT' } as const;
 
-/** A real service for tests: the given URL, else Docker's, else a local one; else the reason why there is none. */
-=======
 /** Chooses a real service for tests: the given address, otherwise Docker, otherwise a local process. Or says why there is none. */
->>>>>>> facef80 (Rewrite the comments of the other packages)
 export function chooseLive(name: LiveName): LiveChoice {
   const given = process.env[VARIABLES[name]];
   if (given) return { kind: 'given', start: async () => ({ address: given, stop: async () => undefined }) };

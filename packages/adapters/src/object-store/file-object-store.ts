@@ -8,10 +8,10 @@ import { DependencyError } from '@weir/domain/errors';
 import type { ObjectStore, StoredObject } from '@weir/ports/object-store';
 import { assertObjectName } from './object-names.ts';
 
-/** A dot at the start: no object has such a name, so listings leave files out that are still being written. */
+/** The prefix of temporary files. Names of objects never start with a dot, so listings do not contain unfinished files. */
 const TEMPORARY = '.part-';
 
-/** The object store in a directory, which is created with the first object. */
+/** Opens the object store in a directory. The directory is created with the first object. */
 export function openFileObjectStore(root: string): ObjectStore {
   const pathOf = (name: string): string => {
     assertObjectName(name);
@@ -24,7 +24,7 @@ export function openFileObjectStore(root: string): ObjectStore {
     const temporary = join(folder, `${TEMPORARY}${randomUUID()}`);
     await mkdir(folder, { recursive: true });
     try {
-      // `flush`: the content is on the disk before the rename, so that a power cut leaves the whole object or none.
+      // `flush` writes the content to the disk before the rename. After a power cut, either the whole object exists or none of it.
       await pipeline(
         body instanceof Readable ? body : [body],
         createWriteStream(temporary, { flags: 'wx', flush: true }),
@@ -73,13 +73,13 @@ export function openFileObjectStore(root: string): ObjectStore {
   };
 }
 
-/** As S3 orders names: the folder `a` counts as `a/`. */
+/** Orders the entries of a directory as S3 orders names: the folder `a` counts as `a/`. */
 function byObjectName(a: Dirent, b: Dirent): number {
   const key = (entry: Dirent): Buffer => Buffer.from(entry.isDirectory() ? `${entry.name}/` : entry.name);
   return Buffer.compare(key(a), key(b));
 }
 
-/** A new file, and a new folder, outlast a power cut only when the folder that names it is synced. */
+/** Syncs all folders up to the parent of `root`: after a power cut, a new file or folder exists only if its parent folder was synced. */
 async function syncFolders(root: string, folder: string): Promise<void> {
   for (let at = folder; at.length >= dirname(root).length; at = dirname(at)) {
     const handle = await open(at, 'r');
@@ -101,7 +101,7 @@ async function unlessMissing<T>(work: Promise<T>): Promise<T | undefined> {
   }
 }
 
-/** Codes that an operator must change something for; all others may pass by themselves. */
+/** Error codes after which an operator must change something. Other errors can pass without a change. */
 const REFUSALS = ['EACCES', 'EPERM', 'EROFS', 'ENOTDIR', 'EISDIR'];
 
 async function translated<T>(what: string, work: Promise<T>): Promise<T> {

@@ -9,7 +9,7 @@ export interface ObjectStoreConfig {
   readonly s3: S3Config;
 }
 
-/** Why `url` cannot be an object store; undefined if it can. */
+/** Returns what is wrong with the URL of an object store; `undefined` if it is valid. */
 export function objectStoreUrlProblem(url: string): string | undefined {
   const parsed = URL.canParse(url) ? new URL(url) : undefined;
   if (parsed?.protocol === 'file:' && parsed.host === '' && parsed.pathname.length > 1) return undefined;
@@ -21,13 +21,13 @@ export function objectStoreUrlProblem(url: string): string | undefined {
 
 const PREFIX = /^(\/[A-Za-z0-9._=-]+)*\/?$/;
 
-/** Opens a folder or a bucket. Nothing is read or written yet. */
+/** Opens a folder or a bucket. Does not read or write anything yet. */
 export async function openObjectStore({ url, s3 }: ObjectStoreConfig): Promise<ObjectStore> {
   const problem = objectStoreUrlProblem(url);
   if (problem !== undefined) throw new TypeError(`an object store's URL ${problem}`);
   if (url.startsWith('file:')) return openFileObjectStore(fileURLToPath(url));
   const { host, pathname } = new URL(url);
-  // Loaded only when it is used: the SDK has 300 modules.
+  // The module is loaded only if it is used, because the SDK has 300 modules.
   const { openS3ObjectStore } = await import('./s3-object-store.ts');
   return openS3ObjectStore({ ...s3, bucket: host, prefix: pathname.split('/').filter(Boolean).join('/') });
 }

@@ -12,28 +12,28 @@ import { DependencyError } from '@weir/domain/errors';
 import type { ObjectStore, StoredObject } from '@weir/ports/object-store';
 import { assertObjectName } from './object-names.ts';
 
-/** Credentials come from the usual places of the AWS SDK: environment variables, the shared files, or the machine's role. */
+/** Connection settings of S3. The AWS SDK reads the credentials: environment variables, the shared files, or the machine's role. */
 export interface S3Config {
-  /** For another S3-compatible service, such as `http://minio:9000`; undefined: AWS. */
+  /** The address of another S3-compatible service, such as `http://minio:9000`; undefined: AWS. */
   readonly endpoint: string | undefined;
   readonly region: string;
-  /** `endpoint/bucket/name` instead of `bucket.endpoint/name`. */
+  /** True: URLs have the form `endpoint/bucket/name` instead of `bucket.endpoint/name`. */
   readonly pathStyle: boolean;
 }
 
 export interface S3Location extends S3Config {
   readonly bucket: string;
-  /** Without slashes at its ends; may be empty. */
+  /** The prefix of all names, without slashes at its ends. Can be empty. */
   readonly prefix: string;
 }
 
 const CONNECT_TIMEOUT_MS = 5000;
 const REQUEST_TIMEOUT_MS = 60_000;
-/** Two parts of 8 MiB are in memory at once. */
+/** The size of a part of an upload. Two parts are in memory at the same time. */
 const PART_BYTES = 8 * 1024 * 1024;
 const PARTS_AT_ONCE = 2;
 
-/** The object store under a prefix of a bucket, which must exist. */
+/** Opens the object store under a prefix of a bucket. The bucket must exist. */
 export function openS3ObjectStore({ bucket, prefix, endpoint, region, pathStyle }: S3Location): ObjectStore {
   const client = new S3Client({
     region,
@@ -44,7 +44,7 @@ export function openS3ObjectStore({ bucket, prefix, endpoint, region, pathStyle 
       requestTimeout: REQUEST_TIMEOUT_MS,
       throwOnRequestTimeout: true,
     },
-    // Not every S3-compatible service knows the SDK's own checksums. Weir's objects carry checksums themselves.
+    // Some S3-compatible services do not support the SDK's checksums. Weir's objects contain checksums of their own.
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
   });
@@ -56,7 +56,7 @@ export function openS3ObjectStore({ bucket, prefix, endpoint, region, pathStyle 
     return root + name;
   };
 
-  /** Runs one request, and translates the SDK's errors. */
+  /** Runs one request and translates the errors of the SDK. */
   const send = async <T>(what: string, work: () => Promise<T>): Promise<T> => {
     try {
       return await work();
@@ -112,7 +112,7 @@ export function openS3ObjectStore({ bucket, prefix, endpoint, region, pathStyle 
   };
 }
 
-/** 429 and 5xx may pass; every other answer of the service needs a change of the credentials, the bucket or the permissions. */
+/** After 429 and 5xx a retry may succeed. Any other error answer needs a change of the credentials, the bucket or the permissions. */
 function translate(what: string, error: unknown): unknown {
   if (error instanceof TypeError || error instanceof DependencyError || !(error instanceof Error)) return error;
   const status = error instanceof S3ServiceException ? error.$metadata.httpStatusCode : undefined;

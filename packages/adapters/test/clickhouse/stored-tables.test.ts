@@ -10,7 +10,7 @@ interface StoredTables {
 const LIST: StoredTables = JSON.parse(
   readFileSync(join(__dirname, '../../../../schemas/clickhouse/stored-tables.json'), 'utf8'),
 );
-/** Tables that store no data, and the ledger of the migrations. */
+/** Tables of the engine Null, which store no rows, and the table that lists the applied migrations. */
 const NOT_STORED = ['identified', 'identities', 'schema_migrations'];
 
 describe('schemas/clickhouse/stored-tables.json', () => {

@@ -23,7 +23,7 @@ afterAll(() => {
 describe('the object store in a folder', () => {
   objectStoreContract(() => open(join(makeFolder(), 'made', 'with the first object')));
 
-  it('says what is wrong where a file stands in the way', async () => {
+  it('the error says what is wrong if a file has the name of a folder', async () => {
     const folder = makeFolder();
     writeFileSync(join(folder, 'a'), '');
     const store = await open(folder);
@@ -44,7 +44,7 @@ test.each([
   ['https://bucket', /must be/],
   ['s3://bucket/ä', /must be/],
   ['/srv/archive', /must be/],
-])('%s', (url, problem) => {
+])('the URL %s', (url, problem) => {
   const found = objectStoreUrlProblem(url);
   if (problem === undefined) expect(found).toBeUndefined();
   else expect(found).toMatch(problem);

@@ -21,7 +21,7 @@ describeLive('s3', (address) => {
   describe('a bucket', () => objectStoreContract(() => open('')));
   describe('a prefix of a bucket', () => objectStoreContract(() => open('/some/prefix')));
 
-  it('lists more objects than one page has', async () => {
+  it('lists more objects than one response can contain', async () => {
     const store = await open('/many');
     const names = Array.from({ length: 1_005 }, (_, at) => `n-${String(at).padStart(5, '0')}`);
     for (let at = 0; at < names.length; at += 50) {
