@@ -79,7 +79,7 @@ export interface StoredRecord {
   readonly offset: number;
   readonly value: Uint8Array;
   readonly headers: Readonly<Record<string, string>>;
-  /** When the log stored it, in Unix milliseconds. */
+  /** When the log stored the record, in Unix milliseconds. */
   readonly appendedAt: number;
 }
 

@@ -20,7 +20,7 @@ const ABOUT_A_ROW = new Set([
 ]);
 
 const NOT_ENOUGH_SPACE = 243;
-/** The operating system's error text, quoted in errors of writing a file (75, 76, 1001). */
+/** The operating system's text for a full disk, which ClickHouse quotes in its errors 75, 76 and 1001. */
 const NO_SPACE_LEFT = /errno: 28\b|No space left on device/;
 
 /** Error codes of a user's query that the query did not cause: no connection, too many queries, shutting down. */

@@ -27,7 +27,7 @@ export interface KafkaTableDeps {
   readonly logger: Logger;
 }
 
-/** Each process reads the whole topic, without a consumer group. */
+/** Opens a table. Each process reads the whole topic, without a consumer group. */
 export async function openKafkaTable({ link, appender, topic, logger }: KafkaTableDeps): Promise<KafkaTable> {
   const entries = new Map<string, string>();
   const reserved = new Map<string, { value: string; offset: number }>();

@@ -25,12 +25,12 @@ export function isBlank(value: Sent): boolean {
   return typeof value === 'string' && /^\s+$/.test(value);
 }
 
-/** The value of an optional field that is not a string. An empty string counts as sent, with the wrong type. */
+/** The value of an optional field that is not a string. An empty string is not absent: it is a value of the wrong type. */
 export function sentValue(first: Sent, second?: Sent, third?: Sent, fourth?: Sent): Sent {
   return first ?? second ?? third ?? fourth ?? undefined;
 }
 
-/** The name under which the value of a field was sent. For messages. */
+/** The name under which the value of a field was sent, for error messages. */
 export function nameAsSent(body: Readonly<Record<string, Sent>>, name: string, aliases: readonly string[]): string {
   const names = [name, ...aliases];
   // If no name has another value, an empty string was sent for a field that is not a string, or nothing was sent.

@@ -26,7 +26,7 @@ export interface ServerEvent extends EventValue {
   readonly context: ServerContext;
 }
 
-/** A checked server event, with one name for each field, that of the API. `undefined`: absent. */
+/** The fields of a server event after the checks, under their snake_case names. `undefined`: absent. */
 export interface ServerEventFields {
   readonly name: string;
   readonly value: number | string | undefined;

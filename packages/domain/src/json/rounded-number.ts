@@ -1,7 +1,7 @@
 import { createScanner } from 'jsonc-parser';
 import { JSON_TOKEN } from './json-token.ts';
 
-/** Matches longer decimals than those of 15 significant digits, which a Float64 always keeps. */
+/** Matches numbers of 16 or more characters. Shorter ones are exact: a Float64 keeps every decimal of at most 15 significant digits. */
 const MAY_BE_ROUNDED = /\d[\d.]{15}/;
 const VALUE_KEYS: readonly string[] = ['value', 'event_value', 'eventValue'];
 

@@ -45,7 +45,7 @@ export function startPartitionWorker(deps: PartitionWorkerDeps): PartitionWorker
   let arrived: () => void = () => undefined;
   let commits: Promise<void> = Promise.resolve();
   let over = false;
-  /** No record was read or committed yet. Records that retention removed before that time are not a gap. */
+  /** True until a record was read or committed. Records that retention removed before that are not reported as a gap. */
   let beginning = deps.committed === undefined;
   /** The log ends before the next offset, so it has lost records. A record that later gets this offset is not the one that was lost. */
   let truncated = false;
