@@ -33,7 +33,7 @@ describe('the built scripts', () => {
   test.each([
     ['weir.core.js', 1_630],
     ['weir.js', 2_480],
-  ])('%s has at most %i bytes after compression, with Node's gzip and with gzip -9', (file, bytesMax) => {
+  ])('%s has at most %i bytes after compression, by Node and by gzip -9', (file, bytesMax) => {
     const code = read(file);
     expect(gzipSync(code, { level: 9 }).length).toBeLessThanOrEqual(bytesMax);
     // If the program gzip is missing, its output has 0 bytes.
