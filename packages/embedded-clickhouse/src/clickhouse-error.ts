@@ -26,7 +26,7 @@ export function clickhouseError(code: number, name: string, message: string, sta
   return new ClickhouseError(code, `Code: ${code}. DB::Exception: ${message}. (${name})`, status);
 }
 
-/** Converts an error of the engine to one with a code. */
+/** Converts an error of the engine to a `ClickhouseError`, which has an error code. */
 export function toClickhouseError(error: unknown): ClickhouseError {
   if (error instanceof ClickhouseError) return error;
   const text = error instanceof Error ? error.message : String(error);

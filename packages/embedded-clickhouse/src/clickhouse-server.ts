@@ -77,7 +77,7 @@ function watchSpaceOf(engine: Engine, { folder, reserveBytes }: ChildOptions): P
   });
 }
 
-/** A ClickHouse server reloads dictionaries after their LIFETIME; the embedded engine does not. */
+/** Reloads the dictionaries every 30 s. A ClickHouse server does this after their LIFETIME; the embedded engine does not. */
 function reloadDictionaries(engine: Engine): NodeJS.Timeout {
   return setInterval(() => {
     engine

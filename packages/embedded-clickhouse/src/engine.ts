@@ -70,7 +70,7 @@ export async function openEngine(folder: string, lockWaitMs: number): Promise<En
   };
 }
 
-/** Opens the engine, which locks the folder, and repairs it. The engine reads its tokens only while it opens, so a repair reopens it. */
+/** Opens the engine, which locks the folder, and removes orphaned tokens. It reads tokens only while it opens, so it is reopened then. */
 async function openRepaired(folder: string, lockWaitMs: number): Promise<Session> {
   const root = await openRoot(folder, lockWaitMs);
   const forgotten = removeOrphanedTokens(folder);

@@ -95,7 +95,7 @@ export async function startEmbeddedClickhouse(options: EmbeddedClickhouseOptions
       lastFailure = reason || `it ended with ${signal ?? `code ${code}`}`;
       options.logger.warn({ code, signal, startsFailed, reason }, 'embedded ClickHouse ended: restarting it');
       if (startsFailed >= STARTS_FAILED_MAX) settle(failure());
-      // The port is not known yet, so the caller has no object to close: no further start.
+      // No further start: without a port, the caller has not received an object that it can close.
       if (startsFailed >= STARTS_FAILED_MAX && port === 0) return;
       const pauseMs = wasReady ? 0 : Math.min(RESTART_PAUSE_MAX_MS, 50 * 2 ** startsFailed);
       restartTimer = setTimeout(() => start(onListening), pauseMs);

@@ -4,7 +4,7 @@ import type { Weir } from './weir.ts';
 const FLUSH_WITHIN_MS = 2_000;
 
 export interface RequestVisitOptions {
-  /** The address of the client from the platform. Do not use a header that a client can write. */
+  /** The client IP, as the hosting platform reports it. Do not use a header that a client can write. */
   readonly ip?: string;
 }
 

@@ -26,7 +26,7 @@ export function firstSeenKeysContract({ fixture, site }: FirstSeenKeysContext): 
     const hold = async (...records: readonly FirstSeenKey[]) =>
       (await holdIn(fixture().store, records)).map((answer) => answer.recordId);
 
-    test("a record is a duplicate if its receivedAt is less than 24 h after that of the first record with its key", async () => {
+    test('a record is a duplicate if its receivedAt is less than 24 h after that of the first record with its key', async () => {
       const answer = holder('0:1', 1_000);
       expect(await holdIn(fixture().store, [answer])).toEqual([answer]);
       expect(await holdIn(fixture().store, [holder('1:7', 1_000 + WINDOW_MS - 1)])).toEqual([answer]);

@@ -8,7 +8,7 @@ import { eventually } from '@weir/testkit/eventually';
 import { startMember } from '../../ports/contract/event-log-member.ts';
 import { lockDataFolder } from '../src/data-folder.ts';
 
-/** A command that gives a process a network of its own, like two containers on one volume. Where this is forbidden: only a process. */
+/** A command that runs a process in a network of its own, as in a container. If this is not allowed, only the process itself. */
 const APART = [
   ['unshare', '--net'],
   ['unshare', '--map-root-user', '--net'],
@@ -26,10 +26,10 @@ afterEach(() => {
 });
 
 interface Owner {
-  /** The records that it acknowledged: `offset value`. */
+  /** The records that the log acknowledged to this process: `offset value`. */
   readonly acknowledged: readonly string[];
   readonly ended: Promise<unknown>;
-  /** Its output on standard error. */
+  /** The output of this process on standard error. */
   said(): string;
   kill(): void;
 }

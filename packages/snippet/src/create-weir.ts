@@ -25,7 +25,7 @@ declare global {
 const OFF = 'weir.off';
 const CAMPAIGN = 'utm_*,ref,source,via,*cl*id,';
 
-/** Creates the full snippet with its options; `src` is the default of the option. The caller sends the first pageview. */
+/** Creates the full snippet with its options; `src`: the default of the option `src`. The caller sends the first pageview. */
 export function createWeir(given: Options, src = location.href): Weir {
   const options = Object.assign({ src, endpoint: 'api/collect', spa: '', exclude: '', hosts: '*', query: '*' }, given);
   const isOn: IsOn = (name) => /^(true)?$/.test(options[name] as string);

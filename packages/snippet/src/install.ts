@@ -9,9 +9,9 @@ export function keptCalls(): KeptCall[] | undefined {
   return (window.weir || { q: [] }).q;
 }
 
-/** Sets the global and runs the kept calls. Opt-outs run before the first pageview. */
+/** Sets `window.weir` and runs the kept calls. Opt-outs run before the first pageview. */
 export function install(weir: WeirCore, calls: KeptCall[]): void {
-  // weir.core.js has no opt-out.
+  // The object of weir.core.js has no opt-out methods, but gets the same type.
   window.weir = weir as Weir;
   for (const [method, ...args] of calls) {
     (weir as unknown as Record<string, (...args: unknown[]) => void>)[method]!(...args);

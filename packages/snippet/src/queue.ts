@@ -77,7 +77,7 @@ export function createQueue(endpoints: string[], mode: () => Mode): Queue {
       } else queue.send();
     },
     leave() {
-      // If the server is failing, a beacon would be lost, because a beacon has no answer.
+      // While the server fails, a beacon would be lost: the page does not receive an answer to a beacon.
       while (next() && failures === busy && attempt(() => navigator.sendBeacon(endpoints[0] as string, hits[busy]))) {
         hits.splice(busy, 1);
       }

@@ -16,7 +16,7 @@ export function createVisitor(): Visitor {
   const write = (state: string): void => {
     keep('weir', state);
     attempt(() => {
-      // The widest domain that the browser accepts, so that subdomains share the cookie. Browsers silently refuse public suffixes.
+      // Uses the widest domain that the browser accepts, so that subdomains share the cookie. Browsers silently refuse public suffixes.
       const labels = location.hostname.split('.');
       for (let from = labels.length; from--; ) {
         // biome-ignore lint/suspicious/noDocumentCookie: the Cookie Store is missing on pages without TLS and in Firefox
@@ -41,7 +41,7 @@ export function createVisitor(): Visitor {
   };
 }
 
-/** 128 random bits, in digits. `randomUUID` is missing on pages without TLS. */
+/** 128 random bits, as decimal digits. `randomUUID` is missing on pages without TLS. */
 function randomId(): string {
   return crypto.getRandomValues(new Uint32Array(4)).join('');
 }

@@ -2,7 +2,7 @@
 export function watchHistory(path: () => string, moved: () => void): void {
   let last = path();
   const look = (): void => {
-    // biome-ignore lint/suspicious/noAssignInExpressions: 8 bytes
+    // biome-ignore lint/suspicious/noAssignInExpressions: saves 8 bytes
     if (last !== (last = path())) moved();
   };
   for (const name of ['pushState', 'replaceState'] as const) {

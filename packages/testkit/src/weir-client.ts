@@ -9,7 +9,7 @@ export interface TestKey {
   readonly key: string;
 }
 
-/** How long a gateway can answer 503 or not know a change yet. Other tests check the limits that docs/api.md promises. */
+/** How long tests wait for a gateway that answers 503 or has not read a change yet. Other tests check the limits of docs/api.md. */
 const DEPLOYMENT_WITHIN_MS = 30_000;
 
 export type WeirClient = ReturnType<typeof createWeirClient>;

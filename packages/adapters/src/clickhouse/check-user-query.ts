@@ -82,7 +82,7 @@ function tokenRefusal(tokens: readonly SqlToken[], index: number): string | unde
   return undefined;
 }
 
-/** Scalar functions whose names start like a forbidden table function, for example `URLHash(…)`. */
+/** True for scalar functions whose names start like that of a forbidden table function, for example `URLHash(…)`. */
 function isSafeFunction(tokens: readonly SqlToken[], index: number): boolean {
   const name = tokens[index]?.text.toLowerCase() ?? '';
   return /^url(?:hash|hierarchy|pathhierarchy)$/.test(name);

@@ -29,7 +29,8 @@ export function clickhouseDrift({ version, tables, shards }: DriftedServer): rea
   for (const { name, engine, engine_full } of tables) {
     if (OWN_TABLES.includes(name)) continue;
     const copied = engine.startsWith('Replicated');
-    if (shards !== undefined && !copied) found.push(`${name}: ${engine} is not replicated, although a cluster is configured`);
+    if (shards !== undefined && !copied)
+      found.push(`${name}: ${engine} is not replicated, although a cluster is configured`);
     const setting = copied ? 'replicated_deduplication_window' : 'non_replicated_deduplication_window';
     const window = Number(engine_full.match(new RegExp(`\\b${setting} = (\\d+)`))?.[1] ?? 0);
     if (window < WINDOW_MIN) found.push(`${name}: ${setting} is ${window}, not ${WINDOW_MIN} or more`);

@@ -24,7 +24,7 @@ export interface KafkaLinkOptions {
   readonly timeouts: KafkaTimeouts;
   /** Metadata are requested for these topics only; empty: for the whole cluster. */
   readonly topics: readonly string[];
-  /** True: a topic that does not exist is left out of the metadata. Default: it makes the metadata request and all work fail. */
+  /** True: topics that do not exist are left out of the metadata. False (default): they make the metadata request and all work fail. */
   readonly mayLackTopics?: boolean;
   readonly logger: Logger;
 }
@@ -35,7 +35,7 @@ const LAST_ANSWERS_MS = 300;
 interface Connections {
   readonly cluster: Promise<Cluster>;
   readonly sockets: ReadonlySet<Socket>;
-  /** Rejects each running piece of work, because kafkajs never settles requests on a connection that the broker closes meanwhile. */
+  /** Functions that reject the running work: kafkajs never settles requests on a connection that the broker closes meanwhile. */
   readonly running: Set<() => void>;
 }
 
@@ -60,7 +60,7 @@ export function createKafkaLink(options: KafkaLinkOptions): KafkaLink {
       return cluster;
     };
     const connections = { cluster: connect(), sockets, running: new Set<() => void>() };
-    // After any error, also an error response of a broker: all later work on these connections would fail with the same error.
+    // Drops the connections after any error, also after an error response of a broker: all later work would fail with the same error.
     connections.cluster.catch(() => {
       if (current === connections) void drop(connections);
     });

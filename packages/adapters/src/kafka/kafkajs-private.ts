@@ -6,7 +6,7 @@ import kafkajs, { type Broker, type Cluster, type DescribeConfigResponse, type K
  *
  *     member                                        why it is used
  *     --------------------------------------------  ----------------------------------------------------------------
- *     Cluster, passed to partition assigners        the only way to send requests to brokers of one's choice
+ *     Cluster, passed to partition assigners        the only way to send a request to a certain broker
  *     cluster.brokerPool.createBroker               kafkajs rejects all metadata when one partition has no leader
  *     broker.connectionPool.send                    kafkajs throws away a response in which one partition failed, and its
  *                                                   encoder copies each record six times

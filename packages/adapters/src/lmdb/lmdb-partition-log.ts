@@ -242,7 +242,7 @@ export function createPartitionLog(topic: string, partition: number, deps: Parti
   };
 }
 
-/** Upper bound: an entry can be only half full, if the next record did not fit into it. */
+/** Upper bound of the size of records in entries. An entry can be only half full, if the next record did not fit into it. */
 function sizeOf(records: readonly Pending[]): WriteSize {
   let bytes = 0;
   for (const { value, headers } of records) bytes += recordBytes(value, headers);

@@ -11,7 +11,7 @@ export interface RedisRateLimiterConfig extends RedisConfig, Pick<MemoryRateLimi
   readonly salt: () => string | undefined;
 }
 
-/** Limit of the remembered keys that are over their limit. They are refused without a request to Redis. */
+/** This process remembers at most this many keys that have used up their limit. It refuses them without a request to Redis. */
 const BLOCKED_KEYS_MAX = 100_000;
 
 /**

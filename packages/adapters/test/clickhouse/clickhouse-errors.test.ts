@@ -12,7 +12,7 @@ test.each([
   expect(insertError(of(75)).isFull).toBe(false);
 });
 
-describe("an insert is refused only if the error code proves that a row caused the error", () => {
+describe('an insert is refused only if the error code proves that a row caused the error', () => {
   test.each([6, 26, 27, 38, 41, 53, 70, 72, 117, 131, 321, 349, 376, 407, 467, 469])('%i: a row caused it', (code) => {
     expect(insertError(of(code)).code).toBe('analytics_refused');
   });

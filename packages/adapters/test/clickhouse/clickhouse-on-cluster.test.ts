@@ -31,24 +31,21 @@ describe('CLICKHOUSE_CLUSTER: the migrations create replicated tables', () => {
     return row?.text ?? '';
   }
 
-  test.each(STATEMENTS)(
-    '%s: statement %# parses, and only its cluster, engine and window differ',
-    async (_, sql) => {
-      const one = await parsed(sql);
-      const many = await parsed(onCluster(sql, { cluster: 'weir_main' }));
-      // An INSERT stays as it is: rows that are inserted on one replica are replicated.
-      if (one.startsWith('INSERT')) expect(many).toBe(one);
-      else expect(many).toContain(' ON CLUSTER weir_main');
-      expect(many).not.toMatch(/ENGINE = (?!Replicated)\w*MergeTree/);
-      expect(many).not.toContain('non_replicated_deduplication_window');
-      const back = many
-        .replace(' ON CLUSTER weir_main', '')
-        .replace(/ENGINE = Replicated/, 'ENGINE = ')
-        .replace(/, replicated_deduplication_window_seconds = 604800/, '')
-        .replace(' replicated_deduplication_window', ' non_replicated_deduplication_window');
-      expect(back).toBe(one);
-    },
-  );
+  test.each(STATEMENTS)('%s: statement %# parses, and only its cluster, engine and window differ', async (_, sql) => {
+    const one = await parsed(sql);
+    const many = await parsed(onCluster(sql, { cluster: 'weir_main' }));
+    // An INSERT stays as it is: rows that are inserted on one replica are replicated.
+    if (one.startsWith('INSERT')) expect(many).toBe(one);
+    else expect(many).toContain(' ON CLUSTER weir_main');
+    expect(many).not.toMatch(/ENGINE = (?!Replicated)\w*MergeTree/);
+    expect(many).not.toContain('non_replicated_deduplication_window');
+    const back = many
+      .replace(' ON CLUSTER weir_main', '')
+      .replace(/ENGINE = Replicated/, 'ENGINE = ')
+      .replace(/, replicated_deduplication_window_seconds = 604800/, '')
+      .replace(' replicated_deduplication_window', ' non_replicated_deduplication_window');
+    expect(back).toBe(one);
+  });
 
   test('a start without missing migrations runs no statement on the cluster: it would wait for an unavailable replica', async () => {
     const { url, username, password } = opened.clickhouse;

@@ -29,27 +29,30 @@ describe('server events join a session and never start or extend one', () => {
   test.each([
     ['before', [-60, 60], 0],
     ['after', [60, -60], 0],
-  ])('a server event that arrives %s the visit is counted, and nothing else changes', async (order, minutes, visitAt) => {
-    const row = { site_id: order, session_id: 's', country: 'DE' };
-    const visit = [
-      { ...row, timestamp: at(visitAt), pathname: '/in' },
-      { ...row, timestamp: at(visitAt + 2), pathname: '/out' },
-    ];
-    const events = minutes.map((minute) => ({ ...row, ...server, timestamp: at(minute) }));
-    for (const one of order === 'before' ? [events, visit] : [visit, events]) await insert(...one);
-    expect(await sessionsOf(order)).toEqual([
-      {
-        session_id: 's',
-        duration_seconds: 120,
-        pageviews: 2,
-        events: 2,
-        entry_path: '/in',
-        exit_path: '/out',
-        is_bounce: 0,
-        country: 'DE',
-      },
-    ]);
-  });
+  ])(
+    'a server event that arrives %s the visit is counted, and nothing else changes',
+    async (order, minutes, visitAt) => {
+      const row = { site_id: order, session_id: 's', country: 'DE' };
+      const visit = [
+        { ...row, timestamp: at(visitAt), pathname: '/in' },
+        { ...row, timestamp: at(visitAt + 2), pathname: '/out' },
+      ];
+      const events = minutes.map((minute) => ({ ...row, ...server, timestamp: at(minute) }));
+      for (const one of order === 'before' ? [events, visit] : [visit, events]) await insert(...one);
+      expect(await sessionsOf(order)).toEqual([
+        {
+          session_id: 's',
+          duration_seconds: 120,
+          pageviews: 2,
+          events: 2,
+          entry_path: '/in',
+          exit_path: '/out',
+          is_bounce: 0,
+          country: 'DE',
+        },
+      ]);
+    },
+  );
 });
 
 describe('$engagement is not included in the counts of events', () => {

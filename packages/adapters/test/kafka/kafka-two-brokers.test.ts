@@ -95,7 +95,10 @@ const ALL_STORED = ['stored', 'stored', 'stored'];
     });
 
     test('appends to other partitions succeed; appends to it are refused', async () => {
-      await eventually('the partition has no leader', async () => (await append(log, 'events.raw'))[LEADERLESS] === 'refused');
+      await eventually(
+        'the partition has no leader',
+        async () => (await append(log, 'events.raw'))[LEADERLESS] === 'refused',
+      );
       await becomes(log, 'events.raw', withoutLeader);
       await becomes(log, 'events.enriched', ALL_STORED);
     });

@@ -107,35 +107,32 @@ describe('the LMDB event log', () => {
   });
 
   const withLimits = existsSync(PRLIMIT) ? test : test.skip;
-  withLimits(
-    'without disk space appends are refused and nothing is stored; with space they work again',
-    async () => {
-      const script = require.resolve('./lmdb-append-on-request.ts');
-      const child = spawn(process.execPath, ['--import', 'tsx', script, folder], { stdio: ['pipe', 'pipe', 'ignore'] });
-      const answers: string[] = [];
-      createInterface({ input: child.stdout }).on('line', (line) => answers.push(line));
-      const ask = async (bytes: number): Promise<string> => {
-        const before = answers.length;
-        child.stdin.write(`${bytes}\n`);
-        return eventually('the child answers', () => answers[before]);
-      };
-      const limitFiles = (bytes: string) =>
-        execFileSync(PRLIMIT, ['--pid', String(child.pid), `--fsize=${bytes}:unlimited`]);
-      try {
-        expect(await ask(10)).toBe('stored 0; ping ok');
-        limitFiles('1000000');
-        expect(await ask(3_000_000)).toMatch(/^refused /);
-        expect(await ask(3_000_000)).toMatch(/^refused /);
-        expect(await ask(10)).toMatch(/^stored 1; ping ok$/);
-        limitFiles('unlimited');
-        expect(await ask(3_000_000)).toBe('stored 2; ping ok');
-        expect(await ask(10)).toBe('stored 3; ping ok');
-      } finally {
-        child.kill('SIGKILL');
-      }
-      const log = await openAt(Date.now);
-      expect((await log.positions('t', 'g'))[0]).toMatchObject({ first: 0, end: 4 });
-      await log.close();
-    },
-  );
+  withLimits('without disk space appends are refused and nothing is stored; with space they work again', async () => {
+    const script = require.resolve('./lmdb-append-on-request.ts');
+    const child = spawn(process.execPath, ['--import', 'tsx', script, folder], { stdio: ['pipe', 'pipe', 'ignore'] });
+    const answers: string[] = [];
+    createInterface({ input: child.stdout }).on('line', (line) => answers.push(line));
+    const ask = async (bytes: number): Promise<string> => {
+      const before = answers.length;
+      child.stdin.write(`${bytes}\n`);
+      return eventually('the child answers', () => answers[before]);
+    };
+    const limitFiles = (bytes: string) =>
+      execFileSync(PRLIMIT, ['--pid', String(child.pid), `--fsize=${bytes}:unlimited`]);
+    try {
+      expect(await ask(10)).toBe('stored 0; ping ok');
+      limitFiles('1000000');
+      expect(await ask(3_000_000)).toMatch(/^refused /);
+      expect(await ask(3_000_000)).toMatch(/^refused /);
+      expect(await ask(10)).toMatch(/^stored 1; ping ok$/);
+      limitFiles('unlimited');
+      expect(await ask(3_000_000)).toBe('stored 2; ping ok');
+      expect(await ask(10)).toBe('stored 3; ping ok');
+    } finally {
+      child.kill('SIGKILL');
+    }
+    const log = await openAt(Date.now);
+    expect((await log.positions('t', 'g'))[0]).toMatchObject({ first: 0, end: 4 });
+    await log.close();
+  });
 });

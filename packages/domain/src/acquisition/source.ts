@@ -54,7 +54,7 @@ const MEDIUM_KINDS: Readonly<Record<string, SourceKind>> = {
   email: 'email',
   paid: 'ads',
 };
-/** If a search engine or social network of the other list has the name of an own source of these kinds, it is the own source. */
+/** Weir's own sources of these kinds replace a source of the other list with the same name, which calls YouTube a social network. */
 const PUBLIC_KINDS: ReadonlySet<SourceKind> = new Set(['search', 'social', 'video', 'shopping']);
 
 interface PathSource {

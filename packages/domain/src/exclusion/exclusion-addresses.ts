@@ -2,7 +2,7 @@ import { type Network, parseNetwork } from '../net/network.ts';
 import { compileNetworks, type NetworkTable } from '../net/network-table.ts';
 import type { ExclusionRule } from '../registry/site.ts';
 
-/** The parsed network of each rule. After a change of one rule, all rules of the site are compiled again, and most are the same. */
+/** The parsed network of each rule. After a change of one rule, all rules of the site are compiled again, but most have not changed. */
 const read = new WeakMap<ExclusionRule, Network>();
 
 /** Finds the most specific address rule that contains an address. */

@@ -33,7 +33,7 @@ export function sentValue(first: Sent, second?: Sent, third?: Sent, fourth?: Sen
 /** The name under which the value of a field was sent, for error messages. */
 export function nameAsSent(body: Readonly<Record<string, Sent>>, name: string, aliases: readonly string[]): string {
   const names = [name, ...aliases];
-  // If no name has another value, an empty string was sent for a field that is not a string, or nothing was sent.
+  // Without any value, either an empty string was sent (the wrong type for this field), or nothing was sent.
   return (
     names.find((candidate) => isSent(body[candidate])) ?? names.find((candidate) => body[candidate] === '') ?? name
   );

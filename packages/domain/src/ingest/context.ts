@@ -51,7 +51,7 @@ export function pageContext(url: string, pathname: string, hostname: string, ref
   };
 }
 
-/** The path of a URL that begins with its path (`/docs?page=2`); otherwise empty. */
+/** Returns the path of a URL without a host (`/docs?page=2`); empty for any other text. */
 function pathOf(url: string): string {
   return url.startsWith('/') && !url.startsWith('//') ? url.replace(/[?#].*$/s, '') : '';
 }

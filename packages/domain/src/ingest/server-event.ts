@@ -120,12 +120,12 @@ const KEY_HEADER = 'Idempotency-Key';
 const KEY_NAMES = ['idempotency_key', ...schema.properties.idempotency_key['x-aliases']];
 const PROPERTIES_NAMES = ['properties', ...schema.properties.properties['x-aliases']];
 
-/** The name under which a field was sent. For fields for which an empty text counts as not sent. */
+/** The name under which a field was sent, for error messages. Only for fields whose empty text counts as not sent. */
 function nameOf(body: JsonObject, names: readonly string[]): string {
   return names.find((name) => (body[name] ?? '') !== '') ?? names[0] ?? '';
 }
 
-/** The name under which the properties were sent. For messages. */
+/** The name under which the properties were sent, for error messages. */
 export function nameOfProperties(body: JsonObject): string {
   return nameOf(body, PROPERTIES_NAMES);
 }

@@ -56,7 +56,7 @@ interface ArrayItems {
   arrays: boolean;
 }
 
-/** ClickHouse has no Nullable(Array). It returns a null beside an array as an empty array, also if the two are in adjacent arrays. */
+/** ClickHouse has no Nullable(Array). It returns a null beside an array as an empty array, also if they are in different inner arrays. */
 function brokenArray(
   array: readonly Json[],
   key: string,

@@ -16,7 +16,7 @@ const BASIC = /^(\d{4})(\d{2})(\d{2})[Tt](\d{2})(?:(\d{2})(?:(\d{2})(?:[.,](\d+)
 /** The only times that can follow a leap second: 1 January and 1 July, 00:00 UTC. */
 const NEW_HALF_YEAR = /-0[17]-01T00:00:00/;
 
-/** Unix milliseconds; `undefined` if the text is not a timestamp or out of range. */
+/** Returns Unix milliseconds; `undefined` if the value is not a timestamp or is out of range. */
 export function parseTimestamp(value: string | number): number | undefined {
   if (typeof value === 'number') return inRange(Math.floor(value));
   return inRange(DIGITS.test(value) ? Number(value) : parseIso(value));

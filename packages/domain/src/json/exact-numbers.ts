@@ -1,4 +1,4 @@
-/** 16 digits. A Float64 can store every whole number with fewer digits exactly. */
+/** Matches 16 digits. A Float64 stores every whole number with fewer digits exactly. */
 const LONG = /\d{16}/;
 const STRING_OR_LONG_INTEGER = /"(?:[^"\\]|\\.)*"|(?<![\d.eE+-])-?\d{16,}(?![\d.eE])/g;
 const INT64_MIN = -(2n ** 63n);

@@ -59,12 +59,15 @@ describe('combined and common', () => {
     expect(read(combined('GET / HTTP/1.1', 200, '-', 'a "b" c'))).toMatchObject({ hit: { userAgent: 'a "b" c' } });
     expect(read(`${combined('GET / HTTP/1.1')} "203.0.113.9" 0.003`)).toMatchObject({ hit: { userAgent: 'UA/1.0' } });
   });
-  test.each([undefined, 'combined'] as const)('a user agent without its end, because the line was cut off, is read (format %s)', (format) => {
-    const line = combined('GET / HTTP/1.1', 200, '-', 'Mozilla/5.0 (compatible; Googlebot/2.1').slice(0, -1);
-    expect(readAccessLogLine(line, { format, domain: 'example.com' })).toMatchObject({
-      hit: { userAgent: 'Mozilla/5.0 (compatible; Googlebot/2.1' },
-    });
-  });
+  test.each([undefined, 'combined'] as const)(
+    'a user agent without its end, because the line was cut off, is read (format %s)',
+    (format) => {
+      const line = combined('GET / HTTP/1.1', 200, '-', 'Mozilla/5.0 (compatible; Googlebot/2.1').slice(0, -1);
+      expect(readAccessLogLine(line, { format, domain: 'example.com' })).toMatchObject({
+        hit: { userAgent: 'Mozilla/5.0 (compatible; Googlebot/2.1' },
+      });
+    },
+  );
   test('long texts are cut', () => {
     const outcome = read(
       combined(`GET /${'é'.repeat(5000)} HTTP/1.1`, 200, `http://r/${'x'.repeat(5000)}`, 'u'.repeat(2000)),

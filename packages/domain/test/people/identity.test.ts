@@ -106,7 +106,7 @@ describe('traits: "Up to 25 extra traits; any beyond the first 25 are dropped."'
     expect(JSON.stringify(traits)).toBe('{"__proto__":"p","constructor":null}');
   });
 
-  it("in an identity from a browser, keeps the first 25 in the order of that object, also in a deeply nested hit", () => {
+  it('in an identity from a browser, keeps the first 25 in the order of that object, also in a deeply nested hit', () => {
     const keys = [...Array.from({ length: 25 }, (_, i) => `t${i}`), '0'];
     const identity = `{"user_id":"u",${keys.map((key) => `"${key}":1`).join(',')}}`;
     const deep = `${'['.repeat(20_000)}${']'.repeat(20_000)}`;

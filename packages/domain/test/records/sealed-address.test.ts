@@ -47,7 +47,9 @@ test.each([
   '::12345',
   '::g',
   ':',
-])('a text that is not an address gives an empty text: %j', (text) => expect(createSealAddress(SALT, randomBytes)(text)).toBe(''));
+])('a text that is not an address gives an empty text: %j', (text) =>
+  expect(createSealAddress(SALT, randomBytes)(text)).toBe(''),
+);
 
 test('no block of the keystream is used twice: nonce and counter together are unique, also over several sealers', () => {
   const used = new Set<string>();

@@ -10,7 +10,7 @@ export interface Config {
   readonly host: string;
   readonly port: number;
   readonly dataDir: string;
-  /** Undefined: created at the first start and stored in the data folder. */
+  /** Undefined: a token is created at the first start and stored in the data folder. */
   readonly adminToken: string | undefined;
   readonly trustedProxies: readonly string[] | number;
   /** The name of the header, in lower case. Undefined: `X-Forwarded-For`, or `Forwarded` if the former is not sent. */
@@ -34,7 +34,7 @@ export interface Config {
   };
   /** How long SIGTERM waits for running requests; batches have five more seconds. */
   readonly drainTimeoutMs: number;
-  /** How often the engines' settings are compared with what exactly-once needs. */
+  /** How often the settings of the engines are compared with those that exactly-once needs. */
   readonly guardIntervalMs: number;
   /** If less space than this is free, Weir adds nothing to the disk of the data folder. */
   readonly diskReserveBytes: number;

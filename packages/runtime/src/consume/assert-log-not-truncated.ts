@@ -8,7 +8,7 @@ export interface ExpectedEnd {
   readonly partition: number;
   /** One past the highest offset that `seenBy` contains. */
   readonly end: number;
-  /** For the error message: where offsets up to `end` are known from, for example "the table records". */
+  /** For the error message: what contains offsets up to `end`, for example "the table records". */
   readonly seenBy: string;
   /** The end of the partition that an earlier check found. Since then, new records may have been appended after it. */
   readonly truncatedAt?: number | undefined;
