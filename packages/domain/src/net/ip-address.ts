@@ -16,8 +16,8 @@ export function normalizeIp(text: string): string {
 }
 
 /**
- * The network that counts as the address of one visitor: an IPv4 address itself, or the /64 of an IPv6 address (docs/api.md, POST
- * /api/collect). Takes a normalised address.
+ * The network that counts as the address of one visitor: an IPv4 address itself, or the /64 of an IPv6 address
+ * (docs/api.md, POST /api/collect). Takes a normalised address.
  */
 export function visitorNetwork(ip: string): string {
   if (!ip.includes(':')) return ip;
