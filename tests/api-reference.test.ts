@@ -22,7 +22,7 @@ const identity = schema('identity');
 const collectHit = schema('collect-hit');
 const person = identity.$defs?.fields?.properties ?? {};
 
-/** The text from a heading to the next one of the same or a higher level. */
+/** The text from a heading to the next heading of the same or a higher level. */
 function section(heading: string): string {
   const [, level = '', text = ''] = heading.match(/^(#+) (.*)$/) ?? [];
   const lines = page.split('\n');

@@ -90,7 +90,7 @@ describe('closed unions', () => {
     const members = [...union.matchAll(/'([a-z_]+)'/g)].map((match) => match[1] ?? '');
     expect(members.length).toBeGreaterThan(2);
     const all = tests.map(read).join('\n');
-    // The types of exclusion rules are tested from a table, by `excluded_${type}`.
+    // A table of tests covers the types of exclusion rules, by `excluded_${type}`.
     const mentioned = (member: string) =>
       all.includes(member) ||
       (member.startsWith('excluded_') && all.includes(`['${member.slice('excluded_'.length)}', `));
@@ -118,7 +118,7 @@ describe('documents', () => {
       .filter((file) => /^packages\/runtime\/src\/config\/[^/]*\.ts$/.test(file))
       .map(read)
       .join('\n');
-    // `text('NAME')`, and `readPem(env, 'NAME')` of the engines.
+    // Settings are read with `text('NAME')` and similar calls, or with `readPem(env, 'NAME')` for the engines.
     const names = [...config.matchAll(/\b\w+\(\s*(?:env,\s*)?'([A-Z][A-Z0-9_]{3,})'/g)].map((match) => match[1] ?? '');
     const known = ['WEIR_DATA_DIR', 'RATE_LIMIT_EVENTS', 'TRUSTED_PROXIES', 'KAFKA_SASL_PASSWORD', 'KAFKA_TLS_CA_FILE'];
     const more = [
@@ -129,7 +129,7 @@ describe('documents', () => {
       'CLICKHOUSE_CLUSTER',
     ];
     expect(names).toEqual(expect.arrayContaining([...known, ...more]));
-    // Finds settings that are read in another way than the pattern above.
+    // Also finds settings that are read with a call that the pattern above does not match.
     const quoted = [...config.matchAll(/'((?:WEIR|KAFKA|REDIS|CLICKHOUSE)_[A-Z0-9_]+)'/g)].map(
       (match) => match[1] ?? '',
     );
@@ -162,7 +162,7 @@ describe('documents', () => {
     const pages = new Set(documents.map((file) => basename(file)));
     const named = tracked
       .filter((file) => /\.(ts|mjs|cjs|sql|ya?ml)$/.test(file))
-      // The first half of the pattern matches URLs, so that pages of other sites are not found.
+      // The first alternative of the pattern matches URLs, so that pages of other sites are ignored.
       .flatMap((file) => [...read(file).matchAll(/https?:\S+|([\w-]+\.md)\b/g)].map(([, page]) => ({ file, page })))
       .filter((one): one is { file: string; page: string } => one.page !== undefined);
     expect(named.length).toBeGreaterThan(50);

@@ -4,29 +4,29 @@ export const ACCEPTED = { status: 'success', data: { accepted: true } };
 export const DUPLICATE = { status: 'success', data: { accepted: false, duplicate: true } };
 export const UUID_V5 = /^[0-9a-f]{8}-[0-9a-f]{4}-5[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
-/** A status and the whole body, and nothing else in the body. */
+/** Expects a status and exactly this body. */
 export function expectJson(answer: HttpAnswer, status: number, body: unknown): void {
   expect({ status: answer.status, body: answer.json ?? answer.text }).toEqual({ status, body });
   expect(answer.headers['content-type']).toMatch(/^application\/json/);
 }
 
-/** The envelope of /api/v1/events and of the admin API (docs/api.md, Answers). */
+/** Expects an error in the response envelope of /api/v1/events and of the admin API (docs/api.md, Answers). */
 export function expectEnvelope(answer: HttpAnswer, status: number, message: RegExp = /./): void {
   expectJson(answer, status, { status: 'error', error: { code: status, message: expect.stringMatching(message) } });
 }
 
-/** The error body of /api/identify (docs/api.md, Answers). */
+/** Expects the error body of /api/identify (docs/api.md, Answers). */
 export function expectIdentifyError(answer: HttpAnswer, status: number, message: RegExp = /./): void {
   expectJson(answer, status, { error: expect.stringMatching(message) });
 }
 
-/** A status code only (docs/api.md, Answers). */
+/** Expects a status and no body (docs/api.md, Answers). */
 export function expectNoBody(answer: HttpAnswer, status: number): void {
   expect({ status: answer.status, body: answer.text }).toEqual({ status, body: '' });
   expect(answer.headers['content-length'] ?? '0').toBe('0');
 }
 
-/** `count` code points outside the Basic Multilingual Plane: twice as many UTF-16 units, four times as many bytes. */
+/** `count` code points outside the Basic Multilingual Plane. Each has two UTF-16 units and four bytes in UTF-8. */
 export function astral(count: number): string {
   return '\u{1F30A}'.repeat(count);
 }

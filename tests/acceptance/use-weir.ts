@@ -3,9 +3,9 @@ import { createWeirClient, type WeirClient } from '@weir/testkit/weir-client';
 import { startWeir, type WeirProcess } from '@weir/testkit/weir-process';
 
 /**
- * Settings of the Weir that the acceptance suite runs against. An own deployment (`WEIR_ACCEPTANCE_URL`, one gateway or
- * several separated by commas, with `WEIR_ADMIN_TOKEN`) has to be started with them. Limits so high that only the tests
- * of limits meet them; loopback is a proxy that is believed, so that a test can choose its address.
+ * Settings of the Weir that the acceptance suite tests. An existing deployment (`WEIR_ACCEPTANCE_URL`, one or more gateways
+ * separated by commas, with `WEIR_ADMIN_TOKEN`) must be started with them. The rate limits are so high that only the tests of
+ * rate limits reach them. Loopback is a trusted proxy, so that a test can choose its client IP.
  */
 export const ACCEPTANCE_ENV = {
   RATE_LIMIT_COLLECT: '1000000',
@@ -17,16 +17,19 @@ export const ACCEPTANCE_ENV = {
 
 const urls = (process.env.WEIR_ACCEPTANCE_URL ?? '').split(',').filter((url) => url !== '');
 
-/** Tests that start, stop or configure a Weir of their own: they say nothing about a deployment that already runs. */
+/** For tests that start, stop or configure their own Weir. They are skipped if the suite tests an existing deployment. */
 export const describeOwnProcess = urls.length === 0 ? describe : describe.skip;
 
-/** One Weir for the file: the running deployment, else a process that this starts before and stops after all tests. */
+/**
+ * One Weir for all tests of a file: the existing deployment, or a process that is started before the tests and stopped after
+ * them.
+ */
 export function useWeir(): WeirClient {
   if (urls.length > 0) return createWeirClient(urls, process.env.WEIR_ADMIN_TOKEN ?? '');
   return useOwnWeir(ACCEPTANCE_ENV).client;
 }
 
-/** A process with other settings, for the tests around this call. Its members can be used inside of tests only. */
+/** A process with other settings, for the tests of the surrounding `describe`. Its members can only be used inside tests. */
 export function useOwnWeir(env: Readonly<Record<string, string>>): WeirProcess {
   let weir: WeirProcess | undefined;
   beforeAll(async () => {
@@ -44,12 +47,13 @@ export function useOwnWeir(env: Readonly<Record<string, string>>): WeirProcess {
   });
 }
 
-/** So many visitors are in every partition that matters: no enricher is without one of them. */
+/** With this many visitors, each enricher processes the records of some of them. */
 const VISITORS = 32;
 
 /**
- * Resolves when what was changed so far is in force in every process; in one process it is at once. The registry is one ordered log, so an
- * enricher that drops by a younger rule, of a site made for this, knows all that is older.
+ * Resolves when all earlier changes are in force in every process. In a single process they are in force at once. The function
+ * creates a site and a rule, and waits until each enricher applies the rule: the registry is one ordered log, so that enricher
+ * then has all earlier changes.
  */
 export async function inForceEverywhere(): Promise<void> {
   if (urls.length === 0) return;

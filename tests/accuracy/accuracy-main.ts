@@ -3,7 +3,7 @@ import { isMet, targetLine } from './section.ts';
 import { SECTIONS } from './sections.ts';
 import { toDocument } from './to-document.ts';
 
-/** `npm run accuracy`: writes docs/accuracy.md and fails when a target is missed. */
+/** The script `npm run accuracy`: writes docs/accuracy.md, and fails if a target is missed. */
 const sections = await Promise.all(SECTIONS.map((section) => section()));
 writeFileSync(new URL('../../docs/accuracy.md', import.meta.url), toDocument(sections));
 

@@ -5,18 +5,20 @@ export interface Block {
   readonly bits: string;
   readonly first: bigint;
   readonly last: bigint;
-  /** The address before it is not assigned. */
+  /** True: the address before this network is not assigned. */
   readonly gapBefore: boolean;
 }
 
 export interface BlockOptions {
   readonly family: 4 | 6;
   readonly first: bigint;
-  /** The shortest and the longest. */
+  /** The shortest and the longest prefix length. */
   readonly prefixes: readonly [number, number];
 }
 
-/** A network for each code, one after the other, of every prefix length in turn; before every third one stands a gap. */
+/**
+ * Consecutive networks, one for each code. They use each prefix length in turn, and there is a gap before every third network.
+ */
 export function blocksOf(codes: readonly string[], { family, first, prefixes }: BlockOptions): readonly Block[] {
   const width = family === 4 ? 32 : 128;
   const [shortest, longest] = prefixes;

@@ -3,7 +3,9 @@ import { join } from 'node:path';
 import { parse } from 'yaml';
 import { browserLabel, deviceLabel, systemLabel } from './labels.ts';
 
-/** A user agent of a public set with what the set says of it, in our words. Undefined: the set doesn't say. */
+/**
+ * A user agent of a public set, with the labels of the set translated to Weir's terms. Undefined: the set has no such label.
+ */
 export interface AgentCase {
   readonly userAgent: string;
   readonly browser?: string | undefined;
@@ -19,12 +21,12 @@ export interface AgentSet {
   readonly cases: readonly AgentCase[];
 }
 
-/** By path: most of these packages don't export what is wanted of them. */
+/** The folder of a package. The files are read by path, because most of these packages do not export them. */
 const folderOf = (name: string): string => join('node_modules', name);
 const readJson = <T>(path: string): T => JSON.parse(readFileSync(path, 'utf8')) as T;
 const readYaml = <T>(path: string): T => parse(readFileSync(path, 'utf8')) as T;
 
-/** Each user agent counts once in a set. */
+/** Removes repeated user agents from a set. */
 function once(cases: readonly AgentCase[]): readonly AgentCase[] {
   const key = (found: AgentCase) => `${found.userAgent} ${found.screenWidth}x${found.screenHeight}`;
   return [...new Map(cases.map((found) => [key(found), found])).values()];
@@ -38,7 +40,7 @@ interface Visit {
   readonly screenHeight: number;
 }
 
-/** Visits of 2026, with what the browser's scripts said of the machine: `navigator.platform` and the screen. */
+/** Visits of 2026, with the machine's data that the browser's scripts saw: `navigator.platform` and the screen. */
 export function visits(): AgentSet {
   const found = readJson<readonly Visit[]>(join(folderOf('user-agents'), 'dist/user-agents.json'));
   const cases = found.map((visit) => ({
@@ -51,7 +53,9 @@ export function visits(): AgentSet {
   return { name: 'user-agents', licence: 'BSD-2-Clause', cases: once(cases) };
 }
 
-/** A user agent that says both Linux and iPhone belongs to a program that pretends; its real system is unknown. */
+/**
+ * A user agent with both Linux and iPhone belongs to a program that imitates a browser. Its real operating system is unknown.
+ */
 function platformLabel({ platform, userAgent }: Visit): string | undefined {
   if (/^iP/.test(platform)) return 'iOS';
   if (platform === 'MacIntel') return 'macOS';
@@ -67,7 +71,7 @@ interface RealAgent {
 }
 type Named = Readonly<Record<string, { readonly name: string }>>;
 
-/** Of real desktop machines of a device cloud. */
+/** User agents of real desktop machines of a device cloud. */
 export function desktops(): AgentSet {
   const data = join(folderOf('@ulixee/real-user-agents'), 'data');
   const browsers = readJson<Named>(join(data, 'browsersById.json'));
@@ -87,7 +91,10 @@ interface ParserTest {
   readonly expect: { readonly name?: string; readonly type?: string };
 }
 
-/** The own tests of the library that we build on, as last published: they say what it means to get right. */
+/**
+ * The tests of ua-parser-js, the library that Weir uses, in their last published form. They show which results the library
+ * itself intends.
+ */
 export function parserTests(): AgentSet {
   const tests = (kind: string) =>
     readJson<readonly ParserTest[]>(join(folderOf('ua-parser-js-fixtures'), `test/${kind}-test.json`));
@@ -132,7 +139,7 @@ interface UapTests {
   readonly test_cases: readonly { readonly user_agent_string: string; readonly family: string }[];
 }
 
-/** uap-core's tests, from the last package on npm that holds them (2013: uap-core's own packages leave them out). */
+/** The tests of uap-core, from the last npm package that contains them (2013). uap-core's own packages do not contain them. */
 export function uapTests(): AgentSet {
   const folder = join(folderOf('uap-core-fixtures'), 'test_resources');
   const tests = (name: string) => readYaml<UapTests>(join(folder, `${name}.yaml`)).test_cases;
@@ -151,7 +158,7 @@ interface Crawler {
   readonly tags?: readonly string[];
 }
 
-/** Every user agent of the list; `tag`: only of crawlers that have it. */
+/** Every user agent of the list, or only those of crawlers with this tag. */
 export function crawlers(tag?: string): readonly string[] {
   const list = readJson<readonly Crawler[]>(join(folderOf('crawler-user-agents'), 'crawler-user-agents.json'));
   const kept = tag === undefined ? list : list.filter((crawler) => crawler.tags?.includes(tag));

@@ -6,7 +6,7 @@ import { percent, type Section, table } from './section.ts';
 
 const isBot = (userAgent: string): boolean => judgeBot(userAgent, undefined).name !== '';
 
-/** How many bots are called bots, and how many people are. */
+/** Measures how many bots are recognised as bots, and how many people are wrongly recognised as bots. */
 export function bots(): Section {
   const known = crawlers();
   const aiCrawlers = crawlers('ai-crawler');
@@ -29,9 +29,10 @@ export function bots(): Section {
   return {
     title: 'Bots',
     markdown: [
-      'Every user agent of the lists of bots counts, none is left out. People are the mainstream agents (as above) of the other',
-      'sets. isbot itself is tested against crawler-user-agents; its own fixtures are not in its package. Before a first look at',
-      'the misses: 99.58 % of the bots, and 0.41 % of the people. The old sets call some bots browsers: curl, PhantomJS.',
+      'Every user agent in the lists of bots is counted. The people are the mainstream user agents (see above) of the other sets.',
+      "The package isbot is itself tested with crawler-user-agents. Its other test data is not in its npm package. Before Weir's",
+      'lists were improved with the misses of these sets, 99.58 % of the bots and 0.41 % of the people were called bots. The',
+      'older sets label some bots as browsers, for example curl and PhantomJS.',
       '',
       table(
         ['what', 'set', 'agents', 'called bots', 'share'],
@@ -47,11 +48,11 @@ export function bots(): Section {
       '',
       table(['bot_reason', 'agents'], reasons(all)),
       '',
-      '### Bots that are taken for people',
+      '### Bots that count as people',
       '',
       commonest(all.filter((agent) => !isBot(agent)).map((example) => ({ what: firstWord(example), example }))),
       '',
-      '### People that are taken for bots',
+      '### People who count as bots',
       '',
       commonest(wronged.map((example) => ({ what: judgeBot(example, undefined).name, example }))),
     ].join('\n'),
@@ -78,7 +79,7 @@ function mainstreamAgents({ cases }: AgentSet): readonly string[] {
 function reasons(agents: readonly string[]): readonly (readonly [string, number])[] {
   const counts = new Map<string, number>();
   for (const agent of agents) {
-    const reason = judgeBot(agent, undefined).reason || '(none: taken for a person)';
+    const reason = judgeBot(agent, undefined).reason || '(none: counts as a person)';
     counts.set(reason, (counts.get(reason) ?? 0) + 1);
   }
   return [...counts].sort(([, x], [, y]) => y - x);

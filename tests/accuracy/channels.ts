@@ -8,13 +8,13 @@ import { type Section, table } from './section.ts';
 
 interface Rule {
   readonly channel: string;
-  /** The rule's other half, where it has two. */
+  /** The text of the rule, as GA4 documents it. A rule with two alternatives has one entry for each. */
   readonly rule: string;
   readonly query: string;
   readonly referrer?: string;
 }
 
-/** Each rule of GA4's default channel group, in its order, and a visit that it says something of. */
+/** Each rule of GA4's default channel group, in its order, with a visit to which it applies. */
 const RULES: readonly Rule[] = [
   {
     channel: 'Direct',
@@ -147,7 +147,7 @@ const RULES: readonly Rule[] = [
   { channel: 'Unassigned', rule: 'no other rule matches', query: 'utm_source=news&utm_medium=banana' },
 ];
 
-/** "channels one case per GA4 rule". */
+/** Checks one visit for each rule of GA4. */
 export function channels(): Section {
   const lists = createSources(loadSourceLists(), publicSuffixOf);
   const pageUrl = createPageUrls();
@@ -168,10 +168,10 @@ export function channels(): Section {
     title: 'Channels',
     markdown: [
       "The rules and their order are those of Google's page on the default channel group (support.google.com/analytics/answer/9756891).",
-      'Google reads networks and campaign types from its Ads account. Weir uses the click ID instead: a visit with a gclid has the',
-      'source google and the medium cpc.',
+      'GA4 also uses the network and the campaign type of a Google Ads account. Weir uses the click ID instead: a visit with a gclid',
+      'has the source google and the medium cpc.',
       '',
-      table(['channel', "GA4's rule", 'visit', 'told'], rows),
+      table(['channel', "GA4's rule", 'visit', 'right'], rows),
     ].join('\n'),
     targets: [
       {

@@ -6,7 +6,7 @@ import { percent, type Section, type Target, table } from './section.ts';
 
 const KINDS: readonly Kind[] = ['browser', 'os', 'device'];
 const WANTED = 0.95;
-/** A set with fewer mainstream cases of a kind says too little to count as much as the others. */
+/** A set with fewer mainstream cases of a kind is too small to count as much as the other sets. */
 const SET_CASES_MIN = 10;
 
 interface Score {
@@ -19,7 +19,7 @@ interface Score {
   readonly misses: readonly Miss[];
 }
 
-/** Browser, system and device type, as the columns would hold them. */
+/** Measures browser, operating system and device type. */
 export function clients(): Section {
   const sets = [visits(), desktops(), parserTests(), woothee(), uapTests()];
   const scores = KINDS.flatMap((kind) => sets.map((set) => score(set, kind))).filter(
@@ -37,16 +37,18 @@ export function clients(): Section {
   return {
     title: 'Browser, system, device',
     markdown: [
-      'A case is mainstream when the label that the set gives is one of the names in `tests/accuracy/mainstream.ts`, however old',
-      'the agent is and however it turned out. Each set counts the same in the targets, whatever its size, from',
-      `${SET_CASES_MIN} cases on. A set's labels are brought to our words by \`tests/accuracy/labels.ts\`. Screens are used where the set has`,
-      'them; Client Hints nowhere, as no set has any. The tests of ua-parser-js are of the library that Weir builds on.',
-      'The overlays were widened after a first look at the misses of these very sets (before: browser 96.91 %, os 92.75 %,',
-      'device 93.85 %), so the numbers flatter a little what other traffic will give.',
+      'A case is mainstream if its label in the set is one of the names in `tests/accuracy/mainstream.ts`. The age of the user',
+      'agent and the result of the test do not matter. The targets are averages over the sets: each set with at least',
+      `${SET_CASES_MIN} mainstream cases counts the same, whatever its size. \`tests/accuracy/labels.ts\` translates the labels of the sets to`,
+      "Weir's terms. Weir gets the size of the screen if the set has it, and no Client Hints, because no set has them. One set",
+      'has the tests of ua-parser-js, the library that Weir uses.',
       '',
-      '`user-agents` calls an iPad that asks for desktop pages a Mac, as the iPad itself does; Weir goes by the screen, and',
-      'stands in the table with a miss. uap-core and isbot have no tests in their packages on npm, device-detector-js (LGPL)',
-      'no fixtures.',
+      'We improved the corrections of ua-parser-js after we had seen the misses of these same sets (before: browser 96.91 %,',
+      'os 92.75 %, device 93.85 %). On other traffic, the shares can therefore be a little lower.',
+      '',
+      'The set `user-agents` labels an iPad that asks for desktop pages as a Mac, because the iPad sends the user agent of a Mac.',
+      'Weir recognises the iPad by its screen, which counts as a miss here. The npm packages of uap-core and isbot have no tests, and',
+      'the package of device-detector-js (LGPL) has no test data, so these could not be used.',
       '',
       table(['what', 'set', 'licence', 'mainstream', 'right', 'left out', 'right of those'], rows),
       '',
@@ -55,7 +57,7 @@ export function clients(): Section {
         '',
         commonest(scores.filter((found) => found.kind === kind).flatMap(({ misses }) => misses)),
         '',
-        `Left out of ${kind}, because they are not mainstream (name and number of cases): ${leftOutNames(sets, kind)}.`,
+        `Labels of ${kind} that are not mainstream, with the number of cases: ${leftOutNames(sets, kind)}.`,
         '',
       ]),
     ].join('\n'),

@@ -1,6 +1,6 @@
 import { table } from './section.ts';
 
-/** A miss, in few words, and one user agent that it happened to. */
+/** A short description of a wrong result, and one user agent that had it. */
 export interface Miss {
   readonly what: string;
   readonly example: string;

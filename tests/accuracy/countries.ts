@@ -25,7 +25,10 @@ interface Layout {
   readonly files: readonly Omit<MmdbContent, 'builtAt'>[];
 }
 
-/** Every country as networks of many sizes, side by side and with gaps, in both families and in both layouts of MMDB files. */
+/**
+ * Measures the lookup of all countries. The generated networks have many sizes, some with gaps between them, for both address
+ * families and in both layouts of MMDB files.
+ */
 export async function countries(): Promise<Section> {
   const ipv4 = blocksOf(COUNTRIES, { family: 4, first: 1n << 24n, prefixes: [12, 28] });
   const ipv6 = blocksOf(COUNTRIES, { family: 6, first: 0x2001n << 112n, prefixes: [24, 64] });
@@ -36,8 +39,8 @@ export async function countries(): Promise<Section> {
   return {
     title: 'Countries',
     markdown: [
-      `Files that the test makes and knows by heart: ${COUNTRIES.length} countries, each with an IPv4 network`,
-      '(/12 to /28) and an IPv6 network (/24 to /64), some side by side and some with a gap before them. Right answers of cases:',
+      `The test generates files with ${COUNTRIES.length} countries. Each has an IPv4 network (/12 to /28) and an IPv6 network`,
+      '(/24 to /64). Some networks are adjacent, others have a gap before them. The table has the number of right answers and of cases.',
       '',
       table(
         ['asked', ...layouts.map(({ name }) => name)],

@@ -1,6 +1,6 @@
 import { browserName, deviceType, systemFamily } from '@weir/enricher/user-agent/browser-and-os-names';
 
-/** What the sets call things, in our words. `UNKNOWN` and the like: the set doesn't say. */
+/** Translates the labels of the sets to Weir's terms. Labels such as `UNKNOWN` mean that the set has no answer. */
 const NOTHING = /^(?:unknown|undefined|other|misc|)$/i;
 
 const BROWSERS: Readonly<Record<string, string>> = {
@@ -12,7 +12,7 @@ const BROWSERS: Readonly<Record<string, string>> = {
   'Opera Mobile': 'Opera',
   'QQ Browser Mobile': 'QQ Browser',
   Android: 'Android Browser',
-  // woothee knows one name for the web views of both systems.
+  // woothee has one name for the web views of Android and iOS.
   Webview: 'a web view',
 };
 
@@ -21,7 +21,7 @@ export function browserLabel(label: string | undefined): string | undefined {
   return BROWSERS[label] ?? browserName(label, '');
 }
 
-/** Families in words of more than one set; the rest is as `systemFamily` has it. */
+/** Families of operating systems whose names differ between sets. `systemFamily` translates all other names. */
 const SYSTEMS: readonly (readonly [pattern: RegExp, family: string])[] = [
   [/^Windows (?:Phone|CE|Mobile)/, 'Windows Phone'],
   [/^Windows/, 'Windows'],
@@ -49,10 +49,13 @@ const DEVICES: Readonly<Record<string, string>> = {
   HbbTV: 'tv',
 };
 
-/** `system`: woothee's appliances are consoles and televisions, told apart by their system. */
+/**
+ * `system`: the operating system. woothee's label "appliance" means a console or a television, and only the operating system
+ * distinguishes them.
+ */
 export function deviceLabel(label: string | undefined, system = ''): string | undefined {
   if (label === undefined) return undefined;
-  // iOS and Windows tablets are smartphones and PCs to woothee, which has no word for them.
+  // woothee has no label for tablets: it calls an iPad a smartphone and a Windows tablet a PC.
   if (label === 'smartphone' && system === 'iPad') return 'tablet';
   if (label === 'appliance') return /^(?:PlayStation|Nintendo|Xbox)/i.test(system) ? 'console' : 'tv';
   if (/^(?:PlayStation|Nintendo)/.test(label)) return 'console';

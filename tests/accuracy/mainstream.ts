@@ -1,6 +1,6 @@
 /**
- * What counts as mainstream is decided by the label that the set itself gives, before anything is parsed, and by nothing
- * else: neither the agent's age nor how it turned out. These names; every other label is left out and counted.
+ * The labels that count as mainstream. Only the label in the set decides, before anything is parsed; the age of the user agent
+ * and the result do not matter. Cases with other labels are not part of the targets, and are counted separately.
  */
 export const MAINSTREAM = {
   browser: new Set(

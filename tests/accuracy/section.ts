@@ -1,14 +1,14 @@
-/** One part of docs/accuracy.md: what was compared with what, as a table, and what must hold. */
+/** One part of docs/accuracy.md: a comparison, with tables of the results and the targets that must be met. */
 export interface Section {
   readonly title: string;
-  /** Without the title; headings inside start at `###`. */
+  /** The text without the title. Its headings start at `###`. */
   readonly markdown: string;
   readonly targets: readonly Target[];
 }
 
 export interface Target {
   readonly name: string;
-  /** A share from 0 to 1. */
+  /** A share between 0 and 1. */
   readonly reached: number;
   readonly wanted: Wanted;
   readonly cases: number;
@@ -28,7 +28,7 @@ export function targetLine(target: Target): string {
   return `| ${name} | ${share} | ${bound} | ${cases} | ${isMet(target) ? 'met' : '**missed**'} |`;
 }
 
-/** Never rounded up to a target that was not reached. */
+/** Never rounds up, so that a missed target does not look met. */
 export function percent(share: number): string {
   return `${(Math.floor(share * 10_000) / 100).toFixed(2)} %`;
 }
@@ -37,7 +37,7 @@ function percentAtMost(share: number): string {
   return `${(Math.ceil(share * 10_000) / 100).toFixed(2)} %`;
 }
 
-/** A markdown table; cells are escaped. */
+/** A Markdown table. The cells are escaped. */
 export function table(head: readonly string[], rows: readonly (readonly (string | number)[])[]): string {
   const line = (cells: readonly (string | number)[]) =>
     `| ${cells.map((cell) => String(cell).replaceAll('|', '\\|').replaceAll('\n', ' ')).join(' | ')} |`;

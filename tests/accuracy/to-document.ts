@@ -1,13 +1,13 @@
 import { type Section, targetLine } from './section.ts';
 
-/** docs/accuracy.md: first the targets of all sections, then each section. */
+/** The text of docs/accuracy.md: first the targets of all sections, then each section. */
 export function toDocument(sections: readonly Section[]): string {
   const targets = sections.flatMap((section) => section.targets.map(targetLine));
   return [
     '# Accuracy',
     '',
-    "Written by `npm run accuracy`: Weir's own code against public test sets, which are installed as development",
-    'dependencies and never copied. `npx jest tests/accuracy` fails when a target is missed.',
+    "Written by `npm run accuracy`. The script compares the results of Weir's code with the labels of public test sets. The sets",
+    'are development dependencies and are not copied. `npx jest tests/accuracy` fails if a target is missed.',
     '',
     '## Targets',
     '',

@@ -24,7 +24,7 @@ async function main(options: BenchOptions): Promise<void> {
     for (const scenario of options.scenarios) {
       const missing = scenario.missing?.();
       if (missing !== undefined) {
-        console.log(`${scenario.name} can not run here:\n${missing}`);
+        console.log(`${scenario.name} cannot run here:\n${missing}`);
         continue;
       }
       console.error(`bench: ${scenario.name}`);

@@ -3,17 +3,17 @@ import type { Scenario } from './scenarios/scenario.ts';
 
 export interface BenchOptions {
   readonly scenarios: readonly Scenario[];
-  /** Undefined: each scenario's own number. */
+  /** Undefined: each scenario uses its own number of rounds. */
   readonly rounds: number | undefined;
-  /** Undefined: the scenario's own number. */
+  /** Undefined: each scenario uses its own number of records. */
   readonly records: number | undefined;
   readonly write: boolean;
   readonly help: boolean;
-  /** Where to leave CPU profiles of every process that is measured. */
+  /** The folder for CPU profiles of every measured process. */
   readonly profileDir: string | undefined;
 }
 
-/** Throws with a text for people on anything it does not know. */
+/** Throws an error with the usage if an argument is unknown. */
 export function readOptions(args: readonly string[], all: readonly Scenario[]): BenchOptions {
   const { values, positionals } = parseArgs({
     args: [...args],
@@ -38,7 +38,7 @@ export function readOptions(args: readonly string[], all: readonly Scenario[]): 
   }
   const named = all.filter((scenario) => positionals.includes(scenario.name));
   if (values.write && named.some(({ onlyByName }) => onlyByName === undefined)) {
-    throw new Error('--write renews the whole page: name no scenario, or only those that do not run without a name');
+    throw new Error('--write updates the whole page: name no scenario, or only scenarios that run only by name');
   }
   return {
     scenarios: positionals.length === 0 ? all.filter(({ onlyByName }) => onlyByName === undefined) : named,
@@ -53,10 +53,10 @@ export function readOptions(args: readonly string[], all: readonly Scenario[]): 
 export function usage(all: readonly Scenario[]): string {
   return `usage: npm run bench [-- [SCENARIO …] [--rounds N] [--write] [--cpu-prof DIR]]
 
-Measures Weir on this machine, beside a yardstick in the same rounds. No name: every scenario but those that say so.
+Measures Weir and a baseline on this machine, in alternating rounds. Without a name, runs every scenario except those that run only by name.
 
 scenarios:
-${all.map(({ name, about, onlyByName }) => `  ${name.padEnd(12)}${about}${onlyByName === undefined ? '' : `; only where named: ${onlyByName}`}`).join('\n')}
+${all.map(({ name, about, onlyByName }) => `  ${name.padEnd(12)}${about}${onlyByName === undefined ? '' : `; runs only by name: ${onlyByName}`}`).join('\n')}
 
 options:
   --rounds N      rounds of each scenario

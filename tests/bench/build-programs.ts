@@ -5,32 +5,38 @@ import { basename, join } from 'node:path';
 import { bareEnv, PROJECT_ROOT, startFlags } from '@weir/testkit/weir-process';
 import { build, type Plugin } from 'esbuild';
 
-/** Programs that are measured: what `npm start` runs, and the bench's own, bundled alike, each in a process of its own. */
+/**
+ * The measured programs: those of `npm start` and those of the benchmark. All are bundled in the same way, and each runs in its
+ * own process.
+ */
 export interface Programs {
-  /** Runs a program of `programs/` to its end and reads the JSON that it prints. */
+  /** Runs a program of `programs/` to its end, and returns the JSON that it prints. */
   measure<T>(name: string, task: object): Promise<T>;
-  /** Runs `weir` or another program to its end; what it prints is dropped. Rejects where it fails. */
+  /** Runs `weir` or another program to its end, and discards its output. Rejects if it fails. */
   run(name: string, args: readonly string[], env: Readonly<Record<string, string>>): Promise<void>;
-  /** Starts `main`, `weir` or a program of `programs/` that serves; its CPU can be asked for. */
+  /** Starts `main`, `weir` or a server program of `programs/`. The CPU time of the process can be read. */
   start(name: string, args: readonly string[], env: Readonly<Record<string, string>>): RunningProgram;
   path(name: string): string;
-  /** A folder that goes with `close`. */
+  /** Creates a folder that `close` deletes. */
   newFolder(): string;
   close(): void;
 }
 
 export interface RunningProgram {
   readonly pid: number;
-  /** Resolves with the first match in what it prints on standard output. */
+  /** Resolves with the first match in the standard output of the program. */
   printed(pattern: RegExp): Promise<RegExpMatchArray>;
-  /** CPU of its process so far, all threads, user and system, in microseconds; children not included. */
+  /**
+   * The CPU time that the process has used so far, in microseconds: user and system time of all threads, without child
+   * processes.
+   */
   cpuMicros(): Promise<number>;
   stop(): Promise<void>;
 }
 
 const OWN = join(PROJECT_ROOT, 'tests/bench/programs');
 
-/** As scripts/build.mjs: packages from npm stay outside. */
+/** Packages from npm are not bundled, as in scripts/build.mjs. */
 const externalPackages: Plugin = {
   name: 'external-packages',
   setup(plugin) {
@@ -40,14 +46,15 @@ const externalPackages: Plugin = {
   },
 };
 
-/** `profileDir`: where each process leaves a CPU profile. */
+/** `profileDir`: the folder in which each process writes a CPU profile. */
 export async function buildPrograms(profileDir: string | undefined): Promise<Programs> {
   const prepared = spawnSync(process.execPath, ['scripts/prepare.mjs', 'test'], {
     cwd: PROJECT_ROOT,
     stdio: ['ignore', 2, 2],
   });
   if (prepared.status !== 0) throw new Error('scripts/prepare.mjs failed');
-  // A copy, below the project so that it finds its packages: a build that runs meanwhile must not change what is measured.
+  // The programs are copied, so that a build at the same time cannot change the measured code. The copy is inside the project,
+  // so that it finds its packages.
   const cache = join(PROJECT_ROOT, '.cache');
   mkdirSync(cache, { recursive: true });
   const outdir = mkdtempSync(join(cache, 'bench-'));

@@ -6,13 +6,16 @@ import { describeBrowser, useBrowser } from './use-browser.ts';
 
 const run = promisify(execFile);
 const MARKUP = `<img src=x onerror="document.title='broken'"> & <b>"O'Brien"</b>`;
-/** docs/api.md: a revoked key is refused within a second. */
+/** The promise of docs/api.md: a revoked key is refused within a second. */
 const REVOKED_WITHIN_MS = 1_000;
 
 describeBrowser('API keys in the dashboard', () => {
   const browser = useBrowser();
 
-  /** The dashboard with a site chosen. What the page's scripts or its security policy refuse is collected. */
+  /**
+   * Opens the dashboard with a selected site. Errors of the page's scripts and violations of its content security policy are
+   * collected.
+   */
   async function openKeys(name: string): Promise<{ page: Page; siteId: string; errors: string[] }> {
     const siteId = await browser.weir.client.createSite({ name });
     const context = await browser.context({ permissions: ['clipboard-read', 'clipboard-write'] });
@@ -33,7 +36,7 @@ describeBrowser('API keys in the dashboard', () => {
   const text = async (page: Page, selector: string): Promise<string> => (await page.textContent(selector)) ?? '';
   const clipboard = (page: Page): Promise<string> => page.evaluate<string>('navigator.clipboard.readText()');
 
-  test('a key made with the keyboard works at once, its command runs, and revoked it is refused within a second', async () => {
+  test('a key that is created with the keyboard works at once, its command runs, and it is refused within a second after it was revoked', async () => {
     const { client } = browser.weir;
     const { page, siteId, errors } = await openKeys(MARKUP);
     expect(await text(page, '#keys-site')).toBe(`${MARKUP} (example.com)`);
@@ -85,7 +88,7 @@ describeBrowser('API keys in the dashboard', () => {
     expect(errors).toEqual([]);
   });
 
-  test('a key has the scopes that were chosen; a legacy key may only identify, and its command identifies', async () => {
+  test('a key has the selected scopes; a legacy key can only identify, and its command sends an identify', async () => {
     const { client } = browser.weir;
     const { page } = await openKeys('Only some scopes');
     const create = async (scopes: string): Promise<string> => {
@@ -106,7 +109,7 @@ describeBrowser('API keys in the dashboard', () => {
     await page.locator('#key-list tbody tr', { hasText: 'legacy identify' }).waitFor();
   });
 
-  test('says what is wrong beside the form, and forgets a new key when the sign-in ends', async () => {
+  test('shows errors beside the form, and removes a new key from the page when the sign-in ends', async () => {
     const { page } = await openKeys('Problems');
     await page.getByLabel('Name').fill('   ');
     await page.getByRole('button', { name: 'Create key' }).click();

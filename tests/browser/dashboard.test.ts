@@ -3,13 +3,13 @@ import { describeBrowser, useBrowser } from './use-browser.ts';
 
 const HITS = 120;
 const FIREFOX = 'Mozilla/5.0 (X11; Linux x86_64; rv:125.0) Gecko/20100101 Firefox/125.0';
-/** Of the stats and of six dimensions. */
+/** The number of report requests: one for the stats, and one for each of six dimensions. */
 const REPORTS = 7;
 
 describeBrowser('the dashboard', () => {
   const browser = useBrowser();
 
-  test('shows how the owner was found, and warns of a site whose hits come from one network', async () => {
+  test('shows how the client IP was found, and warns of a site whose hits come from one network', async () => {
     const { client, url } = browser.weir;
     const site = await client.createSite({ name: 'Behind a proxy' });
     const hit = { site_id: site, visitor_id: 'v', session_id: 's', type: 'pageview', url: 'https://example.com/' };
@@ -36,7 +36,10 @@ describeBrowser('the dashboard', () => {
     expect(errors).toEqual([]);
   });
 
-  /** Signed in, with the page's clock in the test's hand. Requests of reports are noted, and held where the test says so. */
+  /**
+   * Opens the signed-in dashboard. The test controls the clock of the page. Requests of reports are recorded, and delayed if
+   * the test asks for that.
+   */
   async function openBoard() {
     const page = await (await browser.context()).newPage();
     const asked: string[] = [];
@@ -60,7 +63,7 @@ describeBrowser('the dashboard', () => {
       hold(what: (url: string) => boolean) {
         isHeld = what;
       },
-      /** Ticks, and waits for the answer that each of them ends in. */
+      /** Advances the page's clock, and waits for the answer of whoami, the last request of each update. */
       async pass(ms: number) {
         const answered = page.waitForResponse(/whoami/);
         await page.clock.runFor(ms);
@@ -69,7 +72,7 @@ describeBrowser('the dashboard', () => {
     };
   }
 
-  test('asks for no report while one is under way, and waits after a slow one that failed', async () => {
+  test('does not request a report while another one is in progress, and pauses after a slow report that failed', async () => {
     await browser.weir.client.createSite({ name: 'Slow' });
     const { page, asked, held, hold, pass } = await openBoard();
     hold(() => true);
@@ -86,12 +89,13 @@ describeBrowser('the dashboard', () => {
     expect(asked).toHaveLength(before + REPORTS);
     expect(await page.isVisible('#problem')).toBe(true);
     hold(() => false);
-    // More than the pause after a failure, which is many times what the slow answer took: real time of this test included.
+    // This is longer than the pause after a failure. The pause is a multiple of the duration of the failed request, which also
+    // includes the real time of this test.
     await pass(60 * 60_000);
     await page.waitForSelector('#problem', { state: 'hidden' });
   });
 
-  test('shows the site that was chosen last, whichever answer comes last', async () => {
+  test('shows the site that was selected last, in whatever order the answers arrive', async () => {
     const { client } = browser.weir;
     const [empty, busy] = [await client.createSite({ name: 'Empty' }), await client.createSite({ name: 'Busy' })];
     const hit = { site_id: busy, visitor_id: 'v', session_id: 's', type: 'pageview', url: 'https://example.com/' };
@@ -108,7 +112,7 @@ describeBrowser('the dashboard', () => {
     const answers = late.map(({ url }) => page.waitForResponse(url).then((response) => response.finished()));
     for (const { go } of late) await go('continue');
     await Promise.all(answers);
-    // An answer that comes after theirs: what the page does of them, it has done.
+    // After this answer, the page has also processed the earlier answers.
     await page.evaluate("fetch('/healthz').then((response) => response.text())");
     expect(await visitors()).toBe('1');
   });

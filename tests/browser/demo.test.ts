@@ -4,13 +4,13 @@ import { eventually } from '@weir/testkit/eventually';
 import { PROJECT_ROOT } from '@weir/testkit/weir-process';
 import { describeBrowser, loaded, useBrowser } from './use-browser.ts';
 
-/** Of ClickHouse's text, which is UTC. */
+/** Parses a time as ClickHouse prints it, in UTC. */
 const toMs = (text: string): number => Date.parse(`${text.replace(' ', 'T')}Z`);
 
 describeBrowser('the demo site and the example page, by their rows', () => {
   const browser = useBrowser();
 
-  test('a full run on /demo ends with exactly these events and sessions', async () => {
+  test('a complete visit of /demo gives exactly these events and sessions', async () => {
     const { url } = browser.weir;
     const before = Date.now();
     const page = await (await browser.context()).newPage();
@@ -20,7 +20,8 @@ describeBrowser('the demo site and the example page, by their rows', () => {
     await page.goto(`${url}/demo`);
     await loaded(page);
     await page.click('#signup');
-    // Here and below: what still waits when a page is left goes out at once, in no order.
+    // The test waits for the rows here and below, because hits that are still queued when a page is left are sent together, in
+    // no fixed order.
     await browser.rows('demo', 3);
     await page.click('text=Pricing');
     await page.waitForURL('**/demo/pricing');
@@ -60,7 +61,7 @@ describeBrowser('the demo site and the example page, by their rows', () => {
     ]);
     expect(rows).toHaveLength(13);
     expect(errors).toEqual([]);
-    // One more than the rows: the identity.
+    // There is one more than there are rows: the identify.
     await eventually('the page to show what was sent', async () => (await page.locator('#sent li').count()) === 14);
 
     const times = rows.map((row) => String(row.timestamp)).sort();
@@ -68,7 +69,7 @@ describeBrowser('the demo site and the example page, by their rows', () => {
     const ended_at = times.at(-1) as string;
     expect(toMs(started_at)).toBeGreaterThanOrEqual(before);
     expect(toMs(ended_at)).toBeLessThanOrEqual(Date.now());
-    // docs/tables.md: sessions, every column.
+    // Every column of `sessions` (docs/tables.md).
     expect(await browser.rows('demo', 1, '*', 'sessions')).toEqual([
       {
         site_id: 'demo',
@@ -77,7 +78,7 @@ describeBrowser('the demo site and the example page, by their rows', () => {
         started_at,
         ended_at,
         duration_seconds: Math.floor((toMs(ended_at) - toMs(started_at)) / 1000),
-        // The page's own events; $engagement of each of the four pages is counted nowhere.
+        // Only the page's own events are counted. The $engagement events of the four pages are not counted.
         pageviews: 4,
         events: 5,
         entry_path: '/demo',
@@ -91,7 +92,7 @@ describeBrowser('the demo site and the example page, by their rows', () => {
         utm_campaign: '',
         utm_term: '',
         utm_content: '',
-        // Of a loopback address.
+        // A loopback address has no location.
         country: '',
         region: '',
         city: '',
@@ -104,7 +105,7 @@ describeBrowser('the demo site and the example page, by their rows', () => {
     expect(profiles).toEqual([{ user_id: 'ada', visitor_ids: [visitorId] }]);
   });
 
-  test('examples/browser.html', async () => {
+  test('examples/browser.html works without changes', async () => {
     const siteId = await browser.weir.client.createSite();
     const html = readFileSync(join(PROJECT_ROOT, 'examples/browser.html'), 'utf8')
       .replace('http://127.0.0.1:8080', browser.weir.url)

@@ -1,13 +1,16 @@
-/** A browser with one tab in front, driven over a protocol of the standards. For engines that playwright-core can't drive. */
+/**
+ * A browser that is controlled through a standard protocol, with one tab in the foreground. For engines that playwright-core
+ * cannot control.
+ */
 export interface DrivenBrowser {
   readonly name: string;
   goto(url: string): Promise<void>;
   back(): Promise<void>;
-  /** The JSON value of an expression in the page; a promise's where it is one. */
+  /** The JSON value of an expression in the page. If the expression is a promise, the value with which it resolves. */
   evaluate<T>(expression: string): Promise<T>;
-  /** A tab more, which is the one in front from now on. */
+  /** Opens a new tab in the foreground. */
   openTab(): Promise<void>;
-  /** Closes the tab in front; another one comes to the front. */
+  /** Closes the foreground tab. Another tab then comes to the foreground. */
   closeTab(): Promise<void>;
   close(): Promise<void>;
 }

@@ -14,7 +14,7 @@ const ENGINES = [
     engine: 'Firefox',
     files: [FIREFOX],
     open: () => openFirefox({ 'privacy.globalprivacycontrol.enabled': true }),
-    // The browser's own, by the preference above.
+    // The value comes from the browser itself, because of the preference above.
     gpc: '',
   },
   {
@@ -47,7 +47,7 @@ for (const { engine, files, open, gpc } of ENGINES) {
       await weir?.stop();
     }, 60_000);
 
-    /** A Weir site on a host of its own, so that tests share no visitor. */
+    /** Creates a Weir site with its own host, so that tests do not share visitors. */
     const openSite = async (attributes = '', body = '', headers: Readonly<Record<string, string>> = {}) => {
       const siteId = await weir.client.createSite();
       hosts += 1;
@@ -70,9 +70,10 @@ for (const { engine, files, open, gpc } of ENGINES) {
     const names = async (siteId: string, count: number) =>
       (await rows(siteId, count)).map((row) => row.event_name || row.pathname);
 
-    test('a first visit, moves in its history, back and forward, a second tab: one visitor and session', async () => {
+    test('a first visit, history changes, back and forward, and a second tab: one visitor and one session', async () => {
       const siteId = await openSite();
-      // Each row before the next page, as a page that is left at once may send its hit with the next one.
+      // Waits for each row before the next page, because hits of a page that is left early may be sent together with those of
+      // the next page.
       await visit('/a?utm_source=news#part');
       await rows(siteId, 1);
       await browser.evaluate(`void history.pushState({}, '', '/b')`);
@@ -94,8 +95,9 @@ for (const { engine, files, open, gpc } of ENGINES) {
       expect(found[0]?.visitor_id).toMatch(/^\d{20,40}$/);
     });
 
-    // Not by closing a tab, as visits.test.ts does in Chromium: Firefox, driven, may end the tab's process before what it sent is on its way.
-    test('a page that is left: what was tracked at the last moment arrives, with the next page at the latest', async () => {
+    // This test does not close a tab, as visits.test.ts does in Chromium: a controlled Firefox can end the process of a tab
+    // before its requests are sent.
+    test('events that are tracked when a page is left arrive, at the latest with the next page', async () => {
       const siteId = await openSite('', `<script>addEventListener('pagehide', () => weir.track('bye'))</script>`);
       await visit('/a');
       await rows(siteId, 1);
@@ -118,14 +120,14 @@ for (const { engine, files, open, gpc } of ENGINES) {
       expect(await names(refusing, 0)).toEqual([]);
     });
 
-    test('a strict policy', async () => {
+    test('a strict content security policy', async () => {
       const policy = `default-src 'none'; script-src ${weir.url}; connect-src ${weir.url}`;
       const siteId = await openSite('', '', { 'content-security-policy': policy });
       await browser.goto(`${origin}/a`);
       expect(await names(siteId, 1)).toEqual(['/a']);
     });
 
-    test('one path can not be reached: the alias takes it all, in order', async () => {
+    test('one path is unreachable: all hits go to the alias, in order', async () => {
       const dead = `http://127.0.0.1:${await freePort()}/api/collect`;
       const siteId = await openSite(`data-endpoint="${dead} /measure"`);
       await visit('/a');
@@ -133,7 +135,7 @@ for (const { engine, files, open, gpc } of ENGINES) {
       expect(await names(siteId, 2)).toEqual(['/a', 'through']);
     });
 
-    test('unreachable, then reachable: what waited goes out with the next page, in order', async () => {
+    test('unreachable, then reachable: queued hits are sent with the next page, in order', async () => {
       const port = await freePort();
       const siteId = await openSite(`data-endpoint="http://127.0.0.1:${port}/"`);
       await visit('/a');

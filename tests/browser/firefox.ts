@@ -26,7 +26,7 @@ interface Answer {
   readonly message?: string;
 }
 
-/** Debian's Firefox over WebDriver BiDi, which it speaks itself. `preferences` are added to the profile's. */
+/** Opens Debian's Firefox, controlled through WebDriver BiDi. `preferences` are added to those of the profile. */
 export async function openFirefox(preferences: Readonly<Record<string, boolean>> = {}): Promise<DrivenBrowser> {
   const profile = mkdtempSync(join(tmpdir(), 'weir-firefox-'));
   const lines = Object.entries({ ...PREFERENCES, ...preferences }).map(

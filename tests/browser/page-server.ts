@@ -6,10 +6,10 @@ interface PageAnswer {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** What the site answers to a path. */
+/** Returns what the web site answers for a path. */
 type Page = (path: string, headers: IncomingHttpHeaders) => PageAnswer | Promise<PageAnswer>;
 
-/** A web site on an origin of its own, as Weir's customers have: the snippet and the hits cross origins. */
+/** A web site with its own origin, like the sites of Weir's users: requests to Weir are cross-origin. */
 export interface PageServer {
   readonly url: string;
   serve(page: Page): void;

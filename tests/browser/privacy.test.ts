@@ -6,7 +6,7 @@ describeBrowser('options and wishes in Chromium, by the rows', () => {
   const STORED = `JSON.stringify([document.cookie, Object.keys(localStorage), Object.keys(sessionStorage)])`;
   const NOTHING = '["",[],[]]';
 
-  test('cookieless: nothing is stored, the server knows the visitor for the day', async () => {
+  test('cookieless: nothing is stored in the browser, and the server gives the visitor an ID for the day', async () => {
     const siteId = await browser.openSite('data-cookieless');
     const page = await (await browser.context()).newPage();
     for (const path of ['/a', '/b']) await page.goto(`${browser.site.url}${path}`);
@@ -18,7 +18,7 @@ describeBrowser('options and wishes in Chromium, by the rows', () => {
     expect(await page.evaluate('weir.getVisitorId() + weir.getSessionId()')).toBe('');
   });
 
-  test('modes switch at run time: consent is given, and taken back', async () => {
+  test('the mode can change at run time: consent is given and withdrawn', async () => {
     const siteId = await browser.openSite('data-cookieless');
     const page = await (await browser.context()).newPage();
     await page.goto(`${browser.site.url}/a`);
@@ -50,7 +50,7 @@ describeBrowser('options and wishes in Chromium, by the rows', () => {
     expect((await browser.rows(siteId, 1, ROW)).map((row) => row.pathname)).toEqual(['/allowed']);
   });
 
-  test('who opted out is not counted, on later pages too, until opting in', async () => {
+  test('a visitor who opted out is not counted, also on later pages, until an opt-in', async () => {
     const siteId = await browser.openSite();
     const page = await (await browser.context()).newPage();
     await page.goto(`${browser.site.url}/a`);
@@ -66,7 +66,7 @@ describeBrowser('options and wishes in Chromium, by the rows', () => {
     expect(rows[1]?.visitor_id).not.toBe(visitor);
   });
 
-  test('an opt-out is of what waits to be sent, too', async () => {
+  test('an opt-out also removes queued hits', async () => {
     const siteId = await browser.openSite();
     const page = await (await browser.context()).newPage();
     await page.goto(`${browser.site.url}/a`);
@@ -83,14 +83,14 @@ describeBrowser('options and wishes in Chromium, by the rows', () => {
     expect(rows.map((row) => row.event_name || row.pathname)).toEqual(['/a', 'again']);
   });
 
-  test('an opt-out is of what waits while a hit is under way, when the page is left', async () => {
+  test('an opt-out also removes hits that are queued behind a request in progress when the page is left', async () => {
     const siteId = await browser.openSite();
     const page = await (await browser.context()).newPage();
     const sent: string[] = [];
     await page.route('**/api/collect', (route) => {
       const { type, event_name } = route.request().postDataJSON();
       sent.push(event_name ?? type);
-      // The pageview is under way until the page is gone.
+      // The request of the pageview is in progress until the page is left.
       return sent.length > 1 ? route.continue() : undefined;
     });
     await page.goto(`${browser.site.url}/a`);
@@ -104,7 +104,7 @@ describeBrowser('options and wishes in Chromium, by the rows', () => {
     expect(sent).toEqual(['pageview', 'again']);
   });
 
-  test('data-spa="false": a move in the history is none; data-manual: the page says when it is a pageview', async () => {
+  test('data-spa="false": a history change is not a pageview; data-manual: only calls of the page are pageviews', async () => {
     const siteId = await browser.openSite('data-spa="false" data-manual');
     const page = await (await browser.context()).newPage();
     await page.goto(`${browser.site.url}/a`);
@@ -142,7 +142,7 @@ describeBrowser('options and wishes in Chromium, by the rows', () => {
     ]);
   });
 
-  test('clicks: marked elements, links elsewhere, files, forms', async () => {
+  test('clicks on marked elements, outbound links, files and forms', async () => {
     const body = `<a id="out" target="_blank" href="https://example.invalid/x?a=1#b"><b>out</b></a> <a id="file" href="/files/Report.PDF" target="_blank">f</a>
       <a id="mail" href="mailto:a@b.c">m</a><div data-weir-event="plan chosen" data-weir-plan="pro" data-weir-value="12"><i id="inner">x</i></div>
       <form id="ask" data-weir-event="asked" data-weir-topic="price" action="/sent"><input name="id"><button id="send">s</button></form>`;
@@ -156,7 +156,7 @@ describeBrowser('options and wishes in Chromium, by the rows', () => {
     await page.click('#inner');
     await page.click('#send');
     const rows = (await browser.rows(siteId, 8, ROW)).filter((row) => row.type === 'event');
-    // By name: what still waits when the page is left goes out at once, in no order.
+    // Sorted by name, because hits that are still queued when the page is left are sent together, in no fixed order.
     const found = rows.toSorted((a, b) => String(a.event_name).localeCompare(String(b.event_name)));
     expect(found.map((row) => [row.event_name, row.value_text, row.properties])).toEqual([
       ['asked', '', { topic: 'price' }],
@@ -167,7 +167,7 @@ describeBrowser('options and wishes in Chromium, by the rows', () => {
     ]);
   });
 
-  test('the time on an excluded page counts for no page', async () => {
+  test('the time on an excluded page is not counted for any page', async () => {
     const siteId = await browser.openSite('data-engagement data-exclude="/admin*"');
     const page = await (await browser.context()).newPage();
     await page.goto(`${browser.site.url}/admin`);
@@ -183,7 +183,7 @@ describeBrowser('options and wishes in Chromium, by the rows', () => {
     ]);
   });
 
-  test('engagement is sent when a page ends, for the page that ended', async () => {
+  test('engagement is sent when a page is left, for that page', async () => {
     const siteId = await browser.openSite('data-engagement', '<div style="height: 4000px">tall</div>');
     const page = await (await browser.context({ viewport: { width: 800, height: 1000 } })).newPage();
     await page.goto(`${browser.site.url}/a`);

@@ -8,7 +8,7 @@ describeBrowser('delivery from Chromium, by the rows', () => {
   const namesOf = async (siteId: string, count: number) =>
     (await browser.rows(siteId, count, NAMES)).map((row) => row.event_name || row.pathname);
 
-  test('offline, then online: everything arrives, in order and once', async () => {
+  test('offline, then online: all hits arrive once and in order', async () => {
     const siteId = await browser.openSite();
     const context = await browser.context();
     const page = await context.newPage();
@@ -21,7 +21,7 @@ describeBrowser('delivery from Chromium, by the rows', () => {
     expect(await namesOf(siteId, 4)).toEqual(['/a', 'first', 'second', 'third']);
   });
 
-  test('what was tracked offline survives the page, and goes out with the next one', async () => {
+  test('hits that are tracked offline are kept when the page is left, and sent with the next page', async () => {
     const siteId = await browser.openSite();
     const context = await browser.context();
     const page = await context.newPage();
@@ -34,32 +34,35 @@ describeBrowser('delivery from Chromium, by the rows', () => {
     await page.goto(`${browser.site.url}/b`);
     await page.unroute('**/api/collect');
     await page.reload();
-    // The pageview of /b was refused as well, and waited with the others.
+    // The pageview of /b was also refused, and was queued with the others.
     expect(await namesOf(siteId, 5)).toEqual(['/a', 'kept', 'kept too', '/b', '/b']);
     expect(await page.evaluate(`localStorage['weir.q'] || ''`)).toBe('');
   });
 
-  test.each([503, 429])('a %i is tried again, after Retry-After, and nothing overtakes it', async (status) => {
-    const siteId = await browser.openSite();
-    const page = await (await browser.context()).newPage();
-    let refused = 0;
-    await page.route('**/api/collect', (route) => {
-      if (refused++ > 0) return route.continue();
-      const headers = {
-        'Access-Control-Allow-Origin': '*',
-        'Access-Control-Expose-Headers': 'Retry-After',
-        'Retry-After': '1',
-      };
-      return route.fulfill({ status, headers });
-    });
-    await page.goto(`${browser.site.url}/a`);
-    await loaded(page);
-    await page.evaluate(`weir.track('next')`);
-    expect(await namesOf(siteId, 2)).toEqual(['/a', 'next']);
-    expect(refused).toBe(3);
-  });
+  test.each([503, 429])(
+    'after %i a hit is retried when Retry-After has passed, and later hits wait',
+    async (status) => {
+      const siteId = await browser.openSite();
+      const page = await (await browser.context()).newPage();
+      let refused = 0;
+      await page.route('**/api/collect', (route) => {
+        if (refused++ > 0) return route.continue();
+        const headers = {
+          'Access-Control-Allow-Origin': '*',
+          'Access-Control-Expose-Headers': 'Retry-After',
+          'Retry-After': '1',
+        };
+        return route.fulfill({ status, headers });
+      });
+      await page.goto(`${browser.site.url}/a`);
+      await loaded(page);
+      await page.evaluate(`weir.track('next')`);
+      expect(await namesOf(siteId, 2)).toEqual(['/a', 'next']);
+      expect(refused).toBe(3);
+    },
+  );
 
-  test('a Retry-After of a month, which no timer takes, is an hour', async () => {
+  test('a Retry-After of a month, too long for a timer, is reduced to an hour', async () => {
     const siteId = await browser.openSite();
     const page = await (await browser.context()).newPage();
     await page.clock.install();
@@ -84,7 +87,7 @@ describeBrowser('delivery from Chromium, by the rows', () => {
     expect(await namesOf(siteId, 1)).toEqual(['/a']);
   });
 
-  test('one path is blocked, as ad blockers do: the alias takes it all', async () => {
+  test('one path is blocked, as by ad blockers: all hits go to the alias', async () => {
     const siteId = await browser.openSite(
       `data-endpoint="${browser.weir.url}/api/collect ${browser.weir.url}/measure"`,
     );
@@ -104,7 +107,7 @@ describeBrowser('delivery from Chromium, by the rows', () => {
     expect(await namesOf(siteId, 1)).toEqual(['/a']);
   });
 
-  test('a hit that is larger than the server takes holds nothing up', async () => {
+  test('a hit that is too large for the server does not block later hits', async () => {
     const siteId = await browser.openSite();
     const page = await (await browser.context()).newPage();
     await page.goto(`${browser.site.url}/a`);
@@ -114,7 +117,7 @@ describeBrowser('delivery from Chromium, by the rows', () => {
     expect(await namesOf(siteId, 3)).toEqual(['/a', 'large', 'after']);
   });
 
-  test('at most 60 hits wait, the newest; more than 64 KiB of them outlive their page', async () => {
+  test('only the newest 60 hits are queued; more than 64 KiB of them are kept when the page is left', async () => {
     const siteId = await browser.openSite();
     const page = await (await browser.context()).newPage();
     await page.goto(`${browser.site.url}/a`);
@@ -131,7 +134,7 @@ describeBrowser('delivery from Chromium, by the rows', () => {
     expect(names.slice(-3)).toEqual(['n65', '/b', '/b']);
   });
 
-  test('a sandbox without storage and cookies: counted, and nothing throws', async () => {
+  test('in a sandbox without storage and cookies, hits are counted without an error', async () => {
     const siteId = await browser.weir.client.createSite();
     const frame = `${browser.tag(siteId)}<script>addEventListener('load', () => { weir.track('one'); })</script>`;
     browser.site.serve((path) => ({
@@ -148,7 +151,7 @@ describeBrowser('delivery from Chromium, by the rows', () => {
     expect(errors).toEqual([]);
   });
 
-  test('a closed tab: what was tracked at the last moment arrives', async () => {
+  test('events that are tracked while a tab is closed arrive', async () => {
     const siteId = await browser.openSite(
       '',
       `<script>addEventListener('pagehide', () => { weir.track('bye'); weir.track('bye again'); })</script>`,
@@ -160,7 +163,7 @@ describeBrowser('delivery from Chromium, by the rows', () => {
     expect((await namesOf(siteId, 3)).slice().sort()).toEqual(['/a', 'bye', 'bye again']);
   });
 
-  test('the stub keeps calls from before the script; values, properties and traits arrive typed', async () => {
+  test('the stub keeps calls from before the script has loaded; values, properties and traits keep their types', async () => {
     const siteId = await browser.weir.client.createSite();
     const early = `weir.track('early', { value: 9.5, plan: 'pro', seats: 3, annual: true, note: null });
       weir.track('text', { value: '12.30' }); weir.identify('ada', { email: 'ada@example.com', team: 'x' });`;
@@ -178,7 +181,7 @@ describeBrowser('delivery from Chromium, by the rows', () => {
     expect(profile).toMatchObject({ user_id: 'ada', email: 'ada@example.com', visitor_ids: [rows[0]?.visitor_id] });
   });
 
-  test('a strict policy: no inline script, no eval, hits to Weir alone', async () => {
+  test('a strict content security policy: no inline script, no eval, requests only to Weir', async () => {
     const { url } = browser.weir;
     const siteId = await browser.openSite('', '', {
       'content-security-policy': `default-src 'none'; script-src ${url}; connect-src ${url}; require-trusted-types-for 'script'`,
@@ -192,7 +195,7 @@ describeBrowser('delivery from Chromium, by the rows', () => {
     expect(violations).toEqual([]);
   });
 
-  test('a hostile address and referrer are text, cut to their limits', async () => {
+  test('a malicious URL and referrer are stored as text and cut to their limits', async () => {
     const siteId = await browser.openSite('data-query="q" data-exclude="/((((a+)+)+)+$" data-outbound');
     const page = await (await browser.context()).newPage();
     const errors: string[] = [];
@@ -206,7 +209,7 @@ describeBrowser('delivery from Chromium, by the rows', () => {
     expect(errors).toEqual([]);
   });
 
-  test('a tag that stands twice counts once', async () => {
+  test('a page that has the script tag twice counts once', async () => {
     const siteId = await browser.weir.client.createSite();
     browser.site.serve(() => ({ html: browser.tag(siteId).repeat(2) }));
     const page = await (await browser.context()).newPage();
@@ -216,7 +219,7 @@ describeBrowser('delivery from Chromium, by the rows', () => {
     expect(await namesOf(siteId, 2)).toEqual(['/a', 'last']);
   });
 
-  test('the example of README', async () => {
+  test('the example in README works', async () => {
     const siteId = await browser.weir.client.createSite();
     const html = readmeExample('html', browser.weir.url).replace('data-site="demo"', `data-site="${siteId}"`);
     browser.site.serve(() => ({ html }));
@@ -230,7 +233,7 @@ describeBrowser('delivery from Chromium, by the rows', () => {
     ]);
   });
 
-  test('the module does the same', async () => {
+  test('the ES module does the same as the script', async () => {
     const siteId = await browser.weir.client.createSite();
     const code = `import { createWeir } from '${browser.weir.url}/weir.mjs';
       const weir = createWeir({ site: '${siteId}', endpoint: '${browser.weir.url}/api/collect', spa: false });

@@ -12,7 +12,7 @@ const CHROMIUM = '/usr/bin/chromium';
 const CI = process.env.CI === 'true';
 const missing = !existsSync(CHROMIUM);
 
-/** Firefox and WebKit: engines.test.ts. playwright-core would need builds of its own of both. */
+/** Tests in Chromium. engines.test.ts tests Firefox and WebKit, for which playwright-core would need its own builds. */
 export function describeBrowser(name: string, body: () => void): void {
   if (missing && !CI) describe.skip(`${name}: Chromium: apt-get install chromium`, body);
   else describe(name, body);
@@ -20,25 +20,28 @@ export function describeBrowser(name: string, body: () => void): void {
 
 const ARGS = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run'];
 const QUIET = ['--disable-background-networking', '--disable-component-update', '--disable-sync'];
-/** Without "Headless", which is a bot's. For the whole browser: a beacon of a page that is gone has no page's own. */
+/**
+ * The user agent without "Headless", which would make it a bot. It is set for the whole browser, because a beacon that is sent
+ * after its page has closed does not use the user agent of the page.
+ */
 const USER_AGENT =
   '--user-agent=Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36';
 
 export interface TestBrowser {
   readonly weir: WeirProcess;
   readonly site: PageServer;
-  /** A browser profile of its own. */
+  /** Opens a new browser profile. */
   context(options?: BrowserContextOptions): Promise<BrowserContext>;
-  /** Makes a Weir site, and serves pages with its tag. */
+  /** Creates a Weir site, and serves pages with the script tag of that site. */
   openSite(attributes?: string, body?: string, headers?: Readonly<Record<string, string>>): Promise<string>;
   /** Opens a page in a separate Chromium, without Playwright. */
   spawnChromium(url: string): { close(): Promise<void> };
   tag(siteId: string, attributes?: string): string;
-  /** The site's rows in order, once there are `count` and nothing is on its way any more. */
+  /** The rows of the site in order. Resolves when there are `count` rows and no hits are in progress. */
   rows(siteId: string, count: number, columns?: string, table?: string): Promise<readonly Row[]>;
 }
 
-/** One Weir, one Chromium and one web site for the file. */
+/** One Weir, one Chromium and one web site for all tests of a file. */
 export function useBrowser(): TestBrowser {
   let weir: WeirProcess;
   let browser: Browser;
@@ -84,7 +87,7 @@ export function useBrowser(): TestBrowser {
         async close() {
           process.kill(-(child.pid ?? 0), 'SIGKILL');
           await exited;
-          // Its helpers die a moment after it, and write until then.
+          // The helper processes of Chromium end a moment later, and write files until then.
           rmSync(profile, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
         },
       };
@@ -108,7 +111,7 @@ export function useBrowser(): TestBrowser {
   return used;
 }
 
-/** Resolves when the snippet is there. */
+/** Resolves when the snippet has loaded. */
 export async function loaded(page: { evaluate<T>(script: string): Promise<T> }): Promise<void> {
   await eventually('the snippet', () => page.evaluate<boolean>('!!window.weir && !window.weir.q'));
 }

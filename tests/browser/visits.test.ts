@@ -27,7 +27,7 @@ describeBrowser('visits in Chromium, by their rows', () => {
     expect(row?.visitor_id).toMatch(/^\d{20,40}$/);
   });
 
-  test('SPA moves are pageviews; the same path, a query alone and replaceState on the spot are not', async () => {
+  test('history changes to another path are pageviews; those that change only the query, or nothing, are not', async () => {
     const siteId = await browser.openSite();
     const page = await (await browser.context()).newPage();
     await page.goto(`${browser.site.url}/a`);
@@ -57,13 +57,13 @@ describeBrowser('visits in Chromium, by their rows', () => {
     expect(rows.map((row) => row.pathname)).toEqual(['/#/one', '/#/two']);
   });
 
-  test('back and forward out of the bfcache: each page seen is one pageview', async () => {
+  test('back and forward with the back/forward cache: each page that is shown is one pageview', async () => {
     const siteId = await browser.openSite(
       '',
       '<script>addEventListener("pageshow", (e) => { window.restored = e.persisted; })</script>',
     );
     const page = await (await browser.context()).newPage();
-    // Each row before the next page: one that is left while its hit is under way is not kept.
+    // Waits for each row before the next page: the browser does not cache a page that is left while its request is in progress.
     for (const [index, path] of ['/one', '/two'].entries()) {
       await page.goto(`${browser.site.url}${path}`);
       await loaded(page);
@@ -73,7 +73,7 @@ describeBrowser('visits in Chromium, by their rows', () => {
     const restored = await page.evaluate('window.restored');
     const rows = await browser.rows(siteId, 3, PAGE);
     expect(rows.map((row) => row.pathname)).toEqual(['/one', '/two', '/one']);
-    // Without this the test above would only show an ordinary load.
+    // Without this check, the test could pass with an ordinary page load.
     expect(restored).toBe(true);
   });
 
@@ -102,7 +102,7 @@ describeBrowser('visits in Chromium, by their rows', () => {
     expect(other?.visitor_id).not.toBe(www?.visitor_id);
   });
 
-  test('30 idle minutes end a session, not the visitor', async () => {
+  test('30 idle minutes end a session, but the visitor stays the same', async () => {
     const siteId = await browser.openSite();
     const page = await (await browser.context()).newPage();
     await page.clock.install();
@@ -118,8 +118,9 @@ describeBrowser('visits in Chromium, by their rows', () => {
     expect(rows[2]?.session_id).not.toBe(rows[0]?.session_id);
   });
 
-  // Chromium prerenders nothing while DevTools is attached, which is how Playwright drives it: this one drives itself.
-  test('a prerendered page counts when it is seen', async () => {
+  // Chromium does not prerender pages while DevTools is attached, as it is with Playwright. This page therefore runs without
+  // Playwright.
+  test('a prerendered page counts when it is shown', async () => {
     const siteId = await browser.weir.client.createSite();
     let isPrerendered = false;
     let isLoaded = false;

@@ -26,11 +26,11 @@ const { profiles, users } = readYaml<{ profiles: Record<string, Settings>; users
 const { constraints, ...reader } = profiles.weir_reader ?? {};
 
 describe('infra/clickhouse', () => {
-  test('passwords come from the environment', () => {
+  test('all passwords come from environment variables', () => {
     for (const { password } of Object.values(users)) expect(Object.keys(password)).toEqual(['@from_env']);
   });
 
-  test('each system log is off, or cleared', () => {
+  test('each system log is off or has a time limit', () => {
     const logs = Object.entries(config).filter(([name]) => name.endsWith('_log'));
     expect(logs.length).toBeGreaterThan(15);
     for (const [, log] of logs) {
@@ -39,7 +39,7 @@ describe('infra/clickhouse', () => {
     }
   });
 
-  test('the reader’s limits are those that Weir sends', () => {
+  test('the limits of the reader equal the limits that Weir sends', () => {
     expect(reader).toMatchObject({
       readonly: 1,
       max_execution_time: USER_QUERY_SECONDS_MAX,
@@ -53,13 +53,13 @@ describe('infra/clickhouse', () => {
     expect(names.filter((name) => !(name in reader))).toEqual([]);
   });
 
-  test('the reader is granted nothing that writes', () => {
+  test('the reader has no grant that allows writes', () => {
     const granted = (users.weir_reader?.grants.query ?? []).map((grant) => /^GRANT (.*) ON /.exec(grant)?.[1]);
     for (const rights of granted) expect(rights).toMatch(/^(SHOW|SELECT|dictGet)(, (SHOW|SELECT|dictGet))*$/);
   });
 });
 
-describe('as the engine of the tests understands it', () => {
+describe('checked with the ClickHouse of the tests', () => {
   let live: ClickhouseUnderTest;
   let client: ClickHouseClient;
   beforeAll(async () => {
@@ -81,7 +81,7 @@ describe('as the engine of the tests understands it', () => {
     expect(used.filter((name) => !known.has(name))).toEqual([]);
   });
 
-  test('every grant is one', async () => {
+  test('every grant is valid', async () => {
     const grants = Object.entries(users).flatMap(([name, user]) =>
       user.grants.query.map((grant) => `${grant} TO ${name}`),
     );
@@ -91,12 +91,12 @@ describe('as the engine of the tests understands it', () => {
     await expect(rows("SELECT formatQuery('GRANT SELEKT ON weir.* TO weir')")).rejects.toThrow();
   });
 
-  test('the writer may make each kind of thing that the migrations make', () => {
+  test('the writer may create every kind of object that the migrations create', () => {
     const granted = (users.weir?.grants.query ?? []).join('\n');
     for (const kind of ['DATABASE', 'TABLE', 'VIEW', 'DICTIONARY']) expect(granted).toContain(`CREATE ${kind}`);
   });
 
-  test('the writer may replace, drop and alter what the migrations do', () => {
+  test('the writer may replace, drop and alter the objects that the migrations change', () => {
     const granted = (users.weir?.grants.query ?? []).join('\n');
     const sql = readdirSync('schemas/clickhouse')
       .filter((name) => name.endsWith('.sql'))

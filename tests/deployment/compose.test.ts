@@ -10,12 +10,12 @@ const compose = readCompose();
 const services = Object.entries(compose.services);
 const weirs = services.filter(([, { image }]) => image.startsWith('weir:'));
 
-test('docker-compose.yml is what the Compose specification allows', () => {
-  // Formats and ids are those of an older JSON Schema than ajv speaks.
+test('docker-compose.yml is valid by the Compose specification', () => {
+  // The specification uses formats and IDs of an older JSON Schema version than ajv supports.
   const ajv = new Ajv({ strict: false, validateFormats: false, schemaId: 'id' } as never);
   const schema = JSON.parse(JSON.stringify(composeSchema).replaceAll(/"(id|\$schema)":"[^"]*",?/g, '')) as object;
   const validate = ajv.compile(schema);
-  // The package's copy is from before a file could name its project.
+  // The specification in this package is older than the field `name`.
   const { name, ...rest } = compose;
   expect(name).toBe('weir');
   expect(validate(rest) ? [] : validate.errors).toEqual([]);
@@ -32,14 +32,14 @@ test('Kafka, Redis and ClickHouse, and a container for each role', () => {
 describe('no default passwords', () => {
   const secret = /PASSWORD|TOKEN|SECRET|CLUSTER_ID/;
 
-  test('each is asked for, and the start fails without it', () => {
+  test('each password is required, and the start fails without it', () => {
     const secrets = [...composeVariables()].filter(([name]) => secret.test(name));
     expect(secrets.length).toBeGreaterThan(8);
     expect(secrets.filter(([, how]) => how !== 'required')).toEqual([]);
     for (const [name] of secrets) expect(() => interpolate(`\${${name}:?set ${name}}`, {})).toThrow(name);
   });
 
-  test('.env.example names everything that is asked for, without values', () => {
+  test('.env.example has all required variables, without values', () => {
     const lines = readText('.env.example')
       .split('\n')
       .filter((line) => /^#?[A-Z_]+=/.test(line));
@@ -53,7 +53,7 @@ describe('no default passwords', () => {
     expect(readText('.gitignore').split('\n')).toContain('.env');
   });
 
-  test('no secret is written out', () => {
+  test('the file contains no secret', () => {
     for (const [, { environment = {} }] of services) {
       for (const [name, value] of Object.entries(environment)) {
         if (secret.test(name) || /\/\/[^/]*:[^/]*@/.test(value)) expect(value).toMatch(/\$\{\w+(:\?[^}]*)?\}/);
@@ -67,33 +67,36 @@ test.each(weirs)('%s: every variable is one of Weir’s', (_name, { environment 
   expect(Object.keys(environment).filter((name) => !known.has(name))).toEqual([]);
 });
 
-test.each(services)('%s: limits, restarts, time to stop, health, no way in but loopback', (name, service) => {
-  expect(service.deploy?.resources?.limits).toEqual({ cpus: expect.any(String), memory: expect.any(String) });
-  expect(service.restart).toBe(name === 'kafka-acls' ? 'on-failure' : 'unless-stopped');
-  expect(service.networks).toContain('inside');
-  expect(compose.networks.inside).toEqual({ internal: true });
-  const published = (service.ports ?? []).map((port) => port.replace(/\$\{\w+:-(\d+)\}/g, '$1'));
-  expect(published).toEqual({ gateway: ['127.0.0.1:8080:8080'], control: ['127.0.0.1:8081:8080'] }[name] ?? []);
-  expect(Number.parseInt(service.stop_grace_period ?? '', 10)).toBeGreaterThanOrEqual(30);
-  if (ROLES.includes(name)) expect(service.healthcheck).toBeUndefined();
-  else expect(service.healthcheck).toBeDefined();
-});
+test.each(services)(
+  '%s: has limits, restarts, time to stop and a health check, and is reachable only through loopback',
+  (name, service) => {
+    expect(service.deploy?.resources?.limits).toEqual({ cpus: expect.any(String), memory: expect.any(String) });
+    expect(service.restart).toBe(name === 'kafka-acls' ? 'on-failure' : 'unless-stopped');
+    expect(service.networks).toContain('inside');
+    expect(compose.networks.inside).toEqual({ internal: true });
+    const published = (service.ports ?? []).map((port) => port.replace(/\$\{\w+:-(\d+)\}/g, '$1'));
+    expect(published).toEqual({ gateway: ['127.0.0.1:8080:8080'], control: ['127.0.0.1:8081:8080'] }[name] ?? []);
+    expect(Number.parseInt(service.stop_grace_period ?? '', 10)).toBeGreaterThanOrEqual(30);
+    if (ROLES.includes(name)) expect(service.healthcheck).toBeUndefined();
+    else expect(service.healthcheck).toBeDefined();
+  },
+);
 
-test.each(weirs)('%s: has more time to stop than the drain takes, and may write nowhere', (_name, service) => {
+test.each(weirs)('%s: has more time to stop than the drain takes, and a read-only file system', (_name, service) => {
   const drainMs = Number(service.environment?.WEIR_DRAIN_TIMEOUT_MS ?? 20_000);
   expect(Number.parseInt(service.stop_grace_period ?? '', 10) * 1000).toBeGreaterThanOrEqual(drainMs + 10_000);
   expect(service.read_only).toBe(true);
   expect(service.cap_drop).toEqual(['ALL']);
 });
 
-test('the broker’s settings fit topics.json as far as one broker can', () => {
+test('the settings of the broker match topics.json as far as possible with one broker', () => {
   const properties = kafkaProperties(compose.services.kafka?.environment ?? {});
   expect(properties).toMatchObject({
     'process.roles': 'broker,controller',
     'auto.create.topics.enable': 'false',
     'unclean.leader.election.enable': 'false',
     'authorizer.class.name': 'org.apache.kafka.metadata.authorizer.StandardAuthorizer',
-    // The disk of this broker has the only copy of a record, so each record is flushed before it is acknowledged.
+    // Only the disk of this broker has a copy of a record, so each record is flushed before it is acknowledged.
     'log.flush.interval.messages': '1',
   });
   for (const [name, { config }] of Object.entries(topics.topics)) {

@@ -24,7 +24,7 @@ export const ROLES = ['gateway', 'enricher', 'writer', 'control'];
 
 export const readCompose = (): ComposeFile => readYaml('docker-compose.yml');
 
-/** `${NAME}`, `${NAME:-default}` and `${NAME:?message}` as Docker Compose fills them in. */
+/** Replaces `${NAME}`, `${NAME:-default}` and `${NAME:?message}` as Docker Compose does. */
 export function interpolate(text: string, env: Readonly<Record<string, string>>): string {
   return text.replace(/\$\$|\$\{(\w+)(?::([-?])([^}]*))?\}/g, (whole, name: string, kind?: string, rest?: string) => {
     if (whole === '$$') return '$';
@@ -35,7 +35,7 @@ export function interpolate(text: string, env: Readonly<Record<string, string>>)
   });
 }
 
-/** The variables that the compose file asks for, and whether each has a default. */
+/** The variables in the compose file, and whether each is required or has a default. */
 export function composeVariables(): ReadonlyMap<string, 'required' | 'defaulted' | 'plain'> {
   const found = new Map<string, 'required' | 'defaulted' | 'plain'>();
   for (const [, name = '', kind] of readText('docker-compose.yml').matchAll(/(?<!\$)\$\{(\w+)(?::([-?])[^}]*)?\}/g)) {

@@ -5,7 +5,7 @@ import { validate } from 'dockerfile-utils';
 import { ROOT, readJson, readText } from './read-files.ts';
 
 const text = readText('infra/docker/Dockerfile');
-/** One line each, without comments. */
+/** The instructions of the Dockerfile, one per line, without comments. */
 const instructions = text
   .replaceAll(/^#.*\n/gm, '')
   .replaceAll(/\s*\\\n\s*/g, ' ')
@@ -13,7 +13,7 @@ const instructions = text
   .filter((line) => line !== '');
 const runtime = instructions.slice(instructions.findIndex((line) => line.endsWith('AS runtime')));
 
-test('the Dockerfile is one', () => {
+test('the Dockerfile is valid', () => {
   expect(validate(text).map(({ message }) => message)).toEqual([]);
 });
 
@@ -26,18 +26,18 @@ test('the image runs as an unprivileged user, on the current LTS of Node, with a
 
 test('the image starts Weir as npm start does', () => {
   const { scripts } = JSON.parse(readText('package.json')) as { readonly scripts: { readonly start: string } };
-  // `exec` leaves no shell between npm and Weir; in the image there is none.
+  // Without `exec`, a shell would run between npm and Weir. The image starts without a shell, so it does not need `exec`.
   const words = ['tini', '--', ...scripts.start.replace(/^exec /, '').split(' ')].map((word) => JSON.stringify(word));
   expect(runtime).toContain(`ENTRYPOINT [${words.join(', ')}]`);
 });
 
-test('it has no secret, no chDB and no development package in it', () => {
+test('the image has no secret, no chDB and no development package', () => {
   expect(instructions.join('\n')).not.toMatch(/PASSWORD|TOKEN|SECRET/);
   expect(text).toContain('npm ci --omit=dev');
   expect(readText('infra/docker/Dockerfile.dockerignore').split('\n')[0]).toBe('*');
 });
 
-test('every workspace is installed but the one of chDB and the one of the tests', () => {
+test('every workspace is installed, except those for chDB and for tests', () => {
   const printed = execFileSync(process.execPath, ['infra/docker/workspaces.mjs'], { cwd: ROOT, encoding: 'utf8' });
   const listed = printed.split(/ ?-w /).slice(1);
   const all = ['packages', 'services'].flatMap((parent) =>
@@ -54,7 +54,7 @@ test('every workspace is installed but the one of chDB and the one of the tests'
   expect(withChdb).toEqual([]);
 });
 
-test('what is copied is there', () => {
+test('the copied files exist', () => {
   const sources = [...text.matchAll(/^COPY (?!--)(.+) \S+$/gm)]
     .flatMap(([, listed = '']) => listed.split(' '))
     .filter((source) => source !== '.');

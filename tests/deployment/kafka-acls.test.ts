@@ -23,7 +23,7 @@ type Rule = { readonly topic?: string; readonly group?: string; readonly of?: st
 const acls = readJson<Record<string, Rule[]>>('infra/kafka/acls.json');
 
 describe('infra/kafka/acls.json', () => {
-  test('names the topics of topics.json and the groups of the roles', () => {
+  test('has the topics of topics.json and the groups of the roles', () => {
     const rules = Object.values(acls).flat();
     expect(new Set(rules.flatMap(({ topic }) => topic ?? []))).toEqual(new Set(Object.keys(topics.topics)));
     expect(Object.keys(topics.topics)).toEqual([TOPIC_RAW, TOPIC_ENRICHED, TABLE_REGISTRY, TABLE_SALTS]);
@@ -82,7 +82,7 @@ const problem = localProblem('kafka');
   const append = (role: string, topic: string) =>
     logs[role]!.append(topic, [{ partition: 0, value: Buffer.from(`${role} was here`), headers: {} }]);
 
-  /** Reads what is there and commits after it, or rejects with what went wrong three times over. */
+  /** Reads all records and commits the end. Rejects with the error after more than `failuresMax` failures. */
   async function consumeAll(role: string, topic: string, group: string, failuresMax = 2): Promise<readonly string[]> {
     const seen: string[] = [];
     const failures: unknown[] = [];
@@ -106,7 +106,7 @@ const problem = localProblem('kafka');
     return seen;
   }
 
-  test('each role opens the log and its registry, whichever comes first', async () => {
+  test('each role can open the log and the registry, whatever the order of the roles', async () => {
     expect(new Set(Object.values(logs).map(({ logId }) => logId)).size).toBe(1);
     for (const log of Object.values(logs)) {
       const registry = await openLogRegistry({
@@ -123,7 +123,7 @@ const problem = localProblem('kafka');
     }
   });
 
-  test('what a role appends, where it may', async () => {
+  test('each role can append only to its topics', async () => {
     const allowed = { [TOPIC_RAW]: ['gateway', 'control'], [TOPIC_ENRICHED]: ['enricher'] };
     for (const [topic, writers] of Object.entries(allowed)) {
       for (const role of Object.keys(logs)) {
@@ -134,7 +134,7 @@ const problem = localProblem('kafka');
     }
   });
 
-  test('the enricher and the writer consume and commit, each in its own group; control sees where they stand', async () => {
+  test('the enricher and the writer can consume and commit in their own group; control can read their offsets', async () => {
     expect(await consumeAll('enricher', TOPIC_RAW, GROUP_ENRICHER, 100)).toEqual([
       'gateway was here',
       'control was here',
@@ -146,7 +146,7 @@ const problem = localProblem('kafka');
     expect(await committed(TOPIC_ENRICHED, GROUP_WRITER)).toEqual([1, undefined]);
   });
 
-  test('a consumer sees where the logs end that its work must not go beyond', async () => {
+  test('a consumer can read the end offsets that it must not go beyond', async () => {
     const ends = async (role: string, topic: string, group: string) =>
       (await logs[role]!.positions(topic, group)).every(({ end }) => end >= 0);
     expect(await ends('enricher', TOPIC_RAW, GROUP_ENRICHER)).toBe(true);
@@ -154,15 +154,15 @@ const problem = localProblem('kafka');
     expect(await ends('writer', TOPIC_ENRICHED, GROUP_WRITER)).toBe(true);
   });
 
-  test('no role consumes for another', async () => {
-    // kafkajs does not tell the difference; both groups have had a coordinator since the test before.
+  test('no role can consume in the group of another role', async () => {
+    // kafkajs can report either message. Both groups have had a coordinator since the test before.
     const refused = /not authorized|Failed to find group coordinator/i;
     await expect(consumeAll('gateway', TOPIC_RAW, GROUP_ENRICHER)).rejects.toThrow(refused);
     await expect(consumeAll('writer', TOPIC_RAW, GROUP_WRITER)).rejects.toThrow(refused);
     await expect(consumeAll('control', TOPIC_ENRICHED, GROUP_WRITER)).rejects.toThrow(refused);
   });
 
-  test('no role alters or deletes topics, and a wrong password gets nowhere', async () => {
+  test('no role can alter or delete topics, and a wrong password is refused', async () => {
     const connect = (username: string, password: string) =>
       new kafkajs.Kafka({
         brokers: [kafka.brokers],

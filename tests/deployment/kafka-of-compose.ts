@@ -9,7 +9,7 @@ import { ROOT } from './read-files.ts';
 
 const JARS = join(ROOT, '.cache/services/kafka-4.3.1');
 
-/** apache/kafka's rule for its environment: `KAFKA_LOG_DIRS` is the property `log.dirs`. */
+/** Translates environment variables as the image apache/kafka does: `KAFKA_LOG_DIRS` becomes the property `log.dirs`. */
 export function kafkaProperties(env: Readonly<Record<string, string>>): Record<string, string> {
   const settings = Object.entries(env).filter(([name]) => name.startsWith('KAFKA_') && name !== 'KAFKA_HEAP_OPTS');
   return Object.fromEntries(
@@ -23,7 +23,7 @@ export function kafkaProperties(env: Readonly<Record<string, string>>): Record<s
   );
 }
 
-/** The broker of docker-compose.yml, its settings and users included, as a process on loopback. */
+/** Starts a broker with the settings and users of docker-compose.yml, as a process on loopback. */
 export async function startKafkaOfCompose(passwords: Readonly<Record<string, string>>) {
   installLocal('kafka');
   const dir = mkdtempSync(join(tmpdir(), 'weir-acls-'));
@@ -36,7 +36,7 @@ export async function startKafkaOfCompose(passwords: Readonly<Record<string, str
     'advertised.listeners': `CLIENT://127.0.0.1:${port}`,
     'controller.quorum.voters': `1@127.0.0.1:${controllerPort}`,
     'log.dirs': join(dir, 'data'),
-    // Not of interest here, and quicker.
+    // Fewer partitions than the default make the start faster. No test depends on them.
     'offsets.topic.num.partitions': '4',
     'log.cleaner.dedupe.buffer.size': '4194304',
     'group.initial.rebalance.delay.ms': '0',

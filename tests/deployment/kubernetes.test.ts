@@ -72,18 +72,18 @@ describe.each(folders)('%s', (folder) => {
     },
   );
 
-  test('no manifest has a field that its type has not', () => {
+  test('no manifest has a field that its type does not have', () => {
     expect(typeProblems(manifests)).toBe('');
   });
 
-  test('everything is in the namespace, once', () => {
+  test('every object is in the namespace and exists once', () => {
     const ids = manifests.map(({ kind, metadata }) => `${kind} ${metadata.name}`);
     expect(new Set(ids).size).toBe(ids.length);
     for (const { kind, metadata } of manifests) if (kind !== 'Namespace') expect(metadata.namespace).toBe('weir');
   });
 });
 
-test('a field with a typing error is found', () => {
+test('a misspelled field is found', () => {
   const wrong = { ...named<Deployment>(base, 'Deployment', 'weir-gateway'), speck: {} };
   expect(typeProblems([wrong])).toContain('speck');
 });
@@ -93,7 +93,7 @@ describe.each(ROLES)('%s', (role) => {
   const { spec } = deployment.spec.template;
   const [container] = spec.containers as [Container];
 
-  test('runs its role, unprivileged, within limits', () => {
+  test('runs its role as an unprivileged user, with limits', () => {
     expect(container.args).toEqual([role]);
     expect(deployment.spec.selector.matchLabels).toEqual(deployment.spec.template.metadata.labels);
     expect(spec.securityContext).toMatchObject({ runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } });
@@ -109,7 +109,7 @@ describe.each(ROLES)('%s', (role) => {
     expect(spec.topologySpreadConstraints).toHaveLength(2);
   });
 
-  test('is asked at paths and a port that exist', () => {
+  test('has probes with paths and a port that exist', () => {
     const { data } = named<{ data: Record<string, string> }>(base, 'ConfigMap', 'weir-config');
     expect(container.ports).toEqual([{ name: 'http', containerPort: Number(data.PORT) }]);
     const paths = [container.startupProbe, container.livenessProbe, container.readinessProbe].map(({ httpGet }) => {
@@ -121,7 +121,7 @@ describe.each(ROLES)('%s', (role) => {
     for (const path of paths) expect(routes).toContain(`'${path}'`);
   });
 
-  test('has the time to drain, and a budget of disruptions', () => {
+  test('has enough time to drain, and a disruption budget', () => {
     const { data } = named<{ data: Record<string, string> }>(base, 'ConfigMap', 'weir-config');
     expect(spec.terminationGracePeriodSeconds * 1000).toBeGreaterThan(Number(data.WEIR_DRAIN_TIMEOUT_MS) + 10_000);
     const budget = named<{ spec: unknown }>(base, 'PodDisruptionBudget', `weir-${role}`);
@@ -131,7 +131,7 @@ describe.each(ROLES)('%s', (role) => {
     });
   });
 
-  test('takes its settings from the ConfigMap and a Secret that the example names, without a value', () => {
+  test('reads its settings from the ConfigMap and from a Secret that the example lists without values', () => {
     expect(container.envFrom).toEqual([
       { configMapRef: { name: 'weir-config' } },
       { secretRef: { name: `weir-${role}` } },
@@ -145,7 +145,7 @@ describe.each(ROLES)('%s', (role) => {
   });
 });
 
-test('every variable is one of Weir’s', () => {
+test('every variable is a setting of Weir', () => {
   const { data } = named<{ data: Record<string, string> }>(overlay, 'ConfigMap', 'weir-config');
   const given = [...Object.keys(data), ...secrets.flatMap(({ stringData }) => Object.keys(stringData))];
   expect(given.filter((name) => !knownVariables().has(name))).toEqual([]);
@@ -186,7 +186,7 @@ test('the gateway scales by CPU, the enricher by the lag of its group', () => {
   expect(named<Deployment>(overlay, 'Deployment', 'weir-enricher').spec.replicas).toBeUndefined();
 });
 
-test('the ingress leads to every public endpoint and every form of the snippet, and to nothing else', () => {
+test('the ingress routes exactly the public endpoints and all forms of the snippet', () => {
   interface Ingress {
     readonly spec: {
       readonly rules: readonly {
@@ -208,7 +208,7 @@ test('the ingress leads to every public endpoint and every form of the snippet, 
   expect(paths.map(({ path }) => path).sort()).toEqual([...ingestion, ...snippets].sort());
 });
 
-test('the overlay names the image', () => {
+test('the overlay sets the image', () => {
   const { images } = readYaml<{ images: { newName: string; newTag: string }[] }>(
     'infra/k8s/overlays/example/kustomization.yaml',
   );

@@ -27,11 +27,14 @@ interface Operation {
 
 const KNOWN = ['apiVersion', 'kind', 'namespace', 'resources', 'components', 'images', 'patches'];
 
-/** What `kustomize build` prints, for the part of kustomize that infra/k8s uses; throws on any other part. */
+/**
+ * Returns what `kustomize build` prints. Implements only the part of kustomize that infra/k8s uses, and throws on any other
+ * part.
+ */
 export function buildKustomization(folder: string, into: Manifest[] = []): Manifest[] {
   const kustomization = readYaml<Kustomization>(join(folder, 'kustomization.yaml'));
   const unknown = Object.keys(kustomization).filter((key) => !KNOWN.includes(key));
-  if (unknown.length > 0) throw new Error(`${folder}: this small reader doesn't know ${unknown.join(', ')}`);
+  if (unknown.length > 0) throw new Error(`${folder}: this reader does not support ${unknown.join(', ')}`);
 
   for (const resource of kustomization.resources ?? []) {
     const path = join(folder, resource);

@@ -21,7 +21,7 @@ const problem = localProblem('kafka') ?? localProblem('redis');
       rmSync(dir, { recursive: true, force: true });
     });
 
-    test('prints three `export NAME=value` on standard output and nothing else there, again the same; status and down', () => {
+    test('up prints exactly three lines `export NAME=value`, and the same lines again; then status and down', () => {
       const { scripts } = readJson<{ scripts: Record<string, string> }>('package.json');
       expect(Object.keys(scripts)).toEqual(expect.arrayContaining(['services:up', 'services:down', 'services:status']));
       const first = services('up');

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Manifest } from './kustomize.ts';
 import { ROOT } from './read-files.ts';
 
-/** `apps/v1` `Deployment` -> the module of kubernetes-models (or of its part for KEDA) that knows it. */
+/** Maps `apps/v1` and `Deployment` to the module of kubernetes-models (or of its package for KEDA) that has the type. */
 export function modelModule(apiVersion: string): string {
   return apiVersion.startsWith('keda.sh/')
     ? `@kubernetes-models/keda/${apiVersion}`
@@ -12,8 +12,8 @@ export function modelModule(apiVersion: string): string {
 }
 
 /**
- * The compiler's complaints about manifests as values of their Kubernetes types. The schemas let fields through that they
- * don't know; a literal of a type may not have any.
+ * The errors of the TypeScript compiler for manifests as literals of their Kubernetes types. The schemas allow unknown fields;
+ * a literal of a type may not have any.
  */
 export function typeProblems(manifests: readonly Manifest[]): string {
   const dir = mkdtempSync(join(ROOT, 'node_modules/.manifests-'));

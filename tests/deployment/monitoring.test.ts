@@ -22,7 +22,7 @@ const { panels } = readJson<{ panels: Panel[] }>('infra/grafana/weir.json');
 const drawn = panels.filter(({ type }) => type !== 'row');
 const source = readSources('services') + readSources('packages/runtime/src');
 
-/** Each metric that is made, with the labels that it has. */
+/** Each metric that the code creates, with its labels. */
 const made = new Set([...source.matchAll(/'(weir_[a-z0-9_]+)'/g)].map(([, name = '']) => name));
 const used = (expr: string): readonly string[] => [...expr.matchAll(/\bweir_[a-z0-9_]+/g)].map(([name]) => name);
 const isMade = (name: string): boolean => made.has(name) || made.has(name.replace(/_(bucket|sum|count)$/, ''));
@@ -32,7 +32,7 @@ const expressions: [string, string][] = [
   ...drawn.flatMap(({ title, targets = [] }) => targets.map(({ expr }): [string, string] => [title, expr])),
 ];
 
-test.each(expressions)('%s asks for what Weir counts', (_title, expr) => {
+test.each(expressions)('%s uses only metrics and labels of Weir', (_title, expr) => {
   expect(used(expr).filter((name) => !isMade(name))).toEqual([]);
   const labels = [...expr.matchAll(/by \(([^)]*)\)/g)].flatMap(([, list = '']) => list.split(/,\s*/));
   const known = [
@@ -55,7 +55,7 @@ test.each(expressions)('%s asks for what Weir counts', (_title, expr) => {
   }
 });
 
-test('every alert says what it means and whom it wakes', () => {
+test('every alert has a description and a severity', () => {
   expect(new Set(rules.map(({ alert }) => alert)).size).toBe(rules.length);
   for (const { labels, annotations } of rules) {
     expect(['page', 'ticket']).toContain(labels.severity);
@@ -63,14 +63,14 @@ test('every alert says what it means and whom it wakes', () => {
   }
 });
 
-test('what must never happen wakes someone', () => {
+test('the most serious problems have a page alert', () => {
   const paging = rules.filter(({ labels }) => labels.severity === 'page').flatMap(({ expr }) => used(expr));
   expect(paging).toEqual(
     expect.arrayContaining(['weir_alarms_total', 'weir_engine_drift', 'weir_http_requests_total']),
   );
 });
 
-test('no panel lies on another, and each has an id of its own', () => {
+test('panels do not overlap, and each has a unique ID', () => {
   expect(new Set(panels.map(({ id }) => id)).size).toBe(panels.length);
   const cells = panels.flatMap(({ gridPos: { x, y, w, h } }) =>
     Array.from({ length: w * h }, (_, n) => `${x + (n % w)},${y + Math.floor(n / w)}`),

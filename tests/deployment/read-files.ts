@@ -8,7 +8,7 @@ export const readText = (path: string): string => readFileSync(join(ROOT, path),
 export const readJson = <T>(path: string): T => JSON.parse(readText(path)) as T;
 export const readYaml = <T>(path: string): T => parse(readText(path), { merge: true }) as T;
 
-/** Every document of a file; throws where one is not YAML. */
+/** All YAML documents of a file. Throws if one of them is not valid YAML. */
 export function readYamls<T>(path: string): T[] {
   return parseAllDocuments(readText(path)).map((document) => {
     if (document.errors.length > 0) throw new Error(`${path}: ${document.errors[0]?.message}`);

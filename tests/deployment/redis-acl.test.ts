@@ -7,7 +7,7 @@ import { describeLive } from '@weir/testkit/live-ports';
 import { Redis } from 'ioredis';
 import { readText } from './read-files.ts';
 
-/** The rules of a user in infra/redis/users.acl, without the password. */
+/** The ACL rules of a user in infra/redis/users.acl, without the password. */
 function rulesOf(user: string): readonly string[] {
   const line = readText('infra/redis/users.acl')
     .split('\n')
@@ -19,7 +19,7 @@ function rulesOf(user: string): readonly string[] {
 }
 
 describe('infra/redis', () => {
-  test('users.acl has one user with a password that is filled in, and no other way in', () => {
+  test('users.acl has one user, whose password is filled in at the start; all other users are off', () => {
     expect(readText('infra/redis/users.acl').match(/^user \S+ \S+ \S+/gm)).toEqual([
       'user default off resetpass',
       'user weir on #REDIS_PASSWORD_SHA256',
@@ -59,7 +59,10 @@ describeLive('redis', (address) =>
       }
     });
 
-    /** Redis 7.2 and later also log that ioredis may not name itself: no older one knows that command, and ioredis goes on. */
+    /**
+     * Counts denied commands. Redis 7.2 and later also log that ioredis may not set its name. Older versions do not have that
+     * command, and ioredis continues without it.
+     */
     const denied = async () => {
       const log = (await admin.call('ACL', 'LOG')) as string[][];
       return log
@@ -68,7 +71,7 @@ describeLive('redis', (address) =>
         .filter((name) => name !== 'client|setinfo');
     };
 
-    test('state and limits need nothing that the user may not', async () => {
+    test('the state store and the rate limits need only commands that the user may run', async () => {
       const store = await openRedisStateStore({ url, commandTimeoutMs: 10_000, clock: Date.now, logger });
       await eventually('connected', () => store.ping().then(() => true));
       const claim = { siteId: 's', key: randomUUID(), owner: 'o' };
@@ -97,7 +100,7 @@ describeLive('redis', (address) =>
       expect(await denied()).toEqual([]);
     });
 
-    test('it may touch no other key, and not the server', async () => {
+    test('the user may not access other keys or change the server', async () => {
       const client = new Redis(url, { enableReadyCheck: false });
       try {
         for (const command of [

@@ -7,21 +7,24 @@ import { ACCEPTANCE_ENV } from '../acceptance/use-weir.ts';
 import { say } from '../faults/exactly-once.ts';
 import { describeDistributed } from './deployment.ts';
 
-/** Groups of tests that start a process of their own to look at its start, its settings or its data folder. */
+/**
+ * Groups of acceptance tests that start their own process, to check its start, its settings or its data folder. They cannot run
+ * on a deployment.
+ */
 const NOT_OF_A_DEPLOYMENT = [
-  ['the first npm start', 'it is about an empty data folder; here nothing lives in one'],
+  ['the first npm start', 'it needs an empty data folder, which this deployment does not have'],
   ['a wrong setting stops the start', 'it starts a process for each wrong setting'],
-  ['WEIR_DATA_DIR', 'it is about two processes on one data folder'],
-  ['LOG_LEVEL: "JSON logs', 'it starts a process with that setting, to read all that it prints'],
-  ['on disk the client IP', 'it reads the files of the data folder of its own process'],
-  ['SIGTERM drains', 'it starts a process of its own by npm'],
-  ['so on the dashboard', 'control serves it, and the suite asks the gateways'],
+  ['WEIR_DATA_DIR', 'it starts two processes on one data folder'],
+  ['LOG_LEVEL: logs are JSON', 'it starts a process with that setting, to read all its output'],
+  ['the client IP is on disk', 'it reads the data folder of its own process'],
+  ['SIGTERM drains', 'it starts its own process with npm'],
+  ['the dashboard with another method', 'control serves it, and the suite sends its requests to the gateways'],
   ['after a restart', 'gateways.test.ts restarts every role of a deployment'],
   [
     'rate limits (defaults)',
-    'the deployment has other limits; gateways.test.ts has the default ones over two gateways',
+    'the deployment has other limits; gateways.test.ts tests the default limits with two gateways',
   ],
-  ['each can be changed by configuration', 'it starts a process with other limits'],
+  ['each rate limit can be changed by configuration', 'it starts a process with other limits'],
   ['a CDN whose header is named by CLIENT_IP_HEADER', 'it starts a process with that setting'],
 ] as const;
 
@@ -43,7 +46,7 @@ describeDistributed(
   'the acceptance suite on 2 gateways, 2 enrichers, 2 writers and control',
   ACCEPTANCE_ENV,
   (weir) => {
-    test('passes as it is', async () => {
+    test('the acceptance suite passes without changes', async () => {
       const report = await runSuite(weir().client.urls);
       const results = report.testResults.flatMap((file) => file.assertionResults);
       const skipped = results.filter(({ status }) => status === 'pending');

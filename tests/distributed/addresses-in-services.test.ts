@@ -5,12 +5,12 @@ import { describeDistributed } from './deployment.ts';
 import { redisCommand } from './redis-command.ts';
 
 const MARK = 'mark-that-is-on-the-disk';
-/** Three clients send hits: each has a window of its own. */
+/** Three clients send hits. Each has its own rate-limit window. */
 const CLIENTS = 3;
 const COLLECT_KEYS = 'weir:limit:collect:*';
 
 describeDistributed('client addresses in the files of the services', ACCEPTANCE_ENV, (weir) => {
-  /** Redis writes all that it holds to `dump.rdb`, uncompressed, so that a text in it can be found. */
+  /** Makes Redis write all its data to `dump.rdb`, uncompressed, so that a search finds texts in it. */
   async function saveRedis(): Promise<void> {
     const { address } = weir().services.redis;
     expect(await redisCommand(address, 'CONFIG SET rdbcompression no')).toBe('+OK\r\n');
@@ -24,7 +24,7 @@ describeDistributed('client addresses in the files of the services', ACCEPTANCE_
     for (const { dataDir } of processes) expect(filesWith(dataDir)).toEqual([]);
   }
 
-  test('no file of Kafka, Redis and ClickHouse holds one in plain text, before and after Kafka and Redis are killed', async () => {
+  test('no file of Kafka, Redis and ClickHouse contains an address in plain text, before and after Kafka and Redis are killed', async () => {
     const { client, services } = weir();
     const site = await client.createSite();
     const rows = await sendClientAddresses(client, site, MARK);
@@ -32,7 +32,7 @@ describeDistributed('client addresses in the files of the services', ACCEPTANCE_
     await client.rows('events', site, rows);
     await saveRedis();
 
-    // The files that are searched hold the records and the counts.
+    // The files that are searched contain the records and the counts.
     const segments = filesWith(services.kafka.folder, [MARK]).filter((found) =>
       /^data\/events\.raw-\d+\/.*\.log:/.test(found),
     );
@@ -41,7 +41,8 @@ describeDistributed('client addresses in the files of the services', ACCEPTANCE_
     const stores = filesWith(services.redis.folder, [counts ?? '']);
     expect(stores.filter((found) => found.startsWith('dump.rdb'))).toHaveLength(1);
     expect(stores.filter((found) => found.startsWith('appendonlydir/'))).not.toHaveLength(0);
-    // ClickHouse compresses its columns, so this search finds a text where it stands first; tests/faults/address-privacy.test.ts asks the tables.
+    // ClickHouse compresses its columns, so this search finds a text only at its first occurrence.
+    // tests/faults/address-privacy.test.ts queries the tables.
     expect(filesWith(services.clickhouse.folder, [MARK])).not.toHaveLength(0);
     expectNoAddress();
 
@@ -54,12 +55,12 @@ describeDistributed('client addresses in the files of the services', ACCEPTANCE_
     await client.rows('events', site, 2 * rows);
     await saveRedis();
     expectNoAddress();
-    // All gateways and enrichers use the same key of the day: the same visitor is the same person.
+    // All gateways and enrichers use the same key of the day, so one visitor has one visitor ID.
     const visitors = `SELECT uniqExact(visitor_id) FROM events WHERE site_id = {site:String} AND cookieless AND source != 'import'`;
     expect(await client.number(visitors, { site })).toBe(CLIENTS);
   }, 300_000);
 
-  test('Redis counts the hits of an address under a hash, the same in all gateways', async () => {
+  test('Redis counts the hits of an address under a hash that is the same in all gateways', async () => {
     const { client, services, gateways } = weir();
     const url = services.redis.address;
     const collectKeys = async (): Promise<readonly string[]> =>

@@ -5,20 +5,20 @@ import { type Services, servicesProblem, startServices } from './services.ts';
 
 type RoleName = 'gateway' | 'enricher' | 'writer' | 'control';
 
-/** Weir as one runs it when one machine is not enough: each role in processes of its own, on real services. */
+/** A Weir of several processes: each role runs in its own processes, on real services. */
 export interface Deployment {
   readonly services: Services;
   readonly gateways: readonly WeirProcess[];
   readonly enrichers: readonly WeirProcess[];
   readonly writers: readonly WeirProcess[];
   readonly control: WeirProcess;
-  /** One address per gateway, each with control's admin API beside it. */
+  /** One URL for each gateway. Each URL also serves the admin API of control. */
   readonly urls: readonly string[];
-  /** The first of them. */
+  /** The first URL. */
   readonly url: string;
-  /** Ingestion goes to each gateway in turn, the admin API is control's. */
+  /** Sends events to each gateway in turn, and calls of the admin API to control. */
   readonly client: WeirClient;
-  /** One more process, that the caller stops. */
+  /** Starts one more process. The caller stops it. */
   start(role: RoleName, env?: Readonly<Record<string, string>>): Promise<WeirProcess>;
   close(): Promise<void>;
 }
@@ -47,7 +47,7 @@ async function startDeployment(env: Readonly<Record<string, string>> = {}): Prom
     if (failures.length > 0) throw failures[0];
   };
   try {
-    // All at the same time: the topics and tables do not exist yet.
+    // All processes start at the same time, when the topics and tables do not exist yet.
     const roles = (['gateway', 'enricher', 'writer'] as const).flatMap((role) => Array<RoleName>(PER_ROLE).fill(role));
     const [control, ...others] = (await startAll(['control', ...roles])) as [WeirProcess, ...WeirProcess[]];
     const gateways = others.slice(0, PER_ROLE);
@@ -72,8 +72,8 @@ async function startDeployment(env: Readonly<Record<string, string>> = {}): Prom
 }
 
 /**
- * A `describe` with a deployment. Where the services can't be had it is skipped and says why; with CI=true they are installed,
- * and what can't be is a failure.
+ * A `describe` with a deployment. If the services cannot be installed, it is skipped and the title contains the reason. With
+ * CI=true, the services are installed, and a failure to install them fails the tests.
  */
 export function describeDistributed(
   name: string,

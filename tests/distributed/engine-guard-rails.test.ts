@@ -4,7 +4,7 @@ import kafkajs from 'kafkajs';
 import { describeDistributed } from './deployment.ts';
 import { redisCommand as redis } from './redis-command.ts';
 
-/** Sets one setting of a topic and leaves the others; resolves with its value before. */
+/** Changes one setting of a topic and keeps the others. Resolves with the previous value. */
 async function setTopic(brokers: string, topic: string, setting: string, value: string): Promise<string> {
   const type = kafkajs.ConfigResourceTypes.TOPIC;
   const admin = new kafkajs.Kafka({ brokers: [brokers], logLevel: kafkajs.logLevel.NOTHING }).admin();
@@ -34,9 +34,9 @@ describeDistributed('guard rails', { WEIR_GUARD_INTERVAL_SECONDS: '1' }, (weir) 
   };
   const everywhere = () => [weir().control, ...weir().gateways, ...weir().enrichers, ...weir().writers];
 
-  test('a topic with a wrong setting is an alarm in each process until it is corrected; a setting that breaks exactly-once stops the start', async () => {
+  test('a wrong setting of a topic raises an alarm in each process until it is corrected, and a setting that breaks exactly-once stops the start', async () => {
     const brokers = weir().services.kafka.address;
-    // One broker can't hold what topics.json asks for, and that is said as well.
+    // One broker cannot have all settings of topics.json, so some alarms exist from the start.
     const standing = await eventually('a first look', async () => {
       const found = await drift(weir().control.url, 'kafka');
       return Number.isNaN(found) ? undefined : found;
@@ -54,7 +54,7 @@ describeDistributed('guard rails', { WEIR_GUARD_INTERVAL_SECONDS: '1' }, (weir) 
     }
   });
 
-  test('a Redis that may forget is an alarm', async () => {
+  test('a Redis that may evict keys raises an alarm', async () => {
     const { address } = weir().services.redis;
     await eventually('a first look', async () => (await drift(weir().gateways[0]?.url ?? '', 'redis')) === 0);
     expect(await redis(address, 'CONFIG SET maxmemory-policy allkeys-lru')).toBe('+OK\r\n');
@@ -66,7 +66,7 @@ describeDistributed('guard rails', { WEIR_GUARD_INTERVAL_SECONDS: '1' }, (weir) 
     }
   });
 
-  test('a table of ClickHouse that forgets tokens early is an alarm in writers and control', async () => {
+  test('a ClickHouse table that forgets tokens too early raises an alarm in writers and control', async () => {
     const stores = [weir().control, ...weir().writers];
     for (const { url } of stores) {
       await eventually('a first look', async () => (await drift(url, 'clickhouse')) === 0);

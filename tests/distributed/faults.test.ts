@@ -4,7 +4,7 @@ import { FAULTS_ENV, say } from '../faults/exactly-once.ts';
 import { describeDistributed } from './deployment.ts';
 import { CLIENTS, underLoad } from './under-load.ts';
 
-/** The fault is a moment or a length of time, so here a pause is the test. */
+/** The fault has a duration, so the pause is part of the test. */
 const CLICKHOUSE_AWAY_MS = process.env.CI === 'true' ? 30_000 : 10_000;
 const BROKER_STOPPED_MS = 8_000;
 const TURNS = 3;
@@ -50,7 +50,7 @@ describeDistributed('faults of a deployment, under load: nothing lost, nothing t
     });
   });
 
-  test('kill -9 and wipe of Redis, and then stored keys once more', async () => {
+  test('kill -9 and wipe of Redis, after which stored keys are sent again', async () => {
     const { redis } = weir().services;
     await underLoad('kill -9 and wipe of Redis', weir(), async (load, key) => {
       const stored = [...load.acknowledgedKeys].slice(0, KEYS_AGAIN_MAX);
@@ -68,7 +68,7 @@ describeDistributed('faults of a deployment, under load: nothing lost, nothing t
     });
   });
 
-  test(`ClickHouse away for ${CLICKHOUSE_AWAY_MS / 1000} s`, async () => {
+  test(`ClickHouse is unavailable for ${CLICKHOUSE_AWAY_MS / 1000} s`, async () => {
     const { clickhouse } = weir().services;
     const away = async (): Promise<void> => {
       await clickhouse.kill9();
@@ -76,7 +76,8 @@ describeDistributed('faults of a deployment, under load: nothing lost, nothing t
       await clickhouse.up();
     };
     const load = await underLoad('ClickHouse away', weir(), away, 30_000);
-    // Not one each: gateways don't need ClickHouse. A slow moment of Kafka is a 503 all the same.
+    // Gateways do not need ClickHouse, so there are fewer retries than clients. A few retries are possible if Kafka is slow for
+    // a moment.
     expect(load.retries()).toBeLessThan(CLIENTS);
   });
 

@@ -5,12 +5,15 @@ export interface Front {
   close(): Promise<void>;
 }
 
-/** What the control role serves; everything else is the gateway's. */
+/** The paths that the control role serves. The gateway serves all other paths. */
 const CONTROL = /^[A-Z]+ \/(api\/admin|dashboard)/;
-/** A method and the beginning of a path: enough to choose. */
+/** A method and the beginning of a path, which are enough to select the target. */
 const HEAD_BYTES = 24;
 
-/** One address for a gateway and control, as a load balancer gives them: each connection goes, byte for byte, where its first request belongs. */
+/**
+ * One URL for a gateway and control, as behind a load balancer. Each connection is forwarded, byte for byte, to the target of
+ * its first request.
+ */
 export async function startFront(control: string, gateway: string): Promise<Front> {
   const open = new Set<Socket>();
   const server = createServer((socket) => {

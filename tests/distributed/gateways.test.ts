@@ -14,7 +14,7 @@ const event = (url: string, key: string): Promise<HttpAnswer> =>
   sendHttp(url, { path: '/api/v1/events', headers: bearer(key), body: { name: 'x' } });
 const ready = async (url: string): Promise<number> => (await sendHttp(url, { path: '/readyz' })).status;
 
-/** `count` requests over all addresses in turn, a few at a time; how many got which status. */
+/** Sends `count` requests to all URLs in turn, a few at a time. Returns the number of answers for each status. */
 async function statuses(count: number, urls: readonly string[], key: string): Promise<Record<string, number>> {
   const found: Record<string, number> = {};
   let sent = 0;
@@ -28,14 +28,14 @@ async function statuses(count: number, urls: readonly string[], key: string): Pr
   return found;
 }
 
-/** Milliseconds until `answer` has the status. */
+/** Resolves with the milliseconds until `answer` has the status. */
 async function until(status: number, answer: () => Promise<HttpAnswer>): Promise<number> {
   const startedAt = performance.now();
   await eventually(`status ${status}`, async () => (await answer()).status === status);
   return Math.round(performance.now() - startedAt);
 }
 
-/** What is promised is held by the median: the slowest of many is often the machine's. */
+/** Checks a promised time by the median, because the slowest of many requests often shows only the load of the machine. */
 function expectWithin(promisedMs: number, what: string, tookMs: readonly number[]): void {
   const sorted = tookMs.toSorted((a, b) => a - b);
   const half = sorted.length / 2;
@@ -48,18 +48,18 @@ function expectWithin(promisedMs: number, what: string, tookMs: readonly number[
 describeDistributed('several gateways', {}, (weir) => {
   const gateways = () => weir().gateways.map(({ url }) => url);
 
-  test('limits are counted across gateways: 1,200 a minute for one key, not 2,400', async () => {
+  test('rate limits are counted across gateways: 1,200 per minute for one key, not 2,400', async () => {
     const { key } = await weir().client.createKey(await weir().client.createSite());
-    // Each gateway has answered one request of `createKey`.
+    // Each gateway has already answered one request, which `createKey` sent.
     const left = 1_200 - gateways().length;
     const found = await statuses(2_400, gateways(), key);
     expect((found[202] ?? 0) + (found[429] ?? 0)).toBe(2_400);
     expect(found[202]).toBeGreaterThanOrEqual(left);
-    // A gateway whose Redis does not answer in time counts that request alone.
+    // If Redis does not answer a gateway in time, that gateway counts the request only in its own memory.
     expect(found[202]).toBeLessThan(left + 100);
   });
 
-  test('with Redis away each gateway counts alone and goes on serving', async () => {
+  test('while Redis is unavailable, each gateway counts alone and continues to answer', async () => {
     const { client, services } = weir();
     const site = await client.createSite();
     await client.must(200, 'PATCH', `/sites/${site}`, { limits: { events: 5 } });
@@ -69,7 +69,7 @@ describeDistributed('several gateways', {}, (weir) => {
     await services.redis.up();
   });
 
-  test('a new site and its key work on every gateway, and a revoked key is refused by every one, within a second', async () => {
+  test('within a second, a new site and its key work on every gateway, and a revoked key is refused by every gateway', async () => {
     const { client } = weir();
     const known: number[] = [];
     const revoked: number[] = [];
@@ -129,7 +129,7 @@ describeDistributed('several gateways', {}, (weir) => {
     300_000,
   );
 
-  test('a gateway starts and serves while ClickHouse is down', async () => {
+  test('a gateway starts and answers while ClickHouse is down', async () => {
     const { client, services } = weir();
     const site = await client.createSite();
     const { key } = await client.createKey(site);
@@ -142,7 +142,7 @@ describeDistributed('several gateways', {}, (weir) => {
     expect(await client.rows('events', site, 1)).toHaveLength(1);
   }, 300_000);
 
-  test('a rolling restart under load loses and doubles nothing', async () => {
+  test('a rolling restart under load loses no event and stores none twice', async () => {
     const { enrichers, writers, control } = weir();
     await underLoad('rolling restart', weir(), async () => {
       const readyMs: number[] = [];

@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 
-/** One command in Redis's inline form; resolves with the answer as it came. */
+/** Sends one command in Redis's inline format. Resolves with the unparsed answer. */
 export function redisCommand(url: string, command: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = connect(Number(new URL(url).port), '127.0.0.1', () => socket.write(`${command}\r\n`));

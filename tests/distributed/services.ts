@@ -11,36 +11,39 @@ const run = promisify(execFile);
 
 type ServiceName = 'kafka' | 'redis' | 'clickhouse';
 
-/** One real service on loopback, to be broken. Its address outlives its process. */
+/** One real service on loopback, for tests that break it. It keeps its address when it is restarted. */
 interface Service {
   readonly address: string;
-  /** All that it stores, and its log. */
+  /** The folder with all its data and its log. */
   readonly folder: string;
   signal(signal: 'SIGSTOP' | 'SIGCONT'): void;
-  /** Resolves when the process is dead: a dying broker still accepts records. */
+  /** Resolves when the process is dead, because a dying broker still accepts records. */
   kill9(): Promise<void>;
-  /** Starts it again on what it had stored; resolves when it answers. */
+  /** Starts the service again with its stored data. Resolves when it answers. */
   up(): Promise<void>;
-  /** Throws away what it had stored; only while it is down. */
+  /** Deletes the stored data. May only be called while the service is down. */
   wipe(): void;
-  /** Copies what it has stored; the function puts that copy in place of what is there then. Both only while it is down. */
+  /**
+   * Copies the stored data. The returned function replaces the stored data by that copy. Both may only be called while the
+   * service is down.
+   */
   copy(): () => void;
 }
 
 export interface Services extends Readonly<Record<ServiceName, Service>> {
-  /** What Weir needs to use them. */
+  /** The environment variables that make Weir use these services. */
   readonly env: Readonly<Record<string, string>>;
   close(): Promise<void>;
 }
 
-/** Why there can be none here; `undefined` where there can. With CI=true what is missing is installed. */
+/** Why the services are not available on this machine; `undefined`: they are. With CI=true, missing ones are installed. */
 export function servicesProblem(): string | undefined {
   if (process.env.CI === 'true') return undefined;
   const { status, stderr } = spawnSync(process.execPath, [PROGRAM, 'check'], { encoding: 'utf8' });
   return status === 0 ? undefined : stderr.trim();
 }
 
-/** A Kafka, a Redis and a ClickHouse of one's own (infra/local), in a folder that goes with them. */
+/** Starts a Kafka, a Redis and a ClickHouse (infra/local) in a temporary folder, which is deleted with them. */
 export async function startServices(): Promise<Services> {
   const dir = join(PROJECT_ROOT, '.cache/services', `distributed-${randomUUID().slice(0, 8)}`);
   const { stdout } = await run(process.execPath, [PROGRAM, 'up', '--dir', dir]);
@@ -57,7 +60,7 @@ export async function startServices(): Promise<Services> {
   };
 }
 
-/** What tells infra/local where a service listens: it outlives a wipe. */
+/** Files that infra/local needs to find a service again. A wipe keeps them. */
 const KEPT = ['port', 'controller-port', 'log'];
 
 function openService(name: ServiceName, address: string, dir: string): Service {
@@ -94,7 +97,7 @@ function openService(name: ServiceName, address: string, dir: string): Service {
 const storedIn = (folder: string): readonly string[] =>
   readdirSync(folder).filter((entry) => !KEPT.includes(entry) && entry !== 'pid');
 
-/** A zombie has ended, but its parent has not waited for it; its command line is empty. */
+/** Whether a process has ended. A zombie counts as ended: its parent has not waited for it, and its command line is empty. */
 function isDead(pid: number): boolean {
   return !existsSync(`/proc/${pid}/cmdline`) || readFileSync(`/proc/${pid}/cmdline`, 'utf8') === '';
 }

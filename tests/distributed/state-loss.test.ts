@@ -7,14 +7,16 @@ import { FAULTS_ENV, say } from '../faults/exactly-once.ts';
 import { type Deployment, describeDistributed } from './deployment.ts';
 import { redisCommand } from './redis-command.ts';
 
-/** `WIPES,RESTORES`: how often Redis is wiped, and how often an older copy of it is put back. */
+/** `WIPES,RESTORES`: how often Redis is wiped, and how often an older copy of its data is restored. */
 const [WIPES = 0, RESTORES = 0] = (process.env.WEIR_STATE_LOSSES ?? '5,2').split(',').map(Number);
 const CLIENTS = 8;
 const REPEATED_SHARE = 0.2;
 const ROUND_MS = 60_000;
-/** The other losses come while the state is still being rebuilt. */
+/**
+ * The probability that the test waits until the state is complete before the next loss. Other losses happen during a rebuild.
+ */
 const WHOLE_SHARE = 0.8;
-/** Of keys that were acknowledged between two losses. */
+/** The number of keys that are acknowledged between two losses. */
 const KEYS_BETWEEN = 200;
 const NO_LIMITS = { collect: 100_000_000, events: 100_000_000, identify: 100_000_000 };
 
@@ -26,7 +28,10 @@ interface RepeatingLoad {
   stop(): Promise<void>;
 }
 
-/** Server events, a fifth of them under a key that was acknowledged before, of another user and so in another partition. */
+/**
+ * Sends server events. A fifth of them repeat a key that was acknowledged before, with another user and therefore in another
+ * partition.
+ */
 function startRepeatingLoad(urls: readonly string[], key: string, random: () => number): RepeatingLoad {
   const acknowledged: string[] = [];
   let sent = 0;
@@ -71,7 +76,7 @@ function startRepeatingLoad(urls: readonly string[], key: string, random: () => 
   };
 }
 
-/** Partitions that the state waits for, as each enricher last heard. */
+/** For each enricher, the number of partitions that it still waits for. */
 function waiting(urls: readonly string[]): Promise<readonly number[]> {
   return Promise.all(
     urls.map(async (url) => {
@@ -142,14 +147,14 @@ describeDistributed('a state store that is lost again and again', FAULTS_ENV, (w
     }
   }
 
-  test(`${WIPES} times FLUSHALL: no key is stored twice, and none is lost (seed ${seed})`, async () => {
+  test(`${WIPES} times FLUSHALL: no key is stored twice or lost (seed ${seed})`, async () => {
     const { redis } = weir().services;
     await underRepeatingLoad(`${WIPES} times FLUSHALL`, WIPES, async () => {
       expect(await redisCommand(redis.address, 'FLUSHALL')).toBe('+OK\r\n');
     });
   });
 
-  test(`${RESTORES} times an older copy of Redis: no key is stored twice, and none is lost (seed ${seed})`, async () => {
+  test(`${RESTORES} times an older copy of Redis: no key is stored twice or lost (seed ${seed})`, async () => {
     const { redis } = weir().services;
     await redis.kill9();
     let putBack = redis.copy();

@@ -10,8 +10,8 @@ const NO_LIMITS = { collect: 100_000_000, events: 100_000_000, identify: 100_000
 const SAMPLE_MS = 10;
 
 /**
- * Does `fault` while 16 clients send and repeat, lets them go on after it, and then holds every answer against the tables.
- * The log of the run names the fault and what it did.
+ * Runs `fault` while 16 clients send and repeat events, and lets the clients continue after it. Then it compares every answer
+ * with the tables. The output of the run names the fault and what it did.
  */
 export async function underLoad(
   name: string,

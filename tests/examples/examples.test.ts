@@ -5,8 +5,8 @@ import { readmeExample } from './readme-example.ts';
 
 const run = promisify(execFile);
 
-// The browser's examples are opened by tests/browser.
-describe('the examples, as they stand', () => {
+// tests/browser tests the examples for browsers.
+describe('the examples run without changes', () => {
   let weir: WeirProcess;
   beforeAll(async () => {
     weir = await startWeir();
@@ -26,7 +26,7 @@ describe('the examples, as they stand', () => {
   };
   const SIGNUP = { event_name: 'signup', user_id: 'ada', value: 49 };
 
-  test('README: Node, curl and Python; a repeated one is stored once', async () => {
+  test('README: Node, curl and Python; an event that is sent twice is stored once', async () => {
     const site = await openSite();
     await site.run(process.execPath, [
       '--import',
@@ -44,7 +44,7 @@ describe('the examples, as they stand', () => {
     expect(await site.signups(3)).toEqual([SIGNUP, SIGNUP, SIGNUP]);
   });
 
-  test('examples/: node.ts, curl.sh twice with one key, python.py', async () => {
+  test('examples/: node.ts, curl.sh (twice, with the same key) and python.py', async () => {
     const site = await openSite();
     await site.run(process.execPath, ['--import', 'tsx', 'examples/node.ts']);
     await site.run('bash', ['examples/curl.sh', 'once']);

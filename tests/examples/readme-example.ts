@@ -4,7 +4,9 @@ import { PROJECT_ROOT } from '@weir/testkit/weir-process';
 
 const LINES_MAX = 5;
 
-/** README's one example in this language, at the address of this Weir: five lines at most, blank ones aside. */
+/**
+ * The only example in README for this language, with the URL of this Weir. It has at most five lines, not counting blank ones.
+ */
 export function readmeExample(language: 'html' | 'js' | 'sh' | 'python', url: string): string {
   const readme = readFileSync(join(PROJECT_ROOT, 'README.md'), 'utf8');
   const found = [...readme.matchAll(new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\`$`, 'gms'))];
@@ -12,6 +14,7 @@ export function readmeExample(language: 'html' | 'js' | 'sh' | 'python', url: st
   if (code === undefined || found.length > 1) throw new Error(`README has ${found.length} examples in ${language}`);
   const lines = code.split('\n').filter((line) => line.trim() !== '').length;
   if (lines > LINES_MAX) throw new Error(`README's ${language} example has ${lines} lines`);
-  if (!code.includes('http://127.0.0.1:8080')) throw new Error(`README's ${language} example names no address`);
+  if (!code.includes('http://127.0.0.1:8080'))
+    throw new Error(`README's ${language} example does not contain http://127.0.0.1:8080`);
   return code.replaceAll('http://127.0.0.1:8080', url);
 }

@@ -2,7 +2,7 @@ import { bearer } from '@weir/testkit/weir-client';
 import { startWeir, type WeirProcess } from '@weir/testkit/weir-process';
 import { FAULTS_ENV } from './exactly-once.ts';
 
-/** Distinctive enough to be found wherever they went. */
+/** Unusual addresses, so that a search finds them wherever they were stored. */
 const ADDRESSES = [
   '203.0.113.77',
   '198.51.100.42',
@@ -27,7 +27,10 @@ beforeAll(async () => {
 });
 afterAll(() => weir?.stop());
 
-/** Every endpoint and every path of errors, each with an address, an e-mail and a key that must not be found later. */
+/**
+ * Sends requests to every endpoint and every error path, each with an address, an e-mail address and a key. The tests then
+ * search for these texts.
+ */
 async function sendEverything(): Promise<void> {
   const { client } = weir;
   const { key } = await client.createKey(site);
@@ -88,8 +91,8 @@ async function sendEverything(): Promise<void> {
   }
 }
 
-describe('LOG_LEVEL: IPs, e-mails and keys never appear in logs', () => {
-  test('no line of the whole output, at the level trace', () => {
+describe('LOG_LEVEL: logs never contain IP addresses, e-mail addresses or keys', () => {
+  test('no line of the whole output at the level trace contains them', () => {
     const lines = weir.output().split('\n');
     const needles = [...ADDRESSES, EMAIL_MARK, encodeURIComponent(EMAIL), ...keys, weir.client.adminToken];
     const leaks = lines.filter((line) => needles.some((needle) => line.toLowerCase().includes(needle.toLowerCase())));
@@ -99,7 +102,7 @@ describe('LOG_LEVEL: IPs, e-mails and keys never appear in logs', () => {
 });
 
 describe('the client IP never reaches ClickHouse', () => {
-  test('no address and no key in any column of any table that can hold text', async () => {
+  test('no text column of any table contains an address or a key', async () => {
     const columns = await weir.client.sql(
       `SELECT table, name FROM system.columns WHERE database = currentDatabase()
          AND match(type, 'String|JSON|IPv|Dynamic|Map|Object|Variant') AND NOT startsWith(type, 'AggregateFunction')`,
@@ -114,7 +117,7 @@ describe('the client IP never reaches ClickHouse', () => {
     expect(found).toEqual([]);
   });
 
-  test('what was sent did arrive: the search had something to find', async () => {
+  test('the records were stored, so the search covered them', async () => {
     expect(
       await weir.client.number('SELECT count() FROM events WHERE site_id = {site:String}', { site }),
     ).toBeGreaterThan(10);

@@ -8,7 +8,7 @@ import { type FileSystem, mountSmallDisk, type SmallDisk, whyNoMount } from './s
 const CLIENTS = 6;
 const RESERVE_MB = 64;
 const DISK_MB = 1024;
-/** The promise of docs/operations.md. */
+/** The time in which Weir must resume, as docs/operations.md promises. */
 const GOES_ON_WITHIN_MS = 10_000;
 const ENV = { ...FAULTS_ENV, WEIR_DISK_RESERVE_MB: String(RESERVE_MB) };
 
@@ -69,7 +69,7 @@ async function fillAndFree({ weir, disk, load, key, fault, round }: Round): Prom
   let probe = 0;
   const refused = await eventually('events to be refused', async () => {
     const answer = await weir.client.events(key, loadEvent(`probe-${round}-${probe++}`));
-    // Right after the fault, LMDB itself refuses a record: the guard has not yet checked the free space.
+    // Right after the fault, LMDB itself refuses a record, because the guard has not checked the free space yet.
     return answer.status === 503 && answer.text.includes('disk is nearly full') ? answer : undefined;
   });
   expect(refused.headers['retry-after']).toBe('1');
@@ -78,7 +78,7 @@ async function fillAndFree({ weir, disk, load, key, fault, round }: Round): Prom
   expect(await metric(weir, 'weir_disk_full{disk="data folder"}')).toBe(1);
   expect((await weir.client.admin('GET', '/sites')).status).toBe(200);
   const sqlAnswers = async () => (await weir.client.number('SELECT count() FROM events')) > 0;
-  // The child that writes while all space is taken at once is restarted, and may need some free space for that.
+  // If the embedded ClickHouse writes while all space is taken at once, it is restarted, and may need some free space to start.
   if (fault === 'fill') await eventually('SQL to answer', sqlAnswers);
 
   disk.release();

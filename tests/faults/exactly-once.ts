@@ -2,14 +2,17 @@ import type { Load } from '@weir/testkit/load';
 import type { WeirProcess } from '@weir/testkit/weir-process';
 import { runProgram, TEST_ADMIN_TOKEN } from '@weir/testkit/weir-process';
 
-/** Settings of a Weir under faults: no limit but the machine's. */
+/** Settings of a Weir in the tests of faults: no rate limits. */
 export const FAULTS_ENV = {
   RATE_LIMIT_COLLECT: '100000000',
   RATE_LIMIT_EVENTS: '100000000',
   RATE_LIMIT_IDENTIFY: '100000000',
 };
 
-/** Every acknowledged event is stored exactly once, nothing twice, and the audit balances: in SQL and by `weir audit`. */
+/**
+ * Checks that every acknowledged event is stored exactly once, that no event is stored twice, and that the audit is balanced,
+ * by SQL and with `weir audit`.
+ */
 export async function expectExactlyOnce(
   weir: Pick<WeirProcess, 'client' | 'url'>,
   site: string,
@@ -33,7 +36,7 @@ export async function expectExactlyOnce(
   });
 }
 
-/** How often each value of a column is stored; read in parts, because one answer has a limit. */
+/** Counts the rows for each value of a column. Reads in parts, because the size of one answer is limited. */
 async function countsOf(
   weir: Pick<WeirProcess, 'client' | 'url'>,
   site: string,
@@ -52,7 +55,7 @@ async function countsOf(
   return counts;
 }
 
-/** One line on what a run did, where a failing CI shows it. */
+/** Prints one line about a run, so that it is visible in the output of CI. */
 export function say(text: string): void {
   process.stderr.write(`${text}\n`);
 }

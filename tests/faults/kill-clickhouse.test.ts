@@ -7,7 +7,7 @@ import { expectExactlyOnce, FAULTS_ENV, say } from './exactly-once.ts';
 const KILLS = 20;
 const CLIENTS = 16;
 
-test(`kill -9 of the ClickHouse child at ${KILLS} random moments under load: nothing lost, nothing twice`, async () => {
+test(`kill -9 of the ClickHouse child at ${KILLS} random moments under load: no event is lost or stored twice`, async () => {
   const seed = Number(process.env.WEIR_FAULT_SEED ?? Date.now() % 1_000_000);
   say(`kill-clickhouse: WEIR_FAULT_SEED=${seed}`);
   const random = seededRandom(seed);
@@ -18,7 +18,7 @@ test(`kill -9 of the ClickHouse child at ${KILLS} random moments under load: not
     const load = startLoad({ url: weir.url, site, key, clients: CLIENTS, timeoutMs: 30_000 });
     const backMs: number[] = [];
     for (let kill = 0; kill < KILLS; kill++) {
-      await pause(50 + random() * 700); // the fault itself is a moment in time, so here a pause is the test
+      await pause(50 + random() * 700); // the fault happens at a random moment, so the pause is part of the test
       const before = load.acknowledgedKeys.size;
       weir.killClickhouse();
       const killedAt = performance.now();

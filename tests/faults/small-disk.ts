@@ -15,21 +15,21 @@ import { join } from 'node:path';
 
 export type FileSystem = 'ext4' | 'tmpfs';
 
-/** A file system of its own, small enough to be filled. */
+/** A separate file system that is small enough to be filled. */
 export interface SmallDisk {
-  /** Where the data folder can be. */
+  /** A folder on this disk, for use as the data folder. */
   readonly folder: string;
   free(): number;
-  /** Takes what is free piece by piece, down to the last byte. */
+  /** Fills the free space in small pieces, down to the last byte. */
   fill(): void;
-  /** Another program takes what is free with one system call. */
+  /** Fills the free space with one system call, as another program could. */
   takeAtOnce(): void;
-  /** Gives back what the two above have taken. */
+  /** Frees the space that the two methods above have filled. */
   release(): void;
   unmount(): void;
 }
 
-/** Why this machine can't mount a file system; `undefined`: it can. */
+/** Why this machine cannot mount a file system; `undefined`: it can. */
 export function whyNoMount(): string | undefined {
   if (process.platform !== 'linux') return 'mounting a small file system needs Linux';
   if (process.getuid?.() !== 0) return 'mounting a small file system needs root';
@@ -54,7 +54,7 @@ export function mountSmallDisk(type: FileSystem, megabytes: number): SmallDisk {
     const image = join(base, 'image');
     writeFileSync(image, '');
     truncateSync(image, megabytes * 1024 * 1024);
-    // No blocks are kept for root: the test runs as root.
+    // No blocks are reserved for root, because the test runs as root.
     execFileSync('mkfs.ext4', ['-q', '-m', '0', '-F', image], { stdio: 'pipe' });
     execFileSync('mount', ['-o', 'loop', image, root], { stdio: 'pipe' });
   }
@@ -75,13 +75,13 @@ export function mountSmallDisk(type: FileSystem, megabytes: number): SmallDisk {
     free,
     fill() {
       const file = openSync(filler, 'w');
-      // What Weir gives back of its reserve meanwhile is taken too, for a while.
+      // Weir may free its reserve in the meantime. The later, repeated sizes fill that space too.
       for (const bytes of [1 << 20, 1 << 16, 4096, 512, 1, 1 << 20, 4096, 1])
         writeUntilFull(file, Buffer.alloc(bytes, 1));
       closeSync(file);
     },
     takeAtOnce() {
-      // A second one, for the space that Weir's own files gave or took between the look and the call.
+      // Three files, because Weir's own files may free or use space between the check and the system call.
       for (const name of ['filler', 'filler-2', 'filler-3']) allocate(name, free());
     },
     release() {

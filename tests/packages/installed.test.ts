@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PROJECT_ROOT } from '@weir/testkit/weir-process';
 
-// Every line under a @ts-expect-error must be refused, every other one taken: tsc says where not.
+// tsc checks this code: it must report an error in each line after a @ts-expect-error, and in no other line.
 const BROWSER = `
 import { createWeir, type Weir } from '@weir/snippet';
 import type { Options } from '@weir/snippet/options';
@@ -20,17 +20,17 @@ const ids: string = weir.getVisitorId() + weir.getSessionId();
 weir.optOut();
 weir.optIn();
 weir.setCookieless(false);
-// @ts-expect-error the script may not be there
+// @ts-expect-error window.weir is undefined until the script has loaded
 window.weir.pageview();
-// @ts-expect-error properties are flat
+// @ts-expect-error properties must be flat
 weir.track('signup', { plan: { name: 'pro' } });
-// @ts-expect-error a value is a number or a string
+// @ts-expect-error a value must be a number or a string
 weir.track('signup', { value: true });
-// @ts-expect-error a name is needed
+// @ts-expect-error the name is required
 weir.track();
-// @ts-expect-error a site is needed
+// @ts-expect-error the site is required
 createWeir({ endpoint: '/measure' });
-// @ts-expect-error no such option
+// @ts-expect-error this option does not exist
 createWeir({ site: 'demo', cookies: false });
 export { ids };
 `;
@@ -38,7 +38,7 @@ export { ids };
 const PUBLIC_MODULE = `
 import { createWeir, type Weir } from '${join(PROJECT_ROOT, 'dist/public/weir.mjs')}';
 export const weir: Weir = createWeir({ site: 'demo' });
-// @ts-expect-error a site is needed
+// @ts-expect-error the site is required
 createWeir({});
 `;
 
@@ -60,15 +60,15 @@ export const visit: Visit = visitOf(weir, new Request('https://example.com/'));
 export const handler = withWeir(weir, (request, visit) => new Response(request.url + visit.visitorId));
 export const middleware = weirMiddleware(weir);
 export { left, taken };
-// @ts-expect-error a key is needed
+// @ts-expect-error the key is required
 new Weir({ url: 'http://127.0.0.1:8080' });
-// @ts-expect-error a value is a number or a string
+// @ts-expect-error a value must be a number or a string
 weir.track('signup', { value: true });
-// @ts-expect-error a trait is flat
+// @ts-expect-error traits must be flat
 weir.identify('v1', 'ada', { address: { city: 'London' } });
 `;
 
-describe('dist/packages, as others install them', () => {
+describe('the packages in dist/packages, installed with npm', () => {
   let folder: string;
   beforeAll(() => {
     folder = mkdtempSync(join(tmpdir(), 'weir-packages-'));
@@ -110,7 +110,7 @@ describe('dist/packages, as others install them', () => {
     }
   });
 
-  test('@weir/node-sdk runs without anything of this repository', () => {
+  test('@weir/node-sdk runs without other files of this repository', () => {
     writeFileSync(
       join(folder, 'use.mjs'),
       `import { Weir } from '@weir/node-sdk';

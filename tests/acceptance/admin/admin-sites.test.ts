@@ -7,7 +7,7 @@ const site = { name: 'Shop', domain: 'shop.example' };
 const unique = () => `site-${process.pid}-${performance.now().toString(36).replace('.', '')}`;
 
 describe('sites', () => {
-  test('201 with the site; site_id is made when not given', async () => {
+  test('201 with the site; a missing site_id is generated', async () => {
     const made = (await weir.must(201, 'POST', '/sites', site)) as { site_id: string };
     expect(made).toMatchObject(site);
     expect(made.site_id).toMatch(/^[A-Za-z0-9_.:-]{1,64}$/);
@@ -16,7 +16,7 @@ describe('sites', () => {
     expect(list.filter((found) => found.site_id === made.site_id)).toEqual([made]);
   });
 
-  test('site_id and timezone as given; 409 when taken', async () => {
+  test('site_id and timezone can be given; 409 if the site_id exists', async () => {
     const given = { ...site, site_id: unique(), timezone: 'Europe/Berlin' };
     expect(await weir.must(201, 'POST', '/sites', given)).toMatchObject(given);
     expectEnvelope(await weir.admin('POST', '/sites', given), 409);
@@ -43,7 +43,7 @@ describe('sites', () => {
     expectEnvelope(await weir.admin('POST', '/sites', body), 400);
   });
 
-  test('PATCH changes what is sent and keeps the rest', async () => {
+  test('PATCH changes the fields that are sent and keeps the others', async () => {
     const id = await weir.createSite(site);
     expect(await weir.must(200, 'PATCH', `/sites/${id}`, { name: 'New' })).toMatchObject({
       name: 'New',
@@ -66,7 +66,7 @@ describe('sites', () => {
     expectEnvelope(await weir.admin('PATCH', '/sites/no-such-site', { name: 'x' }), 404);
   });
 
-  test('query_allow is a list, or null for all; PATCH keeps it where it is not sent', async () => {
+  test('query_allow is a list, or null for all parameters; PATCH keeps it if it is not sent', async () => {
     const id = await weir.createSite();
     const allow = async (change: object) =>
       ((await weir.must(200, 'PATCH', `/sites/${id}`, change)) as { query_allow: unknown }).query_allow;
@@ -94,7 +94,7 @@ describe('sites', () => {
     ]);
   });
 
-  test('DELETE removes the site with its keys: 404 and 401 soon', async () => {
+  test('DELETE removes the site and its keys: requests soon get 404 and 401', async () => {
     const id = await weir.createSite();
     const { key } = await weir.createKey(id);
     expect([200, 204]).toContain((await weir.admin('DELETE', `/sites/${id}`)).status);
@@ -109,7 +109,7 @@ describe('sites', () => {
 });
 
 describe('keys', () => {
-  test('201 {key_id, key, name, scopes}; the key is shown this once', async () => {
+  test('201 {key_id, key, name, scopes}; the key is shown only once', async () => {
     const id = await weir.createSite();
     const body = { name: 'backend', scopes: ['events:write'] };
     const made = (await weir.must(201, 'POST', `/sites/${id}/keys`, body)) as { key_id: string; key: string };
@@ -122,13 +122,13 @@ describe('keys', () => {
     expect(found).not.toHaveProperty('hash');
   });
 
-  test('a legacy identify key', async () => {
+  test('a legacy identify key is accepted', async () => {
     const id = await weir.createSite();
     const made = await weir.must(201, 'POST', `/sites/${id}/keys`, { name: 'old', legacy_identify: true });
     expect(made).toMatchObject({ name: 'old', key: expect.any(String), key_id: expect.any(String) });
   });
 
-  test('400 and 404', async () => {
+  test('invalid bodies get 400, unknown sites 404', async () => {
     const id = await weir.createSite();
     const wrong = [
       {},
@@ -141,7 +141,7 @@ describe('keys', () => {
     expectEnvelope(await weir.admin('DELETE', `/sites/${id}/keys/no-such-key`), 404);
   });
 
-  test('revoked: 401 soon, on every gateway', async () => {
+  test('a revoked key soon gets 401 on every gateway', async () => {
     const id = await weir.createSite();
     const { key, keyId } = await weir.createKey(id);
     const { key: kept } = await weir.createKey(id);
@@ -157,7 +157,7 @@ describe('keys', () => {
 });
 
 describe('token', () => {
-  test('401 in the envelope without it, with a wrong one, with an API key', async () => {
+  test('401 in the response envelope without a token, with a wrong token, and with an API key', async () => {
     const { key } = await weir.createKey(await weir.createSite());
     const calls = [
       ['GET', '/sites'],

@@ -6,7 +6,7 @@ const ask = (query: unknown, params?: unknown) =>
   weir.admin('POST', '/sql', { query, ...(params === undefined ? {} : { params }) });
 
 describe('sql', () => {
-  test('columns with name and type, rows as objects', async () => {
+  test('the answer has columns with name and type, and rows as objects', async () => {
     const answer = await ask("SELECT toUInt8(1) AS one, 'x' AS text, NULL AS nothing");
     expectJson(answer, 200, {
       status: 'success',
@@ -21,14 +21,14 @@ describe('sql', () => {
     });
   });
 
-  test('params fill placeholders', async () => {
+  test('params replace placeholders', async () => {
     const hostile = "'; DROP TABLE events; -- \\ \u{1F30A}";
     const query = 'SELECT {text:String} AS text, {number:UInt32} + 1 AS number';
     expect(await weir.sql(query, { text: hostile, number: 41 })).toEqual([{ text: hostile, number: 42 }]);
     expectEnvelope(await ask('SELECT {missing:String}'), 400);
   });
 
-  test('up to 100,000 rows', async () => {
+  test('an answer has up to 100,000 rows', async () => {
     expect(await weir.sql('SELECT number FROM numbers(100000)')).toHaveLength(100_000);
     const more = await ask('SELECT number FROM numbers(100001)');
     if (more.status === 200) expect((more.json as { data: { rows: unknown[] } }).data.rows).toHaveLength(100_000);
@@ -98,7 +98,7 @@ describe('sql', () => {
     expectEnvelope(await ask(query), 400);
   });
 
-  test('file() reads nothing by another name', async () => {
+  test('file() cannot be called by another name', async () => {
     for (const query of [
       "SELECT file('/etc/passwd')",
       "SELECT * FROM fileCluster('c', '/etc/passwd', 'LineAsString')",
@@ -109,13 +109,13 @@ describe('sql', () => {
     }
   });
 
-  test('400 for a body that is none', async () => {
+  test('an invalid body gets 400', async () => {
     for (const body of [{}, { query: 5 }, { query: 'SELECT 1', params: 'x' }, '{']) {
       expectEnvelope(await weir.admin('POST', '/sql', body), 400);
     }
   });
 
-  test('params of 32 levels are taken, deeper ones are 400, however deep', async () => {
+  test('params of 32 levels are accepted; deeper ones get 400, whatever their depth', async () => {
     const withLevels = (levels: number) =>
       `{"query":"SELECT 1 AS one","params":{"a":${'['.repeat(levels - 1)}${']'.repeat(levels - 1)}}}`;
     expect((await weir.admin('POST', '/sql', withLevels(32))).status).toBe(200);
@@ -128,7 +128,7 @@ describe('sql', () => {
     }
   });
 
-  test('a query that wants too much memory is refused, and nothing else suffers', async () => {
+  test('a query that needs too much memory is refused, and other requests are not affected', async () => {
     const { key } = await weir.createKey(await weir.createSite());
     const greedy = ask('SELECT length(groupArray(number)) FROM numbers(2000000000)');
     expectJson(await weir.events(key, { name: 'meanwhile' }), 202, ACCEPTED);
@@ -136,26 +136,26 @@ describe('sql', () => {
     expect(await weir.sql('SELECT 1 AS one')).toEqual([{ one: 1 }]);
   });
 
-  test('the tables are still there', async () => {
+  test('the tables still exist', async () => {
     expect(await weir.number('SELECT count() >= 0 FROM events')).toBe(1);
   });
 });
 
 describe('pipeline, health, metrics, OpenAPI', () => {
-  test('pipeline names lag, rate, last error and dead letters', async () => {
+  test('the pipeline route shows lag, rate, last error and dead letters', async () => {
     const text = JSON.stringify(await weir.must(200, 'GET', '/pipeline'));
     for (const word of ['lag', 'rate', 'last_error', 'dead_letters', 'events.raw', 'events.enriched']) {
       expect(text).toContain(word);
     }
   });
 
-  test('no token for health, metrics and the contract', async () => {
+  test('health, metrics and the OpenAPI document need no token', async () => {
     for (const path of ['/healthz', '/readyz', '/metrics', '/openapi.json']) {
       expect((await weir.send({ path })).status).toBe(200);
     }
   });
 
-  test('metrics are Prometheus text', async () => {
+  test('metrics have the text format of Prometheus', async () => {
     const answer = await weir.send({ path: '/metrics' });
     expect(answer.headers['content-type']).toMatch(/^text\/plain/);
     const lines = answer.text.split('\n').filter((line) => line !== '');
@@ -165,7 +165,7 @@ describe('pipeline, health, metrics, OpenAPI', () => {
     expect(lines.length).toBeGreaterThan(10);
   });
 
-  test('OpenAPI 3.1 of everything', async () => {
+  test('the OpenAPI 3.1 document has all routes', async () => {
     const { json } = await weir.send({ path: '/openapi.json' });
     const { openapi, paths } = json as {
       openapi: string;

@@ -54,7 +54,7 @@ describe('exclusion rules', () => {
     ['bots', '', [{ agent: GOOGLEBOT }], [{}]],
   ];
 
-  test.each(cases)('%s %s drops what it names, and nothing else', async (type, value, dropped, kept) => {
+  test.each(cases)('%s %s drops matching hits and no others', async (type, value, dropped, kept) => {
     const site = await weir.createSite();
     await weir.must(201, 'POST', `/sites/${site}/exclusions`, { type, value });
     await inForceEverywhere();
@@ -69,7 +69,7 @@ describe('exclusion rules', () => {
     expect(await weir.rows('events', site, kept.length, 'type')).toHaveLength(kept.length);
   });
 
-  test('drops hits of every type, never server events, and leaves no data', async () => {
+  test('rules drop hits of every type and leave no data; they never drop server events', async () => {
     const site = await weir.createSite();
     const { key } = await weir.createKey(site);
     await weir.must(201, 'POST', `/sites/${site}/exclusions`, { type: 'visitor', value: 'gone' });
@@ -93,7 +93,7 @@ describe('exclusion rules', () => {
     ).toBe(0);
   });
 
-  test('the caller cannot tell: every header but the date is the same', async () => {
+  test('the answer does not show that a hit was dropped: all headers except Date are the same', async () => {
     const site = await weir.createSite();
     await weir.must(201, 'POST', `/sites/${site}/exclusions`, { type: 'visitor', value: 'gone' });
     await inForceEverywhere();
@@ -104,7 +104,7 @@ describe('exclusion rules', () => {
     expect(await bare('gone')).toEqual(await bare('here'));
   });
 
-  test('a removed rule drops nothing more', async () => {
+  test('a removed rule no longer drops hits', async () => {
     const site = await weir.createSite();
     const rule = (await weir.must(201, 'POST', `/sites/${site}/exclusions`, { type: 'visitor', value: 'v' })) as {
       rule_id: string;
@@ -140,7 +140,7 @@ describe('exclusion rules', () => {
     expectEnvelope(await weir.admin('POST', `/sites/${site}/exclusions`, rule), 400);
   });
 
-  test('UK is refused with a hint at GB', async () => {
+  test('UK is refused, and the message suggests GB', async () => {
     const answer = await weir.admin('POST', `/sites/${await weir.createSite()}/exclusions`, {
       type: 'country',
       value: 'uk',
@@ -176,7 +176,7 @@ describe('exclusion rules', () => {
     },
   );
 
-  test('a rule of one site says nothing about another', async () => {
+  test('a rule of one site does not affect another site', async () => {
     const [one, two] = [await weir.createSite(), await weir.createSite()];
     await weir.must(201, 'POST', `/sites/${one}/exclusions`, { type: 'visitor', value: 'v' });
     await inForceEverywhere();

@@ -34,7 +34,7 @@ async function imported(path: string, site: string, ...more: readonly string[]):
 const line = (head: string, path: string) =>
   `${head} [17/May/2026:10:05:03 +0000] "GET ${path} HTTP/1.1" 200 12 "-" "Mozilla/5.0 (X11; Linux x86_64; rv:130.0) Gecko/20100101 Firefox/130.0"\n`;
 
-/** Two virtual hosts and clients of two countries, in each format. */
+/** Visits of two virtual hosts and of clients in two countries. Each format writes the same visits. */
 const VISITS = [
   { host: 'www.shop.example', ip: '8.8.8.8', country: 'US', path: '/one?x=1' },
   { host: 'blog.shop.example', ip: '194.25.0.60', country: 'DE', path: '/two' },
@@ -62,7 +62,7 @@ describe.each(Object.entries(FORMATS))('weir import: %s', (format, head) => {
     );
   });
 
-  test('as combined its lines are bad lines, which are shown', async () => {
+  test('if the format `combined` is given, these lines are bad lines and are shown', async () => {
     const site = await weir.createSite();
     const run = await weirImport(file(log), site, '--format', 'combined');
     expect(JSON.parse(run.stdout)).toMatchObject({ rows_appended: 0, bad_lines: 2 });
@@ -78,7 +78,7 @@ test('a line whose client is neither an address nor a host name is a bad line', 
   expect(run.stderr).toContain('line 2: the client is neither an IP address nor a host name');
 });
 
-test('what programs fetch is no page view, and is counted by reason', async () => {
+test('files that programs fetch are not page views; they are counted by reason', async () => {
   const site = await weir.createSite();
   const paths = {
     robots: ['/robots.txt'],
@@ -96,7 +96,7 @@ test('what programs fetch is no page view, and is counted by reason', async () =
   );
 });
 
-test('a bzip2 file is refused by name, with the command that unpacks it', async () => {
+test('a bzip2 file is refused; the message names bzip2 and the command that decompresses it', async () => {
   const site = await weir.createSite();
   const run = await weirImport(file(Buffer.from('425a683917724538509000000000', 'hex')), site);
   expect(run.code).not.toBe(0);

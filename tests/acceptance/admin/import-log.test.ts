@@ -12,11 +12,11 @@ const client = useWeir();
 const folder = mkdtempSync(join(tmpdir(), 'weir-import-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** As `weir import --help` lists them. */
+/** The file endings that `weir import --help` lists as assets. */
 const ASSETS =
   /\.(css|js|mjs|cjs|map|wasm|webmanifest|png|jpg|jpeg|gif|svg|webp|avif|ico|bmp|tif|tiff|cur|woff|woff2|ttf|otf|eot|mp3|mp4|m4a|m4v|webm|ogg|ogv|oga|wav|flac|mov|avi|swf|flv)$/i;
 
-/** What crawlers fetch; the log has no other kind of it. */
+/** Files that crawlers fetch. The log has no other files of this kind. */
 const FOR_PROGRAMS = /\/(robots\.txt|sitemap[^/]*\.xml(\.gz)?)$/i;
 
 const { text, origin } = readAccessLog();
@@ -46,7 +46,10 @@ async function importLog(site: string, source: string, input?: Buffer) {
 }
 const count = (site: string) => client.number('SELECT count() FROM events WHERE site_id = {site:String}', { site });
 
-/** `zstd` where it is installed; else a frame of stored blocks, which is valid zstd too. */
+/**
+ * Compresses with the program `zstd` if it is installed. Otherwise writes a frame of uncompressed blocks, which is also valid
+ * zstd.
+ */
 function zstd(content: Buffer): Buffer {
   const { status, stdout } = spawnSync('zstd', ['-c'], { input: content, maxBuffer: 2 ** 28 });
   if (status === 0) return stdout;
@@ -62,7 +65,7 @@ function zstd(content: Buffer): Buffer {
 }
 
 describe(`weir import of the ${origin} log of ${lines.length} lines`, () => {
-  test('every page view of it becomes a row, once, whichever way it comes', async () => {
+  test('every page view becomes exactly one row, from a file or a pipe, compressed or not', async () => {
     const site = await client.createSite({ domain: 'semicomplete.com' });
     const gzip = file('access.log.gz', gzipSync(text));
     const { stdout } = await importLog(site, gzip);
@@ -99,7 +102,7 @@ describe(`weir import of the ${origin} log of ${lines.length} lines`, () => {
     expect(await client.number(query, { site, ips: addresses })).toBe(0);
   });
 
-  test('the same log in another site is counted there', async () => {
+  test('the same log can also be imported into another site', async () => {
     const site = await client.createSite();
     await importLog(site, file('other.log', text));
     await client.settled();
@@ -132,7 +135,7 @@ describe('weir import: lines', () => {
     expect(await count(site)).toBe(2);
   });
 
-  test('the common format, JSON lines, and a last line without its end', async () => {
+  test('the common format, JSON lines, and a last line without a line feed', async () => {
     const site = await client.createSite();
     const common = '203.0.113.5 - - [17/May/2026:10:05:03 +0200] "GET /common?x=1 HTTP/1.1" 200 12';
     const json = '{"time":"2026-05-17T10:05:03Z","ip":"203.0.113.6","method":"GET","url":"/json","status":200}';
@@ -155,8 +158,8 @@ describe('weir import: lines', () => {
   });
 });
 
-describe('weir import: an interrupted import goes on where it stopped', () => {
-  test('kill -9 of the command in the middle, twice; then the counts of one whole import', async () => {
+describe('weir import: an interrupted import continues where it stopped', () => {
+  test('after two kills with -9, the counts are those of one complete import', async () => {
     const site = await client.createSite();
     const log = generateAccessLog(30_000);
     const path = file('long.log', log);

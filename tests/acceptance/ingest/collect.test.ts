@@ -67,7 +67,7 @@ describe('POST /api/collect', () => {
     for (const event_value of [true, {}, []]) await refuses(event({ event_value }));
   });
 
-  test('400: identify carries an identity with at least user_id', async () => {
+  test('400: identify needs an identity with at least user_id', async () => {
     const identify = (identity: unknown) => hit({ type: 'identify', identity });
     for (const identity of [undefined, null, 'u', [], {}, { user_id: '' }, { user_id: 5 }])
       await refuses(identify(identity));
@@ -82,7 +82,7 @@ describe('POST /api/collect', () => {
     expectNoBody(await weir.collect(hit({ site_id: 'constructor' })), 404);
   });
 
-  test('body (400) before site (404)', async () => {
+  test('the body (400) is checked before the site (404)', async () => {
     expectNoBody(await weir.collect({ site_id: 'no-such-site' }), 400);
   });
 
@@ -153,7 +153,7 @@ describe('CORS', () => {
     expect(['*', origin]).toContain(answer.headers['access-control-allow-origin']);
   });
 
-  test('headers on every answer, errors too; never credentials', async () => {
+  test('every answer has CORS headers, also errors; credentials are never allowed', async () => {
     const answers = [
       await weir.collect(hit(), { origin }),
       await weir.collect('{', { origin }),
@@ -177,7 +177,7 @@ describe('CORS', () => {
     }
   });
 
-  test('further paths of COLLECT_PATHS serve the same', async () => {
+  test('the paths of COLLECT_PATHS behave like /api/collect', async () => {
     for (const path of ['/t/hit', '/measure']) {
       expectNoBody(await weir.send({ path, body: hit(), headers: { origin } }), 204);
       expectNoBody(await weir.send({ path, body: {}, headers: { origin } }), 400);

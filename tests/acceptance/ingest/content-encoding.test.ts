@@ -18,7 +18,7 @@ const BATCH_LIMIT_BYTES = 1_048_576;
 const SUPPORTED = 'gzip, deflate, br';
 const hit = (): object => ({ site_id: site, visitor_id: 'v', session_id: 's', type: 'pageview' });
 const padded = (body: object, bytes: number): Buffer => Buffer.from(JSON.stringify(body).padEnd(bytes, ' '));
-/** With the window of 16 MiB that the format allows at most. */
+/** Compresses with a window of 16 MiB, the largest one that the format allows. */
 const brotliOfLargeWindow: Compress = (body) =>
   brotliCompressSync(body, {
     params: { [constants.BROTLI_PARAM_QUALITY]: 5, [constants.BROTLI_PARAM_LGWIN]: constants.BROTLI_MAX_WINDOW_BITS },
@@ -34,7 +34,7 @@ const codings: readonly (readonly [what: string, header: string, compress: Compr
   ['br', 'br', (body) => brotliCompressSync(body)],
 ];
 
-/** Sends a body to each endpoint; the answers in the order of events, batch, identify, collect. */
+/** Sends a body to each endpoint. Returns the answers in the order events, batch, identify, collect. */
 async function sendAll(encoding: string, pack: (body: Buffer) => Buffer, bytes = 0, batchBytes = 0, name = 'x') {
   const headers = { 'content-encoding': encoding };
   const batch = pack(padded({ events: [{ name }] }, batchBytes));
@@ -55,14 +55,14 @@ function expectRefused(
   status: number,
   message: RegExp,
 ): void {
-  if (!events || !batch || !identify || !collect) throw new Error('four answers');
+  if (!events || !batch || !identify || !collect) throw new Error('expected four answers');
   expectEnvelope(events, status, message);
   expectEnvelope(batch, status, message);
   expectIdentifyError(identify, status, message);
   expectNoBody(collect, status);
 }
 
-describe('"`Content-Encoding: gzip`, `deflate` and `br` are read"', () => {
+describe('bodies with the Content-Encoding gzip, deflate or br are decompressed', () => {
   test.each(codings)('%s', async (_, header, compress) => {
     const [events, batch, identify, collect] = await sendAll(header, compress);
     expectJson(events, 202, ACCEPTED);
@@ -71,7 +71,7 @@ describe('"`Content-Encoding: gzip`, `deflate` and `br` are read"', () => {
     expectNoBody(collect, 204);
   });
 
-  test('what was compressed is stored as it was, exact numbers included', async () => {
+  test('a compressed body is stored unchanged, including exact numbers', async () => {
     const own = await weir.createSite();
     const { key: ownKey } = await weir.createKey(own);
     const text = '{"name":"Größe","value":12345678901234567.25,"properties":{"id":9007199254740993}}';
@@ -81,8 +81,8 @@ describe('"`Content-Encoding: gzip`, `deflate` and `br` are read"', () => {
   });
 });
 
-describe('"limits hold for the unpacked body"', () => {
-  test.each(codings)('%s, at the edge and one past it', async (_, header, compress) => {
+describe('size limits apply to the decompressed body', () => {
+  test.each(codings)('%s, at the limit and one byte above it', async (_, header, compress) => {
     for (const { status } of await sendAll(header, compress, LIMIT_BYTES, BATCH_LIMIT_BYTES)) {
       expect([200, 202, 204]).toContain(status);
     }
@@ -93,7 +93,7 @@ describe('"limits hold for the unpacked body"', () => {
     );
   });
 
-  test('a body that compressing makes longer than the limit is read', async () => {
+  test('a body whose compressed form is longer than the limit is accepted', async () => {
     const body = padded({ name: 'x' }, LIMIT_BYTES);
     const stored = gzipSync(body, { level: 0 });
     expect(stored.length).toBeGreaterThan(LIMIT_BYTES);
@@ -114,25 +114,31 @@ describe('"limits hold for the unpacked body"', () => {
 });
 
 describe('a body that does not fit its Content-Encoding', () => {
-  test.each(codings.filter(([what]) => what !== 'raw deflate'))('%s: not compressed at all: 400', async (_, header) => {
-    expectRefused(await sendAll(header, (body) => body), 400, /Content-Encoding/);
-  });
-  test.each(codings)('%s: cut off, damaged, empty or with more behind it: 400', async (_, header, compress) => {
-    const damage = (body: Buffer): Buffer => {
-      const packed = Buffer.from(compress(body));
-      return packed.fill(0xff, Math.floor(packed.length / 2), Math.floor(packed.length / 2) + 4);
-    };
-    for (const pack of [
-      (body: Buffer) => compress(body).subarray(0, -1),
-      (body: Buffer) => Buffer.concat([compress(body), Buffer.from('more')]),
-      () => Buffer.alloc(0),
-      damage,
-    ]) {
-      const answers = await sendAll(header, pack, 2_000, 2_000);
-      // Damage that still unpacks is not JSON any more.
-      expectRefused(answers, 400, pack === damage ? /the body must be/ : /Content-Encoding/);
-    }
-  });
+  test.each(codings.filter(([what]) => what !== 'raw deflate'))(
+    '%s: a body that is not compressed gets 400',
+    async (_, header) => {
+      expectRefused(await sendAll(header, (body) => body), 400, /Content-Encoding/);
+    },
+  );
+  test.each(codings)(
+    '%s: a truncated, damaged or empty body, or one with trailing bytes, gets 400',
+    async (_, header, compress) => {
+      const damage = (body: Buffer): Buffer => {
+        const packed = Buffer.from(compress(body));
+        return packed.fill(0xff, Math.floor(packed.length / 2), Math.floor(packed.length / 2) + 4);
+      };
+      for (const pack of [
+        (body: Buffer) => compress(body).subarray(0, -1),
+        (body: Buffer) => Buffer.concat([compress(body), Buffer.from('more')]),
+        () => Buffer.alloc(0),
+        damage,
+      ]) {
+        const answers = await sendAll(header, pack, 2_000, 2_000);
+        // If damaged bytes can be decompressed, the result is not valid JSON.
+        expectRefused(answers, 400, pack === damage ? /the body must be/ : /Content-Encoding/);
+      }
+    },
+  );
 
   test.each(['zstd', 'compress', 'aws-chunked', 'gzip, br', 'gzip, gzip', 'identity, gzip', 'utf-8'])(
     '%s is 415',
@@ -145,7 +151,7 @@ describe('a body that does not fit its Content-Encoding', () => {
   );
 });
 
-describe('"A UTF-8 byte-order mark is ignored"', () => {
+describe('a UTF-8 byte-order mark is ignored', () => {
   const marked: Compress = (body) => Buffer.concat([Buffer.from('\ufeff'), body]);
 
   test.each([
@@ -159,12 +165,12 @@ describe('"A UTF-8 byte-order mark is ignored"', () => {
     expectNoBody(collect, 204);
   });
 
-  test('one alone; in front of nothing it is no JSON', async () => {
+  test('only one mark is ignored; a body that is only a mark is not JSON', async () => {
     expectRefused(await sendAll('', (body) => marked(marked(body))), 400, /valid JSON/);
     expectRefused(await sendAll('', () => marked(Buffer.alloc(0))), 400, /valid JSON/);
   });
 
-  test('the record is stored, its exact numbers too', async () => {
+  test('the record is stored, including exact numbers', async () => {
     const own = await weir.createSite();
     const { key: ownKey } = await weir.createKey(own);
     const text = '\ufeff{"name":"marked","properties":{"id":9007199254740993}}';
@@ -183,7 +189,7 @@ describe('the admin API', () => {
     });
   const body = Buffer.from(JSON.stringify({ name: 'packed', scopes: ['events:write'] }));
 
-  test('reads what the others read, with a slash at the end of the path', async () => {
+  test('the admin API accepts the same encodings, also with a slash at the end of the path', async () => {
     for (const [encoding, packed] of [
       ['gzip', gzipSync(body)],
       ['deflate', deflateSync(body)],

@@ -68,38 +68,39 @@ describe('POST /api/v1/events', () => {
   });
 });
 
-describe('5. Authentication', () => {
+describe('authentication', () => {
   test('the same site key authenticates both endpoints', async () => {
     expect((await weir.events(key, { name: 'both' })).status).toBe(202);
     expect((await weir.identify(key, { visitor_id: 'v', user_id: 'u' })).status).toBe(200);
   });
 
-  test('the scheme Bearer is read in any case', async () => {
+  test('the scheme Bearer can have any case', async () => {
     for (const scheme of ['bearer', 'BEARER', 'BeArEr']) expectJson(await send(`${scheme} ${key}`), 202, ACCEPTED);
   });
 });
 
-describe('checks run in this order, and the first that fails answers', () => {
+describe('the order of the checks: the first one that fails determines the answer', () => {
   const malformed = '{"name":';
   const tooBig = JSON.stringify({ name: 'x', pad: 'a'.repeat(70_000) });
 
-  test('key (401) before scope and body', async () => {
+  test('the key (401) comes before scope and body', async () => {
     expectEnvelope(await send('Bearer unknown', malformed), 401);
     expectEnvelope(await send('Bearer unknown', tooBig), 401);
     expectEnvelope(await send('Bearer unknown', '', { 'content-type': 'text/plain' }), 401);
   });
 
-  test('scope (403) before body (400)', async () => {
+  test('the scope (403) comes before the body (400)', async () => {
     expectEnvelope(await weir.events(identifyOnly.key, malformed), 403);
     expectEnvelope(await weir.events(identifyOnly.key, tooBig), 403);
     expectEnvelope(await weir.events(identifyOnly.key, {}), 403);
   });
 
-  test('rate limit (429) before body (400)', async () => {
+  test('the rate limit (429) comes before the body (400)', async () => {
     const own = await weir.createSite();
     await weir.must(200, 'PATCH', `/sites/${own}`, { limits: { events: 1 } });
     const { key: limited } = await weir.createKey(own);
-    // Uses up the rate limit. With several gateways, the harness already did: it sends a request to see that the key is known.
+    // This uses up the rate limit. With several gateways, the test harness has already used it up with its request that checks
+    // that the key is known.
     await weir.events(limited, { name: 'first' });
     const answer = await weir.events(limited, malformed);
     expect({ status: answer.status, text: answer.text }).toEqual({ status: 429, text: '' });

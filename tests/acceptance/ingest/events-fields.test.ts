@@ -13,7 +13,7 @@ beforeAll(async () => {
 const accepts = async (body: unknown) => expectJson(await weir.events(key, body), 202, ACCEPTED);
 const refuses = async (body: unknown, message: RegExp) => expectEnvelope(await weir.events(key, body), 400, message);
 
-describe('field and value limits of events: at the edge and one past it', () => {
+describe('field and value limits of events: at the limit and one above it', () => {
   test.each([
     ['name', 128],
     ['event_name', 128],
@@ -63,7 +63,7 @@ describe('field and value limits of events: at the edge and one past it', () => 
     }
   });
 
-  test('a name of 128 chars is stored whole', async () => {
+  test('a name of 128 chars is stored completely', async () => {
     const own = await weir.createSite();
     await weir.events((await weir.createKey(own)).key, { name: astral(128) });
     expect(await weir.rows('events', own, 1, 'event_name')).toEqual([{ event_name: astral(128) }]);
@@ -119,11 +119,11 @@ describe('null and empty mean absent; unknown top-level fields are ignored', () 
     'event_value',
   ];
 
-  test('null in every optional field', async () => {
+  test('null is accepted in every optional field', async () => {
     await accepts({ name: 'x', ...Object.fromEntries(fields.map((field) => [field, null])) });
   });
 
-  test('an empty string in every optional string', async () => {
+  test('an empty string is accepted in every optional string', async () => {
     const strings = fields.filter((field) => !/properties|context|metadata/.test(field));
     await accepts({ name: 'x', ...Object.fromEntries(strings.map((field) => [field, ''])) });
     const context = ['url', 'pathname', 'hostname', 'referrer', 'ip', 'user_agent', 'device_type', 'platform'];
@@ -131,18 +131,18 @@ describe('null and empty mean absent; unknown top-level fields are ignored', () 
     await accepts({ name: 'x', context: Object.fromEntries(context.map((field) => [field, null])) });
   });
 
-  test('an empty or null idempotency key makes no duplicates', async () => {
+  test('events with an empty or null idempotency key are never duplicates', async () => {
     for (const idempotency_key of ['', '', null, null]) await accepts({ name: 'x', idempotency_key });
   });
 
-  test('unknown fields', async () => {
+  test('unknown fields are ignored', async () => {
     await accepts({ name: 'x', unknown: { deep: [1, { a: null }] }, __proto__x: 1, site_id: 'another' });
     await accepts('{"name":"x","__proto__":{"a":1},"constructor":{"prototype":{"b":1}},"toString":1}');
   });
 });
 
 describe('aliases and their precedence', () => {
-  test('each alias is read, and the first of two wins', async () => {
+  test('each alias is read; of two aliases the first in the list wins', async () => {
     const own = await weir.createSite();
     const { key: ownKey } = await weir.createKey(own);
     const sent = [

@@ -11,7 +11,7 @@ beforeAll(async () => {
 const accepts = async (body: unknown) => expectJson(await weir.events(key, body), 202, ACCEPTED);
 const refuses = async (body: unknown, message: RegExp) => expectEnvelope(await weir.events(key, body), 400, message);
 
-/** Sends to a site of its own and gives the stored rows in the order of sending. */
+/** Sends events to a new site, and returns the stored rows in the order in which they were sent. */
 async function store(bodies: readonly unknown[], columns: string) {
   const site = await weir.createSite();
   const { key: ownKey } = await weir.createKey(site);
@@ -33,7 +33,7 @@ describe('value', () => {
     expect(rows.map((row) => row.value_text)).toEqual(texts);
   });
 
-  test('a number that is not finite is 400', async () => {
+  test('a number that is not finite gets 400', async () => {
     await refuses('{"name":"x","value":1e400}', /value/);
     await refuses('{"name":"x","value":-1e999}', /value/);
   });
@@ -106,7 +106,7 @@ describe('timestamp', () => {
   });
 
   test.each([1764000000, '1764000000', 1764000000.5, 1e9, 99_999_999_999, '099999999999'])(
-    '%j is a time in seconds: 400',
+    '%j is probably a time in seconds and gets 400',
     async (timestamp) => {
       await refuses({ name: 'x', timestamp }, /^timestamp must be Unix milliseconds; this looks like seconds$/);
     },
@@ -128,26 +128,26 @@ describe('properties', () => {
     await refuses({ name: 'x', [field]: ofBytes(32_769) }, /32 ?KiB|32,?768/);
   });
 
-  test('32 KiB are bytes, not chars', async () => {
+  test('the limit of 32 KiB counts bytes, not chars', async () => {
     await refuses({ name: 'x', properties: { k: 'é'.repeat(16_384) } }, /propert/);
     await accepts({ name: 'x', properties: { k: 'é'.repeat(16_380) } });
   });
 
-  test('at most 5 levels deep, the object itself the first', async () => {
+  test('at most 5 levels deep; the object itself is the first level', async () => {
     await accepts({ name: 'x', properties: ofDepth(5) });
     await refuses({ name: 'x', properties: ofDepth(6) }, /5|deep|level/);
     await accepts({ name: 'x', properties: { a: [[[[1]]]] } });
     await refuses({ name: 'x', properties: { a: [[[[[1]]]]] } }, /5|deep|level/);
   });
 
-  test('at most 200 keys in all', async () => {
+  test('at most 200 keys in total', async () => {
     await accepts({ name: 'x', properties: ofKeys(200) });
     await refuses({ name: 'x', properties: ofKeys(201) }, /200/);
     await accepts({ name: 'x', properties: { a: ofKeys(100), b: ofKeys(98) } });
     await refuses({ name: 'x', properties: { a: ofKeys(100), b: [ofKeys(99)] } }, /200/);
   });
 
-  test('a body that is deep without end is refused, not fatal', async () => {
+  test('an extremely deep body is refused and does not crash the process', async () => {
     const deep = `${'{"a":'.repeat(10_000)}1${'}'.repeat(10_000)}`;
     expectEnvelope(await weir.events(key, `{"name":"x","properties":${deep}}`), 400);
     expectEnvelope(
@@ -168,7 +168,7 @@ describe('properties', () => {
     ]);
   });
 
-  test('every accepted event is stored, however strange its properties', async () => {
+  test('every accepted event is stored, with any properties', async () => {
     const strange = [
       '{"a":1,"a":{"b":2}}',
       '{"":"empty key","x":{"":1}}',

@@ -14,10 +14,10 @@ beforeAll(async () => {
 
 const hit = (fields: object = {}) => ({ site_id: site, visitor_id: 'v', session_id: 's', type: 'pageview', ...fields });
 const LIMIT_BYTES = 65_536;
-/** A JSON body of exactly so many bytes: white space around it counts like any other. */
+/** A JSON body of exactly `bytes` bytes. It ends with white space, which counts as part of the body. */
 const ofBytes = (body: object, bytes: number) => JSON.stringify(body).padEnd(bytes, ' ');
 
-describe('7. errors: each endpoint in its own dialect', () => {
+describe('errors have the format of their endpoint', () => {
   const notJson: readonly (readonly [string, string | Buffer])[] = [
     ['an empty body', ''],
     ['malformed JSON', '{"name":"x"'],
@@ -42,13 +42,13 @@ describe('7. errors: each endpoint in its own dialect', () => {
 });
 
 describe('a body over 64 KiB is 413', () => {
-  test('at the edge', async () => {
+  test('a body of exactly 64 KiB is accepted', async () => {
     expectJson(await weir.events(key, ofBytes({ name: 'x' }, LIMIT_BYTES)), 202, ACCEPTED);
     expect((await weir.identify(key, ofBytes({ visitor_id: 'v', user_id: 'u' }, LIMIT_BYTES))).status).toBe(200);
     expectNoBody(await weir.collect(ofBytes(hit(), LIMIT_BYTES)), 204);
   });
 
-  test('one past it', async () => {
+  test('a body of one byte more gets 413', async () => {
     expectEnvelope(await weir.events(key, ofBytes({ name: 'x' }, LIMIT_BYTES + 1)), 413);
     expectIdentifyError(await weir.identify(key, ofBytes({ visitor_id: 'v', user_id: 'u' }, LIMIT_BYTES + 1)), 413);
     expectNoBody(await weir.collect(ofBytes(hit(), LIMIT_BYTES + 1)), 413);
@@ -79,7 +79,7 @@ describe('a path that exists with another method is 405 with Allow', () => {
     expect(collect.headers.allow).toMatch(/\bOPTIONS\b/);
   });
 
-  test('OPTIONS on events and identify, with the same admin paths', async () => {
+  test('OPTIONS on events, identify and the admin API', async () => {
     expectEnvelope(await weir.send({ method: 'OPTIONS', path: '/api/v1/events' }), 405);
     expectIdentifyError(await weir.send({ method: 'OPTIONS', path: '/api/identify' }), 405);
     const answer = await weir.admin('PUT', '/sites');
@@ -104,13 +104,13 @@ describe('an unknown path is 404', () => {
     );
   });
 
-  test('the plain ones say 404', async () => {
+  test('other unknown paths get 404', async () => {
     expect((await weir.send({ path: '/api/v2/events', body: {} })).status).toBe(404);
     expect((await weir.send({ path: '/no/such/path' })).status).toBe(404);
   });
 });
 
-describe('"a trailing slash makes no difference"', () => {
+describe('a trailing slash makes no difference', () => {
   test('on each endpoint, and on a path of COLLECT_PATHS', async () => {
     const headers = { authorization: `Bearer ${key}` };
     const post = (path: string, body: object) => weir.send({ path, headers, body });
@@ -142,7 +142,7 @@ describe('"a trailing slash makes no difference"', () => {
     expect(preflight.headers['access-control-allow-methods']).toMatch(/POST/);
   });
 
-  test('two slashes are another path', async () => {
+  test('two trailing slashes are a different path', async () => {
     expect((await weir.send({ path: '/api/v1/events//', body: {} })).status).toBe(404);
     expect((await weir.send({ path: '/api/collect//', body: {} })).status).toBe(404);
   });
@@ -152,7 +152,7 @@ describe('a hostile or broken client', () => {
   const post = (headers: string, body: string) =>
     `POST /api/v1/events HTTP/1.1\r\nHost: weir\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json\r\n${headers}\r\n${body}`;
 
-  test('a client that goes away in the middle of its body costs nothing', async () => {
+  test('clients that disconnect in the middle of a body do not affect other requests', async () => {
     for (let round = 0; round < 20; round++) {
       const socket = openSocket(weir.urls[0] ?? '');
       await once(socket, 'connect');
@@ -182,14 +182,14 @@ describe('a hostile or broken client', () => {
     expectJson(await weir.events(key, { name: 'x' }), 202, ACCEPTED);
   });
 
-  test('a body that lies about its encoding or type is 400, not a crash', async () => {
+  test('a body with a wrong encoding or type gets 400 and does not crash the process', async () => {
     const answer = await weir.events(key, Buffer.from([0x1f, 0x8b, 1, 2, 3]), { 'content-encoding': 'gzip' });
     expectEnvelope(answer, 400);
   });
 });
 
-describe('answers reveal nothing of other sites and of the inside', () => {
-  test('no answer names the software or holds a stack', async () => {
+describe('answers contain nothing about other sites or about the internals of Weir', () => {
+  test('no answer names the software or contains a stack trace', async () => {
     const answers = [await weir.events(key, '{'), await weir.identify(key, '{'), await weir.send({ path: '/no' })];
     for (const answer of answers) {
       expect(answer.headers['x-powered-by']).toBeUndefined();
@@ -210,10 +210,10 @@ async function refusesOtherMethods(path: string): Promise<void> {
   }
 }
 
-describe('"A path that exists with another method: 405 with `Allow`"', () => {
+describe('a known path with another method gets 405 with Allow', () => {
   test.each(['/healthz', '/readyz', '/metrics', '/openapi.json', '/weir.js', '/demo'])('%s', refusesOtherMethods);
 });
 
-describeOwnProcess('so on the dashboard', () => {
+describeOwnProcess('the dashboard with another method gets 405 with Allow', () => {
   test.each(['/', '/dashboard', '/dashboard/dashboard.js'])('%s', refusesOtherMethods);
 });

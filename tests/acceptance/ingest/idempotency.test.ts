@@ -27,13 +27,13 @@ describe('idempotency', () => {
     expect(rows.map((row) => row.idempotency_key).toSorted()).toEqual(groups.map((group) => `storm-${group}`));
   });
 
-  test('two keys of one site share the window', async () => {
+  test('two API keys of one site share the idempotency keys', async () => {
     const { key: second } = await weir.createKey(site);
     expectJson(await weir.events(key, { name: 'x', idempotency_key: 'shared' }), 202, ACCEPTED);
     expectJson(await weir.events(second, { name: 'x', idempotency_key: 'shared' }), 200, DUPLICATE);
   });
 
-  test('two sites never share it', async () => {
+  test('two sites never share idempotency keys', async () => {
     const { key: other } = await weir.createKey(await weir.createSite());
     expectJson(await weir.events(key, { name: 'x', idempotency_key: 'same' }), 202, ACCEPTED);
     expectJson(await weir.events(other, { name: 'x', idempotency_key: 'same' }), 202, ACCEPTED);
@@ -45,7 +45,7 @@ describe('idempotency', () => {
     expectJson(await weir.events(key, other), 200, DUPLICATE);
   });
 
-  test('its other fields are still validated first', async () => {
+  test('the other fields of a duplicate are validated first', async () => {
     expectJson(await weir.events(key, { name: 'first', idempotency_key: 'invalid' }), 202, ACCEPTED);
     expectEnvelope(await weir.events(key, { idempotency_key: 'invalid' }), 400, /name/);
     expectEnvelope(
@@ -55,24 +55,24 @@ describe('idempotency', () => {
     );
   });
 
-  test('a refused request does not take its key', async () => {
+  test('a refused request does not use its key', async () => {
     expectEnvelope(await weir.events(key, { name: 'x', value: {}, idempotency_key: 'refused' }), 400, /value/);
     expectJson(await weir.events(key, { name: 'x', idempotency_key: 'refused' }), 202, ACCEPTED);
   });
 
-  test('keys are compared as they stand', async () => {
+  test('keys are compared exactly as sent', async () => {
     for (const idempotency_key of ['Case', 'case', 'case.', 'case:']) {
       expectJson(await weir.events(key, { name: 'x', idempotency_key }), 202, ACCEPTED);
     }
   });
 });
 
-describe('"A header `Idempotency-Key` means the same as `idempotency_key`"', () => {
+describe('the header Idempotency-Key means the same as the field idempotency_key', () => {
   const withHeader = (own: string, body: object, header: string) =>
     weir.events(own, body, { 'idempotency-key': header });
   const MISMATCH = /^Idempotency-Key must equal idempotency_key in the body when both are sent$/;
 
-  test('in each place it is the same key, and it is stored', async () => {
+  test('a key in the header and in the body is the same key, and is stored', async () => {
     const own = await weir.createSite();
     const { key: ownKey } = await weir.createKey(own);
     expectJson(await withHeader(ownKey, { name: 'header' }, 'order:1'), 202, ACCEPTED);
@@ -92,7 +92,7 @@ describe('"A header `Idempotency-Key` means the same as `idempotency_key`"', () 
     ]);
   });
 
-  test('when both are sent and differ, it is 400 and no key is used', async () => {
+  test('if both are sent and differ, the answer is 400 and no key is used', async () => {
     expectEnvelope(await withHeader(key, { name: 'x', idempotency_key: 'differs-a' }, 'differs-b'), 400, MISMATCH);
     expectEnvelope(
       await withHeader(key, { name: 'x', idempotencyKey: 'a' }, 'b'),
@@ -103,13 +103,16 @@ describe('"A header `Idempotency-Key` means the same as `idempotency_key`"', () 
     expectJson(await weir.events(key, { name: 'x', idempotency_key: 'differs-b' }), 202, ACCEPTED);
   });
 
-  test.each([' ', 'a b', '"quoted"', 'x'.repeat(129), 'a,b'])('the rule of a key holds for it: %j', async (header) => {
-    const answer = await withHeader(key, { name: 'x' }, header);
-    if (header.trim() === '') expectJson(answer, 202, ACCEPTED);
-    else expectEnvelope(answer, 400, /^Idempotency-Key must match \^\[A-Za-z0-9_\.:-\]\{1,128\}\$$/);
-  });
+  test.each([' ', 'a b', '"quoted"', 'x'.repeat(129), 'a,b'])(
+    'the header must match the pattern of a key: %j',
+    async (header) => {
+      const answer = await withHeader(key, { name: 'x' }, header);
+      if (header.trim() === '') expectJson(answer, 202, ACCEPTED);
+      else expectEnvelope(answer, 400, /^Idempotency-Key must match \^\[A-Za-z0-9_\.:-\]\{1,128\}\$$/);
+    },
+  );
 
-  test('an invalid key of the body is named as such, whatever the header says', async () => {
+  test('an invalid key in the body is reported, whatever the header contains', async () => {
     expectEnvelope(
       await withHeader(key, { name: 'x', idempotency_key: 'a b' }, 'a'),
       400,
@@ -117,7 +120,7 @@ describe('"A header `Idempotency-Key` means the same as `idempotency_key`"', () 
     );
   });
 
-  test('a batch does not use it: each event has a key of its own', async () => {
+  test('a batch ignores the header: each event has its own key', async () => {
     const headers = { authorization: `Bearer ${key}`, 'idempotency-key': 'of-a-batch' };
     const events = [{ name: 'x' }, { name: 'x' }, { name: 'x', idempotency_key: 'in-a-batch' }];
     const answer = await weir.send({ path: '/api/v1/events/batch', headers, body: { events } });

@@ -10,14 +10,14 @@ async function ownSite() {
   return { site, key: (await weir.createKey(site)).key };
 }
 
-/** `properties` as they are read, by the event's name. */
+/** The stored `properties` of each event, by the name of the event. */
 async function stored(site: string, count: number): Promise<ReadonlyMap<unknown, string>> {
   const rows = await weir.rows('events', site, count, 'event_name, toJSONString(properties) AS json');
   return new Map(rows.map(({ event_name, json }) => [event_name, String(json)]));
 }
 
-describe('"a property that cannot be stored as it was sent is 400"', () => {
-  test('whatever is accepted is read back as it was sent', async () => {
+describe('a property that cannot be stored as it was sent gets 400', () => {
+  test('accepted properties are read back as they were sent', async () => {
     const counts = { accepted: 0, refused: 0 };
     await fc.assert(
       fc.asyncProperty(fc.array(propertiesText, { minLength: 100, maxLength: 100 }), async (texts) => {
@@ -43,7 +43,7 @@ describe('"a property that cannot be stored as it was sent is 400"', () => {
       }),
       { numRuns: 6, endOnFailure: true },
     );
-    // The strange ones are many, and still most of what is sent is stored.
+    // Many of the generated properties are unusual, but most of them can be stored.
     expect(counts.accepted).toBeGreaterThan(counts.refused / 2);
     expect(counts.refused).toBeGreaterThan(0);
   });
@@ -65,7 +65,7 @@ describe('"a property that cannot be stored as it was sent is 400"', () => {
     expect([answer.status, answer.text]).toEqual([400, '']);
   });
 
-  test('of collect: a flat path twice is 400; what is accepted is stored', async () => {
+  test('collect: the same flat path twice gets 400; accepted properties are stored', async () => {
     const { site } = await ownSite();
     const send = async (name: string, properties: string) => {
       const hit = { site_id: site, visitor_id: 'v', session_id: 's', type: 'event', event_name: name };
@@ -77,7 +77,7 @@ describe('"a property that cannot be stored as it was sent is 400"', () => {
     expect(valuesOf((await stored(site, 1)).get('good') ?? '')).toEqual(valuesOf(good));
   });
 
-  test('in a batch: values are stored as they were sent, or are 400', async () => {
+  test('in a batch, values are stored as they were sent or get 400', async () => {
     const { site, key } = await ownSite();
     const texts = [
       '{"name":"good","properties":{"id":9007199254740993,"ids":[18446744073709551615],"a":1,"a":2}}',
@@ -114,7 +114,7 @@ describe('"a property that cannot be stored as it was sent is 400"', () => {
     expect(valuesOf((await stored(site, 1)).get('x') ?? '')).toEqual(['"external_id"="one"']);
   });
 
-  test('a trait that cannot be stored is 400, and the message names it', async () => {
+  test('a trait that cannot be stored gets 400, and the message names it', async () => {
     const { key } = await ownSite();
     const identify = (trait: string) => weir.identify(key, `{"visitor_id":"v","user_id":"u",${trait}}`);
     expectIdentifyError(await identify('"big":123456789012345678901234'), 400, /trait.*123456789012345678901234/);

@@ -26,7 +26,7 @@ function limitHeaders({ headers }: HttpAnswer): unknown[] {
   return [headers['ratelimit-limit'], headers['ratelimit-remaining']];
 }
 
-/** `count` requests, a few at a time; how many got which status. */
+/** Sends `count` requests, a few at a time. Returns the number of answers for each status. */
 async function statuses(count: number, send: () => Promise<HttpAnswer>): Promise<Record<string, number>> {
   const found: Record<string, number> = {};
   let left = count;
@@ -43,7 +43,7 @@ async function statuses(count: number, send: () => Promise<HttpAnswer>): Promise
 describeOwnProcess('rate limits (defaults)', () => {
   const weir = useOwnWeir({}).client;
 
-  test('collect: 600 per minute and visitor IP, whatever an untrusted X-Forwarded-For says', async () => {
+  test('collect: 600 per minute and visitor IP, an untrusted X-Forwarded-For is ignored', async () => {
     const site = await weir.createSite();
     let n = 0;
     const send = () => weir.collect(hit(site), { 'x-forwarded-for': `203.0.113.${n++ % 200}` });
@@ -70,7 +70,7 @@ describeOwnProcess('rate limits (defaults)', () => {
   });
 });
 
-describeOwnProcess('each can be changed by configuration', () => {
+describeOwnProcess('each rate limit can be changed by configuration', () => {
   const weir = useOwnWeir({
     RATE_LIMIT_COLLECT: '3',
     RATE_LIMIT_EVENTS: '4',
@@ -78,7 +78,7 @@ describeOwnProcess('each can be changed by configuration', () => {
     TRUSTED_PROXIES: '1',
   }).client;
 
-  test('accepted requests carry RateLimit-Limit, -Remaining, -Reset; 429 carries Retry-After and no body', async () => {
+  test('accepted requests have RateLimit-Limit, -Remaining, -Reset; 429 has Retry-After and no body', async () => {
     const site = await weir.createSite();
     const { key } = await weir.createKey(site);
     for (const remaining of ['3', '2', '1', '0']) {
@@ -105,7 +105,7 @@ describeOwnProcess('each can be changed by configuration', () => {
     }
   });
 
-  test('collect counts per visitor IP: an IPv6 visitor per /64, an IPv4-mapped one as IPv4', async () => {
+  test('collect counts per visitor IP: IPv6 addresses count per /64, IPv4-mapped ones as IPv4', async () => {
     const site = await weir.createSite();
     const from = (ip: string, body: unknown = hit(site)) => weir.collect(body, { 'x-forwarded-for': ip });
     const groups = [
@@ -127,7 +127,7 @@ describeOwnProcess('each can be changed by configuration', () => {
 describe('limits per site, through the admin API', () => {
   const weir = useWeir();
 
-  test('a changed limit holds for the keys of that site alone', async () => {
+  test('a changed limit applies only to the keys of that site', async () => {
     const [site, other] = [await weir.createSite(), await weir.createSite()];
     await weir.must(200, 'PATCH', `/sites/${site}`, { limits: { events: 3, identify: 2 } });
     expect(await weir.must(200, 'GET', `/sites/${site}`)).toMatchObject({ limits: { events: 3, identify: 2 } });
@@ -141,7 +141,7 @@ describe('limits per site, through the admin API', () => {
     expect(await statuses(10, () => weir.events(otherKey, { name: 'x' }))).toEqual({ 202: 10 });
   });
 
-  describe('a batch', () => {
+  describe('the rate limit of a batch', () => {
     const limitedKey = async (events: number): Promise<string> => {
       const site = await weir.createSite();
       await weir.must(200, 'PATCH', `/sites/${site}`, { limits: { events } });
@@ -152,7 +152,7 @@ describe('limits per site, through the admin API', () => {
     };
     const send = (key: string, count: number) => weir.send({ path: BATCH, headers: bearer(key), body: batchOf(count) });
 
-    test('that does not fit is refused whole, and takes nothing from a smaller one', async () => {
+    test('a batch above the remaining limit is refused as a whole and does not reduce the limit', async () => {
       const key = await limitedKey(100);
       const first = await send(key, 60);
       expect([first.status, first.json]).toMatchObject([200, { data: { accepted: 60, failed: 0 } }]);
@@ -169,21 +169,21 @@ describe('limits per site, through the admin API', () => {
       expectRefused(await weir.events(key, { name: 'x' }));
     });
 
-    test('of more events than the limit is 400, whatever is left, and counts nothing', async () => {
+    test('a batch with more events than the limit gets 400 and does not reduce the limit', async () => {
       const key = await limitedKey(80);
       const message = 'events has 81 events, more than the rate limit of 80 a minute: send at most 80 at once';
       const error = { status: 'error', error: { code: 400, message } };
       const refused = await send(key, 81);
       expectJson(refused, 400, error);
       expect(refused.headers['ratelimit-limit']).toBe('80');
-      // Each of several gateways has answered one request of `createKey`.
+      // Each of several gateways has already answered one request, which `createKey` sent.
       const left = 80 - (weir.urls.length > 1 ? weir.urls.length : 0);
       expect((await send(key, left)).status).toBe(200);
       expectRefused(await send(key, 1));
       expectJson(await send(key, 81), 400, error);
     });
 
-    test('of several at the same time: as many as fit', async () => {
+    test('of several concurrent batches, as many are accepted as the limit allows', async () => {
       const key = await limitedKey(100);
       const answers = await Promise.all(Array.from({ length: 16 }, () => send(key, 30)));
       expect(answers.filter(({ status }) => status === 200)).toHaveLength(3);
@@ -191,7 +191,7 @@ describe('limits per site, through the admin API', () => {
     });
   });
 
-  test('a changed limit of collect', async () => {
+  test('the collect limit of a site can be changed', async () => {
     const site = await weir.createSite();
     await weir.must(200, 'PATCH', `/sites/${site}`, { limits: { collect: 5 } });
     const probe = { path: '/api/collect', headers: { 'x-forwarded-for': '203.0.113.97' }, body: hit(site) };

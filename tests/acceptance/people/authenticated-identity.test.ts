@@ -18,8 +18,8 @@ async function ownSite() {
 const PROFILE = 'email, name, image, traits, visitor_ids';
 const IMAGE = 'https://a.example/i.png';
 
-describe('"what an authenticated identify has set … it does not change"', () => {
-  test('each field and each trait of a server outlasts a browser, before and after; what the server never set is the browser’s', async () => {
+describe('a browser does not change fields that an authenticated identify has set', () => {
+  test('fields and traits from a server win over those from a browser, in any order; all others come from the browser', async () => {
     const { site, byServer, byBrowser } = await ownSite();
     await byBrowser({ email: 'first@b.example', name: 'First', plan: 'free', early: true });
     await byServer({ email: 'server@a.example', image: IMAGE, plan: 'pro', seats: 5, removed: null });
@@ -57,7 +57,7 @@ describe('"what an authenticated identify has set … it does not change"', () =
     ]);
   });
 
-  test('a browser cannot move a payment customer that a server linked, nor the payments of it', async () => {
+  test('a browser cannot change the user of a payment customer that a server linked, or of its payments', async () => {
     const { site, key, byServer, byBrowser } = await ownSite();
     const customers = () => weir.rows('payment_customers', site, 1, 'payment_customer_id, visitor_id, profile_id');
     await byBrowser({ user_id: 'early', payment_customer_id: 'cus_1' }, 'v-early');
@@ -74,7 +74,7 @@ describe('"what an authenticated identify has set … it does not change"', () =
     expect(await customers()).toEqual([{ payment_customer_id: 'cus_1', visitor_id: 'v-other', profile_id: other }]);
   });
 
-  test('visitors are linked by browsers as before', async () => {
+  test('browsers can still link visitors', async () => {
     const { site, key, byServer, byBrowser } = await ownSite();
     await byServer({}, 'shared');
     await byBrowser({ user_id: 'second' }, 'shared');

@@ -52,7 +52,7 @@ describe('POST /api/identify', () => {
     await refuses({ ...base, paymentCustomerId: id }, /invalid/i);
   });
 
-  test('customer ID at its limit', async () => {
+  test('a customer ID of the maximum length is accepted', async () => {
     await accepts({ ...base, payment_customer_id: 'azAZ09_.:-'.padEnd(255, 'c') });
     await accepts({ ...base, paymentCustomerId: 'c' });
     await refuses({ ...base, payment_customer_id: 17 }, /customer ID/i);
@@ -74,7 +74,7 @@ describe('POST /api/identify', () => {
     expectJson(await weir.identify(key, { ...base, site_id: other, siteId: site }), 403, body);
   });
 
-  test('a site_id that matches, is null or empty', async () => {
+  test('a site_id that matches, is null or is empty is accepted', async () => {
     for (const value of [site, null, '']) await accepts({ ...base, site_id: value });
     await accepts({ ...base, siteId: site });
     await accepts({ ...base, site_id: site, siteId: 'no-such-site' });
@@ -89,7 +89,7 @@ describe('POST /api/identify', () => {
     expectJson(await weir.identify(legacy.key, base), 200, identified);
   });
 
-  test('body (400) before site (403)', async () => {
+  test('the body (400) is checked before the site (403)', async () => {
     await refuses({ user_id: 'u', site_id: 'no-such-site' }, /visitor_id/);
   });
 
@@ -107,7 +107,7 @@ describe('POST /api/identify', () => {
   });
 });
 
-describe('field limits of identify: at the edge and one past it', () => {
+describe('field limits of identify: at the limit and one above it', () => {
   test.each([
     ['visitor_id', 64],
     ['visitorId', 64],
@@ -139,7 +139,7 @@ describe('field limits of identify: at the edge and one past it', () => {
   });
 });
 
-test('half a surrogate pair is U+FFFD in a field, and 400 in a trait or a property', async () => {
+test('a lone surrogate becomes U+FFFD in a field, and gets 400 in a trait or a property', async () => {
   const own = await weir.createSite();
   const { key: ownKey } = await weir.createKey(own);
   const half = '\ud83d';

@@ -15,7 +15,7 @@ const collect = (fields: object, identity: object, siteId = site) =>
 const keys = (count: number) => Array.from({ length: count }, (_, index) => `k${index}`);
 const traits = (count: number) => Object.fromEntries(keys(count).map((name) => [name, 1]));
 
-describe('image: an http or https URL, as URL itself writes it', () => {
+describe('image: an http or https URL in its normalised form', () => {
   test.each([
     'https://a.example/\n',
     'https://a.example/\u0000',
@@ -43,7 +43,7 @@ describe('image: an http or https URL, as URL itself writes it', () => {
   );
 });
 
-describe('"A required name, visitor ID or user ID of only white space is missing"', () => {
+describe('a required name, visitor ID or user ID that is only white space counts as missing', () => {
   test.each([' ', '\t\n', '\u00a0\u2003'])('%j', async (blank) => {
     expectIdentifyError(await identify({ visitor_id: blank }), 400, /visitor_id is required/);
     expectIdentifyError(await identify({ user_id: blank }), 400, /user_id is required/);
@@ -53,7 +53,7 @@ describe('"A required name, visitor ID or user ID of only white space is missing
     expectEnvelope(await weir.events(key, { name: blank }), 400);
   });
 
-  test('a server event with blank IDs is anonymous; another name of the field counts', async () => {
+  test('a server event with blank IDs is anonymous, unless an alias of the field has an ID', async () => {
     const own = await weir.createSite();
     const { key: ownKey } = await weir.createKey(own);
     expect((await weir.events(ownKey, { name: 'blank', visitor_id: ' ', user_id: '\t' })).status).toBe(202);
@@ -66,7 +66,7 @@ describe('"A required name, visitor ID or user ID of only white space is missing
   });
 });
 
-describe('2.2: "any beyond the first 25 are dropped", and not validated', () => {
+describe('traits after the first 25 are dropped without validation', () => {
   test.each([{ nested: {} }, { Plan: 'x' }, { long: 'x'.repeat(1001) }, { '': 1 }])(
     'twenty-five valid traits and %j',
     async (invalid) => {
@@ -83,7 +83,7 @@ describe('2.2: "any beyond the first 25 are dropped", and not validated', () => 
     },
   );
 
-  test('a null trait takes one of the 25 places, and beyond them removes nothing', async () => {
+  test('a null trait counts as one of the 25; after the first 25 it removes nothing', async () => {
     const own = await weir.createSite();
     const { key: ownKey } = await weir.createKey(own);
     const send = (body: object) => weir.identify(ownKey, { visitor_id: 'v', user_id: 'u', ...body });
@@ -99,7 +99,7 @@ describe('2.2: "any beyond the first 25 are dropped", and not validated', () => 
   });
 });
 
-test('collect: a trait with an invalid key is dropped and counted, and the rest is kept', async () => {
+test('collect: a trait with an invalid key is dropped and counted, and the others are kept', async () => {
   const own = await weir.createSite();
   const identity = { user_id: 'u', firstName: 'A', 'a b': 1, email: 'a@b.example', plan: 'pro', ...traits(25) };
   expectNoBody(await collect({}, identity, own), 204);
@@ -110,6 +110,6 @@ test('collect: a trait with an invalid key is dropped and counted, and the rest 
     'email, traits.plan AS plan, length(JSONAllPaths(traits)) AS n',
   );
   expect(profile).toEqual({ email: 'a@b.example', plan: 'pro', n: 25 });
-  // A value that breaks a rule is refused, as every wrong type is.
+  // A trait whose value has a wrong type is refused, as in all other fields.
   expectNoBody(await collect({}, { user_id: 'u', plan: {} }), 400);
 });

@@ -8,7 +8,10 @@ interface Secret {
   readonly secret: string;
 }
 
-/** Every gateway knows what was changed so far once it knows a key that was made later: the registry is one ordered log. */
+/**
+ * Resolves when every gateway has applied the earlier changes. The registry is one ordered log, so a gateway that knows a new
+ * key knows all changes before it.
+ */
 const inForce = (site: string) => weir.createKey(site);
 const makeSecret = async (site: string): Promise<string> => {
   const { secret } = (await weir.must(201, 'POST', `/sites/${site}/identity-secret`)) as Secret;
@@ -26,8 +29,8 @@ const identify = async (site: string, identity: object) =>
     204,
   );
 
-describe('"identity.signature … makes a browser’s identify count as authenticated"', () => {
-  test('signed, it changes what a server has set; unsigned or wrongly signed, it does not', async () => {
+describe('a valid identity.signature makes a browser’s identify count as authenticated', () => {
+  test('an identify changes fields that a server has set only if its signature is valid', async () => {
     const site = await weir.createSite();
     const { key } = await weir.createKey(site);
     const secret = await makeSecret(site);
@@ -52,7 +55,7 @@ describe('"identity.signature … makes a browser’s identify count as authenti
     expect(customer).toEqual(owner);
   });
 
-  test('required: what is not signed is dropped with its own reason, links nothing, and the caller gets 204', async () => {
+  test('if signatures are required, an unsigned identify gets 204, is dropped with its own reason, and links no visitor', async () => {
     const site = await weir.createSite();
     const { key } = await weir.createKey(site);
     const secret = await makeSecret(site);
@@ -78,7 +81,7 @@ describe('"identity.signature … makes a browser’s identify count as authenti
     await weir.balanced();
   });
 
-  test('a server may have a trait called signature; a signature of a wrong type is 400', async () => {
+  test('a server can send a trait with the name signature; a signature of a wrong type gets 400', async () => {
     const site = await weir.createSite();
     const { key } = await weir.createKey(site);
     expect((await weir.identify(key, { visitor_id: 'v', user_id: 'u', signature: 'inked' })).status).toBe(200);
@@ -89,7 +92,7 @@ describe('"identity.signature … makes a browser’s identify count as authenti
 });
 
 describe('the identity secret', () => {
-  test('is shown once; a new one replaces it at once', async () => {
+  test('the secret is shown once; a new secret replaces it at once', async () => {
     const site = await weir.createSite();
     const path = `/sites/${site}/identity-secret`;
     const view = async () => (await weir.admin('GET', `/sites/${site}`)).json as { data: object };
@@ -121,7 +124,7 @@ describe('the identity secret', () => {
     expectEnvelope(await weir.admin('PATCH', `/sites/${site}`, { identity_verification: wrong }), 400);
   });
 
-  test('a change of the site keeps it; an unknown site has none', async () => {
+  test('a change of the site keeps the secret; an unknown site has none', async () => {
     const site = await weir.createSite();
     await makeSecret(site);
     await require(site, true);

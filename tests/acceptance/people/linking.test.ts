@@ -16,7 +16,7 @@ async function visitorsByName(count: number) {
 }
 
 describe('linking', () => {
-  test('40 identify calls, each followed at once by an event with only that user_id: 40 of 40 are linked', async () => {
+  test('40 identify calls, each followed at once by an event with only that user_id: all 40 events are linked', async () => {
     const numbers = Array.from({ length: 40 }, (_, index) => index);
     const profiles = await Promise.all(
       numbers.map(async (n) => {
@@ -26,7 +26,7 @@ describe('linking', () => {
         return profileIdOf(answer);
       }),
     );
-    // The links are filled beside the rows, not in one step with them: what has settled must be whole.
+    // The links are not written in the same step as the rows. After `settled`, the links must be complete too.
     await weir.settled();
     const rows = await visitorsByName(40);
     const stored = (column: string) => numbers.map((n) => rows.get(`event-${n}`)?.[column]);
@@ -35,7 +35,7 @@ describe('linking', () => {
     expect(stored('profile_id')).toEqual(profiles);
   });
 
-  test('the same from the browser', async () => {
+  test('the same with identify hits of a browser', async () => {
     const numbers = Array.from({ length: 20 }, (_, index) => index);
     await Promise.all(
       numbers.map(async (n) => {
@@ -49,7 +49,7 @@ describe('linking', () => {
     for (const n of numbers) expect(rows.get(`event-${n}`)?.visitor_id).toBe(`visitor-${n}`);
   });
 
-  test('the visitor that the user was last identified on; an event before stays anonymous', async () => {
+  test('an event gets the visitor on which its user was last identified; an earlier event stays anonymous', async () => {
     await weir.events(key, { name: 'unknown', user_id: 'u' });
     await weir.identify(key, { visitor_id: 'v1', user_id: 'u' });
     await weir.events(key, { name: 'on-v1', user_id: 'u' });
@@ -66,7 +66,7 @@ describe('linking', () => {
     expect((await visitorsByName(1)).get('own')).toMatchObject({ visitor_id: 'mine', user_id: 'u' });
   });
 
-  test('an event that names a user with a profile belongs to that profile, also when its visitor belongs to another user', async () => {
+  test('an event with the user_id of a profile belongs to that profile, even if its visitor belongs to another user', async () => {
     const ada = profileIdOf(await weir.identify(key, { visitor_id: 'ada-1', user_id: 'ada' }));
     const bob = profileIdOf(await weir.identify(key, { visitor_id: 'bob-1', user_id: 'bob' }));
     const future = Date.now() + 24 * 3_600_000;
@@ -87,7 +87,7 @@ describe('linking', () => {
     );
   });
 
-  test('external_id is stored as properties.external_id and links nothing', async () => {
+  test('external_id is stored as properties.external_id and links no visitor', async () => {
     await weir.identify(key, { visitor_id: 'v', user_id: 'u' });
     await weir.events(key, { name: 'external', external_id: 'u', properties: { plan: 'pro' } });
     const columns =
@@ -97,7 +97,7 @@ describe('linking', () => {
     ]);
   });
 
-  test('a user of one site is not known to another', async () => {
+  test('users of one site are separate from users of another site', async () => {
     await weir.identify(key, { visitor_id: 'v', user_id: 'u' });
     const other = await weir.createSite();
     await weir.events((await weir.createKey(other)).key, { name: 'elsewhere', user_id: 'u' });

@@ -23,7 +23,7 @@ const ORDERS = STEPS.flatMap((first) =>
     return [first, second, third] as const;
   }),
 );
-/** What a payment may be known by. */
+/** The ways to link a payment to a person. */
 const WAYS = {
   customer: (who: string) => ({ properties: { currency: 'eur', payment_customer_id: `cus-${who}` } }),
   user: (who: string) => ({ user_id: `user-${who}`, properties: { currency: 'EUR' } }),
@@ -52,7 +52,7 @@ async function send(step: Step, who: string, way: keyof typeof WAYS): Promise<st
   return '';
 }
 
-test('"any order of identify, visit and payment gives the same attribution"', async () => {
+test('the order of identify, visit and payment does not change the attribution', async () => {
   const profiles = new Map<string, string>();
   for (const at of [0, 1, 2]) {
     await Promise.all(
@@ -85,7 +85,7 @@ test('"any order of identify, visit and payment gives the same attribution"', as
   }
 });
 
-test('the sums equal the exact decimal sum of what was sent, as numbers and as text', async () => {
+test('sums are the exact decimal sums of the values that were sent, as numbers or as text', async () => {
   const other = await weir.createSite();
   const otherKey = (await weir.createKey(other)).key;
   const bodies = [
@@ -101,11 +101,11 @@ test('the sums equal the exact decimal sum of what was sent, as numbers and as t
   ]);
 });
 
-describe('docs/people-and-money.md', () => {
+describe('the queries of docs/people-and-money.md', () => {
   const queries = [...readFileSync(DOCS, 'utf8').matchAll(/```sql\n([^`]+)```/g)].map(([, query]) => query as string);
 
-  test('has queries', () => expect(queries.length).toBeGreaterThan(5));
-  test.each(queries)('answers %s', async (query) => {
+  test('the page has queries', () => expect(queries.length).toBeGreaterThan(5));
+  test.each(queries)('the query runs: %s', async (query) => {
     const user = `user-${PEOPLE[0]?.who}`;
     expect(await weir.sql(query, { site, user })).not.toEqual([]);
   });

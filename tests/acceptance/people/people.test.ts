@@ -10,7 +10,7 @@ async function ownSite() {
 const events = (site: string, count: number) =>
   weir.rows('people_events', site, count, 'event_name, visitor_id, profile_id, profile_id_then');
 
-test('a visitor that one user passes to another stays right in time', async () => {
+test('events belong to the user of their time when a visitor changes from one user to another', async () => {
   const { site, key } = await ownSite();
   const event = (name: string) => weir.events(key, { name, visitor_id: 'v' });
   await event('before');
@@ -26,7 +26,7 @@ test('a visitor that one user passes to another stays right in time', async () =
 });
 
 describe('unlinking a visitor (decision 0013)', () => {
-  test('the visitor falls back to the user before, an event of the user alone is anonymous, the audit balances', async () => {
+  test('the visitor belongs to the previous user again, an event with only the user_id is anonymous, and the audit is balanced', async () => {
     const { site, key } = await ownSite();
     const unlink = (body: object) => weir.admin('POST', `/sites/${site}/unlink`, body);
     await weir.identify(key, { visitor_id: 'v', user_id: 'right' });
@@ -34,7 +34,7 @@ describe('unlinking a visitor (decision 0013)', () => {
     await weir.events(key, { name: 'linked', user_id: 'wrong' });
     await weir.settled();
 
-    // Without a user it is the one that the visitor belongs to now.
+    // Without a user_id, the visitor is detached from the user that it belongs to now.
     const { status, json } = await unlink({ visitor_id: 'v' });
     const data = { visitor_id: 'v', user_id: 'wrong', profile_id: wrong, unlinked: true };
     expect([status, json]).toEqual([200, { status: 'success', data }]);
@@ -75,7 +75,7 @@ describe('unlinking a visitor (decision 0013)', () => {
     expect((await weir.admin('POST', `/sites/${site}/unlink`, body)).status).toBe(status);
   });
 
-  test('an unknown site is 404', async () => {
+  test('an unknown site gets 404', async () => {
     expect((await weir.admin('POST', '/sites/nowhere/unlink', { visitor_id: 'v' })).status).toBe(404);
   });
 });

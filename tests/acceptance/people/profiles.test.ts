@@ -8,12 +8,12 @@ async function ownSite() {
   return { site, key: (await weir.createKey(site)).key };
 }
 
-/** `profiles.traits` as an object, whichever type the column has. */
+/** Returns `profiles.traits` as an object. The column can be text or an object. */
 function traitsOf(row: { readonly traits?: unknown } | undefined): unknown {
   return typeof row?.traits === 'string' ? JSON.parse(row.traits) : row?.traits;
 }
 
-/** A raw body: JavaScript would sort keys that look like integers to the front. */
+/** An identify as text, because a JavaScript object would move keys that look like integers to the front. */
 function rawIdentify(visitor: string, user: string, traits: readonly string[]): string {
   return `{"visitor_id":"${visitor}","user_id":"${user}",${traits.map((key) => `"${key}":"t-${key}"`).join(',')}}`;
 }
@@ -44,7 +44,7 @@ describe('traits: 25; extras dropped, with data.warning in the response', () => 
     }
   });
 
-  test('body order holds for keys that look like integers', async () => {
+  test('the order of the body also applies to keys that look like integers', async () => {
     const { site, key } = await ownSite();
     const answer = await weir.identify(key, rawIdentify('v', 'u', [...keysOf(25), '7', '1', '0']));
     expect(answer.json).toMatchObject({ data: { warning: expect.stringContaining('3') } });
@@ -52,7 +52,7 @@ describe('traits: 25; extras dropped, with data.warning in the response', () => 
     expect(Object.keys(traitsOf(profile) as object).toSorted()).toEqual(keysOf(25));
   });
 
-  test('fields and aliases of 2.2 are not traits', async () => {
+  test('the known fields and their aliases are not traits', async () => {
     const { key } = await ownSite();
     const fields = { visitor_id: 'v', visitorId: 'v', user_id: 'u', userId: 'u', email: 'e', name: 'n', siteId: '' };
     const rest = { image: 'http://a.example/', payment_customer_id: 'c', paymentCustomerId: 'c', site_id: '' };
@@ -80,13 +80,13 @@ describe('traits: 25; extras dropped, with data.warning in the response', () => 
     expectIdentifyError(answer, 400, new RegExp(trait.replace('.', '\\.')));
   });
 
-  test('an empty trait key, and a number that is not finite, are 400', async () => {
+  test('an empty trait key and a number that is not finite get 400', async () => {
     const { key } = await ownSite();
     expectIdentifyError(await weir.identify(key, { visitor_id: 'v', user_id: 'u', '': 1 }), 400);
     expectIdentifyError(await weir.identify(key, '{"visitor_id":"v","user_id":"u","big":1e999}'), 400, /big/);
   });
 
-  test('every kind of value at its limit is kept', async () => {
+  test('every type of value is kept up to its limit', async () => {
     const { site, key } = await ownSite();
     const traits = {
       ['k'.repeat(64)]: 1,
@@ -118,7 +118,7 @@ describe('profileId is stable', () => {
 });
 
 describe('identifying again merges', () => {
-  test('fields that are sent replace, fields that are not sent stay, a null trait removes one', async () => {
+  test('fields that are sent replace the old ones, other fields stay, and a null trait removes the trait', async () => {
     const { site, key } = await ownSite();
     const image = 'https://a.example/1.png';
     const first = {
@@ -161,7 +161,7 @@ describe('identifying again merges', () => {
     ]);
   });
 
-  test('a visitor belongs to the user that was identified last, its earlier events included', async () => {
+  test('a visitor and all its events belong to the user that was identified last', async () => {
     const { site, key } = await ownSite();
     await weir.events(key, { name: 'before', visitor_id: 'shared' });
     let last = '';

@@ -8,7 +8,7 @@ async function run(...args: string[]) {
   return runProgram('weir.js', args, { WEIR_URL: client.urls[0] ?? '', WEIR_ADMIN_TOKEN: client.adminToken });
 }
 
-/** The command's `--json` output, when it ended well. */
+/** The parsed `--json` output of a command that succeeded. */
 async function json<T>(...args: string[]): Promise<T> {
   const { code, stdout, stderr } = await run(...args, '--json');
   expect({ code, stderr: code === 0 ? '' : stderr }).toEqual({ code: 0, stderr: '' });
@@ -52,7 +52,7 @@ describe('the weir command', () => {
     expect(await json('exclusion', 'list', '--site', site)).toEqual([]);
   });
 
-  test('sql: a table for people, JSON for programs', async () => {
+  test('sql: prints a table, or JSON with --json', async () => {
     const human = await run('sql', "SELECT 'answer' AS question, 42 AS number");
     expect(human).toMatchObject({ code: 0, stdout: expect.stringMatching(/question[\s\S]*answer[\s\S]*42/) });
     expect(JSON.stringify(await json('sql', 'SELECT 42 AS number'))).toContain('{"number":42}');

@@ -13,8 +13,8 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-describeOwnProcess('a wrong setting stops the start and says all that is wrong', () => {
-  test('every problem in one message, and an exit code that is not 0', async () => {
+describeOwnProcess('a wrong setting stops the start, with a message about all wrong settings', () => {
+  test('one message has all problems, and the exit code is not 0', async () => {
     const wrong = {
       PORT: 'eighty',
       LOG_LEVEL: 'loud',
@@ -34,14 +34,14 @@ describeOwnProcess('a wrong setting stops the start and says all that is wrong',
     expect(run.stderr).not.toMatch(/\n\s+at /);
   });
 
-  test('CLIENT_IP_HEADER without proxies that are trusted', async () => {
+  test('CLIENT_IP_HEADER without trusted proxies', async () => {
     const env = { CLIENT_IP_HEADER: 'X-Real-IP', WEIR_DATA_DIR: join(folder, 'data'), PORT: String(await freePort()) };
     const run = await runProgram('main.js', [], env);
     expect(run.code).toBeGreaterThan(0);
     expect(run.stderr).toContain('CLIENT_IP_HEADER needs TRUSTED_PROXIES');
   });
 
-  test('a GeoIP database that is none', async () => {
+  test('a file that is not a GeoIP database', async () => {
     writeFileSync(join(folder, 'none.mmdb'), 'none');
     const env = { GEOIP_DATABASE: join(folder, 'none.mmdb'), WEIR_DATA_DIR: join(folder, 'data') };
     const run = await runProgram('main.js', [], { ...env, PORT: String(await freePort()) });
@@ -50,14 +50,14 @@ describeOwnProcess('a wrong setting stops the start and says all that is wrong',
     expect(run.stderr).not.toMatch(/\n\s+at /);
   });
 
-  test('a role that does not exist', async () => {
+  test('an unknown role', async () => {
     const run = await runProgram('main.js', ['gatway'], { WEIR_DATA_DIR: join(folder, 'data') });
     expect(run.code).toBeGreaterThan(0);
     expect(run.stderr).toContain('gatway');
     for (const role of ['gateway', 'enricher', 'writer', 'control']) expect(run.stderr).toContain(role);
   });
 
-  test('a port that is taken', async () => {
+  test('a port that is in use', async () => {
     const weir = await startWeir();
     const env = { PORT: new URL(weir.url).port, WEIR_DATA_DIR: join(folder, 'data') };
     const run = await runProgram('main.js', [], env);
@@ -65,7 +65,7 @@ describeOwnProcess('a wrong setting stops the start and says all that is wrong',
     expect(run.code).toBeGreaterThan(0);
     expect(run.stderr).toContain(env.PORT);
     expect(run.stderr).not.toMatch(/\n\s+at /);
-    // "The first npm start … makes a demo site and a key, and prints …": what ended before it printed was not the first.
+    // A start that failed before it printed its banner does not count as the first start: this start prints the secrets.
     const first = await startWeir({ dataDir: join(folder, 'data'), env: { WEIR_ADMIN_TOKEN: '' } });
     await first.terminate();
     expect(first.output()).toContain(readFileSync(join(folder, 'data', 'admin-token'), 'utf8').trim());
@@ -74,7 +74,7 @@ describeOwnProcess('a wrong setting stops the start and says all that is wrong',
 });
 
 describeOwnProcess('WEIR_DATA_DIR: one process group at a time', () => {
-  test('a second start says so and ends (data_folder_in_use); the first goes on', async () => {
+  test('a second start ends with an error (data_folder_in_use), and the first process continues', async () => {
     const weir = await startWeir();
     const run = await runProgram('main.js', [], { PORT: String(await freePort()), WEIR_DATA_DIR: weir.dataDir });
     expect(run.code).toBeGreaterThan(0);
@@ -84,9 +84,10 @@ describeOwnProcess('WEIR_DATA_DIR: one process group at a time', () => {
     await weir.stop();
   });
 
-  test('a second start waits for the first to let go', async () => {
+  test('a second start waits until the first process has released the folder', async () => {
     const first = await startWeir({ dataDir: folder });
-    // It waits for 5 s, so it starts when the first is about to go, however slow that one is.
+    // The second start waits at most 5 s. It is therefore started when the first process is about to release the folder, however slow
+    // that process is.
     const stopped = first.stop();
     await eventually('the drain', () => first.output().includes('draining'));
     await (await startWeir({ dataDir: folder })).stop();
@@ -95,7 +96,7 @@ describeOwnProcess('WEIR_DATA_DIR: one process group at a time', () => {
 });
 
 describeOwnProcess('after a restart', () => {
-  test('rows, keys, links, the idempotency window and profile IDs stay', async () => {
+  test('rows, keys, links, idempotency keys and profile IDs are the same as before', async () => {
     const weir = await startWeir();
     const { client } = weir;
     const site = await client.createSite();
@@ -115,7 +116,7 @@ describeOwnProcess('after a restart', () => {
     await weir.stop();
   });
 
-  test('SIGTERM drains: nothing accepted is left unanswered, and all of it is stored', async () => {
+  test('SIGTERM drains: every accepted request is answered, and its record is stored', async () => {
     const weir = await startWeir({ env: { RATE_LIMIT_EVENTS: '1000000' } });
     const site = await weir.client.createSite();
     const { key } = await weir.client.createKey(site);

@@ -26,19 +26,19 @@ describeOwnProcess('the first npm start with an empty data folder', () => {
           firstOutput.includes(readFileSync(file, 'utf8').trim()),
       );
     if (holder === undefined)
-      throw new Error(`no file of ${weir.dataDir} holds a token that was printed:\n${firstOutput}`);
+      throw new Error(`no file of ${weir.dataDir} contains a token that was printed:\n${firstOutput}`);
     token = readFileSync(holder, 'utf8').trim();
     expect(statSync(holder).mode & 0o777).toBe(0o600);
   });
   afterAll(() => weir?.stop());
 
-  test('makes an admin token, keeps it in the data folder and prints it once', async () => {
+  test('creates an admin token, stores it in the data folder and prints it once', async () => {
     expect(firstOutput.split(token)).toHaveLength(2);
     const answer = await weir.client.send({ path: '/api/admin/sites', headers: { authorization: `Bearer ${token}` } });
     expect(answer.status).toBe(200);
   });
 
-  test('makes a demo site and prints the address of the dashboard and the snippet', async () => {
+  test('creates a demo site and prints the addresses of the dashboard and the snippet', async () => {
     const sites = await weir.client.send({ path: '/api/admin/sites', headers: { authorization: `Bearer ${token}` } });
     const { data } = sites.json as { data: { site_id: string }[] };
     expect(data).toHaveLength(1);
@@ -47,14 +47,14 @@ describeOwnProcess('the first npm start with an empty data folder', () => {
     expect(firstOutput).toMatch(new RegExp(`<script[^>]*${data[0]?.site_id}[^>]*>`));
   });
 
-  test('what it prints is there: the dashboard and the snippet, on the one port', async () => {
+  test('the printed addresses work: dashboard and snippet use the same port', async () => {
     const dashboard = await weir.client.send({ path: '/' });
     expect([dashboard.status, dashboard.headers['content-type']]).toEqual([200, expect.stringMatching(/^text\/html/)]);
     const snippet = await weir.client.send({ path: '/weir.js' });
     expect([snippet.status, snippet.headers['content-type']]).toEqual([200, expect.stringMatching(/javascript/)]);
   });
 
-  test('prints a curl that sends a server event', () => {
+  test('prints a curl command that sends a server event', () => {
     const start = firstOutput.indexOf('curl ');
     expect(start).toBeGreaterThan(0);
     const command: string[] = [];
@@ -79,7 +79,7 @@ describeOwnProcess('the first npm start with an empty data folder', () => {
 });
 
 describeOwnProcess('SIGTERM drains', () => {
-  test('also when it is sent to npm alone: nothing is left behind', async () => {
+  test('if only npm receives the signal, no process is left running', async () => {
     const port = await freePort();
     const dataDir = mkdtempSync(join(tmpdir(), 'weir-npm-'));
     const url = `http://127.0.0.1:${port}`;

@@ -6,8 +6,8 @@ import { describeOwnProcess } from '../use-weir.ts';
 const EMAIL = 'ada@mail.example';
 const ADDRESS = '203.0.113.77';
 
-describeOwnProcess('LOG_LEVEL: "JSON logs; IPs, e-mails and keys never appear in them"', () => {
-  test('whatever is asked, and however broken the request', async () => {
+describeOwnProcess('LOG_LEVEL: logs are JSON, without IP addresses, e-mail addresses and keys', () => {
+  test('for valid and for malformed requests', async () => {
     const weir = await startWeir({ env: { TRUSTED_PROXIES: '127.0.0.1', LOG_LEVEL: 'trace' } });
     const { client } = weir;
     const before = weir.output().length;

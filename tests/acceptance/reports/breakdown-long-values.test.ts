@@ -3,7 +3,7 @@ import { importText } from './stats-traffic.ts';
 
 const client = useWeir();
 const PAGES = 200;
-/** What a ClickHouse server takes as one parameter: its default of http_max_field_value_size. */
+/** The longest parameter that a ClickHouse server accepts: its default of http_max_field_value_size. */
 const PARAMETER_CHARS_MAX = 128 * 1024;
 
 interface Breakdown {
@@ -11,7 +11,7 @@ interface Breakdown {
   readonly explain: { readonly statements: readonly { readonly params: Readonly<Record<string, unknown>> }[] };
 }
 
-test('a page of long values is compared with the days before, in parameters that every store takes', async () => {
+test('a page of long values can be compared with the days before, with parameters that every ClickHouse server accepts', async () => {
   const site = await client.createSite();
   const line = (day: number, page: number) =>
     `192.0.2.1 - - [${day}/May/2026:10:05:03 +0000] "GET /${page}/${'x'.repeat(4_000)} HTTP/1.1" 200 1 "-" "Mozilla/5.0 (X11; Linux x86_64; rv:125.0) Gecko/20100101 Firefox/125.0"`;

@@ -42,7 +42,7 @@ const get = (path: string, query: string) => client.must(200, 'GET', `/sites/${s
 const stats = async (query: string) => (await get('stats', `${PERIOD}&${query}`)) as Stats;
 const breakdown = async (query: string) => (await get('breakdown', `${PERIOD}&${query}`)) as Breakdown;
 const filter = (text: string): string => `filter=${encodeURIComponent(text)}`;
-/** A value as a filter writes it. */
+/** Escapes a value for use in a filter. */
 const escaped = (value: string): string => value.replace(/[\\,:]/g, '\\$&');
 const numbersOf = ({ value: _value, before: _before, ...numbers }: Line): Numbers => numbers;
 const hits = (where: string, params: object = {}): Promise<number> =>
@@ -53,7 +53,7 @@ const hits = (where: string, params: object = {}): Promise<number> =>
   );
 const counted = ({ pageviews, events }: Numbers): number => pageviews + events;
 
-describe('a row of a breakdown is what the stats say when they are filtered by its value', () => {
+describe('a row of a breakdown has the numbers of the stats report that is filtered by its value', () => {
   test.each([
     ...[
       'page',
@@ -78,14 +78,14 @@ describe('a row of a breakdown is what the stats say when they are filtered by i
     }
   });
 
-  test.each(['utm_term', 'utm_content', 'language', 'bot'])('%s, of which this traffic has none', async (dimension) => {
+  test.each(['utm_term', 'utm_content', 'language', 'bot'])('%s, without values in this traffic', async (dimension) => {
     const { rows } = await breakdown(`dimension=${dimension}`);
     expect(rows.map(({ value }) => value)).toEqual(dimension === 'language' ? [''] : []);
   });
 });
 
-describe('against SQL over `events` written by hand', () => {
-  test('by channel: that of the visit’s first hit, also for the rows that came after it', async () => {
+describe('breakdowns have the numbers of hand-written SQL over `events`', () => {
+  test('by channel: all rows of a visit have the channel of its first hit', async () => {
     const rows = (await breakdown('dimension=channel')).rows.filter(({ value }) => value !== '');
     const first = (channel: string) =>
       `session_id IN (SELECT session_id FROM events WHERE site_id = {site:String} AND bot = '' AND session_id != '' AND source != 'server'
@@ -149,14 +149,14 @@ describe('filters', () => {
     if (where !== '0') expect(counted(totals)).toBeGreaterThan(0);
   });
 
-  test('several filters: each must hold for one and the same row', async () => {
+  test('several filters: a row must match all of them', async () => {
     const { totals } = await stats(
       `${filter('page:contains:/docs')}&${filter('browser:is:Firefox')}&${filter('country:is_not:')}`,
     );
     expect(counted(totals)).toBe(await hits("pathname LIKE '%/docs%' AND browser = 'Firefox' AND country != ''"));
   });
 
-  test('a visit’s dimension chooses visits, and every row of them', async () => {
+  test('a filter on a dimension of visits selects visits with all their rows', async () => {
     const { totals } = await stats(filter('entry:is:/pricing'));
     const all = await stats('');
     expect(totals.visits).toBeGreaterThan(0);
@@ -170,7 +170,7 @@ describe('filters', () => {
 });
 
 describe('bots, comparison, order, pages', () => {
-  test('bots are left out unless they are asked for; they make no visits', async () => {
+  test('bots are excluded unless they are requested; they have no visits', async () => {
     const [without, all] = [await stats(''), await stats('bots=include')];
     const bots = await client.number(
       `SELECT count() FROM events WHERE site_id = {site:String} AND bot != '' AND timestamp >= '2026-03-27 23:00:00' AND timestamp < '2026-04-08 22:00:00'`,
@@ -183,7 +183,7 @@ describe('bots, comparison, order, pages', () => {
     expect(rows.map(({ value, pageviews }) => [value, pageviews])).toEqual([['Googlebot', bots]]);
   });
 
-  test('compared with the days before, and with a year ago', async () => {
+  test('comparison with the days before, and with a year ago', async () => {
     const days = 'from=2026-10-25&to=2026-10-26';
     const compared = (await get('stats', `${days}&compare=previous_period`)) as Stats;
     expect(compared.comparison).toMatchObject({ from: '2026-10-23T00:00:00+02:00', to: '2026-10-25T00:00:00+02:00' });
@@ -208,7 +208,7 @@ describe('bots, comparison, order, pages', () => {
     }
   });
 
-  test('ordered by any metric, and in pages', async () => {
+  test('rows can be ordered by any metric and divided into pages', async () => {
     const all = (await breakdown('dimension=page&order=pageviews:asc')).rows;
     expect(all.map(({ pageviews }) => pageviews)).toEqual(
       all.map(({ pageviews }) => pageviews).toSorted((a, b) => a - b),
@@ -237,15 +237,15 @@ describe('explain=1', () => {
     expect(sql).not.toContain('Direct');
   });
 
-  test('says what was left out, and it adds up', async () => {
+  test('the answer has the number of excluded rows, and all numbers add up', async () => {
     const { explain, totals } = await stats(`${filter('page:contains:/docs')}&explain=1`);
     const left = explain?.left_out;
-    if (left === undefined) throw new Error('explain=1 says nothing of what was left out');
+    if (left === undefined) throw new Error('explain=1 has no numbers of excluded rows');
     const { rows = 0, counted: inside = 0, bots = 0, internal_events: internal = 0, filtered = 0 } = left;
     expect(rows).toBe(inside + bots + internal + filtered);
     expect(inside).toBe(counted(totals));
     for (const number of [bots, internal, filtered]) expect(number).toBeGreaterThan(0);
-    // Dropped hits leave only the time of their receipt.
+    // A dropped hit has no other time than its time of receipt.
     const now = (await get('stats', 'period=24h&explain=1')) as Stats;
     expect(now.explain?.left_out.never_stored).toEqual([
       { outcome: 'dropped', reason: 'excluded_path', records: expect.any(Number) },
@@ -253,9 +253,9 @@ describe('explain=1', () => {
   });
 });
 
-describe('hostile values', () => {
-  test('a value that is SQL is a value', async () => {
-    // Of this site: a deployment that is shared takes others' events meanwhile.
+describe('malicious values', () => {
+  test('SQL in a value is not executed', async () => {
+    // Counts only the rows of this site, because a shared deployment receives events of other tests in the meantime.
     const countRows = () => client.number('SELECT count() FROM events WHERE site_id = {site:String}', { site });
     const rowsBefore = await countRows();
     for (const hostile of [
@@ -278,7 +278,7 @@ describe('hostile values', () => {
     expect(await countRows()).toBe(rowsBefore);
   });
 
-  test('as many filters, values and chars as there may be', async () => {
+  test('the maximum number of filters, values and chars is accepted', async () => {
     const values = Array.from({ length: 50 }, (_, n) => `/${n}`).join(',');
     const query = Array.from({ length: 20 }, () => `filter=page:matches_not:${values}`).join('&');
     expect(counted((await stats(query)).totals)).toBe(await hits('1'));
@@ -287,7 +287,7 @@ describe('hostile values', () => {
   });
 });
 
-test('the days before and after: a period without anything is zeros', async () => {
+test('a period without events has only zeros', async () => {
   const nothing = (await get('stats', 'from=2031-01-01&to=2031-01-02&interval=day')) as Stats & {
     buckets: readonly Numbers[];
   };

@@ -1,6 +1,6 @@
 import type { Row, WeirClient } from '@weir/testkit/weir-client';
 
-/** The numbers of docs/stats.md, worked out from `events` alone, by SQL that shares nothing with the reports'. */
+/** The numbers of docs/stats.md, computed from `events` by SQL that shares no code with the reports. */
 export interface Numbers {
   readonly visitors: number;
   readonly visits: number;
@@ -11,7 +11,10 @@ export interface Numbers {
   readonly views_per_visit: number | null;
 }
 
-/** ClickHouse's own calendar, which has its own time zone data: `m` is the moment. */
+/**
+ * The label of a bucket as ClickHouse's own calendar functions compute it. ClickHouse has its own time zone data. `m` is the
+ * column of the time.
+ */
 export const LABELS = {
   hour: "formatDateTime(m, '%F %H', {zone:String}) || ' ' || toString(timeZoneOffset(toTimeZone(m, {zone:String})))",
   day: 'toString(toDate(m, {zone:String}))',
@@ -23,14 +26,14 @@ export const LABELS = {
 export interface Asked {
   readonly site: string;
   readonly zone: string;
-  /** ISO 8601, in UTC. */
+  /** A time in ISO 8601, in UTC. */
   readonly from: string;
   readonly to: string;
-  /** Over `events`; it must choose whole visits. */
+  /** A condition on `events`. It must select whole visits. */
   readonly where?: string;
 }
 
-/** By label, those that have anything. */
+/** The numbers by label. Buckets without rows are missing. */
 export async function numbersByHand(
   client: WeirClient,
   { site, zone, from, to, where = '1' }: Asked,
@@ -82,7 +85,7 @@ export function rounded(value: number, decimals: number): number {
   return Number(value.toFixed(decimals));
 }
 
-/** The label that `LABELS` gives to the bucket which starts there. */
+/** The label that `LABELS` gives to the bucket that starts at this time. */
 export function labelOf(start: string, label: Exclude<keyof typeof LABELS, 'total' | 'week'>): string {
   const [, date = '', hour = '', sign = '', hours = '', minutes = ''] =
     /^([\d-]{10})T(\d\d):\d\d:\d\d(?:\.\d+)?([+-])(\d\d):(\d\d)$/.exec(start) ?? [];

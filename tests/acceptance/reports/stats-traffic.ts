@@ -13,7 +13,7 @@ const AGENTS = [
 const PATHS = ['/', '/pricing', '/docs/a', '/docs/b', '/100%25_sure', "/o'brien", '/a,b:c'];
 const REFERRERS = ['', 'https://www.google.com/', 'https://www.reddit.com/r/x', 'https://blog.other.example/post'];
 const TAGS = ['', '', '?utm_source=news&utm_medium=email&utm_campaign=spring', '?utm_source=ads&utm_medium=cpc'];
-/** Of several countries. */
+/** Networks in several countries. */
 const NETWORKS = ['8.8.8', '194.25.0', '133.11.93', '1.1.1'];
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
@@ -21,11 +21,11 @@ const HOUR_MS = 60 * MINUTE_MS;
 export interface Stretch {
   readonly from: string;
   readonly to: string;
-  /** Moments around which visitors come to the millisecond. */
+  /** Times at whose exact millisecond visitors arrive. */
   readonly edges: readonly string[];
 }
 
-/** The clocks of Berlin, Lord Howe Island (half an hour) and Santiago (at midnight) change within these. */
+/** In this period, the clocks of Berlin, Lord Howe Island (by half an hour) and Santiago (at midnight) change. */
 export const SPRING: Stretch = {
   from: '2026-03-28T00:00:00Z',
   to: '2026-04-07T00:00:00Z',
@@ -47,7 +47,9 @@ export const BERLIN_AUTUMN: Stretch = {
   edges: ['2026-10-24T22:00:00Z', '2026-10-25T00:00:00Z', '2026-10-25T01:00:00Z', '2026-10-25T23:00:00Z'],
 };
 
-/** JSON lines of `weir import`: visitors who come back, visits of one page to six, bots; the same each time. */
+/**
+ * JSON lines for `weir import`: returning visitors, visits of one to six pages, and bots. The lines are the same in each run.
+ */
 export function generatedLines(stretches: readonly Stretch[], visitsEach: number): string {
   const next = numbers(5);
   const lines: { readonly at: number; readonly text: string }[] = [];
@@ -77,7 +79,7 @@ export function generatedLines(stretches: readonly Stretch[], visitsEach: number
     .join('');
 }
 
-/** Imports a log through the `weir` command; its rows can be queried when this resolves. */
+/** Imports a log with the `weir` command. Resolves when its rows can be queried. */
 export async function importText(client: WeirClient, site: string, text: string): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'weir-stats-'));
   const file = join(folder, 'access.log');
@@ -89,7 +91,10 @@ export async function importText(client: WeirClient, site: string, text: string)
   await client.settled();
 }
 
-/** Server events that join visits, that name only a visitor, and that name no person; some are internal. */
+/**
+ * Sends server events that join visits, that have only a visitor, and that have neither a visitor nor a user. Some are internal
+ * events.
+ */
 export async function sendEvents(client: WeirClient, site: string): Promise<void> {
   const { key } = await client.createKey(site);
   const rows = await client.sql(
@@ -115,7 +120,7 @@ export async function sendEvents(client: WeirClient, site: string): Promise<void
   await client.settled();
 }
 
-/** The same numbers from the same seed. */
+/** A random number generator that gives the same numbers for the same seed. */
 function numbers(seed: number): (below: number) => number {
   let state = seed;
   return (below) => {

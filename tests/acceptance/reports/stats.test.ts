@@ -34,7 +34,10 @@ const EMPTY: Numbers = {
   ...{ bounce_rate: null, visit_duration: null, views_per_visit: null },
 };
 
-/** Every bucket and the total equal what is worked out by hand; buckets without anything are there too, and empty. */
+/**
+ * Checks that each bucket and the total equal the numbers that hand-written SQL gives. Buckets without rows must be present,
+ * with zeros.
+ */
 async function expectEqual(site: string, zone: string, query: string, label: 'hour' | 'day' | 'month'): Promise<Stats> {
   const report = await stats(site, `${query}&interval=${label}`);
   const asked = { site, zone, from: utc(report.from), to: utc(report.to) };
@@ -46,7 +49,7 @@ async function expectEqual(site: string, zone: string, query: string, label: 'ho
   return report;
 }
 
-describe('the numbers of `stats` equal a hand-written SQL over `events`', () => {
+describe('the numbers of `stats` equal those of hand-written SQL over `events`', () => {
   const log = readAccessLog();
   test(`on the ${log.origin} log`, async () => {
     const site = await client.createSite({ domain: 'semicomplete.com', timezone: 'America/New_York' });
@@ -58,7 +61,7 @@ describe('the numbers of `stats` equal a hand-written SQL over `events`', () => 
     await expectEqual(site, 'America/New_York', days, 'hour');
   });
 
-  describe('on generated weeks in which clocks change', () => {
+  describe('on generated weeks with clock changes', () => {
     let site = '';
     beforeAll(async () => {
       site = await client.createSite();
@@ -67,7 +70,7 @@ describe('the numbers of `stats` equal a hand-written SQL over `events`', () => 
     });
     const inZone = (timezone: string) => client.must(200, 'PATCH', `/sites/${site}`, { timezone });
 
-    /** Days, and of the day of the change its hours. */
+    /** Compares days, and the hours of the day on which the clock changes. */
     test.each([
       ['Europe/Berlin', '2026-03-29', 23, 23, 'two o’clock is not there'],
       ['Europe/Berlin', '2026-10-25', 25, 25, 'two o’clock is there twice'],
@@ -96,7 +99,7 @@ describe('the numbers of `stats` equal a hand-written SQL over `events`', () => 
       );
     });
 
-    test('months, and weeks from Monday, cut to the period', async () => {
+    test('months, and weeks from Monday, are cut at the limits of the period', async () => {
       await inZone('Australia/Lord_Howe');
       const byMonth = await expectEqual(site, 'Australia/Lord_Howe', 'from=2026-03-15&to=2026-10-31', 'month');
       expect(byMonth.buckets.map(({ start }) => start.slice(0, 10))).toEqual([
@@ -117,7 +120,7 @@ describe('the numbers of `stats` equal a hand-written SQL over `events`', () => 
       expect(weeks.buckets.map(numbersOf)).toEqual(mondays.map((monday) => byHand.get(monday) ?? EMPTY));
     });
 
-    test('a period to the minute: visits that began before it are not in it, their rows are', async () => {
+    test('a period with times: visits that began before it are not counted, but their rows in the period are', async () => {
       await inZone('Europe/Berlin');
       const report = await expectEqual(
         site,
@@ -131,7 +134,7 @@ describe('the numbers of `stats` equal a hand-written SQL over `events`', () => 
   });
 });
 
-describe('what is wrong is refused, and the parameter named', () => {
+describe('an invalid parameter is refused, and the message names it', () => {
   let site = '';
   beforeAll(async () => {
     site = await client.createSite();
@@ -186,7 +189,7 @@ describe('what is wrong is refused, and the parameter named', () => {
     },
   );
 
-  test('the OpenAPI document names what there is', async () => {
+  test('the OpenAPI document has all parameters', async () => {
     const { json } = await client.send({ path: '/openapi.json' });
     const { paths } = json as { paths: Record<string, { get: { parameters: { name: string; schema: object }[] } }> };
     const documented = (path: string) => paths[`/api/admin/sites/{site_id}/${path}`]?.get.parameters ?? [];
@@ -211,7 +214,7 @@ describe('what is wrong is refused, and the parameter named', () => {
     }
   });
 
-  test('an unknown site is 404, no token 401, another method 405', async () => {
+  test('an unknown site gets 404, a missing token 401, another method 405', async () => {
     for (const path of ['stats', 'breakdown?dimension=page']) {
       expect(await client.admin('GET', `/sites/unknown/${path}`)).toMatchObject({
         status: 404,

@@ -15,7 +15,7 @@ interface Sent {
   readonly fields?: object;
 }
 
-/** An event hit, cookieless unless `fields` say otherwise; its name finds the row again. */
+/** Sends an event hit, which is cookieless unless `fields` has IDs. The test finds the row by the event name. */
 async function collect({ site, name, ip = '203.0.113.10', agent = CHROME, fields = {} }: Sent): Promise<void> {
   const body = { site_id: site, visitor_id: '', session_id: '', type: 'event', event_name: name, ...fields };
   const answer = await weir.collect(body, { 'x-forwarded-for': ip, 'user-agent': agent });
@@ -27,8 +27,8 @@ async function rowsByName(site: string, count: number, columns: string) {
   return new Map(rows.map((row) => [String(row.event_name), row]));
 }
 
-describe('free context text that is too long is cut, not refused', () => {
-  test('url, referrer, pathname to 4,096 chars; the rest to 255', async () => {
+describe('free texts that are too long are cut, not refused', () => {
+  test('url, referrer and pathname are cut to 4,096 chars, other texts to 255', async () => {
     const site = await weir.createSite();
     const short = ['hostname', 'utm_source', 'utm_medium', 'utm_campaign', 'utm_term', 'utm_content', 'ref', 'via'];
     for (const [name, fill] of [
@@ -84,7 +84,7 @@ describe('cookieless', () => {
     expect(Boolean(rows.get('given')?.cookieless)).toBe(false);
   });
 
-  test('an empty session_id is given by the server: one session without a pause, another for another visitor', async () => {
+  test('the server computes a missing session_id: one session for hits without a pause, and one for each visitor', async () => {
     const site = await weir.createSite();
     for (const name of ['one', 'two', 'three']) await collect({ site, name });
     await collect({ site, name: 'other', agent: FIREFOX });
@@ -113,13 +113,13 @@ describe('cookieless', () => {
 });
 
 describe('identify hits follow the rules of identities', () => {
-  test('traits beyond 25 are dropped silently, and the visitor is linked', async () => {
+  test('traits after the first 25 are dropped without a warning, and the visitor is linked', async () => {
     const site = await weir.createSite();
     const names = Array.from({ length: 28 }, (_, index) => `k${String(index).padStart(2, '0')}`);
     const identity = { user_id: 'u', ...Object.fromEntries(names.map((name) => [name, 1])) };
     const answer = await weir.collect({ site_id: site, visitor_id: 'v', session_id: 's', type: 'identify', identity });
     expect(answer.status).toBe(204);
-    // A view is filled after the other: a profile may be there a moment before its traits.
+    // The views are filled one after the other, so a profile can exist a moment before its traits.
     const profile = await eventually('the traits', async () => {
       const [found] = await weir.rows('profiles', site, 1, 'traits, visitor_ids');
       return keysOf(found?.traits).length > 0 ? found : undefined;
@@ -141,7 +141,7 @@ describe('behind a proxy', () => {
     expect(new Set([...rows.values()].map((row) => row.visitor_id)).size).toBe(1);
   });
 
-  test('a header that is no address list harms nothing', async () => {
+  test('a header that is not a list of addresses does no harm', async () => {
     const site = await weir.createSite();
     const headers = [
       'garbage',
@@ -158,7 +158,7 @@ describe('behind a proxy', () => {
 });
 
 describe('bot rows are stored with the name of the bot', () => {
-  test('a known bot, and a browser beside it', async () => {
+  test('a known bot has its name in the column bot; a browser has an empty text', async () => {
     const site = await weir.createSite();
     await collect({
       site,
@@ -180,8 +180,8 @@ function keysOf(traits: unknown): readonly string[] {
   return Object.keys((typeof traits === 'string' ? JSON.parse(traits) : traits) ?? {});
 }
 
-/** The list beyond GA4 that docs/stats.md describes. */
-test('a tag without a medium that names paid traffic is paid, with the plain name of its source', async () => {
+/** This list of paid tags goes further than GA4's rules. See docs/stats.md. */
+test('a tag of a paid source counts as paid also without a medium, and has the name of its source', async () => {
   const site = await weir.createSite();
   const told = {
     'facebook-ads': ['Paid Social', 'Facebook'],

@@ -3,22 +3,22 @@ import { ACCEPTANCE_ENV, describeOwnProcess, useOwnWeir } from '../use-weir.ts';
 
 const MARK = 'mark-that-is-on-the-disk';
 
-describeOwnProcess('on disk the client IP "is only ever sealed with a key of the day"', () => {
+describeOwnProcess('the client IP is on disk only in encrypted form', () => {
   const weir = useOwnWeir(ACCEPTANCE_ENV);
 
-  test('no file of the data folder holds an address, through whichever door it came, before and after a kill', async () => {
+  test('no file of the data folder contains an address, whatever endpoint received it, before and after a kill', async () => {
     const { client } = weir;
     const site = await client.createSite();
     const rows = await sendClientAddresses(client, site, MARK);
     expect(filesWith(weir.dataDir)).toEqual([]);
     await client.rows('events', site, rows);
-    // What is searched does hold the records.
+    // The files that are searched contain the records.
     expect(filesWith(weir.dataDir, [MARK]).map((found) => found.split('/')[0])).toContain('log');
     expect(filesWith(weir.dataDir)).toEqual([]);
     await weir.kill9();
     expect(filesWith(weir.dataDir)).toEqual([]);
     await weir.restart();
-    // The key of the day outlives the process: the same visitor is the same person.
+    // The key of the day is still there after the restart: the visitor gets the same visitor ID.
     await sendClientAddresses(client, site, `${MARK}-again`);
     await client.rows('events', site, 2 * rows);
     const visitors = `SELECT uniqExact(visitor_id) FROM events WHERE site_id = {site:String} AND cookieless AND source != 'import'`;

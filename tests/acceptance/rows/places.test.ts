@@ -8,7 +8,7 @@ type Client = ReturnType<typeof useWeir>;
 const BROWSER =
   'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/129.0.0.0 Safari/537.36';
 
-/** Sends one event a case and returns the rows by the case's name. */
+/** Sends one event for each case, and returns the rows by the name of the case. */
 async function rowsOf(weir: Client, cases: Readonly<Record<string, readonly [Headers, object?]>>, columns: string) {
   const site = await weir.createSite();
   for (const [event_name, [headers, fields = {}]] of Object.entries(cases)) {
@@ -19,10 +19,10 @@ async function rowsOf(weir: Client, cases: Readonly<Record<string, readonly [Hea
   return Object.fromEntries(rows.map(({ event_name, ...row }) => [String(event_name), row]));
 }
 
-describe('the right client behind any chain of proxies, and where', () => {
+describe('the client IP behind any chain of proxies, and its location', () => {
   const weir = useWeir();
 
-  test('Forwarded, where X-Forwarded-For is not sent; IPv4-mapped; a place of each family', async () => {
+  test('Forwarded is used if X-Forwarded-For is not sent; IPv4, IPv4-mapped and IPv6 addresses get a location', async () => {
     const us = { country: 'US', region: 'US-CA', timezone: 'America/Los_Angeles' };
     const german = { country: 'DE', region: expect.stringMatching(/^DE-[A-Z]{2}$/), timezone: 'Europe/Berlin' };
     const cases = {
@@ -45,7 +45,7 @@ describe('the right client behind any chain of proxies, and where', () => {
     });
   });
 
-  test('language and time zone as the page says them, else by header and place', async () => {
+  test('language and time zone come from the page, or else from the header and the location', async () => {
     const from = { 'x-forwarded-for': '8.8.8.8', 'accept-language': 'fr-FR,fr;q=0.8' };
     const cases = {
       said: [from, { language: 'pt-BR', timezone: 'America/Sao_Paulo' }],
@@ -60,7 +60,7 @@ describe('the right client behind any chain of proxies, and where', () => {
     });
   });
 
-  test('whoami: which header gave which address and country', async () => {
+  test('whoami shows which header gave which address and country', async () => {
     const ask = (headers: Headers, token = weir.adminToken) =>
       sendHttp(weir.urls[0] ?? '', {
         method: 'GET',
@@ -79,7 +79,7 @@ describe('the right client behind any chain of proxies, and where', () => {
 describeOwnProcess('a CDN whose header is named by CLIENT_IP_HEADER', () => {
   const weir = useOwnWeir({ TRUSTED_PROXIES: '127.0.0.1', CLIENT_IP_HEADER: 'CF-Connecting-IP' }).client;
 
-  test('is believed, with X-Forwarded-For for requests without it', async () => {
+  test('the header is trusted; requests without it use X-Forwarded-For', async () => {
     const cases = {
       cdn: [{ 'cf-connecting-ip': '8.8.8.8', 'x-forwarded-for': '2a00:1450:4001:81b::200e' }],
       around: [{ 'x-forwarded-for': '2a00:1450:4001:81b::200e' }],

@@ -7,7 +7,7 @@ const IPHONE =
 const CHROME =
   'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/129.0.0.0 Safari/537.36';
 
-/** The columns of each table, as docs/tables.md lists them. */
+/** The columns of each table, read from docs/tables.md. */
 const TABLES: Readonly<Record<string, readonly string[]>> = Object.fromEntries(
   readFileSync('docs/tables.md', 'utf8')
     .split(/^## /m)
@@ -32,7 +32,7 @@ async function only(site: string, columns = '*') {
 }
 
 describe('docs/tables.md: the tables and their columns', () => {
-  test('six tables', () => {
+  test('the page has six tables', () => {
     expect(Object.keys(TABLES)).toHaveLength(6);
   });
 
@@ -42,7 +42,7 @@ describe('docs/tables.md: the tables and their columns', () => {
     expect(data.columns.map(({ name }) => name).toSorted()).toEqual(columns.toSorted());
   });
 
-  test('types that the page fixes', async () => {
+  test('columns have the types that the page states', async () => {
     const query =
       'SELECT toTypeName(timestamp) AS t, toTypeName(received_at) AS r, toTypeName(value) AS v, toTypeName(properties) AS p FROM events LIMIT 1';
     const site = await weir.createSite();
@@ -60,7 +60,7 @@ describe('docs/tables.md: the tables and their columns', () => {
 });
 
 describe('docs/tables.md: events', () => {
-  test('a pageview of the browser, with all that it tells', async () => {
+  test('a pageview of a browser, with all columns', async () => {
     const site = await weir.createSite({ domain: 'shop.example' });
     const utm = 'utm_source=news&utm_medium=email&utm_campaign=may&utm_term=t&utm_content=c';
     const url = `https://www.shop.example/a/b?x=1&${utm}&ref=r&source=src&via=vv&gclid=abc#part`;
@@ -185,7 +185,7 @@ describe('docs/tables.md: events', () => {
     });
   });
 
-  test('attribution without context: from the request itself; an HTTP library is no bot to a server event', async () => {
+  test('a server event without context takes them from the request; its HTTP library does not count as a bot', async () => {
     const site = await weir.createSite();
     const { key } = await weir.createKey(site);
     await weir.events(key, { name: 'request' }, { 'user-agent': CHROME, 'x-forwarded-for': '8.8.8.8' });
@@ -212,7 +212,7 @@ describe('docs/tables.md: events', () => {
 });
 
 describe('docs/tables.md: sessions, outcomes', () => {
-  test('one row for each session, with the first event that it began with', async () => {
+  test('one row for each session, with the columns of its first event', async () => {
     const site = await weir.createSite();
     await collect(site, { url: 'https://example.com/in?utm_source=news&utm_medium=email', session_id: 's1' });
     await collect(site, { type: 'event', event_name: 'click', url: 'https://example.com/in', session_id: 's1' });

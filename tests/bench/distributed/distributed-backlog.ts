@@ -6,7 +6,7 @@ import { openBenchLog } from './distributed-log.ts';
 import { type RoleProcess, startRole } from './distributed-roles.ts';
 import { type BenchServices, ENGINES } from './distributed-services.ts';
 
-/** A backlog of `records`, then one enricher and one writer that find it. Once: it takes minutes. */
+/** Measures how one enricher and one writer process a backlog of `records`. This runs only once, because it takes minutes. */
 export async function measureBacklog(
   { programs, note }: Bench,
   services: BenchServices,
@@ -50,8 +50,8 @@ export async function measureBacklog(
     {
       head: [`backlog of ${records} records`, 'seconds', 'records/s'],
       rows: [
-        ['through the enricher', showNumber(enriched), showNumber(records / enriched, 0)],
-        ['through enricher and writer, into ClickHouse', showNumber(stored), showNumber(records / stored, 0)],
+        ['until all are enriched', showNumber(enriched), showNumber(records / enriched, 0)],
+        ['until all are in ClickHouse', showNumber(stored), showNumber(records / stored, 0)],
         [
           `state rebuilt after FLUSHALL, until keys are decided (${rebuild.records} records)`,
           showNumber(rebuild.seconds),
@@ -60,11 +60,11 @@ export async function measureBacklog(
       ],
     },
     {
-      head: ['process', 'CPU µs a record'],
+      head: ['process', 'CPU µs per record'],
       rows: [...cpu].map(([name, micros]) => [name, showNumber(micros / records, 2)]),
     },
     {
-      head: ['where', 'bytes a record'],
+      head: ['where', 'bytes per record'],
       rows: Object.entries(sizes).map(([where, bytes]) => [where, showNumber(bytes / records, 0)]),
     },
   ];
@@ -72,7 +72,9 @@ export async function measureBacklog(
 
 const POLL_MS = 50;
 
-/** Wipes the state of an enricher that has nothing to do. What is measured begins when the enricher finds it out: a second at most. */
+/**
+ * Wipes the state of an idle enricher. The measurement begins when the enricher notices the loss, which takes at most a second.
+ */
 async function measureRebuild(
   enricher: RoleProcess,
   redisUrl: string,

@@ -14,7 +14,10 @@ const KINDS = [EVENTS, EVENTS_WITH_KEY, COLLECT];
 
 type Measured = Pick<Server, 'port' | 'key' | 'cpuMicros'>;
 
-/** CPU per request of the gateway on Kafka and Redis, on the embedded engines, and of the bare server, in turn. */
+/**
+ * Measures the CPU per request, alternating between the gateway on Kafka and Redis, the gateway on the embedded engines, and
+ * the bare server.
+ */
 export async function measureGateways({ programs, rounds, note }: Bench, services: BenchServices): Promise<Table> {
   const prefix = 'gateway-';
   const log = await openBenchLog(services.env.KAFKA_BROKERS ?? '', prefix);
@@ -44,7 +47,14 @@ export async function measureGateways({ programs, rounds, note }: Bench, service
   for (const server of [distributed, embedded, bare]) await server.stop();
   await log.close();
   return {
-    head: ['request', 'Kafka + Redis µs', 'embedded µs', 'bare server µs', 'beside embedded', 'beside the bare server'],
+    head: [
+      'request',
+      'Kafka + Redis µs',
+      'embedded µs',
+      'bare server µs',
+      'compared with embedded',
+      'compared with the bare server',
+    ],
     rows,
   };
 }

@@ -13,7 +13,7 @@ import { createLogger } from '@weir/runtime/logger';
 import { PROJECT_ROOT } from '@weir/testkit/weir-process';
 import { readTraffic, SITE } from '../programs/bench-traffic.ts';
 
-/** What infra/kafka and the settings give a log on Kafka. */
+/** The number of partitions that infra/kafka and the default settings give. */
 export const PARTITIONS = 12;
 const POLL_MS = 100;
 const APPEND_RECORDS_MAX = 2_000;
@@ -21,16 +21,16 @@ const APPENDS_AT_ONCE = 4;
 const TRIES_MAX = 20;
 
 export interface BenchLog {
-  /** Of the demo site, that the gateway's requests name. */
+  /** The API key of the demo site, which the gateway's requests use. */
   readonly key: string;
-  /** Appends so many records of the traffic. */
+  /** Appends this many records of the traffic. */
   fill(records: number): Promise<void>;
-  /** Resolves when the group has committed `records` of the topic, each partition to its end. */
+  /** Resolves when the group has committed the end of each partition and, in total, `records` records of the topic. */
   caughtUp(topic: string, group: string, records: number): Promise<void>;
   close(): Promise<void>;
 }
 
-/** A log of its own on the cluster: `prefix` is before its topics and groups. */
+/** Opens a new log on the Kafka cluster. The names of its topics and groups begin with `prefix`. */
 export async function openBenchLog(brokers: string, prefix: string): Promise<BenchLog> {
   const eventLog = await openKafkaEventLog({
     brokers: brokers.split(','),
@@ -51,7 +51,7 @@ export async function openBenchLog(brokers: string, prefix: string): Promise<Ben
     },
   });
   const key = await makeDemoSite(registry, Date.now());
-  if (key === undefined) throw new Error('the log was there before');
+  if (key === undefined) throw new Error('the log must be new, but it already has a site');
   await registry.putSite(SITE);
   const again = await traffic(eventLog.partitionCount, registry);
   return {
@@ -72,7 +72,7 @@ export async function openBenchLog(brokers: string, prefix: string): Promise<Ben
   };
 }
 
-/** The traffic again and again, each time with event IDs of its own, several appends at once. */
+/** Appends the traffic repeatedly, with new event IDs each time and several concurrent appends. */
 async function fill(eventLog: EventLog, records: number, again: () => AppendRecord[]): Promise<void> {
   let left = records;
   let batch: AppendRecord[] = [];
@@ -88,7 +88,10 @@ async function fill(eventLog: EventLog, records: number, again: () => AppendReco
   await Promise.all(Array.from({ length: APPENDS_AT_ONCE }, appender));
 }
 
-/** What an import would append, but for the event IDs: making those as an import does takes longer than the rest. */
+/**
+ * The records that an import would append, except for their event IDs: computing these as an import does would take longer than
+ * the rest.
+ */
 async function traffic(partitionCount: number, registry: Registry): Promise<() => AppendRecord[]> {
   const made = await readTraffic().rawRecords('bench', registry);
   const first = made.map(({ key = '', value }) => ({ partition: partitionOf(key, partitionCount), value }));
@@ -102,7 +105,10 @@ async function traffic(partitionCount: number, registry: Registry): Promise<() =
     });
 }
 
-/** On a machine that is busy with what is measured the log refuses some; a record that is there twice costs what any does. */
+/**
+ * On a busy machine, the log refuses some records, so they are appended again. A record that is stored twice costs as much as
+ * any other.
+ */
 async function appendAll(eventLog: EventLog, piece: readonly AppendRecord[]): Promise<void> {
   let left = piece;
   for (let tries = 0; left.length > 0; tries++) {

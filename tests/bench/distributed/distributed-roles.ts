@@ -3,13 +3,16 @@ import { ADMIN_TOKEN, portWhenReady } from '../load/bench-servers.ts';
 
 export interface RoleProcess extends Pick<RunningProgram, 'cpuMicros' | 'stop'> {
   readonly port: number;
-  /** Records dealt with, by partition. */
+  /** The number of processed records by partition. */
   consumed(): Promise<ReadonlyMap<string, number>>;
-  /** Of an enricher: the epochs of its state so far, the partitions that the present one waits for, and the records folded again. */
+  /**
+   * For an enricher: the number of epochs of its state so far, of partitions that have not checked in to the present epoch, and
+   * of records that were folded again.
+   */
   state(): Promise<{ readonly epochs: number; readonly waiting: number; readonly rebuilt: number }>;
 }
 
-/** A role alone, on the engines that `env` names; resolves when it does its work. */
+/** Starts a process with one role, on the engines that `env` names. Resolves when the role is ready. */
 export async function startRole(
   programs: Programs,
   role: 'gateway' | 'enricher' | 'writer',

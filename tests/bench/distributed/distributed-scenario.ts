@@ -6,7 +6,7 @@ import { CONNECTIONS, measureGateways, REQUESTS } from './distributed-gateway.ts
 import { servicesMissing, startBenchServices } from './distributed-services.ts';
 
 const BACKLOG_RECORDS = 2_000_000;
-/** Of the backlog, for each count of enrichers and each round. */
+/** The share of the backlog's records that each number of enrichers processes in each round. */
 const ENRICHERS_SHARE = 0.1;
 
 export const distributed: Scenario = {
@@ -36,9 +36,9 @@ async function run(bench: Bench): Promise<Findings> {
       tables: [gateways, enrichers.table, ...backlog],
       targets: enrichers.targets,
       notes: [
-        `One Kafka 4.3 broker (heap 256 MiB, one copy), one Redis, the embedded ClickHouse over HTTP, and all that is measured share this machine's cores. ${loads.join('; ')}.`,
-        `Gateways: CPU of the process over ${REQUESTS} requests a round, ${CONNECTIONS} connections, ${bench.rounds} rounds in turn. Enrichers: ${ofEnrichers} records a round on a new log of 12 partitions, after 60,000 for each enricher that are not counted, appended while the enrichers run; the records/s are those of a full machine, the CPU per record is what counts.`,
-        `Backlog: once, one enricher and one writer started on ${records} records that were there; their start is in seconds and CPU. Records: the page views of the access log again and again, keyed as an import keys them.`,
+        `One Kafka 4.3 broker (heap 256 MiB, one copy), one Redis, the embedded ClickHouse over HTTP, and all measured processes share the cores of this machine. ${loads.join('; ')}.`,
+        `Gateways: CPU of the process for ${REQUESTS} requests per round, ${CONNECTIONS} connections, ${bench.rounds} rounds that alternate between them. Enrichers: ${ofEnrichers} records per round in a new log of 12 partitions, after 60,000 records for each enricher that are not counted. The records are appended while the enrichers run. All cores are busy, so the CPU per record is more meaningful than the records/s.`,
+        `Backlog: measured once. One enricher and one writer are started with a backlog of ${records} records. The seconds and the CPU include their start. The records are the page views of the access log, repeated, with the keys of an import.`,
       ],
     };
   } finally {

@@ -12,11 +12,11 @@ const run = promisify(execFile);
 export const ENGINES = ['kafka', 'redis', 'clickhouse'] as const;
 type EngineName = (typeof ENGINES)[number];
 
-/** Real engines on loopback, whose CPU and disk can be asked for. */
+/** Real services on loopback, whose CPU and disk usage can be read. */
 export interface BenchServices {
   readonly env: Readonly<Record<string, string>>;
   cpuMicros(name: EngineName): number;
-  /** Of the partitions of one topic, on the broker's disk. */
+  /** The size of all partitions of a topic on the disk of the broker. */
   topicBytes(topic: string): number;
   close(): Promise<void>;
 }
@@ -30,7 +30,7 @@ export function servicesMissing(): string | undefined {
 export async function startBenchServices(): Promise<BenchServices> {
   const dir = join(PROJECT_ROOT, '.cache/services', `bench-${randomUUID().slice(0, 8)}`);
   const down = [PROGRAM, 'down', '--dir', dir, '--wipe'];
-  // They outlive this process: an interrupted bench must not leave them behind.
+  // The services outlive this process, so they are stopped even if the benchmark is interrupted.
   const downAtExit = (): void => void spawnSync(process.execPath, down);
   process.once('exit', downAtExit);
   const { stdout } = await run(process.execPath, [PROGRAM, 'up', '--dir', dir]);
@@ -50,7 +50,9 @@ export async function startBenchServices(): Promise<BenchServices> {
   };
 }
 
-/** ClickHouse's engine is a child of the process that is started. Linux; elsewhere 0. */
+/**
+ * Counts child processes too, because the embedded ClickHouse is a child of the started process. Only on Linux; otherwise 0.
+ */
 function ticksWithChildren(pid: number): number {
   if (!existsSync('/proc/self/stat')) return 0;
   let ticks = 0;
@@ -61,7 +63,7 @@ function ticksWithChildren(pid: number): number {
   return ticks;
 }
 
-/** From the state on; of a process that is gone, nothing. */
+/** The fields of /proc/PID/stat from the process state on. Empty if the process has ended. */
 function statOf(pid: string): readonly string[] {
   const file = `/proc/${pid}/stat`;
   if (!existsSync(file)) return [];

@@ -3,7 +3,7 @@ import { sendHttp } from '@weir/testkit/http-client';
 import type { Programs, RunningProgram } from '../build-programs.ts';
 
 export const ADMIN_TOKEN = 'bench-admin-token-0123456789';
-/** The bare server looks at no key; the request has one all the same. */
+/** The bare server ignores the API key, but its requests have one too. */
 const ANY_KEY = 'wk_0123456789012345678901234567890123456789012';
 
 export interface Server extends Pick<RunningProgram, 'cpuMicros' | 'stop'> {
@@ -12,12 +12,12 @@ export interface Server extends Pick<RunningProgram, 'cpuMicros' | 'stop'> {
   readonly key: string;
 }
 
-/** The gateway's role alone, on an empty folder, limits set high. */
+/** Starts only the gateway role, with an empty data folder and high rate limits. */
 export function startGateway(programs: Programs): Promise<Server> {
   return startMain(programs, ['gateway']);
 }
 
-/** Every role in one process, as `npm start`. */
+/** Starts every role in one process, as `npm start` does. */
 export function startWholeWeir(programs: Programs): Promise<Server> {
   return startMain(programs, []);
 }
@@ -34,7 +34,7 @@ async function startMain(programs: Programs, roles: readonly string[]): Promise<
   return asServer(program, await portWhenReady(program), key);
 }
 
-/** The port of a Weir on 127.0.0.1, once it does its work. */
+/** The port of a Weir on 127.0.0.1. Resolves when Weir is ready. */
 export async function portWhenReady(program: RunningProgram): Promise<number> {
   const [, url = '', port] = await program.printed(/listens: (http:\/\/127\.0\.0\.1:(\d+))/);
   await eventually('Weir to be ready', async () => (await sendHttp(url, { path: '/readyz' })).status === 200);

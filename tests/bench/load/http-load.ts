@@ -11,13 +11,14 @@ export interface LoadTask {
 
 export interface LoadResult {
   readonly seconds: number;
-  /** Of each request, rising. */
+  /** The latency of each request, in ascending order. */
   readonly latenciesMs: Float64Array;
 }
 
 /**
- * Kept connections, each with one request at a time: the next goes out when the answer has come. Rejects on any answer but the
- * one that is expected. Bare sockets, because the client shares the machine with what it measures.
+ * Sends requests over persistent connections. Each connection sends the next request when the answer to the last one has
+ * arrived. Rejects if an answer is not the expected one. It uses plain sockets, because the client shares the machine with the
+ * measured server.
  */
 export async function sendLoad(task: LoadTask): Promise<LoadResult> {
   const latenciesMs = new Float64Array(task.requests);

@@ -1,4 +1,4 @@
-/** Makes the n-th request of a kind, whole, as it goes over the wire. */
+/** Returns the n-th request of a kind, as the complete bytes of an HTTP request. */
 export type RequestMaker = (n: number) => Buffer;
 
 export interface RequestKind {
@@ -60,7 +60,7 @@ export const COLLECT: RequestKind = {
   make: () => (n) => post('/api/collect', pageview(n), undefined),
 };
 
-/** With the headers that a client or a browser sends. */
+/** A POST with the headers that a server client or a browser sends. */
 function post(path: string, body: object, key: string | undefined): Buffer {
   const text = JSON.stringify(body);
   const head = [

@@ -11,12 +11,12 @@ import { SITE } from './bench-traffic.ts';
 export interface Engines {
   readonly eventLog: EventLog;
   readonly stateStore: StateStore;
-  /** Knows the bench's site. */
+  /** The registry, which has the site of the benchmark. */
   readonly registry: Registry;
   close(): Promise<void>;
 }
 
-/** The embedded engines, opened as `npm start` opens them, in an empty folder. */
+/** Opens the embedded engines in an empty folder, in the same way as `npm start`. */
 export async function openEngines(folder: string, partitions: number): Promise<Engines> {
   const clock = Date.now;
   const retentionMs = () => Number.POSITIVE_INFINITY;
@@ -43,7 +43,7 @@ export async function openEngines(folder: string, partitions: number): Promise<E
   };
 }
 
-/** CPU of this process, all threads, in microseconds, that `work` took. */
+/** The CPU time of this process that `work` used: all threads, in microseconds. */
 export async function cpuMicrosOf(work: () => unknown): Promise<number> {
   const before = process.cpuUsage();
   await work();
@@ -51,7 +51,7 @@ export async function cpuMicrosOf(work: () => unknown): Promise<number> {
   return user + system;
 }
 
-/** Resolves when the group has committed all that the topic holds. */
+/** Resolves when the group has committed the end of the topic. */
 export async function caughtUp(eventLog: EventLog, topic: string, group: string, pollMs: number): Promise<void> {
   for (;;) {
     const positions = await eventLog.positions(topic, group);

@@ -18,13 +18,13 @@ export const SITE = {
 export interface Traffic {
   readonly origin: 'real' | 'generated';
   /**
-   * The log's page views as raw records, as an import of it would append them, their addresses sealed with the registry's key;
-   * `file` stands for its digest.
+   * The page views of the log as raw records, as an import would append them. The addresses are encrypted with the registry's
+   * key. `file` is used in place of the digest of the file.
    */
   rawRecords(file: string, registry: Registry): Promise<readonly AppendRecord[]>;
 }
 
-/** The real access log, or a generated one of its shape, as import hits. */
+/** Reads the real access log, or generates a log of the same shape, as hits of an import. */
 export function readTraffic(): Traffic {
   const { text, origin } = readAccessLog();
   const hits = text.split('\n').flatMap((line, index) => {

@@ -16,7 +16,7 @@ export interface EnrichTask {
   readonly folder: string;
   readonly rounds: number;
   readonly partitions: number;
-  /** The log's traffic so many times over, in one round of the loop. */
+  /** How many times each round processes the traffic of the log. */
   readonly copies: number;
 }
 
@@ -24,7 +24,7 @@ export interface EnrichFigures {
   readonly origin: 'real' | 'generated';
   readonly records: number;
   readonly loopRecords: number;
-  /** CPU microseconds per record, one figure a round. */
+  /** CPU microseconds per record, with one number for each round. */
   readonly bare: readonly number[];
   readonly warm: readonly number[];
   readonly newCaches: readonly number[];
@@ -112,7 +112,7 @@ async function main({ folder, rounds, partitions, copies }: EnrichTask): Promise
   }
 }
 
-/** The enriching step as the loop calls it, batch by batch, on state in memory. */
+/** Enriches all records as the consumer loop does, batch by batch, with the state in memory. */
 function enrichAll<Decoded>(
   enrichment: Enrichment<Decoded>,
   records: readonly StoredRecord[],
@@ -135,7 +135,7 @@ function enrichAll<Decoded>(
   return lines;
 }
 
-/** The yardstick: the same bytes parsed, and the same rows written as JSON, with nothing in between. */
+/** The baseline for the comparison: parses the same bytes and writes the same rows as JSON, with no other work. */
 function parseAndWrite(records: readonly StoredRecord[], rows: readonly unknown[]): number {
   let bytes = 0;
   records.forEach(({ value }, i) => {
@@ -156,7 +156,7 @@ async function saltsOf<Decoded>(
   );
 }
 
-/** So that no measurement pays for the garbage of the one before. */
+/** Collects garbage, so that it does not slow down the next measurement. */
 function gc(): void {
   (globalThis as { gc?: () => void }).gc?.();
 }

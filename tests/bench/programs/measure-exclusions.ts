@@ -8,9 +8,9 @@ export interface ExclusionsTask {
 }
 
 export interface ExclusionFigures {
-  /** By what is asked: CPU microseconds a hit, one figure a round. */
+  /** CPU microseconds per hit, by kind of lookup, with one number for each round. */
   readonly asked: Readonly<Record<string, readonly number[]>>;
-  /** CPU milliseconds to compile all rules of a site again, one figure a round. */
+  /** CPU milliseconds to compile all rules of a site again, with one number for each round. */
   readonly compiled: readonly number[];
 }
 
@@ -49,7 +49,7 @@ async function main({ rounds, rules }: ExclusionsTask): Promise<ExclusionFigures
       const micros = await cpuMicrosOf(() => {
         for (const hit of hits) if (matches?.(hit) !== undefined) dropped += 1;
       });
-      if (dropped === HITS) throw new Error('every hit was dropped: nothing was measured');
+      if (dropped === HITS) throw new Error('every hit was dropped, so the measurement is invalid');
       if (round >= 0) asked[name]?.push(micros / HITS);
     }
     const all = sets['10,000 CIDRs, IPv4 hits']?.rules ?? [];

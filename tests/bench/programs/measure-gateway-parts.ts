@@ -22,7 +22,7 @@ export interface PartsTask {
 
 export interface Part {
   readonly name: string;
-  /** CPU of this process, all threads, for one request; one figure a round. */
+  /** CPU microseconds of this process (all threads) per request, with one number for each round. */
   readonly micros: readonly number[];
 }
 
@@ -80,8 +80,11 @@ async function main({ folder, batchRecords }: PartsTask): Promise<void> {
   const parts: readonly (readonly [string, () => Promise<void>])[] = [
     ['parse the body (the bare server does it too)', async () => times(() => parseBody(bytes))],
     ['validate it (the bare server does it too)', async () => times(() => acceptServerEvent(json, () => text))],
-    ['authenticate: key found by its hash', async () => times(() => authenticate(`Bearer ${key}`))],
-    ['authenticate, had the hash not been kept: SHA-256', async () => times(() => registry.keyByHash(hashApiKey(key)))],
+    ['authenticate: find the key by its cached hash', async () => times(() => authenticate(`Bearer ${key}`))],
+    [
+      'authenticate without the cached hash: compute the SHA-256',
+      async () => times(() => registry.keyByHash(hashApiKey(key))),
+    ],
     [
       'rate limit',
       async () => {
@@ -91,7 +94,7 @@ async function main({ folder, batchRecords }: PartsTask): Promise<void> {
     ['event ID', async () => times(() => newEventId())],
     ['partition key and raw record, address sealed', async () => times(() => [partitionKey(owner, false), encode()])],
     [
-      'claim and confirm of an idempotency key',
+      'claim and confirm an idempotency key',
       async () => {
         for (let batch = 0; batch < batches; batch++) {
           const keys = indexes.map(() => ({ siteId: 'demo', key: `order_${claimed++}`, owner: head.eventId }));

@@ -11,7 +11,7 @@ export interface LogTask {
   readonly batches: readonly { readonly records: number; readonly atOnce: number; readonly total: number }[];
 }
 
-/** One figure a round. */
+/** The lists have one number for each round. */
 export interface LogFigures {
   readonly append: readonly AppendFigures[];
   readonly consume: Cost;
@@ -52,7 +52,7 @@ async function main({ folder, rounds, valueBytes, batches }: LogTask): Promise<L
         ),
       );
       const bytes = Buffer.alloc(valueBytes * records, 'x');
-      // One writer, as lmdb's: what is at once is written together and synced once.
+      // A single writer, like LMDB's: concurrent appends are written together and synced once.
       await measured(count ? figures?.file : undefined, total, async () => {
         for (let written = 0; written < total; written += records * atOnce) {
           for (let i = 0; i < atOnce; i++) writeSync(file, bytes);

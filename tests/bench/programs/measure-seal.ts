@@ -7,10 +7,10 @@ export interface SealTask {
   readonly rounds: number;
 }
 
-/** CPU microseconds for one record, one figure a round. */
+/** CPU microseconds per record, with one number for each round. */
 export type SealFigures = Readonly<Record<string, readonly number[]>>;
 
-/** Short rounds: what slows the machine down slows two rounds that follow each other alike. */
+/** Rounds are short, so that a slow phase of the machine affects two consecutive rounds equally. */
 const LOOPS = 4_000;
 const WARM_UP_ROUNDS = 10;
 const ADDRESSES = 4096;
@@ -37,7 +37,10 @@ const plainBody = JSON.stringify({
 });
 const contextBody = (ip: string) => `${plainBody.slice(0, -1)},"context":{"ip":"${ip}"}}`;
 
-/** Beside a loop that does the same with a plain address, the head's JSON included, as records were before. */
+/**
+ * Compares encrypted addresses with plain addresses. The loop for plain addresses does the same work, including the JSON of the
+ * envelope as it was before addresses were encrypted.
+ */
 function main({ rounds }: SealTask): SealFigures {
   const salt = randomBytes(32).toString('hex');
   const seal = createSealAddress(salt, randomBytes);
@@ -72,16 +75,16 @@ function main({ rounds }: SealTask): SealFigures {
   };
   const parts: Readonly<Record<string, (i: number) => void>> = {
     'encode, IPv4 plain': encodePlain(ipv4),
-    'encode, IPv4 sealed': encode(ipv4),
+    'encode, IPv4 encrypted': encode(ipv4),
     'encode, IPv6 plain': encodePlain(ipv6),
-    'encode, IPv6 sealed': encode(ipv6),
-    'take `context.ip` out of a body': (i) => {
+    'encode, IPv6 encrypted': encode(ipv6),
+    'remove `context.ip` from a body': (i) => {
       kept += withoutClientAddress(at(texts, i)).length;
     },
     'decode, IPv4 plain': decodePlain(records.plainIpv4),
-    'decode, IPv4 opened': decode(records.ipv4),
+    'decode, IPv4 decrypted': decode(records.ipv4),
     'decode, IPv6 plain': decodePlain(records.plainIpv6),
-    'decode, IPv6 opened': decode(records.ipv6),
+    'decode, IPv6 decrypted': decode(records.ipv6),
   };
   const figures: Record<string, number[]> = Object.fromEntries(Object.keys(parts).map((name) => [name, []]));
   const inOrder = Object.entries(parts);

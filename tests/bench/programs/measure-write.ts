@@ -19,18 +19,18 @@ export interface WriteTask {
   readonly folder: string;
   readonly rounds: number;
   readonly partitions: number;
-  /** Of each partition, in a round. */
+  /** The number of rows in each partition in one round. */
   readonly rowsPerPartition: number;
   readonly rowsMax: number;
   readonly bytesMax: number;
   readonly lingerMs: number;
   readonly insertsAtOnce: number;
-  /** `dist/clickhouse-server.js` or a copy of it. */
+  /** The path of `dist/clickhouse-server.js`, or of a copy. */
   readonly clickhouseEntry: string;
   readonly migrationsDir: string;
 }
 
-/** One figure a round. */
+/** The lists have one number for each round. */
 export interface WriteFigures {
   readonly origin: 'real' | 'generated';
   readonly rows: number;
@@ -41,7 +41,7 @@ export interface WriteFigures {
 
 export interface Arm {
   readonly seconds: number[];
-  /** CPU microseconds per row of this process and of the engine's. */
+  /** CPU microseconds per row: of this process, and of the ClickHouse process. */
   readonly own: number[];
   readonly engine: number[];
   readonly inserts: number[];
@@ -81,7 +81,7 @@ async function main(task: WriteTask): Promise<WriteFigures> {
       () => measured(round < 0 ? undefined : writer, () => runWriter(engines, counted, task)),
       () => measured(round < 0 ? undefined : direct, () => insertDirectly(blocks, round, counted, task)),
     ];
-    // Who goes first alternates, because the tables grow.
+    // The order alternates, because inserts become slower as the tables grow.
     for (const arm of round % 2 === 0 ? arms : arms.reverse()) await arm();
     await engines.close();
   }
@@ -105,7 +105,7 @@ async function main(task: WriteTask): Promise<WriteFigures> {
     arm?.engine.push(((ticksOf(pid() ?? 0) - engineBefore) * TICK_MICROS) / rows);
   }
 
-  /** A log whose enriched topic holds what the enricher makes of the traffic. */
+  /** A log whose enriched topic has the enriched records of the traffic. */
   async function filledLog(logFolder: string): Promise<Engines> {
     const engines = await openEngines(logFolder, partitions);
     const { eventLog, stateStore, registry } = engines;
@@ -135,7 +135,7 @@ async function runWriter({ eventLog }: Engines, analytics: Analytics, task: Writ
   await writer.close();
 }
 
-/** The enriched lines, joined into blocks of as many rows as the writer's. */
+/** The enriched rows, joined into blocks with as many rows as the writer's batches. */
 async function directBlocks({ eventLog }: Engines, { partitions, rowsMax }: WriteTask): Promise<readonly Buffer[]> {
   const lines: Uint8Array[][] = Array.from({ length: partitions }, () => []);
   const subscription = await eventLog.consume({
@@ -179,7 +179,7 @@ async function insertDirectly(
   await Promise.all(Array.from({ length: insertsAtOnce }, insert));
 }
 
-/** Merges of what was inserted before are not the next one's cost. */
+/** Waits for merges of earlier inserts, so that they do not slow down the next measurement. */
 async function untilMerged(analytics: Analytics): Promise<void> {
   for (let quiet = 0; quiet < 3; ) {
     const [row] = await analytics.select<{ merges: string | number }>('SELECT count() AS merges FROM system.merges');
@@ -188,7 +188,7 @@ async function untilMerged(analytics: Analytics): Promise<void> {
   }
 }
 
-/** User and system time of a process, from /proc; elsewhere 0. */
+/** The user and system time of a process, from /proc. On systems without /proc: 0. */
 function ticksOf(pid: number): number {
   if (process.platform !== 'linux') return 0;
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');

@@ -1,6 +1,6 @@
 import { cpus, loadavg, release, totalmem, type } from 'node:os';
 
-/** What the figures were measured on. */
+/** Describes the machine on which the benchmark ran. */
 export function machineText(): string {
   const [cpu] = cpus();
   const memoryGib = Math.round(totalmem() / 1024 ** 3);

@@ -13,12 +13,12 @@ export function spreadOf(figures: readonly number[]): Spread {
   return { median, min: sorted[0] ?? Number.NaN, max: sorted.at(-1) ?? Number.NaN };
 }
 
-/** Round by round, so that what slowed a whole round down cancels out. */
+/** The ratios of two figures, round by round, so that a slow phase of the machine affects both. */
 export function ratios(figures: readonly number[], beside: readonly number[]): Spread {
   return spreadOf(figures.map((figure, round) => figure / (beside[round] ?? Number.NaN)));
 }
 
-/** `12.3 (11.9-14.0)` */
+/** Formats a spread as `12.3 (11.9-14.0)`: the median, the lowest and the highest value. */
 export function showSpread({ median, min, max }: Spread, digits = 1): string {
   return `${showNumber(median, digits)} (${showNumber(min, digits)}-${showNumber(max, digits)})`;
 }

@@ -3,11 +3,11 @@ import type { Findings, Scenario, Table } from '../scenarios/scenario.ts';
 export interface Result {
   readonly scenario: Scenario;
   readonly findings: Findings;
-  /** The machine's load before and after. */
+  /** The load of the machine before and after the scenario. */
   readonly load: string;
 }
 
-/** For the terminal. */
+/** The results as text for the terminal. */
 export function plainText({ scenario, findings, load }: Result): string {
   const lines = [`\n== ${scenario.name}: ${scenario.about}`, `   ${load}`, ''];
   for (const table of findings.tables) lines.push(...aligned(table), '');
@@ -18,7 +18,10 @@ export function plainText({ scenario, findings, load }: Result): string {
   return lines.join('\n');
 }
 
-/** docs/benchmarks.md, renewed: whole, or only the sections of what runs where it is named; those outlive a whole renewal. */
+/**
+ * The new text of docs/benchmarks.md. Without named scenarios, all sections are replaced, except those of scenarios that run
+ * only by name. With named scenarios, only their sections are replaced.
+ */
 export function renewedPage(old: string, results: readonly Result[], machine: string, date: string): string {
   const own = results.filter(({ scenario }) => scenario.onlyByName !== undefined);
   const sections = own.map(({ scenario, ...result }) =>
@@ -37,7 +40,7 @@ export function renewedPage(old: string, results: readonly Result[], machine: st
   return `${[head, ...kept].join('').trimEnd()}\n${sections.join('\n')}\n`;
 }
 
-/** Sections with a date of their own, so not of a whole renewal. */
+/** The sections of scenarios that run only by name. They have their own date, and stay when the page is replaced. */
 function keptSections(old: string): string[] {
   const [, ...sections] = old.split(/^(?=## )/m);
   return sections.filter((text) => /^\d{4}-\d\d-\d\d\. /m.test(text)).map((text) => `\n${text.trimEnd()}\n`);
@@ -47,8 +50,8 @@ function benchmarksPage(results: readonly Result[], machine: string, date: strin
   return `${[
     '# Benchmarks',
     '',
-    'Written by `npm run bench -- --write`; do not edit. Figures are median (min-max) of rounds that alternate between what is',
-    'measured and its yardstick, in one run. Ratios hold elsewhere; absolute figures are of this machine.',
+    'Written by `npm run bench -- --write`; do not edit. Each figure is the median (minimum-maximum) of several rounds. The rounds',
+    'of one run alternate between Weir and its baseline. Other machines give similar ratios, but other absolute figures.',
     '',
     `${date}. ${machine}.`,
     '',

@@ -13,7 +13,8 @@ const POLL_MS = 5;
 
 export const endToEnd: Scenario = {
   name: 'end-to-end',
-  about: 'one process with every role: accepted per second, latency of the answers, time until rows can be queried',
+  about:
+    'one process with every role: accepted requests per second, latency of the answers, and time until rows can be queried',
   rounds: 5,
   run,
 };
@@ -79,7 +80,7 @@ async function run({ programs, rounds, note }: Bench): Promise<Findings> {
           'last row after',
           'accepted/s of the bare server',
           'p50 ms',
-          'time beside it',
+          'time compared with it',
         ],
         rows: [...figures].map(([kind, own]) => [
           kind.name,
@@ -93,14 +94,14 @@ async function run({ programs, rounds, note }: Bench): Promise<Findings> {
         ]),
       },
       {
-        head: ['one event, nothing else going on', 'seconds from its answer until SQL finds it'],
+        head: ['one event, without other load', 'seconds from its answer until SQL finds it'],
         rows: [['events, idempotency_key', showSpread(spreadOf(single), 2)]],
       },
     ],
     targets: [],
     notes: [
-      `${CONNECTIONS} kept connections, one request at a time each, ${REQUESTS} requests a round, ${rounds} rounds that alternate with the bare server. Client, Weir and its ClickHouse share this machine's cores, and enriching and inserting go on during the load: this is not what the gateway could take alone.`,
-      '"Last row after": from the last answer until `SELECT count()` finds every accepted event, asked over the admin API.',
+      `${CONNECTIONS} persistent connections, each with one request at a time; ${REQUESTS} requests per round; ${rounds} rounds that alternate with the bare server. Client, Weir and its ClickHouse share the cores of this machine, and the enricher and the writer work during the load. The gateway alone could accept more.`,
+      '"Last row after": the time from the last answer until `SELECT count()`, sent through the admin API, counts every accepted event.',
     ],
   };
 }
@@ -109,7 +110,7 @@ function newFigures(): Figures {
   return { perSecond: [], p50: [], p99: [] };
 }
 
-/** Resolves with the seconds until so many events can be queried. */
+/** Resolves with the number of seconds until this many events can be queried. */
 async function untilStored(client: WeirClient, events: number): Promise<number> {
   const startedAt = performance.now();
   for (;;) {

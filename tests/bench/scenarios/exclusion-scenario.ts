@@ -19,7 +19,7 @@ async function run({ programs, rounds }: Bench): Promise<Findings> {
   return {
     tables: [
       {
-        head: ['rules of the site', 'CPU µs a hit'],
+        head: ['rules of the site', 'CPU µs per hit'],
         rows: Object.entries(asked).map(([name, micros]) => [name, showSpread(spreadOf(micros), 2)]),
       },
     ],
@@ -32,8 +32,8 @@ async function run({ programs, rounds }: Bench): Promise<Findings> {
       },
     ],
     notes: [
-      `Compiling the 10,000 CIDRs again, as after each change of a rule: ${showSpread(spreadOf(compiled), 1)} ms of CPU.`,
-      'Paths and user agents come again and again, as in life: 500 paths, one user agent.',
+      `Compiling the 10,000 CIDRs again, which happens after each change of a rule, takes ${showSpread(spreadOf(compiled), 1)} ms of CPU.`,
+      'Paths and user agents are repeated, as in real traffic: 500 paths and one user agent.',
     ],
   };
 }

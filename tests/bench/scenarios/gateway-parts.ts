@@ -3,7 +3,7 @@ import type { Part, PartsTask } from '../programs/measure-gateway-parts.ts';
 import { showSpread, spreadOf } from '../report/spread.ts';
 import type { Table } from './scenario.ts';
 
-/** What the gateway does beyond reading and validating, each piece alone. */
+/** Measures each part of the gateway's work other than reading and validating. */
 export async function gatewayParts(
   programs: Programs,
   batchRecords: number,
@@ -16,7 +16,7 @@ export async function gatewayParts(
       rows: parts.map(({ name, micros }) => [name, showSpread(spreadOf(micros), 2)]),
     },
     notes: [
-      `The parts are measured alone, in one process, in loops over the same functions, in batches of ${task.batchRecords} records: the gateway's mean append in the rounds above. What is left of the difference between the servers is Express, the batcher's promises and the answer's headers.`,
+      `Each part is measured alone, in one process, in a loop over the same functions, with batches of ${task.batchRecords} records, the average size of an append in the rounds above. The remaining difference between the servers is the work of Express, of the promises of the batcher, and of the headers of the answer.`,
     ],
   };
 }

@@ -14,7 +14,7 @@ const KINDS = [EVENTS, EVENTS_WITH_KEY, COLLECT];
 export const gateway: Scenario = {
   name: 'gateway',
   about:
-    'CPU per request of the gateway alone, beside a bare node:http server that reads, parses and validates the same',
+    'CPU per request of the gateway alone, compared with a bare node:http server that reads, parses and validates the same requests',
   rounds: 7,
   run,
 };
@@ -30,7 +30,7 @@ async function run({ programs, rounds, note }: Bench): Promise<Findings> {
     for (const [kind, { weir: own, bare: beside }] of cost) {
       own.push(await costOf(weir, kind, REQUESTS));
       beside.push(await costOf(bare, kind, REQUESTS));
-      note(`${kind.name}: ${showNumber(own.at(-1) ?? 0)} µs beside ${showNumber(beside.at(-1) ?? 0)} µs`);
+      note(`${kind.name}: ${showNumber(own.at(-1) ?? 0)} µs, bare server ${showNumber(beside.at(-1) ?? 0)} µs`);
     }
   }
   const batchRecords = await meanBatch(weir);
@@ -40,7 +40,7 @@ async function run({ programs, rounds, note }: Bench): Promise<Findings> {
   const rows = [...cost].map(([kind, { weir: own, bare: beside }]) => {
     const ratio = ratios(own, beside);
     targets.push({
-      what: `${kind.name}: CPU beside the bare server`,
+      what: `${kind.name}: CPU compared with the bare server`,
       wanted: `<= ${RATIO_MAX.toFixed(1)} times`,
       found: `${showSpread(ratio, 2)} times`,
       met: ratio.median <= RATIO_MAX,
@@ -52,21 +52,21 @@ async function run({ programs, rounds, note }: Bench): Promise<Findings> {
     tables: [{ head: ['request', 'gateway µs', 'bare server µs', 'ratio'], rows }, parts.table],
     targets,
     notes: [
-      `CPU (user and system, all threads, getrusage) of the server's process divided by ${REQUESTS} requests a round; median (min-max) of ${rounds} rounds that alternate between the two servers; ${CONNECTIONS} kept connections from a third process, one request at a time each; ${WARM_UP_REQUESTS} requests of each kind before.`,
-      'The gateway: `main.js gateway` on an empty folder, limits set high, each answer after the fsynced append. The bare server: no framework, key, limit, claim or log; `JSON.parse` and the same validating functions.',
+      `CPU (user and system, all threads, getrusage) of the server's process divided by ${REQUESTS} requests per round; median (min-max) of ${rounds} rounds that alternate between the two servers. ${CONNECTIONS} persistent connections from a third process, each with one request at a time. Before the first round, each server answers ${WARM_UP_REQUESTS} requests of each kind.`,
+      'The gateway is `main.js gateway` with an empty data folder and high rate limits. It answers after the append was fsynced. The bare server has no framework, API key, rate limit, claim or event log. It uses `JSON.parse` and the same validation functions.',
       ...parts.notes,
     ],
   };
 }
 
-/** CPU microseconds per request. */
+/** Measures the CPU microseconds per request. */
 async function costOf({ port, key, cpuMicros }: Server, kind: RequestKind, requests: number): Promise<number> {
   const before = await cpuMicros();
   await sendLoad({ port, connections: CONNECTIONS, requests, status: kind.status, make: kind.make(key) });
   return ((await cpuMicros()) - before) / requests;
 }
 
-/** Records of the gateway's mean append. */
+/** The average number of records in an append of the gateway. */
 async function meanBatch({ url }: Server): Promise<number> {
   const metrics = await (await fetch(`${url}/metrics`)).text();
   const figure = (name: string): number =>

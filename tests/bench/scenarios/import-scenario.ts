@@ -11,7 +11,7 @@ const SECONDS_MAX = 5;
 export const importLog: Scenario = {
   name: 'import',
   about:
-    'seconds that `weir import` of an access log takes, until its rows can be queried, on a Weir that was just started',
+    'seconds from the start of `weir import` until the rows of the access log can be queried, on a newly started Weir',
   rounds: 5,
   run,
 };
@@ -50,7 +50,7 @@ async function run({ programs, rounds, note }: Bench): Promise<Findings> {
   return {
     tables: [
       {
-        head: ['command', 'seconds', 'beside the bare command'],
+        head: ['command', 'seconds', 'compared with the bare command'],
         rows: [
           row('weir --help (the bare command)', help),
           row(`weir import, ${lines} lines, ${rows} rows`, first),

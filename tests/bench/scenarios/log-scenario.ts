@@ -13,7 +13,7 @@ const BATCHES = [
 
 export const log: Scenario = {
   name: 'log',
-  about: 'durable appends to the embedded event log beside a plain file with fdatasync, and consuming',
+  about: 'durable appends to the embedded event log, compared with a plain file with fdatasync; and consuming',
   rounds: 5,
   run,
 };
@@ -31,20 +31,20 @@ async function run({ programs, rounds }: Bench): Promise<Findings> {
   return {
     tables: [
       {
-        head: ['what', 'records/s', 'CPU µs a record', 'plain file: CPU µs', 'time beside the plain file'],
+        head: ['what', 'records/s', 'CPU µs per record', 'plain file: CPU µs', 'time compared with the plain file'],
         rows: [
           ...BATCHES.map(({ records, atOnce }, index) => {
             const { log: own, file } = figures.append[index] as LogFigures['append'][number];
-            return row(`append ${records} at a time, ${atOnce} appends at once`, own, file);
+            return row(`${records} records per append, ${atOnce} concurrent appends`, own, file);
           }),
-          row('consume, committing each batch', figures.consume, figures.readFile),
+          row('consume, with a commit for each batch', figures.consume, figures.readFile),
         ],
       },
     ],
     targets: [],
     notes: [
-      `Records of ${VALUE_BYTES} bytes over 4 partitions; an append counts when it is fsynced. CPU: user and system, all threads. ${rounds} rounds after one that is not counted.`,
-      'The plain file: the same bytes with write(2), and one fdatasync for what is at once; read back whole and cut into records. It has no partitions, offsets, keys, headers or commits.',
+      `Records of ${VALUE_BYTES} bytes in 4 partitions. An append ends when it is fsynced. CPU: user and system time of all threads. ${rounds} rounds after one round that is not counted.`,
+      'The plain file: the same bytes are written with write(2), with one fdatasync for all concurrent writes. To consume, the file is read as a whole and divided into records. It has no partitions, offsets, keys, headers or commits.',
     ],
   };
 }

@@ -1,14 +1,14 @@
 import type { Programs } from '../build-programs.ts';
 
-/** One thing that is measured. It runs alone, in rounds that alternate between what is measured and what it is held against. */
+/** One measurement. It runs alone, in rounds that alternate between the measured code and the code that it is compared with. */
 export interface Scenario {
   readonly name: string;
   readonly about: string;
-  /** Rounds where `--rounds` says nothing. */
+  /** The number of rounds if `--rounds` is not given. */
   readonly rounds: number;
-  /** Why it runs only where it is named. */
+  /** The reason why it runs only if it is named on the command line. */
   readonly onlyByName?: string;
-  /** Why it can't run here; `undefined` where it can. */
+  /** Why it cannot run on this machine; `undefined`: it can. */
   missing?(): string | undefined;
   run(bench: Bench): Promise<Findings>;
 }
@@ -16,16 +16,16 @@ export interface Scenario {
 export interface Bench {
   readonly programs: Programs;
   readonly rounds: number;
-  /** Records of a backlog; undefined: the scenario's own number. */
+  /** The number of records of a backlog. Undefined: the scenario uses its own number. */
   readonly records: number | undefined;
-  /** Says how far it is, on standard error. */
+  /** Prints the progress to standard error. */
   note(text: string): void;
 }
 
 export interface Findings {
   readonly tables: readonly Table[];
   readonly targets: readonly Target[];
-  /** How it was measured, and what to know before believing it. */
+  /** How the figures were measured, and what limits their validity. */
   readonly notes: readonly string[];
 }
 
@@ -34,7 +34,7 @@ export interface Table {
   readonly rows: readonly (readonly string[])[];
 }
 
-/** A promise of the project, beside what was found. */
+/** A performance target of the project, with the measured value. */
 export interface Target {
   readonly what: string;
   readonly wanted: string;

@@ -10,7 +10,10 @@ interface SnippetSize {
   readonly gzipBytesMax: number;
 }
 
-/** What others make browsers load, found on 2026-11-21. Bytes: `gzip -9` of the file that the npm package holds, or makes. */
+/**
+ * The scripts of other products, measured on 2026-11-21. Bytes: `gzip -9` of the file in the npm package, or of the file that
+ * the package builds.
+ */
 const PEERS = [
   [
     'Umami',
@@ -30,7 +33,7 @@ const PEERS = [
 
 export const snippet: Scenario = {
   name: 'snippet',
-  about: 'bytes that a browser loads, compressed, beside what others make it load',
+  about: 'the compressed size of the browser script, compared with the scripts of other products',
   rounds: 1,
   onlyByName: 'its figures change with the code, not with the machine',
   run,
@@ -45,10 +48,10 @@ async function run({ programs }: Bench): Promise<Findings> {
   return {
     tables: [
       {
-        head: ['Weir', 'gzip', 'plain', 'holds'],
+        head: ['Weir', 'gzip', 'plain', 'contains'],
         rows: sizes.map(({ file, gzipBytes, bytes: plain, holds }) => [file, bytes(gzipBytes), bytes(plain), holds]),
       },
-      { head: ['others', 'gzip', 'where from'], rows: PEERS },
+      { head: ['other products', 'gzip', 'source'], rows: PEERS },
     ],
     targets: sizes.map(({ file, gzipBytes, gzipBytesMax }) => ({
       what: `${file}, gzip`,
@@ -57,8 +60,8 @@ async function run({ programs }: Bench): Promise<Findings> {
       met: gzipBytes <= gzipBytesMax,
     })),
     notes: [
-      "The build prints these sizes and, in CI, fails above them. The larger of Node's gzip, level 9, and `gzip -9`.",
-      'Others count different things: some load more scripts later, some have no events, queue or storage, some far more than Weir. No figure stands for what a whole product does.',
+      "The build prints these sizes. In CI it fails if a size is above its limit. The size is the larger one of Node's gzip (level 9) and `gzip -9`.",
+      'The products differ: some load more scripts later, some have no events, queue or storage, and some have many more features than Weir. A size alone says nothing about the features of a product.',
     ],
   };
 }

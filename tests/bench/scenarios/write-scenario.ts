@@ -12,7 +12,7 @@ const INSERTS_AT_ONCE = 2;
 
 export const write: Scenario = {
   name: 'write',
-  about: 'the writer from log to ClickHouse, beside inserting the same bytes directly',
+  about: 'the writer, from the event log to ClickHouse, compared with direct inserts of the same bytes',
   rounds: 5,
   run,
 };
@@ -43,7 +43,7 @@ async function run({ programs, rounds }: Bench): Promise<Findings> {
     showSpread(spreadOf(arm.inserts), 0),
   ];
   const target = (what: string, ratio: typeof time) => ({
-    what: `the writer beside direct inserts: ${what}`,
+    what: `the writer compared with direct inserts: ${what}`,
     wanted: `<= ${RATIO_MAX} times`,
     found: `${showSpread(ratio, 2)} times`,
     met: ratio.median <= RATIO_MAX,
@@ -51,18 +51,18 @@ async function run({ programs, rounds }: Bench): Promise<Findings> {
   return {
     tables: [
       {
-        head: ['what', 'rows/s', 'CPU µs a row, this process', 'CPU µs a row, ClickHouse', 'inserts'],
+        head: ['what', 'rows/s', 'CPU µs per row, this process', 'CPU µs per row, ClickHouse', 'inserts'],
         rows: [
-          row('writer: log read, plan, insert, commit', writer),
-          row('direct: ready blocks of the same rows', direct),
+          row('writer: read the log, plan, insert, commit', writer),
+          row('direct: inserts of prepared blocks with the same rows', direct),
           ['writer / direct', `time ${showSpread(time, 2)}`, `CPU ${showSpread(work, 2)}`, '', ''],
         ],
       },
     ],
     targets: [target('time', time), target('CPU', work)],
     notes: [
-      `${rows} rows a round (${showNumber(bytes / rows, 0)} bytes each): what the enricher makes of ${origin === 'real' ? 'the real access log' : 'a generated access log (WEIR_TEST_ACCESS_LOG is not set)'}, many times over, in ${PARTITIONS} partitions. Both sides insert into the same table \`records\` with all its views, in blocks of ${rowsMax} rows, ${INSERTS_AT_ONCE} at once, each with a token, through the same client. The two sides' bytes differ in the log's ID alone.`,
-      `The writer's time runs from startWriter on a full log to the last commit; the rows of a round are whole batches, so it need not linger (${lingerMs} ms) for a last one; more inserts than the direct side made mean that it cut batches early. ${rounds} rounds after one that is not counted; who goes first alternates, and each waits until the merges of what came before are over.`,
+      `${rows} rows per round (${showNumber(bytes / rows, 0)} bytes each): the enriched records of ${origin === 'real' ? 'the real access log' : 'a generated access log (WEIR_TEST_ACCESS_LOG is not set)'}, repeated many times, in ${PARTITIONS} partitions. Both sides insert into the same table \`records\` with all its views, in blocks of ${rowsMax} rows, ${INSERTS_AT_ONCE} at a time, each with a token, through the same client. The bytes of the two sides differ only in the ID of the log.`,
+      `The time of the writer is the time from startWriter, with a full log, to the last commit. The rows of a round are full batches, so the writer does not linger (${lingerMs} ms) for an incomplete one. If it made more inserts than the direct side, it divided batches early. ${rounds} rounds after one round that is not counted. The order of the two sides alternates, and each waits until the merges of earlier inserts have ended.`,
     ],
   };
 }
