@@ -1,4 +1,4 @@
-"""Events from Python, with nothing but its own library: a key for every event, so that retries are safe."""
+"""Sends events with Python's standard library. Every event has an idempotency key, so retries are safe."""
 
 import json
 import os
@@ -14,7 +14,7 @@ ATTEMPTS_MAX = 8
 
 
 def track(name, **fields):
-    """Sends one event. Returns False where it was a duplicate; raises where Weir refused it."""
+    """Sends one event. Returns False if it was a duplicate. Raises an error if Weir refused it."""
     body = json.dumps({"name": name, "idempotency_key": str(uuid.uuid4()), **fields}).encode()
     headers = {"Authorization": f"Bearer {KEY}", "Content-Type": "application/json"}
     for attempt in range(ATTEMPTS_MAX):

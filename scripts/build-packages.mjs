@@ -1,5 +1,5 @@
-// Builds the packages to publish into dist/packages/: the server client and the browser snippet, as JavaScript with types.
-// `npm install ./dist/packages/node-sdk`, `npm publish dist/packages/snippet`.
+// Builds the packages that are published into dist/packages/: the server client and the browser snippet, as JavaScript with
+// types. To use them: `npm install ./dist/packages/node-sdk`, `npm publish dist/packages/snippet`.
 import { spawnSync } from 'node:child_process';
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -31,7 +31,7 @@ export function buildPackages(root) {
       ...Object.fromEntries(scripts.map((name) => [`./${name}`, `./${name}`])),
     },
   });
-  // Types of the module that browsers load.
+  // The types of the ES module for browsers.
   writeFileSync(join(publicDir, 'weir.d.mts'), "export * from '../packages/snippet/types/create-weir.js';\n");
 }
 
@@ -42,7 +42,7 @@ function emitTypes(root, project, outDir, options) {
     stdio: ['ignore', 2, 2],
   });
   if (status !== 0) throw new Error(`tsc -p ${project} failed`);
-  // tsc writes the .ts of an import into .d.ts files, where only newer versions find what is meant.
+  // In the .d.ts files, tsc keeps the ending .ts of imports. Only newer versions of TypeScript can resolve such an import.
   for (const name of readdirSync(outDir).filter((name) => name.endsWith('.d.ts'))) {
     const text = readFileSync(join(outDir, name), 'utf8');
     writeFileSync(join(outDir, name), text.replace(/(from '\.\/[\w-]+)\.ts'/g, "$1.js'"));

@@ -6,7 +6,7 @@ import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
 import { minify } from 'terser';
 
-/** Property names that can be shortened. Option names are data attributes and stay. */
+/** The names of internal properties, which the build may shorten. Names of options are data attributes and must stay. */
 const INTERNAL = /^(endpoints|cleanUrl|mode|path|leave|ids|visitor|hit|write|page)$/;
 
 export const SNIPPET_FILES = [
@@ -34,14 +34,17 @@ export async function buildSnippet(root, publicDir = join(root, 'dist/public')) 
   return sizes;
 }
 
-/** The larger of what Node's zlib makes, which is what Weir serves, and what `gzip -9` does: up to 20 bytes apart, either way. */
+/**
+ * The size after gzip: the larger result of Node's zlib, which Weir uses, and of `gzip -9`. They differ by up to 20 bytes in
+ * either direction.
+ */
 function gzipBytesOf(code) {
   const { error, status, stdout } = spawnSync('gzip', ['-9'], { input: code });
   const byGzip = error === undefined && status === 0 ? stdout.length : 0;
   return Math.max(gzipSync(code, { level: 9 }).length, byGzip);
 }
 
-/** esbuild joins the files; terser takes a further 4 % off. */
+/** esbuild joins the files. terser then makes the result another 4 % smaller. */
 async function bundle(entry, isModule) {
   const { outputFiles } = await build({
     entryPoints: [entry],
@@ -76,7 +79,8 @@ export function printSizes(sizes) {
     console.error(`${file}: ${gzipBytes} bytes gzip (at most ${gzipBytesMax}), ${bytes} plain: ${holds}`);
   }
   const over = sizes.filter(({ gzipBytes, gzipBytesMax }) => gzipBytes > gzipBytesMax);
-  // Another version of zlib may differ by some bytes. This must not prevent the start of Weir.
+  // Another version of zlib may give a size that differs by some bytes. That must not prevent the start of Weir, so the limit
+  // is only enforced in CI.
   if (over.length > 0 && process.env.CI === 'true')
     throw new Error(`over the size budget: ${over.map(({ file }) => file).join(', ')}`);
 }

@@ -1,4 +1,4 @@
-// Bundles the programs of Weir into dist/, with the npm packages in them: one file loads faster than a thousand.
+// Bundles the programs of Weir with their npm packages into dist/, because one file loads faster than a thousand files.
 import { rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -8,9 +8,9 @@ import { buildSnippet, printSizes } from './build-snippet.mjs';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 
-/** Packages with native code stay in node_modules. All others go into the bundle, which loads in a third of the time. */
+/** Packages with native code stay in node_modules. All others are bundled: the bundle loads in a third of the time. */
 const NATIVE = ['lmdb', 'lz4-napi', '@node-rs/crc32', 'chdb', 'fs-native-extensions'];
-/** CommonJS packages in an ESM bundle load Node's modules with `require`. */
+/** Defines `require` in the ESM bundle, because bundled CommonJS packages load Node's modules with it. */
 const REQUIRE =
   "import { createRequire as weirCreateRequire } from 'node:module'; const require = weirCreateRequire(import.meta.url);";
 

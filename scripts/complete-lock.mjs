@@ -1,7 +1,7 @@
-// Run after `npm install` changed package-lock.json: `node scripts/complete-lock.mjs`.
-// npm leaves out of the lock file what the registry did not serve, which happens with the binaries of other platforms behind
-// a partial mirror; `npm ci` then refuses the lock file as out of sync. This names them again, by the version that their
-// package pins, so that the lock file is whole for every platform. They are skipped where they don't fit.
+// Completes package-lock.json after `npm install` has changed it: `node scripts/complete-lock.mjs`.
+// A partial mirror of the registry may not serve the binaries for other platforms. npm then omits them from the lock file, and
+// `npm ci` refuses the file as out of sync. This script adds them again, with the versions that their parent packages pin. npm
+// skips the binaries for other platforms when it installs.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -32,7 +32,7 @@ for (const [path, entry] of Object.entries(lock.packages)) {
   }
 }
 
-/** Whether a package that `path` requires is in a node_modules folder at or above it. */
+/** Whether a package that `path` requires is in a node_modules folder of `path` or of one of its parent folders. */
 function isLocked(path, name) {
   for (let at = path; ; at = at.slice(0, Math.max(0, at.lastIndexOf('node_modules/') - 1))) {
     if (lock.packages[`${at === '' ? '' : `${at}/`}node_modules/${name}`] !== undefined) return true;
@@ -42,4 +42,4 @@ function isLocked(path, name) {
 
 const sorted = Object.entries(lock.packages).sort(([a], [b]) => (a < b ? -1 : 1));
 writeFileSync(file, `${JSON.stringify({ ...lock, packages: Object.fromEntries(sorted) }, undefined, 2)}\n`);
-console.log(added.length === 0 ? 'the lock file is whole' : `added ${added.length}: ${added.join(' ')}`);
+console.log(added.length === 0 ? 'the lock file is complete' : `added ${added.length}: ${added.join(' ')}`);

@@ -1,7 +1,7 @@
-// node scripts/prepare.mjs [start|test|check]: dependencies, and (not for `check`) the bundles in dist/. Does nothing when both
-// are as new as what they are made from. `start`, the default, installs what the product and its build need; `test` and `check`
-// also install what only tests need: three times as many packages, of which two (cpu-features and ssh2) are compiled by a plain
-// `npm ci`. Uses nothing but Node, because it runs before anything is installed.
+// Usage: node scripts/prepare.mjs [start|test|check]. Installs the dependencies and, except for `check`, builds the bundles in
+// dist/. Does nothing if both are newer than their sources. `start` (the default) installs what the product and its build need.
+// `test` and `check` also install what only tests need: three times as many packages, of which a plain `npm ci` compiles two
+// (cpu-features and ssh2). Uses only Node's own modules, because it runs before anything is installed.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, realpathSync, statSync, writeFileSync } from 'node:fs';
@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const NODE_MIN = [20, 19];
-// As an import of `scripts/weir.mjs` the arguments are those of `weir`.
+// False if `scripts/weir.mjs` imports this file. The arguments then belong to the command `weir`.
 const isProgram = realpathSync(process.argv[1]) === fileURLToPath(import.meta.url);
 const purpose = (isProgram ? process.argv[2] : undefined) ?? 'start';
 if (!['start', 'test', 'check'].includes(purpose)) fail(`prepare.mjs prepares start, test or check, not ${purpose}`);
@@ -33,7 +33,7 @@ if (purpose !== 'check')
     },
   );
 
-/** Runs `make` unless `stamp` contains this fingerprint. */
+/** Runs `make` unless the file `stamp` already contains this fingerprint. */
 function once(stamp, fingerprint, make) {
   if (readOrEmpty(stamp) === fingerprint) return;
   make();
@@ -43,7 +43,7 @@ function once(stamp, fingerprint, make) {
 }
 
 function run(command, args) {
-  // Standard output is for the program that runs afterwards (`weir … --json`).
+  // Standard output must stay empty, because it belongs to the program that runs afterwards (`weir … --json`).
   const { status } = spawnSync(command, args, {
     cwd: root,
     stdio: ['ignore', 2, 2],
@@ -52,7 +52,7 @@ function run(command, args) {
   if (status !== 0) fail(`\`${command} ${args.join(' ')}\` failed; nothing was started.`);
 }
 
-/** Whether node_modules holds what the lock file names for this purpose, by npm's own note of what it installed. */
+/** Whether node_modules has the packages that the lock file lists for this purpose. npm records what it has installed. */
 function isInstalled() {
   const installed = readOrEmpty('node_modules/.package-lock.json');
   if (installed === '') return false;
@@ -67,7 +67,10 @@ function isInstalled() {
   );
 }
 
-/** Names, sizes and times of all files in a folder: a hundred times cheaper than their contents, and enough to detect every edit. */
+/**
+ * A fingerprint of the names, sizes and times of all files in some folders. Reading the contents would take a hundred times
+ * longer, and these values change with every edit.
+ */
 function fingerprintTimes(paths) {
   const hash = createHash('sha256');
   const visit = (path) => {

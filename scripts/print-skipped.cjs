@@ -1,4 +1,7 @@
-/** Jest reporter: prints at the end of a run which suites were skipped, and why. Their titles contain the reason. */
+/**
+ * A reporter for Jest. At the end of a run it prints which suites were skipped, and why. The titles of the suites contain the
+ * reason.
+ */
 module.exports = class PrintSkipped {
   onRunComplete(_, { testResults }) {
     const lines = new Set();

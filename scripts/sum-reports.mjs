@@ -1,5 +1,6 @@
-// node scripts/sum-reports.mjs REPORT.json …: what failed or was skipped in these reports of Jest, and one line of counts. Exits with 1
-// where anything failed, was skipped though CI=true installs all that tests need, or a report has no test that passed.
+// Usage: node scripts/sum-reports.mjs REPORT.json … Prints the failed and skipped tests in these reports of Jest, and one line
+// with the counts. The exit code is 1 if a test failed, if a report has no passed test, or if a test was skipped with CI=true
+// (which installs everything that tests need).
 import { readFileSync } from 'node:fs';
 import { stripVTControlCharacters } from 'node:util';
 
@@ -11,7 +12,7 @@ const sum = (...names) => reports.flatMap((report) => names.map((name) => report
 for (const { name, message } of reports.flatMap(({ testResults }) => testResults)) {
   if (message === '') continue;
   console.log(`failed: ${name.slice(process.cwd().length + 1)}`);
-  // A bullet for each failed test, and for failures outside of tests.
+  // Jest prints a bullet before each failed test, and before failures outside of tests.
   for (const failure of stripVTControlCharacters(message).split(/^(?= *● )/m)) {
     console.log(failure.split('\n').slice(0, LINES_OF_EACH).join('\n').trimEnd());
   }

@@ -1,4 +1,4 @@
-// Prints `-w <folder>` for every workspace that an image needs: all except the one with chDB and those that only tests use.
+// Prints `-w <folder>` for every workspace that an image needs: all except the workspace of chDB and those that only tests use.
 import { existsSync, readdirSync } from 'node:fs';
 
 const LEFT_OUT = ['packages/embedded-clickhouse', 'packages/testkit'];

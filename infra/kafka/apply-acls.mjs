@@ -9,7 +9,7 @@ const env = process.env;
 const acls = JSON.parse(readFileSync(new URL('./acls.json', import.meta.url), 'utf8'));
 const prefix = env.KAFKA_TOPIC_PREFIX ?? '';
 
-/** The name of a group on the broker ends with its topic: packages/adapters/src/kafka/kafka-event-log.ts. */
+/** On the broker, the name of a consumer group ends with the name of its topic (packages/adapters/src/kafka/kafka-event-log.ts). */
 const resourceOf = ({ topic, group, of }) =>
   group === undefined
     ? { resourceType: AclResourceTypes.TOPIC, resourceName: prefix + topic }

@@ -1,4 +1,4 @@
-/** Runs the embedded ClickHouse until SIGTERM; run through tsx. Writes its URL, with credentials, to the given file. */
+/** Runs the embedded ClickHouse until SIGTERM. It is run through tsx, and writes its URL with credentials to the given file. */
 import { renameSync, writeFileSync } from 'node:fs';
 import { startEmbeddedClickhouse } from '../../packages/embedded-clickhouse/src/start-embedded-clickhouse.ts';
 
@@ -14,7 +14,7 @@ await clickhouse.ready();
 const url = new URL(clickhouse.url);
 url.username = clickhouse.username;
 url.password = clickhouse.password;
-// Written under another name and renamed, so that a waiting process reads a complete file.
+// The file is written under another name and then renamed, so that a waiting process reads a complete file.
 writeFileSync(`${urlFile}.new`, url.href.replace(/\/$/, ''), { mode: 0o600 });
 renameSync(`${urlFile}.new`, urlFile);
 process.once('SIGTERM', () => void clickhouse.close().then(() => process.exit(0)));

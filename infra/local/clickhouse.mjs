@@ -7,7 +7,7 @@ import { ROOT } from './layout.mjs';
 const MARK = 'clickhouse-server.mjs';
 const PACKAGE = join(ROOT, 'packages/embedded-clickhouse/src');
 
-/** The HTTP interface of the embedded ClickHouse, as a separate process. */
+/** The embedded ClickHouse with its HTTP interface, as a separate process. */
 export const clickhouse = {
   name: 'clickhouse',
   variable: 'CLICKHOUSE_URL',

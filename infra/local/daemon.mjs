@@ -4,7 +4,7 @@ import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** Starts a process that outlives this one. Its output goes to `<dir>/log`, its id to `<dir>/pid`. */
+/** Starts a process that outlives this one. Its output goes to the file `<dir>/log`, its process ID to `<dir>/pid`. */
 export function startDaemon(dir, command, args, env = process.env) {
   mkdirSync(dir, { recursive: true });
   const log = openSync(join(dir, 'log'), 'a');
@@ -14,7 +14,10 @@ export function startDaemon(dir, command, args, env = process.env) {
   return child;
 }
 
-/** The id of the live process of `<dir>/pid`, if its command line still holds `mark` (ids are reused). */
+/**
+ * The process ID in `<dir>/pid`, if that process is alive and its command line contains `mark`. The operating system reuses
+ * process IDs, so `mark` is needed.
+ */
 export function livePid(dir, mark) {
   const file = join(dir, 'pid');
   if (!existsSync(file)) return undefined;
@@ -32,7 +35,10 @@ function isAlive(pid, mark) {
   }
 }
 
-/** Ends the process with SIGTERM, and after `politeMs` with SIGKILL. Resolves when it is dead: a broker that shuts down still accepts records. */
+/**
+ * Ends the process with SIGTERM, and after `politeMs` with SIGKILL. Resolves when the process is dead, because a broker that is
+ * shutting down still accepts records.
+ */
 export async function stopDaemon(dir, mark, politeMs = 15_000) {
   const pid = livePid(dir, mark);
   if (pid !== undefined) {
@@ -53,7 +59,10 @@ export async function until(probe, withinMs) {
   return false;
 }
 
-/** The port in `<dir>/port`, so that the address stays the same after a restart. Without that file, a free port. */
+/**
+ * The port in the file `<dir>/port`, so that the address stays the same after a restart. If the file does not exist, a free
+ * port.
+ */
 export async function portOf(dir, name = 'port') {
   const file = join(dir, name);
   if (existsSync(file)) return Number(readFileSync(file, 'utf8'));
@@ -63,7 +72,7 @@ export async function portOf(dir, name = 'port') {
   return port;
 }
 
-/** A port outside of the ephemeral range, so that it is still free after a restart (as in packages/testkit). */
+/** A free port outside the range of ephemeral ports, so that it is still free after a restart (as in packages/testkit). */
 async function freePort() {
   for (;;) {
     const port = 11_000 + Math.floor(Math.random() * 21_000);

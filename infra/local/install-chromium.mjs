@@ -1,4 +1,4 @@
-// Debian's Chromium for tests/browser.
+// Installs Debian's Chromium for tests/browser.
 import { existsSync } from 'node:fs';
 import { aptInstall } from './installed.mjs';
 

@@ -1,4 +1,4 @@
-// Debian's Firefox and WebKitGTK, with a screen for it, for tests/browser/engines.test.ts.
+// Installs Debian's Firefox, and WebKitGTK with a virtual screen, for tests/browser/engines.test.ts.
 import { existsSync } from 'node:fs';
 import { aptInstall } from './installed.mjs';
 

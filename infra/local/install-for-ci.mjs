@@ -5,7 +5,10 @@ import { kafka } from './kafka.mjs';
 import { redis } from './redis.mjs';
 import { s3 } from './s3.mjs';
 
-/** Jest's global setup: with CI=true installs what is missing, once, before any worker starts: apt and Maven cannot run concurrently. */
+/**
+ * The global setup of Jest. With CI=true it installs missing programs once, before any worker starts, because apt and Maven
+ * cannot run concurrently.
+ */
 export default function installForCi() {
   if (process.env.CI !== 'true') return;
   for (const install of [

@@ -1,4 +1,4 @@
-// PHP and Ruby, for tests/examples, which run the examples of the documents.
+// Installs PHP and Ruby for tests/examples, which runs the examples of the documents.
 import { aptInstall, hasCommand } from './installed.mjs';
 
 export function installLanguages() {

@@ -5,7 +5,7 @@ export function hasCommand(name) {
   return spawnSync('sh', ['-c', `command -v ${name}`]).status === 0;
 }
 
-/** Runs an installer; its output goes to standard error. */
+/** Runs an installer. The output of the installer goes to standard error. */
 export function run(command, args) {
   say(`> ${command} ${args.join(' ')}`);
   const { status } = spawnSync(command, args, {

@@ -9,7 +9,7 @@ import { KAFKA_JARS } from './layout.mjs';
 
 const MARK = 'kafka.Kafka';
 
-/** Apache Kafka 4.3.1 from Maven Central: one broker that is its own controller. */
+/** Apache Kafka 4.3.1 from Maven Central: one broker, which is also the controller. */
 export const kafka = {
   name: 'kafka',
   variable: 'KAFKA_BROKERS',
@@ -62,7 +62,7 @@ function mavenArgs() {
 function format(properties, dir) {
   mkdirSync(dir, { recursive: true });
   const id = randomBytes(16).toString('base64url');
-  // One ID in 64 begins with a dash, so it must not stand alone.
+  // One cluster ID in 64 begins with a dash. As a separate argument it would look like an option.
   const tool = ['kafka.tools.StorageTool', 'format', `--cluster-id=${id}`, '-c', properties];
   const { status, stderr } = spawnSync('java', [...classpath(), ...tool], { encoding: 'utf8' });
   if (status !== 0) throw new Error(`Kafka's storage could not be formatted: ${stderr}`);

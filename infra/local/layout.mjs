@@ -1,11 +1,11 @@
 import { resolve } from 'node:path';
 
 export const ROOT = resolve(import.meta.dirname, '../..');
-/** Downloaded once and shared by all instances. */
+/** The jars of Kafka. They are downloaded once and shared by all instances. */
 export const KAFKA_JARS = resolve(ROOT, '.cache/services/kafka-4.3.1');
 export const DEFAULT_DIR = resolve(ROOT, '.cache/services/run');
 
-/** Standard output contains only the `export` lines. */
+/** Prints to standard error, because standard output may contain only the `export` lines. */
 export function say(text) {
   process.stderr.write(`${text}\n`);
 }

@@ -4,7 +4,7 @@ import { aptInstall, hasCommand } from './installed.mjs';
 
 const MARK = 'redis-server';
 
-/** Debian's redis-server with the settings that Weir needs (infra/redis/redis.conf). */
+/** Debian's redis-server, with the settings that Weir needs (infra/redis/redis.conf). */
 export const redis = {
   name: 'redis',
   variable: 'REDIS_URL',

@@ -7,11 +7,11 @@ import { ROOT } from './layout.mjs';
 const VERSION = '5.1.22';
 const VENV = join(ROOT, `.cache/services/moto-${VERSION}`);
 const SERVER = join(VENV, 'bin/moto_server');
-/** Written when the installation is complete. */
+/** This file is written when the installation is complete. */
 const DONE = join(VENV, 'installed');
 const MARK = 'moto_server';
 
-/** moto (Apache-2.0, from PyPI): a server with the S3 API, for tests of the archive and of exports. Holds everything in memory. */
+/** moto (Apache-2.0, from PyPI): a server with the S3 API, for tests of the archive and of exports. It keeps all data in memory. */
 export const s3 = {
   name: 's3',
   variable: 'S3_ENDPOINT',

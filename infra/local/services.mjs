@@ -1,6 +1,7 @@
 /**
  * `node infra/local/services.mjs up|down|status|check [--only kafka,redis,clickhouse,s3] [--dir DIR] [--wipe]`
- * Real services without Docker, on loopback; S3 only when it is named. `up` prints `export NAME=value` lines on standard output and nothing else there.
+ * Runs real services without Docker, on loopback. S3 runs only if it is named. `up` prints only `export NAME=value` lines to
+ * standard output.
  */
 import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -47,7 +48,7 @@ async function down() {
   if (existsSync(base) && readdirSync(base).length === 0) rmSync(base, { recursive: true });
 }
 
-/** Exit code 1 if a service is down. */
+/** Prints the state of each service. The exit code is 1 if a service is down. */
 async function status() {
   for (const service of services) {
     const address = await service.status(dirOf(service));
@@ -56,7 +57,7 @@ async function status() {
   }
 }
 
-/** Exit code 1 if something must be installed first. */
+/** The exit code is 1 if a program must be installed first. */
 async function check() {
   const missing = services.flatMap((service) => service.missing());
   for (const line of missing) say(line);

@@ -1,5 +1,5 @@
-// node scripts/prose/lint-commits.mjs: the subject of each commit after BASE has at most 72 characters. A clone without BASE
-// (a shallow one of CI) is not checked, and the output says so.
+// node scripts/prose/lint-commits.mjs checks that the subject of each commit after BASE has at most 72 characters. It checks
+// nothing in a clone that does not have BASE (for example a shallow clone of CI), and prints a message about that.
 import { spawnSync } from 'node:child_process';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';

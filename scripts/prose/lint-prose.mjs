@@ -1,6 +1,6 @@
-// node scripts/prose/lint-prose.mjs [--list|--prune]: finds the words of words.txt in documents, comments and messages.
-// old-files.txt names the files that were written before this check: they pass. `--list` prints those of them that still have
-// such words, with counts; `--prune` takes the others off the list, and adds none.
+// node scripts/prose/lint-prose.mjs [--list|--prune] finds the words of words.txt in documents, comments and messages.
+// old-files.txt lists files that are older than this check and are exempt. `--list` prints those that still have such words,
+// with their number. `--prune` removes the clean files from the list. No option adds files.
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
@@ -10,7 +10,7 @@ const here = dirname(fileURLToPath(import.meta.url));
 const root = join(here, '../..');
 const OLD_FILES = join(here, 'old-files.txt');
 const TEXT = /(\.(md|ts|mjs|cjs|sql|sh|ya?ml|html|css|conf|toml)|Dockerfile|\.ci\/run)$/;
-/** Texts of others, and the list of words itself. */
+/** Files that are not checked: texts of other authors, and the list of words itself. */
 const LEFT_OUT = /^(scripts\/prose\/|CODE_OF_CONDUCT\.md$)/;
 
 const rules = linesOf(join(here, 'words.txt')).map((line) => {
@@ -18,7 +18,7 @@ const rules = linesOf(join(here, 'words.txt')).map((line) => {
   return { words: new RegExp(`\\b(?:${pattern})\\b`, 'gi'), instead };
 });
 const old = new Set(linesOf(OLD_FILES));
-/** A file that was moved stays an old file: file names are unique. */
+/** The names of listed files that were moved. They are still exempt: file names are unique in this repository. */
 const moved = new Set([...old].filter((file) => !existsSync(join(root, file))).map((file) => basename(file)));
 
 const found = new Map();
@@ -61,12 +61,12 @@ function placesIn(file) {
   );
 }
 
-/** As `noBody`. */
+/** True for identifiers in camel case, such as `noBody`. */
 function isIdentifier(word) {
   return /[a-z][A-Z]/.test(word);
 }
 
-/** New files too. */
+/** The files that git tracks, and new files that git does not ignore. */
 function trackedFiles() {
   const names = execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], {
     cwd: root,

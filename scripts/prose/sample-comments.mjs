@@ -1,5 +1,5 @@
-// Draws comments and paragraphs of the documentation at random, for a review of how easily they are understood.
-// usage: node scripts/prose/sample-comments.mjs SEED [COMMENTS] [PARAGRAPHS]
+// Draws random comments and paragraphs of the documentation, for a review of how easy they are to understand.
+// Usage: node scripts/prose/sample-comments.mjs SEED [COMMENTS] [PARAGRAPHS]
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -29,7 +29,7 @@ const allParagraphs = files
 
 console.log([...draw(allComments, Number(comments)), ...draw(allParagraphs, Number(paragraphs))].join('\n\n'));
 
-/** The texts whose hash with the seed is lowest: the same seed draws the same texts of the same commit. */
+/** Returns the `count` texts with the lowest hash of seed and text. The same seed and commit always give the same texts. */
 function draw(texts, count) {
   const rank = (text) => createHash('sha256').update(`${seed}\0${text}`).digest('hex');
   return texts
