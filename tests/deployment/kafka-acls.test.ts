@@ -4,6 +4,7 @@ import { type KafkaEventLog, openKafkaEventLog } from '@weir/adapters/kafka/kafk
 import type { TopicsSpec } from '@weir/adapters/kafka/kafka-topics';
 import { openLogRegistry } from '@weir/adapters/registry/log-registry';
 import {
+  GROUP_ARCHIVER,
   GROUP_ENRICHER,
   GROUP_WRITER,
   TABLE_REGISTRY,
@@ -29,7 +30,13 @@ describe('infra/kafka/acls.json', () => {
     expect(Object.keys(topics.topics)).toEqual([TOPIC_RAW, TOPIC_ENRICHED, TABLE_REGISTRY, TABLE_SALTS]);
     const groups = rules.filter(({ group }) => group !== undefined).map(({ group, of }) => `${group}.${of}`);
     expect(new Set(groups)).toEqual(
-      new Set([`${GROUP_ENRICHER}.${TOPIC_RAW}`, `${GROUP_WRITER}.${TOPIC_ENRICHED}`, `${GROUP_WRITER}.${TOPIC_RAW}`]),
+      new Set([
+        `${GROUP_ENRICHER}.${TOPIC_RAW}`,
+        `${GROUP_WRITER}.${TOPIC_ENRICHED}`,
+        `${GROUP_WRITER}.${TOPIC_RAW}`,
+        `${GROUP_ARCHIVER}.${TOPIC_RAW}`,
+        `${GROUP_ARCHIVER}.${TOPIC_ENRICHED}`,
+      ]),
     );
   });
 });

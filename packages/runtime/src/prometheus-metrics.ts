@@ -7,6 +7,9 @@ export function createMetrics(): Metrics {
   return new Registry();
 }
 
+/** The consumers that a process can run. */
+export type ConsumingRole = 'enricher' | 'writer' | 'archiver_raw' | 'archiver_enriched';
+
 /** Metrics of a consuming role. Labels: `role`, `partition`. */
 export interface ConsumeMetrics {
   /** Processed records, including repeats. */
@@ -23,7 +26,7 @@ export interface ConsumeMetrics {
   revoked(partition: number): void;
 }
 
-export function createConsumeMetrics(registry: Metrics, role: 'enricher' | 'writer'): ConsumeMetrics {
+export function createConsumeMetrics(registry: Metrics, role: ConsumingRole): ConsumeMetrics {
   const counter = (name: string, help: string, labels: readonly string[] = []): Counter =>
     (registry.getSingleMetric(name) as Counter | undefined) ??
     new Counter({ name, help, labelNames: ['role', 'partition', ...labels], registers: [registry] });

@@ -1,4 +1,4 @@
-export const ROLES = ['gateway', 'enricher', 'writer', 'control'] as const;
+export const ROLES = ['gateway', 'enricher', 'writer', 'control', 'archiver'] as const;
 export type Role = (typeof ROLES)[number];
 
 export const USAGE = `usage: npm start [-- ROLE …]
@@ -10,6 +10,7 @@ roles:
   enricher   turns each raw record into one outcome: a row, or the reason why there is none
   writer     inserts the rows into ClickHouse, each exactly once
   control    admin API, dashboard
+  archiver   copies both topics to ARCHIVE_URL; without that setting it does not run
 
 Settings are environment variables; docs/operations.md lists them all. Examples:
   npm start

@@ -60,3 +60,25 @@ export function decodeRawRecord(bytes: Uint8Array): RawRecord {
   }
   return record;
 }
+
+const BODY_KEY = ',"body":';
+
+/**
+ * The record without the client's address, for the archive. The body keeps its text. A value that is not a raw record is returned
+ * as it is: it becomes a dead letter.
+ */
+export function withoutSealedAddress(bytes: Uint8Array): Uint8Array {
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString();
+  // Quotes inside of strings are escaped, so the first match is the key of the envelope.
+  const bodyAt = text.indexOf(BODY_KEY);
+  if (bodyAt < 0 || !text.startsWith('{')) return bytes;
+  let envelope: Partial<RawRecord>;
+  try {
+    envelope = JSON.parse(`${text.slice(0, bodyAt)}}`) as Partial<RawRecord>;
+  } catch {
+    return bytes;
+  }
+  const { sealedIp, ip, ...rest } = envelope;
+  if (sealedIp === undefined && ip === undefined) return bytes;
+  return Buffer.from(`${JSON.stringify({ ...rest, sealedIp: '' }).slice(0, -1)}${text.slice(bodyAt)}`);
+}

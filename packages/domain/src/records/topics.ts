@@ -9,3 +9,4 @@ export const TABLE_SALTS = 'salts';
 /** Consumer groups, one for each consuming role. */
 export const GROUP_ENRICHER = 'weir-enricher';
 export const GROUP_WRITER = 'weir-writer';
+export const GROUP_ARCHIVER = 'weir-archiver';

@@ -3,7 +3,7 @@ import { isIP } from 'node:net';
 import { resolve } from 'node:path';
 import { parseNetwork } from '@weir/domain/net/network';
 import { type EngineConfig, readEngineConfig } from './engine-config.ts';
-import { createEnvReader } from './env-reader.ts';
+import { createEnvReader, type EnvReader } from './env-reader.ts';
 
 /** All settings. Each is an environment variable, described in docs/operations.md. Read once, at startup, by `loadConfig`. */
 export interface Config {
@@ -39,6 +39,19 @@ export interface Config {
   /** If less space than this is free, Weir adds nothing to the disk of the data folder. */
   readonly diskReserveBytes: number;
   readonly engines: EngineConfig;
+  /** Undefined: nothing is archived. */
+  readonly archive: ArchiveConfig | undefined;
+  readonly s3: { readonly endpoint: string | undefined; readonly region: string; readonly pathStyle: boolean };
+}
+
+export interface ArchiveConfig {
+  /** `file:///folder` or `s3://bucket/prefix`. */
+  readonly url: string;
+  /** Undefined: segments are never deleted. */
+  readonly retentionDays: number | undefined;
+  /** A segment is stored when it has this many bytes before compression, or after this time. */
+  readonly segmentBytesMax: number;
+  readonly lingerMs: number;
 }
 
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
@@ -151,9 +164,37 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     },
     diskReserveBytes: whole('WEIR_DISK_RESERVE_MB', 256, 16, 1_000_000) * 1024 * 1024,
     engines,
+    archive: readArchive(reader),
+    s3: {
+      endpoint: readS3Endpoint(reader),
+      region: text('S3_REGION') ?? 'us-east-1',
+      pathStyle: reader.flag('S3_PATH_STYLE', false),
+    },
     drainTimeoutMs: whole('WEIR_DRAIN_TIMEOUT_MS', 20_000, 0, 600_000),
     guardIntervalMs: whole('WEIR_GUARD_INTERVAL_SECONDS', 60, 1, 60) * 1000,
   };
   if (reader.problems.length > 0) throw new ConfigError(reader.problems);
   return Object.freeze(config);
+}
+
+const ARCHIVE_URL = /^(file:\/\/\/.|s3:\/\/[a-z0-9][a-z0-9.-]{1,62}(\/[A-Za-z0-9._=-]+)*\/?$)/;
+
+function readArchive(reader: EnvReader): ArchiveConfig | undefined {
+  const url = reader.text('ARCHIVE_URL');
+  const retentionDays = reader.whole('ARCHIVE_RETENTION_DAYS', 0, 0, 36_500);
+  const segmentBytesMax = reader.whole('ARCHIVE_SEGMENT_MB', 32, 1, 1024) * 1024 * 1024;
+  const lingerMs = reader.whole('ARCHIVE_LINGER_SECONDS', 600, 1, 86_400) * 1000;
+  if (url === undefined) return undefined;
+  if (!ARCHIVE_URL.test(url)) {
+    reader.problem(`ARCHIVE_URL must be file:///folder or s3://bucket/prefix, not "${url}"`);
+  }
+  return { url, retentionDays: retentionDays === 0 ? undefined : retentionDays, segmentBytesMax, lingerMs };
+}
+
+function readS3Endpoint(reader: EnvReader): string | undefined {
+  const endpoint = reader.text('S3_ENDPOINT');
+  if (endpoint !== undefined && !/^https?:\/\//.test(endpoint)) {
+    reader.problem(`S3_ENDPOINT must be an http or https URL, not "${endpoint}"`);
+  }
+  return endpoint;
 }

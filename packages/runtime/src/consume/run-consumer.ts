@@ -1,14 +1,14 @@
 import { isDependencyError } from '@weir/domain/errors';
 import type { ConsumeOptions, EventLog, PartitionConsumer, PartitionHandle } from '@weir/ports/event-log';
 import type { Logger } from '../logger.ts';
-import { type ConsumeMetrics, createConsumeMetrics, type Metrics } from '../prometheus-metrics.ts';
+import { type ConsumeMetrics, type ConsumingRole, createConsumeMetrics, type Metrics } from '../prometheus-metrics.ts';
 import { createAssignedPartitions } from './assigned-partitions.ts';
 import { describeError } from './consume-retry.ts';
 import type { PartitionProgress, PartitionStatus } from './consume-status.ts';
 import { createGroupReadiness } from './group-readiness.ts';
 
 export interface ConsumerOptions extends Pick<ConsumeOptions, 'batchRecordsMax' | 'batchBytesMax'> {
-  readonly role: 'enricher' | 'writer';
+  readonly role: ConsumingRole;
   readonly topic: string;
   readonly group: string;
   readonly eventLog: EventLog;

@@ -1,5 +1,6 @@
+import { startArchiver } from '@weir/archiver/archiver';
 import type { ConsumerStatus } from '@weir/control/control-deps';
-import { GROUP_ENRICHER, GROUP_WRITER, TOPIC_ENRICHED, TOPIC_RAW } from '@weir/domain/records/topics';
+import { GROUP_ARCHIVER, GROUP_ENRICHER, GROUP_WRITER, TOPIC_ENRICHED, TOPIC_RAW } from '@weir/domain/records/topics';
 import { startEnricher } from '@weir/enricher/enricher';
 import { createEnrichment } from '@weir/enricher/pipeline/pipeline';
 import type { DiskSpace } from '@weir/ports/disk-space';
@@ -8,6 +9,7 @@ import type { Logger } from '@weir/runtime/logger';
 import type { Metrics } from '@weir/runtime/prometheus-metrics';
 import { startWriter } from '@weir/writer/writer';
 import type { OpenAnalytics } from '../ports/open-analytics.ts';
+import { openArchive } from '../ports/open-archive.ts';
 import type { Ports } from '../ports/open-ports.ts';
 import type { SharedGeo } from '../ports/shared-geo.ts';
 import type { Role } from '../roles.ts';
@@ -30,13 +32,13 @@ export interface ConsumersDeps {
 }
 
 export interface Consumers {
-  /** Resolves when the enricher and the writer of this process run. Rejects if one of them cannot start. */
+  /** Resolves when the consumers of this process run. Rejects if one of them cannot start. */
   readonly started: Promise<void>;
   readonly status: () => readonly ConsumerStatus[];
   close(): Promise<void>;
 }
 
-/** Starts the enricher and the writer if the process has these roles. Each starts as soon as its dependencies are available. */
+/** Starts the enricher, the writer and the archiver if the process has these roles. Each starts as soon as its dependencies are available. */
 export function startConsumers(deps: ConsumersDeps): Consumers {
   const { roles, config, ports, store, disk, logger, clock, metrics, readiness } = deps;
   const stack = createStack();
@@ -80,6 +82,32 @@ export function startConsumers(deps: ConsumersDeps): Consumers {
     statuses.push(() => ({ topic: TOPIC_ENRICHED, consumer: GROUP_WRITER, partitions: started.status() }));
   };
 
+  const archiver = async (): Promise<void> => {
+    const { archive } = config;
+    const objects = await openArchive(config);
+    if (archive === undefined || objects === undefined) return;
+    const started = stack.add(
+      await startArchiver({
+        eventLog: ports.eventLog,
+        store: objects,
+        clock,
+        logger,
+        metrics,
+        limits: {
+          segmentBytesMax: archive.segmentBytesMax,
+          lingerMs: archive.lingerMs,
+          retentionMs: archive.retentionDays === undefined ? undefined : archive.retentionDays * 24 * HOUR_MS,
+          upkeepMs: HOUR_MS,
+        },
+      }),
+      (running) => running.close(),
+    );
+    for (const { topic, running } of started.consumers) {
+      readiness.while('archiver', () => running.ready());
+      statuses.push(() => ({ topic, consumer: GROUP_ARCHIVER, partitions: running.status() }));
+    }
+  };
+
   const starting: Promise<void>[] = [];
   const begin = (name: string, work: Promise<void>): void => {
     readiness.until(name, work);
@@ -88,6 +116,8 @@ export function startConsumers(deps: ConsumersDeps): Consumers {
   if (roles.includes('enricher')) begin('enricher start', enricher());
   if (store !== undefined) begin('tables', store.ready);
   if (store !== undefined && roles.includes('writer')) begin('writer start', writer(store));
+
+  if (roles.includes('archiver')) begin('archiver start', archiver());
 
   const started = Promise.all(starting).then(() => undefined);
   // `startWeir` awaits this later. Until then a rejection must not end the process as an unhandled one.

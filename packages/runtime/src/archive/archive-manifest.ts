@@ -1,0 +1,39 @@
+import type { ObjectStore } from '@weir/ports/object-store';
+import { parseSegmentName, type SegmentRange } from './segment-name.ts';
+
+export const MANIFEST_NAME = 'manifest.json';
+
+/** What the archive holds of one partition of a log. */
+export interface ArchivedPartition {
+  readonly topic: string;
+  readonly logId: string;
+  readonly partition: number;
+  readonly segments: number;
+  /** Compressed. */
+  readonly bytes: number;
+  /** Runs of offsets without a gap, both ends included, in order. */
+  readonly ranges: readonly (readonly [from: number, to: number])[];
+}
+
+/**
+ * Summarises a listing of the archive. The listing is the truth: names are ranges, so the manifest can be made again at any time.
+ */
+export async function summariseArchive(store: ObjectStore): Promise<readonly ArchivedPartition[]> {
+  const found = new Map<string, ArchivedPartition & { readonly ranges: [number, number][] }>();
+  for await (const { name, bytes } of store.list('')) {
+    const range = parseSegmentName(name);
+    if (range === undefined) continue;
+    const key = `${range.topic}/${range.logId}/${range.partition}`;
+    const { topic, logId, partition } = range;
+    const sum = found.get(key) ?? { topic, logId, partition, segments: 0, bytes: 0, ranges: [] };
+    extend(sum.ranges, range);
+    found.set(key, { ...sum, segments: sum.segments + 1, bytes: sum.bytes + bytes });
+  }
+  return [...found.values()];
+}
+
+function extend(ranges: [number, number][], { from, to }: SegmentRange): void {
+  const last = ranges.at(-1);
+  if (last !== undefined && from <= last[1] + 1) last[1] = Math.max(last[1], to);
+  else ranges.push([from, to]);
+}

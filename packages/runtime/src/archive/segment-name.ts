@@ -1,0 +1,32 @@
+/** A segment of the archive: the records of one partition from one offset to another, both included. */
+export interface SegmentRange {
+  readonly topic: string;
+  readonly logId: string;
+  readonly partition: number;
+  readonly from: number;
+  readonly to: number;
+}
+
+/** Enough digits for 2^53, so that names sort like offsets. */
+const OFFSET_DIGITS = 16;
+const PARTITION_DIGITS = 4;
+const NAME = /^([A-Za-z0-9._-]+)\/([A-Za-z0-9-]{1,36})\/(\d{4,})\/(\d{16})-(\d{16})\.jsonl\.gz$/;
+
+const digits = (value: number, length: number): string => String(value).padStart(length, '0');
+
+/** The folder of a partition's segments, with a slash at its end. */
+export function segmentFolder(range: Pick<SegmentRange, 'topic' | 'logId' | 'partition'>): string {
+  return `${range.topic}/${range.logId}/${digits(range.partition, PARTITION_DIGITS)}/`;
+}
+
+/** `<topic>/<log>/<partition>/<from>-<to>.jsonl.gz`: the name is the range, so storing a segment again replaces it by itself. */
+export function segmentName(range: SegmentRange): string {
+  return `${segmentFolder(range)}${digits(range.from, OFFSET_DIGITS)}-${digits(range.to, OFFSET_DIGITS)}.jsonl.gz`;
+}
+
+/** Undefined if it is not the name of a segment. */
+export function parseSegmentName(name: string): SegmentRange | undefined {
+  const [, topic = '', logId = '', partition, from, to] = NAME.exec(name) ?? [];
+  if (from === undefined) return undefined;
+  return { topic, logId, partition: Number(partition), from: Number(from), to: Number(to) };
+}

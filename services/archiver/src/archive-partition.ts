@@ -1,0 +1,137 @@
+import { withoutSealedAddress } from '@weir/domain/records/raw-record';
+import { TOPIC_RAW } from '@weir/domain/records/topics';
+import type { EventLog, PartitionConsumer, StoredRecord } from '@weir/ports/event-log';
+import type { ObjectStore } from '@weir/ports/object-store';
+import { createSegmentEncoder, type SegmentEncoder } from '@weir/runtime/archive/segment-encoder';
+import { segmentName } from '@weir/runtime/archive/segment-name';
+import { assertAssigned } from '@weir/runtime/consume/consume-retry';
+import type { AssignedPartition } from '@weir/runtime/consume/run-consumer';
+import type { Logger } from '@weir/runtime/logger';
+import { decodeSegmentPlan, encodeSegmentPlan } from './segment-plan.ts';
+
+export interface ArchiveLimits {
+  /** A segment is stored when it has this many bytes before compression, */
+  readonly segmentBytesMax: number;
+  /** or this long after its first record was read. */
+  readonly lingerMs: number;
+}
+
+export interface PartitionArchiverDeps extends AssignedPartition {
+  readonly eventLog: Pick<EventLog, 'logId'>;
+  readonly store: ObjectStore;
+  readonly clock: () => number;
+  readonly logger: Logger;
+  readonly limits: ArchiveLimits;
+}
+
+/** A segment under construction: the records from `from` to `next` - 1. */
+interface OpenSegment {
+  readonly encoder: SegmentEncoder;
+  readonly from: number;
+  readonly openedAt: number;
+}
+
+/** A segment whose range is decided. Its range is committed before it is stored. */
+interface SealedSegment {
+  readonly from: number;
+  readonly to: number;
+  readonly encoder: SegmentEncoder;
+  object?: readonly Uint8Array[];
+}
+
+/**
+ * Archives one partition as segments without gaps and overlaps. For each segment:
+ *
+ *     1. collects records until the segment is full or the linger is over,
+ *     2. commits its range as a plan, at the offset of its first record,
+ *     3. stores the object, whose name is the range,
+ *     4. commits the offset after its last record.
+ *
+ * A crash before 2 repeats 1. A crash between 2 and 4 makes the next owner build the same range again, which replaces the object
+ * by an equal one. An owner that lost the partition cannot commit a plan, so it cannot store a range that overlaps.
+ */
+export function openPartitionArchiver(deps: PartitionArchiverDeps): PartitionConsumer {
+  const { handle, eventLog, store, clock, logger, limits, metrics, progress } = deps;
+  const { topic, partition, signal } = handle;
+  const { logId } = eventLog;
+
+  let plan = decodeSegmentPlan(handle.committed?.metadata ?? '');
+  let segment: OpenSegment | undefined;
+  let sealed: SealedSegment | undefined;
+  /** The offset after the last record that was taken into a segment; -1: none yet. */
+  let next = -1;
+  let timer: NodeJS.Timeout | undefined;
+
+  async function take(record: StoredRecord): Promise<void> {
+    if (record.offset < next) return;
+    if (record.offset > next && segment !== undefined) {
+      await sealAndStore();
+      logger.error({ topic, partition, from: next, to: record.offset - 1 }, MISSED);
+    }
+    if (segment === undefined) openSegment(record.offset);
+    const { encoder, from } = segment as unknown as OpenSegment;
+    await encoder.add(topic === TOPIC_RAW ? { ...record, value: withoutSealedAddress(record.value) } : record);
+    next = record.offset + 1;
+    const isFull = plan?.from === from ? record.offset === plan.to : encoder.bytes() >= limits.segmentBytesMax;
+    if (isFull) await sealAndStore();
+  }
+
+  function openSegment(offset: number): void {
+    if (plan !== undefined && plan.from !== offset) {
+      logger.error({ topic, partition, ...plan, first: offset }, MISSED);
+      plan = undefined;
+    }
+    segment = { encoder: createSegmentEncoder(), from: offset, openedAt: clock() };
+    clearTimeout(timer);
+    timer = setTimeout(() => handle.wake(), limits.lingerMs);
+    timer.unref();
+  }
+
+  function isLingerOver(): boolean {
+    return segment !== undefined && plan === undefined && clock() - segment.openedAt >= limits.lingerMs;
+  }
+
+  async function sealAndStore(): Promise<void> {
+    if (segment === undefined) return;
+    sealed = { from: segment.from, to: next - 1, encoder: segment.encoder };
+    segment = undefined;
+    await storeSealed();
+  }
+
+  /** If it rejects, `handle` is called again with the same records, and repeats it first. */
+  async function storeSealed(): Promise<void> {
+    if (sealed === undefined) return;
+    const { from, to } = sealed;
+    const range = { topic, logId, partition, from, to };
+    const started = clock();
+    assertAssigned(signal, partition);
+    if (plan?.from !== from || plan.to !== to) {
+      await handle.commit({ offset: from, metadata: encodeSegmentPlan({ from, to }) });
+      plan = { from, to };
+    }
+    sealed.object ??= await sealed.encoder.finish(range);
+    await store.put(segmentName(range), Buffer.concat(sealed.object));
+    await handle.commit({ offset: to + 1, metadata: '' });
+    plan = undefined;
+    sealed = undefined;
+    progress.recovered();
+    progress.advance(to - from + 1, to + 1);
+    metrics.records(partition, to - from + 1);
+    metrics.batch(partition, (clock() - started) / 1000);
+  }
+
+  return {
+    async handle(records) {
+      await storeSealed();
+      for (const record of records) await take(record);
+      if (isLingerOver()) await sealAndStore();
+    },
+    // The open segment is given up: its records are read again after the next assignment.
+    async close() {
+      clearTimeout(timer);
+    },
+  };
+}
+
+const MISSED =
+  'the archive misses records: retention removed them from the topic before they were archived. Lengthen the retention, or find out why the archiver was behind';

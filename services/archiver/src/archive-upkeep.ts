@@ -1,0 +1,62 @@
+import type { ObjectStore } from '@weir/ports/object-store';
+import { MANIFEST_NAME, summariseArchive } from '@weir/runtime/archive/archive-manifest';
+import { parseSegmentName } from '@weir/runtime/archive/segment-name';
+import type { Logger } from '@weir/runtime/logger';
+
+export interface ArchiveUpkeepDeps {
+  readonly store: ObjectStore;
+  readonly clock: () => number;
+  readonly logger: Logger;
+  readonly limits: { readonly retentionMs: number | undefined; readonly upkeepMs: number };
+  /** Whether this process does the upkeep now. Two that do it at once do no harm. */
+  isLeader(): boolean;
+}
+
+/** Deletes old segments and writes the manifest, at intervals. A failed run is logged, and the next one does its work. */
+export function startArchiveUpkeep(deps: ArchiveUpkeepDeps): { close(): Promise<void> } {
+  const { limits, logger } = deps;
+  let running: Promise<void> = Promise.resolve();
+  let closed = false;
+  const run = async (): Promise<void> => {
+    if (closed || !deps.isLeader()) return;
+    try {
+      await keepArchive(deps);
+    } catch (error) {
+      logger.warn({ err: error }, 'the upkeep of the archive failed; the next run repeats it');
+    }
+  };
+  const timer = setInterval(() => {
+    running = running.then(run);
+  }, limits.upkeepMs);
+  timer.unref();
+  return {
+    async close() {
+      closed = true;
+      clearInterval(timer);
+      await running;
+    },
+  };
+}
+
+/** One run: deletes the segments that are older than the retention, then writes the manifest of the others. */
+export async function keepArchive({
+  store,
+  clock,
+  logger,
+  limits,
+}: Omit<ArchiveUpkeepDeps, 'isLeader'>): Promise<void> {
+  if (limits.retentionMs !== undefined) {
+    const before = clock() - limits.retentionMs;
+    let deleted = 0;
+    for await (const { name, storedAt } of store.list('')) {
+      if (storedAt >= before || parseSegmentName(name) === undefined) continue;
+      await store.delete(name);
+      deleted++;
+    }
+    if (deleted > 0)
+      logger.info({ segments: deleted }, 'deleted segments of the archive that are older than its retention');
+  }
+  const partitions = await summariseArchive(store);
+  const text = `${JSON.stringify({ writtenAt: new Date(clock()).toISOString(), partitions }, undefined, 1)}\n`;
+  await store.put(MANIFEST_NAME, Buffer.from(text));
+}

@@ -1,0 +1,63 @@
+import { GROUP_ARCHIVER, TOPIC_ENRICHED, TOPIC_RAW } from '@weir/domain/records/topics';
+import type { EventLog } from '@weir/ports/event-log';
+import type { ObjectStore } from '@weir/ports/object-store';
+import { type RunningConsumer, runConsumer } from '@weir/runtime/consume/run-consumer';
+import type { Logger } from '@weir/runtime/logger';
+import type { Metrics } from '@weir/runtime/prometheus-metrics';
+import { type ArchiveLimits, openPartitionArchiver } from './archive-partition.ts';
+import { startArchiveUpkeep } from './archive-upkeep.ts';
+
+export interface ArchiverDeps {
+  readonly eventLog: EventLog;
+  readonly store: ObjectStore;
+  readonly clock: () => number;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  readonly limits: ArchiveLimits & {
+    /** Segments that were stored longer ago are deleted; undefined: none are. */
+    readonly retentionMs: number | undefined;
+    /** Time between two runs of the upkeep: the manifest, and the deletion of old segments. */
+    readonly upkeepMs: number;
+  };
+}
+
+export interface Archiver {
+  /** The archiving of `events.raw` and of `events.enriched`. */
+  readonly consumers: readonly { readonly topic: string; readonly running: RunningConsumer }[];
+  close(): Promise<void>;
+}
+
+const ROLES = { [TOPIC_RAW]: 'archiver_raw', [TOPIC_ENRICHED]: 'archiver_enriched' } as const;
+
+/** Starts archiving both topics: each record beyond its topic's retention stays in a segment of the object store. */
+export async function startArchiver(deps: ArchiverDeps): Promise<Archiver> {
+  const { eventLog, store, clock, logger, metrics, limits } = deps;
+  const consumers: { readonly topic: string; readonly running: RunningConsumer }[] = [];
+  for (const topic of [TOPIC_RAW, TOPIC_ENRICHED] as const) {
+    const running = await runConsumer({
+      role: ROLES[topic],
+      topic,
+      group: GROUP_ARCHIVER,
+      eventLog,
+      clock,
+      logger,
+      metrics,
+      openPartition: async (assigned) => openPartitionArchiver({ ...assigned, eventLog, store, clock, logger, limits }),
+    });
+    consumers.push({ topic, running });
+  }
+  const upkeep = startArchiveUpkeep({ store, clock, logger, limits, isLeader: () => leads(consumers[0]?.running) });
+  return {
+    consumers,
+    async close() {
+      await upkeep.close();
+      for (const { running } of consumers) await running.close();
+      store.close();
+    },
+  };
+}
+
+/** One process does the upkeep: the one that partition 0 is assigned to. */
+function leads(running: RunningConsumer | undefined): boolean {
+  return running?.status().some(({ partition }) => partition === 0) ?? false;
+}

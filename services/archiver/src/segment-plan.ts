@@ -1,0 +1,17 @@
+/** The range of a segment that is about to be stored, as metadata of an offset commit. */
+export interface SegmentPlan {
+  readonly from: number;
+  readonly to: number;
+}
+
+export function encodeSegmentPlan({ from, to }: SegmentPlan): string {
+  return JSON.stringify({ from, to });
+}
+
+/** Undefined for the empty text. Throws `TypeError` on text that `encodeSegmentPlan` did not write. */
+export function decodeSegmentPlan(metadata: string): SegmentPlan | undefined {
+  if (metadata === '') return undefined;
+  const { from, to } = JSON.parse(metadata) as Partial<SegmentPlan>;
+  if (Number.isSafeInteger(from) && Number.isSafeInteger(to)) return { from: from as number, to: to as number };
+  throw new TypeError(`the archiver's commit cannot be read: ${metadata.slice(0, 200)}`);
+}

@@ -1,0 +1,212 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { openLmdbEventLog } from '@weir/adapters/lmdb/lmdb-event-log';
+import { openObjectStore } from '@weir/adapters/object-store/open-object-store';
+import { DependencyError } from '@weir/domain/errors';
+import { GROUP_ARCHIVER, TOPIC_ENRICHED, TOPIC_RAW } from '@weir/domain/records/topics';
+import type { EventLog, StoredRecord } from '@weir/ports/event-log';
+import type { ObjectStore } from '@weir/ports/object-store';
+import { summariseArchive } from '@weir/runtime/archive/archive-manifest';
+import { readSegment } from '@weir/runtime/archive/read-segment';
+import { parseSegmentName } from '@weir/runtime/archive/segment-name';
+import { createLogger } from '@weir/runtime/logger';
+import { createMetrics } from '@weir/runtime/prometheus-metrics';
+import { eventually } from '@weir/testkit/eventually';
+import { keepArchive } from '../src/archive-upkeep.ts';
+import { type Archiver, type ArchiverDeps, startArchiver } from '../src/archiver.ts';
+
+const ADDRESS = 'sealed-address-of-the-client';
+const folders: string[] = [];
+const open: { close(): Promise<void> }[] = [];
+let eventLog: EventLog;
+let store: ObjectStore;
+
+function makeFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'weir-archiver-'));
+  folders.push(folder);
+  return folder;
+}
+
+beforeEach(async () => {
+  const retentionMs = (): number => Number.POSITIVE_INFINITY;
+  eventLog = await openLmdbEventLog({ folder: makeFolder(), partitions: 2, clock: Date.now, retentionMs });
+  const s3 = { endpoint: undefined, region: 'us-east-1', pathStyle: false };
+  store = await openObjectStore({ url: pathToFileURL(makeFolder()).href, s3 });
+});
+
+afterEach(async () => {
+  for (const running of open.splice(0)) await running.close();
+  await eventLog.close();
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
+});
+
+type Limits = ArchiverDeps['limits'];
+
+async function start(limits: Partial<Limits> = {}, objects: ObjectStore = store): Promise<Archiver> {
+  const archiver = await startArchiver({
+    eventLog,
+    store: objects,
+    clock: Date.now,
+    logger: createLogger('silent'),
+    metrics: createMetrics(),
+    limits: { segmentBytesMax: 10_000, lingerMs: 50, retentionMs: undefined, upkeepMs: 3_600_000, ...limits },
+  });
+  open.push(archiver);
+  return archiver;
+}
+
+async function stop(archiver: Archiver): Promise<void> {
+  open.splice(open.indexOf(archiver), 1);
+  await archiver.close();
+}
+
+let written = 0;
+async function append(count: number): Promise<void> {
+  for (const topic of [TOPIC_RAW, TOPIC_ENRICHED]) {
+    const records = Array.from({ length: count }, (_, at) => ({
+      partition: (written + at) % 2,
+      value: Buffer.from(
+        `{"eventId":"e${written + at}","sealedIp":"${ADDRESS}","userAgent":"\\"sealedIp\\":\\"x\\"","body":{"n":9007199254740993,"sealedIp":"mine"}}`,
+      ),
+      headers: { n: String(written + at) },
+    }));
+    await eventLog.append(topic, records);
+  }
+  written += count;
+}
+
+async function archived(topic: string): Promise<readonly StoredRecord[]> {
+  const found: StoredRecord[] = [];
+  for await (const { name } of store.list(`${topic}/`)) {
+    const range = parseSegmentName(name);
+    if (range === undefined) throw new Error(`not a segment: ${name}`);
+    for await (const batch of readSegment(store, range)) found.push(...batch);
+  }
+  return found;
+}
+
+async function inLog(topic: string): Promise<readonly StoredRecord[]> {
+  const found: StoredRecord[] = [];
+  for (const { partition, first, end } of await eventLog.positions(topic, 'none')) {
+    for (let at = first; at < end; ) {
+      const records = await eventLog.read(topic, partition, at, 1_000_000);
+      found.push(...records);
+      at += records.length;
+    }
+  }
+  return found;
+}
+
+async function caughtUp(): Promise<void> {
+  for (const topic of [TOPIC_RAW, TOPIC_ENRICHED]) {
+    await eventually(`${topic} is archived`, async () =>
+      (await eventLog.positions(topic, GROUP_ARCHIVER)).every(({ end, committed }) => committed === end),
+    );
+  }
+}
+
+const plain = (records: readonly StoredRecord[]): (Omit<StoredRecord, 'value'> & { readonly value: string })[] =>
+  records.map((record) => ({ ...record, value: Buffer.from(record.value).toString() }));
+
+test('archives every record once, without the address, and nothing twice after restarts', async () => {
+  await append(500);
+  const first = await start();
+  await append(500);
+  await caughtUp();
+  await stop(first);
+  await append(300);
+  await start();
+  await caughtUp();
+
+  expect(plain(await archived(TOPIC_ENRICHED))).toEqual(plain(await inLog(TOPIC_ENRICHED)));
+  const withoutAddress = (text: string): string =>
+    text.replace(`"sealedIp":"${ADDRESS}",`, '').replace(',"body":', ',"sealedIp":"","body":');
+  const raw = await archived(TOPIC_RAW);
+  expect(plain(raw)).toEqual(
+    plain(await inLog(TOPIC_RAW)).map((record) => ({ ...record, value: withoutAddress(record.value) })),
+  );
+  expect(JSON.stringify(plain(raw))).not.toContain(ADDRESS);
+});
+
+test('an open segment is given up at the end, and its records are archived after the next start', async () => {
+  await append(20);
+  const first = await start({ lingerMs: 3_600_000 });
+  await eventually('all partitions are assigned', () =>
+    first.consumers.every(({ running }) => running.status().length === 2),
+  );
+  await stop(first);
+  expect(await archived(TOPIC_RAW)).toEqual([]);
+  await start();
+  await caughtUp();
+  expect(await archived(TOPIC_RAW)).toHaveLength(20);
+});
+
+/** A store that fails once for each object, before or after it was stored. */
+function failing(when: 'before' | 'after'): ObjectStore {
+  const tried = new Set<string>();
+  return {
+    ...store,
+    async put(name, body) {
+      const isFirst = !tried.has(name);
+      tried.add(name);
+      if (when === 'after' || !isFirst) await store.put(name, body);
+      if (isFirst) throw new DependencyError('object_store_unavailable', 'not now');
+    },
+  };
+}
+
+test.each(['before', 'after'] as const)('a store that fails %s it has stored an object', async (when) => {
+  await append(400);
+  await start({}, failing(when));
+  await append(400);
+  await caughtUp();
+  expect(plain(await archived(TOPIC_ENRICHED))).toEqual(plain(await inLog(TOPIC_ENRICHED)));
+});
+
+test('killed between the plan and the object, and between the object and the commit: the next owner stores the same range', async () => {
+  await append(400);
+  const names: string[] = [];
+  for (const when of ['before', 'after'] as const) {
+    const before = names.length;
+    const dying: ObjectStore = {
+      ...store,
+      async put(name, body) {
+        dead.signal.throwIfAborted();
+        if (when === 'after') await store.put(name, body);
+        names.push(name);
+        return new Promise<void>((_, reject) =>
+          dead.signal.addEventListener('abort', () => reject(dead.signal.reason)),
+        );
+      },
+    };
+    const dead = new AbortController();
+    const killed = await start({ segmentBytesMax: 3_000 + before }, dying);
+    await eventually('four objects are under way', () => names.length >= before + 4);
+    dead.abort(new DependencyError('partition_lost', 'killed'));
+    await stop(killed);
+  }
+  // Two partitions of two topics: the second process stored the ranges that the first one had planned.
+  expect(new Set(names).size).toBe(4);
+  await start();
+  await caughtUp();
+  expect(plain(await archived(TOPIC_ENRICHED))).toEqual(plain(await inLog(TOPIC_ENRICHED)));
+});
+
+test('the manifest is made from the listing; old segments are deleted', async () => {
+  await append(300);
+  await start();
+  await caughtUp();
+  const logger = createLogger('silent');
+  await keepArchive({ store, clock: Date.now, logger, limits: { retentionMs: 3_600_000, upkeepMs: 1 } });
+  const partitions = await summariseArchive(store);
+  expect(partitions).toHaveLength(4);
+  for (const { ranges, bytes } of partitions) {
+    expect(ranges).toEqual([[0, 149]]);
+    expect(bytes).toBeGreaterThan(0);
+  }
+  const nextDay = (): number => Date.now() + 86_400_000;
+  await keepArchive({ store, clock: nextDay, logger, limits: { retentionMs: 3_600_000, upkeepMs: 1 } });
+  expect(await summariseArchive(store)).toEqual([]);
+});
