@@ -23,7 +23,7 @@ export const s3 = {
     try {
       run('python3', ['-m', 'venv', VENV]);
     } catch {
-      // Debian's python3 has no ensurepip without this package.
+      // Without this package, Debian's python3 cannot create a virtual environment with pip.
       aptInstall(['python3-venv']);
       run('python3', ['-m', 'venv', '--clear', VENV]);
     }

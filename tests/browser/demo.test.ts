@@ -61,7 +61,7 @@ describeBrowser('the demo site and the example page, by their rows', () => {
     ]);
     expect(rows).toHaveLength(13);
     expect(errors).toEqual([]);
-    // There is one more than there are rows: the identify.
+    // The page shows one entry more than there are rows: the identify.
     await eventually('the page to show what was sent', async () => (await page.locator('#sent li').count()) === 14);
 
     const times = rows.map((row) => String(row.timestamp)).sort();

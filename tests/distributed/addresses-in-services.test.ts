@@ -41,7 +41,7 @@ describeDistributed('client addresses in the files of the services', ACCEPTANCE_
     const stores = filesWith(services.redis.folder, [counts ?? '']);
     expect(stores.filter((found) => found.startsWith('dump.rdb'))).toHaveLength(1);
     expect(stores.filter((found) => found.startsWith('appendonlydir/'))).not.toHaveLength(0);
-    // ClickHouse compresses its columns, so this search finds a text only at its first occurrence.
+    // ClickHouse compresses its columns, so a file may contain a repeated text only once.
     // tests/faults/address-privacy.test.ts queries the tables.
     expect(filesWith(services.clickhouse.folder, [MARK])).not.toHaveLength(0);
     expectNoAddress();

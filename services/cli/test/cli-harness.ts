@@ -6,7 +6,7 @@ export interface CliRun {
   readonly exitCode: number;
   readonly out: string;
   readonly err: string;
-  // biome-ignore lint/suspicious/noExplicitAny: the output is what the tests look at
+  // biome-ignore lint/suspicious/noExplicitAny: the tests read fields of the output
   readonly json: any;
 }
 

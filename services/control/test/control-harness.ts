@@ -34,7 +34,7 @@ export type ControlHarness = Awaited<ReturnType<typeof openControlHarness>>;
 export interface Reply {
   readonly status: number;
   readonly headers: Headers;
-  // biome-ignore lint/suspicious/noExplicitAny: the body is what the tests look at
+  // biome-ignore lint/suspicious/noExplicitAny: the tests read fields of the body
   readonly body: any;
 }
 

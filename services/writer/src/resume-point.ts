@@ -34,7 +34,7 @@ export async function findResumePoint(
     end: highest + 1,
     seenBy: 'the table records',
     truncatedAt: committed?.truncatedAt,
-    // This is stored with the committed offset, because the log may have grown past this point at the next check or the next
+    // This offset is stored with the committed offset, because the log may have grown past this point at the next check or the next
     // start.
     onTruncated: (truncatedAt) =>
       handle.commit({ offset, metadata: encodeProgress({ ...(committed ?? { next }), truncatedAt }) }),

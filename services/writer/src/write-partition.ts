@@ -128,7 +128,7 @@ export async function openPartitionWriter(deps: PartitionWriterDeps): Promise<Pa
       const insert = planInsert(piece, logId, partition);
       assertAsPlanned(insert.plan);
       const at = clock();
-      // This is decided before the insert: while an earlier insert can still arrive, an empty range in `records` proves
+      // `settled` is computed before the insert: while an earlier insert can still arrive, an empty range in `records` proves
       // nothing.
       planned = { ...insert, at, settled: at >= unsettledUntil };
       committedNext = -1;

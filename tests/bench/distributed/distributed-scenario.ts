@@ -11,7 +11,8 @@ const ENRICHERS_SHARE = 0.1;
 
 export const distributed: Scenario = {
   name: 'distributed',
-  about: 'gateway, a backlog, and 1, 2 and 4 enrichers on a real Kafka, Redis and ClickHouse',
+  about:
+    'CPU and speed of the gateway, of 1, 2 and 4 enrichers, and of processing a backlog, with a real Kafka, Redis and ClickHouse',
   rounds: 5,
   onlyByName: 'needs Kafka and Redis here (npm run services:up installs nothing unless CI=true)',
   missing: servicesMissing,

@@ -13,7 +13,8 @@ const BATCHES = [
 
 export const log: Scenario = {
   name: 'log',
-  about: 'durable appends to the embedded event log, compared with a plain file with fdatasync; and consuming',
+  about:
+    'speed of durable appends to the embedded event log and of reading it, compared with a plain file with fdatasync',
   rounds: 5,
   run,
 };

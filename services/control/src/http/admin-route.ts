@@ -84,7 +84,7 @@ function readJsonObject({ bodyBytesMax = BODY_BYTES_MAX }: AdminRoute): RequestH
   ];
 }
 
-/** Without this check express.json would also decompress zstd on Node 22.15 and later, and on older versions refuse it. */
+/** Without this check, express.json would decompress zstd on Node 22.15 and later, and refuse zstd on older versions. */
 function requireSupportedEncoding(request: Request, response: Response, next: NextFunction): void {
   const encoding = request.get('content-encoding')?.toLowerCase() || 'identity';
   if (['identity', ...SUPPORTED_ENCODINGS.split(', ')].includes(encoding)) {

@@ -3,7 +3,7 @@ import { placeOf } from './mmdb-place.ts';
 
 export type Family = 4 | 6;
 
-/** One MMDB file in memory. */
+/** A file of geo data in MaxMind's format (MMDB), read into memory. */
 export interface MmdbFile {
   readonly families: readonly Family[];
   /** The type and the build date, for example `city ipv4 2026-06-05`. */

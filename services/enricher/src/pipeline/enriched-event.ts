@@ -69,14 +69,14 @@ export interface DecodedEvent {
   readonly userAgent: string;
   /** False: the user agent may belong to the HTTP library of a server, and not to the visitor. */
   readonly ownUserAgent: boolean;
-  /** From the context of a server event. These fields win over the user agent. */
+  /** The device type and platform from the context of a server event. They win over the user agent. */
   readonly deviceTypeSent: string;
   readonly platformSent: string;
 
   readonly visitorId: string;
   /** True: the step `put-visitor` computes the visitor ID. */
   readonly cookieless: boolean;
-  /** The UTC day of the line of an imported log. */
+  /** The UTC day of the log line of an imported hit. */
   readonly lineDay: string;
   readonly sessionId: string;
   /** True: the server sent the session ID. */

@@ -39,8 +39,8 @@ export interface PartitionEpoch {
   /** The offset from which the state is rebuilt. The state uses no earlier record. -1: the state needed no rebuild. */
   rebuiltFrom(): number;
   /**
-   * Called when the state has applied decided records up to `end`. Checks in after the last decided record. False: the epoch is
-   * over.
+   * Called when the state has applied records up to `end` whose keys were decided in an earlier epoch. Checks in after the last
+   * such record. False: the epoch is over.
    */
   folded(end: number, records: number, committedTo: number): Promise<boolean>;
 }

@@ -19,8 +19,9 @@ import {
  */
 const SESSION_TTL_MS = 24 * 3600_000;
 /**
- * A day has 48 half hours, and two sessions cannot begin in the same half hour. The lines of an imported day can come in any
- * order, for example from the logs of several servers.
+ * The maximum number of sessions that are kept for a visitor. A day has 48 half hours, and two sessions cannot begin in the same
+ * half hour. All sessions of a day are kept, because the lines of an imported day can come in any order, for example from the
+ * logs of several servers.
  */
 const SESSIONS_KEPT_MAX = 48;
 const MADE_ID = /^s_[0-9a-f]{32}$/;

@@ -3,7 +3,7 @@ import type { UserAgent } from './user-agent.ts';
 
 /**
  * iPads ask for desktop pages by default, and iPhones do if their user chooses so. Both then send the user agent of a
- * Macintosh. A hit can be recognised only by its user agent and its screen size.
+ * Macintosh. Weir recognises such a device by the user agent and the screen size of a hit.
  *
  * - Certain: `CriOS`, `FxiOS` and `EdgiOS` (browsers that exist only on iOS), and `Mobile/`, which no Mac sends.
  * - Almost certain: a WebKit browser other than Chrome or Firefox, with a portrait screen of the proportions of an iPad.

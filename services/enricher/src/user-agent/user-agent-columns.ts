@@ -36,7 +36,7 @@ const HINTED_KEY_CHARS_MAX = 1536;
 export function createUserAgents(): UserAgents {
   const byText = new BoundedCache<Entry>(ENTRIES_MAX);
   const byTextAndHints = new BoundedCache<Entry>(ENTRIES_MAX);
-  // Two steps ask for the same user agent, one after the other, for each event.
+  // The last result is kept, because two steps need the same user agent for each event, one after the other.
   let last = newEntry('', undefined);
   let lastText = '';
 

@@ -69,7 +69,7 @@ function unpackAtOnce(packed: Buffer, packing: 'gzip' | 'deflate', options: Zlib
   return hasZlibHeader(packed) ? inflateSync(packed, options) : inflateRawSync(packed, options);
 }
 
-/** With `info`, zlib's functions also return the engine. Node's types do not declare it. */
+/** The result of zlib's functions with the option `info`. Node's types do not declare the field `engine`. */
 interface WithEngine {
   readonly buffer: Buffer;
   readonly engine: { readonly bytesWritten: number };
