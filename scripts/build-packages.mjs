@@ -1,5 +1,5 @@
-// Builds the packages that are published into dist/packages/: the server client and the browser snippet, as JavaScript with
-// types. To use them: `npm install ./dist/packages/node-sdk`, `npm publish dist/packages/snippet`.
+// Builds the packages that are published into dist/packages/: the server client, the decoder of records and the browser snippet,
+// as JavaScript with types. To use them: `npm install ./dist/packages/node-sdk`, `npm publish dist/packages/snippet`.
 import { spawnSync } from 'node:child_process';
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -18,6 +18,10 @@ export function buildPackages(root) {
       ...['event', 'visit', 'express', 'next', 'queue-file'].map((name) => [`./${name}`, both(name)]),
     ]),
   });
+
+  const records = join(root, 'dist/packages/records');
+  emitTypes(root, 'packages/records/tsconfig.json', records, []);
+  writeManifest(root, 'records', records, { engines: { node: '>=20' }, exports: { '.': both('records') } });
 
   const publicDir = join(root, 'dist/public');
   const snippet = join(root, 'dist/packages/snippet');

@@ -153,6 +153,16 @@ const problem = localProblem('kafka');
     expect(await committed(TOPIC_ENRICHED, GROUP_WRITER)).toEqual([1, undefined]);
   });
 
+  test('control reads the records of both topics without a group; the gateway reads none', async () => {
+    const [raw] = await logs.control!.read(TOPIC_RAW, 0, 0, 1024);
+    const [enriched] = await logs.control!.read(TOPIC_ENRICHED, 0, 0, 1024);
+    expect([raw, enriched].map((one) => Buffer.from(one?.value ?? []).toString())).toEqual([
+      'gateway was here',
+      'enricher was here',
+    ]);
+    await expect(logs.gateway!.read(TOPIC_RAW, 0, 0, 1024)).rejects.toThrow(/authoriz/i);
+  });
+
   test('a consumer can read the end offsets that it must not go beyond', async () => {
     const ends = async (role: string, topic: string, group: string) =>
       (await logs[role]!.positions(topic, group)).every(({ end }) => end >= 0);

@@ -68,6 +68,22 @@ weir.track('signup', { value: true });
 weir.identify('v1', 'ada', { address: { city: 'London' } });
 `;
 
+const RECORDS = `
+import { decodeEnriched, decodeRaw, type EnrichedEvent, RecordError, type RecordErrorCode } from '@weir/records';
+const event: EnrichedEvent = decodeEnriched({ v: new Uint8Array([49]), o: '7' }, new Uint8Array());
+const shown: [string, number, number | null, boolean, unknown] = [
+  event.site_id, event.raw_offset, event.value, event.cookieless, event.properties.plan,
+];
+const kind: 'collect' | 'event' | 'identify' | 'import' | 'unlink' = decodeRaw(null).kind;
+export const code = (error: unknown): RecordErrorCode | undefined =>
+  error instanceof RecordError ? error.code : undefined;
+export { kind, shown };
+// @ts-expect-error no such column
+event.address;
+// @ts-expect-error no address
+decodeRaw(null).sealedIp;
+`;
+
 describe('the packages in dist/packages, installed with npm', () => {
   let folder: string;
   beforeAll(() => {
@@ -90,6 +106,7 @@ describe('the packages in dist/packages, installed with npm', () => {
     ['@weir/snippet', BROWSER, 'es2022,dom,dom.iterable', []],
     ['dist/public/weir.mjs', PUBLIC_MODULE, 'es2022,dom,dom.iterable', []],
     ['@weir/node-sdk', SERVER, 'es2022', ['--types', 'node']],
+    ['@weir/records', RECORDS, 'es2022', []],
   ])('%s is typed: what is right passes, what is wrong does not', (name, code, lib, more) => {
     const file = `uses${name.replace(/\W/g, '-')}.mts`;
     writeFileSync(join(folder, file), code);
@@ -108,6 +125,19 @@ describe('the packages in dist/packages, installed with npm', () => {
       const tsc = join(PROJECT_ROOT, 'node_modules/typescript/bin/tsc');
       expect(run(tsc, ...strict, ...resolution, '--lib', lib, ...more, file)).toBe('status 0');
     }
+  });
+
+  test('@weir/records runs without other files of this repository', () => {
+    writeFileSync(
+      join(folder, 'decode.mjs'),
+      `import { decodeRaw, RecordError } from '@weir/records';
+       const record = { eventId: 'e', kind: 'event', siteId: 's', receivedAt: 1, sealedIp: 'x', body: { name: 'n' } };
+       console.log(JSON.stringify(decodeRaw(new TextEncoder().encode(JSON.stringify(record)))));
+       try { decodeRaw(new Uint8Array()); } catch (error) { console.log(error instanceof RecordError, error.code); }`,
+    );
+    expect(run('decode.mjs')).toBe(
+      '{"eventId":"e","kind":"event","siteId":"s","receivedAt":1,"body":{"name":"n"}}\ntrue damaged\nstatus 0',
+    );
   });
 
   test('@weir/node-sdk runs without other files of this repository', () => {

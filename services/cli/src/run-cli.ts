@@ -10,6 +10,7 @@ import { addSiteCommands } from './commands/site-command.ts';
 import { addSqlCommand } from './commands/sql-command.ts';
 import { addStatsCommand } from './commands/stats-command.ts';
 import { addStatusCommand } from './commands/status-command.ts';
+import { addTopicsCommands } from './commands/topics-command.ts';
 import { addVisitorCommands } from './commands/visitor-command.ts';
 import { CliError, EXIT, type ExitCode } from './exit-codes.ts';
 
@@ -55,6 +56,7 @@ export async function runCli(args: readonly string[], io: CliIo): Promise<ExitCo
   addSqlCommand(program, context);
   addStatusCommand(program, context);
   addAuditCommand(program, context);
+  addTopicsCommands(program, context);
   addImportCommand(program, context);
   try {
     await program.parseAsync([...args], { from: 'user' });

@@ -6,6 +6,7 @@ export interface CliRun {
   readonly exitCode: number;
   readonly out: string;
   readonly err: string;
+  /** The output of `--json` as one JSON text. */
   // biome-ignore lint/suspicious/noExplicitAny: the tests read fields of the output
   readonly json: any;
 }
@@ -26,7 +27,9 @@ export async function cli(args: readonly string[], io: Partial<CliIo> & Pick<Cli
     exitCode,
     out: out.text(),
     err: err.text(),
-    json: args.includes('--json') && exitCode !== 2 ? parse(out.text()) : undefined,
+    get json() {
+      return args.includes('--json') && exitCode !== 2 ? parse(out.text()) : undefined;
+    },
   };
 }
 

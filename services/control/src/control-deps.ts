@@ -10,6 +10,7 @@ import type { Logger } from '@weir/runtime/logger';
 import type { ImportLeases } from './imports/import-lease.ts';
 import type { LagRate } from './pipeline/lag-rate.ts';
 import type { RunExclusive } from './registry/mutex.ts';
+import type { RunInSlot } from './topics/read-slots.ts';
 
 export interface ControlDeps {
   readonly registry: Registry;
@@ -27,6 +28,7 @@ export interface ControlDeps {
   readonly findClientIp: (request: IncomingMessage) => ClientIp;
   /** The settings that `findClientIp` uses. */
   readonly proxies: Pick<Config, 'trustedProxies' | 'clientIpHeader'>;
+  readonly retention: TopicRetention;
   readonly locate: (address: string) => Promise<Located>;
   /** Undefined if this process has no gateway role. */
   readonly singleNetworkSites: (() => readonly SingleNetworkSite[]) | undefined;
@@ -37,6 +39,8 @@ export interface AdminDeps extends ControlDeps {
   /** Runs the changes of the registry one after the other. */
   readonly runExclusive: RunExclusive;
   readonly importLeases: ImportLeases;
+  /** Limits how many calls read topics at the same time. */
+  readonly runTopicRead: RunInSlot;
   /** Creates an event ID (UUIDv7). */
   readonly newEventId: () => string;
   /** The consumption rate of a topic whose consumer is in another process. */
@@ -51,6 +55,9 @@ export interface Located {
   /** The problem with the geo files on disk. Empty: there is none. */
   readonly problem: string;
 }
+
+/** How long the log keeps the records of its topics. */
+export type TopicRetention = Pick<Config, 'rawRetentionHours' | 'enrichedRetentionDays'>;
 
 /** A site that gets most of its recent hits from one network. */
 interface SingleNetworkSite {

@@ -8,6 +8,7 @@ import { authenticateAdmin } from './http/authenticate-admin.ts';
 import { createImportLeases } from './imports/import-lease.ts';
 import { ADMIN_OPERATIONS as OPERATIONS } from './openapi/admin-operations.ts';
 import { REPORT_OPERATIONS } from './openapi/report-operations.ts';
+import { TOPIC_OPERATIONS } from './openapi/topic-operations.ts';
 import { createLagRate, type LagRate } from './pipeline/lag-rate.ts';
 import { createMutex } from './registry/mutex.ts';
 import { audit } from './routes/audit-route.ts';
@@ -27,11 +28,15 @@ import { pipeline } from './routes/pipeline-route.ts';
 import { changeSite, createSite, listSites, readSite, removeSite } from './routes/sites-route.ts';
 import { sql } from './routes/sql-route.ts';
 import { stats } from './routes/stats-route.ts';
+import { listTopicRecords, listTopics } from './routes/topics-route.ts';
 import { unlinkVisitor } from './routes/unlink-route.ts';
 import { whoami } from './routes/whoami-route.ts';
+import { createReadSlots } from './topics/read-slots.ts';
 import { dashboardRoutes } from './web/dashboard-routes.ts';
 
 export const ADMIN_PREFIX = '/api/admin';
+/** Each holds up to 16 MiB. */
+const TOPIC_READS_MAX = 8;
 
 const SITE = '/sites/{site_id}';
 const IMPORT = `${SITE}/imports/{digest}`;
@@ -87,6 +92,13 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
   { method: 'POST', path: '/sql', body: BODIES.SQL_QUERY, operation: OPERATIONS.sql, handler: sql },
   { method: 'GET', path: '/pipeline', operation: OPERATIONS.pipeline, handler: pipeline },
   { method: 'GET', path: '/audit', operation: OPERATIONS.audit, handler: audit },
+  { method: 'GET', path: '/topics', operation: TOPIC_OPERATIONS.listTopics, handler: listTopics },
+  {
+    method: 'GET',
+    path: '/topics/{topic}/records',
+    operation: TOPIC_OPERATIONS.listTopicRecords,
+    handler: listTopicRecords,
+  },
   { method: 'GET', path: '/whoami', operation: OPERATIONS.whoami, handler: whoami },
   { method: 'GET', path: `${SITE}/imports`, operation: OPERATIONS.listImports, handler: listImports },
   {
@@ -149,6 +161,7 @@ function createAdminDeps(deps: ControlDeps): AdminDeps {
     ...deps,
     runExclusive: createMutex(),
     importLeases: createImportLeases(clock),
+    runTopicRead: createReadSlots(TOPIC_READS_MAX),
     newEventId: createEventIds(clock, (bytes) => bytes.set(randomBytes(bytes.length))),
     lagRateOf(topic) {
       const lagRate = lagRates.get(topic) ?? createLagRate(clock);

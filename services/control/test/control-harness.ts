@@ -80,6 +80,7 @@ export async function openControlHarness(decorate: (log: EventLog) => EventLog =
       ],
       findClientIp: createFindClientIp(PROXIES),
       proxies: PROXIES,
+      retention: { rawRetentionHours: 72, enrichedRetentionDays: 30 },
       locate: async (ip) => ({ place: geo.lookup(ip), data: geo.version, problem: geo.problem }),
       singleNetworkSites: proxyDetector.singleNetworkSites,
     });

@@ -54,6 +54,7 @@ export function createApp(deps: AppDeps): Gateway {
           pipelineStatus: deps.pipelineStatus,
           findClientIp: createFindClientIp(config),
           proxies: config,
+          retention: config,
           locate: locateWith(deps.geo),
           singleNetworkSites: roles.includes('gateway') ? proxyDetector.singleNetworkSites : undefined,
         })

@@ -3,11 +3,11 @@ import type { AdminClient } from '../admin-client.ts';
 import type { CliIo } from '../cli-io.ts';
 import { sitePath } from '../command-context.ts';
 import { CliError, EXIT } from '../exit-codes.ts';
+import { patientCall } from '../patient-call.ts';
 import { chunkLines, type LineChunk, newLineCounts } from './chunk-lines.ts';
 import { detectLogFormat } from './detect-log-format.ts';
 import { createImportProgress, type ImportProgress } from './import-progress.ts';
 import { type LogFile, openLogFile } from './open-log-file.ts';
-import { patientCall } from './patient-call.ts';
 import { readLines } from './read-lines.ts';
 import { scanLog } from './scan-log.ts';
 

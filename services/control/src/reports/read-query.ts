@@ -1,4 +1,5 @@
 import type { Checked } from '../http/compile-body.ts';
+import { readParameters } from '../http/query-parameters.ts';
 
 /** The query parameters of reports. Each may be sent once, except `filter`, which may be sent several times. */
 export type QueryName =
@@ -24,24 +25,11 @@ export const BREAKDOWN_PARAMETERS: readonly QueryName[] = [...REPORT_PARAMETERS,
 export const LIMIT_MAX = 1_000;
 export const PAGE_MAX = 100;
 
-/**
- * Reads the query parameters of a URL. Express would silently ignore all parameters after the first thousand, and an ignored
- * filter would give wrong numbers. An unknown parameter is refused for the same reason.
- */
 export function readQuery(url: string, known: readonly QueryName[]): Checked<Query> {
-  const at = url.indexOf('?');
-  const found: Partial<Record<QueryName, string>> = {};
-  const filters: string[] = [];
-  for (const [name, value] of new URLSearchParams(at < 0 ? '' : url.slice(at + 1))) {
-    const own = known.find((candidate) => candidate === name);
-    if (own === undefined) {
-      return { problem: `${name.slice(0, 64)} is not a known parameter; known are ${known.join(', ')}` };
-    }
-    if (own === 'filter') filters.push(value);
-    else if (own in found) return { problem: `${own} must not be given twice` };
-    else found[own] = value;
-  }
-  return { value: { ...found, filters } };
+  const read = readParameters(url, known, ['filter']);
+  if ('problem' in read) return read;
+  const found = Object.fromEntries(read.value.filter(([name]) => name !== 'filter'));
+  return { value: { ...found, filters: read.value.filter(([name]) => name === 'filter').map(([, value]) => value) } };
 }
 
 /** Reads a parameter whose value must be in a list. */
@@ -53,14 +41,4 @@ export function readChoice<Choice extends string>(
   if (text === undefined) return { value: undefined };
   const choice = choices.find((candidate) => candidate === text);
   return choice === undefined ? { problem: `${name} must be one of ${choices.join(', ')}` } : { value: choice };
-}
-
-export function readCount(
-  name: QueryName,
-  text: string | undefined,
-  { max, otherwise }: { readonly max: number; readonly otherwise: number },
-): Checked<number> {
-  if (text === undefined) return { value: otherwise };
-  const count = /^\d{1,9}$/.test(text) ? Number(text) : 0;
-  return count >= 1 && count <= max ? { value: count } : { problem: `${name} must be a whole number from 1 to ${max}` };
 }

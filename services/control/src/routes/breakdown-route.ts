@@ -2,9 +2,10 @@ import type { AdminDeps } from '../control-deps.ts';
 import { invalid, notFound, ok, type Reply } from '../http/admin-reply.ts';
 import type { AdminRequest } from '../http/admin-route.ts';
 import type { Checked } from '../http/compile-body.ts';
+import { readCount } from '../http/query-parameters.ts';
 import { type BreakdownRequest, breakdownReport } from '../reports/breakdown-report.ts';
 import { DIMENSION_NAMES, dimensionOf } from '../reports/dimensions.ts';
-import { BREAKDOWN_PARAMETERS, LIMIT_MAX, PAGE_MAX, type Query, readCount, readQuery } from '../reports/read-query.ts';
+import { BREAKDOWN_PARAMETERS, LIMIT_MAX, PAGE_MAX, type Query, readQuery } from '../reports/read-query.ts';
 import { METRIC_NAMES } from '../reports/report-metrics.ts';
 import { readReportRequest } from '../reports/report-request.ts';
 

@@ -1,13 +1,14 @@
 import type { AdminDeps } from '../control-deps.ts';
 import { invalid, ok, type Reply } from '../http/admin-reply.ts';
 import type { AdminRequest } from '../http/admin-route.ts';
+import { isDeeper } from '../http/nesting.ts';
 
 interface SqlQuery {
   readonly query: string;
   readonly params?: Readonly<Record<string, unknown>>;
 }
 
-/** No type of ClickHouse is nested more deeply. A deeper value would overflow the stack while it is serialised. */
+/** No type of ClickHouse is nested more deeply. */
 const PARAMS_LEVELS_MAX = 32;
 
 /** Runs a query. The analytics store enforces that it only reads, and limits its time and size (see `Analytics.userQuery`). */
@@ -17,9 +18,4 @@ export async function sql({ analytics }: AdminDeps, { body }: AdminRequest<SqlQu
   if (isDeeper(params, PARAMS_LEVELS_MAX)) return invalid(`params must be at most ${PARAMS_LEVELS_MAX} levels deep`);
   const { columns, rows } = await analytics.userQuery(query, params);
   return ok({ columns, rows });
-}
-
-function isDeeper(value: unknown, levels: number): boolean {
-  if (typeof value !== 'object' || value === null) return false;
-  return levels === 0 || Object.values(value).some((item) => isDeeper(item, levels - 1));
 }

@@ -1,13 +1,13 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { AdminRefusal } from '../admin-client.ts';
-import { CliError, EXIT } from '../exit-codes.ts';
+import { AdminRefusal } from './admin-client.ts';
+import { CliError, EXIT } from './exit-codes.ts';
 
 const PATIENCE_MS = 120_000;
 const PAUSE_MS_MAX = 5000;
 
 /**
- * Retries a call with backoff while Weir is unreachable, answers 503, or asks to retry later. Every call of an import is
- * idempotent, so retrying is safe.
+ * Retries a call with backoff while Weir is unreachable, answers 503, or asks to retry later. The call must be
+ * idempotent.
  */
 export async function patientCall<T>(
   call: () => Promise<T>,

@@ -1,0 +1,46 @@
+"""Reads events.enriched as objects: pip install kafka-python; KAFKA_BROKERS=127.0.0.1:9092 python3 examples/consume_enriched.py"""
+
+import json
+import os
+from pathlib import Path
+
+SCHEMA = Path(__file__).parent.parent / "schemas/topics/events.enriched.schema.json"
+VERSION = b"1"
+COLUMNS = [column["title"] for column in json.loads(SCHEMA.read_text())["prefixItems"]]
+
+
+def decode_enriched(headers, value):
+    """Returns a dict with one item per column. Raises ValueError where the record is damaged or has another version."""
+    if dict(headers).get("v") != VERSION:
+        raise ValueError("the record has another version of the column list: get a newer schema")
+    line = json.loads(value)
+    if not isinstance(line, list) or len(line) != len(COLUMNS):
+        raise ValueError(f"the record is not an array of {len(COLUMNS)} columns")
+    return dict(zip(COLUMNS, line))
+
+
+def rows(messages):
+    """The rows of the messages. Weir can append a run of outcomes twice: store this position with your results."""
+    highest = {}
+    for message in messages:
+        event = decode_enriched(message.headers, message.value)
+        place = event["log_id"], event["raw_partition"]
+        if event["raw_offset"] <= highest.get(place, -1):
+            continue
+        highest[place] = event["raw_offset"]
+        if event["outcome"] == "row":
+            yield event
+
+
+if __name__ == "__main__":
+    from kafka import KafkaConsumer
+
+    consumer = KafkaConsumer(
+        os.environ.get("KAFKA_TOPIC_PREFIX", "") + "events.enriched",
+        bootstrap_servers=os.environ.get("KAFKA_BROKERS", "127.0.0.1:9092").split(","),
+        group_id="consume-enriched-python-example",
+        auto_offset_reset="earliest",
+    )
+    for row in rows(consumer):
+        shown = {"site": row["site_id"], "name": row["event_name"] or row["type"], "path": row["pathname"]}
+        print(json.dumps(shown), flush=True)

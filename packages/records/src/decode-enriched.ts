@@ -1,0 +1,51 @@
+import { type ColumnType, ENRICHED_COLUMNS, type EnrichedEvent } from './enriched-columns.ts';
+import { isObject, parseValue, RecordError } from './record-error.ts';
+
+const TOPIC = 'events.enriched';
+export const HEADER_COLUMNS_VERSION = 'v';
+/** The columns and their types, by the value of the header. */
+const COLUMNS = new Map(Object.entries(ENRICHED_COLUMNS).map(([version, types]) => [version, Object.entries(types)]));
+
+/** The headers of a record as Kafka clients give them. */
+export type RecordHeaders = Readonly<
+  Record<string, string | Uint8Array | readonly (string | Uint8Array)[] | undefined>
+>;
+
+/**
+ * Decodes a record of `events.enriched`. Throws a `RecordError`. The log may contain a run of outcomes twice: skip a record
+ * whose `raw_offset` is not higher than the last one of its `log_id` and `raw_partition`.
+ */
+export function decodeEnriched(headers: RecordHeaders, value: Uint8Array | null): EnrichedEvent {
+  const columns = columnsOf(headers[HEADER_COLUMNS_VERSION]);
+  const line = parseValue(TOPIC, value);
+  if (!Array.isArray(line) || line.length !== columns.length) {
+    throw new RecordError('damaged', `${TOPIC}: the value is not an array of ${columns.length} columns`);
+  }
+  columns.forEach(([name, type], index) => {
+    if (!IS[type](line[index])) throw new RecordError('damaged', `${TOPIC}: column ${name} is not of the type ${type}`);
+  });
+  return Object.fromEntries(columns.map(([name], index) => [name, line[index] as unknown])) as EnrichedEvent;
+}
+
+function columnsOf(header: RecordHeaders[string]): readonly (readonly [name: string, type: ColumnType])[] {
+  const text = header instanceof Uint8Array ? String.fromCharCode(...header.subarray(0, 10)) : header;
+  if (typeof text !== 'string' || !/^[1-9]\d{0,8}$/.test(text)) {
+    throw new RecordError('damaged', `${TOPIC}: the header ${HEADER_COLUMNS_VERSION} is not the number of a version`);
+  }
+  const columns = COLUMNS.get(text);
+  if (columns === undefined) {
+    throw new RecordError(
+      'unknown_version',
+      `${TOPIC}: this version of @weir/records has no column list ${text}: install a newer version`,
+    );
+  }
+  return columns;
+}
+
+const IS: Readonly<Record<ColumnType, (value: unknown) => boolean>> = {
+  text: (value) => typeof value === 'string',
+  whole: (value) => typeof value === 'number' && Number.isInteger(value) && value >= 0,
+  'number or null': (value) => value === null || typeof value === 'number',
+  boolean: (value) => typeof value === 'boolean',
+  object: isObject,
+};

@@ -1,0 +1,76 @@
+/** The types of the columns of `events.enriched`, and what a decoded value of each is. */
+interface ColumnValues {
+  text: string;
+  /** A whole number of at least 0. Times are Unix milliseconds. */
+  whole: number;
+  'number or null': number | null;
+  boolean: boolean;
+  object: Readonly<Record<string, unknown>>;
+}
+export type ColumnType = keyof ColumnValues;
+
+/** The columns of version 1, in the order of the array. Their meaning: docs/topics.md. */
+const COLUMNS = {
+  outcome: 'text',
+  reason: 'text',
+  rule_id: 'text',
+  site_id: 'text',
+  event_id: 'text',
+  source: 'text',
+  type: 'text',
+  event_name: 'text',
+  timestamp: 'whole',
+  received_at: 'whole',
+  visitor_id: 'text',
+  session_id: 'text',
+  user_id: 'text',
+  cookieless: 'boolean',
+  value: 'number or null',
+  value_text: 'text',
+  properties: 'object',
+  url: 'text',
+  hostname: 'text',
+  pathname: 'text',
+  referrer: 'text',
+  referrer_domain: 'text',
+  utm_source: 'text',
+  utm_medium: 'text',
+  utm_campaign: 'text',
+  utm_term: 'text',
+  utm_content: 'text',
+  ref: 'text',
+  source_param: 'text',
+  via: 'text',
+  click_id_type: 'text',
+  channel: 'text',
+  traffic_source: 'text',
+  country: 'text',
+  region: 'text',
+  city: 'text',
+  timezone: 'text',
+  browser: 'text',
+  browser_version: 'text',
+  os: 'text',
+  os_version: 'text',
+  device_type: 'text',
+  device_brand: 'text',
+  device_model: 'text',
+  platform: 'text',
+  screen_width: 'whole',
+  screen_height: 'whole',
+  language: 'text',
+  enrichment: 'text',
+  bot: 'text',
+  bot_reason: 'text',
+  idempotency_key: 'text',
+  log_id: 'text',
+  raw_partition: 'whole',
+  raw_offset: 'whole',
+  detail: 'text',
+} as const satisfies Readonly<Record<string, ColumnType>>;
+
+/** By version of the column list: the value of the header `v`. */
+export const ENRICHED_COLUMNS: Readonly<Record<number, Readonly<Record<string, ColumnType>>>> = { 1: COLUMNS };
+
+/** One outcome of `events.enriched`. */
+export type EnrichedEvent = { readonly [Name in keyof typeof COLUMNS]: ColumnValues[(typeof COLUMNS)[Name]] };

@@ -1,0 +1,148 @@
+import { encodeRawRecord, type RawRecordHead } from '@weir/domain/records/raw-record';
+import {
+  HEADER_COLUMNS_VERSION as DOMAIN_HEADER,
+  RECORDS_COLUMNS_BY_VERSION,
+} from '@weir/domain/records/records-columns';
+import { decodeEnriched, decodeRaw, RecordError } from '@weir/records';
+import { HEADER_COLUMNS_VERSION } from '@weir/records/decode-enriched';
+import { ENRICHED_COLUMNS } from '@weir/records/enriched-columns';
+import fc from 'fast-check';
+import schema from '../../../schemas/topics/events.enriched.schema.json' with { type: 'json' };
+
+const EMPTY = { text: '', whole: 0, 'number or null': null, boolean: false, object: {} } as const;
+const columns = Object.entries(ENRICHED_COLUMNS[1] ?? {});
+const bytes = (value: unknown): Buffer => Buffer.from(typeof value === 'string' ? value : JSON.stringify(value));
+const V1 = { v: '1', o: '7', r: '1764000000123' };
+
+/** The values of a line, with some of them by name. */
+function line(values: Readonly<Record<string, unknown>> = {}): unknown[] {
+  return columns.map(([name, type]) => values[name] ?? EMPTY[type]);
+}
+
+function failure(work: () => unknown): RecordError {
+  try {
+    work();
+  } catch (error) {
+    if (error instanceof RecordError) return error;
+    throw error;
+  }
+  throw new Error('nothing was thrown');
+}
+
+describe('the column lists are those of Weir', () => {
+  test('of the package and of packages/domain', () => {
+    const names = Object.entries(ENRICHED_COLUMNS).map(([version, list]) => [version, Object.keys(list)]);
+    expect(Object.fromEntries(names)).toEqual(RECORDS_COLUMNS_BY_VERSION);
+    expect(HEADER_COLUMNS_VERSION).toBe(DOMAIN_HEADER);
+  });
+
+  test('of the package and of the JSON Schema, with their types', () => {
+    const typeOf = (column: (typeof schema.prefixItems)[number]): string => {
+      if ('enum' in column || column.type === 'string') return 'text';
+      if (Array.isArray(column.type)) return column.type.join(' or ');
+      return column.type === 'integer' ? 'whole' : String(column.type);
+    };
+    expect(schema.prefixItems.map((column) => [column.title, typeOf(column)])).toEqual(columns);
+    expect(schema.minItems).toBe(columns.length);
+  });
+});
+
+describe('decodeEnriched', () => {
+  test('gives each column by its name; headers are text or bytes', () => {
+    const sent = { site_id: 'shop', outcome: 'row', properties: { plan: 'pro' }, value: 49.5, raw_offset: 7 };
+    const event = decodeEnriched(V1, bytes(`${JSON.stringify(line(sent))}\n`));
+    expect(event).toMatchObject(sent);
+    expect(Object.keys(event)).toEqual(columns.map(([name]) => name));
+    expect(decodeEnriched({ v: Buffer.from('1') }, bytes(line(sent)))).toEqual(event);
+  });
+
+  test.each([
+    ['no header', {}, line()],
+    ['an empty header', { v: '' }, line()],
+    ['two headers', { v: ['1', '1'] }, line()],
+    ['a header that is no version', { v: '01' }, line()],
+    ['a column too few', V1, line().slice(1)],
+    ['a column too many', V1, [...line(), '']],
+    ['an object', V1, {}],
+    ['a text instead of a number', V1, line({ raw_offset: '7' })],
+    ['a negative offset', V1, line({ raw_offset: -1 })],
+    ['an array instead of an object', V1, line({ properties: [] })],
+    ['half a line', V1, JSON.stringify(line()).slice(0, -5)],
+    ['nothing', V1, ''],
+  ])('damaged: %s', (_, headers, value) => {
+    expect(failure(() => decodeEnriched(headers, bytes(value))).code).toBe('damaged');
+  });
+
+  test('damaged: no value; invalid UTF-8', () => {
+    expect(failure(() => decodeEnriched(V1, null)).code).toBe('damaged');
+    const text = bytes(line({ site_id: 'ü' }));
+    text[text.indexOf(0xc3)] = 0xff;
+    expect(failure(() => decodeEnriched(V1, text)).code).toBe('damaged');
+  });
+
+  test('another version is its own error, whatever the value is', () => {
+    const error = failure(() => decodeEnriched({ v: '2' }, bytes('[]')));
+    expect([error.code, error.message]).toEqual([
+      'unknown_version',
+      'events.enriched: this version of @weir/records has no column list 2: install a newer version',
+    ]);
+  });
+});
+
+describe('decodeRaw', () => {
+  const HEAD: RawRecordHead = {
+    eventId: '0199d1a5-7c00-7000-8000-000000000001',
+    kind: 'event',
+    siteId: 'shop',
+    receivedAt: 1764000000123,
+    sealedIp: `1${'A'.repeat(32)}`,
+    userAgent: 'curl/8',
+    acceptLanguage: 'de',
+    clientHints: { 'sec-ch-ua': '"Brave"' },
+    idempotencyKey: 'order-1',
+  };
+
+  test('gives the envelope and the body, without the sealed address', () => {
+    const { sealedIp: _, ...shown } = HEAD;
+    expect(decodeRaw(encodeRawRecord(HEAD, '{"name":"signup","items":[1]}'))).toEqual({
+      ...shown,
+      body: { name: 'signup', items: [1] },
+    });
+  });
+
+  test('omits each form of the client address, and keeps what the caller calls ip', () => {
+    const body =
+      '{"ip":"192.0.2.1","context":{"ip":"192.0.2.2","url":"/"},"properties":{"ip":"own"},"\\u0069p":"192.0.2.3"}';
+    const old = { ...HEAD, ip: '192.0.2.4', sealed_address_of_later: '192.0.2.5' };
+    const record = decodeRaw(encodeRawRecord(old, body));
+    expect(record.body).toEqual({ context: { url: '/' }, properties: { ip: 'own' } });
+    expect(JSON.stringify(record)).not.toMatch(/192\.0\.2|AAAA/);
+  });
+
+  test.each(['eventId', 'siteId', 'receivedAt', 'kind', 'body'])('damaged: %s is missing', (field) => {
+    const { [field]: _, ...rest } = JSON.parse(encodeRawRecord(HEAD, '{}').toString());
+    expect(failure(() => decodeRaw(bytes(rest))).message).toBe(`events.raw: ${field} is missing or has a wrong type`);
+  });
+
+  test('a kind of a later Weir is an unknown version', () => {
+    expect(failure(() => decodeRaw(bytes({ ...HEAD, kind: 'refund', body: {} }))).code).toBe('unknown_version');
+  });
+
+  test('keys of JavaScript objects are data', () => {
+    const record = decodeRaw(encodeRawRecord(HEAD, '{"__proto__":{"kind":"x"},"constructor":1}'));
+    expect(JSON.stringify(record.body)).toBe('{"__proto__":{"kind":"x"},"constructor":1}');
+  });
+});
+
+test('any bytes give a result or a RecordError, which quotes none of them', () => {
+  const secret = '203.0.113.77';
+  fc.assert(
+    fc.property(fc.uint8Array({ maxLength: 200 }), fc.json(), (noise, json) => {
+      for (const value of [noise, bytes(json), bytes(`${secret}${json}`), bytes({ eventId: secret, kind: json })]) {
+        for (const decode of [() => decodeRaw(value), () => decodeEnriched(V1, value)]) {
+          expect(failure(decode).message).not.toContain(secret);
+        }
+      }
+    }),
+  );
+});

@@ -1,0 +1,13 @@
+/** Runs `work`, or returns undefined at once if `max` pieces of work are running. */
+export type RunInSlot = <T>(work: () => Promise<T>) => Promise<T> | undefined;
+
+export function createReadSlots(max: number): RunInSlot {
+  let running = 0;
+  return (work) => {
+    if (running >= max) return undefined;
+    running += 1;
+    return work().finally(() => {
+      running -= 1;
+    });
+  };
+}

@@ -1,0 +1,50 @@
+import { looksLikeSeconds, parseTimestamp, SECONDS_RULE } from '@weir/domain/ingest/timestamp';
+import { formatTime } from '../format-time.ts';
+import type { Checked } from '../http/compile-body.ts';
+import { readCount, readParameters } from '../http/query-parameters.ts';
+
+export const RECORDS_PARAMETERS = ['site', 'since', 'after', 'limit', 'wait'] as const;
+export const SITE_PATTERN = '^[A-Za-z0-9_-]{1,64}$';
+export const RECORDS_MAX = 1000;
+const RECORDS_DEFAULT = 100;
+/** Shorter than the time that proxies usually allow for an answer, and that a SIGTERM allows. */
+export const WAIT_SECONDS_MAX = 10;
+
+export interface RecordsQuery {
+  /** Empty: all sites. The site may not exist: the log keeps the records of a removed site. */
+  readonly siteId: string;
+  /** Unix milliseconds. */
+  readonly sinceMs: number | undefined;
+  readonly after: string | undefined;
+  readonly limit: number;
+  readonly waitSeconds: number;
+}
+
+export function readRecordsQuery(url: string, nowMs: number): Checked<RecordsQuery> {
+  const read = readParameters(url, RECORDS_PARAMETERS);
+  if ('problem' in read) return read;
+  const { site = '', since, after, ...counts } = Object.fromEntries(read.value);
+  if (site !== '' && !new RegExp(SITE_PATTERN).test(site)) return { problem: `site must match ${SITE_PATTERN}` };
+  if (since !== undefined && after !== undefined) return { problem: 'since must not be sent together with after' };
+  const sinceMs = since === undefined ? { value: undefined } : readSince(since, nowMs);
+  if ('problem' in sinceMs) return sinceMs;
+  const limit = readCount('limit', counts.limit, { max: RECORDS_MAX, otherwise: RECORDS_DEFAULT });
+  if ('problem' in limit) return limit;
+  const wait = readCount('wait', counts.wait, { min: 0, max: WAIT_SECONDS_MAX, otherwise: 0 });
+  if ('problem' in wait) return wait;
+  return { value: { siteId: site, sinceMs: sinceMs.value, after, limit: limit.value, waitSeconds: wait.value } };
+}
+
+const DURATION = /^(\d{1,6})([smhd])$/;
+const UNIT_MS = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+/** A duration before now, or a time (docs/api.md, Timestamps). */
+function readSince(text: string, nowMs: number): Checked<number> {
+  const [, count, unit] = DURATION.exec(text) ?? [];
+  if (count !== undefined) return { value: Math.max(0, nowMs - Number(count) * UNIT_MS[unit as keyof typeof UNIT_MS]) };
+  if (looksLikeSeconds(text)) return { problem: `since ${SECONDS_RULE}` };
+  const time = parseTimestamp(text);
+  if (time === undefined) return { problem: 'since must be a duration (90s, 15m, 2h, 3d) or an ISO 8601 time' };
+  if (time > nowMs) return { problem: `since is in the future: the time of the server is ${formatTime(nowMs)}` };
+  return { value: time };
+}

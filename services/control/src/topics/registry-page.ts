@@ -1,0 +1,104 @@
+import type { ApiKey, ExclusionRule, Site } from '@weir/domain/registry/site';
+import type { Registry } from '@weir/ports/registry';
+import type { TopicRecord } from './topic-record.ts';
+
+export interface RegistryPage {
+  readonly records: readonly TopicRecord[];
+  /** The key of the last row; that of the request if there is no row. */
+  readonly key: string;
+  readonly atEnd: boolean;
+}
+
+interface ShownRow {
+  readonly key: string;
+  readonly siteId: string;
+  readonly value: object;
+}
+
+/** The current rows, ordered by their keys, from the first one after `afterKey`. `siteId`: empty for all sites. */
+export function readRegistryPage(
+  registry: Registry,
+  { siteId, afterKey, recordsMax }: { readonly siteId: string; readonly afterKey: string; readonly recordsMax: number },
+): RegistryPage {
+  const records: TopicRecord[] = [];
+  let key = afterKey;
+  for (const row of rowsInOrder(registry, siteId, afterKey)) {
+    if (records.length === recordsMax) return { records, key, atEnd: false };
+    key = row.key;
+    records.push(toRecord(row));
+  }
+  return { records, key, atEnd: true };
+}
+
+function toRecord({ key, siteId, value }: ShownRow): TopicRecord {
+  const bytes = Buffer.byteLength(JSON.stringify(value));
+  return {
+    partition: 0,
+    offset: null,
+    appended_at: null,
+    bytes,
+    site_id: siteId,
+    record: { key, value },
+    problem: null,
+  };
+}
+
+/** One kind of rows of one site. */
+interface RowGroup {
+  /** The keys of the rows begin with it. */
+  readonly prefix: string;
+  readonly siteId: string;
+  readonly rows: () => readonly (readonly [id: string, value: object])[];
+}
+
+/** Sorts one group at a time: the registry may have millions of rules. */
+function* rowsInOrder(registry: Registry, siteId: string, afterKey: string): Iterable<ShownRow> {
+  const groups = registry
+    .sites()
+    .filter((site) => siteId === '' || site.siteId === siteId)
+    .flatMap((site) => groupsOf(registry, site))
+    // All of the other groups' keys come before the cursor.
+    .filter(({ prefix }) => prefix > afterKey || afterKey.startsWith(prefix));
+  for (const group of groups.sort((a, b) => order(a.prefix, b.prefix))) {
+    const rows = group.rows().map(([id, value]) => ({ key: group.prefix + id, siteId: group.siteId, value }));
+    yield* rows.filter(({ key }) => key > afterKey).sort((a, b) => order(a.key, b.key));
+  }
+}
+
+/** The rows as they are stored, without what is secret: the values are copied field by field, so that a new field is not shown. */
+function groupsOf(registry: Registry, { siteId, identityVerification, ...site }: Site): readonly RowGroup[] {
+  const { name, domain, timezone, limits, queryAllow, createdAt } = site;
+  const verification = identityVerification && {
+    identityVerification: {
+      secretCreatedAt: identityVerification.secretCreatedAt,
+      required: identityVerification.required,
+    },
+  };
+  const shown = { siteId, name, domain, timezone, limits, queryAllow, ...verification, createdAt };
+  return [
+    { prefix: `site/${siteId}`, siteId, rows: () => [['', shown]] },
+    { prefix: `key/${siteId}/`, siteId, rows: () => registry.keys(siteId).map((key) => [key.keyId, shownKey(key)]) },
+    {
+      prefix: `exclusion/${siteId}/`,
+      siteId,
+      rows: () => registry.exclusions(siteId).map((rule) => [rule.ruleId, shownRule(rule)]),
+    },
+    {
+      prefix: `import/${siteId}/`,
+      siteId,
+      rows: () => registry.imports(siteId).map((entry) => [entry.fileDigest, { ...entry }]),
+    },
+  ];
+}
+
+/** Without the hash. */
+function shownKey({ keyId, siteId, name, scopes, legacyIdentify, createdAt }: ApiKey): object {
+  return { keyId, siteId, name, scopes, legacyIdentify, createdAt };
+}
+
+/** A rule for addresses is shown without them. */
+function shownRule({ ruleId, siteId, type, value, createdAt }: ExclusionRule): object {
+  return { ruleId, siteId, type, ...(type === 'ip' ? {} : { value }), createdAt };
+}
+
+const order = (a: string, b: string): number => (a < b ? -1 : Number(a > b));

@@ -1,0 +1,49 @@
+import {
+  GROUP_ENRICHER,
+  GROUP_WRITER,
+  TABLE_REGISTRY,
+  TABLE_SALTS,
+  TOPIC_ENRICHED,
+  TOPIC_RAW,
+} from '@weir/domain/records/topics';
+import { decodeEnriched, decodeRaw, type RecordHeaders } from '@weir/records';
+import type { TopicRetention } from '../control-deps.ts';
+
+/** A topic of records that are in the log until retention removes them. */
+export interface LogTopic {
+  readonly kind: 'log';
+  readonly name: string;
+  /** The group whose positions are read. Nothing joins it, and nothing commits for it. */
+  readonly group: string;
+  readonly retentionHours: (retention: TopicRetention) => number;
+  readonly decode: (headers: RecordHeaders, value: Uint8Array) => object;
+  readonly siteOf: (record: object) => string;
+}
+
+/** A compacted topic: only the current row of each key counts. */
+interface TableTopic {
+  readonly kind: 'table';
+  readonly name: string;
+}
+
+/** All topics of docs/topics.md. On Kafka, their names can have a prefix (`KAFKA_TOPIC_PREFIX`), which is not part of the name here. */
+export const TOPICS: readonly (LogTopic | TableTopic)[] = [
+  {
+    kind: 'log',
+    name: TOPIC_RAW,
+    group: GROUP_ENRICHER,
+    retentionHours: ({ rawRetentionHours }) => rawRetentionHours,
+    decode: (_headers, value) => decodeRaw(value),
+    siteOf: (record) => (record as ReturnType<typeof decodeRaw>).siteId,
+  },
+  {
+    kind: 'log',
+    name: TOPIC_ENRICHED,
+    group: GROUP_WRITER,
+    retentionHours: ({ enrichedRetentionDays }) => 24 * enrichedRetentionDays,
+    decode: decodeEnriched,
+    siteOf: (record) => (record as ReturnType<typeof decodeEnriched>).site_id,
+  },
+  { kind: 'table', name: TABLE_REGISTRY },
+  { kind: 'table', name: TABLE_SALTS },
+];

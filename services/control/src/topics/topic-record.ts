@@ -1,0 +1,37 @@
+import type { StoredRecord } from '@weir/ports/event-log';
+import { RecordError } from '@weir/records';
+import { formatTime } from '../format-time.ts';
+import { isDeeper } from '../http/nesting.ts';
+import type { LogTopic } from './shown-topics.ts';
+
+/** A record of a topic, as the admin API shows it. */
+export interface TopicRecord {
+  readonly partition: number;
+  /** Null, like `appended_at`, for a row of a table: Weir's processes hold the current rows, and not their positions. */
+  readonly offset: number | null;
+  readonly appended_at: string | null;
+  readonly bytes: number;
+  readonly site_id: string | null;
+  /** Without client addresses and secrets. Null: the record cannot be shown, for the reason in `problem`. */
+  readonly record: object | null;
+  readonly problem: string | null;
+}
+
+/** A body can have fields that Weir ignores, so the schemas do not limit their depth. */
+const RECORD_LEVELS_MAX = 64;
+
+/** Of a record that cannot be decoded, nothing is shown: it may contain an address. */
+export function topicRecord(topic: LogTopic, partition: number, stored: StoredRecord): TopicRecord {
+  const { offset, appendedAt, headers, value } = stored;
+  const head = { partition, offset, appended_at: formatTime(appendedAt), bytes: value.byteLength };
+  try {
+    const record = topic.decode(headers, value);
+    const site_id = topic.siteOf(record);
+    if (!isDeeper(record, RECORD_LEVELS_MAX)) return { ...head, site_id, record, problem: null };
+    const problem = `the record is nested deeper than ${RECORD_LEVELS_MAX} levels`;
+    return { ...head, site_id, record: null, problem };
+  } catch (error) {
+    if (!(error instanceof RecordError)) throw error;
+    return { ...head, site_id: null, record: null, problem: error.message };
+  }
+}

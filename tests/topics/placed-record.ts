@@ -1,0 +1,25 @@
+import { GROUP_WRITER } from '@weir/domain/records/topics';
+import type { EventLog, StoredRecord } from '@weir/ports/event-log';
+
+export interface PlacedRecord extends StoredRecord {
+  readonly partition: number;
+}
+
+/** All records of a topic that retention has left. */
+export async function readAll(log: EventLog, topic: string): Promise<readonly PlacedRecord[]> {
+  const positions = await log.positions(topic, GROUP_WRITER);
+  const records = positions.map(async ({ partition, first }) =>
+    (await log.read(topic, partition, first, 1e9)).map((record) => ({ ...record, partition })),
+  );
+  return (await Promise.all(records)).flat();
+}
+
+/** The rows of a table. */
+export async function rowsOf(log: EventLog, name: string): Promise<readonly (readonly [string, string])[]> {
+  const table = await log.openTable(name);
+  const rows = [...table.entries()];
+  await table.close();
+  return rows;
+}
+
+export const text = ({ value }: StoredRecord): string => Buffer.from(value).toString();
