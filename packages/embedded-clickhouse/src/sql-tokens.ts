@@ -45,7 +45,8 @@ export function sqlTokens(sql: string): SqlToken[] {
       const close = sql.indexOf('*/', at + 2);
       if (close < 0) throw new SqlTokenError('a comment is not closed');
       // Refused, because it depends on the version of ClickHouse whether comments can be nested.
-      if (sql.slice(at + 2, close).includes('/*')) throw new SqlTokenError('a comment within a comment');
+      if (sql.slice(at + 2, close).includes('/*'))
+        throw new SqlTokenError('a comment must not contain another comment');
       at = close + 2;
       continue;
     }
@@ -58,7 +59,7 @@ export function sqlTokens(sql: string): SqlToken[] {
       const text = match(char === '`' ? BACKTICKED : DOUBLE_QUOTED);
       if (text === undefined) throw new SqlTokenError('a quoted identifier is not closed');
       // An escape could spell a forbidden name (`\x66ile`) in a way that only ClickHouse decodes.
-      if (text.includes('\\')) throw new SqlTokenError('a quoted identifier must not hold a backslash');
+      if (text.includes('\\')) throw new SqlTokenError('a quoted identifier must not contain a backslash');
       push('quoted_identifier', text.length, text.slice(1, -1));
     } else if (char === '$') {
       const tag = match(HEREDOC);
@@ -70,7 +71,8 @@ export function sqlTokens(sql: string): SqlToken[] {
       const number = word === undefined ? match(NUMBER) : undefined;
       if (word !== undefined) push('word', word.length);
       else if (number !== undefined) push('number', number.length);
-      else if (char > '~' || char < ' ') throw new SqlTokenError(`the character U+${hex(char)} outside of quotes`);
+      else if (char > '~' || char < ' ')
+        throw new SqlTokenError(`the character U+${hex(char)} is only allowed within quotes`);
       else push('symbol', 1);
     }
   }

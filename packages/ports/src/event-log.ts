@@ -66,7 +66,7 @@ export interface AppendRecord {
   readonly key?: string;
   readonly partition?: number;
   readonly value: Uint8Array;
-  /** Short ASCII strings. */
+  /** Names and values are short ASCII strings. */
   readonly headers?: Readonly<Record<string, string>>;
 }
 

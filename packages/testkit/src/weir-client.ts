@@ -96,7 +96,7 @@ export function createWeirClient(urls: readonly string[], adminToken: string) {
       'every lag of the pipeline is 0',
       async () => {
         const lags = lagsOf(await must(200, 'GET', '/pipeline'));
-        if (lags.length === 0) throw new Error('GET /api/admin/pipeline names no lag');
+        if (lags.length === 0) throw new Error('GET /api/admin/pipeline contains no lag');
         quiet = lags.every((lag) => lag === 0) ? quiet + 1 : 0;
         return quiet >= 2;
       },

@@ -64,7 +64,7 @@ export async function connectToAny(address: KafkaAddress, connect: () => Promise
   }
 }
 
-/** kafkajs's own socket factory does not switch Nagle's algorithm off. */
+/** Opens a socket without Nagle's algorithm, which kafkajs's own socket factory leaves on. */
 const openSocket: ISocketFactory = ({ host, port, ssl, onConnect }) => {
   const socket = ssl
     ? connectTls({ host, port, ...(isIP(host) === 0 ? { servername: host } : {}), ...ssl }, onConnect)

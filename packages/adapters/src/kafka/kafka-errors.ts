@@ -31,7 +31,7 @@ export function openingError(error: unknown): DependencyError {
     (name === 'KafkaJSSASLAuthenticationError' && !/connection|timed? ?out/i.test(message));
   if (refused)
     return new DependencyError('event_log_refused', `Kafka refuses this process: ${message}`, { cause: error });
-  return eventLogUnavailable('Kafka', error);
+  return eventLogUnavailable('cannot connect to Kafka', error);
 }
 
 const REFUSED_TYPES = /AUTHORIZATION_FAILED$|^SASL_AUTHENTICATION_FAILED$|^UNSUPPORTED_SASL_MECHANISM$/;

@@ -21,7 +21,7 @@ import { createKafkaAppender } from './produce/kafka-appender.ts';
 export interface KafkaEventLogConfig extends KafkaAddress {
   /** The content of infra/kafka/topics.json. */
   readonly topics: TopicsSpec;
-  /** Partitions of a new log; an existing log keeps its number. */
+  /** The number of partitions of a new log; an existing log keeps its number. */
   readonly partitions: number;
   readonly rawRetentionHours: number;
   readonly enrichedRetentionDays: number;
@@ -146,7 +146,7 @@ async function openWith(links: Links, config: KafkaEventLogConfig): Promise<Kafk
     },
     positions: (topic, group, asked = partitions) =>
       readPositions(queryLink, named(topic), groupId(group, named(topic)), asked).catch((error: unknown) => {
-        throw eventLogUnavailable('positions', error);
+        throw eventLogUnavailable(`cannot read the positions of ${topic}`, error);
       }),
     async offsetsAtTime(topic, timeMs) {
       try {
@@ -154,12 +154,12 @@ async function openWith(links: Links, config: KafkaEventLogConfig): Promise<Kafk
         const edges = await readEdges(queryLink, named(topic), partitions);
         return partitions.map((partition) => found.get(partition) ?? edges.get(partition)?.end ?? 0);
       } catch (error) {
-        throw eventLogUnavailable('offsets at a time', error);
+        throw eventLogUnavailable(`cannot find offsets by time in ${topic}`, error);
       }
     },
     read: (topic, partition, from, bytesMax) =>
       readRecords(links.background, named(topic), partition, from, bytesMax).catch((error: unknown) => {
-        throw eventLogUnavailable('read', error);
+        throw eventLogUnavailable(`cannot read ${topic}/${partition}`, error);
       }),
     openTable,
     ping: () => ping(queryLink, eventTopics),
@@ -235,7 +235,7 @@ async function awaitLeaders(
       const topic = { topic: name, partitions: led.map((partition) => ({ partition })), fromBeginning: true };
       await cluster.fetchTopicsOffset([topic]);
     }).catch((error: unknown) => {
-      throw eventLogUnavailable(name, error);
+      throw eventLogUnavailable(`the partitions of ${name} do not answer`, error);
     });
   }
 }
@@ -256,7 +256,7 @@ async function ping(link: KafkaLink, topics: readonly string[]): Promise<void> {
       await cluster.fetchTopicsOffset(places);
     });
   } catch (error) {
-    throw eventLogUnavailable('ping', error);
+    throw eventLogUnavailable('Kafka does not answer', error);
   }
 }
 

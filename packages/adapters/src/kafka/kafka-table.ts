@@ -22,7 +22,7 @@ export interface KafkaTableDeps {
   /** Connections of this table only; they are closed with it. */
   readonly link: KafkaLink;
   readonly appender: KafkaAppender;
-  /** The topic's full name in Kafka: one partition, compacted. */
+  /** The full name in Kafka of a compacted topic with one partition. */
   readonly topic: string;
   readonly logger: Logger;
 }
@@ -101,7 +101,7 @@ export async function openKafkaTable({ link, appender, topic, logger }: KafkaTab
     await applied(edges.end, OPEN_DEADLINE_MS);
   } catch (error) {
     await close();
-    throw eventLogUnavailable(`table ${topic}`, error);
+    throw eventLogUnavailable(`cannot read the table ${topic}`, error);
   }
 
   return {

@@ -24,7 +24,7 @@ export interface TopicsOptions {
   readonly topicPrefix: string;
   /** Opens connections for topics that may not exist. Called for each check; the connections are closed after it. */
   readonly openLink: (topics: readonly string[]) => KafkaLink;
-  /** Partitions of a new log. */
+  /** The number of partitions of a new log. */
   readonly partitions: number;
   readonly retentionMs: Readonly<Record<string, number>>;
 }
@@ -70,7 +70,7 @@ export function createKafkaTopics(options: TopicsOptions): KafkaTopics {
     try {
       return await work(link);
     } catch (error) {
-      throw eventLogUnavailable('Kafka topics', error);
+      throw eventLogUnavailable('cannot read or create the topics', error);
     } finally {
       await link.close();
     }
@@ -146,7 +146,7 @@ export function createKafkaTopics(options: TopicsOptions): KafkaTopics {
     return withLink(async (link) => {
       const partitions = await readPartitions(link);
       const absent = names.filter((name) => !partitions.has(name));
-      if (absent.length > 0) throw new DependencyError('event_log_damaged', `no topic ${absent.join(', ')}`);
+      if (absent.length > 0) throw new DependencyError('event_log_damaged', `topics are missing: ${absent.join(', ')}`);
       const { resources } = await link.run(async (cluster) =>
         (await findController(cluster)).describeConfigs({
           resources: names.map((name) => ({ type: ConfigResourceTypes.TOPIC, name })),

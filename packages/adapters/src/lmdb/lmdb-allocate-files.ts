@@ -9,7 +9,7 @@ const LOCK_FILE_BYTES = 16 * 1024;
 const BLOCK_BYTES = 4096;
 const CHUNK_BYTES = 1024 * 1024;
 const ZERO_BLOCK = Buffer.alloc(BLOCK_BYTES);
-/** A file of this name says that `data.mdb` was searched for holes. */
+/** The name of an empty file. It exists if `data.mdb` was searched for holes. */
 const SEARCHED = 'allocated';
 
 /**

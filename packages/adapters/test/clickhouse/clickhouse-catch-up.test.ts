@@ -19,7 +19,7 @@ test('after an interrupted insert, the repeated insert adds only what each view 
   expect(whole).toMatchObject({ records: 5, books_sums: 5, session_fragments: 2, payments_log: 1, links_log: 1 });
   for (const name of Object.keys(whole)) {
     if (name === 'records') continue;
-    // As if the server had died before it filled this view. TRUNCATE removes the rows and also the tokens of the view's table.
+    // Simulates a server that ended before it filled this view. TRUNCATE removes the rows and also the tokens of the view's table.
     await server.command({ query: `TRUNCATE TABLE ${name}` });
     expect((await tableCounts(opened.analytics))[name]).toBe(0);
     await opened.analytics.insertRecords(BATCH);

@@ -98,7 +98,7 @@ test('008: stored identifies get a rank (a server before a browser), and repeati
   expect(await query(profiles)).toEqual([profile]);
   expect(await query(customers)).toEqual([{ visitor_id: 'v1', profile_id: 'p', at: T0 + 1000 }]);
 
-  // As if the process had ended before it recorded the migration.
+  // Simulates a process that ended before it recorded the migration.
   const client = createClient({ ...opened.clickhouse, database: DATABASE });
   await client.command({
     query: "ALTER TABLE schema_migrations DELETE WHERE name LIKE '008%'",

@@ -31,7 +31,7 @@ export function readLogTime(value: unknown): number {
   return readClfTime(text);
 }
 
-/** Reads Unix seconds or milliseconds. The limit between the two is the year 5138 in seconds, and 1973 in milliseconds. */
+/** Numbers below 100,000,000,000 are seconds (times up to the year 5138), larger ones are milliseconds (times from 1973 on). */
 function unixMs(value: number): number {
   return Math.round(value < 100_000_000_000 ? value * 1000 : value);
 }

@@ -66,9 +66,9 @@ export function readAccessLogLine(sent: string, options: AccessLogOptions): Acce
   if (ip === undefined) return bad('the client is neither an IP address nor a host name');
   const skip = accessLogSkip(entry);
   if (skip !== undefined) return { kind: 'skip', reason: skip };
-  if (!(entry.timestamp >= 0 && entry.timestamp < TIMESTAMP_END_MS)) return bad('time not readable');
+  if (!(entry.timestamp >= 0 && entry.timestamp < TIMESTAMP_END_MS)) return bad('the time cannot be read');
   const url = urlOf(entry, options.domain);
-  if (url === undefined) return bad('request target is neither a path nor an http(s) URL');
+  if (url === undefined) return bad('the request target is neither a path nor an http(s) URL');
   return {
     kind: 'hit',
     hit: {

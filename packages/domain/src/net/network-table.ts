@@ -1,6 +1,6 @@
 import { type AddressNumber, addressNumber, type Network } from './network.ts';
 
-/** Returns the value of the most specific network that contains an address; `undefined` without such a network, or without an address. */
+/** Returns the value of the most specific network that contains `ip`; `undefined` if there is none, or if `ip` is not an address. */
 export type NetworkTable<Value> = (ip: string) => Value | undefined;
 
 /**

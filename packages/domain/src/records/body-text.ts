@@ -14,7 +14,7 @@ export function bodyTextOf(record: Uint8Array): string {
 
 /**
  * Returns the keys of a JSON object in the order of its text, each once: of the top object, or of the object in its field `within`.
- * (JavaScript's objects put integer-like keys first.) Uses a scanner and no parse tree, so that deep nesting needs no stack.
+ * (JavaScript's objects put integer-like keys first.) Uses a scanner and no parse tree, so that deep nesting cannot overflow the stack.
  */
 export function keysInTextOrder(text: string, within?: string): readonly string[] {
   const scanner = createScanner(text, true);

@@ -13,7 +13,7 @@ export function withoutClientAddress(text: string): string {
   return blanked(text);
 }
 
-/** Reads the text once and without recursion, so that deep nesting needs no stack. */
+/** Reads the text once and without recursion, so that deep nesting cannot overflow the stack. */
 function blanked(text: string): string {
   const isObject: boolean[] = [];
   let depth = 0;

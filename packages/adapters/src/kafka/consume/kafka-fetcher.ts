@@ -157,7 +157,9 @@ export function createKafkaFetcher(link: KafkaLink, logger: Logger): KafkaFetche
     refusals.set(source, count);
     if (count % REFUSALS_REPORTED_EACH !== 0) return;
     const why = knownRefusal(code)?.type ?? `error ${code}`;
-    source.onError(eventLogUnavailable(`${source.topic}/${source.partition} is refused by its broker`, new Error(why)));
+    source.onError(
+      eventLogUnavailable(`the broker refuses to read ${source.topic}/${source.partition}`, new Error(why)),
+    );
   }
 
   async function findRange(source: FetchSource, offset: number): Promise<void> {

@@ -117,7 +117,7 @@ export function joinKafkaGroup(options: GroupMemberOptions): GroupMember {
       } catch (error) {
         const type = brokerErrorType(error) ?? '';
         if (LOST.has(type)) return type;
-        options.onError(eventLogUnavailable(`no heartbeat in group ${groupId}`, error));
+        options.onError(eventLogUnavailable(`cannot send a heartbeat in group ${groupId}`, error));
       }
       await pause(HEARTBEAT_PAUSE_MS, undefined, { signal: until }).catch(() => undefined);
     }
@@ -158,7 +158,7 @@ export function joinKafkaGroup(options: GroupMemberOptions): GroupMember {
         const type = brokerErrorType(error);
         if (type === 'UNKNOWN_MEMBER_ID') memberId = '';
         if (type === 'REBALANCE_IN_PROGRESS' || closing.signal.aborted) continue;
-        options.onError(eventLogUnavailable(`could not join group ${groupId}`, error));
+        options.onError(eventLogUnavailable(`cannot join group ${groupId}`, error));
         await pause(RETRY_PAUSE_MS, undefined, { signal: closing.signal }).catch(() => undefined);
       }
     }
@@ -198,7 +198,7 @@ export function joinKafkaGroup(options: GroupMemberOptions): GroupMember {
               cause: error,
             });
           }
-          if (performance.now() > giveUpAt) throw eventLogUnavailable(`no commit in ${topic}/${partition}`, error);
+          if (performance.now() > giveUpAt) throw eventLogUnavailable(`cannot commit in ${topic}/${partition}`, error);
           await pause(RETRY_PAUSE_MS);
         }
       }

@@ -32,7 +32,7 @@ export async function readRecords(
     return from < first && first < end ? readRecords(link, topic, partition, first, bytesMax) : [];
   }
   const why = knownRefusal(errorCode)?.type ?? `error ${errorCode}`;
-  throw eventLogUnavailable(`${topic}/${partition} was not read`, new Error(why));
+  throw eventLogUnavailable(`cannot read ${topic}/${partition}`, new Error(why));
 }
 
 function fetchOnce(link: KafkaLink, topic: string, partition: number, from: number, bytesMax: number) {

@@ -56,8 +56,9 @@ export function createKafkaAppender({
 
   function append(topic: string, partition: number, records: readonly KafkaRecord[]): Promise<RunOutcome> {
     const { run, outcome } = createAppendRun(topic, partition, records, performance.now() + deadlineMs);
-    if (run.bytes > BATCH_BYTES_MAX) run.settle(refused(`more than ${BATCH_BYTES_MAX} bytes for one partition`));
-    else if (waitingBytes + run.bytes > BUFFER_BYTES_MAX) run.settle(refused('the buffer is full'));
+    if (run.bytes > BATCH_BYTES_MAX)
+      run.settle(refused(`the records for one partition exceed ${BATCH_BYTES_MAX} bytes`));
+    else if (waitingBytes + run.bytes > BUFFER_BYTES_MAX) run.settle(refused('the buffer of unsent records is full'));
     else {
       waiting.push(run);
       waitingBytes += run.bytes;
@@ -88,7 +89,8 @@ export function createKafkaAppender({
     ticking = false;
     const now = performance.now();
     for (const runs of underWay.values()) {
-      for (const run of runs) if (run.deadlineAt <= now) run.settle({ status: 'unknown', reason: 'no answer in time' });
+      for (const run of runs)
+        if (run.deadlineAt <= now) run.settle({ status: 'unknown', reason: 'the broker did not answer in time' });
     }
     for (const run of waiting)
       if (run.deadlineAt <= now) run.settle(refused('the broker could not be reached in time'));

@@ -53,7 +53,8 @@ export async function produce(
     }
   }
   for (const run of runs)
-    if (!run.settled && !again.includes(run)) run.settle(unknown('the broker did not name the partition'));
+    if (!run.settled && !again.includes(run))
+      run.settle(unknown('the answer of the broker does not contain the partition'));
   return again;
 }
 
