@@ -14,13 +14,13 @@ export type ConsumingRole = 'enricher' | 'writer' | 'archiver_raw' | 'archiver_e
 export interface ConsumeMetrics {
   /** Processed records, including repeats. */
   records(partition: number, count: number): void;
-  /** Records that were processed before, and were therefore skipped or muted. */
+  /** Records that were processed before, and therefore had no effect. */
   repeats(partition: number, count: number): void;
   batch(partition: number, seconds: number): void;
   failure(partition: number, code: string): void;
   alarm(partition: number): void;
   dead(partition: number): void;
-  /** Age of the oldest record that is not processed yet. */
+  /** Sets the age of the oldest record that is not processed yet. */
   delay(partition: number, seconds: number): void;
   /** Call it when the partition is revoked: removes its delay. */
   revoked(partition: number): void;
@@ -75,11 +75,11 @@ export function createConsumeMetrics(registry: Metrics, role: ConsumingRole): Co
 
 /** Metrics of the enricher's state. */
 export interface StateMetrics {
-  /** A new epoch began: the state may be incomplete. */
+  /** Counts a new epoch of the state store: a part of its content may have been lost. */
   began(): void;
-  /** Partitions that have not checked in to the current epoch. Above 0, records with an idempotency key wait. */
+  /** Sets the number of partitions whose state may still be incomplete. Above 0, records with an idempotency key wait. */
   waiting(partitions: number): void;
-  /** Records of this process that were folded again. */
+  /** Counts records that this process has folded (applied to the state) again. */
   folded(records: number): void;
 }
 

@@ -86,7 +86,7 @@ interface Metadata {
 
 const UNKNOWN_TOPIC_OR_PARTITION = 3;
 
-/** Clears the error codes of single partitions before kafkajs sees them, because it would reject the whole response. */
+/** Clears the error codes of single partitions before kafkajs sees them, because kafkajs would reject the whole response. */
 function acceptPartitionErrors(cluster: Cluster, mayLackTopics: boolean): void {
   const { brokerPool } = cluster as unknown as { readonly brokerPool: { createBroker(options: object): Broker } };
   const { createBroker } = brokerPool;

@@ -29,7 +29,7 @@ export interface WriteQueue {
   submit(job: WriteJob, ahead?: 'ahead'): void;
   /** The failure of the last transaction; `undefined` if it succeeded. */
   lastFailure(): WriteFailure | undefined;
-  /** When the running transaction started, in the time of `clock`; `undefined` if none is running. */
+  /** When the running transaction started (a time of `clock`); `undefined` if none is running. */
   underWaySince(): number | undefined;
   /** Resolves when no job is queued or running. */
   idle(): Promise<void>;

@@ -65,7 +65,7 @@ export function undotted(text: string): string {
   return `${text.slice(0, cut)}${Math.floor(tail / 65_536).toString(16)}:${(tail % 65_536).toString(16)}`;
 }
 
-/** Called for each record of a site with address rules, like `ipv4Number`. A library would take ten times as long. */
+/** Does not use a library, which would take ten times as long: this runs for each record of a site with address rules. */
 function ipv6Parts(text: string): readonly number[] | undefined {
   const parts: number[] = [];
   let gap = -1;

@@ -12,7 +12,7 @@ const SIGNATURE = /^[0-9a-f]{64}$/i;
  */
 export type IdentityProof = 'signed' | 'refused' | undefined;
 
-/** A new identity secret. Servers use the whole text as the key, its prefix included. */
+/** Returns a new identity secret. Servers use the whole text as the HMAC key, including its prefix. */
 export function newIdentitySecret(randomBytes: (count: number) => Uint8Array): string {
   return PREFIX + Buffer.from(randomBytes(RANDOM_BYTES)).toString('base64url');
 }

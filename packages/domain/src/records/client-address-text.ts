@@ -19,7 +19,7 @@ function blanked(text: string): string {
   let depth = 0;
   let expectsKey = false;
   let topKey = '';
-  /** The position after the colon at which the value of an address begins, and its depth; -1 outside of such a value. */
+  /** The position after the colon of the address that is being skipped, and its depth. -1: no address is being skipped. */
   let valueFrom = -1;
   let valueDepth = 0;
   let isAddress = false;
