@@ -104,7 +104,7 @@ export interface PartitionHandle {
   /** Aborts when the partition is revoked or the subscription closes. Work that waits must then stop waiting. */
   readonly signal: AbortSignal;
   /**
-   * Resolves when the commit is durable: after a restart or a takeover, delivery starts at `commit.offset`. Rejects with
+   * Resolves when the commit is durable: after a restart or a reassignment, delivery starts at `commit.offset`. Rejects with
    * `partition_lost` if the partition was reassigned to another member, otherwise with `event_log_unavailable`.
    */
   commit(commit: Commit): Promise<void>;

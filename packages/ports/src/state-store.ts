@@ -1,6 +1,6 @@
 /**
  * Shared state that is a cache of the log: claims of idempotency keys, first-seen keys, and the enricher's sessions and links.
- * If all of it is lost, no record is lost or stored twice: the enricher folds the raw records again.
+ * If all of it is lost, no record is lost or stored twice: the enricher computes it from the raw records again.
  * Embedded: `adapters/lmdb/state/lmdb-state-store.ts`. Distributed: `adapters/redis/redis-state-store.ts`.
  * Every method except `close` rejects only with `state_store_unavailable`; the change of a rejected call may have been made.
  * Each call is one round trip for all of its items.

@@ -1,8 +1,8 @@
 /** The first version with JSON columns and with views that deduplicate by the token of the insert. */
 const VERSION_MIN = '25.8';
 /**
- * The least number of tokens that a table must remember (`non_replicated_deduplication_window` in schemas/clickhouse): at least
- * ten times the number of inserts during the longest takeover.
+ * The least number of tokens that a table must remember (`non_replicated_deduplication_window` in schemas/clickhouse): ten times
+ * the number of inserts that other processes can make until the last insert of a failed process is repeated.
  */
 const WINDOW_MIN = 10_000;
 const OWN_TABLES = ['schema_migrations'];

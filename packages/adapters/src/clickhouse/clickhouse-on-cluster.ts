@@ -15,7 +15,7 @@ const DEFINITION = new RegExp(
 const ENGINE = /\bENGINE = ((?:[A-Z][A-Za-z]*)?MergeTree)\b(\()?/;
 /**
  * The deduplication window of a table without replicas. A replicated table has a setting with another name, and also removes tokens
- * after a time: one week, the longest supported takeover.
+ * after a time. One week: another process repeats the last insert of a failed process much earlier.
  */
 const WINDOW = /\bnon_replicated_deduplication_window = (\d+)/;
 const WINDOW_SECONDS = 7 * 24 * 3600;

@@ -28,6 +28,8 @@ export interface RedisEpochs extends Pick<StateStore, 'readEpoch' | 'checkIn' | 
 }
 
 /**
+ * Epochs of the state in Redis (`ports/state-store.ts`): a new epoch begins when content may have been lost.
+ *
  * One server (or the master of Sentinel): every script compares the epoch with the record of the epoch on that server. An older copy
  * of the server's content is a consistent snapshot, so its partition state can be continued in the next epoch.
  *

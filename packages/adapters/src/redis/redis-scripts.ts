@@ -35,9 +35,9 @@ end
 return 0`;
 
 /**
- * The record of an epoch is `<epoch> <master_replid>`. The master_replid of a server changes when the server starts, is promoted, or
- * copies the content of another server. So a different value means that the content may be an older copy. Reading the value costs
- * 5 µs (Redis 7.0).
+ * The record of an epoch (redis-epochs.ts) is `<epoch> <master_replid>`. The master_replid of a server changes when the server
+ * starts, is promoted, or copies the content of another server. So a different value means that the content may be an older copy.
+ * Reading the value costs 5 µs (Redis 7.0).
  */
 const SERVER = `
 local function server()

@@ -27,7 +27,7 @@ export interface RedisStateStore extends StateStore {
 }
 
 const PROCESSING_LAG_MAX_MS = 72 * 3600_000;
-/** Longer than a partition is ever stopped. If the offset expired, the enricher would fold a day of records again. */
+/** Longer than a partition is ever stopped. If the offset expired, the enricher would process a day of records again. */
 const STATE_OFFSET_TTL_MS = 90 * 24 * 3600_000;
 
 /** The state store in Redis. Does not wait for a connection: every call without a connection rejects at once. */

@@ -32,8 +32,8 @@ const PENDING_CLAIMS_MAX = 100_000;
 
 /**
  * The state store in LMDB. It is a cache of the log, so no call waits for an fsync. Changes survive `kill -9`. A power loss empties the
- * store, and the enricher folds the log again. While no process has it open, its folder may be deleted or replaced by an older
- * copy: each opening begins a new epoch.
+ * store, and the enricher computes the state from the log again. While no process has the store open, its folder may be deleted
+ * or replaced by an older copy: each opening begins a new epoch.
  */
 export async function openLmdbStateStore(config: LmdbStateStoreConfig): Promise<StateStore> {
   const { folder, clock } = config;
