@@ -22,7 +22,7 @@ export type DependencyErrorCode =
   | 'object_store_unavailable'
   /** The folder or bucket refuses this process: credentials, permissions, or a bucket that does not exist. */
   | 'object_store_refused'
-  /** An object is missing or damaged. */
+  /** An object that must exist in the object store is missing or damaged. */
   | 'object_store_damaged'
   /** Another Weir has locked the data folder. */
   | 'data_folder_in_use'

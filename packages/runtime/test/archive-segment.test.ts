@@ -25,7 +25,7 @@ async function encode(): Promise<Buffer> {
   return Buffer.concat(await encoder.finish(RANGE));
 }
 
-/** A store with one object, whatever its name. */
+/** Returns a store whose `get` returns the same bytes for every name. */
 const storeOf = (bytes: Buffer | undefined): ObjectStore =>
   ({ get: async () => (bytes === undefined ? undefined : Readable.from([bytes])) }) as unknown as ObjectStore;
 
@@ -35,7 +35,7 @@ async function read(bytes: Buffer | undefined, range = RANGE): Promise<readonly 
   return found;
 }
 
-test('a segment gives every record back', async () => {
+test('reading a segment returns every record that was added', async () => {
   const found = await read(await encode());
   expect(found).toHaveLength(records.length);
   for (const [at, record] of records.entries()) {
@@ -46,7 +46,7 @@ test('a segment gives every record back', async () => {
   }
 });
 
-test('the same records make the same bytes', async () => {
+test('the same records always produce the same bytes', async () => {
   expect((await encode()).equals(await encode())).toBe(true);
 });
 
@@ -59,18 +59,18 @@ test.each<[string, (lines: string[]) => string[], RegExp]>([
     /wrong checksum/,
   ],
   [
-    'another range',
+    'the header contains another range',
     (lines) => lines.map((line, at) => (at === 0 ? line.replace('"from":40', '"from":41') : line)),
     /another range/,
   ],
   [
-    'a version of the future',
+    'the version is newer than this code',
     (lines) => lines.map((line, at) => (at === 0 ? line.replace('"weirSegment":1', '"weirSegment":2') : line)),
     /version 2/,
   ],
-  ['lines after the end', (lines) => [...lines.slice(0, -1), '{"offset":1}', ''], /after its end/],
-  ['no JSON', (lines) => [...lines.slice(0, 5), 'x', ...lines.slice(5)], /cannot be read/],
-])('a damaged segment: %s', async (_, damage, message) => {
+  ['lines follow after the last line', (lines) => [...lines.slice(0, -1), '{"offset":1}', ''], /after its end/],
+  ['a line is not JSON', (lines) => [...lines.slice(0, 5), 'x', ...lines.slice(5)], /cannot be read/],
+])('reading a damaged segment fails: %s', async (_, damage, message) => {
   const lines = gunzipSync(await encode())
     .toString()
     .split('\n');
@@ -80,14 +80,14 @@ test.each<[string, (lines: string[]) => string[], RegExp]>([
   });
 });
 
-test('a truncated, a damaged and a missing object', async () => {
+test('reading a truncated, damaged or missing object fails', async () => {
   const whole = await encode();
   for (const bytes of [whole.subarray(0, whole.length - 9), whole.subarray(0, 5), Buffer.from('not gzip'), undefined]) {
     await expect(read(bytes)).rejects.toMatchObject({ code: 'object_store_damaged' });
   }
 });
 
-test('names sort like offsets, and are read back', () => {
+test('a segment name contains the range, and other names are not parsed', () => {
   expect(segmentName(RANGE)).toBe('events.raw/log-1/0003/0000000000000040-0000000000002541.jsonl.gz');
   expect(parseSegmentName(segmentName(RANGE))).toEqual(RANGE);
   for (const name of ['', 'manifest.json', `${segmentName(RANGE)}x`, 'events.raw/log/1/1-2.jsonl.gz']) {

@@ -23,7 +23,7 @@ afterAll(() => {
 describe('the object store in a folder', () => {
   objectStoreContract(() => open(join(makeFolder(), 'made', 'with the first object')));
 
-  it('the error says what is wrong if a file has the name of a folder', async () => {
+  it('the error message names the reason if a file exists where a folder is needed', async () => {
     const folder = makeFolder();
     writeFileSync(join(folder, 'a'), '');
     const store = await open(folder);

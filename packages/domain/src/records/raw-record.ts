@@ -64,12 +64,12 @@ export function decodeRawRecord(bytes: Uint8Array): RawRecord {
 const BODY_KEY = ',"body":';
 
 /**
- * The record without the client's address, for the archive. The body keeps its text. A value that is not a raw record is returned
- * as it is: it becomes a dead letter.
+ * Returns a raw record (JSON) with an empty `sealedIp`: the archive must not contain addresses of clients. The text of the body is not
+ * changed. A value that is not a raw record is returned unchanged, because the enricher makes a dead letter of it.
  */
 export function withoutSealedAddress(bytes: Uint8Array): Uint8Array {
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString();
-  // Quotes inside of strings are escaped, so the first match is the key of the envelope.
+  // JSON escapes quotes inside of strings, so the first match cannot be part of a value: it is the key `body` of the envelope.
   const bodyAt = text.indexOf(BODY_KEY);
   if (bodyAt < 0 || !text.startsWith('{')) return bytes;
   let envelope: Partial<RawRecord>;

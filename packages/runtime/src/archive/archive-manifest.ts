@@ -3,20 +3,21 @@ import { parseSegmentName, type SegmentRange } from './segment-name.ts';
 
 export const MANIFEST_NAME = 'manifest.json';
 
-/** What the archive holds of one partition of a log. */
+/** The segments that the archive contains for one partition of an event log. */
 export interface ArchivedPartition {
   readonly topic: string;
   readonly logId: string;
   readonly partition: number;
   readonly segments: number;
-  /** Compressed. */
+  /** Size of all segments after compression. */
   readonly bytes: number;
   /** Runs of offsets without a gap, both ends included, in order. */
   readonly ranges: readonly (readonly [from: number, to: number])[];
 }
 
 /**
- * Summarises a listing of the archive. The listing is the truth: names are ranges, so the manifest can be made again at any time.
+ * Counts the segments of each partition in a listing of the object store. The name of a segment contains its offsets, so the manifest
+ * file can always be computed again from the listing.
  */
 export async function summariseArchive(store: ObjectStore): Promise<readonly ArchivedPartition[]> {
   const found = new Map<string, ArchivedPartition & { readonly ranges: [number, number][] }>();

@@ -8,14 +8,14 @@ import type { ObjectStore } from '@weir/ports/object-store';
 import { SEGMENT_VERSION, type SegmentHeader, type SegmentLine, type SegmentTrailer } from './segment-encoder.ts';
 import { type SegmentRange, segmentName } from './segment-name.ts';
 
-/** A record is at most about 1 MB; its line is longer by escapes. */
+/** A record is at most about 1 MB. Its line is longer, because JSON escapes some characters. */
 const LINE_BYTES_MAX = 8 * 1024 * 1024;
 const RECORDS_PER_BATCH = 1_000;
 
 /**
- * The records of a segment, in batches, in order. The checksum is known at the end only: a caller that must not use a damaged
- * segment consumes all batches first, or checks it before with `verifySegment`.
- * Throws `object_store_damaged` if the segment is missing, truncated, damaged, or does not hold exactly its range.
+ * Reads the records of a segment in batches, ordered by offset. The checksum is compared only after the last line: a caller that
+ * must not use records of a damaged segment reads all batches first, or calls `verifySegment` before.
+ * Throws `object_store_damaged` if the segment is missing, truncated or damaged, or if it does not contain each offset of `range` once.
  */
 export async function* readSegment(store: ObjectStore, range: SegmentRange): AsyncIterable<readonly StoredRecord[]> {
   const name = segmentName(range);
@@ -59,7 +59,7 @@ export async function* readSegment(store: ObjectStore, range: SegmentRange): Asy
   if (batch.length > 0) yield batch;
 }
 
-/** Reads the segment to its end. Throws as `readSegment` does. */
+/** Reads the whole segment and throws the same errors as `readSegment`. */
 export async function verifySegment(store: ObjectStore, range: SegmentRange): Promise<void> {
   for await (const batch of readSegment(store, range)) void batch;
 }
@@ -73,11 +73,11 @@ function recordOf({ offset, appendedAt, headers, value, base64 }: SegmentLine): 
   };
 }
 
-/** The lines of a gzip file, without their line feeds. */
+/** Yields the lines of a gzip file, without the line feed at their end. */
 async function* linesOf(source: Readable): AsyncIterable<Buffer> {
   const plain = createGunzip();
   const piping = pipeline(source, plain);
-  // Its failure also ends the loop below, which reports it.
+  // If the pipeline fails, the loop below throws the same error. Without this line, Node would report an unhandled rejection as well.
   piping.catch(() => undefined);
   let rest: Buffer = Buffer.alloc(0);
   for await (const chunk of plain as AsyncIterable<Buffer>) {

@@ -9,7 +9,7 @@ export interface SegmentHeader extends SegmentRange {
   readonly weirSegment: typeof SEGMENT_VERSION;
 }
 
-/** A line for each record. `value` is the record's text; a value that is not UTF-8 is in `base64` instead. */
+/** The line of one record. A record whose value is not valid UTF-8 has `base64` instead of `value`. */
 export interface SegmentLine {
   readonly offset: number;
   /** Unix milliseconds. */
@@ -22,28 +22,28 @@ export interface SegmentLine {
 /** The last line of a segment. */
 export interface SegmentTrailer {
   readonly records: number;
-  /** Hex, over all bytes before this line. */
+  /** SHA-256 in hex of all lines of records, with their line feeds. */
   readonly sha256: string;
 }
 
 export const SEGMENT_VERSION = 1;
 
-/** Half of the time of the default level 6, for segments that are 17 % larger (docs/decisions/0027). */
+/** Level 3 needs half of the time of the default level 6; the segments are 17 % larger (docs/decisions/0027). */
 const GZIP_LEVEL = 3;
 
-/** Lines are compressed in pieces of this size: each piece is a round trip to another thread. */
+/** Lines are compressed in pieces of about this size, because each call of gzip sends work to another thread and waits for it. */
 const PIECE_BYTES = 256 * 1024;
 
-/** Builds a segment record by record. Only the compressed bytes are held in memory, and less than one piece. */
+/** Builds a segment record by record. The memory contains the compressed bytes and at most one piece of uncompressed lines. */
 export interface SegmentEncoder {
   /** Resolves when the next record can be added. */
   add(record: StoredRecord): Promise<void>;
-  /** Bytes before compression. */
+  /** Number of bytes of all added lines, before compression. */
   bytes(): number;
   records(): number;
   /**
-   * Resolves with the whole object. The header names the range, so the encoder compresses it when the range is known: gzip allows
-   * several members in one file, and the header is a member of its own before the lines.
+   * Resolves with the content of the whole segment file. The header contains the last offset, which is known only now. So the encoder
+   * compresses the header last and puts it first: a gzip file may consist of several parts that were compressed separately.
    */
   finish(range: SegmentRange): Promise<readonly Uint8Array[]>;
 }

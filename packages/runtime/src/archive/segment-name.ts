@@ -7,24 +7,27 @@ export interface SegmentRange {
   readonly to: number;
 }
 
-/** Enough digits for 2^53, so that names sort like offsets. */
+/** 2^53 has 16 digits. All offsets have the same number of digits, so names sort in the order of their offsets. */
 const OFFSET_DIGITS = 16;
 const PARTITION_DIGITS = 4;
 const NAME = /^([A-Za-z0-9._-]+)\/([A-Za-z0-9-]{1,36})\/(\d{4,})\/(\d{16})-(\d{16})\.jsonl\.gz$/;
 
 const digits = (value: number, length: number): string => String(value).padStart(length, '0');
 
-/** The folder of a partition's segments, with a slash at its end. */
+/** Returns the folder that contains the segments of one partition, with a slash at the end. */
 export function segmentFolder(range: Pick<SegmentRange, 'topic' | 'logId' | 'partition'>): string {
   return `${range.topic}/${range.logId}/${digits(range.partition, PARTITION_DIGITS)}/`;
 }
 
-/** `<topic>/<log>/<partition>/<from>-<to>.jsonl.gz`: the name is the range, so storing a segment again replaces it by itself. */
+/**
+ * Returns `<topic>/<log>/<partition>/<from>-<to>.jsonl.gz`. The same range always has the same name, so a segment that is stored a
+ * second time replaces the first copy.
+ */
 export function segmentName(range: SegmentRange): string {
   return `${segmentFolder(range)}${digits(range.from, OFFSET_DIGITS)}-${digits(range.to, OFFSET_DIGITS)}.jsonl.gz`;
 }
 
-/** Undefined if it is not the name of a segment. */
+/** Returns undefined if `name` is not the name of a segment. */
 export function parseSegmentName(name: string): SegmentRange | undefined {
   const [, topic = '', logId = '', partition, from, to] = NAME.exec(name) ?? [];
   if (from === undefined) return undefined;

@@ -39,7 +39,7 @@ export interface Config {
   /** If less space than this is free, Weir adds nothing to the disk of the data folder. */
   readonly diskReserveBytes: number;
   readonly engines: EngineConfig;
-  /** Undefined: nothing is archived. */
+  /** Undefined if Weir does not archive. */
   readonly archive: ArchiveConfig | undefined;
   readonly s3: { readonly endpoint: string | undefined; readonly region: string; readonly pathStyle: boolean };
 }
@@ -47,7 +47,7 @@ export interface Config {
 export interface ArchiveConfig {
   /** `file:///folder` or `s3://bucket/prefix`. */
   readonly url: string;
-  /** Undefined: segments are never deleted. */
+  /** Undefined if segments are never deleted. */
   readonly retentionDays: number | undefined;
   /** A segment is stored when it has this many bytes before compression, or after this time. */
   readonly segmentBytesMax: number;

@@ -37,7 +37,7 @@ export interface RunningConsumer {
 
 /**
  * Runs a consuming role: subscribes, tracks the assigned partitions, turns failures into log lines, metrics and alarms, and
- * answers whether the role is ready. The enricher and the writer differ only in `openPartition`.
+ * answers whether the role is ready. The consumers (enricher, writer, archiver) differ only in `openPartition`.
  */
 export async function runConsumer(options: ConsumerOptions): Promise<RunningConsumer> {
   const { role, topic, group, eventLog, clock, logger, batchRecordsMax, batchBytesMax } = options;
