@@ -172,7 +172,7 @@ const problem = localProblem('kafka');
   });
 
   test('no role can consume in the group of another role', async () => {
-    // kafkajs can report either message. Both groups have had a coordinator since the test before.
+    // kafkajs reports a missing permission with one of these two messages. Both groups have had a coordinator since the test before.
     const refused = /not authorized|Failed to find group coordinator/i;
     await expect(consumeAll('gateway', TOPIC_RAW, GROUP_ENRICHER)).rejects.toThrow(refused);
     await expect(consumeAll('writer', TOPIC_RAW, GROUP_WRITER)).rejects.toThrow(refused);

@@ -10,9 +10,9 @@ import type { Logger } from '@weir/runtime/logger';
 import { decodeSegmentPlan, encodeSegmentPlan } from './segment-plan.ts';
 
 export interface ArchiveLimits {
-  /** A segment is stored when it has this many bytes before compression, */
+  /** A segment is stored when it has this many bytes before compression. */
   readonly segmentBytesMax: number;
-  /** or this long after its first record was read. */
+  /** A segment is also stored when this much time has passed since its first record was read. */
   readonly lingerMs: number;
 }
 
@@ -58,7 +58,7 @@ export function openPartitionArchiver(deps: PartitionArchiverDeps): PartitionCon
   let plan = decodeSegmentPlan(handle.committed?.metadata ?? '');
   let segment: OpenSegment | undefined;
   let sealed: SealedSegment | undefined;
-  /** The offset after the last record that was taken into a segment; -1: none yet. */
+  /** The offset after the last record that was added to a segment; -1: none was added yet. */
   let next = -1;
   let timer: NodeJS.Timeout | undefined;
 
@@ -126,7 +126,7 @@ export function openPartitionArchiver(deps: PartitionArchiverDeps): PartitionCon
       for (const record of records) await take(record);
       if (isLingerOver()) await sealAndStore();
     },
-    // The open segment is given up: its records are read again after the next assignment.
+    // The open segment is discarded. Its records are read again after the next assignment.
     async close() {
       clearTimeout(timer);
     },

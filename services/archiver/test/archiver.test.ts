@@ -130,7 +130,7 @@ test('archives every record once, without the address, and nothing twice after r
   expect(JSON.stringify(plain(raw))).not.toContain(ADDRESS);
 });
 
-test('an open segment is given up at the end, and its records are archived after the next start', async () => {
+test('an open segment is discarded at the end, and its records are archived after the next start', async () => {
   await append(20);
   const first = await start({ lingerMs: 3_600_000 });
   await eventually('all partitions are assigned', () =>
@@ -157,7 +157,7 @@ function failing(when: 'before' | 'after'): ObjectStore {
   };
 }
 
-test.each(['before', 'after'] as const)('a store that fails %s it has stored an object', async (when) => {
+test.each(['before', 'after'] as const)('an object store that fails %s it has stored an object', async (when) => {
   await append(400);
   await start({}, failing(when));
   await append(400);

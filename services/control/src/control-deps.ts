@@ -19,7 +19,7 @@ export interface ControlDeps {
   readonly addressSealer: AddressSealer;
   readonly adminToken: string;
   readonly clock: () => number;
-  /** Cryptographically random bytes. */
+  /** Returns cryptographically random bytes. */
   readonly randomBytes: (length: number) => Uint8Array;
   readonly logger: Logger;
   /** The status of the consumers in this process. For consumers in other processes, only the committed offsets are known. */

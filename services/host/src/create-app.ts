@@ -81,7 +81,7 @@ export function createApp(deps: AppDeps): Gateway {
   });
 }
 
-/** Geo data that cannot be read does not fail the request: the response contains the problem. */
+/** If the geo data cannot be read, the request does not fail: the response contains the reason. */
 function locateWith(geo: SharedGeo): (address: string) => Promise<Located> {
   return async (address) => {
     try {

@@ -12,7 +12,8 @@ const INSERTS_AT_ONCE = 2;
 
 export const write: Scenario = {
   name: 'write',
-  about: 'the writer, from the event log to ClickHouse, compared with direct inserts of the same bytes',
+  about:
+    'speed and CPU of the writer, from the event log to ClickHouse, compared with direct inserts of the same bytes',
   rounds: 5,
   run,
 };

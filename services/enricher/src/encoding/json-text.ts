@@ -27,6 +27,6 @@ const STRING_OR_LONG_INTEGER = /"(?:[^"\\]|\\.)*"|-?\d{19,}/g;
 
 function withExponentWhereTooLong(found: string): string {
   if (found.startsWith('"')) return found;
-  // Decided by the digits: JSON.stringify rounds, and writes the number -2^63 as a smaller one.
+  // The function compares digits and not numbers, because JSON.stringify rounds: it writes -2^63 as a smaller number.
   return fits64Bits(found) ? found : Number(found).toExponential();
 }

@@ -1,4 +1,4 @@
-/** docs/api.md, Cookieless mode: a new session after 30 minutes without a hit of that visitor. */
+/** A new session begins after 30 minutes without a hit of the visitor (docs/api.md, Cookieless mode). */
 export const SESSION_IDLE_MS = 30 * 60_000;
 
 /** A session of a visitor: its ID, and the times of its first and last hit. */

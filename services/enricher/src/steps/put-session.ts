@@ -98,7 +98,7 @@ function joinedBy(event: EnrichedEvent, sessions: readonly VisitorSession[]): re
 
 /**
  * The computed ID depends on the visitor and on the half hour in which the session begins. Two sessions cannot begin within the same
- * half hour, and a first hit that arrives a little late seldom changes the ID. `session_moves` in schemas/clickhouse computes the same.
+ * half hour, and a first hit that arrives a little late seldom changes the ID. The view `session_moves` computes the same ID.
  */
 function madeId({ siteId, visitorId }: EnrichedEvent, start: number): string {
   const digest = hash('sha256', `${siteId}\0${visitorId}\0${Math.floor(start / SESSION_IDLE_MS)}`, 'hex');
