@@ -27,7 +27,9 @@ async function records(store: ObjectStore, topic: string): Promise<readonly Stor
   return found;
 }
 
-/** Sends events while Weir is killed again and again; then every accepted event is in the archive once, in both topics. */
+/**
+ * Sends events while Weir is killed repeatedly. Then checks that every accepted event is in the archive once, in both topics.
+ */
 async function archivesEverythingOnce(weir: WeirProcess, store: ObjectStore): Promise<void> {
   const { client } = weir;
   const site = await client.createSite();

@@ -5,7 +5,7 @@ export interface PlacedRecord extends StoredRecord {
   readonly partition: number;
 }
 
-/** All records of a topic that retention has left. */
+/** Reads all records of a topic that retention has not removed. */
 export async function readAll(log: EventLog, topic: string): Promise<readonly PlacedRecord[]> {
   const positions = await log.positions(topic, GROUP_WRITER);
   const records = positions.map(async ({ partition, first }) =>
@@ -14,7 +14,7 @@ export async function readAll(log: EventLog, topic: string): Promise<readonly Pl
   return (await Promise.all(records)).flat();
 }
 
-/** The rows of a table. */
+/** Reads the rows of a table of the log. */
 export async function rowsOf(log: EventLog, name: string): Promise<readonly (readonly [string, string])[]> {
   const table = await log.openTable(name);
   const rows = [...table.entries()];

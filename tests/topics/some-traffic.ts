@@ -4,7 +4,10 @@ import type { WeirProcess } from '@weir/testkit/weir-process';
 /** An address that no record may contain in plain text. */
 export const CLIENT_ADDRESS = '203.0.113.77';
 
-/** Sends a request of each kind, with each outcome that a caller can cause. Resolves with the site when all is stored. */
+/**
+ * Sends one request of each kind, with each outcome that a caller can cause. Resolves with the site when all outcomes are
+ * stored.
+ */
 export async function sendSomeTraffic({ client }: WeirProcess): Promise<string> {
   const siteId = await client.createSite();
   const { key } = await client.createKey(siteId);

@@ -15,7 +15,7 @@ import {
 } from '@weir/testkit/weir-process';
 import { sendSomeTraffic } from './some-traffic.ts';
 
-/** infra/local/install-languages.mjs installs it with CI=true. */
+/** With CI=true, infra/local/install-languages.mjs installs this package. */
 const KAFKA_PYTHON = join(PROJECT_ROOT, '.cache/python/kafka-python-2.2.15');
 const hasKafkaPython = existsSync(KAFKA_PYTHON);
 
@@ -77,7 +77,7 @@ describeLive('kafka', (brokers) => {
     expect(await rowsFrom('python3', ['examples/consume_enriched.py'], env)).toEqual(await stored());
   });
 
-  test('weir topics list and tail read Kafka, and move no group', async () => {
+  test('weir topics list and tail read Kafka, and change no committed offset', async () => {
     const weirCommand = (...args: string[]) =>
       runProgram('weir.js', ['topics', ...args], { WEIR_URL: weir.url, WEIR_ADMIN_TOKEN: TEST_ADMIN_TOKEN });
     const before = await weir.client.must(200, 'GET', '/pipeline');

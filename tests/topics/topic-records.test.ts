@@ -14,7 +14,7 @@ import Ajv2020 from 'ajv/dist/2020.js';
 import { type PlacedRecord, readAll, rowsOf, text } from './placed-record.ts';
 import { CLIENT_ADDRESS, sendSomeTraffic } from './some-traffic.ts';
 
-/** docs/topics.md, schemas/topics, @weir/records and the examples, compared with the records of a running Weir. */
+/** The page that is compared with the records of a running Weir, like schemas/topics, @weir/records and the examples. */
 const PAGE = readFileSync('docs/topics.md', 'utf8');
 const SCHEMAS = join(PROJECT_ROOT, 'schemas/topics');
 const codes = (language: string): string[] =>
@@ -41,7 +41,7 @@ let tables: Readonly<Record<string, readonly (readonly [string, string])[]>>;
 beforeAll(async () => {
   weir = await startWeir();
   siteId = await sendSomeTraffic(weir);
-  // A repeat and damaged bytes, which no caller can cause with one gateway.
+  // Appends a repeat and damaged bytes, because no caller can cause these with one gateway.
   await withLog(async (log) => {
     const keyed = (await readAll(log, TOPIC_RAW)).find((record) => text(record).includes('order-2'));
     await log.append(TOPIC_RAW, [
@@ -57,7 +57,7 @@ beforeAll(async () => {
 }, 180_000);
 afterAll(() => weir.stop());
 
-/** Opens the log of the Weir while it is stopped. */
+/** Opens the log of Weir while Weir is stopped. */
 async function withLog(work: (log: EventLog) => Promise<void>): Promise<void> {
   await weir.terminate();
   const folder = join(weir.dataDir, 'log');
@@ -177,8 +177,8 @@ describe('ClickHouse', () => {
     expect(await run(`EXPLAIN AST ${queue}`)).toContain('CreateQuery enriched_queue');
   });
 
-  test('the table and the view give the columns of the rows, once, and nothing of other outcomes and versions', async () => {
-    // The columns of a Kafka table that the view reads.
+  test('the table and the view have the columns of each row once, and no other outcomes and versions', async () => {
+    // The columns of a Kafka table that the view needs.
     await run(
       'CREATE TABLE enriched_queue (line String, `_headers.name` Array(String), `_headers.value` Array(String)) ENGINE = Null',
     );
@@ -229,7 +229,7 @@ describe('ClickHouse', () => {
     expect(byPlace(found)).toEqual(byPlace(wanted));
   });
 
-  test('a line is a row of JSONCompactEachRow', async () => {
+  test('the value of a record is a row of JSONCompactEachRow', async () => {
     const columns = Object.entries(ENRICHED_COLUMNS[1] ?? {});
     const structure = columns.map(([name, type]) => `\`${name}\` ${CLICKHOUSE_TYPES[type]}`).join(', ');
     for (const record of stored[TOPIC_ENRICHED] ?? []) {

@@ -98,7 +98,10 @@ export function openPartitionArchiver(deps: PartitionArchiverDeps): PartitionCon
     await storeSealed();
   }
 
-  /** If it rejects, `handle` is called again with the same records, and repeats it first. */
+  /**
+   * Stores the closed segment. If this rejects, `handle` is called again with the same records, and it first stores the segment
+   * again.
+   */
   async function storeSealed(): Promise<void> {
     if (sealed === undefined) return;
     const { from, to } = sealed;

@@ -12,7 +12,10 @@ export interface ArchiveUpkeepDeps {
   isLeader(): boolean;
 }
 
-/** Deletes old segments and writes the manifest, at intervals. A failed run is logged, and the next one does its work. */
+/**
+ * Regularly deletes old segments and writes the manifest. If a run fails, the error is logged, and the next run does the same
+ * work.
+ */
 export function startArchiveUpkeep(deps: ArchiveUpkeepDeps): { close(): Promise<void> } {
   const { limits, logger } = deps;
   let running: Promise<void> = Promise.resolve();
@@ -38,7 +41,7 @@ export function startArchiveUpkeep(deps: ArchiveUpkeepDeps): { close(): Promise<
   };
 }
 
-/** One run: deletes the segments that are older than the retention, then writes the manifest of the others. */
+/** Deletes the segments that are older than the retention, then writes the manifest of the others. */
 export async function keepArchive({
   store,
   clock,

@@ -14,7 +14,7 @@ export interface ArchiverDeps {
   readonly logger: Logger;
   readonly metrics: Metrics;
   readonly limits: ArchiveLimits & {
-    /** Segments that were stored longer ago are deleted; undefined: none are. */
+    /** Segments that are older than this are deleted. Undefined: none are deleted. */
     readonly retentionMs: number | undefined;
     /** Time between two runs of the upkeep: the manifest, and the deletion of old segments. */
     readonly upkeepMs: number;
@@ -22,14 +22,14 @@ export interface ArchiverDeps {
 }
 
 export interface Archiver {
-  /** The archiving of `events.raw` and of `events.enriched`. */
+  /** The consumers that archive `events.raw` and `events.enriched`. */
   readonly consumers: readonly { readonly topic: string; readonly running: RunningConsumer }[];
   close(): Promise<void>;
 }
 
 const ROLES = { [TOPIC_RAW]: 'archiver_raw', [TOPIC_ENRICHED]: 'archiver_enriched' } as const;
 
-/** Starts archiving both topics: each record beyond its topic's retention stays in a segment of the object store. */
+/** Starts to archive both topics. Their records stay in segments of the object store after the retention of the topic. */
 export async function startArchiver(deps: ArchiverDeps): Promise<Archiver> {
   const { eventLog, store, clock, logger, metrics, limits } = deps;
   const consumers: { readonly topic: string; readonly running: RunningConsumer }[] = [];
@@ -57,7 +57,7 @@ export async function startArchiver(deps: ArchiverDeps): Promise<Archiver> {
   };
 }
 
-/** One process does the upkeep: the one that partition 0 is assigned to. */
+/** Only one process does the upkeep: the process to which partition 0 is assigned. */
 function leads(running: RunningConsumer | undefined): boolean {
   return running?.status().some(({ partition }) => partition === 0) ?? false;
 }

@@ -1,4 +1,4 @@
-/** The range of a segment that is about to be stored, as metadata of an offset commit. */
+/** The range of a segment that is about to be stored. It is the metadata of an offset commit. */
 export interface SegmentPlan {
   readonly from: number;
   readonly to: number;
@@ -8,7 +8,7 @@ export function encodeSegmentPlan({ from, to }: SegmentPlan): string {
   return JSON.stringify({ from, to });
 }
 
-/** Undefined for the empty text. Throws `TypeError` on text that `encodeSegmentPlan` did not write. */
+/** The result is undefined for an empty text. Throws `TypeError` for a text that `encodeSegmentPlan` did not write. */
 export function decodeSegmentPlan(metadata: string): SegmentPlan | undefined {
   if (metadata === '') return undefined;
   const { from, to } = JSON.parse(metadata) as Partial<SegmentPlan>;

@@ -110,7 +110,7 @@ async function caughtUp(): Promise<void> {
 const plain = (records: readonly StoredRecord[]): (Omit<StoredRecord, 'value'> & { readonly value: string })[] =>
   records.map((record) => ({ ...record, value: Buffer.from(record.value).toString() }));
 
-test('archives every record once, without the address, and nothing twice after restarts', async () => {
+test('archives every record exactly once and without the address, also after restarts', async () => {
   await append(500);
   const first = await start();
   await append(500);
@@ -143,7 +143,7 @@ test('an open segment is discarded at the end, and its records are archived afte
   expect(await archived(TOPIC_RAW)).toHaveLength(20);
 });
 
-/** A store that fails once for each object, before or after it was stored. */
+/** An object store that fails once for each object, before or after it has stored the object. */
 function failing(when: 'before' | 'after'): ObjectStore {
   const tried = new Set<string>();
   return {
@@ -165,7 +165,7 @@ test.each(['before', 'after'] as const)('an object store that fails %s it has st
   expect(plain(await archived(TOPIC_ENRICHED))).toEqual(plain(await inLog(TOPIC_ENRICHED)));
 });
 
-test('killed between the plan and the object, and between the object and the commit: the next owner stores the same range', async () => {
+test('after a kill between plan and object, or between object and commit, the next owner stores the same range', async () => {
   await append(400);
   const names: string[] = [];
   for (const when of ['before', 'after'] as const) {
@@ -187,7 +187,7 @@ test('killed between the plan and the object, and between the object and the com
     dead.abort(new DependencyError('partition_lost', 'killed'));
     await stop(killed);
   }
-  // Two partitions of two topics: the second process stored the ranges that the first one had planned.
+  // There are two partitions in each of two topics. The second process stored the ranges that the first one had planned.
   expect(new Set(names).size).toBe(4);
   await start();
   await caughtUp();

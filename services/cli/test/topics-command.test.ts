@@ -43,7 +43,7 @@ test('list: one line for each partition, and one for a table', async () => {
   expect(out).toMatch(/^salts +last row of each key$/m);
 });
 
-test('tail: the newest 20; --limit; --site; without empty columns and without the address', async () => {
+test('tail prints the newest 20 records without empty columns and addresses; --limit and --site', async () => {
   await append(
     'shop',
     Array.from({ length: 30 }, (_, i) => `e${i}`),
@@ -63,7 +63,7 @@ test('tail: the newest 20; --limit; --site; without empty columns and without th
   ]);
 });
 
-test('tail --since --json: every record from then on as JSON lines, over several pages', async () => {
+test('tail --since --json prints every record since a time as JSON lines, from several pages', async () => {
   await append(
     'many',
     Array.from({ length: 2500 }, (_, i) => `m${i}`),
@@ -74,7 +74,7 @@ test('tail --since --json: every record from then on as JSON lines, over several
   expect(new Set(names).size).toBe(2500);
 });
 
-test('tail --follow prints what arrives, until --limit', async () => {
+test('tail --follow prints new records until the limit', async () => {
   const following = run('tail', 'events.raw', '--follow', '--site', 'followed', '-n', '3');
   await append('followed', ['f1']);
   await append('followed', ['f2', 'f3', 'f4']);
@@ -82,7 +82,7 @@ test('tail --follow prints what arrives, until --limit', async () => {
   expect([exitCode, lines(out).length]).toEqual([0, 3]);
 });
 
-test('a damaged record is one line; control characters do not reach the terminal', async () => {
+test('a damaged record gives one line; control characters do not reach the terminal', async () => {
   await weir.eventLog.append(TOPIC_RAW, [{ partition: 0, value: Buffer.from([27, 91, 255]) }]);
   await append('odd', ['\u001b[31m\u009b\u202e']);
   const { out } = await run('tail', 'events.raw', '--since', '1h');

@@ -5,7 +5,7 @@ import { eventually } from '@weir/testkit/eventually';
 import { type ControlHarness, openControlHarness, type Reply } from './control-harness.ts';
 
 let weir: ControlHarness;
-/** Names of the calls to the log, and the number of reads that are running. */
+/** The names of the calls to the log. `running`: the number of reads in progress. */
 const calls: string[] = [];
 beforeAll(async () => {
   weir = await openControlHarness((log) => recording(log));
@@ -124,7 +124,7 @@ describe('GET /topics/{topic}/records', () => {
     expect(JSON.stringify(body)).not.toMatch(/sealedIp|AAAA|192\.0\.2/);
   });
 
-  test('pages from a time on give each record once, in order within a partition', async () => {
+  test('pages since a time have each record once, in order within a partition', async () => {
     const since = new Date().toISOString();
     const all = Array.from({ length: 25 }, (_, i) => `p${i}`);
     for (const [i, name] of all.entries()) await append(i % 4, event('paged', name));
@@ -158,7 +158,7 @@ describe('GET /topics/{topic}/records', () => {
     expect(names(await page('site=removed'))).toEqual(['before']);
   });
 
-  test('what is no record is a problem without any of its bytes, and stops nothing', async () => {
+  test('bytes that are not a record give a problem without any of these bytes, and reading continues', async () => {
     const deep = event('deep', 'deep', `,"x":${'['.repeat(20_000)}${']'.repeat(20_000)}`);
     await append(3, Buffer.from([0, 255, 10]), Buffer.from('192.0.2.9 {'), Buffer.alloc(0), deep, event('odd', 'fine'));
     const { status, body } = await page('limit=5&since=1h');
@@ -176,7 +176,7 @@ describe('GET /topics/{topic}/records', () => {
     expect(JSON.stringify(body)).not.toContain('192.0.2.9');
   });
 
-  test('wait answers as soon as there is a record, and without one when the time is over', async () => {
+  test('wait answers as soon as there is a record, or without a record when the time is over', async () => {
     const { cursor } = (await page('limit=1')).body.data;
     const waiting = page(`after=${cursor}&site=awaited&wait=10`);
     await append(1, event('other', 'x'));
@@ -191,7 +191,7 @@ describe('GET /topics/{topic}/records', () => {
     expect(new Set(calls)).toEqual(new Set(['offsetsAtTime', 'positions', 'read']));
   });
 
-  test('too many calls that wait are refused with 503, and ended calls free their places', async () => {
+  test('calls above the limit of waiting calls get 503, and ended calls make room for others', async () => {
     const { cursor } = (await page('limit=1')).body.data;
     const abort = new AbortController();
     const path = `${weir.url}/api/admin/topics/events.raw/records?after=${cursor}&site=nothing&wait=10`;
@@ -223,7 +223,7 @@ describe('GET /topics/{topic}/records', () => {
     expect([status, body.error.message]).toEqual([400, message]);
   });
 
-  test('a cursor of another topic or of another number of partitions is 400; offsets beyond the end give nothing', async () => {
+  test('a cursor of another topic or another number of partitions gets 400; offsets beyond the end give no records', async () => {
     const { logId } = weir.eventLog;
     const cursor = (next: string) => `after=events.raw_${logId}_${next}`;
     expect((await page(cursor('0.0.0.0'), TOPIC_ENRICHED)).status).toBe(400);

@@ -53,7 +53,7 @@ describe('POST /api/v1/events/batch', () => {
       { error: { code: 400, message: expect.stringContaining('32 KiB') } },
       { error: { code: 413, message: 'the event must be at most 64 KiB' } },
     ]);
-    // Nested so deeply that JSON.stringify would exceed the stack.
+    // This JSON is nested so deeply that JSON.stringify would exceed the stack.
     const deep = `{"name":"deep","ignored":${'['.repeat(30_000)}${']'.repeat(30_000)}}`;
     const mixed = await send(`{"events":[${deep},{"name":"beside"}]}`);
     expect(mixed.json.data.results).toEqual([ACCEPTED, ACCEPTED]);

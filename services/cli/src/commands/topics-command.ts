@@ -43,7 +43,7 @@ interface TailOptions {
   readonly limit?: number;
 }
 
-/** What the admin API gives at most in one answer. */
+/** The admin API returns at most this many records in one answer. */
 const PAGE_RECORDS_MAX = 1000;
 const LIMIT_DEFAULT = 20;
 const WAIT_SECONDS = 10;
@@ -132,7 +132,7 @@ async function tail({ io, client }: CommandContext, topic: string, options: Tail
     if (printed >= max || (page.at_end && !follow)) break;
     const { cursor } = page;
     const next = () => ask(Math.min(max - printed, PAGE_RECORDS_MAX), { after: cursor });
-    // Weir may restart meanwhile: reading from a cursor again is safe.
+    // The call is retried, because Weir may be restarting. Reading from the same cursor again is safe.
     page = await patientCall(next, io.clock, note, new AbortController().signal);
   }
   if (printed === 0) note(emptyNote(page.scanned, options));
@@ -145,7 +145,7 @@ async function tail({ io, client }: CommandContext, topic: string, options: Tail
 
   async function printRecord(record: RecordView): Promise<void> {
     const line = options.json ? toJson(record) : humanRecord(record);
-    // A slow reader of the pipe must not make this process hold all records.
+    // If the reader of the pipe is slow, this waits, so that the process does not keep all records in memory.
     if (!io.stdout.write(`${line}\n`)) await once(io.stdout, 'drain');
   }
 }
@@ -161,13 +161,16 @@ function humanRecord({ partition, offset, appended_at: time, bytes, record, prob
   return [...place, shown].join(' ');
 }
 
-/** Most columns of an outcome are empty. */
+/** Removes empty columns, because most columns of an outcome are empty. */
 function withoutEmpty(record: Readonly<Record<string, unknown>>): object {
   const isEmpty = (value: unknown): boolean => value === '' || value === null || JSON.stringify(value) === '{}';
   return Object.fromEntries(Object.entries(record).filter(([, value]) => !isEmpty(value)));
 }
 
-/** JSON.stringify leaves some control characters and marks of writing direction as they are: they must not reach the terminal. */
+/**
+ * Escapes the control characters and the marks of writing direction that JSON.stringify keeps: they must not reach the
+ * terminal.
+ */
 function toJson(value: object): string {
   return JSON.stringify(value).replace(
     /[\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]/g,

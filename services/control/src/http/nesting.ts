@@ -1,4 +1,4 @@
-/** Whether a JSON value is nested more deeply. Such a value could overflow the stack while it is serialised. */
+/** Whether a JSON value has more than `levels` levels. Serialising a very deep value could overflow the stack. */
 export function isDeeper(value: unknown, levels: number): boolean {
   if (typeof value !== 'object' || value === null) return false;
   return levels === 0 || Object.values(value).some((item) => isDeeper(item, levels - 1));

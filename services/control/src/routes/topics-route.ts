@@ -20,7 +20,10 @@ export async function listTopics(deps: AdminDeps): Promise<Reply> {
 
 const TOO_MANY = unavailable('too many calls read topics at the same time: try again');
 
-/** Records of one topic. Reads outside of any group: it commits nothing, and the consumers are not affected. */
+/**
+ * Returns records of one topic. They are read outside of any consumer group, so nothing is committed and the consumers are not
+ * affected.
+ */
 export async function listTopicRecords(deps: AdminDeps, { params, http }: AdminRequest): Promise<Reply> {
   const topic = TOPICS.find(({ name }) => name === params.topic);
   if (topic === undefined) {
@@ -41,7 +44,7 @@ export async function listTopicRecords(deps: AdminDeps, { params, http }: AdminR
   return (await reply) ?? TOO_MANY;
 }
 
-/** What the call reads, without the end, which moves. */
+/** Where a call starts to read. The end of the log is not part of this, because it moves. */
 type Start = Pick<PageRequest, 'from' | 'newest'>;
 
 async function startOf({ eventLog }: AdminDeps, topic: LogTopic, query: RecordsQuery): Promise<Checked<Start>> {
@@ -75,12 +78,12 @@ async function logRecords(
       const cursor = logCursor(topic.name, eventLog.logId, next);
       return ok({ topic: topic.name, records: page.records, cursor, at_end: page.atEnd, scanned });
     }
-    // The caller may close the connection meanwhile: then there is nothing to wait for.
+    // The caller may close the connection during the pause. The pause then ends early.
     await pause(POLL_MS, undefined, { signal }).catch(() => undefined);
   }
 }
 
-/** The current rows. They have no positions and no times. */
+/** Returns the current rows of the registry. Rows have no offsets and no times. */
 function registryRecords({ registry }: AdminDeps, topic: string, query: RecordsQuery): Reply {
   const { siteId, after, limit } = query;
   if (query.sinceMs !== undefined || query.waitSeconds > 0) {

@@ -1,11 +1,12 @@
 import type { Checked } from '../http/compile-body.ts';
 
-// Where the next page of a topic begins, as one text. It must fit into a URL also for a log of 1,024 partitions.
+// A cursor is a text that says where the next page of a topic begins. It must fit into a URL even for a log of 1,024
+// partitions.
 const LOG_CURSOR = /^([a-z.]+)_([^_]+)_([0-9a-z]+(?:\.[0-9a-z]+)*)$/;
 const OFFSET_BASE = 36;
 const NOT_A_CURSOR = 'after must be the cursor of an earlier answer for this topic';
 
-/** `next`: per partition, the next offset. */
+/** `next`: the next offset of each partition. */
 export function logCursor(topic: string, logId: string, next: readonly number[]): string {
   return `${topic}_${logId}_${next.map((offset) => offset.toString(OFFSET_BASE)).join('.')}`;
 }
@@ -24,7 +25,7 @@ export function readLogCursor(
   return { value: next };
 }
 
-/** `key`: of the last row. */
+/** `key`: the key of the last row. */
 export function tableCursor(topic: string, key: string): string {
   return `${topic}_${Buffer.from(key).toString('base64url')}`;
 }

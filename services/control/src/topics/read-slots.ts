@@ -1,4 +1,4 @@
-/** Runs `work`, or returns undefined at once if `max` pieces of work are running. */
+/** Runs `work`. Returns undefined at once if the maximum number of tasks is already running. */
 export type RunInSlot = <T>(work: () => Promise<T>) => Promise<T> | undefined;
 
 export function createReadSlots(max: number): RunInSlot {

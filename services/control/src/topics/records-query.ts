@@ -7,13 +7,13 @@ export const RECORDS_PARAMETERS = ['site', 'since', 'after', 'limit', 'wait'] as
 export const SITE_PATTERN = '^[A-Za-z0-9_-]{1,64}$';
 export const RECORDS_MAX = 1000;
 const RECORDS_DEFAULT = 100;
-/** Shorter than the time that proxies usually allow for an answer, and that a SIGTERM allows. */
+/** Shorter than the time that proxies usually wait for an answer, and than the drain timeout after SIGTERM. */
 export const WAIT_SECONDS_MAX = 10;
 
 export interface RecordsQuery {
-  /** Empty: all sites. The site may not exist: the log keeps the records of a removed site. */
+  /** Empty: all sites. The site need not exist, because the log keeps the records of a removed site. */
   readonly siteId: string;
-  /** Unix milliseconds. */
+  /** A time in Unix milliseconds. */
   readonly sinceMs: number | undefined;
   readonly after: string | undefined;
   readonly limit: number;
@@ -38,7 +38,7 @@ export function readRecordsQuery(url: string, nowMs: number): Checked<RecordsQue
 const DURATION = /^(\d{1,6})([smhd])$/;
 const UNIT_MS = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
-/** A duration before now, or a time (docs/api.md, Timestamps). */
+/** Parses a duration before now, or a time (docs/api.md, Timestamps). */
 function readSince(text: string, nowMs: number): Checked<number> {
   const [, count, unit] = DURATION.exec(text) ?? [];
   if (count !== undefined) return { value: Math.max(0, nowMs - Number(count) * UNIT_MS[unit as keyof typeof UNIT_MS]) };

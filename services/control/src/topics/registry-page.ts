@@ -4,7 +4,7 @@ import type { TopicRecord } from './topic-record.ts';
 
 export interface RegistryPage {
   readonly records: readonly TopicRecord[];
-  /** The key of the last row; that of the request if there is no row. */
+  /** The key of the last row. If there is no row, the key of the request. */
   readonly key: string;
   readonly atEnd: boolean;
 }
@@ -15,7 +15,7 @@ interface ShownRow {
   readonly value: object;
 }
 
-/** The current rows, ordered by their keys, from the first one after `afterKey`. `siteId`: empty for all sites. */
+/** Returns the current rows after `afterKey`, ordered by their keys. `siteId`: empty for all sites. */
 export function readRegistryPage(
   registry: Registry,
   { siteId, afterKey, recordsMax }: { readonly siteId: string; readonly afterKey: string; readonly recordsMax: number },
@@ -43,21 +43,21 @@ function toRecord({ key, siteId, value }: ShownRow): TopicRecord {
   };
 }
 
-/** One kind of rows of one site. */
+/** All rows of one kind of one site. */
 interface RowGroup {
-  /** The keys of the rows begin with it. */
+  /** The keys of all rows of the group begin with this text. */
   readonly prefix: string;
   readonly siteId: string;
   readonly rows: () => readonly (readonly [id: string, value: object])[];
 }
 
-/** Sorts one group at a time: the registry may have millions of rules. */
+/** Sorts only one group at a time, because the registry may have millions of rules. */
 function* rowsInOrder(registry: Registry, siteId: string, afterKey: string): Iterable<ShownRow> {
   const groups = registry
     .sites()
     .filter((site) => siteId === '' || site.siteId === siteId)
     .flatMap((site) => groupsOf(registry, site))
-    // All of the other groups' keys come before the cursor.
+    // In all other groups, all keys are before the cursor.
     .filter(({ prefix }) => prefix > afterKey || afterKey.startsWith(prefix));
   for (const group of groups.sort((a, b) => order(a.prefix, b.prefix))) {
     const rows = group.rows().map(([id, value]) => ({ key: group.prefix + id, siteId: group.siteId, value }));
@@ -65,7 +65,7 @@ function* rowsInOrder(registry: Registry, siteId: string, afterKey: string): Ite
   }
 }
 
-/** The rows as they are stored, without what is secret: the values are copied field by field, so that a new field is not shown. */
+/** The stored rows without secrets. The values are copied field by field, so that a new field is not shown by accident. */
 function groupsOf(registry: Registry, { siteId, identityVerification, ...site }: Site): readonly RowGroup[] {
   const { name, domain, timezone, limits, queryAllow, createdAt } = site;
   const verification = identityVerification && {
@@ -91,12 +91,12 @@ function groupsOf(registry: Registry, { siteId, identityVerification, ...site }:
   ];
 }
 
-/** Without the hash. */
+/** An API key without its hash. */
 function shownKey({ keyId, siteId, name, scopes, legacyIdentify, createdAt }: ApiKey): object {
   return { keyId, siteId, name, scopes, legacyIdentify, createdAt };
 }
 
-/** A rule for addresses is shown without them. */
+/** An exclusion rule. A rule for addresses is shown without its address. */
 function shownRule({ ruleId, siteId, type, value, createdAt }: ExclusionRule): object {
   return { ruleId, siteId, type, ...(type === 'ip' ? {} : { value }), createdAt };
 }

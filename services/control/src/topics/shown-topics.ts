@@ -9,11 +9,11 @@ import {
 import { decodeEnriched, decodeRaw, type RecordHeaders } from '@weir/records';
 import type { TopicRetention } from '../control-deps.ts';
 
-/** A topic of records that are in the log until retention removes them. */
+/** A topic whose records stay in the log until retention removes them. */
 export interface LogTopic {
   readonly kind: 'log';
   readonly name: string;
-  /** The group whose positions are read. Nothing joins it, and nothing commits for it. */
+  /** The consumer group with which offsets are read. No consumer joins it, and no offset is committed for it. */
   readonly group: string;
   readonly retentionHours: (retention: TopicRetention) => number;
   readonly decode: (headers: RecordHeaders, value: Uint8Array) => object;
@@ -26,7 +26,10 @@ interface TableTopic {
   readonly name: string;
 }
 
-/** All topics of docs/topics.md. On Kafka, their names can have a prefix (`KAFKA_TOPIC_PREFIX`), which is not part of the name here. */
+/**
+ * All topics of docs/topics.md. On Kafka, their real names can have a prefix (`KAFKA_TOPIC_PREFIX`), which is not part of these
+ * names.
+ */
 export const TOPICS: readonly (LogTopic | TableTopic)[] = [
   {
     kind: 'log',

@@ -3,35 +3,35 @@ import type { EventLog, StoredRecord } from '@weir/ports/event-log';
 import type { LogTopic } from './shown-topics.ts';
 import { type TopicRecord, topicRecord } from './topic-record.ts';
 
-/** Bytes of values in the answer. A single larger record is still answered. */
+/** The maximum bytes of values in an answer. A single record that is larger is still returned. */
 const PAGE_BYTES_MAX = 4 * 1024 * 1024;
-/** Bytes of values, and time, after which a page ends although it is not full: a filter may match nothing. */
+/** A page ends after it has read this many bytes, or for this time, even if it is not full: the filter may match no record. */
 const SCANNED_BYTES_MAX = 32 * 1024 * 1024;
 const PAGE_MS_MAX = 5_000;
-/** Bytes that are read ahead, of all partitions together. */
+/** The maximum bytes that are read ahead, for all partitions together. */
 const READ_AHEAD_BYTES_MAX = 8 * 1024 * 1024;
 const READ_BYTES_MIN = 32 * 1024;
 
 export interface PageRequest {
   readonly topic: LogTopic;
-  /** Per partition: the next offset to read, and where to stop. */
+  /** For each partition, the offset at which reading starts, and the offset at which it ends. */
   readonly from: readonly number[];
   readonly to: readonly number[];
-  /** Empty: all sites. Records that cannot be decoded have no site. */
+  /** Empty: all sites. Records that cannot be decoded belong to no site. */
   readonly siteId: string;
   readonly recordsMax: number;
-  /** Reads up to the end and keeps the newest records; otherwise stops after the first ones. */
+  /** True: reads to the end and keeps the newest records. False: stops after the first records. */
   readonly newest: boolean;
   readonly signal: AbortSignal;
 }
 
 export interface TopicPage {
-  /** In order of time, then of partitions. */
+  /** Ordered by time, and then by partition. */
   readonly records: readonly TopicRecord[];
-  /** Per partition, the offset after the last record that was looked at. */
+  /** For each partition, the offset after the last record that was read. */
   readonly next: readonly number[];
   readonly scanned: number;
-  /** Everything up to `to` was looked at. */
+  /** True: all records up to `to` were read. */
   readonly atEnd: boolean;
 }
 
@@ -40,7 +40,7 @@ interface Source {
   readonly end: number;
   next: number;
   ahead: readonly StoredRecord[];
-  /** The next record of `ahead`. */
+  /** The index of the next record in `ahead`. */
   at: number;
 }
 
@@ -61,7 +61,7 @@ export async function readTopicPage(
   let scannedBytes = 0;
 
   const isFull = () => !newest && (found.length >= recordsMax || foundBytes >= PAGE_BYTES_MAX);
-  // Each call looks at one record at least: otherwise a slow log would answer the same position forever.
+  // Each call reads at least one record. Otherwise a slow log would give the same cursor forever.
   const isOver = () => scanned > 0 && (scannedBytes >= SCANNED_BYTES_MAX || clock() >= deadline);
 
   while (!isFull() && !isOver() && !signal.aborted) {
@@ -90,18 +90,18 @@ export async function readTopicPage(
 }
 
 async function readAhead(eventLog: EventLog, topic: string, source: Source, bytesMax: number): Promise<void> {
-  // The embedded log reads without waiting, and the gateway may be in the same process: its requests come first.
+  // The embedded log reads synchronously. The requests of the gateway, which may be in the same process, are handled first.
   await nextTurn();
   const records = await eventLog.read(topic, source.partition, source.next, bytesMax);
   source.ahead = copyUpTo(records, source.end, bytesMax);
   source.at = 0;
-  // Retention may have removed the rest.
+  // Retention may have removed the remaining records.
   if (source.ahead.length === 0) source.next = source.end;
 }
 
 /**
- * Copies the values, up to a number of bytes and at least one: each is a view of a whole batch, which would stay in memory. A log of
- * 1,024 partitions would hold as many batches.
+ * Copies the values of records, up to a number of bytes but at least one value. Each value is a view of a whole batch, so that
+ * without a copy the batch would stay in memory. A log of 1,024 partitions would keep as many batches in memory.
  */
 function copyUpTo(records: readonly StoredRecord[], end: number, bytesMax: number): readonly StoredRecord[] {
   const copied: StoredRecord[] = [];
@@ -126,7 +126,10 @@ function earliest(sources: readonly Source[]): Source | undefined {
   return first;
 }
 
-/** A site ID stands in both formats as it is, because it contains no character that JSON escapes. This is cheaper than decoding. */
+/**
+ * Searches the encoded record for the site ID, which is cheaper than decoding. A site ID has no characters that JSON escapes,
+ * so it has the same form in both formats.
+ */
 function mayBeOfSite({ value }: StoredRecord, siteId: string): boolean {
   return Buffer.from(value.buffer, value.byteOffset, value.byteLength).includes(siteId);
 }

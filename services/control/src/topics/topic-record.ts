@@ -7,20 +7,20 @@ import type { LogTopic } from './shown-topics.ts';
 /** A record of a topic, as the admin API shows it. */
 export interface TopicRecord {
   readonly partition: number;
-  /** Null, like `appended_at`, for a row of a table: Weir's processes hold the current rows, and not their positions. */
+  /** Null for a row of a table, like `appended_at`: Weir's processes keep the current rows, but not their offsets. */
   readonly offset: number | null;
   readonly appended_at: string | null;
   readonly bytes: number;
   readonly site_id: string | null;
-  /** Without client addresses and secrets. Null: the record cannot be shown, for the reason in `problem`. */
+  /** The record without client addresses and secrets. Null: the record cannot be shown; `problem` has the reason. */
   readonly record: object | null;
   readonly problem: string | null;
 }
 
-/** A body can have fields that Weir ignores, so the schemas do not limit their depth. */
+/** The maximum depth of a shown record. A body can have fields that Weir ignores, so the schemas do not limit its depth. */
 const RECORD_LEVELS_MAX = 64;
 
-/** Of a record that cannot be decoded, nothing is shown: it may contain an address. */
+/** Decodes a record. If it cannot be decoded, nothing of it is shown, because it may contain an address. */
 export function topicRecord(topic: LogTopic, partition: number, stored: StoredRecord): TopicRecord {
   const { offset, appendedAt, headers, value } = stored;
   const head = { partition, offset, appended_at: formatTime(appendedAt), bytes: value.byteLength };

@@ -5,7 +5,7 @@ import type { ControlDeps } from '../control-deps.ts';
 import { formatTime } from '../format-time.ts';
 import { type LogTopic, TOPICS } from './shown-topics.ts';
 
-/** What is in each topic. Rejects with `event_log_unavailable`. */
+/** Describes the content of each topic. Rejects with `event_log_unavailable`. */
 export async function topicsView(deps: Pick<ControlDeps, 'eventLog' | 'registry' | 'retention'>): Promise<object[]> {
   const views: object[] = [];
   for (const topic of TOPICS) {
@@ -13,7 +13,7 @@ export async function topicsView(deps: Pick<ControlDeps, 'eventLog' | 'registry'
       views.push(await logView(deps.eventLog, topic, topic.retentionHours(deps.retention)));
       continue;
     }
-    // The salts are secret, so they are not counted either.
+    // Salts are secret, so even their number is not shown.
     const records = topic.name === TABLE_REGISTRY ? countRows(deps.registry) : null;
     views.push({ name: topic.name, kind: topic.kind, records, retention_hours: null, partitions: [] });
   }
@@ -22,7 +22,7 @@ export async function topicsView(deps: Pick<ControlDeps, 'eventLog' | 'registry'
 
 async function logView(eventLog: EventLog, { name, kind, group }: LogTopic, retentionHours: number): Promise<object> {
   const partitions = [];
-  // One partition at a time: the log may return a large batch for each of its ends.
+  // Reads one partition at a time, because the log may return a large batch for the first and the last record of each.
   for (const position of await eventLog.positions(name, group)) {
     partitions.push(await partitionView(eventLog, name, position));
   }

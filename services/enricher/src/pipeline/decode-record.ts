@@ -17,7 +17,7 @@ import type { DecodedEvent, EnrichedEvent } from './enriched-event.ts';
 type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
 
 const EVENT_ID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
-/** docs/api.md, Timestamps: from 1970-01-01 (inclusive) to 2100-01-01 (exclusive). */
+/** Accepted times are before this one, and at or after 1970-01-01 (docs/api.md, Timestamps). */
 const TIME_END_MS = Date.UTC(2100, 0, 1);
 
 /** A record of the log, with its partition and offset. */
