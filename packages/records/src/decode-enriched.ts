@@ -12,7 +12,7 @@ export type RecordHeaders = Readonly<
 >;
 
 /**
- * Decodes a record of `events.enriched`. Throws a `RecordError`. The log may contain a run of outcomes twice: skip a record
+ * Decodes a record of `events.enriched`. Throws a `RecordError`. The log may contain some records twice: skip a record
  * whose `raw_offset` is not higher than the last one of its `log_id` and `raw_partition`.
  */
 export function decodeEnriched(headers: RecordHeaders, value: Uint8Array | null): EnrichedEvent {

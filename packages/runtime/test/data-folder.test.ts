@@ -8,7 +8,10 @@ import { eventually } from '@weir/testkit/eventually';
 import { startMember } from '../../ports/contract/event-log-member.ts';
 import { lockDataFolder } from '../src/data-folder.ts';
 
-/** A command that runs a process in a network of its own, as in a container. If this is not allowed, only the process itself. */
+/**
+ * A command that runs a process in a separate network, as in a container. If the system does not allow this, `env` runs the process in the
+ * normal network.
+ */
 const APART = [
   ['unshare', '--net'],
   ['unshare', '--map-root-user', '--net'],

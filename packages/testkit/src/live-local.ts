@@ -34,7 +34,7 @@ export function localProblem(name: LiveName): string | undefined {
   return status === 0 ? undefined : stderr.trim();
 }
 
-/** With CI=true, installs what is missing, like `services:up`. For tests that start a service with settings of their own. */
+/** With CI=true, installs missing programs, as `npm run services:up` does. For tests that start a service with their own settings. */
 export function installLocal(name: LiveName): void {
   if (process.env.CI !== 'true') return;
   const script = `import('./infra/local/${name}.mjs').then(({ ${name} }) => ${name}.install())`;

@@ -31,7 +31,7 @@ const STARTS_AT_MS = Date.UTC(2026, 4, 17, 10);
 
 export interface AccessLog {
   readonly text: string;
-  /** Which log it is, for the output of a test. */
+  /** The tests print whether the log is a real one. */
   readonly origin: 'real' | 'generated';
 }
 

@@ -104,6 +104,6 @@ async function appendZeros(file: FileHandle, bytes: number): Promise<void> {
     const { bytesWritten } = await file.write(ZEROS, 0, Math.min(left, ZEROS.length));
     left -= bytesWritten;
   }
-  // Some file systems allocate the blocks only during this call.
+  // Some file systems allocate disk blocks only when the data is synced. So a full disk is noticed here.
   await file.datasync();
 }

@@ -39,7 +39,10 @@ export function wipe(folder: string): void {
   rmSync(folder, { recursive: true, force: true });
 }
 
-/** An ID that changes with each boot of the machine. On systems without one it changes with each call: then only `CLEAN` is trusted. */
+/**
+ * Returns an ID that changes with each boot of the machine. A system other than Linux and macOS gets a new ID at each call, so after a
+ * process has ended without `markClosed`, the files are never trusted.
+ */
 function bootId(): string {
   if (process.platform === 'linux') return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
   if (process.platform === 'darwin')

@@ -8,7 +8,10 @@ export interface WriteJob {
   stage(): void;
   /** Upper bound of what `stage` writes. Called right before `stage`. */
   size(): WriteSize;
-  /** For large writes. Bulk jobs leave space for other jobs, so that offset commits and the admin API still work on a full disk. */
+  /**
+   * True for large writes. They fail before the disk is quite full, so that the space that remains is enough for offset commits and the
+   * admin API.
+   */
   readonly isBulk?: boolean;
   /**
    * Called once, also if `stage` was never called. Without `failure`, the transaction is committed. It is also fsynced, unless the

@@ -9,8 +9,8 @@ const MARK_MISSING_MS = 2_000;
 const MARK_PAUSE_MS = 20;
 
 /**
- * The Redis keys of a partition's state: all of them begin with `tag`. A script that writes the state first checks that the value
- * of `epochKey` belongs to the epoch `compared`. If `compared` is empty, it checks nothing.
+ * Where Redis stores the state of a partition. All its keys begin with `tag`. A script that writes the state first checks that the
+ * value of the key `epochKey` belongs to the epoch with the ID `compared`. If `compared` is empty, the script does not check.
  */
 interface StatePlace {
   readonly tag: string;

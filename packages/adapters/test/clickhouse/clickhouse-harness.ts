@@ -108,7 +108,10 @@ export function everyKind(from: number): RecordsBatch {
   ]);
 }
 
-/** The number of rows of each table with a deduplication window. For tables whose merges sum up rows, the sum of a column. */
+/**
+ * Returns a count by table, to prove that a repeated insert changes nothing. It is the number of rows, except in tables whose rows
+ * ClickHouse merges: there it is the expression in `counts`.
+ */
 export async function tableCounts(analytics: ClickhouseAnalytics): Promise<Readonly<Record<string, unknown>>> {
   const tables = await analytics.select<{ name: string }>(
     "SELECT name FROM system.tables WHERE database = currentDatabase() AND engine LIKE '%MergeTree' AND name != 'schema_migrations'",

@@ -8,7 +8,7 @@ export interface PaidTagList {
 export interface PaidTagEntry {
   /** The name of a source in Weir's own lists, or of an advertising network. */
   readonly source: string;
-  /** Each name forms a tag with each of the words, before and after it. */
+  /** Names that are combined with each of `words`: the name `facebook` and the word `ads` make the tags `facebookads` and `adsfacebook`. */
   readonly names?: readonly string[];
   /** Complete tags, to which no word is added. */
   readonly tags?: readonly string[];

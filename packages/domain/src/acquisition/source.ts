@@ -120,7 +120,7 @@ export function createSources(
     const starts = ({ path }: PathSource): boolean => pathname.startsWith(path);
     return (paths.find(starts) ?? byFurtherPath.get(host)?.find(starts))?.source;
   };
-  /** Recognises the webmail of a provider or company that is in no list by its first label. Its host is the name of the source. */
+  /** Recognises webmail hosts that are in no list by their first label, as in `webmail.example.com`. The host is the name of the source. */
   const ofWebmail = (hostname: string): Source | undefined => {
     const label = hostname.slice(0, Math.max(0, hostname.indexOf('.'))).replace(/-?\d+$/, '');
     if (!isWebmail.has(label) || hostname.indexOf('.') === hostname.lastIndexOf('.')) return undefined;

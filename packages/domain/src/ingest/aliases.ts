@@ -25,7 +25,10 @@ export function isBlank(value: Sent): boolean {
   return typeof value === 'string' && /^\s+$/.test(value);
 }
 
-/** The value of an optional field that is not a string. An empty string is not absent: it is a value of the wrong type. */
+/**
+ * Returns the first value that was sent, for an optional field whose type is not string. An empty string counts as sent, so the check of
+ * the type refuses it.
+ */
 export function sentValue(first: Sent, second?: Sent, third?: Sent, fourth?: Sent): Sent {
   return first ?? second ?? third ?? fourth ?? undefined;
 }

@@ -9,7 +9,7 @@ const DIGITS_64_BITS_MAX = 21;
 /** A JSON text in which long whole numbers were replaced by strings, because JSON.parse rounds numbers beyond 2^53. */
 export interface MarkedText {
   readonly text: string;
-  /** The prefix of such a string, before its digits. No other string in the text starts with it. */
+  /** The prefix that marks these strings; the digits follow it. No other string in the text starts with this prefix. */
   readonly mark: string;
 }
 

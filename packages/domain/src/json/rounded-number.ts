@@ -14,7 +14,10 @@ export function roundedNumberText(value: number, body: () => string): string {
   return MAY_BE_ROUNDED.test(text) ? scan(text, value) : '';
 }
 
-/** Finds the last value of the body that is read as `value`: JSON.parse also uses the last one of several equal keys. */
+/**
+ * Returns the text of the number that JSON.parse turned into `value`. If the body contains the key several times, the last one counts,
+ * as for JSON.parse.
+ */
 function scan(text: string, value: number): string {
   const scanner = createScanner(text, true);
   let depth = 0;

@@ -34,7 +34,7 @@ export function parseNetwork(text: string): Network | undefined {
   return { family: 4, prefix, first, last: first + size - 1 };
 }
 
-/** Returns the one spelling of a network: its first address, and the prefix unless it is a single address. */
+/** Returns the normalised text of a network: its first address and the prefix length. A network of one address has no prefix length. */
 export function networkText({ family, prefix, first }: Network): string {
   const address = family === 4 ? ipaddr.IPv4.parse(String(first)).toString() : ipv6Text(BigInt(first));
   return prefix === (family === 4 ? 32 : 128) ? address : `${address}/${prefix}`;

@@ -19,8 +19,9 @@ function blanked(text: string): string {
   let depth = 0;
   let expectsKey = false;
   let topKey = '';
-  /** The position after the colon of the address that is being skipped, and its depth. -1: no address is being skipped. */
+  /** The position after the colon of the address that is being skipped. -1: no address is being skipped. */
   let valueFrom = -1;
+  /** The nesting depth of that address. */
   let valueDepth = 0;
   let isAddress = false;
   let result = '';

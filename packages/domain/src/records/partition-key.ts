@@ -5,7 +5,7 @@ import { visitorNetwork } from '../net/ip-address.ts';
 export interface RecordOwner {
   readonly siteId: string;
   readonly eventId: string;
-  /** The user of an identify or an event. */
+  /** The user ID of an identify, or of an event that names a user. */
   readonly userId: string;
   readonly visitorId: string;
   readonly idempotencyKey: string;

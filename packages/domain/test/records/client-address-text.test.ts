@@ -16,7 +16,7 @@ test.each([
   ['{"context":{"i\\u0070":"203.0.113.7"}}', '{"context":{"i\\u0070":""}}'],
   ['{"cont\\u0065xt":{"\\u0069\\u0070":"1\\u002e2.3.4"}}', '{"cont\\u0065xt":{"\\u0069\\u0070":""}}'],
   ['{"a\\"b\\\\":"\\"ip\\"","context":{"ip":"203.0.113.7"}}', '{"a\\"b\\\\":"\\"ip\\"","context":{"ip":""}}'],
-  // Values other than a text.
+  // The address is not a string but another JSON value.
   ['{"ip":["203.0.113.7",{"ip":"203.0.113.7"}],"name":"ip"}', '{"ip":"","name":"ip"}'],
   ['{"context":{"ip":null,"url":"/"}}', '{"context":{"ip":"","url":"/"}}'],
   ['{"ip":{"context":{"a":[1,2]}},"context":{"ip":"::1"}}', '{"ip":"","context":{"ip":""}}'],

@@ -11,7 +11,7 @@ export interface ArchivedPartition {
   readonly segments: number;
   /** Size of all segments after compression. */
   readonly bytes: number;
-  /** Runs of offsets without a gap, both ends included, in order. */
+  /** The archived offsets as ranges without gaps, both ends included, in ascending order. */
   readonly ranges: readonly (readonly [from: number, to: number])[];
 }
 

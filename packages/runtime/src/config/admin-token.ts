@@ -9,7 +9,7 @@ export function adminTokenFile(dataDir: string): string {
 
 export interface AdminToken {
   readonly token: string;
-  /** True if this call created it: print it only then. */
+  /** True if this call created the token. Only then should the caller print it. */
   readonly created: boolean;
 }
 

@@ -19,7 +19,7 @@ export interface DiskGuardOptions {
   readonly folder: string;
   /** The free space that Weir must leave. On a small disk, a quarter of the disk is used instead. */
   readonly reserveBytes: number;
-  /** A file that occupies a part of the reserve, for `release`. */
+  /** The path of a file that fills a part of the reserve. `release` deletes the file, so that the next writes find free space. */
   readonly reserveFile?: string;
   readonly logger: Logger;
   readonly metrics: Metrics;

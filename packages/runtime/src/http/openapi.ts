@@ -57,7 +57,7 @@ export function emptyResponse(description: string, headers?: Schema): Schema {
   return { description, ...(headers ? { headers } : {}) };
 }
 
-/** `{"status":"success","data":…}`. */
+/** The schema of the body of a successful response: `{"status":"success","data":…}`. */
 export function successBody(data: Schema): Schema {
   return object({ status: constant('success'), data });
 }

@@ -57,7 +57,7 @@ export function answerRefused(server: Server, refuse: Refuse): (response: Server
       response.once('close', () => answerNext(socket, error, reason));
     } else {
       response.shouldKeepAlive = false;
-      // If the application does not need the body, it answers first: 401, 403 or 429.
+      // The application may answer without the body (401, 403 or 429). `setImmediate` lets this answer go first.
       setImmediate(() => {
         if (response.headersSent) socket.destroySoon();
         else if (socket.writable) refuse({ response, path: pathOf(response.req.url ?? ''), ...reason });

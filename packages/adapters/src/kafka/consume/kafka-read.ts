@@ -24,7 +24,7 @@ export async function readRecords(
 ): Promise<readonly StoredRecord[]> {
   const { errorCode, messages } = await fetchOnce(link, topic, partition, from, bytesMax);
   if (errorCode === 0) {
-    // The broker returns whole batches, so the first records may be older than `from`.
+    // The broker returns whole batches, so the first records may have offsets below `from`.
     return messages.map(toStoredRecord).filter(({ offset }) => offset >= from);
   }
   if (errorCode === OFFSET_OUT_OF_RANGE) {

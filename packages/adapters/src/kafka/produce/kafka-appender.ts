@@ -43,7 +43,7 @@ export function createKafkaAppender({
   compression,
   logger,
 }: KafkaAppenderDeps): KafkaAppender {
-  /** The runs that wait to be sent, in the order of arrival. */
+  /** The runs (records of one append call for one partition) that are not sent yet, in the order of arrival. */
   let waiting: AppendRun[] = [];
   let waitingBytes = 0;
   const underWay = new Map<number, readonly AppendRun[]>();
