@@ -6,6 +6,7 @@ import {
   USER_QUERY_ROWS_MAX,
   USER_QUERY_SECONDS_MAX,
 } from '@weir/adapters/clickhouse/check-user-query';
+import { readStoredTables } from '@weir/adapters/clickhouse/stored-tables';
 import {
   type ClickhouseUnderTest,
   openClickhouseUnderTest,
@@ -94,6 +95,12 @@ describe('checked with the ClickHouse of the tests', () => {
   test('the writer may create every kind of object that the migrations create', () => {
     const granted = (users.weir?.grants.query ?? []).join('\n');
     for (const kind of ['DATABASE', 'TABLE', 'VIEW', 'DICTIONARY']) expect(granted).toContain(`CREATE ${kind}`);
+  });
+
+  test('the writer may exchange each table that a swap exchanges', async () => {
+    const granted = users.weir?.grants.query ?? [];
+    const { tables } = await readStoredTables('schemas/clickhouse');
+    for (const name of tables) expect(granted).toContain(`GRANT DROP TABLE ON weir.${name}`);
   });
 
   test('the writer may replace, drop and alter the objects that the migrations change', () => {

@@ -18,6 +18,8 @@ export type DependencyErrorCode =
   | 'analytics_refused'
   /** Rows are missing in ClickHouse although it confirmed them. */
   | 'analytics_damaged'
+  /** The tables were exchanged by others, or are being exchanged: nothing was stored. Read the generation again. */
+  | 'generation_changed'
   /** The folder or bucket cannot be reached, is full or is overloaded. */
   | 'object_store_unavailable'
   /** The folder or bucket refuses this process: credentials, permissions, or a bucket that does not exist. */

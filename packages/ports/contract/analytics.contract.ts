@@ -57,11 +57,35 @@ export function describeAnalytics(name: string, contract: AnalyticsContract): vo
       expect(await count('token')).toBe(10);
     });
 
+    it('stores a batch only in the generation that it names', async () => {
+      const generation = await analytics.generation();
+      const batch = contract.batch('generation', 400, 5);
+      for (const other of [generation + 1, generation + 10]) {
+        const insert = analytics.insertRecords({ ...batch, generation: other });
+        await expect(insert).rejects.toMatchObject({ code: 'generation_changed' });
+      }
+      expect(await count('generation')).toBe(0);
+      await analytics.insertRecords({ ...batch, generation });
+      await analytics.insertRecords({ ...batch, generation });
+      expect(await count('generation')).toBe(5);
+    });
+
+    it('refuses a batch that names its generation for a row with a value too few or too many', async () => {
+      const { lines, ...rest } = contract.batch('values', 500, 3);
+      const generation = await analytics.generation();
+      for (const values of [rest.columns.length - 1, rest.columns.length + 1]) {
+        const wrong = Buffer.from(`${JSON.stringify(Array.from({ length: values }, () => ''))}\n`);
+        const insert = analytics.insertRecords({ ...rest, lines: [...lines, wrong], generation });
+        await expect(insert).rejects.toMatchObject({ name: 'DependencyError' });
+      }
+      expect(await count('values')).toBe(0);
+    });
+
     it('refuses a whole batch for one invalid row, and the error does not quote the row', async () => {
-      const { columns, lines, token } = contract.batch('refused', 300, 3);
+      const { lines, ...rest } = contract.batch('refused', 300, 3);
       const secret = 'secret@example.com';
-      const wrong = Buffer.from(`${JSON.stringify(columns.map(() => secret))}\n`);
-      const insert = analytics.insertRecords({ columns, lines: [...lines, wrong], token });
+      const wrong = Buffer.from(`${JSON.stringify(rest.columns.map(() => secret))}\n`);
+      const insert = analytics.insertRecords({ ...rest, lines: [...lines, wrong] });
       const error: unknown = await insert.then(
         () => undefined,
         (reason: unknown) => reason,
@@ -69,7 +93,7 @@ export function describeAnalytics(name: string, contract: AnalyticsContract): vo
       expect(error).toMatchObject({ name: 'DependencyError', code: 'analytics_refused' });
       expect(JSON.stringify(error, Object.getOwnPropertyNames(error))).not.toContain(secret);
       expect(await count('refused')).toBe(0);
-      await analytics.insertRecords({ columns, lines, token });
+      await analytics.insertRecords({ ...rest, lines });
       expect(await count('refused')).toBe(3);
     });
 

@@ -10,9 +10,16 @@ export interface Analytics {
   /**
    * Resolves when all lines are stored durably in `records`, as one block, and in every view's target table.
    * Calling it again with the same token and the same bytes changes nothing. After `analytics_unavailable` the rows may be
-   * stored, now or later. After `analytics_refused` none of them is stored.
+   * stored, now or later. After `analytics_refused` none of them is stored. Rejects with `generation_changed` if the tables are of
+   * another generation than the batch: none of the lines is stored.
    */
   insertRecords(batch: RecordsBatch): Promise<void>;
+
+  /**
+   * Resolves with the number of the generation of the tables. A swap gives the tables the next one; a number never comes back.
+   * Rejects with `generation_changed` while tables are being exchanged.
+   */
+  generation(): Promise<number>;
 
   /** Resolves with the highest raw offset of this log and partition in the table `records`, or -1 if the table has none. */
   highestRawOffset(logId: string, partition: number): Promise<number>;
@@ -34,6 +41,8 @@ export interface RecordsBatch {
   readonly lines: readonly Uint8Array[];
   /** `records:<log_id>:<partition>:<from>-<to>:<version>` */
   readonly token: string;
+  /** The only generation of the tables that may take the batch; undefined: any. */
+  readonly generation: number | undefined;
 }
 
 export interface UserQueryResult {

@@ -6,6 +6,7 @@ export function createFaultyAnalytics(analytics: Analytics, point: FaultPoint): 
   return {
     ...analytics,
     insertRecords: (batch) => withFaults(point, 'insertRecords', () => analytics.insertRecords(batch)),
+    generation: () => withFaults(point, 'generation', () => analytics.generation()),
     highestRawOffset: (logId, partition) =>
       withFaults(point, 'highestRawOffset', () => analytics.highestRawOffset(logId, partition)),
   };

@@ -130,7 +130,15 @@ async function main(task: WriteTask): Promise<WriteFigures> {
 async function runWriter({ eventLog }: Engines, analytics: Analytics, task: WriteTask): Promise<void> {
   const { rowsMax, bytesMax, lingerMs, insertsAtOnce: insertsMax } = task;
   const limits = { rowsMax, bytesMax, lingerMs, insertsMax };
-  const writer = await startWriter({ eventLog, analytics, clock: Date.now, logger, metrics: createMetrics(), limits });
+  const writer = await startWriter({
+    eventLog,
+    analytics,
+    clock: Date.now,
+    logger,
+    metrics: createMetrics(),
+    limits,
+    pauses: undefined,
+  });
   await caughtUp(eventLog, TOPIC_ENRICHED, GROUP_WRITER, 5);
   await writer.close();
 }
@@ -173,7 +181,12 @@ async function insertDirectly(
   let next = 0;
   const insert = async (): Promise<void> => {
     for (let block = blocks[next++]; block !== undefined; block = blocks[next++]) {
-      await analytics.insertRecords({ columns: RECORDS_COLUMNS, lines: [block], token: `bench:${round}:${next}` });
+      await analytics.insertRecords({
+        columns: RECORDS_COLUMNS,
+        lines: [block],
+        token: `bench:${round}:${next}`,
+        generation: undefined,
+      });
     }
   };
   await Promise.all(Array.from({ length: insertsAtOnce }, insert));

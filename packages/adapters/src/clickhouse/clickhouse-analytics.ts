@@ -7,7 +7,10 @@ import { clickhouseDrift, type DriftedServer, SHARDS_QUERY, TABLES_QUERY, VERSIO
 import { insertError, statementError } from './clickhouse-errors.ts';
 import { EXACT_JSON_QUERY, EXACT_JSON_SETTINGS, holdsLossyJson } from './clickhouse-exact-json.ts';
 import { migrateClickhouse } from './clickhouse-migrate.ts';
+import { exchangeGenerations } from './exchange-generations.ts';
+import { fenceColumn, readGeneration, withFenceValue } from './generation-fence.ts';
 import { runUserQuery } from './run-user-query.ts';
+import { readStoredTables } from './stored-tables.ts';
 
 export interface ClickhouseAnalyticsConfig {
   readonly url: string;
@@ -65,6 +68,11 @@ const CLUSTER_INSERT_SETTINGS = { insert_quorum: 'auto', insert_quorum_timeout: 
 export interface ClickhouseAnalytics extends Analytics {
   /** The settings of the server and its tables that break exactly-once, one sentence each. Call it every minute. */
   drift(): Promise<readonly string[]>;
+  /**
+   * Resolves when the tables of this database and of `shadow` have changed places, and this database has the generation, one more than
+   * before: see `exchangeGenerations`. After a rejection or a kill, call it again with the same generation until it resolves.
+   */
+  exchangeWith(shadow: string, generation: number): Promise<void>;
 }
 
 /** Connects on first use; `migrate` creates the database and its tables. */
@@ -104,14 +112,17 @@ export function openClickhouseAnalytics(config: ClickhouseAnalyticsConfig): Clic
       }
     },
 
-    async insertRecords({ columns, lines, token }) {
+    generation: () => readGeneration(select),
+
+    async insertRecords({ columns, lines, token, generation }) {
       if (lines.length === 0) return;
       try {
-        const body = Buffer.concat(lines);
+        const fenced = generation === undefined ? columns : [...columns, fenceColumn(generation)];
+        const body = generation === undefined ? Buffer.concat(lines) : withFenceValue(lines);
         const exact = holdsLossyJson(body) && (await exactJsonKnown()) ? EXACT_JSON_SETTINGS : {};
         // Uses `exec` instead of `insert`, because the rows are already serialized.
         const { stream } = await client.exec({
-          query: `INSERT INTO records (${columns.join(', ')}) FORMAT JSONCompactEachRow`,
+          query: `INSERT INTO records (${fenced.join(', ')}) FORMAT JSONCompactEachRow`,
           values: Readable.from([body], { objectMode: false }),
           clickhouse_settings: { ...insertSettings, ...exact, insert_deduplication_token: token },
         });
@@ -134,6 +145,11 @@ export function openClickhouseAnalytics(config: ClickhouseAnalyticsConfig): Clic
 
     userQuery: (query, params) => runUserQuery(reader, query, params),
 
+    async exchangeWith(shadow, generation) {
+      const stored = await readStoredTables(config.migrationsDir);
+      await exchangeGenerations({ run, select }, { live: database, shadow, generation, cluster, ...stored });
+    },
+
     async drift() {
       const [server] = await select<{ version: string }>(VERSION_QUERY);
       const tables = await select<DriftedServer['tables'][number]>(TABLES_QUERY);
@@ -155,6 +171,15 @@ export function openClickhouseAnalytics(config: ClickhouseAnalyticsConfig): Clic
       await Promise.all([client.close(), reader.close()]);
     },
   };
+
+  async function run(statement: string): Promise<void> {
+    try {
+      // On a cluster: until every replica has altered its table.
+      await client.command({ query: statement, clickhouse_settings: { alter_sync: '2' } });
+    } catch (error) {
+      throw statementError(error);
+    }
+  }
 
   async function select<Row>(query: string, params: Readonly<Record<string, unknown>> = {}): Promise<readonly Row[]> {
     try {

@@ -1,5 +1,6 @@
 import { ClickHouseError } from '@clickhouse/client';
 import { DependencyError } from '@weir/domain/errors';
+import { FENCE_IN_MESSAGE } from './generation-fence.ts';
 
 /** Error codes after which the same statement may succeed later: ClickHouse is busy, full, shutting down or unreachable. */
 const STORE_AT_FAULT = new Set([
@@ -19,6 +20,8 @@ const ABOUT_A_ROW = new Set([
   53, 69, 70, 128, 131, 306, 321, 349, 407, 469, 645,
 ]);
 
+/** An insert names the column of a generation that the tables no longer have. */
+const NO_SUCH_COLUMN = 16;
 const NOT_ENOUGH_SPACE = 243;
 /** The operating system's text for a full disk, which ClickHouse quotes in its errors 75, 76 and 1001. */
 const NO_SPACE_LEFT = /errno: 28\b|No space left on device/;
@@ -42,6 +45,9 @@ export function insertError(error: unknown): DependencyError {
   if (code === NOT_ENOUGH_SPACE || NO_SPACE_LEFT.test(error.message)) {
     const message = `the disk of ClickHouse is full (error ${code} ${error.type ?? ''}). Free some space; writing then resumes automatically`;
     return new DependencyError('analytics_unavailable', message, { isFull: true });
+  }
+  if (code === NO_SUCH_COLUMN && FENCE_IN_MESSAGE.test(error.message)) {
+    return new DependencyError('generation_changed', 'the tables were exchanged: the insert was planned for others');
   }
   const kind = ABOUT_A_ROW.has(code) ? 'analytics_refused' : 'analytics_unavailable';
   return new DependencyError(kind, `ClickHouse error ${code} ${error.type ?? ''}${place}`);

@@ -82,7 +82,12 @@ export function batch(from: number, rows: readonly RowFields[]): RecordsBatch {
     const full: Readonly<Record<string, unknown>> = { ...EMPTY, ...defaults, raw_offset: offset, ...row };
     return Buffer.from(`${JSON.stringify(RECORDS_COLUMNS.map((column) => (column in full ? full[column] : '')))}\n`);
   });
-  return { columns: RECORDS_COLUMNS, lines, token: `records:log-1:0:${from}-${from + rows.length - 1}:1` };
+  return {
+    columns: RECORDS_COLUMNS,
+    lines,
+    token: `records:log-1:0:${from}-${from + rows.length - 1}:1`,
+    generation: undefined,
+  };
 }
 
 export function identify(detail: Readonly<Record<string, unknown>>, row: RowFields = {}): RowFields {

@@ -23,7 +23,12 @@ export async function openSessionsHarness(): Promise<SessionsHarness> {
         const lines = await enricher.lines(records.slice(at, at + batchRecords).map(rawBytes));
         const token = `records:log:0:${inserted}-${inserted + lines.length - 1}:1`;
         inserted += lines.length;
-        const batch = { columns: RECORDS_COLUMNS, lines: lines.map((line) => Buffer.from(line)), token };
+        const batch = {
+          columns: RECORDS_COLUMNS,
+          lines: lines.map((line) => Buffer.from(line)),
+          token,
+          generation: undefined,
+        };
         await opened.analytics.insertRecords(batch);
         await opened.analytics.insertRecords(batch);
       }

@@ -1,0 +1,64 @@
+import { DependencyError } from '@weir/domain/errors';
+
+/**
+ * `records` has one EPHEMERAL column whose name is the generation of the tables: `generation_<n>`, or `generation_<n>_closed` while
+ * tables are being exchanged. An insert names the open column of its generation, so ClickHouse itself refuses an insert that was
+ * planned for other tables, and refuses every insert while the tables are closed.
+ */
+export interface Fence {
+  readonly generation: number;
+  readonly closed: boolean;
+}
+
+const FENCE = /^generation_(\d+)(_closed)?$/;
+/** The fence column in ClickHouse's message. Only messages of missing columns are compared with it: these quote no rows. */
+export const FENCE_IN_MESSAGE = /\bgeneration_\d+\b/;
+
+export function fenceColumn(generation: number, closed = false): string {
+  return `generation_${generation}${closed ? '_closed' : ''}`;
+}
+
+export type Select = <Row>(query: string, params?: Readonly<Record<string, unknown>>) => Promise<readonly Row[]>;
+
+/** `database`: an SQL expression. */
+const fenceQuery = (database: string): string =>
+  `SELECT name FROM system.columns WHERE database = ${database} AND table = 'records' AND startsWith(name, 'generation_')`;
+
+export async function readGeneration(select: Select): Promise<number> {
+  const { generation, closed } = fenceOf(await select<{ name: string }>(fenceQuery('currentDatabase()')));
+  if (closed) throw new DependencyError('generation_changed', 'the tables are being exchanged: ask again');
+  return generation;
+}
+
+export async function readFence(select: Select, database: string): Promise<Fence> {
+  return fenceOf(await select<{ name: string }>(fenceQuery('{database:String}'), { database }));
+}
+
+function fenceOf(columns: readonly { readonly name: string }[]): Fence {
+  const [name = ''] = columns.map((column) => column.name);
+  const [, generation, closed] = FENCE.exec(name) ?? [];
+  if (generation === undefined || columns.length > 1) {
+    throw new DependencyError(
+      'analytics_unavailable',
+      `the table records has ${columns.length} columns generation_<n>, not one: apply schemas/clickhouse/010_generation.sql`,
+    );
+  }
+  return { generation: Number(generation), closed: closed !== undefined };
+}
+
+const LINE_END = Buffer.from(',0]\n');
+const LINE_END_CHARS = ']\n'.length;
+
+/** The lines with a value for the fence column at the end of each. */
+export function withFenceValue(lines: readonly Uint8Array[]): Buffer {
+  const added = LINE_END.length - LINE_END_CHARS;
+  const body = Buffer.allocUnsafe(lines.reduce((sum, line) => sum + line.length + added, 0));
+  let at = 0;
+  for (const line of lines) {
+    body.set(line, at);
+    at += line.length - LINE_END_CHARS;
+    body.set(LINE_END, at);
+    at += LINE_END.length;
+  }
+  return body;
+}

@@ -1,0 +1,254 @@
+import { join } from 'node:path';
+import { type ClickHouseClient, ClickHouseLogLevel, createClient } from '@clickhouse/client';
+import type { RecordsBatch } from '@weir/ports/analytics';
+import { eventually } from '@weir/testkit/eventually';
+import { type ClickhouseAnalytics, openClickhouseAnalytics } from '../../src/clickhouse/clickhouse-analytics.ts';
+import { exchangeGenerations, type Statements } from '../../src/clickhouse/exchange-generations.ts';
+import { readStoredTables } from '../../src/clickhouse/stored-tables.ts';
+import { batch, everyKind, identify, openEmbeddedUnderTest, tableCounts } from './clickhouse-harness.ts';
+
+const FOLDER = join(__dirname, '../../../../schemas/clickhouse');
+const SHADOW = 'weir_shadow';
+
+type Counts = Readonly<Record<string, unknown>>;
+
+let opened: Awaited<ReturnType<typeof openEmbeddedUnderTest>>;
+let live: ClickhouseAnalytics;
+let shadow: ClickhouseAnalytics;
+let server: ClickHouseClient;
+/** The two sets of tables: what each holds, and whom its dictionary says that the visitor is. */
+let here: { readonly counts: Counts; readonly profile: string };
+let there: typeof here;
+let nextOffset = 0;
+
+const DICTIONARY =
+  "SELECT dictGet('weir.links_dictionary', 'profile_id', ('site-1', 'v-dictionary')) AS profile, " +
+  "dictGet('weir.users_dictionary', 'profile_id', ('site-1', 'u-dictionary')) AS of_user";
+
+const linked = (profile: string): RecordsBatch =>
+  next((from) =>
+    batch(from, [identify({ profile_id: profile, user_id: 'u-dictionary' }, { visitor_id: 'v-dictionary' })]),
+  );
+
+/** Batches of distinct offsets. */
+function next(make: (from: number) => RecordsBatch): RecordsBatch {
+  const made = make(nextOffset);
+  nextOffset += made.lines.length;
+  return made;
+}
+
+/** What each table holds, whatever was merged. */
+async function storedCounts(analytics: ClickhouseAnalytics): Promise<Counts> {
+  const counts: Record<string, unknown> = { ...(await tableCounts(analytics)) };
+  for (const table of ['links_latest', 'profiles_latest', 'profile_values', 'people_seen', 'sessions_moved']) {
+    const [row] = await analytics.select<{ n: unknown }>(`SELECT toUInt32(count()) AS n FROM ${table} FINAL`);
+    counts[table] = row?.n;
+  }
+  return counts;
+}
+
+beforeAll(async () => {
+  opened = await openEmbeddedUnderTest();
+  const { url, username, password } = opened.clickhouse;
+  live = opened.analytics;
+  shadow = openClickhouseAnalytics({ url, username, password, migrationsDir: FOLDER, database: SHADOW });
+  server = createClient({ url, username, password, database: 'weir', log: { level: ClickHouseLogLevel.OFF } });
+  await Promise.all([live.migrate(), shadow.migrate()]);
+  await live.insertRecords(linked('p-first'));
+  await live.insertRecords(next(everyKind));
+  await shadow.insertRecords(linked('p-second'));
+  for (let i = 0; i < 3; i++) await shadow.insertRecords(next(everyKind));
+  here = { counts: await storedCounts(live), profile: 'p-first' };
+  there = { counts: await storedCounts(shadow), profile: 'p-second' };
+}, 120_000);
+afterAll(async () => {
+  await Promise.all([server.close(), shadow.close()]);
+  await opened.close();
+});
+
+function statements(around: (statement: string, run: () => Promise<void>) => Promise<void>): Statements {
+  return {
+    run: (query) => around(query, async () => void (await server.command({ query }))),
+    select: (query, params) => live.select(query, params),
+  };
+}
+
+async function exchange(generation: number, around = (_: string, run: () => Promise<void>) => run()): Promise<void> {
+  const stored = await readStoredTables(FOLDER);
+  await exchangeGenerations(statements(around), {
+    live: 'weir',
+    shadow: SHADOW,
+    generation,
+    cluster: undefined,
+    insertsEndWithinMs: 500,
+    ...stored,
+  });
+}
+
+/** The live tables are those that were in the shadow, with everything that belongs to them, and the reverse. */
+async function expectExchanged(generation: number): Promise<void> {
+  [here, there] = [there, here];
+  expect(await storedCounts(live)).toEqual(here.counts);
+  expect(await storedCounts(shadow)).toEqual(there.counts);
+  expect(await live.select<Counts>(DICTIONARY)).toEqual([{ profile: here.profile, of_user: here.profile }]);
+  expect(await live.generation()).toBe(generation);
+  expect(await shadow.generation()).toBe(generation - 1);
+}
+
+test('all tables and dictionaries change places; the views go on filling the live tables, each batch once', async () => {
+  const old = await live.generation();
+  await live.exchangeWith(SHADOW, old + 1);
+  await expectExchanged(old + 1);
+  await live.exchangeWith(SHADOW, old + 1);
+  expect(await storedCounts(live)).toEqual(here.counts);
+
+  const planned = next(everyKind);
+  await expect(live.insertRecords({ ...planned, generation: old })).rejects.toMatchObject({
+    code: 'generation_changed',
+  });
+  for (let i = 0; i < 2; i++) await live.insertRecords({ ...planned, generation: old + 1 });
+  expect(await storedCounts(shadow)).toEqual(there.counts);
+  const counts = await storedCounts(live);
+  const whole = here.counts;
+  expect(counts).toMatchObject({
+    records: Number(whole.records) + 5,
+    books_sums: Number(whole.books_sums) + 5,
+    session_fragments: Number(whole.session_fragments) + 2,
+    links_log: Number(whole.links_log) + 1,
+    payments_log: Number(whole.payments_log) + 1,
+  });
+  here = { ...here, counts };
+});
+
+test('it rejects another generation than the next, and then changes nothing', async () => {
+  const old = await live.generation();
+  await expect(live.exchangeWith(SHADOW, old + 2)).rejects.toMatchObject({ code: 'analytics_refused' });
+  await expect(live.exchangeWith(SHADOW, old - 1)).rejects.toMatchObject({ code: 'analytics_refused' });
+  expect(await live.generation()).toBe(old);
+  expect(await storedCounts(live)).toEqual(here.counts);
+});
+
+test('no part is rewritten: the fence column is changed without a mutation', async () => {
+  const query = "SELECT toUInt32(count()) AS n FROM system.mutations WHERE table = 'records'";
+  expect(await live.select(query)).toEqual([{ n: 0 }]);
+});
+
+describe('an exchange that was interrupted at a statement is completed by the next call', () => {
+  async function statementCount(): Promise<number> {
+    const generation = (await live.generation()) + 1;
+    let count = 0;
+    await exchange(generation, (_, run) => {
+      count++;
+      return run();
+    });
+    await expectExchanged(generation);
+    return count;
+  }
+
+  test('the caller is killed after it', async () => {
+    const count = await statementCount();
+    expect(count).toBeGreaterThan(15);
+    for (let at = 0; at < count; at++) {
+      const generation = (await live.generation()) + 1;
+      let index = 0;
+      const killed = exchange(generation, async (_, run) => {
+        await run();
+        if (index++ === at) throw new Error('killed');
+      });
+      await expect(killed).rejects.toThrow('killed');
+      await exchange(generation);
+      await expectExchanged(generation);
+    }
+  }, 300_000);
+
+  test('ClickHouse is killed while it runs it', async () => {
+    const count = await statementCount();
+    for (let at = 0; at < count; at++) {
+      const generation = (await live.generation()) + 1;
+      let index = 0;
+      const killed = exchange(generation, async (_, run) => {
+        if (index++ !== at) return run();
+        const running = run();
+        process.kill(opened.clickhouse.pid() as number, 'SIGKILL');
+        await running;
+        // The statement ended before the kill.
+        throw new Error('killed');
+      });
+      await expect(killed).rejects.toThrow();
+      await eventually('completed', () => exchange(generation).then(() => true));
+      await expectExchanged(generation);
+    }
+  }, 600_000);
+});
+
+test('while tables are exchanged, no insert is taken and the generation is not readable', async () => {
+  const old = await live.generation();
+  const refused: unknown[] = [];
+  await exchange(old + 1, async (statement, run) => {
+    await run();
+    if (!/^(EXCHANGE|SYSTEM)/.test(statement)) return;
+    for (const attempt of [
+      live.generation(),
+      live.insertRecords({ ...everyKind(1_000_000), generation: old }),
+      live.insertRecords({ ...everyKind(1_000_000), generation: old + 1 }),
+    ]) {
+      refused.push(await attempt.catch(({ code }: { readonly code?: unknown }) => code));
+    }
+  });
+  expect(refused.length).toBeGreaterThanOrEqual(9);
+  expect(new Set(refused)).toEqual(new Set(['generation_changed']));
+  await expectExchanged(old + 1);
+});
+
+test('inserts during an exchange are stored whole in the tables that they were planned for, or not at all', async () => {
+  const old = await live.generation();
+  let stop = false;
+  let taken = 0;
+  const insertAll = async (): Promise<void> => {
+    while (!stop) {
+      try {
+        await live.insertRecords({ ...next(everyKind), generation: old });
+        taken++;
+      } catch (error) {
+        expect(error).toMatchObject({ code: 'generation_changed' });
+        return;
+      }
+    }
+  };
+  const before = here.counts;
+  const inserting = Promise.all([insertAll(), insertAll(), insertAll()]);
+  await eventually('some are stored', () => taken > 3);
+  await exchange(old + 1);
+  stop = true;
+  await inserting;
+  const former = await storedCounts(shadow);
+  expect(former).toMatchObject({
+    records: Number(before.records) + 5 * taken,
+    books_sums: Number(before.books_sums) + 5 * taken,
+    session_fragments: Number(before.session_fragments) + 2 * taken,
+    links_log: Number(before.links_log) + taken,
+    payments_log: Number(before.payments_log) + taken,
+  });
+  here = { ...here, counts: former };
+  await expectExchanged(old + 1);
+}, 60_000);
+
+test('an insert that does not end: nothing is exchanged, and the tables are open again', async () => {
+  const generation = await live.generation();
+  const slow = server.command({
+    query: "INSERT INTO records (site_id, log_id) SELECT 'slow', toString(sleepEachRow(1)) FROM numbers(3)",
+    clickhouse_settings: { max_block_size: '1' },
+  });
+  await eventually('the insert runs', async () => {
+    const [row] = await live.select<{ n: number }>(
+      "SELECT count() AS n FROM system.processes WHERE query_kind = 'Insert'",
+    );
+    return Number(row?.n) > 0;
+  });
+  await expect(exchange(generation + 1)).rejects.toMatchObject({ code: 'analytics_unavailable' });
+  expect(await live.generation()).toBe(generation);
+  await slow;
+  here = { ...here, counts: await storedCounts(live) };
+  await exchange(generation + 1);
+  await expectExchanged(generation + 1);
+}, 60_000);
