@@ -52,8 +52,9 @@ export function consumeContract({ log, another, reopen, topic, append, member, c
         first: 0,
         end: 4,
         committed: 3,
+        metadata: commit.metadata,
       });
-      expect((await log().positions(topic(), 'other'))[0]).toMatchObject({ committed: undefined });
+      expect((await log().positions(topic(), 'other'))[0]).toMatchObject({ committed: undefined, metadata: undefined });
       expect(await log().positions(topic(), 'group', [1, 0])).toMatchObject([
         { partition: 1 },
         { partition: 0, end: 4 },

@@ -133,6 +133,22 @@ export function registryContract(name: string, openFixture: () => Promise<Regist
       await eventually('the key is gone', () => other.keyByHash(key('k', 'd').hash) === undefined);
     });
 
+    test('every process sees the last request to pause the writers, also after reopening', async () => {
+      const other = await fixture.another();
+      let calls = 0;
+      const stop = other.onWritersPause(() => calls++);
+      const request = { swap: 3, over: false, requestedAt: 1_700_000_000_000 };
+      await fixture.registry.putWritersPause(request);
+      expect(fixture.registry.writersPause()).toEqual(request);
+      await eventually('the request is there', () => other.writersPause()?.swap === 3);
+      expect(calls).toBe(1);
+      stop();
+      await fixture.registry.putWritersPause({ ...request, over: true });
+      await eventually('it is over', () => other.writersPause()?.over);
+      expect(calls).toBe(1);
+      expect((await fixture.reopen()).writersPause()).toEqual({ ...request, over: true });
+    });
+
     test('all rows remain after reopening', async () => {
       await fixture.registry.putSite(site());
       await fixture.registry.putKey(key('k', 'e'));

@@ -153,6 +153,8 @@ export interface PartitionPosition {
   readonly end: number;
   /** The offset of the group's last commit. */
   readonly committed: number | undefined;
+  /** The metadata of the group's last commit. */
+  readonly metadata: string | undefined;
 }
 
 /** A compacted topic. Each process that opens it holds all of its rows in memory. */

@@ -38,9 +38,25 @@ export interface Registry {
   /** Removes the salts of all days before `day`. */
   removeSaltsBefore(day: string): Promise<void>;
 
+  /** The last request that the writers pause, also if it is over. */
+  writersPause(): WritersPause | undefined;
+  putWritersPause(pause: WritersPause): Promise<void>;
+  /** The listener is called after each change of the request. Returns a function that removes it. */
+  onWritersPause(listener: () => void): () => void;
+
   /** The listener is called after each change, with the site that changed. For caches that are derived from the registry. */
   onChange(listener: (siteId: string) => void): void;
   close(): Promise<void>;
+}
+
+/** A request that every writer pauses, so that the tables can be exchanged. Only the last one counts. */
+export interface WritersPause {
+  /** The number of the swap: each swap has a higher one than the one before. */
+  readonly swap: number;
+  /** True: the writers go on. */
+  readonly over: boolean;
+  /** Unix milliseconds. */
+  readonly requestedAt: number;
 }
 
 /** The progress of the import of one file into one site. */

@@ -62,7 +62,7 @@ export async function openControlHarness(decorate: (log: EventLog) => EventLog =
   const enrichment = createEnrichment({ registry, geo, logId: eventLog.logId, clock });
   const enricher = await startEnricher({ eventLog, stateStore, registry, enrichment, clock, logger, metrics });
   const limits = { rowsMax: 20_000, bytesMax: 16 * 1024 * 1024, lingerMs: 50 };
-  const writer = await startWriter({ eventLog, analytics, clock, logger, metrics, limits });
+  const writer = await startWriter({ eventLog, analytics, clock, logger, metrics, limits, pauses: registry });
 
   const makeControl = () =>
     createControl({
@@ -116,6 +116,9 @@ export async function openControlHarness(decorate: (log: EventLog) => EventLog =
     registry,
     proxyDetector,
     call,
+    /** A second set of tables, with which those of `analytics` can be exchanged. */
+    openTables: (database: string) =>
+      openClickhouseAnalytics({ url: clickhouseUrl, username, password, database, migrationsDir: SCHEMAS }),
     /** Deletes everything that control keeps in memory, as a kill of the process does. */
     forgetControl() {
       control = makeControl();

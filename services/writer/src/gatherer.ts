@@ -12,7 +12,10 @@ export interface Gatherer {
   push(records: readonly StoredRecord[]): number;
   /** True: an outcome is missing, and the last `push` threw. */
   hasGap(): boolean;
-  /** Resolves when a batch is ready, when the linger time is over (even if only repeats came), or when the signal aborts. */
+  /**
+   * Resolves when a batch is ready, when the linger time is over (even if only repeats came), when it is interrupted, or when
+   * the signal aborts.
+   */
   due(): Promise<void>;
   /** True if a full batch waits. Also true if the linger time is over and rows wait that are not part of an incomplete plan. */
   ready(): boolean;
@@ -25,6 +28,8 @@ export interface Gatherer {
   room(): Promise<void>;
   /** Ends a linger time that is over. Starts a new one unless everything that was pushed is committed. */
   restLinger(committed: boolean): void;
+  /** Makes `due` check again whether it is interrupted. */
+  lookAgain(): void;
   /** The first row that was not taken yet. */
   firstRow(): Row | undefined;
   /** The enriched offset after the last record that was pushed. */
@@ -41,6 +46,8 @@ export interface GathererOptions {
   readonly firstOffset: number;
   /** The planned range. It comes first and must be one batch. */
   readonly planned: Plan | undefined;
+  /** Whether `due` must not wait. */
+  readonly interrupted: () => boolean;
   readonly signal: AbortSignal;
 }
 
@@ -90,7 +97,7 @@ export function createGatherer(options: GathererOptions): Gatherer {
       return repeats;
     },
     hasGap: () => gap,
-    due: () => changed.until(() => stopped() || lingerOver || ready()),
+    due: () => changed.until(() => stopped() || lingerOver || ready() || options.interrupted()),
     ready,
     take() {
       const batch = batcher.take(lingerOver) as Batch;
@@ -103,6 +110,7 @@ export function createGatherer(options: GathererOptions): Gatherer {
       if (lingerOver) stopLinger();
       if (!committed || batcher.firstRow() !== undefined) startLinger();
     },
+    lookAgain: changed.notify,
     firstRow: batcher.firstRow,
     readTo: () => readTo,
     nextRawOffset: batcher.next,

@@ -11,7 +11,7 @@ export interface PlannedInsert {
   readonly lines: readonly Uint8Array[];
 }
 
-export function planInsert(batch: Batch, logId: string, partition: number): PlannedInsert {
+export function planInsert(batch: Batch, generation: number, logId: string, partition: number): PlannedInsert {
   const { rows, dead } = batch;
   const first = rows[0] as Row;
   const lines = rows.map((row) =>
@@ -21,6 +21,7 @@ export function planInsert(batch: Batch, logId: string, partition: number): Plan
     from: first.rawOffset,
     to: first.rawOffset + rows.length - 1,
     version: first.version,
+    generation,
     checksum: linesChecksum(lines),
     ...(dead === undefined ? {} : { dead }),
   };
@@ -30,7 +31,8 @@ export function planInsert(batch: Batch, logId: string, partition: number): Plan
 /**
  * `inserted`: all rows are in `records` and in every view. `refused`: ClickHouse refused the rows, and none of them is in
  * `records`; repeating the insert does not help.
- * Rejects with `analytics_unavailable`. Rejects with `analytics_refused` if `records` has the rows but a view refuses them:
+ * Rejects with `generation_changed` if the tables are of another generation than the plan. Rejects with
+ * `analytics_unavailable`. Rejects with `analytics_refused` if `records` has the rows but a view refuses them:
  * only a repeat of the same insert, with the same token, can then complete the view.
  */
 export async function insertBatch(
@@ -41,7 +43,8 @@ export async function insertBatch(
 ): Promise<{ readonly status: 'inserted' } | { readonly status: 'refused'; readonly error: string }> {
   const columns = RECORDS_COLUMNS_BY_VERSION[plan.version] ?? [];
   try {
-    await analytics.insertRecords({ columns, lines, token: planToken(logId, partition, plan) });
+    const token = planToken(logId, partition, plan);
+    await analytics.insertRecords({ columns, lines, token, generation: plan.generation });
     return { status: 'inserted' };
   } catch (error) {
     if (!isDependencyError(error, 'analytics_refused')) throw error;

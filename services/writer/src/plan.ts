@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { DependencyError } from '@weir/domain/errors';
 
 /**
  * A range of raw offsets that is about to be inserted. It is stored as metadata of an offset commit. The next owner of the
@@ -11,6 +12,8 @@ export interface Plan {
   readonly to: number;
   /** The version of the column list. */
   readonly version: number;
+  /** The generation of the tables that the plan was made for. Tables of another one do not know its token. */
+  readonly generation: number;
   /** The `linesChecksum` of the rows as they are inserted. */
   readonly checksum: string;
   /**
@@ -32,6 +35,8 @@ export interface Progress {
    * from the inserted ones.
    */
   readonly truncatedAt?: number;
+  /** The number of the swap that the partition is paused for: nothing is inserted until it is over. */
+  readonly paused?: number;
 }
 
 /**
@@ -42,40 +47,54 @@ export function refusalText(error: string): string {
   return error.replace(/[^\x20-\x7e]/g, '?').slice(0, 300);
 }
 
-export function encodeProgress({ next, plan, truncatedAt }: Progress): string {
+export function encodeProgress({ next, plan, truncatedAt, paused }: Progress): string {
   const truncated = truncatedAt === undefined ? {} : { x: truncatedAt };
-  if (plan === undefined) return JSON.stringify({ n: next, ...truncated });
-  const { from, to, version, checksum, dead } = plan;
+  const waiting = paused === undefined ? {} : { p: paused };
+  if (plan === undefined) return JSON.stringify({ n: next, ...truncated, ...waiting });
+  const { from, to, version, generation, checksum, dead } = plan;
   return JSON.stringify({
     f: from,
     t: to,
     c: to - from + 1,
     v: version,
+    g: generation,
     s: checksum,
     ...(dead === undefined ? {} : { d: dead }),
     ...truncated,
   });
 }
 
-/** The result is `undefined` if nothing was committed yet. Throws `TypeError` for text that `encodeProgress` did not write. */
+/**
+ * The result is `undefined` if nothing was committed yet. A plan without a generation has generation 0. Throws `TypeError` for text that
+ * `encodeProgress` did not write.
+ */
 export function decodeProgress(metadata: string): Progress | undefined {
   if (metadata === '') return undefined;
-  const { n, f, t, c, v, s, d, x } = JSON.parse(metadata) as Record<string, unknown>;
+  const { n, f, t, c, v, g = 0, s, d, x, p } = JSON.parse(metadata) as Record<string, unknown>;
   const truncated = isOffset(x) ? { truncatedAt: x } : {};
-  if (isOffset(n)) return { next: n, ...truncated };
-  const sound = isOffset(f) && isOffset(t) && c === t - f + 1 && isOffset(v) && typeof s === 'string';
+  if (isOffset(n)) return { next: n, ...truncated, ...(isOffset(p) ? { paused: p } : {}) };
+  const sound = isOffset(f) && isOffset(t) && c === t - f + 1 && isOffset(v) && isOffset(g) && typeof s === 'string';
   if (!sound || (d !== undefined && (typeof d !== 'string' || f !== t))) {
     throw new TypeError(`the writer's commit can't be read: ${metadata.slice(0, 200)}`);
   }
   const dead = d === undefined ? {} : { dead: d };
-  return { next: f, plan: { from: f, to: t, version: v, checksum: s, ...dead }, ...truncated };
+  return { next: f, plan: { from: f, to: t, version: v, generation: g, checksum: s, ...dead }, ...truncated };
 }
 
 export function planToken(logId: string, partition: number, { from, to, version }: Plan): string {
   return `records:${logId}:${partition}:${from}-${to}:${version}`;
 }
 
-export function samePlan(a: Plan, b: Plan): boolean {
+/** Throws `event_log_damaged` if the rows of a repeated plan are not those of its first attempt. */
+export function assertAsPlanned(redo: Plan | undefined, plan: Plan, partition: number): void {
+  if (redo === undefined || redo.from !== plan.from || samePlan(redo, plan)) return;
+  throw new DependencyError(
+    'event_log_damaged',
+    `partition ${partition}: planned ${JSON.stringify(redo)}, but the log now gives ${JSON.stringify(plan)}`,
+  );
+}
+
+function samePlan(a: Plan, b: Plan): boolean {
   return a.to === b.to && a.version === b.version && a.checksum === b.checksum && a.dead === b.dead;
 }
 

@@ -14,7 +14,7 @@ export function reportFailure(
 ): void {
   const { partition } = handle;
   const { code, message } = describeError(error);
-  const transient = code === 'analytics_unavailable' || code === 'event_log_unavailable';
+  const transient = ['analytics_unavailable', 'event_log_unavailable', 'generation_changed'].includes(code);
   const isFull = isDependencyError(error) && error.isFull;
   metrics.failure(partition, code);
   progress.failed(message);

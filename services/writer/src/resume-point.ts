@@ -8,6 +8,8 @@ import { decodeProgress, encodeProgress, type Plan, type Progress } from './plan
 export interface ResumePoint {
   /** The next raw offset to insert. If `redo` is set, this is its first offset. */
   readonly next: number;
+  /** The generation of the tables. */
+  readonly generation: number;
   /** The planned range, which must be inserted again before anything else. */
   readonly redo?: Plan;
   readonly warning?: string;
@@ -23,7 +25,9 @@ export async function findResumePoint(
   analytics: Analytics,
 ): Promise<ResumePoint> {
   const { partition } = handle;
-  const committed = readCommitted(handle.committed?.metadata ?? '', partition);
+  const committed = readCommitted(handle);
+  // Read first: if the tables are exchanged after it, the next insert is refused.
+  const generation = await analytics.generation();
   const highest = await analytics.highestRawOffset(eventLog.logId, partition);
   const { next, plan } = committed ?? { next: 0 };
   const offset = handle.committed?.offset ?? 0;
@@ -42,30 +46,48 @@ export async function findResumePoint(
   await assertLogNotTruncated({ ...log, topic: TOPIC_RAW, end: next, seenBy: "the writer's commit" });
   await assertLogNotTruncated({ ...log, topic: TOPIC_ENRICHED, end: offset, seenBy: "the writer's commit" });
 
+  if (plan !== undefined && plan.generation !== generation) {
+    // A replay filled these tables, with its own tokens. They hold every row up to `highest`, in each view too.
+    return {
+      next: Math.max(plan.from, highest + 1),
+      generation,
+      warning: `the tables are of generation ${generation}, the committed plan of ${plan.generation}: it is not repeated`,
+    };
+  }
   if (plan !== undefined && highest > plan.to) {
     // The commit is older than the table, because it was lost or reset. A newer plan must have been inserted since then, and
     // ClickHouse may have forgotten the token of the committed plan.
     return {
       next: highest + 1,
+      generation,
       warning: `records is ahead of the committed plan: continuing after raw offset ${highest}`,
     };
   }
-  if (plan !== undefined) return { next: plan.from, redo: plan };
+  if (plan !== undefined) return { next: plan.from, generation, redo: plan };
   if (highest >= next) {
-    return { next: highest + 1, warning: `records is ahead of the commit: continuing after raw offset ${highest}` };
+    return {
+      next: highest + 1,
+      generation,
+      warning: `records is ahead of the commit: continuing after raw offset ${highest}`,
+    };
   }
   if (committed !== undefined && highest < next - 1) {
     return {
       next,
+      generation,
       warning: `records ends at raw offset ${highest}, but rows up to ${next - 1} were inserted: were rows removed?`,
     };
   }
-  return { next };
+  return { next, generation };
 }
 
-function readCommitted(metadata: string, partition: number): Progress | undefined {
+/** Rejects a commit of other software with `event_log_damaged`. */
+export function readCommitted({
+  committed,
+  partition,
+}: Pick<PartitionHandle, 'committed' | 'partition'>): Progress | undefined {
   try {
-    return decodeProgress(metadata);
+    return decodeProgress(committed?.metadata ?? '');
   } catch (error) {
     const message = `${TOPIC_ENRICHED} partition ${partition}: ${(error as Error).message}`;
     throw new DependencyError('event_log_damaged', message, { cause: error });

@@ -1,17 +1,21 @@
 import { DependencyError, isDependencyError } from '@weir/domain/errors';
 import type { Analytics } from '@weir/ports/analytics';
 import type { DiskSpace } from '@weir/ports/disk-space';
-import type { EventLog, PartitionConsumer } from '@weir/ports/event-log';
+import type { EventLog } from '@weir/ports/event-log';
 import { assertAssigned, describeError, pauseBeforeRetry } from '@weir/runtime/consume/consume-retry';
 import type { AssignedPartition } from '@weir/runtime/consume/run-consumer';
 import { waitForDiskSpace } from '@weir/runtime/consume/wait-for-disk-space';
 import type { Logger } from '@weir/runtime/logger';
 import { type Batch, halve, type Row } from './batch.ts';
 import type { BatchLimits } from './batcher.ts';
+import { createCommittedPosition } from './committed-position.ts';
+import { createDeadRun } from './dead-run.ts';
 import { createGatherer } from './gatherer.ts';
 import { assertStored, insertBatch, type PlannedInsert, planInsert } from './insert-batch.ts';
 import type { Slots } from './insert-slots.ts';
-import { encodeProgress, type Plan, refusalText, samePlan } from './plan.ts';
+import { requestedSwap, type WritersPauses } from './pause/writers-pause.ts';
+import { assertAsPlanned, type Plan, refusalText } from './plan.ts';
+import type { ReopenableConsumer } from './reopen-partition.ts';
 import { reportFailure } from './report-failure.ts';
 import { findResumePoint } from './resume-point.ts';
 
@@ -19,6 +23,8 @@ export interface WriterLimits extends BatchLimits {
   readonly lingerMs: number;
   /** How long an insert with an unknown result may still arrive in the table; default `UNKNOWN_SETTLES_MS`. */
   readonly unknownSettlesMs?: number;
+  /** After this time a paused partition has an alarm; default `PAUSED_ALARM_MS`. */
+  readonly pausedAlarmMs?: number;
 }
 
 export interface PartitionWriterDeps extends AssignedPartition {
@@ -29,6 +35,8 @@ export interface PartitionWriterDeps extends AssignedPartition {
   readonly insertSlots: Slots;
   readonly disk?: DiskSpace | undefined;
   readonly limits: WriterLimits;
+  /** Undefined: the writer never pauses, because its tables are not the live ones. */
+  readonly pauses: WritersPauses | undefined;
 }
 
 /** About two minutes of retries. A dependency that is unavailable for longer may need an operator. */
@@ -47,13 +55,7 @@ const PLAN_FRESH_MS = 10_000;
  */
 export const UNKNOWN_SETTLES_MS = PLAN_FRESH_MS + 130_000;
 
-/**
- * This many refused rows in sequence raise an alarm. The partition continues, because the table accepts the dead letter of each
- * row (docs/decisions/0006). If the table also refuses a dead letter, the partition stops.
- */
-export const DEAD_RUN_ALARM_ROWS = 20;
-
-type State = 'gather' | 'plan' | 'insert' | 'verify' | 'divide' | 'stored' | 'commit';
+type State = 'gather' | 'plan' | 'insert' | 'verify' | 'divide' | 'stored' | 'commit' | 'pause' | 'reopen';
 
 /** The steps plan, insert and verify of one piece run within one insert slot. */
 const IN_SLOT: ReadonlySet<State> = new Set<State>(['plan', 'insert', 'verify']);
@@ -63,8 +65,9 @@ const IN_SLOT: ReadonlySet<State> = new Set<State>(['plan', 'insert', 'verify'])
  *
  *     state    what it does                                           next state
  *     -------  -----------------------------------------------------  ------------------------------------------------
- *     gather   waits for a full batch or the end of the linger        plan (a batch is ready), commit (nothing is)
- *     plan     takes an insert slot and the batch; commits the plan   insert
+ *     gather   waits for a full batch or the end of the linger        plan (a batch is ready), commit (nothing is),
+ *                                                                     pause (a swap asks for it)
+ *     plan     takes an insert slot and the batch; commits the plan   insert, pause (before it takes a batch)
  *              of the first piece (at first the batch is one piece)
  *     insert   inserts the piece with the token of its plan           stored, verify (after an unknown result),
  *                                                                     divide (ClickHouse refused the rows)
@@ -74,12 +77,16 @@ const IN_SLOT: ReadonlySet<State> = new Set<State>(['plan', 'insert', 'verify'])
  *     stored   drops the piece                                        plan (more pieces, or the next batch is ready),
  *                                                                     commit
  *     commit   commits the offset before the first waiting row        gather
+ *     pause    commits the position and the swap that asks for it     reopen
+ *     reopen   ends the loop: the partition is opened again from      (paused-partition.ts until the swap is over, then
+ *              its last commit, as after a takeover. Also after       gather)
+ *              ClickHouse refused an insert of another generation
  *
- * After a failure the loop waits (100 ms, doubling to 5 s) and goes back to plan with the same pieces. It ends when the partition
+ * After any other failure the loop waits (100 ms, doubling to 5 s) and goes back to plan with the same pieces. It ends when the partition
  * is revoked. After a takeover it starts with the committed plan. docs/exactly-once.md says why each row is stored exactly once.
  */
-export async function openPartitionWriter(deps: PartitionWriterDeps): Promise<PartitionConsumer> {
-  const { handle, eventLog, analytics, clock, limits, metrics, progress, logger } = deps;
+export async function openPartitionWriter(deps: PartitionWriterDeps): Promise<ReopenableConsumer> {
+  const { handle, eventLog, analytics, clock, limits, metrics, progress, logger, pauses } = deps;
   const { partition, signal } = handle;
   const { logId } = eventLog;
   const settlesMs = limits.unknownSettlesMs ?? UNKNOWN_SETTLES_MS;
@@ -91,6 +98,7 @@ export async function openPartitionWriter(deps: PartitionWriterDeps): Promise<Pa
     firstRawOffset: resume.next,
     firstOffset: handle.committed?.offset ?? 0,
     planned: resume.redo,
+    interrupted: () => swapToPauseFor() !== undefined,
     signal,
   });
 
@@ -106,36 +114,33 @@ export async function openPartitionWriter(deps: PartitionWriterDeps): Promise<Pa
   let unsettledUntil = redo === undefined ? 0 : clock() + settlesMs;
   /** True: an earlier insert of the first piece may have stored its token in ClickHouse without its rows. */
   let doubtful = redo !== undefined;
-  let deadRun = 0;
+  const isDeadRun = createDeadRun(deps);
   let retries = 0;
-  /** The last committed offset. `committedNext`: the next raw offset in that commit; -1 if the commit has a plan. */
-  let committedOffset = handle.committed?.offset ?? -1;
-  let committedNext = redo === undefined ? resume.next : -1;
+  const position = createCommittedPosition(handle, gatherer, { next: resume.next, planned: redo !== undefined });
+  let mustReopen = false;
   /** The error that ended the loop. `handle` rejects with it. */
   let ended: unknown;
 
   const steps: Readonly<Record<State, () => Promise<State>>> = {
     async gather() {
       await gatherer.due();
+      if (swapToPauseFor() !== undefined) return 'pause';
       return gatherer.ready() ? 'plan' : 'commit';
     },
 
     async plan() {
+      if (swapToPauseFor() !== undefined) return 'pause';
       await waitForDiskSpace({ disk: deps.disk, partition, signal, progress, metrics });
       assertAssigned(signal, partition);
       if (pieces.length === 0) takeBatch();
       const piece = pieces[0] as Batch;
-      const insert = planInsert(piece, logId, partition);
-      assertAsPlanned(insert.plan);
+      const insert = planInsert(piece, resume.generation, logId, partition);
+      assertAsPlanned(redo, insert.plan, partition);
       const at = clock();
       // `settled` is computed before the insert: while an earlier insert can still arrive, an empty range in `records` proves
       // nothing.
       planned = { ...insert, at, settled: at >= unsettledUntil };
-      committedNext = -1;
-      await handle.commit({
-        offset: (piece.rows[0] as Row).offset,
-        metadata: encodeProgress({ next: insert.plan.from, plan: insert.plan }),
-      });
+      await position.commitPlan((piece.rows[0] as Row).offset, insert);
       if (clock() - at > PLAN_FRESH_MS) {
         throw new DependencyError('event_log_unavailable', `partition ${partition}: the plan took too long to commit`);
       }
@@ -184,7 +189,7 @@ export async function openPartitionWriter(deps: PartitionWriterDeps): Promise<Pa
       unsettledUntil = 0;
       doubtful = false;
       retries = 0;
-      countDead(pieces[0] as Batch);
+      if (!isDeadRun(pieces[0] as Batch) && !gatherer.hasGap()) progress.recovered();
       pieces = pieces.slice(1);
       if (pieces.length > 0) return 'plan';
       progress.advance(batchRows, batchEnd);
@@ -195,10 +200,29 @@ export async function openPartitionWriter(deps: PartitionWriterDeps): Promise<Pa
     async commit() {
       await commitPosition();
       if (gatherer.ready()) return 'plan';
-      gatherer.restLinger(isPositionCommitted());
+      gatherer.restLinger(position.isCommitted());
       return 'gather';
     },
+
+    async pause() {
+      const swap = swapToPauseFor();
+      if (swap === undefined) return 'gather';
+      await position.commitPaused(swap);
+      return 'reopen';
+    },
+
+    async reopen() {
+      mustReopen = true;
+      gatherer.close();
+      handle.wake();
+      return 'reopen';
+    },
   };
+
+  /** Undefined also while a batch is under way, or the plan of the previous owner. */
+  function swapToPauseFor(): number | undefined {
+    return pieces.length > 0 || redo !== undefined ? undefined : requestedSwap(pauses);
+  }
 
   function takeBatch(): void {
     const batch = gatherer.take();
@@ -207,47 +231,13 @@ export async function openPartitionWriter(deps: PartitionWriterDeps): Promise<Pa
     batchEnd = (batch.rows[batchRows - 1] as Row).offset + 1;
   }
 
-  function assertAsPlanned(plan: Plan): void {
-    if (redo === undefined || redo.from !== plan.from || samePlan(redo, plan)) return;
-    throw new DependencyError(
-      'event_log_damaged',
-      `partition ${partition}: planned ${JSON.stringify(redo)}, but the log now gives ${JSON.stringify(plan)}`,
-    );
-  }
-
-  function countDead(piece: Batch): void {
-    if (piece.dead === undefined) deadRun = 0;
-    else {
-      deadRun++;
-      metrics.dead(partition);
-      logger.error({ partition, rawOffset: planned.plan.from }, 'ClickHouse refused a row: stored as a dead letter');
-    }
-    if (deadRun >= DEAD_RUN_ALARM_ROWS) {
-      if (progress.raise(DEAD_RUN_ALARM)) metrics.alarm(partition);
-    } else if (!gatherer.hasGap()) progress.recovered();
-  }
-
-  function position(): { readonly offset: number; readonly next: number } {
-    const first = gatherer.firstRow();
-    return { offset: first?.offset ?? gatherer.readTo(), next: first?.rawOffset ?? gatherer.nextRawOffset() };
-  }
-
-  function isPositionCommitted(): boolean {
-    const { offset, next } = position();
-    return offset === committedOffset && next === committedNext;
-  }
-
-  /** Commits that every row before the first waiting one is stored. Without it, a takeover would repeat a very old plan. */
   async function commitPosition(): Promise<void> {
-    if (redo !== undefined || isPositionCommitted()) return;
-    const { offset, next } = position();
-    await handle.commit({ offset, metadata: encodeProgress({ next }) });
-    [committedOffset, committedNext] = [offset, next];
+    if (redo === undefined) await position.commitPosition();
   }
 
   async function run(): Promise<void> {
     let state: State = 'gather';
-    while (!signal.aborted) {
+    while (!signal.aborted && !mustReopen) {
       try {
         state = IN_SLOT.has(state) ? await deps.insertSlots(() => runInSlot(state)) : await steps[state]();
       } catch (error) {
@@ -262,9 +252,12 @@ export async function openPartitionWriter(deps: PartitionWriterDeps): Promise<Pa
         }
         reportFailure(error, retries >= TRIES_BEFORE_ALARM, deps);
         await pauseBeforeRetry(retries++, signal);
-        state = 'plan';
+        if (isDependencyError(error, 'generation_changed')) state = 'reopen';
+        else state = pieces.length === 0 ? 'gather' : 'plan';
       }
     }
+    // A commit without the swap would end the pause of the partition.
+    if (mustReopen || requestedSwap(pauses) !== undefined) return;
     if (pieces.length === 0) await commitPosition();
   }
 
@@ -274,6 +267,7 @@ export async function openPartitionWriter(deps: PartitionWriterDeps): Promise<Pa
     return state;
   }
 
+  const stopListening = pauses?.onWritersPause(gatherer.lookAgain);
   const running = run().catch((error: unknown) => {
     ended = error;
     gatherer.close();
@@ -290,11 +284,11 @@ export async function openPartitionWriter(deps: PartitionWriterDeps): Promise<Pa
       await gatherer.room();
       if (ended !== undefined) throw ended;
     },
+    mustReopen: () => mustReopen,
     async close() {
+      stopListening?.();
       gatherer.close();
       await running;
     },
   };
 }
-
-const DEAD_RUN_ALARM = `${DEAD_RUN_ALARM_ROWS} or more rows in sequence were refused and stored as dead letters: see the table dead_letters`;

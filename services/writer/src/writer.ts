@@ -6,7 +6,9 @@ import { type RunningConsumer, runConsumer } from '@weir/runtime/consume/run-con
 import type { Logger } from '@weir/runtime/logger';
 import type { Metrics } from '@weir/runtime/prometheus-metrics';
 import { createSlots } from './insert-slots.ts';
-import { openPartitionWriter, type WriterLimits } from './write-partition.ts';
+import { openPartition } from './open-partition.ts';
+import type { WritersPauses } from './pause/writers-pause.ts';
+import type { WriterLimits } from './write-partition.ts';
 
 export interface WriterDeps {
   readonly eventLog: EventLog;
@@ -16,6 +18,8 @@ export interface WriterDeps {
   readonly metrics: Metrics;
   /** The writer pauses while this reports too little free space. */
   readonly disk?: DiskSpace | undefined;
+  /** Undefined: the writer never pauses. */
+  readonly pauses: WritersPauses | undefined;
   readonly limits: WriterLimits & {
     /** The number of concurrent inserts of different partitions; default 2. */
     readonly insertsMax?: number;
@@ -29,7 +33,7 @@ export type Writer = RunningConsumer;
  * partition.
  */
 export function startWriter(deps: WriterDeps): Promise<Writer> {
-  const { eventLog, analytics, clock, logger, metrics, limits } = deps;
+  const { eventLog, analytics, clock, logger, metrics, limits, disk, pauses } = deps;
   const insertSlots = createSlots(limits.insertsMax ?? 2);
   return runConsumer({
     role: 'writer',
@@ -40,6 +44,6 @@ export function startWriter(deps: WriterDeps): Promise<Writer> {
     logger,
     metrics,
     openPartition: (assigned) =>
-      openPartitionWriter({ ...assigned, eventLog, analytics, clock, logger, insertSlots, disk: deps.disk, limits }),
+      openPartition({ ...assigned, eventLog, analytics, clock, logger, insertSlots, disk, limits, pauses }),
   });
 }

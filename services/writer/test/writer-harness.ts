@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { createClient } from '@clickhouse/client';
 import { openClickhouseAnalytics } from '@weir/adapters/clickhouse/clickhouse-analytics';
 import { openLmdbEventLog } from '@weir/adapters/lmdb/lmdb-event-log';
 import {
@@ -19,20 +20,28 @@ import { createMetrics } from '@weir/runtime/prometheus-metrics';
 import { eventually } from '@weir/testkit/eventually';
 import { startWriter, type Writer, type WriterDeps } from '../src/writer.ts';
 
+const ROOT = resolve(__dirname, '../../..');
+const MIGRATIONS = join(ROOT, 'schemas/clickhouse');
+const SHADOW = 'weir_shadow';
+
 export const JUNE = Date.UTC(2026, 5, 15, 12);
 export const JULY = Date.UTC(2026, 6, 1);
 
 export interface Engine {
   readonly analytics: Analytics;
+  /**
+   * Exchanges the tables for others that hold the rows of this log, as a replay leaves them: filled with other tokens. Resolves with the
+   * new generation. For one call per log.
+   */
+  swap(logId: string): Promise<number>;
   close(): Promise<void>;
 }
 
 export async function openEngine(): Promise<Engine> {
   const folder = mkdtempSync(join(tmpdir(), 'weir-writer-'));
-  const root = resolve(__dirname, '../../..');
   const clickhouse = await startEmbeddedClickhouse({
     dataDir: folder,
-    entry: join(root, 'packages/embedded-clickhouse/src/clickhouse-server.ts'),
+    entry: join(ROOT, 'packages/embedded-clickhouse/src/clickhouse-server.ts'),
     logger: createLogger('silent'),
   });
   await clickhouse.ready();
@@ -41,16 +50,29 @@ export async function openEngine(): Promise<Engine> {
     url,
     username,
     password,
-    migrationsDir: join(root, 'schemas/clickhouse'),
+    migrationsDir: MIGRATIONS,
   });
   await analytics.migrate().catch(async (error: unknown) => {
     await clickhouse.close();
     throw error;
   });
+  const shadow = openClickhouseAnalytics({ url, username, password, database: SHADOW, migrationsDir: MIGRATIONS });
+  const server = createClient({ url, username, password });
   return {
     analytics,
+    async swap(logId) {
+      await shadow.migrate();
+      const columns = RECORDS_COLUMNS.join(', ');
+      await server.command({
+        query: `INSERT INTO ${SHADOW}.records (${columns}) SELECT ${columns} FROM weir.records WHERE log_id = {logId:String}`,
+        query_params: { logId },
+      });
+      const generation = (await analytics.generation()) + 1;
+      await analytics.exchangeWith(SHADOW, generation);
+      return generation;
+    },
     async close() {
-      await analytics.close();
+      await Promise.all([analytics.close(), shadow.close(), server.close()]);
       await clickhouse.close();
       rmSync(folder, { recursive: true });
     },
@@ -74,7 +96,10 @@ export interface Harness {
     raws: readonly number[],
     options?: { receivedAt?: number; bad?: readonly number[]; version?: number },
   ): Promise<void>;
-  start(ports?: Partial<Pick<WriterDeps, 'eventLog' | 'analytics' | 'clock'>>, rowsMax?: number): Promise<Writer>;
+  start(
+    ports?: Partial<Pick<WriterDeps, 'eventLog' | 'analytics' | 'clock' | 'pauses'>>,
+    rowsMax?: number,
+  ): Promise<Writer>;
   /** Resolves when the group has committed the end of the topic. */
   caughtUp(): Promise<void>;
   stored(): Promise<readonly StoredOutcome[]>;
@@ -84,7 +109,11 @@ export interface Harness {
 /** `unknownSettlesMs` can be 0 if no insert continues after the writer has given up on it. */
 export async function openHarness(
   { analytics }: Engine,
-  { unknownSettlesMs, partitions = 1 }: { unknownSettlesMs?: number; partitions?: number } = {},
+  {
+    unknownSettlesMs,
+    pausedAlarmMs,
+    partitions = 1,
+  }: { unknownSettlesMs?: number; pausedAlarmMs?: number; partitions?: number } = {},
 ): Promise<Harness> {
   const folder = mkdtempSync(join(tmpdir(), 'weir-writer-log-'));
   const eventLog = await openLmdbEventLog({
@@ -123,11 +152,13 @@ export async function openHarness(
         clock: Date.now,
         logger: createLogger('silent'),
         metrics: createMetrics(),
+        pauses: undefined,
         limits: {
           rowsMax,
           bytesMax: 1024 * 1024,
           lingerMs: 5,
           ...(unknownSettlesMs === undefined ? {} : { unknownSettlesMs }),
+          ...(pausedAlarmMs === undefined ? {} : { pausedAlarmMs }),
         },
         ...ports,
       }),

@@ -145,7 +145,7 @@ describe('after an assignment, the writer repeats the planned insert byte for by
 
   test('a checksum that differs stops the partition with an alarm', async () => {
     await harness.put(range(0, 5));
-    const plan = { from: 0, to: 2, version: 1, checksum: 'not this' };
+    const plan = { from: 0, to: 2, version: 1, generation: 0, checksum: 'not this' };
     await commitByHand(harness.eventLog, { offset: 0, metadata: encodeProgress({ next: 0, plan }) });
     const writer = await harness.start();
     const alarm = await eventually('the alarm', () => writer.status()[0]?.alarm);
@@ -155,7 +155,7 @@ describe('after an assignment, the writer repeats the planned insert byte for by
   });
 
   test('a plan can be encoded and decoded again', () => {
-    const plan = { from: 5, to: 5, version: 1, checksum: 'ab', dead: 'x'.repeat(300) };
+    const plan = { from: 5, to: 5, version: 1, generation: 3, checksum: 'ab', dead: 'x'.repeat(300) };
     const text = encodeProgress({ next: 5, plan });
     expect(Buffer.byteLength(text)).toBeLessThanOrEqual(2_000);
     expect(decodeProgress(text)).toEqual({ next: 5, plan });

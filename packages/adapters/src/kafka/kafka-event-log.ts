@@ -5,6 +5,7 @@ import { TABLE_REGISTRY, TABLE_SALTS, TOPIC_ENRICHED } from '@weir/domain/record
 import type { AppendOutcome, AppendRecord, EventLog, PartitionPosition } from '@weir/ports/event-log';
 import type { KafkaCompressionName } from '@weir/runtime/config/engine-config';
 import type { Logger } from '@weir/runtime/logger';
+import { toCommit } from './consume/kafka-group-member.ts';
 import { readRecords } from './consume/kafka-read.ts';
 import { subscribe } from './consume/kafka-subscription.ts';
 import { FAIL_FAST, type KafkaAddress, type KafkaTimeouts, PATIENT } from './kafka-client.ts';
@@ -273,13 +274,11 @@ async function readPositions(
       groupId: group,
       topics: [{ topic, partitions: partitions.map((partition) => ({ partition, offset: '0' })) }],
     });
-    return new Map(
-      responses.flatMap((one) => one.partitions.map(({ partition, offset }) => [partition, Number(offset)])),
-    );
+    return new Map(responses.flatMap((one) => one.partitions.map(toCommit)));
   });
   return partitions.map((partition) => {
     const { first, end } = edges.get(partition) ?? { first: 0, end: 0 };
-    const offset = committed.get(partition) ?? -1;
-    return { partition, first, end, committed: offset < 0 ? undefined : offset };
+    const commit = committed.get(partition);
+    return { partition, first, end, committed: commit?.offset, metadata: commit?.metadata };
   });
 }

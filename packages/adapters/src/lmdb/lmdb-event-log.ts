@@ -147,12 +147,16 @@ export async function openLmdbEventLog(config: LmdbEventLogConfig): Promise<Even
     },
     async positions(topic, group, asked) {
       const logs = partitionsOf(topic);
-      return (asked?.map((partition) => logs[partition]!) ?? logs).map((log) => ({
-        partition: log.partition,
-        first: log.first(),
-        end: log.end(),
-        committed: commits.get([group, topic, log.partition])?.offset,
-      }));
+      return (asked?.map((partition) => logs[partition]!) ?? logs).map((log) => {
+        const commit = commits.get([group, topic, log.partition]);
+        return {
+          partition: log.partition,
+          first: log.first(),
+          end: log.end(),
+          committed: commit?.offset,
+          metadata: commit?.metadata,
+        };
+      });
     },
     async offsetsAtTime(topic, timeMs) {
       return partitionsOf(topic).map((log) => log.offsetAtTime(timeMs));

@@ -25,6 +25,7 @@ export async function openLogRegistry(config: LogRegistryConfig): Promise<Regist
   const [table, saltTable] = await Promise.all([eventLog.openTable(TABLE_REGISTRY), eventLog.openTable(TABLE_SALTS)]);
   const index = new RegistryIndex();
   const listeners: ((siteId: string) => void)[] = [];
+  const pauseListeners = new Set<() => void>();
   const saltsInCreation = new Map<string, Promise<string>>();
   let reportedUnknown = false;
 
@@ -43,6 +44,7 @@ export async function openLogRegistry(config: LogRegistryConfig): Promise<Regist
       return;
     }
     reportUnknown();
+    if (key === rowKey.writersPause()) for (const listener of pauseListeners) listener();
     if (siteId === undefined) return;
     for (const listener of listeners) listener(siteId);
   };
@@ -107,6 +109,13 @@ export async function openLogRegistry(config: LogRegistryConfig): Promise<Regist
     async removeSaltsBefore(day) {
       const old = [...index.salts].filter(([saltDay]) => saltDay < day).flatMap(([, salts]) => [...salts.keys()]);
       await Promise.all(old.map((key) => saltTable.put(key, undefined)));
+    },
+
+    writersPause: () => index.writersPause,
+    putWritersPause: (pause) => put(rowKey.writersPause(), pause),
+    onWritersPause(listener) {
+      pauseListeners.add(listener);
+      return () => pauseListeners.delete(listener);
     },
 
     onChange(listener) {

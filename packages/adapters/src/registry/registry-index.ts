@@ -1,5 +1,5 @@
 import type { ApiKey, ExclusionRule, Site } from '@weir/domain/registry/site';
-import type { ImportLedgerEntry } from '@weir/ports/registry';
+import type { ImportLedgerEntry, WritersPause } from '@weir/ports/registry';
 import { type RegistryRow, readRow } from './registry-rows.ts';
 
 /** The rows of the registry's table, indexed so that each read is one look-up. */
@@ -7,6 +7,7 @@ export class RegistryIndex {
   readonly sites = new Map<string, Site>();
   readonly keysByHash = new Map<string, ApiKey>();
   readonly salts = new Map<string, Map<string, string>>();
+  writersPause: WritersPause | undefined;
   private readonly keys = new Map<string, readonly ApiKey[]>();
   private readonly exclusions = new Map<string, Map<string, ExclusionRule>>();
   /** Cached list of each site's rules (a site can have thousands). Removed when a rule of the site changes. */
@@ -78,6 +79,9 @@ export class RegistryIndex {
           new Map(this.importsOf(row.value.siteId)).set(row.value.fileDigest, row.value),
         );
         break;
+      case 'pause':
+        this.writersPause = row.value;
+        break;
       case 'salt': {
         const salts = this.salts.get(row.day) ?? new Map<string, string>();
         this.salts.set(row.day, salts.set(key, row.value.salt));
@@ -111,6 +115,9 @@ export class RegistryIndex {
         this.imports.set(row.value.siteId, imports);
         break;
       }
+      case 'pause':
+        this.writersPause = undefined;
+        break;
       case 'salt': {
         const salts = this.salts.get(row.day);
         salts?.delete(key);
@@ -121,5 +128,5 @@ export class RegistryIndex {
 }
 
 function siteOf(row: RegistryRow | undefined): string | undefined {
-  return row === undefined || row.kind === 'salt' ? undefined : row.value.siteId;
+  return row === undefined || row.kind === 'salt' || row.kind === 'pause' ? undefined : row.value.siteId;
 }

@@ -1,6 +1,6 @@
 import { DependencyError } from '@weir/domain/errors';
 import type { ApiKey, ExclusionRule, ExclusionType, Scope, Site } from '@weir/domain/registry/site';
-import type { ImportLedgerEntry } from '@weir/ports/registry';
+import type { ImportLedgerEntry, WritersPause } from '@weir/ports/registry';
 
 /** A row of the registry's table. Its key starts with its kind: `<kind>/…`. */
 export type RegistryRow =
@@ -8,6 +8,7 @@ export type RegistryRow =
   | { readonly kind: 'key'; readonly value: ApiKey }
   | { readonly kind: 'exclusion'; readonly value: ExclusionRule }
   | { readonly kind: 'import'; readonly value: ImportLedgerEntry }
+  | { readonly kind: 'pause'; readonly value: WritersPause }
   | { readonly kind: 'salt'; readonly day: string; readonly value: { readonly salt: string } };
 
 export const rowKey = {
@@ -15,6 +16,7 @@ export const rowKey = {
   key: (siteId: string, keyId: string) => `key/${siteId}/${keyId}`,
   exclusion: (siteId: string, ruleId: string) => `exclusion/${siteId}/${ruleId}`,
   import: (siteId: string, fileDigest: string) => `import/${siteId}/${fileDigest}`,
+  writersPause: () => 'pause/writers',
   salt: (day: string, maker: string) => `salt/${day}/${maker}`,
 };
 
@@ -74,6 +76,7 @@ const FIELDS: Readonly<Record<RegistryRow['kind'], Readonly<Record<string, Check
     hitsAppended: whole,
     finished: flag,
   },
+  pause: { swap: whole, over: flag, requestedAt: whole },
   salt: { salt: (value) => /^[0-9a-f]{64}$/.test(String(value)) },
 };
 

@@ -51,7 +51,7 @@ interface Books {
  */
 export function auditReport(
   logId: string,
-  positions: readonly PartitionPosition[],
+  positions: readonly Pick<PartitionPosition, 'partition' | 'end'>[],
   stored: readonly StoredPartition[],
   counts: readonly OutcomeCount[],
 ): AuditReport {

@@ -73,9 +73,9 @@ export function startConsumers(deps: ConsumersDeps): Consumers {
     await ready;
     const { writerRowsMax: rowsMax, writerBytesMax: bytesMax, writerLingerMs: lingerMs } = config.batch;
     const limits = { rowsMax, bytesMax, lingerMs };
-    const { eventLog } = ports;
+    const { eventLog, registry: pauses } = ports;
     const started = stack.add(
-      await startWriter({ eventLog, analytics, clock, logger, metrics, disk, limits }),
+      await startWriter({ eventLog, analytics, clock, logger, metrics, disk, limits, pauses }),
       (running) => running.close(),
     );
     readiness.while('writer', () => started.ready());

@@ -214,7 +214,16 @@ export function joinKafkaGroup(options: GroupMemberOptions): GroupMember {
   };
 }
 
-function toCommit({ partition, offset, metadata }: { partition: number; offset: string; metadata?: string | null }) {
+/** Kafka answers offset -1 where nothing was committed. */
+export function toCommit({
+  partition,
+  offset,
+  metadata,
+}: {
+  partition: number;
+  offset: string;
+  metadata?: string | null;
+}) {
   return [partition, Number(offset) < 0 ? undefined : { offset: Number(offset), metadata: metadata ?? '' }] as const;
 }
 

@@ -1,0 +1,33 @@
+import type { AssignedPartition } from '@weir/runtime/consume/run-consumer';
+import type { Logger } from '@weir/runtime/logger';
+import type { Batch, Row } from './batch.ts';
+
+/**
+ * This many refused rows in sequence raise an alarm. The partition continues, because the table accepts the dead letter of each
+ * row (docs/decisions/0006). If the table also refuses a dead letter, the partition stops.
+ */
+const DEAD_RUN_ALARM_ROWS = 20;
+const ALARM = `${DEAD_RUN_ALARM_ROWS} or more rows in sequence were refused and stored as dead letters: see the table dead_letters`;
+
+/** Returns a function that counts the refused rows in sequence. It returns true if the alarm is set. */
+export function createDeadRun({
+  handle,
+  progress,
+  metrics,
+  logger,
+}: AssignedPartition & { readonly logger: Logger }): (stored: Batch) => boolean {
+  const { partition } = handle;
+  let deadRun = 0;
+  return ({ rows, dead }) => {
+    if (dead === undefined) deadRun = 0;
+    else {
+      deadRun++;
+      metrics.dead(partition);
+      const { rawOffset } = rows[0] as Row;
+      logger.error({ partition, rawOffset }, 'ClickHouse refused a row: stored as a dead letter');
+    }
+    if (deadRun < DEAD_RUN_ALARM_ROWS) return false;
+    if (progress.raise(ALARM)) metrics.alarm(partition);
+    return true;
+  };
+}

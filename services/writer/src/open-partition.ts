@@ -1,0 +1,18 @@
+import type { PartitionConsumer } from '@weir/ports/event-log';
+import { openPausedPartition } from './pause/paused-partition.ts';
+import { isOver } from './pause/writers-pause.ts';
+import { openReopening } from './reopen-partition.ts';
+import { readCommitted } from './resume-point.ts';
+import { openPartitionWriter, type PartitionWriterDeps } from './write-partition.ts';
+
+/** Opens an assigned partition: paused if its last commit says so and the swap is not over, otherwise writing. */
+export function openPartition(deps: PartitionWriterDeps): Promise<PartitionConsumer> {
+  const { pauses } = deps;
+  return openReopening(deps.handle, async (handle) => {
+    const swap = readCommitted(handle)?.paused;
+    if (pauses === undefined || swap === undefined || isOver(pauses, swap)) {
+      return openPartitionWriter({ ...deps, handle });
+    }
+    return openPausedPartition({ ...deps, handle, pauses, swap, alarmMs: deps.limits.pausedAlarmMs });
+  });
+}

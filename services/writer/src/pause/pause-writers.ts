@@ -1,0 +1,86 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { GROUP_WRITER, TOPIC_ENRICHED } from '@weir/domain/records/topics';
+import type { EventLog } from '@weir/ports/event-log';
+import type { Registry } from '@weir/ports/registry';
+import { readCommitted } from '../resume-point.ts';
+
+export interface PauseDeps {
+  readonly eventLog: EventLog;
+  readonly registry: Pick<Registry, 'writersPause' | 'putWritersPause'>;
+  readonly clock: () => number;
+}
+
+/** Where the writer of one partition stopped: every row before it is stored in the live tables. */
+export interface PausedPosition {
+  readonly partition: number;
+  /** The next offset of `events.enriched`. */
+  readonly offset: number;
+  readonly nextRawOffset: number;
+}
+
+export type Paused =
+  | { readonly status: 'paused'; readonly positions: readonly PausedPosition[] }
+  /** The writers of these partitions did not stop in time. The pause is over. */
+  | { readonly status: 'late'; readonly partitions: readonly number[] };
+
+/** How long the writers may take to finish what they insert. */
+export const PAUSE_WITHIN_MS = 60_000;
+const CHECK_EVERY_MS = 50;
+
+/** A number for the next swap: higher than that of every earlier one. */
+export async function nextSwap(deps: PauseDeps): Promise<number> {
+  const earlier = (await pausedPartitions(deps)).map(({ paused }) => paused ?? 0);
+  return Math.max(deps.registry.writersPause()?.swap ?? 0, ...earlier) + 1;
+}
+
+/**
+ * Asks the writers of all partitions to pause for this swap. Resolves with their positions when all have; from then on nothing is
+ * inserted into the live tables until `resumeWriters`, whatever happens to the writers. Resolves with `late`, and the pause is
+ * over, if that takes longer than `limitMs` since the request. After a rejection (`event_log_unavailable`) or a crash the writers
+ * may stay paused: call it again with the same number, or call `resumeWriters`.
+ */
+export async function pauseWriters(
+  deps: PauseDeps,
+  swap: number,
+  { signal, limitMs = PAUSE_WITHIN_MS }: { readonly signal?: AbortSignal; readonly limitMs?: number } = {},
+): Promise<Paused> {
+  const { registry, clock } = deps;
+  let request = registry.writersPause();
+  if (request === undefined || request.swap < swap) {
+    request = { swap, over: false, requestedAt: clock() };
+    await registry.putWritersPause(request);
+  }
+  if (request.swap !== swap || request.over) throw new RangeError(`the pause for swap ${swap} is over`);
+  for (;;) {
+    const partitions = await pausedPartitions(deps);
+    const late = partitions.filter(({ paused }) => paused !== swap).map(({ partition }) => partition);
+    if (late.length === 0) {
+      return {
+        status: 'paused',
+        positions: partitions.map(({ partition, offset, next }) => ({ partition, offset, nextRawOffset: next })),
+      };
+    }
+    if (clock() - request.requestedAt > limitMs) {
+      await registry.putWritersPause({ ...request, over: true });
+      return { status: 'late', partitions: late };
+    }
+    await pause(CHECK_EVERY_MS, undefined, signal === undefined ? {} : { signal });
+  }
+}
+
+/** Ends the pause, also one whose request was lost. Resolves when this is durable; the writers go on within a second. */
+export async function resumeWriters(deps: PauseDeps): Promise<void> {
+  const swap = (await nextSwap(deps)) - 1;
+  const { registry, clock } = deps;
+  const request = registry.writersPause();
+  if (request?.swap === swap && request.over) return;
+  await registry.putWritersPause({ swap, over: true, requestedAt: request?.requestedAt ?? clock() });
+}
+
+async function pausedPartitions({ eventLog }: PauseDeps) {
+  const positions = await eventLog.positions(TOPIC_ENRICHED, GROUP_WRITER);
+  return positions.map(({ partition, committed: offset = 0, metadata = '' }) => {
+    const progress = readCommitted({ partition, committed: { offset, metadata } });
+    return { partition, offset, next: progress?.next ?? 0, paused: progress?.paused };
+  });
+}

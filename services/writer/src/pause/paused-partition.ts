@@ -1,0 +1,70 @@
+import { assertAssigned } from '@weir/runtime/consume/consume-retry';
+import type { AssignedPartition } from '@weir/runtime/consume/run-consumer';
+import type { Logger } from '@weir/runtime/logger';
+import type { ReopenableConsumer } from '../reopen-partition.ts';
+import { isOver, type WritersPauses } from './writers-pause.ts';
+
+/** A swap waits 60 s for the writers and then takes seconds. A longer pause means that no process works on the swap. */
+export const PAUSED_ALARM_MS = 120_000;
+
+export interface PausedPartitionDeps extends AssignedPartition {
+  readonly pauses: WritersPauses;
+  readonly logger: Logger;
+  readonly swap: number;
+  /** Default: `PAUSED_ALARM_MS`. */
+  readonly alarmMs: number | undefined;
+}
+
+/** A partition that is paused: takes no records until the swap is over, and is then opened again. */
+export function openPausedPartition(deps: PausedPartitionDeps): ReopenableConsumer {
+  const { handle, pauses, swap, progress, metrics, logger, alarmMs = PAUSED_ALARM_MS } = deps;
+  const { partition, signal } = handle;
+  let over = false;
+  let closed = false;
+  let ended: () => void = () => undefined;
+  const end = new Promise<void>((resolve) => {
+    ended = resolve;
+  });
+
+  const check = (): void => {
+    if (over || closed || !isOver(pauses, swap)) return;
+    over = true;
+    progress.recovered();
+    logger.info({ partition, swap }, 'writer: the swap is over');
+    stop();
+    handle.wake();
+  };
+  const stopListening = pauses.onWritersPause(check);
+  const alarm = setTimeout(() => {
+    if (progress.raise(pausedText(swap, alarmMs))) metrics.alarm(partition);
+  }, alarmMs);
+
+  function stop(): void {
+    stopListening();
+    clearTimeout(alarm);
+    signal.removeEventListener('abort', stop);
+    ended();
+  }
+  signal.addEventListener('abort', stop);
+  logger.info({ partition, swap }, 'writer: paused, because the tables are to be exchanged');
+  check();
+
+  return {
+    async handle() {
+      await end;
+      assertAssigned(signal, partition);
+    },
+    mustReopen: () => over,
+    async close() {
+      closed = true;
+      stop();
+    },
+  };
+}
+
+function pausedText(swap: number, ms: number): string {
+  return (
+    `paused for swap ${swap} for more than ${ms / 1000} s, and nothing is written: the process that exchanges the tables is missing. ` +
+    'Start the control role: it continues or ends the swap'
+  );
+}

@@ -1,0 +1,38 @@
+import type { Commit, PartitionConsumer, PartitionHandle } from '@weir/ports/event-log';
+
+/** A consumer that can ask to be opened again. It then calls `handle.wake()`, and takes no further records. */
+export interface ReopenableConsumer extends PartitionConsumer {
+  mustReopen(): boolean;
+}
+
+/**
+ * Opens a partition, and opens it again each time its consumer asks for it: from the last commit, as a new owner would. The records
+ * after that commit are delivered again.
+ */
+export async function openReopening(
+  handle: PartitionHandle,
+  open: (handle: PartitionHandle) => Promise<ReopenableConsumer>,
+): Promise<PartitionConsumer> {
+  let committed: Commit | undefined = handle.committed;
+  const openFromCommit = (): Promise<ReopenableConsumer> =>
+    open({
+      ...handle,
+      committed,
+      async commit(commit) {
+        await handle.commit(commit);
+        committed = commit;
+      },
+    });
+  let consumer = await openFromCommit();
+
+  return {
+    async handle(records) {
+      if (!consumer.mustReopen()) await consumer.handle(records);
+      if (!consumer.mustReopen()) return;
+      await consumer.close();
+      consumer = await openFromCommit();
+      if (committed !== undefined) handle.seek(committed.offset);
+    },
+    close: () => consumer.close(),
+  };
+}

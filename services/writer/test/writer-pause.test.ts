@@ -1,0 +1,288 @@
+import { randomBytes } from 'node:crypto';
+import { openLogRegistry } from '@weir/adapters/registry/log-registry';
+import { DependencyError } from '@weir/domain/errors';
+import { GROUP_WRITER, TOPIC_ENRICHED } from '@weir/domain/records/topics';
+import type { RecordsBatch } from '@weir/ports/analytics';
+import type { EventLog } from '@weir/ports/event-log';
+import type { Registry } from '@weir/ports/registry';
+import { eventually } from '@weir/testkit/eventually';
+import { createFaultyAnalytics } from '@weir/testkit/faulty-analytics';
+import { nextSwap, pauseWriters, resumeWriters } from '../src/pause/pause-writers.ts';
+import type { WritersPauses } from '../src/pause/writers-pause.ts';
+import { decodeProgress } from '../src/plan.ts';
+import type { Writer } from '../src/writer.ts';
+import { type Engine, type Harness, openEngine, openHarness, range, rows } from './writer-harness.ts';
+
+let engine: Engine;
+let harness: Harness;
+let registry: Registry;
+beforeAll(async () => {
+  engine = await openEngine();
+}, 120_000);
+afterAll(() => engine.close());
+beforeEach(async () => {
+  harness = await openHarness(engine, { unknownSettlesMs: 0, pausedAlarmMs: 50 });
+  registry = await openRegistry();
+});
+afterEach(async () => {
+  await registry.close();
+  await harness.close();
+});
+
+const openRegistry = (): Promise<Registry> =>
+  openLogRegistry({
+    eventLog: harness.eventLog,
+    clock: Date.now,
+    randomSalt: () => randomBytes(32).toString('hex'),
+  });
+
+const deps = () => ({ eventLog: harness.eventLog, registry, clock: Date.now });
+const start = (ports: Parameters<Harness['start']>[0] = {}) => harness.start({ pauses: registry, ...ports });
+
+async function committed() {
+  const [position] = await harness.eventLog.positions(TOPIC_ENRICHED, GROUP_WRITER);
+  return { offset: position?.committed, progress: decodeProgress(position?.metadata ?? '') };
+}
+
+/** The whole swap, as the process that leads it does it. */
+async function pauseAndSwap(): Promise<number> {
+  const swap = await nextSwap(deps());
+  expect(await pauseWriters(deps(), swap)).toMatchObject({ status: 'paused' });
+  return engine.swap(harness.eventLog.logId);
+}
+
+test('a paused partition stands at a committed position; rows that come in are stored after the swap, each once', async () => {
+  await harness.put(range(0, 25));
+  const writer = await start();
+  await harness.caughtUp();
+  const swap = await nextSwap(deps());
+  expect(await pauseWriters(deps(), swap)).toEqual({
+    status: 'paused',
+    positions: [{ partition: 0, offset: 25, nextRawOffset: 25 }],
+  });
+  await harness.put(range(25, 60));
+  // The alarm comes after the records were delivered: none of them was inserted until then.
+  expect(await eventually('the alarm', () => writer.status()[0]?.alarm)).toContain(`paused for swap ${swap}`);
+  expect(await harness.stored()).toEqual(rows(25));
+  await engine.swap(harness.eventLog.logId);
+  await resumeWriters(deps());
+  await harness.caughtUp();
+  expect(await harness.stored()).toEqual(rows(60));
+  expect(writer.status()[0]?.alarm).toBeUndefined();
+  await writer.close();
+});
+
+test('a pause in the middle of a stream of records ends between two batches', async () => {
+  const writer = await start();
+  await harness.put(range(0, 500));
+  await eventually('some are stored', async () => (await harness.stored()).length > 20);
+  const swap = await nextSwap(deps());
+  const paused = await pauseWriters(deps(), swap);
+  if (paused.status !== 'paused') throw new Error('the writer did not pause');
+  const [position] = paused.positions;
+  expect(await harness.stored()).toEqual(rows(position?.nextRawOffset as number));
+  expect(position?.offset).toBe(position?.nextRawOffset);
+  await engine.swap(harness.eventLog.logId);
+  await resumeWriters(deps());
+  await harness.caughtUp();
+  expect(await harness.stored()).toEqual(rows(500));
+  await writer.close();
+});
+
+test('swap after swap, without and with new records', async () => {
+  const writer = await start();
+  await harness.put(range(0, 5));
+  await harness.caughtUp();
+  for (let i = 0; i < 3; i++) {
+    const swap = await nextSwap(deps());
+    expect(await pauseWriters(deps(), swap)).toMatchObject({ status: 'paused' });
+    await resumeWriters(deps());
+    if (i > 0) await harness.put(range(i * 5, i * 5 + 5));
+    await harness.caughtUp();
+  }
+  expect(await harness.stored()).toEqual(rows(15));
+  await writer.close();
+});
+
+describe('a takeover during the pause', () => {
+  /** The registry as a process sees it that has not read the request yet. */
+  const unaware = (): WritersPauses => ({ ...registry, writersPause: () => undefined });
+
+  test('the new owner stays paused by the commit alone, also when its registry does not know the request', async () => {
+    await harness.put(range(0, 12));
+    const first = await start();
+    await harness.caughtUp();
+    const swap = await nextSwap(deps());
+    await pauseWriters(deps(), swap);
+    await first.close();
+    await harness.put(range(12, 30));
+    let pauses = unaware();
+    const listening: (() => void)[] = [];
+    const second = await start({
+      pauses: {
+        writersPause: () => pauses.writersPause(),
+        onWritersPause(listener) {
+          listening.push(listener);
+          return registry.onWritersPause(listener);
+        },
+      },
+    });
+    await eventually('it is paused', () => second.status()[0]?.alarm?.includes(`swap ${swap}`));
+    expect(await committed()).toEqual({ offset: 12, progress: { next: 12, paused: swap } });
+    await engine.swap(harness.eventLog.logId);
+    pauses = registry;
+    await resumeWriters(deps());
+    await harness.caughtUp();
+    expect(await harness.stored()).toEqual(rows(30));
+    await second.close();
+  });
+
+  test('an owner that takes over a plan first repeats it, and then pauses', async () => {
+    await harness.put(range(0, 10));
+    const lost = createFaultyAnalytics(engine.analytics, (name) => {
+      if (name === 'insertRecords:done') throw new DependencyError('analytics_unavailable', 'test');
+    });
+    const first = await start({ analytics: lost });
+    await eventually('inserted, but not known', async () => (await harness.stored()).length === 10);
+    await first.close();
+    const pausing = pauseWriters(deps(), await nextSwap(deps()));
+    const second = await start();
+    expect(await pausing).toMatchObject({ status: 'paused', positions: [{ offset: 10, nextRawOffset: 10 }] });
+    await engine.swap(harness.eventLog.logId);
+    await resumeWriters(deps());
+    await harness.put(range(10, 20));
+    await harness.caughtUp();
+    expect(await harness.stored()).toEqual(rows(20));
+    await second.close();
+  });
+
+  test('a revoked partition keeps the pause in its commit', async () => {
+    await harness.put(range(0, 5));
+    const first = await start();
+    await harness.caughtUp();
+    const swap = await nextSwap(deps());
+    await pauseWriters(deps(), swap);
+    await harness.put(range(0, 5));
+    await harness.put(range(5, 8));
+    await first.close();
+    expect((await committed()).progress).toEqual({ next: 5, paused: swap });
+    await resumeWriters(deps());
+    const second = await start();
+    await harness.caughtUp();
+    expect(await harness.stored()).toEqual(rows(8));
+    await second.close();
+  });
+});
+
+test('a zombie that sends its insert after the swap: ClickHouse refuses it, and every row is stored once', async () => {
+  await harness.put(range(0, 10));
+  let held: RecordsBatch | undefined;
+  const first = await start({
+    analytics: {
+      ...engine.analytics,
+      async insertRecords(batch) {
+        held ??= batch;
+        throw new DependencyError('analytics_unavailable', 'test');
+      },
+    },
+  });
+  await eventually('it has planned', () => held !== undefined);
+  await first.close();
+  const second = await start();
+  await harness.caughtUp();
+  await pauseAndSwap();
+  await expect(engine.analytics.insertRecords(held as RecordsBatch)).rejects.toMatchObject({
+    code: 'generation_changed',
+  });
+  await resumeWriters(deps());
+  await harness.put(range(10, 15));
+  await harness.caughtUp();
+  await expect(engine.analytics.insertRecords(held as RecordsBatch)).rejects.toMatchObject({
+    code: 'generation_changed',
+  });
+  expect(await harness.stored()).toEqual(rows(15));
+  await second.close();
+});
+
+test('an acknowledgement of the pause that is lost: the pause is committed again, and nothing is stored twice', async () => {
+  await harness.put(range(0, 10));
+  let lost = 0;
+  const eventLog = withCommits(harness.eventLog, async (metadata, commit) => {
+    await commit();
+    if (metadata.includes('"p":') && lost++ < 3) throw new DependencyError('event_log_unavailable', 'test');
+  });
+  const writer = await start({ eventLog });
+  await harness.caughtUp();
+  await pauseAndSwap();
+  await resumeWriters(deps());
+  await harness.put(range(10, 20));
+  await harness.caughtUp();
+  expect(lost).toBeGreaterThan(0);
+  expect(await harness.stored()).toEqual(rows(20));
+  await writer.close();
+});
+
+/** The log, whose commits of the writer go through `around`. */
+function withCommits(
+  eventLog: EventLog,
+  around: (metadata: string, commit: () => Promise<void>) => Promise<void>,
+): EventLog {
+  return {
+    ...eventLog,
+    consume: (options) =>
+      eventLog.consume({
+        ...options,
+        open: (handle) =>
+          options.open({
+            ...handle,
+            commit: (commit) => around(commit.metadata, () => handle.commit(commit)),
+          }),
+      }),
+  };
+}
+
+describe('the limits of a pause', () => {
+  test('writers that do not pause in time: the pause is over, and says which partitions were late', async () => {
+    const swap = await nextSwap(deps());
+    expect(await pauseWriters(deps(), swap, { limitMs: 100 })).toEqual({ status: 'late', partitions: [0] });
+    expect(registry.writersPause()).toMatchObject({ swap, over: true });
+    await expect(pauseWriters(deps(), swap)).rejects.toThrow(RangeError);
+    await harness.put(range(0, 5));
+    const writer = await start();
+    await harness.caughtUp();
+    expect(await harness.stored()).toEqual(rows(5));
+    await writer.close();
+  });
+
+  test('a request that was lost with its registry: the next number is higher, and resuming ends the pause', async () => {
+    await harness.put(range(0, 5));
+    const writer = await start();
+    await harness.caughtUp();
+    await registry.putWritersPause({ swap: 7, over: false, requestedAt: Date.now() });
+    await eventually('paused', async () => (await committed()).progress?.paused === 7);
+    await registry.putWritersPause({ swap: 1, over: true, requestedAt: Date.now() });
+    expect(await nextSwap(deps())).toBe(8);
+    await resumeWriters(deps());
+    expect(registry.writersPause()).toMatchObject({ swap: 7, over: true });
+    await harness.put(range(5, 9));
+    await harness.caughtUp();
+    expect(await harness.stored()).toEqual(rows(9));
+    await writer.close();
+  });
+
+  test('one that was cut off is continued with the same number', async () => {
+    const swap = await nextSwap(deps());
+    const stop = new AbortController();
+    const first = pauseWriters(deps(), swap, { signal: stop.signal });
+    await eventually('requested', () => registry.writersPause()?.swap === swap);
+    stop.abort();
+    await expect(first).rejects.toThrow();
+    const writer: Writer = await start();
+    expect(await pauseWriters(deps(), swap)).toEqual({
+      status: 'paused',
+      positions: [{ partition: 0, offset: 0, nextRawOffset: 0 }],
+    });
+    await resumeWriters(deps());
+    await writer.close();
+  });
+});
