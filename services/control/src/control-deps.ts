@@ -10,6 +10,7 @@ import type { Logger } from '@weir/runtime/logger';
 import type { ImportLeases } from './imports/import-lease.ts';
 import type { LagRate } from './pipeline/lag-rate.ts';
 import type { RunExclusive } from './registry/mutex.ts';
+import type { SteadyTables } from './steady-tables.ts';
 import type { RunInSlot } from './topics/read-slots.ts';
 
 export interface ControlDeps {
@@ -35,7 +36,8 @@ export interface ControlDeps {
 }
 
 /** The dependencies of the handlers of the admin API. */
-export interface AdminDeps extends ControlDeps {
+export interface AdminDeps extends Omit<ControlDeps, 'analytics'> {
+  readonly tables: SteadyTables;
   /** Runs the changes of the registry one after the other. */
   readonly runExclusive: RunExclusive;
   readonly importLeases: ImportLeases;

@@ -31,6 +31,7 @@ import { stats } from './routes/stats-route.ts';
 import { listTopicRecords, listTopics } from './routes/topics-route.ts';
 import { unlinkVisitor } from './routes/unlink-route.ts';
 import { whoami } from './routes/whoami-route.ts';
+import { createSteadyTables } from './steady-tables.ts';
 import { createReadSlots } from './topics/read-slots.ts';
 import { dashboardRoutes } from './web/dashboard-routes.ts';
 
@@ -155,10 +156,12 @@ export function createControl(deps: ControlDeps): Control {
 }
 
 function createAdminDeps(deps: ControlDeps): AdminDeps {
+  const { analytics, ...others } = deps;
   const { clock, randomBytes } = deps;
   const lagRates = new Map<string, LagRate>();
   return {
-    ...deps,
+    ...others,
+    tables: createSteadyTables(analytics),
     runExclusive: createMutex(),
     importLeases: createImportLeases(clock),
     runTopicRead: createReadSlots(TOPIC_READS_MAX),

@@ -1,5 +1,5 @@
 import { importEventIds } from '@weir/domain/access-log/import-event-ids';
-import type { ControlDeps } from '../control-deps.ts';
+import type { AdminDeps } from '../control-deps.ts';
 import type { ImportHit } from './import-chunk.ts';
 import { waitUntilStored } from './wait-until-stored.ts';
 
@@ -10,7 +10,7 @@ const WAIT_MS = 15_000;
  * event IDs there. `undefined`: ClickHouse did not have all records in time.
  */
 export async function findMissingHits(
-  deps: Pick<ControlDeps, 'eventLog' | 'analytics' | 'clock'>,
+  deps: Pick<AdminDeps, 'eventLog' | 'tables' | 'clock'>,
   siteId: string,
   fileDigest: string,
   hits: readonly ImportHit[],
@@ -18,9 +18,12 @@ export async function findMissingHits(
   if (hits.length === 0) return hits;
   if (!(await waitUntilStored(deps, WAIT_MS))) return undefined;
   const eventId = importEventIds(siteId, fileDigest);
-  const rows = await deps.analytics.select<{ id: string }>(
-    'SELECT event_id AS id FROM records WHERE site_id = {site:String} AND event_id IN {ids:Array(String)}',
-    { site: siteId, ids: hits.map(({ line }) => eventId(line)) },
+  const ids = hits.map(({ line }) => eventId(line));
+  const rows = await deps.tables.read((tables) =>
+    tables.select<{ id: string }>(
+      'SELECT event_id AS id FROM records WHERE site_id = {site:String} AND event_id IN {ids:Array(String)}',
+      { site: siteId, ids },
+    ),
   );
   const present = new Set(rows.map(({ id }) => id));
   return hits.filter(({ line }) => !present.has(eventId(line)));

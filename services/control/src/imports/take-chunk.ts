@@ -1,5 +1,5 @@
 import type { ImportLedgerEntry } from '@weir/ports/registry';
-import type { ControlDeps } from '../control-deps.ts';
+import type { AdminDeps } from '../control-deps.ts';
 import { conflict, isReply, notFound, ok, type Reply, unavailable } from '../http/admin-reply.ts';
 import { appendHits } from './append-hits.ts';
 import { findMissingHits } from './find-missing-hits.ts';
@@ -16,7 +16,7 @@ const SETTLE_MS = 5000;
  * hits that the log does not have. Repeating a chunk that is done changes nothing.
  */
 export async function takeChunk(
-  deps: ControlDeps,
+  deps: AdminDeps,
   lease: ImportLease,
   siteId: string,
   fileDigest: string,
@@ -50,7 +50,7 @@ export async function takeChunk(
 
 /** The hits to append: all hits except those of pending lines that the log already has. */
 async function hitsToAppend(
-  deps: ControlDeps,
+  deps: AdminDeps,
   lease: ImportLease,
   entry: ImportLedgerEntry,
   hits: readonly ImportHit[],

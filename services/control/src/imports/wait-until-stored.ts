@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { GROUP_ENRICHER, TOPIC_RAW } from '@weir/domain/records/topics';
-import type { ControlDeps } from '../control-deps.ts';
+import type { AdminDeps } from '../control-deps.ts';
 
 const POLL_MS = 25;
 
@@ -10,15 +10,16 @@ const POLL_MS = 25;
  * that are between the enricher and the writer.
  */
 export async function waitUntilStored(
-  deps: Pick<ControlDeps, 'eventLog' | 'analytics' | 'clock'>,
+  deps: Pick<AdminDeps, 'eventLog' | 'tables' | 'clock'>,
   withinMs: number,
 ): Promise<boolean> {
-  const { eventLog, analytics, clock } = deps;
+  const { eventLog, tables, clock } = deps;
   const deadline = clock() + withinMs;
   let waiting = (await eventLog.positions(TOPIC_RAW, GROUP_ENRICHER)).filter(({ first, end }) => end > first);
   for (;;) {
-    const highest = await Promise.all(
-      waiting.map(({ partition }) => analytics.highestRawOffset(eventLog.logId, partition)),
+    const partitions = waiting.map(({ partition }) => partition);
+    const highest = await tables.read((stored) =>
+      Promise.all(partitions.map((partition) => stored.highestRawOffset(eventLog.logId, partition))),
     );
     waiting = waiting.filter(({ end }, index) => (highest[index] ?? -1) < end - 1);
     if (waiting.length === 0) return true;

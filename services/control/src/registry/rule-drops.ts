@@ -1,5 +1,5 @@
-import type { Analytics } from '@weir/ports/analytics';
 import { replyOfError } from '../http/admin-reply.ts';
+import type { SteadyTables } from '../steady-tables.ts';
 
 /** For each rule ID: the number of dropped hits, and the minute of the last one in Unix milliseconds. */
 export type RuleDrops = ReadonlyMap<string, { readonly hits: number; readonly lastMinuteMs: number }>;
@@ -11,14 +11,11 @@ WHERE site_id = {site:String} AND outcome = 'dropped' AND rule_id != '' GROUP BY
  * Counts the drops of the whole time that the tables cover. `undefined` while ClickHouse is unavailable; the rules are then
  * shown without counts.
  */
-export async function countRuleDrops(
-  analytics: Pick<Analytics, 'select'>,
-  siteId: string,
-): Promise<RuleDrops | undefined> {
+export async function countRuleDrops(tables: SteadyTables, siteId: string): Promise<RuleDrops | undefined> {
   try {
-    const rows = await analytics.select<{ rule_id: string; hits: number | string; last_minute: number }>(QUERY, {
-      site: siteId,
-    });
+    const rows = await tables.read(({ select }) =>
+      select<{ rule_id: string; hits: number | string; last_minute: number }>(QUERY, { site: siteId }),
+    );
     return new Map(
       rows.map((row) => [row.rule_id, { hits: Number(row.hits), lastMinuteMs: Number(row.last_minute) * 1000 }]),
     );

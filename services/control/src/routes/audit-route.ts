@@ -15,8 +15,8 @@ type AuditRow = StoredPartition & OutcomeCount & { readonly is_books: number };
 /**
  * Reports whether every raw record has exactly one outcome, and whether the numbers of received and processed records agree.
  */
-export async function audit({ analytics, eventLog }: AdminDeps): Promise<Reply> {
-  const rows = (await analytics.select<AuditRow>(AUDIT)).map(numbers);
+export async function audit({ tables, eventLog }: AdminDeps): Promise<Reply> {
+  const rows = (await tables.read(({ select }) => select<AuditRow>(AUDIT))).map(numbers);
   const positions = await eventLog.positions(TOPIC_RAW, GROUP_ENRICHER);
   const stored = rows.filter((row) => row.is_books === 0);
   const counts = rows.filter((row) => row.is_books === 1);

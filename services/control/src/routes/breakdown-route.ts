@@ -20,9 +20,12 @@ export async function breakdown(deps: AdminDeps, { params, http }: AdminRequest)
   if ('problem' in query) return invalid(query.problem);
   const by = readBreakdown(query.value);
   if ('problem' in by) return invalid(by.problem);
-  const request = await readReportRequest(site, query.value, deps);
-  if ('problem' in request) return invalid(request.problem);
-  return ok(await breakdownReport(request.value, by.value, deps));
+  const report = await deps.tables.read<Checked<object>>(async (analytics) => {
+    const reading = { analytics, clock: deps.clock };
+    const request = await readReportRequest(site, query.value, reading);
+    return 'problem' in request ? request : { value: await breakdownReport(request.value, by.value, reading) };
+  });
+  return 'problem' in report ? invalid(report.problem) : ok(report.value);
 }
 
 function readBreakdown(query: Query): Checked<BreakdownRequest> {

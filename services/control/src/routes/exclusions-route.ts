@@ -19,11 +19,11 @@ interface NewRule {
   readonly value?: string;
 }
 
-export async function listExclusions({ registry, analytics }: AdminDeps, { params }: AdminRequest): Promise<Reply> {
+export async function listExclusions({ registry, tables }: AdminDeps, { params }: AdminRequest): Promise<Reply> {
   const siteId = params.site_id ?? '';
   if (registry.site(siteId) === undefined) return notFound('site');
   const rules = registry.exclusions(siteId);
-  const drops = rules.length === 0 ? NO_DROPS : await countRuleDrops(analytics, siteId);
+  const drops = rules.length === 0 ? NO_DROPS : await countRuleDrops(tables, siteId);
   return ok(rules.map((rule) => ruleView(rule, drops)));
 }
 

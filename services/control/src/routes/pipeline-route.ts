@@ -53,8 +53,10 @@ function measuredRate(status: ConsumerStatus): number {
 /** Counts dead letters by topic. `null` while ClickHouse is unavailable, so that the other values are still shown. */
 async function countDeadLetters(deps: AdminDeps): Promise<ReadonlyMap<string, number> | null> {
   try {
-    const rows = await deps.analytics.select<{ topic: string; letters: number | string }>(
-      'SELECT topic, count() AS letters FROM dead_letters WHERE redriven_at IS NULL GROUP BY topic',
+    const rows = await deps.tables.read(({ select }) =>
+      select<{ topic: string; letters: number | string }>(
+        'SELECT topic, count() AS letters FROM dead_letters WHERE redriven_at IS NULL GROUP BY topic',
+      ),
     );
     return new Map(rows.map(({ topic, letters }) => [topic, Number(letters)]));
   } catch (error) {

@@ -12,10 +12,10 @@ interface SqlQuery {
 const PARAMS_LEVELS_MAX = 32;
 
 /** Runs a query. The analytics store enforces that it only reads, and limits its time and size (see `Analytics.userQuery`). */
-export async function sql({ analytics }: AdminDeps, { body }: AdminRequest<SqlQuery>): Promise<Reply> {
+export async function sql({ tables }: AdminDeps, { body }: AdminRequest<SqlQuery>): Promise<Reply> {
   if ('problem' in body) return invalid(body.problem);
   const { query, params = {} } = body.value;
   if (isDeeper(params, PARAMS_LEVELS_MAX)) return invalid(`params must be at most ${PARAMS_LEVELS_MAX} levels deep`);
-  const { columns, rows } = await analytics.userQuery(query, params);
+  const { columns, rows } = await tables.read(({ userQuery }) => userQuery(query, params));
   return ok({ columns, rows });
 }

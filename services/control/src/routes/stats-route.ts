@@ -14,8 +14,10 @@ export async function stats(deps: AdminDeps, { params, http }: AdminRequest): Pr
   if ('problem' in query) return invalid(query.problem);
   const interval = readChoice('interval', query.value.interval, INTERVALS);
   if ('problem' in interval) return invalid(interval.problem);
-  const request = await readReportRequest(site, query.value, deps);
-  if ('problem' in request) return invalid(request.problem);
-  const report = await statsReport(request.value, interval.value, deps);
+  const report = await deps.tables.read(async (analytics) => {
+    const reading = { analytics, clock: deps.clock };
+    const request = await readReportRequest(site, query.value, reading);
+    return 'problem' in request ? request : statsReport(request.value, interval.value, reading);
+  });
   return 'problem' in report ? invalid(report.problem) : ok(report.value);
 }

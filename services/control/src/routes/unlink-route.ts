@@ -43,7 +43,7 @@ export async function unlinkVisitor(
   return ok({ visitor_id: visitorId, user_id: userId, profile_id: profileId(siteId, userId), unlinked: true });
 }
 
-async function userOf({ analytics }: AdminDeps, site: string, visitor: string): Promise<string | undefined> {
-  const rows = await analytics.select<{ user_id: string }>(USER_OF_VISITOR, { site, visitor });
+async function userOf({ tables }: AdminDeps, site: string, visitor: string): Promise<string | undefined> {
+  const rows = await tables.read(({ select }) => select<{ user_id: string }>(USER_OF_VISITOR, { site, visitor }));
   return rows[0]?.user_id;
 }
