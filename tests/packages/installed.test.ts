@@ -80,7 +80,7 @@ export const code = (error: unknown): RecordErrorCode | undefined =>
 export { kind, shown };
 // @ts-expect-error no such column
 event.address;
-// @ts-expect-error no address
+// @ts-expect-error a decoded record has no client address
 decodeRaw(null).sealedIp;
 `;
 

@@ -5,7 +5,7 @@ import { eventually } from '@weir/testkit/eventually';
 import { type ControlHarness, openControlHarness, type Reply } from './control-harness.ts';
 
 let weir: ControlHarness;
-/** The names of the calls to the log. `running`: the number of reads in progress. */
+/** The names of all methods of the log that were called. */
 const calls: string[] = [];
 beforeAll(async () => {
   weir = await openControlHarness((log) => recording(log));

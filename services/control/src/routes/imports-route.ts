@@ -46,7 +46,7 @@ export function beginImport(
   });
 }
 
-/** Appends the hits of a run of lines. */
+/** Appends the hits of consecutive lines of the file. */
 export async function importChunk(deps: AdminDeps, { params, body }: AdminRequest<ImportChunk>): Promise<Reply> {
   const entry = entryOf(deps, params);
   if (entry === undefined) return notFound('import');

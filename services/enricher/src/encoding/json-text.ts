@@ -11,8 +11,8 @@ export function jsonText(text: string): string {
 }
 
 /**
- * Any value as JSON, with the same rule for surrogates. A whole number that does not fit into 64 bits is written with an exponent:
- * ClickHouse reads digits without one as an integer, and would refuse the row.
+ * Any value as JSON. A lone surrogate becomes U+FFFD, as in `jsonText`. A whole number that does not fit into 64 bits is written
+ * with an exponent: ClickHouse reads digits without an exponent as an integer, and would refuse the row.
  */
 export function jsonValue(value: unknown): string {
   let json = JSON.stringify(value);

@@ -87,8 +87,8 @@ export function createPartitionEpoch(handle: PartitionHandle, deps: PartitionEpo
   }
 
   /**
-   * The commit fails for a member that does not know yet that its partition was revoked. That member must not check in, because
-   * the present owner may be appending outcomes.
+   * Commits before it checks in. The commit fails if the partition was revoked and the member does not know this yet. Such a
+   * member must not check in, because the present owner may be appending outcomes.
    */
   async function checkIn(epoch: string, committedTo: number): Promise<boolean> {
     if (committedTo > 0) await handle.commit({ offset: committedTo, metadata: '' });

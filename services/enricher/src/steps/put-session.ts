@@ -14,7 +14,7 @@ import {
 } from '../session/visitor-sessions.ts';
 
 /**
- * As long as the period over which the state is rebuilt. An enricher that was down for an hour must find the sessions
+ * How long sessions are kept in the state: as long as the period over which the state is rebuilt. An enricher that was down for an hour must find the sessions
  * unchanged: otherwise records that are processed again would get other session IDs.
  */
 const SESSION_TTL_MS = 24 * 3600_000;

@@ -18,7 +18,7 @@ export function bareApp(): Express {
   return express().disable('x-powered-by').disable('etag').enable('case sensitive routing');
 }
 
-/** An application with the routes of the table, then the routers of other roles, then 404. */
+/** Creates an application that tries the routes of the table, then the routers of other roles, and otherwise answers 404. */
 export function mountRoutes<Deps extends OperationsDeps>(
   routes: readonly Route[],
   deps: Deps,
