@@ -110,6 +110,7 @@ test.each([
   [['tail', 'salts'], 1, /^weir: salts cannot be read: /],
   [['tail', 'a/b'], 1, /^weir: topic not found: the topics are events\.raw, /],
   [['tail', 'events.raw', '--since', '2099-01-01'], 1, /^weir: since is in the future/],
+  [['tail', 'events.raw', '--site', ''], 1, /^weir: site must match /],
   [['tail', 'events.raw', '--limit', '0'], 2, /it must be a whole number/],
   [['tail'], 2, /missing required argument/],
 ])('%j ends with %i', async (args, exitCode, message) => {

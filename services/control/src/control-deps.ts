@@ -41,7 +41,9 @@ export interface AdminDeps extends Omit<ControlDeps, 'analytics'> {
   /** Runs the changes of the registry one after the other. */
   readonly runExclusive: RunExclusive;
   readonly importLeases: ImportLeases;
-  /** Limits how many calls read topics at the same time. */
+  /** Limits how many calls for topics there are at the same time, waiting ones included. */
+  readonly runTopicCall: RunInSlot;
+  /** Limits how many of them read at the same time. */
   readonly runTopicRead: RunInSlot;
   /** Creates an event ID (UUIDv7). */
   readonly newEventId: () => string;

@@ -38,6 +38,8 @@ import { dashboardRoutes } from './web/dashboard-routes.ts';
 export const ADMIN_PREFIX = '/api/admin';
 /** Each holds up to 16 MiB. */
 const TOPIC_READS_MAX = 8;
+/** Those that wait for a record hold no records, but ask the log for its end four times a second. */
+const TOPIC_CALLS_MAX = 64;
 
 const SITE = '/sites/{site_id}';
 const IMPORT = `${SITE}/imports/{digest}`;
@@ -164,6 +166,7 @@ function createAdminDeps(deps: ControlDeps): AdminDeps {
     tables: createSteadyTables(analytics),
     runExclusive: createMutex(),
     importLeases: createImportLeases(clock),
+    runTopicCall: createReadSlots(TOPIC_CALLS_MAX),
     runTopicRead: createReadSlots(TOPIC_READS_MAX),
     newEventId: createEventIds(clock, (bytes) => bytes.set(randomBytes(bytes.length))),
     lagRateOf(topic) {

@@ -115,7 +115,7 @@ async function tail({ io, client }: CommandContext, topic: string, options: Tail
   const path = `/topics/${encodeURIComponent(topic)}/records`;
   const ask = (limit: number, from: Readonly<Record<string, string>>) => {
     const query = {
-      ...(site && { site }),
+      ...(site !== undefined && { site }),
       ...from,
       ...(follow && { wait: String(WAIT_SECONDS) }),
       limit: String(limit),

@@ -40,7 +40,7 @@ export async function listTopicRecords(deps: AdminDeps, { params, http }: AdminR
   if ('problem' in start) return invalid(start.problem);
   const abort = new AbortController();
   http.res?.once('close', () => abort.abort());
-  const reply = deps.runTopicRead(() => logRecords(deps, topic, query.value, { ...start.value, signal: abort.signal }));
+  const reply = deps.runTopicCall(() => logRecords(deps, topic, query.value, { ...start.value, signal: abort.signal }));
   return (await reply) ?? TOO_MANY;
 }
 
@@ -71,7 +71,9 @@ async function logRecords(
   let scanned = 0;
   for (;;) {
     const to = (await eventLog.positions(topic.name, topic.group)).map(({ end }) => end);
-    const page = await readTopicPage(deps, { topic, from: next, to, siteId, recordsMax: limit, newest, signal });
+    const request = { topic, from: next, to, siteId, recordsMax: limit, newest, signal };
+    const page = await deps.runTopicRead(() => readTopicPage(deps, request));
+    if (page === undefined) return TOO_MANY;
     next = page.next;
     scanned += page.scanned;
     if (page.records.length > 0 || !page.atEnd || clock() >= until || signal.aborted) {

@@ -11,8 +11,8 @@ const RECORDS_DEFAULT = 100;
 export const WAIT_SECONDS_MAX = 10;
 
 export interface RecordsQuery {
-  /** Empty: all sites. The site need not exist, because the log keeps the records of a removed site. */
-  readonly siteId: string;
+  /** Undefined: all sites. The site need not exist, because the log keeps the records of a removed site. */
+  readonly siteId: string | undefined;
   /** A time in Unix milliseconds. */
   readonly sinceMs: number | undefined;
   readonly after: string | undefined;
@@ -23,8 +23,8 @@ export interface RecordsQuery {
 export function readRecordsQuery(url: string, nowMs: number): Checked<RecordsQuery> {
   const read = readParameters(url, RECORDS_PARAMETERS);
   if ('problem' in read) return read;
-  const { site = '', since, after, ...counts } = Object.fromEntries(read.value);
-  if (site !== '' && !new RegExp(SITE_PATTERN).test(site)) return { problem: `site must match ${SITE_PATTERN}` };
+  const { site, since, after, ...counts } = Object.fromEntries(read.value);
+  if (site !== undefined && !new RegExp(SITE_PATTERN).test(site)) return { problem: `site must match ${SITE_PATTERN}` };
   if (since !== undefined && after !== undefined) return { problem: 'since must not be sent together with after' };
   const sinceMs = since === undefined ? { value: undefined } : readSince(since, nowMs);
   if ('problem' in sinceMs) return sinceMs;

@@ -15,10 +15,14 @@ interface ShownRow {
   readonly value: object;
 }
 
-/** Returns the current rows after `afterKey`, ordered by their keys. `siteId`: empty for all sites. */
+/** Returns the current rows after `afterKey`, ordered by their keys. `siteId`: undefined for all sites. */
 export function readRegistryPage(
   registry: Registry,
-  { siteId, afterKey, recordsMax }: { readonly siteId: string; readonly afterKey: string; readonly recordsMax: number },
+  {
+    siteId,
+    afterKey,
+    recordsMax,
+  }: { readonly siteId: string | undefined; readonly afterKey: string; readonly recordsMax: number },
 ): RegistryPage {
   const records: TopicRecord[] = [];
   let key = afterKey;
@@ -52,10 +56,10 @@ interface RowGroup {
 }
 
 /** Sorts only one group at a time, because the registry may have millions of rules. */
-function* rowsInOrder(registry: Registry, siteId: string, afterKey: string): Iterable<ShownRow> {
+function* rowsInOrder(registry: Registry, siteId: string | undefined, afterKey: string): Iterable<ShownRow> {
   const groups = registry
     .sites()
-    .filter((site) => siteId === '' || site.siteId === siteId)
+    .filter((site) => siteId === undefined || site.siteId === siteId)
     .flatMap((site) => groupsOf(registry, site))
     // In all other groups, all keys are before the cursor.
     .filter(({ prefix }) => prefix > afterKey || afterKey.startsWith(prefix));

@@ -10,15 +10,19 @@ const SCANNED_BYTES_MAX = 32 * 1024 * 1024;
 const PAGE_MS_MAX = 5_000;
 /** The maximum bytes that are read ahead, for all partitions together. */
 const READ_AHEAD_BYTES_MAX = 8 * 1024 * 1024;
+/** Bytes of the first read of a partition; each further read has twice as many. Most pages need only the first. */
 const READ_BYTES_MIN = 32 * 1024;
+const READ_BYTES_MAX = 256 * 1024;
+/** Records that are looked at before other work of the process has its turn. */
+const TURN_RECORDS = 256;
 
 export interface PageRequest {
   readonly topic: LogTopic;
   /** For each partition, the offset at which reading starts, and the offset at which it ends. */
   readonly from: readonly number[];
   readonly to: readonly number[];
-  /** Empty: all sites. Records that cannot be decoded belong to no site. */
-  readonly siteId: string;
+  /** Undefined: all sites. Records that cannot be decoded belong to no site. */
+  readonly siteId: string | undefined;
   readonly recordsMax: number;
   /** True: reads to the end and keeps the newest records. False: stops after the first records. */
   readonly newest: boolean;
@@ -39,6 +43,8 @@ interface Source {
   readonly partition: number;
   readonly end: number;
   next: number;
+  /** Bytes of the next read. */
+  readBytes: number;
   ahead: readonly StoredRecord[];
   /** The index of the next record in `ahead`. */
   at: number;
@@ -51,9 +57,10 @@ export async function readTopicPage(
 ): Promise<TopicPage> {
   const { topic, siteId, recordsMax, newest, signal } = request;
   const sources: Source[] = request.from.map((from, partition) => {
-    return { partition, next: from, end: request.to[partition] ?? 0, ahead: [], at: 0 };
+    return { partition, next: from, end: request.to[partition] ?? 0, readBytes: READ_BYTES_MIN, ahead: [], at: 0 };
   });
-  const readBytes = Math.max(READ_BYTES_MIN, Math.floor(READ_AHEAD_BYTES_MAX / sources.length));
+  const fairBytes = Math.floor(READ_AHEAD_BYTES_MAX / sources.length);
+  const readBytesMax = Math.max(READ_BYTES_MIN, Math.min(READ_BYTES_MAX, fairBytes));
   const deadline = clock() + PAGE_MS_MAX;
   const found: TopicRecord[] = [];
   let foundBytes = 0;
@@ -67,7 +74,8 @@ export async function readTopicPage(
   while (!isFull() && !isOver() && !signal.aborted) {
     for (const source of sources) {
       if (source.at === source.ahead.length && source.next < source.end) {
-        await readAhead(eventLog, topic.name, source, readBytes);
+        await readAhead(eventLog, topic.name, source);
+        source.readBytes = Math.min(2 * source.readBytes, readBytesMax);
       }
     }
     const source = earliest(sources);
@@ -75,10 +83,12 @@ export async function readTopicPage(
     const stored = source.ahead[source.at++] as StoredRecord;
     source.next = stored.offset + 1;
     scanned += 1;
+    // The embedded log reads without waiting, and the gateway may be in the same process.
+    if (scanned % TURN_RECORDS === 0) await nextTurn();
     scannedBytes += stored.value.byteLength;
-    if (siteId !== '' && !mayBeOfSite(stored, siteId)) continue;
+    if (siteId !== undefined && !mayBeOfSite(stored, siteId)) continue;
     const record = topicRecord(topic, source.partition, stored);
-    if (siteId !== '' && record.site_id !== siteId) continue;
+    if (siteId !== undefined && record.site_id !== siteId) continue;
     found.push(record);
     foundBytes += record.bytes;
     while (newest && (found.length > recordsMax || (foundBytes > PAGE_BYTES_MAX && found.length > 1))) {
@@ -89,11 +99,11 @@ export async function readTopicPage(
   return { records: found, next: sources.map(({ next }) => next), scanned, atEnd };
 }
 
-async function readAhead(eventLog: EventLog, topic: string, source: Source, bytesMax: number): Promise<void> {
+async function readAhead(eventLog: EventLog, topic: string, source: Source): Promise<void> {
   // The embedded log reads synchronously. The requests of the gateway, which may be in the same process, are handled first.
   await nextTurn();
-  const records = await eventLog.read(topic, source.partition, source.next, bytesMax);
-  source.ahead = copyUpTo(records, source.end, bytesMax);
+  const records = await eventLog.read(topic, source.partition, source.next, source.readBytes);
+  source.ahead = copyUpTo(records, source.end, source.readBytes);
   source.at = 0;
   // Retention may have removed the remaining records.
   if (source.ahead.length === 0) source.next = source.end;
