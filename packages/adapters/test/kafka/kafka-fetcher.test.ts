@@ -9,7 +9,7 @@ import { openKafkaFixtureLog } from './kafka-fixture-log.ts';
 const logger = createLogger('silent');
 
 describeLive('kafka', (brokers) => {
-  /** A log with one unread record, and a fetcher without other sources that would make it fetch. */
+  /** Opens a log with one unread record, and a fetcher without any source. So only the source that a test adds makes it fetch. */
   async function openFetcher() {
     const prefix = `test-${randomUUID().slice(0, 8)}.`;
     const log = await openKafkaFixtureLog(brokers(), prefix, 1);

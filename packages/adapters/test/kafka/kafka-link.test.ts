@@ -57,7 +57,7 @@ describeLive('kafka', (brokers) => {
 
   test('work that never ends is rejected', async () => {
     const link = openLink(brokers(), 1_000, { connectionTimeoutMs: 500 });
-    // Connects first, so that the work exceeds the timeout, and not a slow answer of a busy broker.
+    // Connects before the test, so that a slow connection to a busy broker cannot cause the timeout: only the work below can.
     await eventually('connected', () => link.run(async () => true));
     await expect(link.run(never)).rejects.toThrow('abandoned');
     await link.close();

@@ -54,7 +54,10 @@ const MEDIUM_KINDS: Readonly<Record<string, SourceKind>> = {
   email: 'email',
   paid: 'ads',
 };
-/** Weir's own sources of these kinds replace a source of the other list with the same name, which calls YouTube a social network. */
+/**
+ * If the second list (`further`) has a source with the same name as one of Weir's own sources of these kinds, Weir's own source is used.
+ * For example, YouTube is `video` in Weir's list and `social` in the second list.
+ */
 const PUBLIC_KINDS: ReadonlySet<SourceKind> = new Set(['search', 'social', 'video', 'shopping']);
 
 interface PathSource {

@@ -56,7 +56,10 @@ interface ArrayItems {
   arrays: boolean;
 }
 
-/** ClickHouse has no Nullable(Array). It returns a null beside an array as an empty array, also if they are in different inner arrays. */
+/**
+ * ClickHouse has no Nullable(Array). If the same level of a nested array contains nulls and arrays, ClickHouse returns each null as an
+ * empty array.
+ */
 function brokenArray(
   array: readonly Json[],
   key: string,

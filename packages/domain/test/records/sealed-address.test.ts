@@ -75,7 +75,7 @@ test('an address cannot be opened without the salt that it was sealed with', () 
   const sealed = createSealAddress(SALT, randomBytes)('203.0.113.7');
   const open = createOpenAddress();
   expect(open(sealed, SALT)).toBe('203.0.113.7');
-  // The address was opened before, but the result must not be cached without its salt.
+  // The line above has decrypted the address. A cache must not return it to a caller without the salt.
   expect(open(sealed, undefined)).toBe('');
   expect(open(sealed, OTHER_SALT)).toBe('');
 });

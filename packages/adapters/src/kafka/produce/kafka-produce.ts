@@ -5,7 +5,7 @@ import { withPartitionErrors } from '../kafkajs-private.ts';
 import type { AppendRun } from './append-run.ts';
 import { encodeProduce } from './encode-produce.ts';
 
-/** The broker's base offset for a batch that it refused before it wrote anything. */
+/** The base offset that a broker returns for a batch that it refused before it wrote anything. */
 const NO_OFFSET = '-1';
 
 interface ProduceResponse {
