@@ -61,7 +61,8 @@ export async function watchSpace(options: SpaceWatchOptions): Promise<SpaceWatch
     if (!closed) timer = setTimeout(lookOn, inserts > 0 ? INSERTING_MS : IDLE_MS);
   }
 
-  // A merge that starts right after the opening has reserved its space. So a disk that was full before did not damage any part.
+  // If the disk is already full at the opening, this is no reason to call `onDoubt`: ClickHouse reserves the space of a merge before it
+  // starts the merge, so the full disk has not damaged a part.
   const { bavail, bsize } = await statfs(folder);
   wasCritical = bavail * bsize < critical;
   await lookOn();

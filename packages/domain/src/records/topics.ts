@@ -1,7 +1,7 @@
 /** The topics of the event log. docs/architecture.md describes their content. */
 export const TOPIC_RAW = 'events.raw';
 export const TOPIC_ENRICHED = 'events.enriched';
-/** The compacted topic behind the registry. */
+/** The compacted topic that stores the registry. */
 export const TABLE_REGISTRY = 'registry';
 /** The daily salts of the registry. They have a table of their own, because a removed salt must also be erased from the disk. */
 export const TABLE_SALTS = 'salts';
