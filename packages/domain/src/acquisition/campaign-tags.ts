@@ -6,9 +6,9 @@ export const UTM_TAGS = ['utm_source', 'utm_medium', 'utm_campaign', 'utm_term',
  * and in the body of a collect hit. To add one:
  * 1. Add it here and below (if it is in UTM_TAGS, this also adds the report dimension), and to collect-hit.schema.json.
  * 2. In records-columns.ts, make a new version of the column list. Keep the list of the old version.
- * 3. Write a migration: the column of `records` and the view `events`; for UTM_TAGS also `sessions_fill` and `sessions`. In
- *    infra/clickhouse/users.yaml, grant what the migration alters.
- * 4. Describe it in docs/api.md and docs/tables.md; for UTM_TAGS also in docs/stats.md.
+ * 3. Write a migration: the column of `records`, and the views `events` and `people_events`; for UTM_TAGS also `sessions_fill` and
+ *    `sessions`; `touches` and `payments` if payments must show it. In infra/clickhouse/users.yaml, grant what the migration alters.
+ * 4. Describe it in docs/api.md and docs/tables.md.
  */
 export const CAMPAIGN_TAGS = [...UTM_TAGS, 'ref', 'source', 'via'] as const;
 

@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
 import type { SourceLists } from '@weir/domain/acquisition/source';
+import { RECORDS_COLUMNS_VERSION } from '@weir/domain/records/records-columns';
 import UaParser from 'ua-parser-js';
 import bots from '../../lists/bots.json';
 
-/** Increase this number with every change of a step that produces other rows from the same records. */
+/** Increase this number with every change of a step that produces other rows from the same records. New columns are counted by the version of the column list. */
 const STEPS_VERSION = 4;
 
 /** The version of the code and of the lists. The geo data has its own version, because it can change while Weir runs. */
@@ -12,5 +13,5 @@ export function enrichmentVersion(lists: SourceLists): string {
     .update(JSON.stringify([bots, lists]))
     .digest('hex')
     .slice(0, 8);
-  return `steps-${STEPS_VERSION} ua-${UaParser.VERSION} lists-${hash}`;
+  return `steps-${STEPS_VERSION}.${RECORDS_COLUMNS_VERSION} ua-${UaParser.VERSION} lists-${hash}`;
 }
