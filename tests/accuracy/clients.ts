@@ -116,6 +116,6 @@ function leftOutNames(sets: readonly AgentSet[], kind: Kind): string {
   const sorted = [...names].sort(([a, x], [b, y]) => y - x || (a < b ? -1 : 1));
   const shown = sorted.slice(0, 40).map(([name, count]) => `${name} ${count}`);
   return sorted.length === 0
-    ? 'nothing'
+    ? 'none'
     : `${shown.join(', ')}${sorted.length > 40 ? `, and ${sorted.length - 40} more names` : ''}`;
 }

@@ -4,11 +4,11 @@ import type { Analytics } from '@weir/ports/analytics';
 
 export type ReadableTables = Pick<Analytics, 'select' | 'userQuery' | 'highestRawOffset'>;
 
-/** The only way from the admin API to the tables: it never sees tables of two generations in one answer. */
+/** All queries of the admin API go through this, so that an answer never mixes tables of two generations. */
 export interface SteadyTables {
   /**
    * Resolves with the result of `work`, whose queries all saw the same generation of the tables. It calls `work` again if the tables
-   * were exchanged meanwhile, so `work` must only read. Rejects with `generation_changed` if an exchange takes longer than
+   * were exchanged in the meantime, so `work` must only read. Rejects with `generation_changed` if an exchange takes longer than
    * `EXCHANGE_WAIT_MS`.
    */
   read<T>(work: (tables: ReadableTables) => Promise<T>): Promise<T>;

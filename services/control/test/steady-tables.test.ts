@@ -7,7 +7,7 @@ import { type ControlHarness, openControlHarness } from './control-harness.ts';
 
 const SHADOW = 'weir_shadow';
 const SITE = 'steady';
-/** How many visits and how many dropped hits each of the two generations has. */
+/** The number of visits and of dropped hits in each of the two generations. */
 const SIZES = [10, 25];
 
 describe('docs/exactly-once.md: no answer mixes two generations of the tables', () => {
@@ -71,7 +71,7 @@ describe('docs/exactly-once.md: no answer mixes two generations of the tables', 
     },
   };
 
-  test('reports, breakdowns and SQL while the tables are exchanged again and again', async () => {
+  test('reports, breakdowns and SQL while the tables are exchanged repeatedly', async () => {
     const seen = new Set<number>();
     let answers = 0;
     let stop = false;
@@ -122,7 +122,7 @@ describe('docs/exactly-once.md: no answer mixes two generations of the tables', 
 });
 
 describe('what `read` does when the generation changes', () => {
-  /** Answers with these generations, in order, then with the last one. `undefined`: the tables are being exchanged. */
+  /** Returns these generations in order, and after that always the last one. `undefined`: the tables are being exchanged. */
   function tablesOf(generations: readonly (number | undefined)[]) {
     let next = 0;
     return createSteadyTables({

@@ -3,18 +3,18 @@ import type { Gatherer } from './gatherer.ts';
 import type { PlannedInsert } from './insert-batch.ts';
 import { encodeProgress } from './plan.ts';
 
-/** What the writer of one partition commits: the plan of its next insert, or the position before the first row that waits. */
+/** The commits of the writer of one partition: the plan of its next insert, or the position before the first waiting row. */
 export interface CommittedPosition {
-  /** `offset`: of the first row of the plan. */
+  /** `offset`: the offset of the first row of the plan. */
   commitPlan(offset: number, insert: PlannedInsert): Promise<void>;
   /** Commits that every row before the first waiting one is stored. Without it, a takeover would repeat a very old plan. */
   commitPosition(): Promise<void>;
-  /** The position, and that the partition is paused for this swap: also a new owner inserts nothing until the swap is over. */
+  /** Commits the position with a note that the partition is paused for this swap. A new owner then also waits until the swap is over. */
   commitPaused(swap: number): Promise<void>;
   isCommitted(): boolean;
 }
 
-/** `planned`: the handle's commit is a plan, so the position is not committed. */
+/** `planned`: the last commit of the handle is a plan, so the position is not committed yet. */
 export function createCommittedPosition(
   handle: PartitionHandle,
   gatherer: Gatherer,

@@ -12,7 +12,7 @@ export interface Plan {
   readonly to: number;
   /** The version of the column list. */
   readonly version: number;
-  /** The generation of the tables that the plan was made for. Tables of another one do not know its token. */
+  /** The generation of the tables for which the plan was made. Tables of another generation do not have its token. */
   readonly generation: number;
   /** The `linesChecksum` of the rows as they are inserted. */
   readonly checksum: string;
@@ -35,7 +35,7 @@ export interface Progress {
    * from the inserted ones.
    */
   readonly truncatedAt?: number;
-  /** The number of the swap that the partition is paused for: nothing is inserted until it is over. */
+  /** The number of the swap for which the partition is paused. Nothing is inserted until the swap is over. */
   readonly paused?: number;
 }
 

@@ -1,6 +1,6 @@
 import type { Commit, PartitionConsumer, PartitionHandle } from '@weir/ports/event-log';
 
-/** A consumer that can ask to be opened again. It then calls `handle.wake()`, and takes no further records. */
+/** A consumer that can ask to be opened again. After that it calls `handle.wake()` and accepts no more records. */
 export interface ReopenableConsumer extends PartitionConsumer {
   mustReopen(): boolean;
 }

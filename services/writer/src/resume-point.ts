@@ -26,7 +26,7 @@ export async function findResumePoint(
 ): Promise<ResumePoint> {
   const { partition } = handle;
   const committed = readCommitted(handle);
-  // Read first: if the tables are exchanged after it, the next insert is refused.
+  // The generation is read first: if the tables are exchanged later, ClickHouse refuses the next insert.
   const generation = await analytics.generation();
   const highest = await analytics.highestRawOffset(eventLog.logId, partition);
   const { next, plan } = committed ?? { next: 0 };
@@ -47,7 +47,7 @@ export async function findResumePoint(
   await assertLogNotTruncated({ ...log, topic: TOPIC_ENRICHED, end: offset, seenBy: "the writer's commit" });
 
   if (plan !== undefined && plan.generation !== generation) {
-    // A replay filled these tables, with its own tokens. They hold every row up to `highest`, in each view too.
+    // A replay filled these tables, with its own tokens. `records` and each view have every row up to `highest`.
     return {
       next: Math.max(plan.from, highest + 1),
       generation,

@@ -65,7 +65,7 @@ const IN_SLOT: ReadonlySet<State> = new Set<State>(['plan', 'insert', 'verify'])
  *
  *     state    what it does                                           next state
  *     -------  -----------------------------------------------------  ------------------------------------------------
- *     gather   waits for a full batch or the end of the linger        plan (a batch is ready), commit (nothing is),
+ *     gather   waits for a full batch or the end of the linger        plan (a batch is ready), commit (no batch is ready),
  *                                                                     pause (a swap asks for it)
  *     plan     takes an insert slot and the batch; commits the plan   insert, pause (before it takes a batch)
  *              of the first piece (at first the batch is one piece)
@@ -219,7 +219,7 @@ export async function openPartitionWriter(deps: PartitionWriterDeps): Promise<Re
     },
   };
 
-  /** Undefined also while a batch is under way, or the plan of the previous owner. */
+  /** The swap for which the partition must pause now. Undefined while a batch, or the plan of the previous owner, is not finished. */
   function swapToPauseFor(): number | undefined {
     return pieces.length > 0 || redo !== undefined ? undefined : requestedSwap(pauses);
   }

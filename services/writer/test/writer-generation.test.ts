@@ -16,7 +16,7 @@ beforeEach(async () => {
 });
 afterEach(() => harness.close());
 
-test('a writer whose tables are exchanged under it opens its partition again: no row is lost, twice or dead', async () => {
+test('if the tables are exchanged while a writer runs, it opens its partition again: no row is lost, stored twice or dead-lettered', async () => {
   await harness.put(range(0, 15));
   const codes: unknown[] = [];
   const writer = await harness.start({

@@ -44,14 +44,14 @@ async function committed() {
   return { offset: position?.committed, progress: decodeProgress(position?.metadata ?? '') };
 }
 
-/** The whole swap, as the process that leads it does it. */
+/** Carries out a whole swap, as the process that leads it does. */
 async function pauseAndSwap(): Promise<number> {
   const swap = await nextSwap(deps());
   expect(await pauseWriters(deps(), swap)).toMatchObject({ status: 'paused' });
   return engine.swap(harness.eventLog.logId);
 }
 
-test('a paused partition stands at a committed position; rows that come in are stored after the swap, each once', async () => {
+test('a paused partition has a committed position; new rows are stored once, after the swap', async () => {
   await harness.put(range(0, 25));
   const writer = await start();
   await harness.caughtUp();
@@ -89,7 +89,7 @@ test('a pause in the middle of a stream of records ends between two batches', as
   await writer.close();
 });
 
-test('swap after swap, without and with new records', async () => {
+test('several swaps, with and without new records between them', async () => {
   const writer = await start();
   await harness.put(range(0, 5));
   await harness.caughtUp();
@@ -105,10 +105,10 @@ test('swap after swap, without and with new records', async () => {
 });
 
 describe('a takeover during the pause', () => {
-  /** The registry as a process sees it that has not read the request yet. */
+  /** The registry of a process that has not read the request for the pause yet. */
   const unaware = (): WritersPauses => ({ ...registry, writersPause: () => undefined });
 
-  test('the new owner stays paused by the commit alone, also when its registry does not know the request', async () => {
+  test('the commit alone keeps a new owner paused, even if its registry does not have the request', async () => {
     await harness.put(range(0, 12));
     const first = await start();
     await harness.caughtUp();
@@ -204,7 +204,7 @@ test('a zombie that sends its insert after the swap: ClickHouse refuses it, and 
   await second.close();
 });
 
-test('an acknowledgement of the pause that is lost: the pause is committed again, and nothing is stored twice', async () => {
+test('if the acknowledgement of the pause is lost, the pause is committed again, and nothing is stored twice', async () => {
   await harness.put(range(0, 10));
   let lost = 0;
   const eventLog = withCommits(harness.eventLog, async (metadata, commit) => {
@@ -222,7 +222,7 @@ test('an acknowledgement of the pause that is lost: the pause is committed again
   await writer.close();
 });
 
-/** The log, whose commits of the writer go through `around`. */
+/** The log, with the commits of the writer wrapped by `around`. */
 function withCommits(
   eventLog: EventLog,
   around: (metadata: string, commit: () => Promise<void>) => Promise<void>,
@@ -242,7 +242,7 @@ function withCommits(
 }
 
 describe('the limits of a pause', () => {
-  test('writers that do not pause in time: the pause is over, and says which partitions were late', async () => {
+  test('if writers do not pause in time, the pause is over, and the result has the late partitions', async () => {
     const swap = await nextSwap(deps());
     expect(await pauseWriters(deps(), swap, { limitMs: 100 })).toEqual({ status: 'late', partitions: [0] });
     expect(registry.writersPause()).toMatchObject({ swap, over: true });
@@ -254,7 +254,7 @@ describe('the limits of a pause', () => {
     await writer.close();
   });
 
-  test('a request that was lost with its registry: the next number is higher, and resuming ends the pause', async () => {
+  test('if a request is lost with its registry, the next number is higher, and resuming ends the pause', async () => {
     await harness.put(range(0, 5));
     const writer = await start();
     await harness.caughtUp();
@@ -270,7 +270,7 @@ describe('the limits of a pause', () => {
     await writer.close();
   });
 
-  test('one that was cut off is continued with the same number', async () => {
+  test('an interrupted pause is continued with the same number', async () => {
     const swap = await nextSwap(deps());
     const stop = new AbortController();
     const first = pauseWriters(deps(), swap, { signal: stop.signal });

@@ -2,8 +2,8 @@ import type { ReportDeps } from './report-request.ts';
 import { IN_PERIOD, reportParts, type Scope, type Statement } from './report-sql.ts';
 
 /**
- * Counts the rows of a period by why they are excluded from the reports, and the rows that are counted. The numbers add up to
- * `rows`.
+ * Counts the rows of a period that the reports include, and the excluded rows by the reason of the exclusion. The numbers add up
+ * to `rows`.
  */
 function rowsStatement(scope: Scope): Statement {
   const { parameters, tables, hits } = reportParts(scope);

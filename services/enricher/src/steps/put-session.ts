@@ -14,8 +14,8 @@ import {
 } from '../session/visitor-sessions.ts';
 
 /**
- * How long sessions are kept in the state: as long as the period over which the state is rebuilt. An enricher that was down for an hour must find the sessions
- * unchanged: otherwise records that are processed again would get other session IDs.
+ * How long sessions are kept in the state: as long as the period over which the state is rebuilt. An enricher that was down for an
+ * hour must find the sessions unchanged: otherwise records that are processed again would get other session IDs.
  */
 const SESSION_TTL_MS = 24 * 3600_000;
 /**

@@ -10,7 +10,7 @@ export interface PauseDeps {
   readonly clock: () => number;
 }
 
-/** Where the writer of one partition stopped: every row before it is stored in the live tables. */
+/** The position at which the writer of one partition stopped. Every row before it is stored in the live tables. */
 export interface PausedPosition {
   readonly partition: number;
   /** The next offset of `events.enriched`. */
@@ -23,21 +23,21 @@ export type Paused =
   /** The writers of these partitions did not stop in time. The pause is over. */
   | { readonly status: 'late'; readonly partitions: readonly number[] };
 
-/** How long the writers may take to finish what they insert. */
+/** The time that the writers have to finish their running inserts. */
 export const PAUSE_WITHIN_MS = 60_000;
 const CHECK_EVERY_MS = 50;
 
-/** A number for the next swap: higher than that of every earlier one. */
+/** The number of the next swap. It is higher than the numbers of all earlier swaps. */
 export async function nextSwap(deps: PauseDeps): Promise<number> {
   const earlier = (await pausedPartitions(deps)).map(({ paused }) => paused ?? 0);
   return Math.max(deps.registry.writersPause()?.swap ?? 0, ...earlier) + 1;
 }
 
 /**
- * Asks the writers of all partitions to pause for this swap. Resolves with their positions when all have; from then on nothing is
- * inserted into the live tables until `resumeWriters`, whatever happens to the writers. Resolves with `late`, and the pause is
- * over, if that takes longer than `limitMs` since the request. After a rejection (`event_log_unavailable`) or a crash the writers
- * may stay paused: call it again with the same number, or call `resumeWriters`.
+ * Asks the writers of all partitions to pause for this swap. Resolves with their positions when all have paused. Nothing is then
+ * inserted into the live tables until `resumeWriters`, even if writers crash. If the pause takes longer than `limitMs` since the
+ * request, the pause is over, and this resolves with `late`. After a rejection (`event_log_unavailable`) or a crash, the writers
+ * may stay paused: call this again with the same number, or call `resumeWriters`.
  */
 export async function pauseWriters(
   deps: PauseDeps,
@@ -68,7 +68,7 @@ export async function pauseWriters(
   }
 }
 
-/** Ends the pause, also one whose request was lost. Resolves when this is durable; the writers go on within a second. */
+/** Ends the pause, also if its request was lost. Resolves when this is durable; the writers continue within a second. */
 export async function resumeWriters(deps: PauseDeps): Promise<void> {
   const swap = (await nextSwap(deps)) - 1;
   const { registry, clock } = deps;

@@ -15,7 +15,7 @@ export interface PausedPartitionDeps extends AssignedPartition {
   readonly alarmMs: number | undefined;
 }
 
-/** A partition that is paused: takes no records until the swap is over, and is then opened again. */
+/** A paused partition. It accepts no records until the swap is over, and is then opened again. */
 export function openPausedPartition(deps: PausedPartitionDeps): ReopenableConsumer {
   const { handle, pauses, swap, progress, metrics, logger, alarmMs = PAUSED_ALARM_MS } = deps;
   const { partition, signal } = handle;

@@ -1,17 +1,17 @@
 import type { Registry } from '@weir/ports/registry';
 
-/** What a writer needs to know of pauses. */
+/** The part of the registry that a writer needs for pauses. */
 export type WritersPauses = Pick<Registry, 'writersPause' | 'onWritersPause'>;
 
-/** The swap that asks the writers to pause, if one does. */
+/** The number of the swap for which the writers must pause now, if any. */
 export function requestedSwap(pauses: WritersPauses | undefined): number | undefined {
   const pause = pauses?.writersPause();
   return pause === undefined || pause.over ? undefined : pause.swap;
 }
 
 /**
- * Only a record that says so ends a pause: this process may not have read the request yet, although the previous owner of the
- * partition followed it.
+ * Whether the registry says that this swap, or a later one, is over. A missing request does not end a pause: this process may not
+ * have read the request yet, although the previous owner of the partition has paused for it.
  */
 export function isOver(pauses: WritersPauses, swap: number): boolean {
   const pause = pauses.writersPause();
