@@ -57,7 +57,7 @@ export function describeAnalytics(name: string, contract: AnalyticsContract): vo
       expect(await count('token')).toBe(10);
     });
 
-    it('stores a batch only in the generation that it names', async () => {
+    it('stores a batch only if the tables have the generation of the batch', async () => {
       const generation = await analytics.generation();
       const batch = contract.batch('generation', 400, 5);
       for (const other of [generation + 1, generation + 10]) {
@@ -70,7 +70,7 @@ export function describeAnalytics(name: string, contract: AnalyticsContract): vo
       expect(await count('generation')).toBe(5);
     });
 
-    it('refuses a batch that names its generation for a row with a value too few or too many', async () => {
+    it('refuses a batch with a generation if one of its rows has a value too few or too many', async () => {
       const { lines, ...rest } = contract.batch('values', 500, 3);
       const generation = await analytics.generation();
       for (const values of [rest.columns.length - 1, rest.columns.length + 1]) {

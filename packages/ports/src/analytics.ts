@@ -10,13 +10,13 @@ export interface Analytics {
   /**
    * Resolves when all lines are stored durably in `records`, as one block, and in every view's target table.
    * Calling it again with the same token and the same bytes changes nothing. After `analytics_unavailable` the rows may be
-   * stored, now or later. After `analytics_refused` none of them is stored. Rejects with `generation_changed` if the tables are of
-   * another generation than the batch: none of the lines is stored.
+   * stored, now or later. After `analytics_refused` none of them is stored. Rejects with `generation_changed` if the tables
+   * have another generation than the batch; then none of the lines is stored.
    */
   insertRecords(batch: RecordsBatch): Promise<void>;
 
   /**
-   * Resolves with the number of the generation of the tables. A swap gives the tables the next one; a number never comes back.
+   * Resolves with the generation of the tables: a number that grows by 1 whenever all tables are exchanged for a new set.
    * Rejects with `generation_changed` while tables are being exchanged.
    */
   generation(): Promise<number>;
@@ -41,7 +41,7 @@ export interface RecordsBatch {
   readonly lines: readonly Uint8Array[];
   /** `records:<log_id>:<partition>:<from>-<to>:<version>` */
   readonly token: string;
-  /** The only generation of the tables that may take the batch; undefined: any. */
+  /** The batch is stored only if the tables have this generation. Undefined: in tables of any generation. */
   readonly generation: number | undefined;
 }
 

@@ -153,7 +153,7 @@ export interface PartitionPosition {
   readonly end: number;
   /** The offset of the group's last commit. */
   readonly committed: number | undefined;
-  /** The metadata of the group's last commit. */
+  /** The metadata of the group's last commit; `undefined` if there is no commit. */
   readonly metadata: string | undefined;
 }
 

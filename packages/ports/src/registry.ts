@@ -38,7 +38,7 @@ export interface Registry {
   /** Removes the salts of all days before `day`. */
   removeSaltsBefore(day: string): Promise<void>;
 
-  /** The last request that the writers pause, also if it is over. */
+  /** Returns the last request to pause the writers, also if the pause is over. */
   writersPause(): WritersPause | undefined;
   putWritersPause(pause: WritersPause): Promise<void>;
   /** The listener is called after each change of the request. Returns a function that removes it. */
@@ -49,11 +49,11 @@ export interface Registry {
   close(): Promise<void>;
 }
 
-/** A request that every writer pauses, so that the tables can be exchanged. Only the last one counts. */
+/** A request that all writers pause, so that ClickHouse's tables can be exchanged (a swap). Only the last request is stored. */
 export interface WritersPause {
-  /** The number of the swap: each swap has a higher one than the one before. */
+  /** The number of the swap. Each swap has a higher number than all swaps before it. */
   readonly swap: number;
-  /** True: the writers go on. */
+  /** True: the pause has ended, and the writers continue. */
   readonly over: boolean;
   /** Unix milliseconds. */
   readonly requestedAt: number;

@@ -69,8 +69,9 @@ export interface ClickhouseAnalytics extends Analytics {
   /** The settings of the server and its tables that break exactly-once, one sentence each. Call it every minute. */
   drift(): Promise<readonly string[]>;
   /**
-   * Resolves when the tables of this database and of `shadow` have changed places, and this database has the generation, one more than
-   * before: see `exchangeGenerations`. After a rejection or a kill, call it again with the same generation until it resolves.
+   * Exchanges the tables of this database with those of the database `shadow` (`exchangeGenerations`). `generation` is the number that
+   * this database then has: its present generation plus 1. After a rejection or a kill, call it again with the same number until it
+   * resolves.
    */
   exchangeWith(shadow: string, generation: number): Promise<void>;
 }
@@ -174,7 +175,7 @@ export function openClickhouseAnalytics(config: ClickhouseAnalyticsConfig): Clic
 
   async function run(statement: string): Promise<void> {
     try {
-      // On a cluster: until every replica has altered its table.
+      // With alter_sync = 2, an ALTER on a cluster waits until every replica has altered its table.
       await client.command({ query: statement, clickhouse_settings: { alter_sync: '2' } });
     } catch (error) {
       throw statementError(error);

@@ -20,7 +20,7 @@ const ABOUT_A_ROW = new Set([
   53, 69, 70, 128, 131, 306, 321, 349, 407, 469, 645,
 ]);
 
-/** An insert names the column of a generation that the tables no longer have. */
+/** ClickHouse's error for an unknown column. An insert for another generation than that of the tables names such a column. */
 const NO_SUCH_COLUMN = 16;
 const NOT_ENOUGH_SPACE = 243;
 /** The operating system's text for a full disk, which ClickHouse quotes in its errors 75, 76 and 1001. */

@@ -3,16 +3,17 @@ import { DependencyError } from '@weir/domain/errors';
 import { type Fence, fenceColumn, readFence, type Select } from './generation-fence.ts';
 
 export interface Exchange {
-  /** The databases. `shadow` has all migrations, and the rows that the tables shall have. */
+  /** The database that Weir uses. */
   readonly live: string;
+  /** The database whose tables replace those of `live`. All migrations were applied to it. */
   readonly shadow: string;
-  /** The number of the generation that `live` shall have: one more than it had before the first attempt. */
+  /** The generation of `live` after the exchange: one more than before the first attempt. */
   readonly generation: number;
-  /** schemas/clickhouse/stored-tables.json */
+  /** The names of the tables, from schemas/clickhouse/stored-tables.json. */
   readonly tables: readonly string[];
   readonly dictionaries: readonly string[];
   readonly cluster: string | undefined;
-  /** How long inserts that began before the tables were closed may take to end; default 10 s. */
+  /** How long to wait for inserts that began before the tables were closed. Default: 10,000. */
   readonly insertsEndWithinMs?: number;
 }
 
@@ -25,8 +26,8 @@ const INSERTS_END_WITHIN_MS = 10_000;
 const CHECK_EVERY_MS = 20;
 
 /**
- * Exchanges the tables of two databases, so that `live` has the next generation and `shadow` the former one. Both keep their views,
- * which go by the names of the tables.
+ * Exchanges the tables of two databases, so that `live` has the next generation (n) and `shadow` the former one (n-1). The views stay
+ * in their databases, because a view finds its tables by name. A closed table `records` refuses inserts (generation-fence.ts).
  *
  *     step                                                    records in live, in shadow     inserts into live
  *     ------------------------------------------------------  -----------------------------  ---------------------------
@@ -39,10 +40,10 @@ const CHECK_EVERY_MS = 20;
  *     opens the live tables                                   n              n-1 closed      taken
  *     opens the shadow's tables                               n              n-1             taken
  *
- * Resolves when `live` has the generation and is open; called again after that, it changes nothing. After any failure, also after a
- * kill at any statement, a further call with the same arguments continues: each table's comment says whether it is exchanged. Before
- * the first table is exchanged, a failure to wait for inserts opens the live tables again and rejects with `analytics_unavailable`.
- * Rejects with `analytics_refused` if `live` is of another generation than the one before.
+ * Resolves when `live` has generation n and is open; a further call then changes nothing. After a failure or a kill at any statement,
+ * call it again with the same arguments: it continues, because the comment of each table says whether the table was exchanged. If
+ * the inserts do not end in time, the live tables are opened again, no table is exchanged, and the call rejects with
+ * `analytics_unavailable`. Rejects with `analytics_refused` if the generation of `live` is neither n-1 nor n.
  */
 export async function exchangeGenerations(statements: Statements, exchange: Exchange): Promise<void> {
   const { live, shadow, generation } = exchange;
@@ -53,7 +54,7 @@ export async function exchangeGenerations(statements: Statements, exchange: Exch
   if (found.generation !== generation && found.generation !== generation - 1) {
     throw new DependencyError(
       'analytics_refused',
-      `the tables of ${live} are of generation ${found.generation}: they cannot become ${generation}`,
+      `the tables of ${live} have generation ${found.generation}: an exchange cannot give them generation ${generation}`,
     );
   }
 
@@ -81,14 +82,17 @@ export async function exchangeGenerations(statements: Statements, exchange: Exch
   await openFormer(statements, exchange);
 }
 
-/** The tables that `live` had before: a later exchange, which undoes this one, needs them open. */
+/** Opens the tables that `live` had before. They are now in `shadow`, and an exchange that undoes this one needs them open. */
 async function openFormer(statements: Statements, { shadow, generation, cluster }: Exchange): Promise<void> {
   const former = await readFence(statements.select, shadow);
   if (former.generation !== generation - 1 || !former.closed) return;
   await createFences(statements, cluster).set(shadow, { generation: generation - 1, closed: false });
 }
 
-/** Marks each table that is not exchanged yet, and returns these tables. All are marked before the first is exchanged. */
+/**
+ * Writes the generation into the comment of each table of `shadow` that is not exchanged yet, and returns these tables. The comment moves
+ * with the table, so a table of `live` with this comment was exchanged.
+ */
 async function markShadow(statements: Statements, exchange: Exchange): Promise<readonly string[]> {
   const { shadow } = exchange;
   const left = await notExchanged(statements.select, exchange);
@@ -127,7 +131,7 @@ function createFences({ run, select }: Statements, cluster: string | undefined):
     async set(database, { generation, closed }) {
       const found = await readFence(select, database);
       if (found.generation === generation && found.closed === closed) return;
-      // One statement, so that there is always one such column. Renaming it would rewrite every part.
+      // One statement adds and drops, so that there is always exactly one such column. RENAME COLUMN would rewrite every part.
       await run(
         `ALTER TABLE ${database}.records${onCluster({ cluster })} ADD COLUMN ${fenceColumn(generation, closed)} UInt8 EPHEMERAL, ` +
           `DROP COLUMN ${fenceColumn(found.generation, found.closed)}`,
@@ -137,8 +141,8 @@ function createFences({ run, select }: Statements, cluster: string | undefined):
 }
 
 /**
- * An insert finds its views' tables while it runs: one that began before `records` was exchanged could fill exchanged tables. No new
- * one begins, because the tables are closed.
+ * Waits until no insert into `live` is running. While an insert runs, ClickHouse looks up the tables of the views by name. So an insert
+ * that began before the exchange could write to tables of both generations. No new insert begins, because the tables are closed.
  */
 async function untilInsertsEnd({ select }: Statements, exchange: Exchange): Promise<void> {
   const { live, cluster, insertsEndWithinMs = INSERTS_END_WITHIN_MS } = exchange;

@@ -1,9 +1,9 @@
 import { DependencyError } from '@weir/domain/errors';
 
 /**
- * `records` has one EPHEMERAL column whose name is the generation of the tables: `generation_<n>`, or `generation_<n>_closed` while
- * tables are being exchanged. An insert names the open column of its generation, so ClickHouse itself refuses an insert that was
- * planned for other tables, and refuses every insert while the tables are closed.
+ * The table `records` has one EPHEMERAL column whose name contains the generation of the tables: `generation_<n>`, or
+ * `generation_<n>_closed` while tables are being exchanged. Each insert names `generation_<n>` in its list of columns. So ClickHouse
+ * refuses an insert that was planned for another generation, and refuses every insert while the tables are closed.
  */
 export interface Fence {
   readonly generation: number;
@@ -11,7 +11,7 @@ export interface Fence {
 }
 
 const FENCE = /^generation_(\d+)(_closed)?$/;
-/** The fence column in ClickHouse's message. Only messages of missing columns are compared with it: these quote no rows. */
+/** Finds the name of the column in ClickHouse's message about an unknown column. Such messages contain no values of rows. */
 export const FENCE_IN_MESSAGE = /\bgeneration_\d+\b/;
 
 export function fenceColumn(generation: number, closed = false): string {
@@ -20,7 +20,7 @@ export function fenceColumn(generation: number, closed = false): string {
 
 export type Select = <Row>(query: string, params?: Readonly<Record<string, unknown>>) => Promise<readonly Row[]>;
 
-/** `database`: an SQL expression. */
+/** `database`: an SQL expression for the name of the database. */
 const fenceQuery = (database: string): string =>
   `SELECT name FROM system.columns WHERE database = ${database} AND table = 'records' AND startsWith(name, 'generation_')`;
 
@@ -49,7 +49,7 @@ function fenceOf(columns: readonly { readonly name: string }[]): Fence {
 const LINE_END = Buffer.from(',0]\n');
 const LINE_END_CHARS = ']\n'.length;
 
-/** The lines with a value for the fence column at the end of each. */
+/** Joins the lines of an insert, and appends the value 0 to each for the fence column. */
 export function withFenceValue(lines: readonly Uint8Array[]): Buffer {
   const added = LINE_END.length - LINE_END_CHARS;
   const body = Buffer.allocUnsafe(lines.reduce((sum, line) => sum + line.length + added, 0));

@@ -6,7 +6,7 @@ interface StoredTables {
   readonly dictionaries: readonly string[];
 }
 
-/** The names in `stored-tables.json`, in the order of the file. */
+/** Reads the names of the tables and dictionaries from `stored-tables.json`, in the order of the file. */
 export async function readStoredTables(migrationsDir: string): Promise<StoredTables> {
   const text = await readFile(join(migrationsDir, 'stored-tables.json'), 'utf8');
   const { tables, dictionaries } = JSON.parse(text) as {

@@ -16,7 +16,10 @@ let opened: Awaited<ReturnType<typeof openEmbeddedUnderTest>>;
 let live: ClickhouseAnalytics;
 let shadow: ClickhouseAnalytics;
 let server: ClickHouseClient;
-/** The two sets of tables: what each holds, and whom its dictionary says that the visitor is. */
+/**
+ * The tables that are now in `live` (here) and in `shadow` (there): the counts of their rows, and the profile that their dictionary has for
+ * the visitor.
+ */
 let here: { readonly counts: Counts; readonly profile: string };
 let there: typeof here;
 let nextOffset = 0;
@@ -30,14 +33,14 @@ const linked = (profile: string): RecordsBatch =>
     batch(from, [identify({ profile_id: profile, user_id: 'u-dictionary' }, { visitor_id: 'v-dictionary' })]),
   );
 
-/** Batches of distinct offsets. */
+/** Makes a batch whose raw offsets no other batch has. */
 function next(make: (from: number) => RecordsBatch): RecordsBatch {
   const made = make(nextOffset);
   nextOffset += made.lines.length;
   return made;
 }
 
-/** What each table holds, whatever was merged. */
+/** Counts the rows of each table. The counts do not depend on merges. */
 async function storedCounts(analytics: ClickhouseAnalytics): Promise<Counts> {
   const counts: Record<string, unknown> = { ...(await tableCounts(analytics)) };
   for (const table of ['links_latest', 'profiles_latest', 'profile_values', 'people_seen', 'sessions_moved']) {
@@ -85,7 +88,7 @@ async function exchange(generation: number, around = (_: string, run: () => Prom
   });
 }
 
-/** The live tables are those that were in the shadow, with everything that belongs to them, and the reverse. */
+/** Asserts that the tables, dictionaries and generations of `live` and `shadow` have changed places. */
 async function expectExchanged(generation: number): Promise<void> {
   [here, there] = [there, here];
   expect(await storedCounts(live)).toEqual(here.counts);
@@ -95,7 +98,7 @@ async function expectExchanged(generation: number): Promise<void> {
   expect(await shadow.generation()).toBe(generation - 1);
 }
 
-test('all tables and dictionaries change places; the views go on filling the live tables, each batch once', async () => {
+test('all tables and dictionaries change places, and the views then store each batch once in the live tables', async () => {
   const old = await live.generation();
   await live.exchangeWith(SHADOW, old + 1);
   await expectExchanged(old + 1);
@@ -120,7 +123,7 @@ test('all tables and dictionaries change places; the views go on filling the liv
   here = { ...here, counts };
 });
 
-test('it rejects another generation than the next, and then changes nothing', async () => {
+test('an exchange to another generation than the next one is refused and changes nothing', async () => {
   const old = await live.generation();
   await expect(live.exchangeWith(SHADOW, old + 2)).rejects.toMatchObject({ code: 'analytics_refused' });
   await expect(live.exchangeWith(SHADOW, old - 1)).rejects.toMatchObject({ code: 'analytics_refused' });
@@ -128,12 +131,12 @@ test('it rejects another generation than the next, and then changes nothing', as
   expect(await storedCounts(live)).toEqual(here.counts);
 });
 
-test('no part is rewritten: the fence column is changed without a mutation', async () => {
+test('an exchange changes the fence column without a mutation, so no part is rewritten', async () => {
   const query = "SELECT toUInt32(count()) AS n FROM system.mutations WHERE table = 'records'";
   expect(await live.select(query)).toEqual([{ n: 0 }]);
 });
 
-describe('an exchange that was interrupted at a statement is completed by the next call', () => {
+describe('the next call completes an exchange that was interrupted', () => {
   async function statementCount(): Promise<number> {
     const generation = (await live.generation()) + 1;
     let count = 0;
@@ -145,7 +148,7 @@ describe('an exchange that was interrupted at a statement is completed by the ne
     return count;
   }
 
-  test('the caller is killed after it', async () => {
+  test('when the caller is killed after any of the statements', async () => {
     const count = await statementCount();
     expect(count).toBeGreaterThan(15);
     for (let at = 0; at < count; at++) {
@@ -161,7 +164,7 @@ describe('an exchange that was interrupted at a statement is completed by the ne
     }
   }, 300_000);
 
-  test('ClickHouse is killed while it runs it', async () => {
+  test('when ClickHouse is killed during any of the statements', async () => {
     const count = await statementCount();
     for (let at = 0; at < count; at++) {
       const generation = (await live.generation()) + 1;
@@ -171,7 +174,7 @@ describe('an exchange that was interrupted at a statement is completed by the ne
         const running = run();
         process.kill(opened.clickhouse.pid() as number, 'SIGKILL');
         await running;
-        // The statement ended before the kill.
+        // This line is reached only if the statement ended before the kill.
         throw new Error('killed');
       });
       await expect(killed).rejects.toThrow();
@@ -181,7 +184,7 @@ describe('an exchange that was interrupted at a statement is completed by the ne
   }, 600_000);
 });
 
-test('while tables are exchanged, no insert is taken and the generation is not readable', async () => {
+test('while tables are being exchanged, every insert and every read of the generation is refused', async () => {
   const old = await live.generation();
   const refused: unknown[] = [];
   await exchange(old + 1, async (statement, run) => {
@@ -200,7 +203,7 @@ test('while tables are exchanged, no insert is taken and the generation is not r
   await expectExchanged(old + 1);
 });
 
-test('inserts during an exchange are stored whole in the tables that they were planned for, or not at all', async () => {
+test('an insert during an exchange is stored completely in the tables of its generation, or not at all', async () => {
   const old = await live.generation();
   let stop = false;
   let taken = 0;
@@ -233,7 +236,7 @@ test('inserts during an exchange are stored whole in the tables that they were p
   await expectExchanged(old + 1);
 }, 60_000);
 
-test('an insert that does not end: nothing is exchanged, and the tables are open again', async () => {
+test('if an insert does not end in time, nothing is exchanged and the tables are opened again', async () => {
   const generation = await live.generation();
   const slow = server.command({
     query: "INSERT INTO records (site_id, log_id) SELECT 'slow', toString(sleepEachRow(1)) FROM numbers(3)",

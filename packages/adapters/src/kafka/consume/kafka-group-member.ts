@@ -214,7 +214,7 @@ export function joinKafkaGroup(options: GroupMemberOptions): GroupMember {
   };
 }
 
-/** Kafka answers offset -1 where nothing was committed. */
+/** Kafka returns the offset -1 for a partition without a commit. */
 export function toCommit({
   partition,
   offset,
