@@ -198,6 +198,7 @@ export function eventLogContract(name: string, openFixture: () => Promise<EventL
         expect(await texts(0, 1024)).toEqual([]);
         await append([{ ...record('0'), partition: 0 }]);
         expect(await texts(1, 1024)).toEqual([]);
+        expect(await texts(1000, 1024)).toEqual([]);
         await append([{ ...record('1'), partition: 0 }]);
         expect(await texts(1, 1024)).toEqual(['1']);
       });

@@ -31,6 +31,7 @@ describeLive('kafka', (brokers) => {
     });
     await reader.has(0, 3);
     return {
+      log,
       fill,
       admin,
       name,
@@ -64,7 +65,7 @@ describeLive('kafka', (brokers) => {
   });
 
   test('records that retention removed before they were read are reported, and reading continues after them', async () => {
-    const { admin, name, reader, read, fill, close } = await openConsumed();
+    const { log, admin, name, reader, read, fill, close } = await openConsumed();
     // Loads metadata first: the admin client looks up the leader in metadata that it already has.
     await admin.fetchTopicOffsets(name);
     await admin.deleteTopicRecords({ topic: name, partitions: [{ partition: 0, offset: '2' }] });
@@ -72,6 +73,11 @@ describeLive('kafka', (brokers) => {
     await eventually('read again from the oldest remaining record', () => read().length === 6);
     expect(read()).toEqual(['a', 'b', 'c', 'go back', 'c', 'go back']);
     expect(damage(reader)).toEqual([expect.stringContaining('retention removed records that were not read yet')]);
+    const unread = await log.read('topic.0', 0, 0, 1024);
+    expect(unread.map((record) => [record.offset, text(record)])).toEqual([
+      [2, 'c'],
+      [3, 'go back'],
+    ]);
     await close();
   });
 });

@@ -54,6 +54,9 @@ describe('the LMDB event log', () => {
       [0, 0],
     ]);
     expect(await log.offsetsAtTime('short', 0)).toEqual([2, 1]);
+    const offsets = async (partition: number) =>
+      (await log.read('short', partition, 0, 1024)).map(({ offset }) => offset);
+    expect([await offsets(0), await offsets(1)]).toEqual([[], [1]]);
     await log.close();
     log = await openAt(() => now);
     expect(await log.append('short', [{ partition: 0, value }])).toEqual([
