@@ -78,7 +78,7 @@ const kind: 'collect' | 'event' | 'identify' | 'import' | 'unlink' = decodeRaw(n
 export const code = (error: unknown): RecordErrorCode | undefined =>
   error instanceof RecordError ? error.code : undefined;
 export { kind, shown };
-// @ts-expect-error no such column
+// @ts-expect-error this column does not exist
 event.address;
 // @ts-expect-error a decoded record has no client address
 decodeRaw(null).sealedIp;

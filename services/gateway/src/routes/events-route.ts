@@ -16,7 +16,7 @@ function headerKeyOf(request: IncomingMessage): string {
   return (request.headers['idempotency-key'] as string | undefined) ?? '';
 }
 
-/** POST /api/v1/events (docs/api.md). */
+/** Handles POST /api/v1/events (docs/api.md). */
 export function eventsRoute(deps: RouteDeps, replies: Replies, route: AuthenticatedRoute): Handle {
   const appendEvent = createAppendEvent(deps);
 

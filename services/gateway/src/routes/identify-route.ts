@@ -9,7 +9,7 @@ import { type AuthenticatedRequest, authenticatedRoute } from '../http/authentic
 import type { Replies } from '../http/gateway-reply.ts';
 import type { AuthenticatedRoute, Handle } from '../http/route.ts';
 
-/** POST /api/identify (docs/api.md). */
+/** Handles POST /api/identify (docs/api.md). */
 export function identifyRoute(deps: RouteDeps, replies: Replies, route: AuthenticatedRoute): Handle {
   const { batcher, clock, newEventId, clientIpOf, addressSealer, traitsDropped } = deps;
 
