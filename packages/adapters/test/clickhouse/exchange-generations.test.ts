@@ -136,6 +136,34 @@ test('an exchange changes the fence column without a mutation, so no part is rew
   expect(await live.select(query)).toEqual([{ n: 0 }]);
 });
 
+test('on a cluster, each statement runs on all replicas, and ClickHouse can parse it', async () => {
+  const cluster = 'weir_main';
+  // The engine of this test has no cluster: it runs the statements without it.
+  const alone = (sql: string): string =>
+    sql
+      .replace(` ON CLUSTER '${cluster}'`, '')
+      .replace(`clusterAllReplicas('${cluster}', system.processes)`, 'system.processes');
+  const sent: string[] = [];
+  const generation = (await live.generation()) + 1;
+  const stored = await readStoredTables(FOLDER);
+  await exchangeGenerations(
+    {
+      async run(sql) {
+        sent.push(sql);
+        await server.command({ query: alone(sql) });
+      },
+      select: (query, params) => live.select(alone(query), params),
+    },
+    { live: 'weir', shadow: SHADOW, generation, cluster, ...stored },
+  );
+  await expectExchanged(generation);
+  expect(sent.length).toBeGreaterThan(15);
+  for (const sql of sent) {
+    const [row] = await live.select<{ text: string }>('SELECT formatQuerySingleLine({sql:String}) AS text', { sql });
+    expect(row?.text).toContain(` ON CLUSTER ${cluster}`);
+  }
+});
+
 describe('the next call completes an exchange that was interrupted', () => {
   async function statementCount(): Promise<number> {
     const generation = (await live.generation()) + 1;
