@@ -5,10 +5,11 @@ export const UTM_TAGS = ['utm_source', 'utm_medium', 'utm_campaign', 'utm_term',
  * The parameters of a link that name its campaign or the site that it is on. A parameter has the same name in the query of a URL
  * and in the body of a collect hit. To add one:
  * 1. Add it here and below (if it is in UTM_TAGS, this also adds the report dimension), and to collect-hit.schema.json.
- * 2. In records-columns.ts, make a new version of the column list. Keep the list of the old version.
+ * 2. In records-columns.ts and in packages/records/src/enriched-columns.ts, make a new version of the column list. Keep the list of
+ *    the old version. Add a schema of the new version to schemas/topics.
  * 3. Write a migration: the column of `records`, and the views `events` and `people_events`; for UTM_TAGS also `sessions_fill` and
  *    `sessions`; `touches` and `payments` if payments must show it. In infra/clickhouse/users.yaml, grant what the migration alters.
- * 4. Describe it in docs/api.md and docs/tables.md.
+ * 4. Describe it in docs/topics.md, docs/api.md and docs/tables.md.
  */
 export const CAMPAIGN_TAGS = [...UTM_TAGS, 'ref', 'source', 'via'] as const;
 
