@@ -163,6 +163,37 @@ export function registryContract(name: string, openFixture: () => Promise<Regist
       expect(await again.salt('2030-01-05')).toBe(salt);
     });
 
+    test('tombstones and erasures outlast their site and a reopening', async () => {
+      const { registry } = fixture;
+      const hash = 'ab'.repeat(16);
+      const tombstone = (part: number, entries: readonly string[]) => {
+        return { siteId, erasureId: `e-${siteId}`, part, at: 5, salt: 'salt', whole: false, entries };
+      };
+      const erasure = {
+        siteId,
+        erasureId: `e-${siteId}`,
+        at: 5,
+        whole: false,
+        visitors: 1,
+        users: 0,
+        phase: 'waiting',
+      } as const;
+      await registry.putSite(site());
+      await registry.putTombstone(tombstone(0, [`v:${hash}`]));
+      await registry.putTombstone(tombstone(1, [`d:${hash}:-5-7,9-`]));
+      await registry.putErasure({ ...erasure, removed: {}, begun: {} });
+      await registry.putErasure({ ...erasure, phase: 'done', removed: { records: 2 }, begun: {} });
+      await registry.removeSite(siteId);
+      expect(registry.hasTombstones()).toBe(true);
+      expect(registry.tombstones(`${siteId}-other`)).toEqual([]);
+      const again = await fixture.reopen();
+      expect(again.tombstones(siteId)).toEqual([tombstone(0, [`v:${hash}`]), tombstone(1, [`d:${hash}:-5-7,9-`])]);
+      expect(again.erasure(`e-${siteId}`)).toMatchObject({ phase: 'done', removed: { records: 2 } });
+      expect(again.erasures().filter((one) => one.siteId === siteId)).toHaveLength(1);
+      await again.removeErasure(`e-${siteId}`);
+      expect([again.erasure(`e-${siteId}`), again.tombstones(siteId).length]).toEqual([undefined, 2]);
+    });
+
     describe('salts', () => {
       test('each day has its own salt of 32 bytes', async () => {
         const salt = await fixture.registry.salt('2030-02-01');

@@ -220,6 +220,54 @@ export function stateStoreContract(name: string, openFixture: () => Promise<Stat
       });
     });
 
+    describe('removal', () => {
+      const at = 1_900_000_000_000;
+      const epochOf = async (): Promise<string> => (await fixture.store.readEpoch('contract', 1)).id;
+      const seen = async (siteId: string, key: string, recordId: string): Promise<string | undefined> => {
+        const record = { siteId, key, recordId, receivedAt: at };
+        return (await fixture.store.insertFirstSeen(await epochOf(), [record], HOUR_MS))?.[0]?.recordId;
+      };
+      const confirm = async (siteId: string, key: string): Promise<void> => {
+        await fixture.store.claimKeys([{ siteId, key, owner: 'a' }]);
+        await fixture.store.confirmKeys([{ siteId, key, owner: 'a' }]);
+        expect(await seen(siteId, key, 'log:0:1')).toBe('log:0:1');
+      };
+      /** Whether a key is free: for a request, and for a record. */
+      const isFree = async (siteId: string, key: string): Promise<boolean> => {
+        const [claimed] = await fixture.store.claimKeys([{ siteId, key, owner: 'b' }]);
+        const first = await seen(siteId, key, 'log:0:2');
+        expect(claimed === 'claimed').toBe(first === 'log:0:2');
+        return claimed === 'claimed';
+      };
+
+      test('removed state is gone; other keys and the offset stay', async () => {
+        const partition = { logId: `log-of-${site}`, partition: 0 };
+        const epoch = await epochOf();
+        const changes = ['a', 'b\0c', 'd'].map((key) => ({ key, value: key, ttlMs: HOUR_MS }));
+        await fixture.store.writeState(epoch, partition, { from: 0, to: 3 }, changes);
+        await fixture.store.removeState(epoch, partition, ['a', 'b\0c', 'unknown']);
+        await fixture.store.removeState(epoch, partition, []);
+        const values = [undefined, undefined, 'd'];
+        expect(await fixture.store.readState(epoch, partition, ['a', 'b\0c', 'd'])).toEqual({ appliedTo: 3, values });
+      });
+
+      test('removed keys are free; other keys are not', async () => {
+        for (const key of ['x', 'y']) await confirm(site, key);
+        await fixture.store.removeKeys(site, ['x', 'unknown']);
+        await fixture.store.removeKeys(site, []);
+        expect([await isFree(site, 'x'), await isFree(site, 'y')]).toEqual([true, false]);
+      });
+
+      test('of a site, all keys are removed, and none of sites with a similar ID', async () => {
+        const keys = Array.from({ length: 30 }, (_, nth) => `k:${nth}`);
+        for (const key of keys) await confirm(site, key);
+        for (const other of [`${site}0`, `${site}-`]) await confirm(other, 'k:0');
+        await fixture.store.removeSiteKeys(site);
+        for (const key of keys) expect(await isFree(site, key)).toBe(true);
+        expect([await isFree(`${site}0`, 'k:0'), await isFree(`${site}-`, 'k:0')]).toEqual([false, false]);
+      });
+    });
+
     test('`ping` resolves', async () => {
       await expect(fixture.store.ping()).resolves.toBeUndefined();
     });

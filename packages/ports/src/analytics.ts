@@ -24,8 +24,14 @@ export interface Analytics {
   /** Resolves with the highest raw offset of this log and partition in the table `records`, or -1 if the table has none. */
   highestRawOffset(logId: string, partition: number): Promise<number>;
 
-  /** Runs one of Weir's own read-only queries. `params` are the values of its `{name:Type}` placeholders. */
+  /** Runs one of Weir's own read-only queries, of at most `STATEMENT_BYTES_MAX`. `params` are the values of its `{name:Type}` placeholders. */
   select<Row>(query: string, params?: Readonly<Record<string, unknown>>): Promise<readonly Row[]>;
+
+  /**
+   * Runs a statement of Weir that changes tables, of up to `STATEMENT_BYTES_MAX`. Resolves when it is done, an ALTER … DELETE
+   * on all replicas. After `analytics_unavailable` it may still be done later. An INSERT … SELECT is one block; with a token, a repeat of it changes nothing.
+   */
+  change(statement: string, token?: string): Promise<void>;
 
   /** Runs a user's query: one read-only statement, with limits. Rejects with `analytics_refused` if the query is not allowed. */
   userQuery(query: string, params: Readonly<Record<string, unknown>>): Promise<UserQueryResult>;
@@ -34,6 +40,8 @@ export interface Analytics {
   ping(): Promise<void>;
   close(): Promise<void>;
 }
+
+export const STATEMENT_BYTES_MAX = 64 * 1024 * 1024;
 
 export interface RecordsBatch {
   readonly columns: readonly string[];

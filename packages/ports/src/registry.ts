@@ -1,7 +1,8 @@
+import type { Tombstone } from '@weir/domain/erasure/tombstone';
 import type { ApiKey, ExclusionRule, Site } from '@weir/domain/registry/site';
 
 /**
- * Sites, hashes of API keys, exclusion rules, imports and daily salts. Every process holds all of it in memory, so reads do no
+ * Sites, hashes of API keys, exclusion rules, imports, erasures and daily salts. Every process holds all of it in memory, so reads do no
  * I/O. Changes go through a compacted topic. While the log is unavailable, reads return the last known state.
  * Implementation: `adapters/registry/log-registry.ts`.
  */
@@ -14,6 +15,13 @@ export interface Registry {
   exclusions(siteId: string): readonly ExclusionRule[];
   import(siteId: string, fileDigest: string): ImportLedgerEntry | undefined;
   imports(siteId: string): readonly ImportLedgerEntry[];
+  /** Of a site that exists or was removed; the same list until it changes. */
+  tombstones(siteId: string): readonly Tombstone[];
+  /** Whether any site has a tombstone. */
+  hasTombstones(): boolean;
+  erasure(erasureId: string): Erasure | undefined;
+  /** All erasures, in the order of their requests. */
+  erasures(): readonly Erasure[];
 
   /**
    * This and the following writes resolve when the change is durable and visible in this process; other processes see it
@@ -27,6 +35,11 @@ export interface Registry {
   putExclusion(rule: ExclusionRule): Promise<void>;
   removeExclusion(siteId: string, ruleId: string): Promise<void>;
   putImport(entry: ImportLedgerEntry): Promise<void>;
+  /** A tombstone is never removed. */
+  putTombstone(tombstone: Tombstone): Promise<void>;
+  putErasure(erasure: Erasure): Promise<void>;
+  /** Its tombstones stay. */
+  removeErasure(erasureId: string): Promise<void>;
 
   /**
    * Resolves with the salt (32 random bytes, hex) of a UTC day (`YYYY-MM-DD`); the first call for a day creates it. If several
@@ -72,3 +85,29 @@ export interface ImportLedgerEntry {
   readonly hitsAppended: number;
   readonly finished: boolean;
 }
+
+/** An erasure, from its request to its receipt. It holds no IDs of persons: its set is in its tombstones. */
+export interface Erasure {
+  readonly siteId: string;
+  readonly erasureId: string;
+  /** Unix milliseconds: what was received later is not erased. */
+  readonly at: number;
+  readonly whole: boolean;
+  /** How many visitors and users were asked for. */
+  readonly visitors: number;
+  readonly users: number;
+  readonly phase: ErasurePhase;
+  /** The raw offsets that must be stored before anything is deleted, by partition; undefined: not read yet. */
+  readonly ends?: readonly number[];
+  /** Rows that were removed, by table; in `records`, by outcome. */
+  readonly removed: Readonly<Record<string, number>>;
+  /** When the insert of the rows `erased` was begun, by database and month. */
+  readonly begun: Readonly<Record<string, number>>;
+  readonly finishedAt?: number;
+  /** Why the last attempt stopped; the next one follows by itself. Empty: nothing. */
+  readonly problem?: string;
+  /** The process that works on it, and when it last said so. */
+  readonly worker?: { readonly id: string; readonly at: number };
+}
+
+export type ErasurePhase = 'waiting' | 'resolving' | 'deleting' | 'done';

@@ -78,6 +78,13 @@ export interface StateStore {
     changes: readonly StateChange[],
   ): Promise<number | undefined>;
 
+  /** Resolves when a partition has no value under any of the keys. The applied offset stays. */
+  removeState(epoch: string, partition: RawPartition, keys: readonly string[]): Promise<void>;
+  /** Resolves when the idempotency keys of a site are free again: their confirmed claims and all of their first-seen records are gone. */
+  removeKeys(siteId: string, keys: readonly string[]): Promise<void>;
+  /** As `removeKeys`, for all keys of the site. */
+  removeSiteKeys(siteId: string): Promise<void>;
+
   /** Resolves when the store can be read and written. */
   ping(): Promise<void>;
   close(): Promise<void>;

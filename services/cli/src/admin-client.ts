@@ -1,3 +1,5 @@
+import type { Writable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import type { CliConfig } from './cli-config.ts';
 import { CliError, EXIT } from './exit-codes.ts';
 
@@ -8,6 +10,8 @@ export type HttpMethod = 'GET' | 'POST' | 'PATCH' | 'DELETE';
 export interface AdminClient {
   /** Resolves with the `data` of the answer. Rejects with `AdminRefusal` when Weir refuses the call, otherwise with `CliError`. */
   call<T>(method: HttpMethod, path: string, body?: object): Promise<T>;
+  /** Resolves when the whole answer is written to `to`. Rejects as `call` does, also where the answer is cut off. */
+  download(path: string, to: Writable): Promise<void>;
 }
 
 export class AdminRefusal extends CliError {
@@ -28,24 +32,30 @@ interface Envelope {
 }
 
 export function createAdminClient({ url, adminToken }: CliConfig): AdminClient {
+  const authorization = `Bearer ${adminToken}`;
   return {
     async call<T>(method: HttpMethod, path: string, body?: object): Promise<T> {
       const response = await request(url, `/api/admin${path}`, {
         method,
-        headers: { authorization: `Bearer ${adminToken}`, ...(body && { 'content-type': 'application/json' }) },
+        headers: { authorization, ...(body && { 'content-type': 'application/json' }) },
         ...(body && { body: JSON.stringify(body) }),
         signal: AbortSignal.timeout(CALL_TIMEOUT_MS),
       });
       const envelope = parseEnvelope(response.text);
-      if (envelope === undefined) {
-        throw new CliError(
-          `the server at ${url} is not Weir (status ${response.status}): check WEIR_URL`,
-          EXIT.unreachable,
-        );
+      if (envelope?.status === 'success') return envelope.data as T;
+      throw refusal(url, response, envelope);
+    },
+    async download(path, to) {
+      const response = await reach(url, `/api/admin${path}`, { headers: { authorization } }, async (begun) => begun);
+      if (response.status !== 200 || response.body === null) {
+        const answer = await readAnswer(response);
+        throw refusal(url, answer, parseEnvelope(answer.text));
       }
-      if (envelope.status === 'success') return envelope.data as T;
-      const message = envelope.error?.message ?? `Weir answered ${response.status}`;
-      throw new AdminRefusal(message, response.status, response.retryAfterSeconds);
+      try {
+        await pipeline(response.body, to, { end: false });
+      } catch (error) {
+        throw new CliError(`the answer of Weir is cut off: ${messageOf(error)}; ask again`, EXIT.unreachable);
+      }
     },
   };
 }
@@ -57,22 +67,44 @@ interface Answer {
 }
 
 async function request(url: string, path: string, init: RequestInit): Promise<Answer> {
+  return reach(url, path, init, readAnswer);
+}
+
+async function readAnswer(response: Response): Promise<Answer> {
+  const retryAfter = Number(response.headers.get('retry-after') ?? Number.NaN);
+  return {
+    status: response.status,
+    text: await response.text(),
+    retryAfterSeconds: Number.isFinite(retryAfter) ? retryAfter : undefined,
+  };
+}
+
+async function reach<T>(
+  url: string,
+  path: string,
+  init: RequestInit,
+  read: (response: Response) => Promise<T>,
+): Promise<T> {
   try {
-    const response = await fetch(url + path, init);
-    const retryAfter = Number(response.headers.get('retry-after') ?? Number.NaN);
-    return {
-      status: response.status,
-      text: await response.text(),
-      retryAfterSeconds: Number.isFinite(retryAfter) ? retryAfter : undefined,
-    };
+    return await read(await fetch(url + path, init));
   } catch (error) {
-    const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
-    const why = cause instanceof Error ? cause.message || (cause as NodeJS.ErrnoException).code : String(cause);
     throw new CliError(
-      `can't reach Weir at ${url}: ${why}; check that Weir runs there, or set WEIR_URL`,
+      `can't reach Weir at ${url}: ${messageOf(error)}; check that Weir runs there, or set WEIR_URL`,
       EXIT.unreachable,
     );
   }
+}
+
+function messageOf(error: unknown): string {
+  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+  return cause instanceof Error ? cause.message || String((cause as NodeJS.ErrnoException).code) : String(cause);
+}
+
+function refusal(url: string, { status, retryAfterSeconds }: Answer, envelope: Envelope | undefined): CliError {
+  if (envelope === undefined) {
+    return new CliError(`the server at ${url} is not Weir (status ${status}): check WEIR_URL`, EXIT.unreachable);
+  }
+  return new AdminRefusal(envelope.error?.message ?? `Weir answered ${status}`, status, retryAfterSeconds);
 }
 
 function parseEnvelope(text: string): Envelope | undefined {

@@ -7,12 +7,14 @@ import { type AdminRoute, mountAdminRoutes } from './http/admin-route.ts';
 import { authenticateAdmin } from './http/authenticate-admin.ts';
 import { createImportLeases } from './imports/import-lease.ts';
 import { ADMIN_OPERATIONS as OPERATIONS } from './openapi/admin-operations.ts';
+import { PERSON_OPERATIONS } from './openapi/person-operations.ts';
 import { REPORT_OPERATIONS } from './openapi/report-operations.ts';
 import { TOPIC_OPERATIONS } from './openapi/topic-operations.ts';
 import { createLagRate, type LagRate } from './pipeline/lag-rate.ts';
 import { createMutex } from './registry/mutex.ts';
 import { audit } from './routes/audit-route.ts';
 import { breakdown } from './routes/breakdown-route.ts';
+import { createErasure, ERASURE_BYTES_MAX, listErasures, readErasure } from './routes/erasures-route.ts';
 import { createExclusion, listExclusions, removeExclusion } from './routes/exclusions-route.ts';
 import { createIdentitySecret, removeIdentitySecret } from './routes/identity-secret-route.ts';
 import {
@@ -24,6 +26,7 @@ import {
   releaseImport,
 } from './routes/imports-route.ts';
 import { createKey, listKeys, revokeKey } from './routes/keys-route.ts';
+import { readPerson } from './routes/person-route.ts';
 import { pipeline } from './routes/pipeline-route.ts';
 import { changeSite, createSite, listSites, readSite, removeSite } from './routes/sites-route.ts';
 import { sql } from './routes/sql-route.ts';
@@ -90,6 +93,17 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
     operation: OPERATIONS.unlinkVisitor,
     handler: unlinkVisitor,
   },
+  {
+    method: 'POST',
+    path: `${SITE}/erasures`,
+    body: BODIES.NEW_ERASURE,
+    bodyBytesMax: ERASURE_BYTES_MAX,
+    operation: PERSON_OPERATIONS.createErasure,
+    handler: createErasure,
+  },
+  { method: 'GET', path: '/erasures', operation: PERSON_OPERATIONS.listErasures, handler: listErasures },
+  { method: 'GET', path: '/erasures/{erasure_id}', operation: PERSON_OPERATIONS.readErasure, handler: readErasure },
+  { method: 'GET', path: `${SITE}/person`, operation: PERSON_OPERATIONS.readPerson, handler: readPerson },
   { method: 'GET', path: `${SITE}/stats`, operation: REPORT_OPERATIONS.stats, handler: stats },
   { method: 'GET', path: `${SITE}/breakdown`, operation: REPORT_OPERATIONS.breakdown, handler: breakdown },
   { method: 'POST', path: '/sql', body: BODIES.SQL_QUERY, operation: OPERATIONS.sql, handler: sql },

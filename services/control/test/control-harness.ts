@@ -9,6 +9,7 @@ import { openLmdbEventLog } from '@weir/adapters/lmdb/lmdb-event-log';
 import { openLmdbStateStore } from '@weir/adapters/lmdb/state/lmdb-state-store';
 import { openLogRegistry } from '@weir/adapters/registry/log-registry';
 import { createControl } from '@weir/control/control';
+import { startErasures } from '@weir/control/erasure/start-erasures';
 import { GROUP_ENRICHER, GROUP_WRITER, TOPIC_ENRICHED, TOPIC_RAW } from '@weir/domain/records/topics';
 import { startEmbeddedClickhouse } from '@weir/embedded-clickhouse/start-embedded-clickhouse';
 import { startEnricher } from '@weir/enricher/enricher';
@@ -84,6 +85,9 @@ export async function openControlHarness(decorate: (log: EventLog) => EventLog =
       locate: async (ip) => ({ place: geo.lookup(ip), data: geo.version, problem: geo.problem }),
       singleNetworkSites: proxyDetector.singleNetworkSites,
     });
+  const ready = Promise.resolve();
+  const work = { registry, eventLog, analytics, stateStore, clock, logger, ready, alone: true, workerId: 'harness' };
+  const erasures = startErasures(work);
   const proxyDetector = createProxyMisconfigurationDetector();
   let control = makeControl();
   const app = express();
@@ -113,6 +117,7 @@ export async function openControlHarness(decorate: (log: EventLog) => EventLog =
     folder,
     eventLog,
     analytics,
+    stateStore,
     registry,
     proxyDetector,
     call,
@@ -125,6 +130,7 @@ export async function openControlHarness(decorate: (log: EventLog) => EventLog =
     },
     async close() {
       await new Promise((resolve) => server.close(resolve));
+      await erasures.close();
       await enricher.close();
       await writer.close();
       await geo.close();

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import { ClickHouseLogLevel, createClient } from '@clickhouse/client';
 import { DependencyError } from '@weir/domain/errors';
-import type { Analytics } from '@weir/ports/analytics';
+import { type Analytics, STATEMENT_BYTES_MAX } from '@weir/ports/analytics';
 import { clickhouseDrift, type DriftedServer, SHARDS_QUERY, TABLES_QUERY, VERSION_QUERY } from './clickhouse-drift.ts';
 import { insertError, statementError } from './clickhouse-errors.ts';
 import { EXACT_JSON_QUERY, EXACT_JSON_SETTINGS, holdsLossyJson } from './clickhouse-exact-json.ts';
@@ -58,6 +58,16 @@ const INSERT_SETTINGS = {
   deduplicate_blocks_in_dependent_materialized_views: 1,
   date_time_input_format: 'best_effort',
 } as const;
+
+const LONG_STATEMENT = { max_query_size: String(STATEMENT_BYTES_MAX) };
+/** ClickHouse waits for a mutation on all replicas. */
+const CHANGE_SETTINGS = {
+  ...LONG_STATEMENT,
+  mutations_sync: '2',
+  max_execution_time: REQUEST_TIMEOUT_MS / 1000,
+} as const;
+/** An INSERT … SELECT is one block if one thread reads all rows as one block. */
+const ONE_BLOCK = { max_threads: 1, max_block_size: String(INSERT_ROWS_MAX), insert_select_deduplicate: 1 } as const;
 
 /**
  * An insert that only one replica has would be lost with that replica. While there is no quorum, the server must time out before the
@@ -144,6 +154,15 @@ export function openClickhouseAnalytics(config: ClickhouseAnalyticsConfig): Clic
 
     select,
 
+    async change(statement, token) {
+      const once = token === undefined ? {} : { ...insertSettings, ...ONE_BLOCK, insert_deduplication_token: token };
+      try {
+        await client.command({ query: statement, clickhouse_settings: { ...CHANGE_SETTINGS, ...once } });
+      } catch (error) {
+        throw statementError(error);
+      }
+    },
+
     userQuery: (query, params) => runUserQuery(reader, query, params),
 
     async exchangeWith(shadow, generation) {
@@ -184,7 +203,12 @@ export function openClickhouseAnalytics(config: ClickhouseAnalyticsConfig): Clic
 
   async function select<Row>(query: string, params: Readonly<Record<string, unknown>> = {}): Promise<readonly Row[]> {
     try {
-      const result = await client.query({ query, query_params: { ...params }, format: 'JSONEachRow' });
+      const result = await client.query({
+        query,
+        query_params: { ...params },
+        format: 'JSONEachRow',
+        clickhouse_settings: LONG_STATEMENT,
+      });
       return await result.json<Row>();
     } catch (error) {
       throw statementError(error);

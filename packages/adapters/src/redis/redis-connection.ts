@@ -95,3 +95,19 @@ function common(address: RedisAddress, { tls, commandTimeoutMs = COMMAND_TIMEOUT
 }
 
 const pauseBefore = (attempt: number) => Math.min(attempt * 50, RECONNECT_PAUSE_MAX_MS);
+
+const SCANNED_AT_ONCE = 1_000;
+
+/** Removes all keys that match a glob, on every server of a cluster. Site IDs have no characters that a glob knows. */
+export async function removeMatching(client: RedisClient, glob: string): Promise<void> {
+  const servers = client instanceof Cluster ? client.nodes('master') : [client];
+  for (const server of servers) {
+    let cursor = '0';
+    do {
+      const [next, keys] = await orUnavailable(server.scan(cursor, 'MATCH', glob, 'COUNT', SCANNED_AT_ONCE));
+      // One hash tag, so one slot. UNLINK would be one more right for the user.
+      if (keys.length > 0) await orUnavailable(client.del(keys));
+      cursor = next;
+    } while (cursor !== '0');
+  }
+}

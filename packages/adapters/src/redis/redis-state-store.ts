@@ -9,7 +9,7 @@ import {
   type StateChange,
   type StateStore,
 } from '@weir/ports/state-store';
-import { connectRedis, disconnectRedis, orUnavailable, type RedisConfig } from './redis-connection.ts';
+import { connectRedis, disconnectRedis, orUnavailable, type RedisConfig, removeMatching } from './redis-connection.ts';
 import { createRedisEpochs } from './redis-epochs.ts';
 import { withScripts } from './redis-scripts.ts';
 import { readRedisUrl } from './redis-url.ts';
@@ -37,8 +37,8 @@ export async function openRedisStateStore(config: RedisStateStoreConfig): Promis
   const epochs = createRedisEpochs(client, prefix, readRedisUrl(config.url).kind === 'cluster', config.clock);
   const processingLagMaxMs = config.processingLagMaxMs ?? PROCESSING_LAG_MAX_MS;
   // Text in braces is a Redis hash tag: in a cluster, all keys of a site are on one server, and all keys of a partition's state, too.
-  const claimKey = ({ siteId, key }: KeyClaim) => `${prefix}claim:{${siteId}}:${key}`;
-  const firstSeenKey = ({ siteId, key }: FirstSeenKey) => `${prefix}first:{${siteId}}:${key}`;
+  const claimKey = ({ siteId, key }: Pick<KeyClaim, 'siteId' | 'key'>) => `${prefix}claim:{${siteId}}:${key}`;
+  const firstSeenKey = ({ siteId, key }: Pick<FirstSeenKey, 'siteId' | 'key'>) => `${prefix}first:{${siteId}}:${key}`;
   const firstSeenCall = (epochKey: string, epoch: string, group: readonly FirstSeenKey[], windowMs: number) =>
     [
       group.length + 1,
@@ -107,6 +107,19 @@ export async function openRedisStateStore(config: RedisStateStoreConfig): Promis
       const given = [compared, from, to, STATE_OFFSET_TTL_MS, ...changes.flatMap(toStateArguments)];
       const applied = await orUnavailable(client.weirWriteState(keys.length, ...keys, ...given));
       return applied ?? undefined;
+    },
+    async removeState(epoch, partition, keys) {
+      if (keys.length === 0) return;
+      const { tag } = epochs.placeOf(epoch, stateTag(partition));
+      await orUnavailable(client.del(keys.map((key) => `${tag}:${key}`)));
+    },
+    async removeKeys(siteId, keys) {
+      if (keys.length === 0) return;
+      const ids = keys.map((key) => ({ siteId, key }));
+      await orUnavailable(client.del([...ids.map(claimKey), ...ids.map(firstSeenKey)]));
+    },
+    async removeSiteKeys(siteId) {
+      for (const kind of ['claim', 'first']) await removeMatching(client, `${prefix}${kind}:{${siteId}}:*`);
     },
     async ping() {
       await orUnavailable(client.ping());

@@ -79,6 +79,11 @@ export async function openLogRegistry(config: LogRegistryConfig): Promise<Regist
     import: (siteId, fileDigest) => index.importsOf(siteId).get(fileDigest),
     imports: (siteId) => [...index.importsOf(siteId).values()],
 
+    tombstones: (siteId) => index.tombstonesOf(siteId),
+    hasTombstones: () => index.hasTombstones(),
+    erasure: (erasureId) => index.erasures.get(erasureId),
+    erasures: () => [...index.erasures.values()].sort((a, b) => a.at - b.at),
+
     putSite: (site) => put(rowKey.site(site.siteId), site),
     async removeSite(siteId) {
       // The site is removed last: after an interruption, a second call finds the remaining rows.
@@ -94,6 +99,10 @@ export async function openLogRegistry(config: LogRegistryConfig): Promise<Regist
     putExclusion: (rule) => put(rowKey.exclusion(rule.siteId, rule.ruleId), rule),
     removeExclusion: (siteId, ruleId) => table.put(rowKey.exclusion(siteId, ruleId), undefined),
     putImport: (entry) => put(rowKey.import(entry.siteId, entry.fileDigest), entry),
+
+    putTombstone: (tombstone) => put(rowKey.tombstone(tombstone), tombstone),
+    putErasure: (erasure) => put(rowKey.erasure(erasure.erasureId), erasure),
+    removeErasure: (erasureId) => table.put(rowKey.erasure(erasureId), undefined),
 
     async salt(day) {
       const known = index.saltOf(day);

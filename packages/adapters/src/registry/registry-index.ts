@@ -1,5 +1,6 @@
+import type { Tombstone } from '@weir/domain/erasure/tombstone';
 import type { ApiKey, ExclusionRule, Site } from '@weir/domain/registry/site';
-import type { ImportLedgerEntry, WritersPause } from '@weir/ports/registry';
+import type { Erasure, ImportLedgerEntry, WritersPause } from '@weir/ports/registry';
 import { type RegistryRow, readRow } from './registry-rows.ts';
 
 /** The rows of the registry's table, indexed so that each read is one look-up. */
@@ -8,6 +9,8 @@ export class RegistryIndex {
   readonly keysByHash = new Map<string, ApiKey>();
   readonly salts = new Map<string, Map<string, string>>();
   writersPause: WritersPause | undefined;
+  readonly erasures = new Map<string, Erasure>();
+  private readonly tombstones = new Map<string, readonly Tombstone[]>();
   private readonly keys = new Map<string, readonly ApiKey[]>();
   private readonly exclusions = new Map<string, Map<string, ExclusionRule>>();
   /** Cached list of each site's rules (a site can have thousands). Removed when a rule of the site changes. */
@@ -46,6 +49,14 @@ export class RegistryIndex {
     return this.imports.get(siteId) ?? new Map();
   }
 
+  tombstonesOf(siteId: string): readonly Tombstone[] {
+    return this.tombstones.get(siteId) ?? NO_TOMBSTONES;
+  }
+
+  hasTombstones(): boolean {
+    return this.tombstones.size > 0;
+  }
+
   /** The salt of a day; if there are several, the first in the log. */
   saltOf(day: string): string | undefined {
     for (const salt of this.salts.get(day)?.values() ?? []) return salt;
@@ -81,6 +92,12 @@ export class RegistryIndex {
         break;
       case 'pause':
         this.writersPause = row.value;
+        break;
+      case 'tombstone':
+        this.tombstones.set(row.value.siteId, [...this.tombstonesOf(row.value.siteId), row.value]);
+        break;
+      case 'erasure':
+        this.erasures.set(row.value.erasureId, row.value);
         break;
       case 'salt': {
         const salts = this.salts.get(row.day) ?? new Map<string, string>();
@@ -118,6 +135,15 @@ export class RegistryIndex {
       case 'pause':
         this.writersPause = undefined;
         break;
+      case 'tombstone':
+        this.tombstones.set(
+          row.value.siteId,
+          this.tombstonesOf(row.value.siteId).filter((other) => other !== row.value),
+        );
+        break;
+      case 'erasure':
+        this.erasures.delete(row.value.erasureId);
+        break;
       case 'salt': {
         const salts = this.salts.get(row.day);
         salts?.delete(key);
@@ -126,6 +152,8 @@ export class RegistryIndex {
     }
   }
 }
+
+const NO_TOMBSTONES: readonly Tombstone[] = [];
 
 function siteOf(row: RegistryRow | undefined): string | undefined {
   return row === undefined || row.kind === 'salt' || row.kind === 'pause' ? undefined : row.value.siteId;

@@ -1,6 +1,7 @@
+import { ENTRY_PATTERN, type Tombstone } from '@weir/domain/erasure/tombstone';
 import { DependencyError } from '@weir/domain/errors';
 import type { ApiKey, ExclusionRule, ExclusionType, Scope, Site } from '@weir/domain/registry/site';
-import type { ImportLedgerEntry, WritersPause } from '@weir/ports/registry';
+import type { Erasure, ImportLedgerEntry, WritersPause } from '@weir/ports/registry';
 
 /** A row of the registry's table. Its key starts with its kind: `<kind>/…`. */
 export type RegistryRow =
@@ -9,6 +10,8 @@ export type RegistryRow =
   | { readonly kind: 'exclusion'; readonly value: ExclusionRule }
   | { readonly kind: 'import'; readonly value: ImportLedgerEntry }
   | { readonly kind: 'pause'; readonly value: WritersPause }
+  | { readonly kind: 'tombstone'; readonly value: Tombstone }
+  | { readonly kind: 'erasure'; readonly value: Erasure }
   | { readonly kind: 'salt'; readonly day: string; readonly value: { readonly salt: string } };
 
 export const rowKey = {
@@ -17,6 +20,8 @@ export const rowKey = {
   exclusion: (siteId: string, ruleId: string) => `exclusion/${siteId}/${ruleId}`,
   import: (siteId: string, fileDigest: string) => `import/${siteId}/${fileDigest}`,
   writersPause: () => 'pause/writers',
+  tombstone: ({ siteId, erasureId, part }: Tombstone) => `tombstone/${siteId}/${erasureId}/${part}`,
+  erasure: (erasureId: string) => `erasure/${erasureId}`,
   salt: (day: string, maker: string) => `salt/${day}/${maker}`,
 };
 
@@ -77,6 +82,26 @@ const FIELDS: Readonly<Record<RegistryRow['kind'], Readonly<Record<string, Check
     finished: flag,
   },
   pause: { swap: whole, over: flag, requestedAt: whole },
+  tombstone: {
+    siteId: filled,
+    erasureId: filled,
+    part: whole,
+    at: whole,
+    salt: filled,
+    whole: flag,
+    entries: (value) => Array.isArray(value) && value.every((entry) => ENTRY_PATTERN.test(entry)),
+  },
+  erasure: {
+    siteId: filled,
+    erasureId: filled,
+    at: whole,
+    whole: flag,
+    visitors: whole,
+    users: whole,
+    phase: oneOf(['waiting', 'resolving', 'deleting', 'done']),
+    removed: (value) => typeof value === 'object' && value !== null,
+    begun: (value) => typeof value === 'object' && value !== null,
+  },
   salt: { salt: (value) => /^[0-9a-f]{64}$/.test(String(value)) },
 };
 

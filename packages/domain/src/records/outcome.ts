@@ -1,5 +1,5 @@
 /** The outcome of a raw record. Each raw record has exactly one (docs/tables.md, `outcomes`). `row` is a row of `events`. */
-export type Outcome = 'row' | 'identify' | 'duplicate' | 'dropped' | 'dead';
+export type Outcome = 'row' | 'identify' | 'duplicate' | 'dropped' | 'dead' | 'erased';
 
 /** The reason of an `identify` that stores no identity: it removes the link between a visitor and a user. */
 export type IdentifyReason = 'unlink';
@@ -17,6 +17,9 @@ export type DropReason =
   | 'site_removed'
   /** A browser's identify without a valid signature, on a site that requires one. */
   | 'identity_unverified';
+
+/** Why nothing but its place in the log is left of a record: somebody asked for it (docs/erasure.md). */
+export type ErasedReason = 'forgotten';
 
 /** Why a raw record became a dead letter. */
 export type DeadReason =

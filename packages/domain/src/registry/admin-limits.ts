@@ -101,6 +101,20 @@ export const UNLINK = {
   },
 } as const;
 
+/** Persons of one erasure. */
+export const PERSONS_MAX = 10_000;
+
+export const NEW_ERASURE = {
+  description: `visitors and users, ${PERSONS_MAX} together, or all: true for everything that the site has stored so far.`,
+  type: 'object',
+  properties: {
+    visitors: { type: 'array', maxItems: PERSONS_MAX, items: { type: 'string', minLength: 1, maxLength: 64 } },
+    users: { type: 'array', maxItems: PERSONS_MAX, items: { type: 'string', minLength: 1, maxLength: 255 } },
+    all: { type: 'boolean' },
+  },
+  additionalProperties: false,
+} as const;
+
 export const SQL_QUERY = {
   type: 'object',
   required: ['query'],

@@ -22,7 +22,10 @@ interface AuditView {
     readonly duplicate: number;
     readonly dropped: Readonly<Record<string, number>>;
     readonly dead: Readonly<Record<string, number>>;
+    readonly erased: number;
     readonly in_flight: number;
+    /** Counted twice until the erasure that runs is done. */
+    readonly erasing: number;
   };
 }
 

@@ -19,6 +19,11 @@ interface IdentitySecretView {
   readonly secret: string;
 }
 
+interface RemovedView {
+  readonly site_id: string;
+  readonly erasure_id: string;
+}
+
 type QueryAllow = readonly string[] | 'all';
 
 interface SiteOptions {
@@ -129,11 +134,13 @@ export function addSiteCommands(program: Command, context: CommandContext): void
   withExamples(
     site
       .command('remove <site_id>')
-      .description('remove a site with its keys, rules and import ledger; its stored rows stay'),
+      .description('remove a site with its keys, rules and import ledger, and erase its records'),
     'weir site remove shop',
   ).action(async (siteId: string, options: SiteOptions) => {
-    const removed = await client().call<{ site_id: string }>('DELETE', sitePath(siteId));
-    print(io, options.json, removed, ({ site_id }) => `removed ${site_id}`);
+    const removed = await client().call<RemovedView>('DELETE', sitePath(siteId));
+    const human = ({ site_id, erasure_id }: RemovedView) =>
+      `removed ${site_id}; its records are being erased: weir forget --receipt ${erasure_id}`;
+    print(io, options.json, removed, human);
   });
 }
 

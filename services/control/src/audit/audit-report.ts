@@ -6,6 +6,8 @@ export interface StoredPartition {
   readonly raw_partition: number;
   readonly records: number;
   readonly distinct_offsets: number;
+  /** Raw offsets whose row `erased` is there before the record is removed. */
+  readonly erasing: number;
   readonly highest: number;
 }
 
@@ -21,7 +23,7 @@ export interface AuditReport {
   readonly balanced: boolean;
   readonly log_id: string;
   readonly partitions: readonly PartitionAudit[];
-  readonly totals: Books & { readonly received: number; readonly in_flight: number };
+  readonly totals: Books & { readonly received: number; readonly in_flight: number; readonly erasing: number };
   readonly sites: readonly (Books & { readonly site_id: string })[];
 }
 
@@ -33,6 +35,7 @@ interface PartitionAudit {
   readonly in_flight: number;
   readonly missing: number;
   readonly repeated: number;
+  readonly erasing: number;
   readonly balanced: boolean;
 }
 
@@ -42,18 +45,22 @@ interface Books {
   readonly duplicate: number;
   readonly dropped: Readonly<Record<string, number>>;
   readonly dead: Readonly<Record<string, number>>;
+  /** Also those that an erasure, which is under way, will leave: they are counted under their former outcome too. */
+  readonly erased: number;
 }
 
 /**
  * The report is balanced if each raw offset of each log and partition, from 0 to the last, has exactly one outcome, and if
- * received = stored + identify + duplicate + dropped + dead + in flight. `positions` must be read after the counts: otherwise a
- * record that arrives in between looks as if the log had lost it. Earlier logs have no records in flight.
+ * received = stored + identify + duplicate + dropped + dead + erased + in flight. While an erasure deletes (`isErasing`), a raw
+ * offset can be stored twice, as erased and with its former outcome; `erasing` counts these. `positions` must be read after the
+ * counts: otherwise a record that arrives in between looks as if the log had lost it. Earlier logs have no records in flight.
  */
 export function auditReport(
   logId: string,
   positions: readonly Pick<PartitionPosition, 'partition' | 'end'>[],
   stored: readonly StoredPartition[],
   counts: readonly OutcomeCount[],
+  isErasing: boolean,
 ): AuditReport {
   const current = positions.map(({ partition, end }) => {
     const held = stored.find((row) => row.log_id === logId && row.raw_partition === partition);
@@ -67,12 +74,16 @@ export function auditReport(
   const received = sum(partitions, 'received');
   const inFlight = sum(partitions, 'in_flight');
   const siteIds = [...new Set(counts.map((count) => count.site_id))].sort();
+  const erasing = sum(partitions, 'erasing');
   const accounted = counts.reduce((total, { records }) => total + records, 0);
   return {
-    balanced: partitions.every((partition) => partition.balanced) && received === accounted + inFlight,
+    balanced:
+      partitions.every((partition) => partition.balanced) &&
+      received === accounted - erasing + inFlight &&
+      (isErasing || erasing === 0),
     log_id: logId,
     partitions,
-    totals: { received, ...totals, in_flight: inFlight },
+    totals: { received, ...totals, in_flight: inFlight, erasing },
     sites: siteIds.map((siteId) => ({ site_id: siteId, ...books(counts.filter((count) => count.site_id === siteId)) })),
   };
 }
@@ -87,11 +98,22 @@ function partitionAudit(
   const distinct = held?.distinct_offsets ?? 0;
   const outcomes = held?.records ?? 0;
   const missing = last + 1 - distinct;
-  const repeated = outcomes - distinct;
+  const erasing = held?.erasing ?? 0;
+  const repeated = outcomes - distinct - erasing;
   const inFlight = end - (last + 1);
   // A negative number means that there are outcomes of records that the log does not have.
   const balanced = missing === 0 && repeated === 0 && inFlight >= 0;
-  return { log_id: logId, partition, received: end, outcomes, in_flight: inFlight, missing, repeated, balanced };
+  return {
+    log_id: logId,
+    partition,
+    received: end,
+    outcomes,
+    in_flight: inFlight,
+    missing,
+    repeated,
+    erasing,
+    balanced,
+  };
 }
 
 function books(counts: readonly OutcomeCount[]): Books {
@@ -108,9 +130,10 @@ function books(counts: readonly OutcomeCount[]): Books {
     duplicate: all('duplicate'),
     dropped: byReason('dropped'),
     dead: byReason('dead'),
+    erased: all('erased'),
   };
 }
 
-function sum(partitions: readonly PartitionAudit[], field: 'received' | 'in_flight'): number {
+function sum(partitions: readonly PartitionAudit[], field: 'received' | 'in_flight' | 'erasing'): number {
   return partitions.reduce((total, partition) => total + partition[field], 0);
 }

@@ -1,13 +1,19 @@
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import { isDependencyError } from '@weir/domain/errors';
 import type { Response } from 'express';
 
 /** The answer of a route. It is sent in the response envelope that docs/api.md (Admin API) describes. */
 export type Reply =
-  | { readonly status: 200 | 201; readonly data: unknown }
+  | { readonly status: 200 | 201 | 202; readonly data: unknown }
+  /** JSON in pieces, without the envelope. */
+  | { readonly status: 200; readonly first: string; readonly rest: AsyncIterable<string> }
   | { readonly status: 400 | 404 | 409 | 503; readonly message: string; readonly retryAfterSeconds?: number };
 
 export const ok = (data: unknown): Reply => ({ status: 200, data });
 export const created = (data: unknown): Reply => ({ status: 201, data });
+/** The work goes on after the answer. */
+export const accepted = (data: unknown): Reply => ({ status: 202, data });
 export const invalid = (message: string): Reply => ({ status: 400, message });
 export const notFound = (what: string): Reply => ({ status: 404, message: `${what} not found` });
 export const conflict = (message: string): Reply => ({ status: 409, message });
@@ -23,9 +29,14 @@ export function isReply(value: object): value is Reply {
   return 'status' in value && ('data' in value || 'message' in value);
 }
 
-export function sendReply(response: Response, reply: Reply): void {
+export async function sendReply(response: Response, reply: Reply): Promise<void> {
   if ('data' in reply) {
     response.status(reply.status).json({ status: 'success', data: reply.data });
+    return;
+  }
+  if ('rest' in reply) {
+    response.status(reply.status).type('application/json').write(reply.first);
+    await pipeline(Readable.from(reply.rest), response);
     return;
   }
   if (reply.retryAfterSeconds !== undefined) response.set('Retry-After', String(reply.retryAfterSeconds));

@@ -58,11 +58,12 @@ function answer(route: AdminRoute, deps: AdminDeps): RequestHandler {
   return async (http, response) => {
     const params = http.params as Readonly<Record<string, string>>;
     try {
-      sendReply(response, await route.handler(deps, { params, body: check(http.body ?? {}), http }));
+      await sendReply(response, await route.handler(deps, { params, body: check(http.body ?? {}), http }));
     } catch (error) {
       const reply = replyOfError(error);
-      if (reply === undefined) throw error;
-      sendReply(response, reply);
+      // The caller of an answer that has begun can see only that it is cut off.
+      if (reply === undefined || response.headersSent) throw error;
+      await sendReply(response, reply);
     }
   };
 }

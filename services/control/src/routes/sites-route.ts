@@ -1,7 +1,8 @@
 import type { Site, SiteLimits } from '@weir/domain/registry/site';
 import type { AdminDeps } from '../control-deps.ts';
+import { requestErasure, TOO_MANY_ERASURES } from '../erasure/request-erasure.ts';
 import { formatTime } from '../format-time.ts';
-import { conflict, created, invalid, notFound, ok, type Reply } from '../http/admin-reply.ts';
+import { busy, conflict, created, invalid, notFound, ok, type Reply } from '../http/admin-reply.ts';
 import type { AdminRequest } from '../http/admin-route.ts';
 import { identityVerificationView, NO_SECRET } from '../registry/identity-verification.ts';
 import { randomId } from '../registry/random-id.ts';
@@ -32,6 +33,7 @@ export function createSite(deps: AdminDeps, { body }: AdminRequest<NewSite>): Pr
     const { query_allow: queryAllow } = body.value;
     if (!isTimezone(timezone)) return invalid(TIMEZONE_RULE);
     if (registry.site(siteId) !== undefined) return conflict(`site_id ${siteId} is taken`);
+    if (isBeingErased(deps, siteId)) return busy(`the removed site ${siteId} is still being erased`);
     if (registry.sites().length >= SITES_MAX) return conflict(`there are ${SITES_MAX} sites, the most there can be`);
     const site: Site = {
       siteId,
@@ -79,13 +81,22 @@ export function changeSite({ registry, runExclusive }: AdminDeps, request: Admin
   });
 }
 
-export function removeSite({ registry, runExclusive }: AdminDeps, { params }: AdminRequest): Promise<Reply> {
+/** Removes the site, and forgets all of its records. */
+export function removeSite(deps: AdminDeps, { params }: AdminRequest): Promise<Reply> {
+  const { registry, runExclusive } = deps;
   return runExclusive(async () => {
     const siteId = params.site_id ?? '';
     if (registry.site(siteId) === undefined) return notFound('site');
+    const erasure = await requestErasure(deps, { siteId, visitors: [], users: [], whole: true });
+    if (erasure === undefined) return conflict(TOO_MANY_ERASURES);
     await registry.removeSite(siteId);
-    return ok({ site_id: siteId, removed: true });
+    return ok({ site_id: siteId, removed: true, erasure_id: erasure.erasureId });
   });
+}
+
+/** A site that is made again with the same ID must start empty, its idempotency keys too. */
+function isBeingErased({ registry }: AdminDeps, siteId: string): boolean {
+  return registry.erasures().some((one) => one.siteId === siteId && one.whole && one.phase !== 'done');
 }
 
 function siteView(site: Site): object {

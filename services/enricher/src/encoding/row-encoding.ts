@@ -97,6 +97,17 @@ export function bareRow(
   };
 }
 
+/** Only the place of the record in the log, its site and its time of receipt are left. */
+export function erasedRow({
+  siteId,
+  receivedAt,
+  partition,
+  offset,
+}: Pick<BareRow, 'siteId' | 'receivedAt' | 'partition' | 'offset'>): BareRow {
+  const nothing = { ruleId: '', eventId: '', source: '', type: '', visitorId: '', userId: '', detail: '' };
+  return { ...nothing, outcome: 'erased', reason: 'forgotten', siteId, receivedAt, partition, offset };
+}
+
 interface BareRowReason {
   readonly reason?: DropReason | IdentifyReason;
   readonly ruleId?: string;

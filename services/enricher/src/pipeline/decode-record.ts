@@ -214,6 +214,7 @@ function emptyEvent(logged: LoggedRecord, record: RawRecord): Mutable<EnrichedEv
     previousSessionsKey: '',
     linkKey: '',
     sessionsKey: '',
+    erased: false,
     failure: '',
   };
 }

@@ -116,6 +116,8 @@ export interface EnrichedEvent extends DecodedEvent {
   previousSessionsKey: string;
   linkKey: string;
   sessionsKey: string;
+  /** A tombstone of the registry erases the record. */
+  erased: boolean;
   /** The error of a step that failed in `prepare`. */
   failure: string;
 }

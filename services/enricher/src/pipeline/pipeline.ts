@@ -1,6 +1,9 @@
 import { createSources } from '@weir/domain/acquisition/source';
+import { createErasures } from '@weir/domain/erasure/erases';
+import { letterTexts } from '@weir/domain/erasure/letter-texts';
 import { utcDay } from '@weir/domain/people/cookieless';
 import type { Identity } from '@weir/domain/people/identity';
+import type { DeadReason } from '@weir/domain/records/outcome';
 import type { Registry } from '@weir/ports/registry';
 import { publicSuffixOf } from '../acquisition/host-domain.ts';
 import { createPageUrls } from '../acquisition/page-url.ts';
@@ -11,12 +14,13 @@ import { createGeoColumns } from '../encoding/geo-columns.ts';
 import { jsonText } from '../encoding/json-text.ts';
 import { createRowBytes } from '../encoding/row-bytes.ts';
 import { createRowColumns } from '../encoding/row-columns.ts';
-import { type BareRow, bareRow, createRowEncoder } from '../encoding/row-encoding.ts';
+import { type BareRow, bareRow, createRowEncoder, erasedRow } from '../encoding/row-encoding.ts';
 import type { GeoLookup } from '../geo/geo-lookup.ts';
 import { toProfileDetail, toUnlinkDetail } from '../identity/profile-detail.ts';
 import { createLanguages } from '../locale/language.ts';
 import { createTimezones } from '../locale/timezone.ts';
 import { createDropDuplicate } from '../steps/drop-duplicate.ts';
+import { createDropErased } from '../steps/drop-erased.ts';
 import { createDropExcluded } from '../steps/drop-excluded.ts';
 import { dropUnverified } from '../steps/drop-unverified.ts';
 import { forgetAddress } from '../steps/forget-address.ts';
@@ -61,6 +65,7 @@ export function createEnrichment({ registry, geo, logId, clock }: EnrichmentDeps
     createPutGeo(createGeoColumns(geo)),
     createPutSource({ sources, pageUrl: createPageUrls(), referrer: createReferrers(sources) }),
     putVisitor,
+    createDropErased(registry),
     createDropExcluded(registry),
     linkVisitor,
     putSession,
@@ -85,8 +90,18 @@ export function createEnrichment({ registry, geo, logId, clock }: EnrichmentDeps
   /** The name of the step that runs now, for the error of a dead letter. */
   let running = '';
 
+  const erasures = createErasures((siteId) => registry.tombstones(siteId));
+
+  /** Of an erased person no dead letter is left either. */
+  function letterOf(record: DecodedRecord, reason: DeadReason, error: string): BareRow {
+    const row = deadLetterRow(record, reason, error);
+    if (!registry.hasTombstones()) return row;
+    const texts = letterTexts(Buffer.from(record.raw).toString());
+    return texts.some((text) => erasures(text)?.letter(texts, record.receivedAt)) ? erasedRow(row) : row;
+  }
+
   function toRow(event: EnrichedEvent, batch: ApplyContext): string {
-    if (event.failure !== '') return rowEncoder.bare(deadLetterRow(event, 'step_failed', event.failure));
+    if (event.failure !== '') return rowEncoder.bare(letterOf(event, 'step_failed', event.failure));
     for (const step of applySteps) {
       running = step.name;
       const ending = step.apply(event, batch);
@@ -99,12 +114,12 @@ export function createEnrichment({ registry, geo, logId, clock }: EnrichmentDeps
   }
 
   function rowOf(record: DecodedRecord, batch: ApplyContext): string {
-    if (!record.readable) return rowEncoder.bare(deadLetterRow(record, 'unreadable', record.error));
+    if (!record.readable) return rowEncoder.bare(letterOf(record, 'unreadable', record.error));
     try {
       return toRow(record, batch);
     } catch (error) {
       // A bug in Weir must not stop the partition. The dead letter shows the error, and can be redriven after the bug is fixed.
-      return rowEncoder.bare(deadLetterRow(record, 'step_failed', `${running}: ${messageOf(error)}`));
+      return rowEncoder.bare(letterOf(record, 'step_failed', `${running}: ${messageOf(error)}`));
     }
   }
 
@@ -151,7 +166,14 @@ export function createEnrichment({ registry, geo, logId, clock }: EnrichmentDeps
 const NONE: readonly string[] = [];
 
 function endedRow(event: EnrichedEvent, ending: Ending): BareRow {
-  return ending.outcome === 'duplicate' ? bareRow(event, 'duplicate') : bareRow(event, 'dropped', ending);
+  switch (ending.outcome) {
+    case 'erased':
+      return erasedRow(event);
+    case 'duplicate':
+      return bareRow(event, 'duplicate');
+    case 'dropped':
+      return bareRow(event, 'dropped', ending);
+  }
 }
 
 /** The row of an identify, or of an unlink if there is no identity. */

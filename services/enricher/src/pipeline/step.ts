@@ -44,4 +44,5 @@ export interface ApplyContext {
 /** Why an event makes no row. */
 export type Ending =
   | { readonly outcome: 'duplicate' }
+  | { readonly outcome: 'erased' }
   | { readonly outcome: 'dropped'; readonly reason: DropReason; readonly ruleId: string };

@@ -8,11 +8,6 @@ export interface VisitorSession {
   readonly last: number;
 }
 
-/** The state key of a visitor's sessions. */
-export function visitorSessionsKey(siteId: string, visitorId: string): string {
-  return `session:${siteId}\0${visitorId}`;
-}
-
 /**
  * Encodes a visitor's sessions for the state store: one line for each session, `<start> <milliseconds to the last hit> <id>`,
  * newest first. Encoding as JSON took a sixth of the CPU time of a hit.

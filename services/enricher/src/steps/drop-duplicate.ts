@@ -14,8 +14,9 @@ export function createDropDuplicate(logId: string): Step {
 
   return {
     name: 'drop-duplicate',
-    firstSeenKey({ siteId, idempotencyKey, partition, offset, receivedAt }) {
-      if (idempotencyKey === '') return undefined;
+    firstSeenKey({ siteId, idempotencyKey, partition, offset, receivedAt, erased }) {
+      // The key of an erased record is free: the record is as if it had never been sent.
+      if (idempotencyKey === '' || erased) return undefined;
       return { siteId, key: idempotencyKey, recordId: nameOf(partition, offset), receivedAt };
     },
     apply({ idempotencyKey, partition, offset, receivedAt }, { firstSeen }) {

@@ -1,4 +1,4 @@
-import { profileId } from '@weir/domain/people/profile-id';
+import { userLinkKey } from '@weir/domain/records/state-keys';
 import type { Step } from '../pipeline/step.ts';
 
 /** Longer than the lifetime of a visitor cookie. Older links come from the link table in ClickHouse. */
@@ -11,13 +11,12 @@ const LINK_TTL_MS = 400 * 24 * 3600_000;
  */
 export const linkVisitor: Step = {
   name: 'link-visitor',
-  /** The state key contains the profile ID instead of the user ID, because a user ID can be longer than a state key. */
   prepare(event) {
     const { userId, siteId } = event;
     const isWanted =
       userId !== '' && (event.identity !== undefined || event.type === 'unlink' || event.visitorId === '');
     if (!isWanted) return undefined;
-    event.linkKey = `link:${siteId}\0${profileId(siteId, userId)}`;
+    event.linkKey = userLinkKey(siteId, userId);
     return event.linkKey;
   },
   apply(event, { state }) {

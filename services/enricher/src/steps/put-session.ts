@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { visitorSessionsKey } from '@weir/domain/records/state-keys';
 import type { EnrichedEvent } from '../pipeline/enriched-event.ts';
 import type { ApplyContext, Step } from '../pipeline/step.ts';
 import {
@@ -10,7 +11,6 @@ import {
   sessionAt,
   sessionsText,
   type VisitorSession,
-  visitorSessionsKey,
 } from '../session/visitor-sessions.ts';
 
 /**

@@ -1,6 +1,7 @@
 import { cookielessVisitorId, utcDay } from '@weir/domain/people/cookieless';
+import { visitorSessionsKey } from '@weir/domain/records/state-keys';
 import type { Step } from '../pipeline/step.ts';
-import { readSessions, sessionAt, visitorSessionsKey } from '../session/visitor-sessions.ts';
+import { readSessions, sessionAt } from '../session/visitor-sessions.ts';
 
 const DAY_MS = 24 * 3600_000;
 /**

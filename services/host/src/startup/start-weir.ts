@@ -1,3 +1,5 @@
+import { randomUUID } from 'node:crypto';
+import { startErasures } from '@weir/control/erasure/start-erasures';
 import { readOrCreateAdminToken } from '@weir/runtime/config/admin-token';
 import { baseUrl } from '@weir/runtime/config/base-url';
 import type { Config } from '@weir/runtime/config/config';
@@ -108,6 +110,14 @@ async function start(
   const geo = createSharedGeo({ config, logger, metrics, stack });
   const consumers = startConsumers({ roles, config, ports, store, disk, logger, clock, metrics, readiness, geo });
   stack.add(consumers, (started) => started.close());
+
+  if (roles.includes('control') && store !== undefined) {
+    const { analytics, ready } = store;
+    const alone = config.engines.kafka === undefined;
+    stack.add(startErasures({ ...ports, analytics, ready, alone, workerId: randomUUID(), clock, logger }), (work) =>
+      work.close(),
+    );
+  }
 
   const web = createApp({
     roles,

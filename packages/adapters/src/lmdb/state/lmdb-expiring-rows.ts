@@ -1,5 +1,5 @@
 import type { Database } from 'lmdb';
-import type { WriteQueue } from '../lmdb-write-queue.ts';
+import { submitWrite, type WriteQueue } from '../lmdb-write-queue.ts';
 
 /** Rows with the time at which they expire: `<Unix milliseconds> <text>`. */
 export type ExpiringRows = Database<string, string>;
@@ -20,6 +20,19 @@ export function rowText(row: string): string {
 export function liveText(rows: ExpiringRows, key: string, now: number): string | undefined {
   const row = rows.get(key);
   return row === undefined || rowExpiresAt(row) <= now ? undefined : rowText(row);
+}
+
+/** Resolves when none of the tables has any of the keys. */
+export async function removeRows(
+  keys: readonly string[],
+  tables: readonly ExpiringRows[],
+  writes: WriteQueue,
+): Promise<void> {
+  const stage = (): void => {
+    for (const rows of tables) for (const key of keys) void rows.remove(key);
+  };
+  const size = { keys: keys.length * tables.length, bytes: 0 };
+  await submitWrite(writes, 'state_store_unavailable', stage, { size });
 }
 
 const SWEEP_EVERY_MS = 1_000;

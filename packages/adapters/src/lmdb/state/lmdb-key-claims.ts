@@ -1,7 +1,7 @@
 import { DependencyError } from '@weir/domain/errors';
 import { CLAIM_PENDING_MS, type ClaimOutcome, IDEMPOTENCY_WINDOW_MS, type KeyClaim } from '@weir/ports/state-store';
 import { submitWrite, type WriteQueue } from '../lmdb-write-queue.ts';
-import { type ExpiringRows, encodeRow, liveText } from './lmdb-expiring-rows.ts';
+import { type ExpiringRows, encodeRow, liveText, removeRows } from './lmdb-expiring-rows.ts';
 
 export interface KeyClaims {
   claim(keys: readonly KeyClaim[]): ClaimOutcome[];
@@ -21,6 +21,20 @@ const ROW_BYTES_MAX = 512;
 /** The row key of an idempotency key. It is unambiguous, because idempotency keys contain no slash. */
 export function siteKey(item: { readonly siteId: string; readonly key: string }): string {
   return `${item.siteId}/${item.key}`;
+}
+
+const REMOVED_AT_ONCE_MAX = 1_000;
+
+/** Removes the rows of all keys of a site. Keys that are added meanwhile may stay. */
+export async function removeSiteRows(siteId: string, rows: ExpiringRows, writes: WriteQueue): Promise<void> {
+  // 0 follows the slash in ASCII.
+  for (let start = `${siteId}/`; ; ) {
+    const keys = [...rows.getKeys({ start, end: `${siteId}0`, limit: REMOVED_AT_ONCE_MAX })];
+    const last = keys.at(-1);
+    if (last === undefined) return;
+    await removeRows(keys, [rows], writes);
+    start = last;
+  }
 }
 
 /** Pending claims are kept in memory only: if the process dies, the requests of its claims end too. */

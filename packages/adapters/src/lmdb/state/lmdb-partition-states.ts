@@ -8,6 +8,7 @@ import { type ExpiringRows, encodeRow, liveText } from './lmdb-expiring-rows.ts'
 export interface PartitionStates {
   read(partition: RawPartition, keys: readonly string[]): PartitionState;
   write(partition: RawPartition, run: OffsetRange, changes: readonly StateChange[]): Promise<number>;
+  remove(partition: RawPartition, keys: readonly string[]): Promise<void>;
 }
 
 /** LMDB limits the length of keys and forbids zero bytes. Keys that break one of these rules are replaced by their SHA-256. */
@@ -51,6 +52,14 @@ export function createPartitionStates(
         if (applying.get(id) === to) applying.delete(id);
       }
       return storedAt;
+    },
+
+    async remove(partition, keys) {
+      const id = partitionId(partition);
+      const stage = (): void => {
+        for (const key of keys) void rows.remove(rowKey(id, key));
+      };
+      await submitWrite(writes, 'state_store_unavailable', stage, { size: { keys: keys.length, bytes: 0 } });
     },
   };
 }

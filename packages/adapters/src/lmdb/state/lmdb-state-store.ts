@@ -8,9 +8,9 @@ import { allocateFiles } from '../lmdb-allocate-files.ts';
 import { openFileSpace } from '../lmdb-file-space.ts';
 import { isTrusted, markClosed, markOpened, markOpening, wipe } from '../lmdb-power-loss.ts';
 import { createWriteQueue, submitWrite } from '../lmdb-write-queue.ts';
-import { type ExpiringRows, startSweep } from './lmdb-expiring-rows.ts';
+import { type ExpiringRows, removeRows, startSweep } from './lmdb-expiring-rows.ts';
 import { createFirstSeenKeys } from './lmdb-first-seen-keys.ts';
-import { createKeyClaims } from './lmdb-key-claims.ts';
+import { createKeyClaims, removeSiteRows, siteKey } from './lmdb-key-claims.ts';
 import { createPartitionStates } from './lmdb-partition-states.ts';
 import { createStateEpochs } from './lmdb-state-epochs.ts';
 
@@ -97,6 +97,19 @@ export async function openLmdbStateStore(config: LmdbStateStoreConfig): Promise<
     async writeState(epoch, partition, run, changes) {
       assertOpen();
       return epochs.lasts(epoch) ? states.write(partition, run, changes) : undefined;
+    },
+    async removeState(_epoch, partition, keys) {
+      assertOpen();
+      await states.remove(partition, keys);
+    },
+    async removeKeys(siteId, keys) {
+      assertOpen();
+      const ids = keys.map((key) => siteKey({ siteId, key }));
+      await removeRows(ids, [confirmed, held], writes);
+    },
+    async removeSiteKeys(siteId) {
+      assertOpen();
+      for (const rows of [confirmed, held]) await removeSiteRows(siteId, rows, writes);
     },
     async ping() {
       assertOpen();

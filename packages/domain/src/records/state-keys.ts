@@ -1,0 +1,11 @@
+import { profileId } from '../people/profile-id.ts';
+
+/** The state key of a visitor's sessions. */
+export function visitorSessionsKey(siteId: string, visitorId: string): string {
+  return `session:${siteId}\0${visitorId}`;
+}
+
+/** The state key of the visitor that a user was last identified on. It holds the profile ID: a user ID can be longer than a key may be. */
+export function userLinkKey(siteId: string, userId: string): string {
+  return `link:${siteId}\0${profileId(siteId, userId)}`;
+}

@@ -1,0 +1,120 @@
+import { readFileSync } from 'node:fs';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Command } from 'commander';
+import type { AdminClient } from '../admin-client.ts';
+import type { CliIo } from '../cli-io.ts';
+import { type CommandContext, siteOption, sitePath, withExamples } from '../command-context.ts';
+import { CliError, EXIT } from '../exit-codes.ts';
+import { fields, print, table } from '../output.ts';
+import { patientCall } from '../patient-call.ts';
+
+interface ForgetOptions {
+  readonly json?: boolean;
+  readonly site: string;
+  readonly visitor?: readonly string[];
+  readonly user?: readonly string[];
+  readonly visitorFile?: string;
+  readonly userFile?: string;
+  readonly all?: boolean;
+}
+
+interface ErasureView {
+  readonly erasure_id: string;
+  readonly site_id: string;
+  readonly received_until: string;
+  readonly phase: 'waiting' | 'resolving' | 'deleting' | 'done';
+  readonly problem: string | null;
+  readonly finished_at: string | null;
+  readonly removed: Readonly<Record<string, number>>;
+  readonly remains: readonly { readonly where: string; readonly until: string | null }[];
+}
+
+const POLL_MS = 500;
+const NOTES = `
+The answer is a receipt: what was removed where, and what remains until when. Ctrl-C does not stop it: Weir goes on, also after a crash.
+weir forget --receipt <erasure_id> shows the receipt again. Records that are received after the call are stored as usual.
+A user's devices and payment customers are forgotten with the user. A file has one ID per line; 10,000 persons at most.`;
+
+export function addForgetCommand(program: Command, { io, client }: CommandContext): void {
+  const command = program.command('forget').description('erase persons, or everything that a site has stored so far');
+  withExamples(
+    command,
+    'weir forget --site shop --user 42',
+    'weir forget --site shop --visitor v_1 --visitor v_2',
+    'weir forget --site shop --user-file users.txt --json',
+    'weir forget --site shop --all',
+    'weir forget --receipt erasure_abcdefghijkm',
+  )
+    .addOption(siteOption().makeOptionMandatory(false))
+    .option('-v, --visitor <visitor_id...>', 'visitors')
+    .option('-u, --user <user_id...>', 'users')
+    .option('--visitor-file <file>', 'visitors, one per line')
+    .option('--user-file <file>', 'users, one per line')
+    .option('--all', 'everything of the site')
+    .option('--receipt <erasure_id>', 'follow an erasure, and show its receipt')
+    .addHelpText('after', NOTES)
+    .action(async (options: ForgetOptions & { readonly receipt?: string }) => {
+      const admin = client();
+      const begun = options.receipt ?? (await begin(admin, options)).erasure_id;
+      print(io, options.json, await follow(io, admin, begun), receipt);
+    });
+}
+
+function begin(admin: AdminClient, options: ForgetOptions): Promise<ErasureView> {
+  const { site, visitor = [], user = [], visitorFile, userFile, all } = options;
+  const visitors = [...visitor, ...linesOf(visitorFile)];
+  const users = [...user, ...linesOf(userFile)];
+  if (site === undefined) throw new CliError('name the site: --site <site_id>', EXIT.usage);
+  if (all !== true && visitors.length + users.length === 0) {
+    throw new CliError('name visitors or users, or give --all: see weir forget --help', EXIT.usage);
+  }
+  return admin.call<ErasureView>('POST', sitePath(site, 'erasures'), { visitors, users, ...(all && { all }) });
+}
+
+function linesOf(file: string | undefined): readonly string[] {
+  if (file === undefined) return [];
+  try {
+    return readFileSync(file, 'utf8')
+      .split(/\r?\n/)
+      .filter((line) => line !== '');
+  } catch (error) {
+    throw new CliError(`cannot read ${file}: ${(error as NodeJS.ErrnoException).code}`, EXIT.usage);
+  }
+}
+
+/** Resolves when the erasure is done. */
+async function follow(io: CliIo, admin: AdminClient, erasureId: string): Promise<ErasureView> {
+  const interrupted = io.interruption();
+  const path = `/erasures/${encodeURIComponent(erasureId)}`;
+  let shown = '';
+  for (;;) {
+    const view = await patientCall(
+      () => admin.call<ErasureView>('GET', path),
+      io.clock,
+      () => undefined,
+      interrupted,
+    );
+    if (view.phase === 'done') return view;
+    const state = `${view.phase}${view.problem === null ? '' : `: ${view.problem}`}`;
+    if (state !== shown) io.stderr.write(`${erasureId}: ${state}\n`);
+    shown = state;
+    if (interrupted.aborted) {
+      throw new CliError(`Weir goes on: weir forget --receipt ${erasureId} shows the rest`, EXIT.interrupted);
+    }
+    await pause(POLL_MS);
+  }
+}
+
+function receipt({ removed, remains, ...view }: ErasureView): string {
+  const { erasure_id, site_id, received_until, finished_at } = view;
+  return [
+    fields({ erasure_id, site_id, 'received until': received_until, 'finished at': finished_at }),
+    '',
+    table(['removed from', 'rows'], Object.entries(removed)),
+    '',
+    table(
+      ['remains in', 'until'],
+      remains.map(({ where, until }) => [where, until ?? 'you remove it']),
+    ),
+  ].join('\n');
+}

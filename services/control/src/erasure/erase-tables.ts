@@ -1,0 +1,134 @@
+import type { EraseTables } from './erase-task.ts';
+import { putErasedRows } from './erased-rows.ts';
+
+/** Rounds of counting sessions that have other rows too. A round follows on inserts that came during the one before. */
+const SESSION_ROUNDS_MAX = 20;
+const PROFILE = "JSONExtractString(detail, 'profile_id')";
+const CUSTOMER = "JSONExtractString(detail, 'payment_customer_id')";
+
+/**
+ * Removes the records of a set from all tables of one database, and leaves a row `erased` for each record. A repeat after a kill ends with
+ * the same tables: first goes what was made of the records, then the records, so a repeat finds the same rows.
+ */
+export async function eraseTables(task: EraseTables): Promise<void> {
+  for (const [table, condition] of derived(task)) await remove(task, table, condition);
+  for (const [view, table, rows] of shared(task)) await refill(task, view, table, rows);
+  await refillSessions(task);
+  await putErasedRows(task);
+  await remove(task, 'records', task.person.records);
+}
+
+/** The tables that views fill, and the condition on their rows that are made of erased records. Rows of others may be among them. */
+function derived({ database, person }: EraseTables): readonly (readonly [table: string, condition: string])[] {
+  const made = (columns: string, select: string, where: string): string => {
+    const from = `SELECT ${select} FROM ${database}.records WHERE ${person.records} AND ${where}`;
+    return `(${columns}) IN (${from})`;
+  };
+  const ofProfile = (columns: string, select: string, owner = 'profile_id'): string =>
+    `(${person.isProfile(owner)} OR ${made(columns, select, "outcome = 'identify'")})`;
+  const own = (condition: string) => `site_id = '${person.siteId}' AND ${person.whole ? '1' : condition}`;
+  const profile = own(ofProfile('profile_id', PROFILE));
+  const letter =
+    "JSONExtractString(detail, 'topic'), toUInt32(JSONExtractUInt(detail, 'partition')), JSONExtractUInt(detail, 'offset')";
+  return [
+    ['dead_letters_merged', made('topic, partition, offset', letter, "outcome = 'dead'")],
+    ['payments_log', made('site_id, event_id', 'site_id, event_id', "outcome = 'row' AND source = 'server'")],
+    ['people_seen', own(made('visitor_id, user_id', 'visitor_id, user_id', "outcome = 'row'"))],
+    ['session_fragments', own(made('session_id', 'session_id', "outcome = 'row' AND session_id != ''"))],
+    ['sessions_moved', own(made('visitor_id', 'visitor_id', "outcome = 'row'"))],
+    ['links_latest', profile],
+    ['links_log', profile],
+    ['profiles_latest', profile],
+    ['profile_values', profile],
+    ['payment_links', own(ofProfile('payment_customer_id', CUSTOMER, 'finalizeAggregation(owner).2'))],
+  ];
+}
+
+/** Rows of others that went with the derived rows: which view fills them in again, from which records. */
+function shared({ database, person }: EraseTables): readonly (readonly [view: string, table: string, rows: string])[] {
+  const same = (columns: string, outcome: 'row' | 'identify'): string =>
+    person.whole
+      ? '1'
+      : `(${columns}) IN (SELECT ${columns} FROM ${database}.records WHERE ${person.records} AND outcome = '${outcome}')`;
+  const ofProfile = `outcome = 'identify' AND ${same(PROFILE, 'identify')}`;
+  const ofCustomer = `outcome = 'identify' AND ${CUSTOMER} != '' AND ${same(CUSTOMER, 'identify')}`;
+  return [
+    ['people_seen_fill', 'people_seen', `outcome = 'row' AND ${same('visitor_id, user_id', 'row')}`],
+    ['sessions_moved_fill', 'sessions_moved', `outcome = 'row' AND ${same('visitor_id', 'row')}`],
+    ['identified_fill', 'identified', ofProfile],
+    ['identities_fill', 'identities', `(${ofProfile} OR ${ofCustomer})`],
+  ];
+}
+
+async function remove(task: EraseTables, table: string, condition: string): Promise<void> {
+  const { analytics, database, assertOwn, count } = task;
+  const [found] = await analytics.select<{ rows: number | string }>(
+    `SELECT count() AS rows FROM ${database}.${table} WHERE ${condition}`,
+  );
+  const rows = Number(found?.rows ?? 0);
+  await count(table, rows);
+  if (rows === 0) return;
+  assertOwn();
+  await analytics.change(`ALTER TABLE ${database}.${table} DELETE WHERE ${condition}`);
+}
+
+/** Runs the SELECT of a view, whose definition is in schemas/clickhouse, over some of the records that stay. */
+async function refill(task: EraseTables, view: string, table: string, rows: string): Promise<void> {
+  const { analytics, database, person, assertOwn } = task;
+  const records = `${database}.records`;
+  const stay = `site_id = '${person.siteId}' AND ${rows} AND NOT (${person.records})`;
+  const [some] = await analytics.select<{ found: number }>(
+    `SELECT 1 AS found FROM ${records} WHERE ${stay} AND outcome != 'erased' LIMIT 1`,
+  );
+  if (some === undefined) return;
+  const [definition] = await analytics.select<{ as_select: string }>(
+    'SELECT as_select FROM system.tables WHERE database = {database:String} AND name = {view:String}',
+    { database, view },
+  );
+  const [head, tail, ...more] = (definition?.as_select ?? '').split(`FROM ${records}`);
+  if (head === undefined || tail === undefined || more.length > 0) {
+    throw new Error(`the view ${database}.${view} does not select from ${records} once`);
+  }
+  const columns = await columnsOf(task, table);
+  assertOwn();
+  await analytics.change(
+    `INSERT INTO ${database}.${table} (${columns}) SELECT ${columns} FROM (${head}FROM (SELECT * FROM ${records} WHERE ${stay}) AS records${tail})`,
+  );
+}
+
+async function columnsOf({ analytics, database }: EraseTables, table: string): Promise<string> {
+  const columns = await analytics.select<{ name: string }>(
+    'SELECT name FROM system.columns WHERE database = {database:String} AND table = {table:String} ORDER BY position',
+    { database, table },
+  );
+  return columns.map(({ name }) => name).join(', ');
+}
+
+/**
+ * Sessions are sums, so filling them in again while a record of the same session is inserted could count it twice. Counts them, and repeats
+ * until the sums are those of the records.
+ */
+async function refillSessions(task: EraseTables): Promise<void> {
+  const { analytics, database, person } = task;
+  const records = `${database}.records`;
+  const erased = person.whole
+    ? `SELECT session_id FROM ${records} WHERE site_id = '${person.siteId}'`
+    : `SELECT session_id FROM ${records} WHERE ${person.records} AND outcome = 'row' AND session_id != ''`;
+  const same = `site_id = '${person.siteId}' AND session_id IN (${erased})`;
+  const differing = `SELECT count() AS sessions FROM (
+    SELECT session_id, sum(p) AS pageviews, sum(e) AS events FROM (
+      SELECT session_id, toInt64(pageviews) AS p, toInt64(events) AS e FROM ${database}.session_fragments WHERE ${same}
+      UNION ALL
+      SELECT session_id, -toInt64(type = 'pageview') AS p, -toInt64(type = 'event' AND NOT startsWith(event_name, '$')) AS e
+      FROM ${records} WHERE ${same} AND outcome = 'row' AND bot = '' AND session_id != '' AND NOT (${person.records})
+    ) GROUP BY session_id HAVING pageviews != 0 OR events != 0
+  )`;
+  for (let round = 0; round < SESSION_ROUNDS_MAX; round++) {
+    const [found] = await analytics.select<{ sessions: number | string }>(differing);
+    if (Number(found?.sessions ?? 0) === 0) return;
+    task.assertOwn();
+    await analytics.change(`ALTER TABLE ${database}.session_fragments DELETE WHERE ${same}`);
+    await refill(task, 'sessions_fill', 'session_fragments', `outcome = 'row' AND session_id IN (${erased})`);
+  }
+  throw new Error('sessions changed all the time while they were counted');
+}

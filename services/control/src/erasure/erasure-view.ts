@@ -1,0 +1,36 @@
+import type { Erasure } from '@weir/ports/registry';
+import type { TopicRetention } from '../control-deps.ts';
+import { formatTime } from '../format-time.ts';
+
+const HOUR_MS = 3_600_000;
+/** ClickHouse keeps replaced parts for 8 minutes (`old_parts_lifetime`), and looks for old ones at least every 5 minutes. */
+const OLD_PARTS_MS = 15 * 60_000;
+
+/** The receipt: what was removed where, and what remains until when. */
+export function erasureView(erasure: Erasure, { rawRetentionHours, enrichedRetentionDays }: TopicRetention): object {
+  const { siteId, erasureId, at, whole, visitors, users, phase, removed, finishedAt, problem } = erasure;
+  const until = (ms: number | undefined) => (ms === undefined ? null : formatTime(ms));
+  return {
+    erasure_id: erasureId,
+    site_id: siteId,
+    all: whole,
+    visitors,
+    users,
+    received_until: formatTime(at),
+    phase,
+    problem: problem ? problem : null,
+    finished_at: until(finishedAt),
+    removed,
+    remains: [
+      { where: 'topic events.raw', until: until(at + rawRetentionHours * HOUR_MS) },
+      { where: 'topic events.enriched', until: until(at + enrichedRetentionDays * 24 * HOUR_MS) },
+      {
+        where: 'parts of tables that ClickHouse has replaced',
+        until: until(finishedAt === undefined ? undefined : finishedAt + OLD_PARTS_MS),
+      },
+      { where: 'the archive (ARCHIVE_URL), if there is one', until: null },
+      { where: 'your backups and exports, and your copies of logs', until: null },
+      { where: 'registry: salted hashes of the IDs, so that no replay brings the records back', until: null },
+    ],
+  };
+}

@@ -1,0 +1,101 @@
+import { entryOf, erasureHash, type Tombstone } from '@weir/domain/erasure/tombstone';
+import { profileId } from '@weir/domain/people/profile-id';
+import type { Analytics } from '@weir/ports/analytics';
+import { findLetters } from './find-letters.ts';
+import { findLinked } from './find-linked.ts';
+import { type PersonSql, personSql } from './person-sql.ts';
+
+export interface ExportedPerson {
+  readonly siteId: string;
+  readonly visitorId: string;
+  readonly userId: string;
+  readonly at: number;
+  /** Random: an export uses the hashes of an erasure, with a salt of its own. */
+  readonly salt: string;
+}
+
+const PAGE_ROWS = 1_000;
+
+/**
+ * Everything that an erasure of this person would remove, as the pieces of one JSON object. The first piece comes when the person
+ * was looked up, so a failure before it can still be answered.
+ */
+export async function* exportPerson(
+  analytics: Pick<Analytics, 'select'>,
+  asked: ExportedPerson,
+): AsyncGenerator<string> {
+  const { siteId, visitorId, userId, at, salt } = asked;
+  const entries = [
+    ...(visitorId === '' ? [] : [entryOf('v', erasureHash(salt, siteId, 'v', visitorId))]),
+    ...(userId === '' ? [] : [entryOf('u', erasureHash(salt, siteId, 'u', userId))]),
+    ...(userId === '' ? [] : [entryOf('p', erasureHash(salt, siteId, 'p', profileId(siteId, userId)))]),
+  ];
+  const head: Tombstone = { siteId, erasureId: '', part: 0, at, salt, whole: false, entries };
+  const set: Tombstone = { ...head, entries: [...entries, ...(await findLinked(analytics, head))] };
+  const [{ database } = { database: '' }] = await analytics.select<{ database: string }>(
+    'SELECT currentDatabase() AS database',
+  );
+  const person = personSql([set], await findLetters(analytics, database, [set]));
+
+  yield `{"site_id":${JSON.stringify(siteId)},"visitor_id":${jsonOrNull(visitorId)},"user_id":${jsonOrNull(userId)}`;
+  yield* list('records', pages(analytics, person));
+  for (const [name, query] of tables(person)) yield* list(name, once(analytics, query));
+  yield '}\n';
+}
+
+function tables({ siteId, records, isProfile }: PersonSql): readonly (readonly [name: string, query: string])[] {
+  const mine = (columns: string, further: string) => `SELECT ${columns} FROM records WHERE ${records} AND ${further}`;
+  const site = `site_id = '${siteId}'`;
+  const visitors = mine('visitor_id', "visitor_id != ''");
+  return [
+    ['sessions', `SELECT * FROM sessions WHERE ${site} AND session_id IN (${mine('session_id', "session_id != ''")})`],
+    ['profiles', `SELECT * FROM profiles WHERE ${site} AND ${isProfile('profile_id')}`],
+    [
+      'links',
+      `SELECT visitor_id, received_at, profile_id, unlinks FROM links_log
+       WHERE ${site} AND (${isProfile('profile_id')} OR visitor_id IN (${visitors})) ORDER BY received_at`,
+    ],
+    ['payment_customers', `SELECT * FROM payment_customers WHERE ${site} AND ${isProfile('profile_id')}`],
+    ['payments', `SELECT * FROM payments WHERE ${site} AND event_id IN (${mine('event_id', "source = 'server'")})`],
+  ];
+}
+
+async function* pages(analytics: Pick<Analytics, 'select'>, person: PersonSql): AsyncGenerator<readonly object[]> {
+  interface Row {
+    readonly log_id: string;
+    readonly raw_partition: number | string;
+    readonly raw_offset: number | string;
+  }
+  for (let after: readonly [string, number, number] = ['', 0, 0]; ; ) {
+    const rows = await analytics.select<Row>(
+      `SELECT * FROM records WHERE ${person.records}
+         AND (log_id, raw_partition, raw_offset) > ({log:String}, {partition:UInt32}, {offset:UInt64})
+       ORDER BY log_id, raw_partition, raw_offset LIMIT ${PAGE_ROWS}`,
+      { log: after[0], partition: after[1], offset: after[2] },
+    );
+    yield rows;
+    const last = rows.at(-1);
+    if (last === undefined || rows.length < PAGE_ROWS) return;
+    after = [last.log_id, Number(last.raw_partition), Number(last.raw_offset)];
+  }
+}
+
+async function* once(analytics: Pick<Analytics, 'select'>, query: string): AsyncGenerator<readonly object[]> {
+  yield await analytics.select<object>(query);
+}
+
+async function* list(name: string, rows: AsyncIterable<readonly object[]>): AsyncGenerator<string> {
+  yield `,${JSON.stringify(name)}:[`;
+  let separator = '\n';
+  for await (const page of rows) {
+    for (const row of page) {
+      yield separator + JSON.stringify(row);
+      separator = ',\n';
+    }
+  }
+  yield ']';
+}
+
+function jsonOrNull(text: string): string {
+  return text === '' ? 'null' : JSON.stringify(text);
+}

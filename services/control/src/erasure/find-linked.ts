@@ -1,0 +1,46 @@
+import { entryOf, erasureHash, readEntry, type Span, type Tombstone } from '@weir/domain/erasure/tombstone';
+import type { Analytics } from '@weir/ports/analytics';
+import { personSql } from './person-sql.ts';
+
+interface Device {
+  readonly visitor_id: string;
+  /** [since, whether it is an erased user's from then on], in the order of time. */
+  readonly changes: readonly (readonly [since: number | string, isErased: boolean | number])[];
+}
+
+/**
+ * The further entries of the tombstone of erased users: the devices that were theirs, and their payment customers. A device that others
+ * used too is theirs only at the times at which `people_events.profile_id_then` is theirs.
+ */
+export async function findLinked(analytics: Pick<Analytics, 'select'>, asked: Tombstone): Promise<readonly string[]> {
+  if (asked.whole || !asked.entries.some((entry) => readEntry(entry).kind === 'p')) return [];
+  const { salt, siteId } = asked;
+  const { isProfile } = personSql([asked]);
+  const devices = await analytics.select<Device>(
+    `SELECT visitor_id, arraySort(groupArray((toUnixTimestamp64Milli(since), is_erased))) AS changes
+     FROM (SELECT visitor_id, since, ${isProfile('profile_id')} AS is_erased FROM links_in_time WHERE site_id = {siteId:String})
+     GROUP BY visitor_id HAVING max(is_erased)`,
+    { siteId },
+  );
+  const customers = await analytics.select<{ payment_customer_id: string }>(
+    `SELECT payment_customer_id FROM payment_customers WHERE site_id = {siteId:String} AND ${isProfile('profile_id')}`,
+    { siteId },
+  );
+  return [
+    ...devices.map(({ visitor_id, changes }) =>
+      entryOf('d', erasureHash(salt, siteId, 'd', visitor_id), spansOf(changes)),
+    ),
+    ...customers.map((customer) => entryOf('c', erasureHash(salt, siteId, 'c', customer.payment_customer_id))),
+  ];
+}
+
+/** Empty: always. */
+function spansOf(changes: Device['changes']): readonly Span[] {
+  if (changes.every(([, isErased]) => Boolean(isErased))) return [];
+  return changes.flatMap(([since, isErased], nth) => {
+    const to = Number(changes[nth + 1]?.[0] ?? Number.POSITIVE_INFINITY);
+    // The first span reaches back to the beginning of time.
+    const from = nth === 0 ? Number.MIN_SAFE_INTEGER : Number(since);
+    return isErased ? [{ from, to }] : [];
+  });
+}

@@ -1,0 +1,52 @@
+import { entryOf, erasureHash } from '@weir/domain/erasure/tombstone';
+import { profileId } from '@weir/domain/people/profile-id';
+import type { Erasure } from '@weir/ports/registry';
+import type { AdminDeps } from '../control-deps.ts';
+import { randomId } from '../registry/random-id.ts';
+import { tombstoneParts } from './tombstone-parts.ts';
+
+export interface ErasureRequest {
+  readonly siteId: string;
+  readonly visitors: readonly string[];
+  readonly users: readonly string[];
+  /** The whole site. */
+  readonly whole: boolean;
+}
+
+/** Erasures that wait or run. */
+const OPEN_ERASURES_MAX = 100;
+export const TOO_MANY_ERASURES = `${OPEN_ERASURES_MAX} erasures wait, the most there can be: try again when one is done`;
+/** Receipts that are kept. */
+const DONE_ERASURES_MAX = 1_000;
+const SALT_BYTES = 16;
+
+/**
+ * Resolves when the set is durable: the erasure is then carried out, also after a crash. Undefined: too many erasures wait. Call it within
+ * `runExclusive`.
+ */
+export async function requestErasure(deps: AdminDeps, request: ErasureRequest): Promise<Erasure | undefined> {
+  const { registry, clock, randomBytes } = deps;
+  const { siteId, visitors, users, whole } = request;
+  const earlier = registry.erasures();
+  if (earlier.filter(({ phase }) => phase !== 'done').length >= OPEN_ERASURES_MAX) return undefined;
+
+  const salt = registry.tombstones(siteId)[0]?.salt ?? Buffer.from(randomBytes(SALT_BYTES)).toString('hex');
+  const erasureId = randomId('erasure', randomBytes);
+  const at = clock();
+  const entries = [
+    ...visitors.map((id) => entryOf('v', erasureHash(salt, siteId, 'v', id))),
+    ...users.map((id) => entryOf('u', erasureHash(salt, siteId, 'u', id))),
+    ...users.map((id) => entryOf('p', erasureHash(salt, siteId, 'p', profileId(siteId, id)))),
+  ];
+  const head = { siteId, erasureId, part: 0, at, salt, whole };
+  const parts = whole ? [{ ...head, entries: [] }] : tombstoneParts(head, [...new Set(entries)]);
+  const done = earlier.filter(({ phase }) => phase === 'done');
+  for (const { erasureId: old } of done.slice(0, Math.max(0, done.length + 1 - DONE_ERASURES_MAX))) {
+    await registry.removeErasure(old);
+  }
+  for (const part of parts) await registry.putTombstone(part);
+  const counts = { visitors: visitors.length, users: users.length };
+  const erasure: Erasure = { siteId, erasureId, at, whole, ...counts, phase: 'waiting', removed: {}, begun: {} };
+  await registry.putErasure(erasure);
+  return erasure;
+}

@@ -1,0 +1,64 @@
+import {
+  ENVELOPE,
+  jsonResponse,
+  nullableText,
+  object,
+  type Schema,
+  successBody,
+  text,
+} from '@weir/runtime/http/openapi';
+import { type AdminOperation, NOT_FOUND } from './admin-operations.ts';
+
+const erasure = object({
+  erasure_id: text,
+  site_id: text,
+  all: { type: 'boolean' },
+  visitors: { type: 'integer' },
+  users: { type: 'integer' },
+  received_until: { ...text, description: 'Records that were received later are not erased.' },
+  phase: { type: 'string', enum: ['waiting', 'resolving', 'deleting', 'done'] },
+  problem: { ...nullableText, description: 'Why it stopped; Weir tries again by itself.' },
+  finished_at: nullableText,
+  removed: { type: 'object', additionalProperties: { type: 'integer' }, description: 'Rows, by table.' },
+  remains: { type: 'array', items: object({ where: text, until: nullableText }) },
+});
+
+const query = (name: string, maxLength: number): Schema => ({
+  name,
+  in: 'query',
+  schema: { type: 'string', minLength: 1, maxLength },
+});
+
+export const PERSON_OPERATIONS = {
+  createErasure: {
+    id: 'createErasure',
+    summary: 'Forget persons, or everything that a site has stored so far',
+    responses: {
+      202: jsonResponse('The erasure; it goes on after the answer, also after a crash.', successBody(erasure)),
+      ...NOT_FOUND,
+      409: jsonResponse('Too many erasures wait, or the tables are being swapped.', ENVELOPE),
+    },
+  },
+  listErasures: {
+    id: 'listErasures',
+    summary: 'The erasures, the newest first',
+    responses: { 200: jsonResponse('The erasures.', successBody({ type: 'array', items: erasure })) },
+  },
+  readErasure: {
+    id: 'readErasure',
+    summary: 'The progress of an erasure, and its receipt',
+    responses: { 200: jsonResponse('The erasure.', successBody(erasure)), ...NOT_FOUND },
+  },
+  readPerson: {
+    id: 'readPerson',
+    summary: 'Everything that is stored of a person; either visitor_id or user_id',
+    parameters: [query('visitor_id', 64), query('user_id', 255)],
+    responses: {
+      200: jsonResponse('One object, without the envelope. It is complete only if it can be parsed.', {
+        type: 'object',
+        properties: { site_id: text, visitor_id: nullableText, user_id: nullableText },
+      }),
+      ...NOT_FOUND,
+    },
+  },
+} as const satisfies Readonly<Record<string, AdminOperation>>;

@@ -1,0 +1,53 @@
+import { PERSONS_MAX } from '@weir/domain/registry/admin-limits';
+import type { Registry } from '@weir/ports/registry';
+import type { AdminDeps } from '../control-deps.ts';
+import { erasureView } from '../erasure/erasure-view.ts';
+import { requestErasure, TOO_MANY_ERASURES } from '../erasure/request-erasure.ts';
+import { accepted, busy, conflict, invalid, notFound, ok, type Reply } from '../http/admin-reply.ts';
+import type { AdminRequest } from '../http/admin-route.ts';
+
+/** `PERSONS_MAX` user IDs of 255 chars, each of which JSON can write with 12 bytes. */
+export const ERASURE_BYTES_MAX = 32 * 1024 * 1024;
+
+interface ErasureBody {
+  readonly visitors?: readonly string[];
+  readonly users?: readonly string[];
+  readonly all?: boolean;
+}
+
+/** Forgets persons, or all records of a site that stays. The answer does not wait for it. */
+export function createErasure(deps: AdminDeps, { params, body }: AdminRequest<ErasureBody>): Promise<Reply> {
+  return deps.runExclusive(async () => {
+    const siteId = params.site_id ?? '';
+    if (deps.registry.site(siteId) === undefined) return notFound('site');
+    if ('problem' in body) return invalid(body.problem);
+    const { visitors = [], users = [], all: whole = false } = body.value;
+    if (isSwapping(deps.registry)) return busy('the tables are being swapped: ask again when that is done');
+    const persons = visitors.length + users.length;
+    if (whole ? persons > 0 : persons === 0) return invalid('name visitors or users, or set all to true');
+    if (persons > PERSONS_MAX) return invalid(`visitors and users must be at most ${PERSONS_MAX} together`);
+    const erasure = await requestErasure(deps, { siteId, visitors, users, whole });
+    return erasure === undefined ? conflict(TOO_MANY_ERASURES) : accepted(erasureView(erasure, deps.retention));
+  });
+}
+
+/** A swap exchanges the tables that an erasure would be working on. */
+function isSwapping(registry: Registry): boolean {
+  const pause = registry.writersPause();
+  return pause !== undefined && !pause.over;
+}
+
+/** Of all sites, also removed ones; the newest first. */
+export function listErasures({ registry, retention }: AdminDeps): Reply {
+  return ok(
+    registry
+      .erasures()
+      .toReversed()
+      .map((erasure) => erasureView(erasure, retention)),
+  );
+}
+
+export function readErasure({ registry, retention }: AdminDeps, { params }: AdminRequest): Reply {
+  const erasure = registry.erasure(params.erasure_id ?? '');
+  return erasure === undefined ? notFound('erasure') : ok(erasureView(erasure, retention));
+}

@@ -1,0 +1,29 @@
+import type { Analytics } from '@weir/ports/analytics';
+import type { AdminDeps } from '../control-deps.ts';
+import { exportPerson } from '../erasure/export-person.ts';
+import { invalid, notFound, type Reply } from '../http/admin-reply.ts';
+import type { AdminRequest } from '../http/admin-route.ts';
+
+const SALT_BYTES = 16;
+const VISITOR_CHARS_MAX = 64;
+const USER_CHARS_MAX = 255;
+
+/** Everything that Weir has of a person, as a file. */
+export async function readPerson(deps: AdminDeps, { params, http }: AdminRequest): Promise<Reply> {
+  const { registry, tables, clock, randomBytes } = deps;
+  const siteId = params.site_id ?? '';
+  if (registry.site(siteId) === undefined) return notFound('site');
+  const { visitor_id: visitorId = '', user_id: userId = '' } = http.query;
+  if (typeof visitorId !== 'string' || typeof userId !== 'string' || (visitorId === '') === (userId === '')) {
+    return invalid('name either visitor_id or user_id');
+  }
+  if (visitorId.length > VISITOR_CHARS_MAX) return invalid(`visitor_id must be at most ${VISITOR_CHARS_MAX} chars`);
+  if (userId.length > USER_CHARS_MAX) return invalid(`user_id must be at most ${USER_CHARS_MAX} chars`);
+  const salt = Buffer.from(randomBytes(SALT_BYTES)).toString('hex');
+  const analytics: Pick<Analytics, 'select'> = {
+    select: (query, params) => tables.read(({ select }) => select(query, params)),
+  };
+  const pieces = exportPerson(analytics, { siteId, visitorId, userId, at: clock(), salt });
+  const first = await pieces.next();
+  return { status: 200, first: String(first.value), rest: pieces };
+}

@@ -1,0 +1,155 @@
+import { erasedHashSql } from '@weir/control/erasure/person-sql';
+import { createLineEraser } from '@weir/domain/erasure/erase-line';
+import { erasureHash } from '@weir/domain/erasure/tombstone';
+import { partitionKey } from '@weir/domain/records/partition-key';
+import { encodeRawRecord, type RawRecordHead } from '@weir/domain/records/raw-record';
+import { TOPIC_ENRICHED, TOPIC_RAW } from '@weir/domain/records/topics';
+import { createEnrichment } from '@weir/enricher/pipeline/pipeline';
+import type { StoredRecord } from '@weir/ports/event-log';
+import { eventually } from '@weir/testkit/eventually';
+import { type ControlHarness, openControlHarness } from '../control-harness.ts';
+
+let weir: ControlHarness;
+beforeAll(async () => {
+  weir = await openControlHarness();
+  for (const siteId of ['shop', 'other']) {
+    await weir.call('POST', '/sites', { site_id: siteId, name: 'N', domain: 'example.com' });
+  }
+});
+afterAll(() => weir.close());
+
+let ids = 0;
+const newId = () => `00000000-0000-7000-8000-${String(++ids).padStart(12, '0')}`;
+
+/** Appends records as the gateway does. */
+async function append(
+  kind: 'collect' | 'event' | 'identify',
+  bodies: readonly object[],
+  siteId = 'shop',
+): Promise<void> {
+  const records = bodies.map((body) => {
+    const eventId = newId();
+    const head: RawRecordHead = {
+      eventId,
+      kind,
+      siteId,
+      receivedAt: Date.now(),
+      sealedIp: '',
+      userAgent: 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0',
+      acceptLanguage: '',
+    };
+    const { visitor_id: visitorId = '', user_id: userId = '' } = body as { visitor_id?: string; user_id?: string };
+    const key = partitionKey({ siteId, eventId, userId, visitorId, idempotencyKey: '' }, kind === 'identify');
+    return { key, value: encodeRawRecord(head, JSON.stringify(body)) };
+  });
+  for (const { status } of await weir.eventLog.append(TOPIC_RAW, records)) expect(status).toBe('stored');
+}
+
+async function stored(): Promise<void> {
+  await eventually('everything to be stored', async () => {
+    const { body } = await weir.call('GET', '/audit');
+    expect(body.data).toMatchObject({ balanced: true, totals: { in_flight: 0 } });
+    return true;
+  });
+}
+
+async function forget(body: object, site = 'shop') {
+  const begun = await weir.call('POST', `/sites/${site}/erasures`, body);
+  expect(begun.status).toBe(202);
+  return eventually('the erasure to be done', async () => {
+    const { data } = (await weir.call('GET', `/erasures/${begun.body.data.erasure_id}`)).body;
+    if (data.phase !== 'done') throw new Error(`${data.phase}: ${data.problem}`);
+    return data;
+  });
+}
+
+async function readAll(topic: string): Promise<readonly { partition: number; record: StoredRecord }[]> {
+  const found: { partition: number; record: StoredRecord }[] = [];
+  for (let partition = 0; partition < weir.eventLog.partitionCount; partition++) {
+    for (let from = 0; ; ) {
+      const records = await weir.eventLog.read(topic, partition, from, 1 << 20);
+      found.push(...records.map((record) => ({ partition, record })));
+      const last = records.at(-1);
+      if (last === undefined) break;
+      from = last.offset + 1;
+    }
+  }
+  return found;
+}
+
+const person = (who: string) => [
+  {
+    type: 'pageview',
+    visitor_id: `${who}-v`,
+    session_id: `${who}-s`,
+    site_id: 'shop',
+    url: `https://example.com/${who}`,
+  },
+  { type: 'event', event_name: 'click', visitor_id: `${who}-v`, session_id: `${who}-s`, site_id: 'shop' },
+];
+const identity = (who: string) => ({ visitor_id: `${who}-v`, user_id: `${who}-u`, email: `${who}@mail.example` });
+
+test.each(['42', `o'brien"\\`, '😀', 'a\tb', '\u0000', 'ü'.repeat(255), ''])(
+  'SQL and TypeScript hash %j alike',
+  async (id) => {
+    const [row] = await weir.analytics.select<{ hash: string }>(
+      `SELECT ${erasedHashSql('salt', 'shop', 'u', '{id:String}')} AS hash`,
+      { id },
+    );
+    expect(row?.hash).toBe(erasureHash('salt', 'shop', 'u', id));
+  },
+);
+
+test('replays from raw and from enriched give no row of the person, and those of others as they were', async () => {
+  for (const who of ['zoe', 'max']) {
+    await append('collect', person(who));
+    await append('identify', [identity(who)]);
+    await append('event', [{ name: 'by-user', user_id: `${who}-u`, idempotency_key: `${who}-key` }]);
+    await append('event', [{ value: '1', name: 'payment', visitor_id: `${who}-v`, properties: { currency: 'EUR' } }]);
+  }
+  // Becomes a dead letter: the schema of the endpoint did not see it.
+  await append('event', [{ name: 7, user_id: 'zoe-u' }]);
+  await append('event', [{ name: 7, user_id: 'max-u' }]);
+  await stored();
+  const rows = "SELECT * FROM records WHERE outcome != 'erased' ORDER BY raw_partition, raw_offset";
+  const before = (await weir.analytics.select<object>(rows)).map((row) => JSON.stringify(row));
+  expect(before.filter((row) => row.includes('zoe'))).toHaveLength(6);
+  const letters = 'SELECT payload FROM dead_letters WHERE payload LIKE ';
+  expect(await weir.analytics.select(`${letters}'%zoe%'`)).toHaveLength(1);
+
+  const receipt = await forget({ users: ['zoe-u'] });
+  expect(receipt).toMatchObject({ removed: { records: 6, dead_letters_merged: 1 }, problem: null });
+  const others = before.filter((row) => !row.includes('zoe'));
+  expect((await weir.analytics.select<object>(rows)).map((row) => JSON.stringify(row))).toEqual(others);
+  expect(await weir.analytics.select(`${letters}'%zoe%'`)).toHaveLength(0);
+  expect(await weir.analytics.select(`${letters}'%max%'`)).toHaveLength(1);
+  await stored();
+
+  // From enriched: the lines that the writer took are still in the log.
+  const eraseLine = createLineEraser((site) => weir.registry.tombstones(site));
+  const enriched = (await readAll(TOPIC_ENRICHED)).map(({ record }) =>
+    Buffer.from(eraseLine(record.value, 1)).toString(),
+  );
+  expect(enriched.filter((line) => line.includes('zoe'))).toEqual([]);
+  expect(enriched.filter((line) => line.startsWith('["erased"'))).toHaveLength(6);
+  expect(enriched.filter((line) => line.includes('max'))).toHaveLength(6);
+
+  // From raw, with a state of its own.
+  const { registry, eventLog } = weir;
+  const geo = { version: 'none', lookup: () => ({ country: '', region: '', city: '', timezone: '' }) };
+  const enrichment = createEnrichment({ registry, geo, logId: eventLog.logId, clock: Date.now });
+  const state = new Map<string, string | undefined>();
+  const lines = (await readAll(TOPIC_RAW)).map(({ partition, record }) => {
+    const decoded = enrichment.decode(record, partition);
+    enrichment.prepare(decoded, new Map());
+    const held = enrichment.firstSeenKey(decoded);
+    const batch = {
+      state: { get: (key: string) => state.get(key), set: (key: string, value?: string) => state.set(key, value) },
+    };
+    return { text: Buffer.from(enrichment.enrich(decoded, { ...batch, firstSeen: held }).row).toString(), held };
+  });
+  expect(lines.filter(({ text }) => text.includes('zoe'))).toEqual([]);
+  expect(lines.filter(({ text }) => text.startsWith('["erased"'))).toHaveLength(6);
+  expect(lines.map(({ held }) => held?.key).filter(Boolean)).toEqual(['max-key']);
+  expect([...state].some(([key, value]) => `${key} ${value}`.includes('zoe'))).toBe(false);
+});
