@@ -5,6 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { type ChildMessage, type ChildOptions, type ParentMessage, USERNAME } from './child-messages.ts';
 import { type Engine, openEngine } from './engine.ts';
 import { createHttpInterface } from './http-interface.ts';
+import { createPipeFolder } from './named-pipe.ts';
 import { createSlots } from './slots.ts';
 import { type SpaceWatch, watchSpace } from './space-watch.ts';
 
@@ -30,13 +31,19 @@ async function main(options: ChildOptions): Promise<void> {
 
   let isReady = false;
   const slots = createSlots(ACTIVE_MAX, WAITING_MAX);
-  const engine = openEngine(options.folder, LOCK_WAIT_MS);
+  const pipeFolder = `${options.folder}.pipes`;
+  const engine = openEngine(options.folder, LOCK_WAIT_MS).then((opened) => {
+    // Not before the engine has its lock: until then another process may use the pipes.
+    createPipeFolder(pipeFolder);
+    return opened;
+  });
   const space = engine.then((opened) => watchSpaceOf(opened, options));
   const server = createHttpInterface({
     engine,
     space,
     isReady: () => isReady,
     slots,
+    pipeFolder,
     username: USERNAME,
     password: readFileSync(options.passwordFile, 'utf8').trim(),
   });

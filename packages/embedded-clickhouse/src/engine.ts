@@ -36,6 +36,10 @@ export interface EngineCall {
 /** The embedded engine with its folder. Each call uses a new session, because settings remain in a session. */
 export interface Engine {
   run(call: EngineCall): Promise<EngineResult>;
+  /** Runs a query without a FORMAT clause, and writes its answer to a named pipe. Resolves when all of it is written. */
+  writeTo(path: string, call: Omit<EngineCall, 'data'>): Promise<void>;
+  /** Cancels the query that writes to the pipe, if it runs already. It rejects soon after. */
+  cancelWriteTo(path: string): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -59,6 +63,26 @@ export async function openEngine(folder: string, lockWaitMs: number): Promise<En
         const result = await session.queryAsync(statement, { format });
         const { rowsRead, bytesRead } = result;
         return { bytes: result.bytes(), rowsRead, bytesRead, rowsWritten: 0, bytesWritten: 0 };
+      } finally {
+        session.close();
+      }
+    },
+    async writeTo(path, { setup, statement, format }) {
+      const session = new Session(folder);
+      try {
+        for (const command of setup) await session.queryAsync(command);
+        // APPEND, because the pipe exists. `queryStream` of chdb formats each block for itself: Parquet would be several files.
+        await session.queryAsync(`${statement}\nINTO OUTFILE '${path}' APPEND FORMAT ${format}`, { format: 'Null' });
+      } finally {
+        session.close();
+      }
+    },
+    async cancelWriteTo(path) {
+      const session = new Session(folder);
+      try {
+        await session.queryAsync(`KILL QUERY WHERE position(query, 'INTO OUTFILE ''${path}''') > 0 ASYNC`, {
+          format: 'Null',
+        });
       } finally {
         session.close();
       }

@@ -9,6 +9,7 @@ import { type QueryRequest, readQueryRequest } from './query-request.ts';
 import { withBody } from './read-statement-body.ts';
 import type { Slots } from './slots.ts';
 import type { SpaceWatch } from './space-watch.ts';
+import { streamAnswer } from './stream-answer.ts';
 
 export interface HttpInterfaceDeps {
   /** Resolves when the engine is open; earlier requests wait for it. */
@@ -16,6 +17,8 @@ export interface HttpInterfaceDeps {
   readonly space: Promise<SpaceWatch>;
   readonly isReady: () => boolean;
   readonly slots: Slots;
+  /** For the named pipes of streamed answers. */
+  readonly pipeFolder: string;
   readonly username: string;
   readonly password: string;
 }
@@ -53,6 +56,12 @@ async function answer(deps: HttpInterfaceDeps, req: IncomingMessage, res: Server
     });
     res.setHeader('X-ClickHouse-Query-Id', request.queryId);
     const planned = planStatement(request.query, params.body, request.defaultFormat);
+    if (request.streamsAnswer && planned.data === undefined) {
+      setAnswerHeaders(res, request.defaultFormat);
+      const call = { setup: request.setup, statement: planned.statement, format: request.defaultFormat };
+      await deps.slots.run(() => streamAnswer(engine, call, deps.pipeFolder, res));
+      return;
+    }
     const startedAt = performance.now();
     const run = () => engine.run({ setup: request.setup, ...planned });
     const space = await deps.space;
@@ -81,13 +90,17 @@ async function sendResult(
   format: string,
   bytes: Uint8Array,
 ): Promise<void> {
-  res.setHeader('X-ClickHouse-Format', format);
-  res.setHeader('X-ClickHouse-Timezone', 'UTC');
-  res.setHeader('Content-Type', contentType(format));
+  setAnswerHeaders(res, format);
   if (request.gzipAnswer) res.setHeader('Content-Encoding', 'gzip');
   const body = request.gzipAnswer ? await gzipAsync(bytes) : bytes;
   res.setHeader('Content-Length', body.length);
   res.end(body);
+}
+
+function setAnswerHeaders(res: ServerResponse, format: string): void {
+  res.setHeader('X-ClickHouse-Format', format);
+  res.setHeader('X-ClickHouse-Timezone', 'UTC');
+  res.setHeader('Content-Type', contentType(format));
 }
 
 function sendError(req: IncomingMessage, res: ServerResponse, error: unknown): void {

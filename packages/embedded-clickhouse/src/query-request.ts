@@ -8,6 +8,11 @@ export interface QueryRequest {
   /** `USE` and `SET` statements that prepare the session. */
   readonly setup: readonly string[];
   readonly gzipAnswer: boolean;
+  /**
+   * Sends the answer while it is computed. Without it the answer is buffered, so that an error has its own status. The format is
+   * `defaultFormat`; the statement has no FORMAT clause.
+   */
+  readonly streamsAnswer: boolean;
 }
 
 export interface RequestParts {
@@ -56,6 +61,10 @@ export function readQueryRequest({ method, params, headers, newQueryId }: Reques
   const readonly = settings.get('readonly') ?? (method === 'GET' || method === 'HEAD' ? '2' : undefined);
   settings.delete('readonly');
 
+  const defaultFormat = text(headers['x-clickhouse-format']) || params.get('default_format') || 'TabSeparated';
+  if (!/^[A-Za-z0-9]{1,64}$/.test(defaultFormat)) {
+    throw clickhouseError(73, 'UNKNOWN_FORMAT', `Unknown format ${defaultFormat.slice(0, 64)}`);
+  }
   const database = params.get('database') ?? text(headers['x-clickhouse-database']) ?? '';
   const parameters = [...settings].filter(([name]) => name.startsWith('param_'));
   for (const [name] of parameters) settings.delete(name);
@@ -68,10 +77,11 @@ export function readQueryRequest({ method, params, headers, newQueryId }: Reques
   return {
     query: params.get('query') ?? '',
     queryId: params.get('query_id') || newQueryId(),
-    defaultFormat: text(headers['x-clickhouse-format']) || params.get('default_format') || 'TabSeparated',
+    defaultFormat,
     setup,
     gzipAnswer:
       params.get('enable_http_compression') === '1' && /\bgzip\b/.test(text(headers['accept-encoding']) ?? ''),
+    streamsAnswer: params.get('wait_end_of_query') === '0',
   };
 }
 

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
@@ -98,6 +98,30 @@ describe("ClickHouse's HTTP interface", () => {
     await ask(clickhouse, '', { body: "INSERT INTO t VALUES (4, 'four; five')" });
     expect((await ask(clickhouse, 'DROP TABLE t', { method: 'GET' })).status).toBe(400);
     expect(await answer(clickhouse, 'SELECT a, b FROM t ORDER BY a')).toBe('1\tone\n2\ttwo\n3\tthree\n4\tfour; five\n');
+  });
+
+  it('streams an answer while it is computed, and stops computing when the reader leaves', async () => {
+    const stream = (query: string): Promise<Response> => {
+      const headers = { 'X-ClickHouse-User': 'weir', 'X-ClickHouse-Key': clickhouse.password };
+      return fetch(`${clickhouse.url}/?wait_end_of_query=0&readonly=1`, {
+        method: 'POST',
+        headers: { ...headers, 'X-ClickHouse-Format': 'JSONEachRow' },
+        body: query,
+      });
+    };
+    expect(await (await stream('SELECT 1 AS one')).text()).toBe('{"one":1}\n');
+    const wrong = await stream('SELECT nothing FROM nowhere');
+    expect([wrong.status, wrong.headers.get('x-clickhouse-exception-code')]).toEqual([404, '60']);
+    expect((await stream('SELECT 1 FORMAT CSV')).status).toBe(400);
+    expect((await stream('CREATE TABLE made (a UInt8) ENGINE = Memory')).status).not.toBe(200);
+    // More than the slots of the engine, one after the other: each is given back.
+    for (let n = 0; n < 15; n++) {
+      const endless = await stream('SELECT number FROM numbers(1000000000000)');
+      expect(endless.status).toBe(200);
+      await endless.body?.cancel();
+    }
+    expect(await answer(clickhouse, 'SELECT 1')).toBe('1\n');
+    await eventually('no pipe is left', () => readdirSync(join(dataDir, 'clickhouse.pipes')).length === 0);
   });
 
   it('is restarted on the same port when it is killed', async () => {

@@ -1,4 +1,4 @@
-import type { Analytics, RecordsBatch } from '../src/analytics.ts';
+import type { Analytics, RecordsBatch, StreamOptions } from '../src/analytics.ts';
 
 export interface AnalyticsUnderTest {
   readonly analytics: Analytics;
@@ -126,6 +126,45 @@ export function describeAnalytics(name: string, contract: AnalyticsContract): vo
 
     it('returns up to 100,000 rows', async () => {
       expect((await analytics.userQuery('SELECT number FROM numbers(100000)', {})).rows).toHaveLength(100_000);
+    });
+
+    const streamed = async (query: string, params: object, format: StreamOptions['format']): Promise<Buffer> => {
+      const answer = await analytics.streamQuery(query, { ...params }, { format, secondsMax: 60 });
+      return Buffer.concat(await answer.toArray());
+    };
+
+    it('streams an answer as one file of its format', async () => {
+      const query = 'SELECT number AS n, {s:String} AS s FROM numbers({rows:UInt64})';
+      const rows = 100_000;
+      const s = "it's\ta\\tab\n";
+      const csv = (await streamed(query, { s, rows }, 'CSVWithNames')).toString();
+      expect(csv.match(/"n","s"\n/g)).toHaveLength(1);
+      const lines = (await streamed(query, { s, rows }, 'JSONEachRow')).toString().trimEnd().split('\n');
+      expect([lines.length, JSON.parse(lines.at(-1) ?? '')]).toEqual([rows, { n: rows - 1, s }]);
+      const parquet = (await streamed(query, { s, rows }, 'Parquet')).toString('latin1');
+      expect([parquet.startsWith('PAR1'), parquet.endsWith('PAR1'), parquet.match(/PAR1/g)?.length]).toEqual([
+        true,
+        true,
+        2,
+      ]);
+      expect(await streamed(query, { s, rows: 0 }, 'JSONEachRow')).toHaveLength(0);
+    });
+
+    it('refuses a streamed query that is wrong or writes, and one that fails on the way errors', async () => {
+      await expect(streamed('SELECT nothing FROM nowhere', {}, 'JSONEachRow')).rejects.toMatchObject({
+        name: 'DependencyError',
+      });
+      await expect(streamed('INSERT INTO records (site_id) VALUES (1)', {}, 'JSONEachRow')).rejects.toThrow();
+      expect(await count('1')).toBe(0);
+      const late = 'SELECT number, throwIf(number = 3000000) FROM numbers(4000000)';
+      await expect(streamed(late, {}, 'JSONEachRow')).rejects.toThrow();
+    });
+
+    it('a streamed answer without a reader delays no other query, and can be left', async () => {
+      const query = 'SELECT number FROM numbers(1000000000000)';
+      const endless = await analytics.streamQuery(query, {}, { format: 'JSONEachRow', secondsMax: 600 });
+      await expect(analytics.ping()).resolves.toBeUndefined();
+      endless.destroy();
     });
 
     it('`ping` resolves', async () => {

@@ -1,3 +1,5 @@
+import type { Readable } from 'node:stream';
+
 /**
  * The analytics store: ClickHouse, embedded or a server (`adapters/clickhouse/clickhouse-analytics.ts`).
  * Every method except `close` rejects with `analytics_unavailable` (a retry may succeed) or `analytics_refused` (a retry
@@ -36,6 +38,13 @@ export interface Analytics {
   /** Runs a user's query: one read-only statement, with limits. Rejects with `analytics_refused` if the query is not allowed. */
   userQuery(query: string, params: Readonly<Record<string, unknown>>): Promise<UserQueryResult>;
 
+  /**
+   * Runs a read-only query of Weir, without a FORMAT clause, and resolves with its answer as bytes of `format`, at the latest when the
+   * first of them is there. The store computes as fast as the answer is read, and neither side buffers it. Destroying the answer
+   * cancels the query. If the query fails on the way, the answer errors: it never just ends early.
+   */
+  streamQuery(query: string, params: Readonly<Record<string, unknown>>, options: StreamOptions): Promise<Readable>;
+
   /** Resolves when the store answers a query. */
   ping(): Promise<void>;
   close(): Promise<void>;
@@ -51,6 +60,12 @@ export interface RecordsBatch {
   readonly token: string;
   /** The batch is stored only if the tables have this generation. Undefined: in tables of any generation. */
   readonly generation: number | undefined;
+}
+
+export interface StreamOptions {
+  /** A format of ClickHouse. */
+  readonly format: 'Parquet' | 'CSVWithNames' | 'JSONEachRow' | 'JSONCompactEachRow';
+  readonly secondsMax: number;
 }
 
 export interface UserQueryResult {

@@ -2,8 +2,8 @@ import { isObject, parseValue, RecordError } from './record-error.ts';
 
 const TOPIC = 'events.raw';
 
-/** The endpoint that accepted the record. `import`: an access log. `unlink`: the admin API. */
-const KINDS = ['collect', 'event', 'identify', 'import', 'unlink'] as const;
+/** The endpoint that accepted the record. `import`: an access log. `unlink`: the admin API. `dumped`: a row of a dump. */
+const KINDS = ['collect', 'event', 'identify', 'import', 'unlink', 'dumped'] as const;
 export type RawKind = (typeof KINDS)[number];
 
 /** A record of `events.raw` without the client's address. */

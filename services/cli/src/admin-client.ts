@@ -1,4 +1,4 @@
-import type { Writable } from 'node:stream';
+import { Readable, type Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { CliConfig } from './cli-config.ts';
 import { CliError, EXIT } from './exit-codes.ts';
@@ -12,6 +12,8 @@ export interface AdminClient {
   call<T>(method: HttpMethod, path: string, body?: object): Promise<T>;
   /** Resolves when the whole answer is written to `to`. Rejects as `call` does, also where the answer is cut off. */
   download(path: string, to: Writable): Promise<void>;
+  /** Resolves with the bytes of a file. The stream errors if the connection ends before the file does. Rejects as `call` does. */
+  open(path: string, signal?: AbortSignal): Promise<Readable>;
 }
 
 export class AdminRefusal extends CliError {
@@ -33,7 +35,17 @@ interface Envelope {
 
 export function createAdminClient({ url, adminToken }: CliConfig): AdminClient {
   const authorization = `Bearer ${adminToken}`;
+
+  async function open(path: string, signal?: AbortSignal): Promise<Readable> {
+    const init = { headers: { authorization }, ...(signal && { signal }) };
+    const response = await reach(url, `/api/admin${path}`, init, async (begun) => begun);
+    if (response.status === 200 && response.body !== null) return Readable.fromWeb(response.body);
+    const answer = await readAnswer(response);
+    throw refusal(url, answer, parseEnvelope(answer.text));
+  }
+
   return {
+    open,
     async call<T>(method: HttpMethod, path: string, body?: object): Promise<T> {
       const response = await request(url, `/api/admin${path}`, {
         method,
@@ -46,13 +58,9 @@ export function createAdminClient({ url, adminToken }: CliConfig): AdminClient {
       throw refusal(url, response, envelope);
     },
     async download(path, to) {
-      const response = await reach(url, `/api/admin${path}`, { headers: { authorization } }, async (begun) => begun);
-      if (response.status !== 200 || response.body === null) {
-        const answer = await readAnswer(response);
-        throw refusal(url, answer, parseEnvelope(answer.text));
-      }
+      const answer = await open(path);
       try {
-        await pipeline(response.body, to, { end: false });
+        await pipeline(answer, to, { end: false });
       } catch (error) {
         throw new CliError(`the answer of Weir is cut off: ${messageOf(error)}; ask again`, EXIT.unreachable);
       }

@@ -4,6 +4,7 @@ import { createContext } from './command-context.ts';
 import { addAuditCommand } from './commands/audit-command.ts';
 import { addBreakdownCommand } from './commands/breakdown-command.ts';
 import { addExclusionCommands } from './commands/exclusion-command.ts';
+import { addExportCommand } from './commands/export-command.ts';
 import { addForgetCommand } from './commands/forget-command.ts';
 import { addImportCommand } from './commands/import-command.ts';
 import { addKeyCommands } from './commands/key-command.ts';
@@ -61,6 +62,7 @@ export async function runCli(args: readonly string[], io: CliIo): Promise<ExitCo
   addStatusCommand(program, context);
   addAuditCommand(program, context);
   addTopicsCommands(program, context);
+  addExportCommand(program, context);
   addImportCommand(program, context);
   try {
     await program.parseAsync([...args], { from: 'user' });

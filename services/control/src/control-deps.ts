@@ -7,6 +7,9 @@ import type { AddressSealer } from '@weir/runtime/address-sealer';
 import type { Config } from '@weir/runtime/config/config';
 import type { PartitionStatus } from '@weir/runtime/consume/consume-status';
 import type { Logger } from '@weir/runtime/logger';
+import type { ExportedTables } from './exports/export-deps.ts';
+import type { ExportSlots } from './exports/export-slots.ts';
+import type { RestoredRows } from './imports/append-result.ts';
 import type { ImportLeases } from './imports/import-lease.ts';
 import type { LagRate } from './pipeline/lag-rate.ts';
 import type { RunExclusive } from './registry/mutex.ts';
@@ -41,6 +44,10 @@ export interface AdminDeps extends Omit<ControlDeps, 'analytics'> {
   /** Runs the changes of the registry one after the other. */
   readonly runExclusive: RunExclusive;
   readonly importLeases: ImportLeases;
+  readonly restoredRows: RestoredRows;
+  readonly exportSlots: ExportSlots;
+  /** Only for exports, which last too long to be read again: see `exportAnswer`. */
+  readonly exportedTables: ExportedTables;
   /** Limits how many calls for topics there are at the same time, waiting ones included. */
   readonly runTopicCall: RunInSlot;
   /** Limits how many of them read at the same time. */

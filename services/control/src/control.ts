@@ -2,11 +2,14 @@ import { createEventIds } from '@weir/domain/ingest/event-id';
 import * as BODIES from '@weir/domain/registry/admin-limits';
 import express, { type ErrorRequestHandler, type Router } from 'express';
 import type { AdminDeps, ControlDeps } from './control-deps.ts';
+import { createExportSlots } from './exports/export-slots.ts';
 import { sendError } from './http/admin-reply.ts';
 import { type AdminRoute, mountAdminRoutes } from './http/admin-route.ts';
 import { authenticateAdmin } from './http/authenticate-admin.ts';
 import { createImportLeases } from './imports/import-lease.ts';
+import { createRestoredRows } from './imports/restored-rows.ts';
 import { ADMIN_OPERATIONS as OPERATIONS } from './openapi/admin-operations.ts';
+import { EXPORT_OPERATION } from './openapi/export-operation.ts';
 import { PERSON_OPERATIONS } from './openapi/person-operations.ts';
 import { REPORT_OPERATIONS } from './openapi/report-operations.ts';
 import { TOPIC_OPERATIONS } from './openapi/topic-operations.ts';
@@ -16,6 +19,7 @@ import { audit } from './routes/audit-route.ts';
 import { breakdown } from './routes/breakdown-route.ts';
 import { createErasure, ERASURE_BYTES_MAX, listErasures, readErasure } from './routes/erasures-route.ts';
 import { createExclusion, listExclusions, removeExclusion } from './routes/exclusions-route.ts';
+import { EXPORTS_MAX, exportSite } from './routes/export-route.ts';
 import { createIdentitySecret, removeIdentitySecret } from './routes/identity-secret-route.ts';
 import {
   beginImport,
@@ -106,6 +110,7 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
   { method: 'GET', path: `${SITE}/person`, operation: PERSON_OPERATIONS.readPerson, handler: readPerson },
   { method: 'GET', path: `${SITE}/stats`, operation: REPORT_OPERATIONS.stats, handler: stats },
   { method: 'GET', path: `${SITE}/breakdown`, operation: REPORT_OPERATIONS.breakdown, handler: breakdown },
+  { method: 'GET', path: `${SITE}/export/{kind}`, operation: EXPORT_OPERATION, handler: exportSite },
   { method: 'POST', path: '/sql', body: BODIES.SQL_QUERY, operation: OPERATIONS.sql, handler: sql },
   { method: 'GET', path: '/pipeline', operation: OPERATIONS.pipeline, handler: pipeline },
   { method: 'GET', path: '/audit', operation: OPERATIONS.audit, handler: audit },
@@ -173,15 +178,19 @@ export function createControl(deps: ControlDeps): Control {
 
 function createAdminDeps(deps: ControlDeps): AdminDeps {
   const { analytics, ...others } = deps;
+  const tables = createSteadyTables(analytics);
   const { clock, randomBytes } = deps;
   const lagRates = new Map<string, LagRate>();
   return {
     ...others,
-    tables: createSteadyTables(analytics),
+    tables,
     runExclusive: createMutex(),
     importLeases: createImportLeases(clock),
     runTopicCall: createReadSlots(TOPIC_CALLS_MAX),
     runTopicRead: createReadSlots(TOPIC_READS_MAX),
+    restoredRows: createRestoredRows({ ...others, tables }),
+    exportedTables: analytics,
+    exportSlots: createExportSlots(EXPORTS_MAX),
     newEventId: createEventIds(clock, (bytes) => bytes.set(randomBytes(bytes.length))),
     lagRateOf(topic) {
       const lagRate = lagRates.get(topic) ?? createLagRate(clock);

@@ -17,6 +17,7 @@ import { openGeo } from '@weir/enricher/geo/open-geo';
 import { createEnrichment } from '@weir/enricher/pipeline/pipeline';
 import { createFindClientIp } from '@weir/gateway/admission/find-client-ip';
 import { createProxyMisconfigurationDetector } from '@weir/gateway/admission/proxy-misconfiguration-detector';
+import type { Analytics } from '@weir/ports/analytics';
 import type { EventLog } from '@weir/ports/event-log';
 import { createAddressSealer } from '@weir/runtime/address-sealer';
 import { createLogger } from '@weir/runtime/logger';
@@ -40,7 +41,10 @@ export interface Reply {
 }
 
 /** Runs control with a real HTTP server and the whole pipeline: LMDB, enricher, writer, embedded ClickHouse. */
-export async function openControlHarness(decorate: (log: EventLog) => EventLog = (log) => log) {
+export async function openControlHarness(
+  decorate: (log: EventLog) => EventLog = (log) => log,
+  decorateAnalytics: (analytics: Analytics) => Analytics = (analytics) => analytics,
+) {
   const folder = await mkdtemp(join(tmpdir(), 'weir-control-'));
   const clock = Date.now;
   const logger = createLogger('error');
@@ -69,7 +73,7 @@ export async function openControlHarness(decorate: (log: EventLog) => EventLog =
     createControl({
       registry,
       eventLog: decorate(eventLog),
-      analytics,
+      analytics: decorateAnalytics(analytics),
       addressSealer: createAddressSealer({ registry, randomBytes }),
       adminToken: ADMIN_TOKEN,
       clock,

@@ -209,7 +209,10 @@ test.each([
   [{ first_line: 1, last_line: 2, hits: [hit(2), hit(1)] }, /^line must rise/],
   [{ first_line: 2, last_line: 1, hits: [] }, /^last_line must be/],
   [{ first_line: 1, last_line: 1, hits: [{ ...hit(1), url: 7 }] }, /^hits.0.url must be string/],
-  [{ first_line: 1, last_line: 1 }, /^hits is required/],
+  [{ first_line: 1, last_line: 1 }, /^a chunk must have either hits or rows/],
+  [{ first_line: 1, last_line: 1, hits: [], rows: [[]] }, /^a chunk must have either hits or rows/],
+  [{ first_line: 1, last_line: 2, rows: [[]] }, /^rows must have one row per line/],
+  [{ first_line: 1, last_line: 1, rows: [['row']] }, /^row 1: must have \d+ values/],
 ])('400: %j', async (body, message) => {
   const [site, digest] = [await newSite(), newDigest()];
   const { lease } = (await start(site, digest)).body.data;

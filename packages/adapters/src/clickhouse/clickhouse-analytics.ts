@@ -11,6 +11,7 @@ import { exchangeGenerations } from './exchange-generations.ts';
 import { fenceColumn, readGeneration, withFenceValue } from './generation-fence.ts';
 import { runUserQuery } from './run-user-query.ts';
 import { readStoredTables } from './stored-tables.ts';
+import { streamQuery } from './stream-query.ts';
 
 export interface ClickhouseAnalyticsConfig {
   readonly url: string;
@@ -164,6 +165,8 @@ export function openClickhouseAnalytics(config: ClickhouseAnalyticsConfig): Clic
     },
 
     userQuery: (query, params) => runUserQuery(reader, query, params),
+
+    streamQuery: (query, params, options) => streamQuery(client, query, params, options),
 
     async exchangeWith(shadow, generation) {
       const stored = await readStoredTables(config.migrationsDir);

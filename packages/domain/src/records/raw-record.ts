@@ -3,9 +3,10 @@ import type { IdentityProof } from '../people/identity-signature.ts';
 
 /**
  * The endpoint that received a record. `identify` is POST /api/identify; an identify hit of the browser is a `collect`. `unlink` is an
- * endpoint of the admin API with the body `{visitor_id, user_id}`: it removes the link that earlier identifies made between the two.
+ * endpoint of the admin API with the body `{visitor_id, user_id}`: it removes the link that earlier identifies made between the two. `dumped` is a
+ * row of a dump (dump-format.ts), `{dump, row}`: it was enriched before it was exported, and is stored unchanged.
  */
-export type RecordKind = 'collect' | 'event' | 'identify' | 'import' | 'unlink';
+export type RecordKind = 'collect' | 'event' | 'identify' | 'import' | 'unlink' | 'dumped';
 
 /**
  * A record of `events.raw`: a body that the gateway accepted, as it was sent, and its envelope.
@@ -13,7 +14,7 @@ export type RecordKind = 'collect' | 'event' | 'identify' | 'import' | 'unlink';
  * functions of this package that the gateway validated it with, so a replay benefits from later fixes.
  */
 export interface RawRecord {
-  /** UUIDv7; for an import UUIDv5(site, file digest, line). */
+  /** UUIDv7; for an import UUIDv5(site, file digest, line); for a dumped row that of the row. */
   readonly eventId: string;
   readonly kind: RecordKind;
   readonly siteId: string;

@@ -128,6 +128,9 @@ export const FILE_DIGEST_PATTERN = '^[0-9a-f]{64}$';
 const line = { type: 'integer', minimum: 0, maximum: 1_000_000_000_000 } as const;
 const lease = { type: 'string', minLength: 1, maxLength: 64 } as const;
 
+/** Hits or rows of one chunk. */
+export const IMPORT_ITEMS_MAX = 5000;
+
 export const NEW_IMPORT = {
   type: 'object',
   required: ['file_digest'],
@@ -142,14 +145,15 @@ export const NEW_IMPORT = {
 
 export const IMPORT_CHUNK = {
   type: 'object',
-  required: ['lease', 'first_line', 'last_line', 'hits'],
+  required: ['lease', 'first_line', 'last_line'],
   properties: {
     lease,
     first_line: { ...line, minimum: 1 },
     last_line: { ...line, minimum: 1 },
     hits: {
+      description: 'Pageviews of an access log.',
       type: 'array',
-      maxItems: 5000,
+      maxItems: IMPORT_ITEMS_MAX,
       items: {
         type: 'object',
         required: ['line', 'timestamp', 'ip', 'user_agent', 'url', 'referrer'],
@@ -162,6 +166,12 @@ export const IMPORT_CHUNK = {
           referrer: { type: 'string', maxLength: 4096 },
         },
       },
+    },
+    rows: {
+      description: 'Instead of hits: rows of a dump, one for each line.',
+      type: 'array',
+      maxItems: IMPORT_ITEMS_MAX,
+      items: { type: 'array' },
     },
   },
 } as const;

@@ -1,18 +1,17 @@
 import { existsSync } from 'node:fs';
-import { ACCESS_LOG_FORMATS, type AccessLogFormat } from '@weir/domain/access-log/access-log';
 import { ASSET_EXTENSIONS } from '@weir/domain/access-log/access-log-skip';
 import { ACCESS_LOG_JSON_FIELDS } from '@weir/domain/access-log/json-line';
 import { type Command, Option } from 'commander';
 import { type CommandContext, siteOption, withExamples } from '../command-context.ts';
 import { CliError, EXIT } from '../exit-codes.ts';
-import { type ImportSummary, importFile } from '../import/import-file.ts';
+import { IMPORT_FORMATS, type ImportFormat, type ImportSummary, importFile } from '../import/import-file.ts';
 import { spoolToFile } from '../import/spool-to-file.ts';
 import { fields, print } from '../output.ts';
 
 interface ImportOptions {
   readonly json?: boolean;
   readonly site: string;
-  readonly format?: AccessLogFormat;
+  readonly format?: ImportFormat;
 }
 
 const jsonFields = Object.entries(ACCESS_LOG_JSON_FIELDS)
@@ -32,6 +31,8 @@ Formats, with the fields before the time. Without --format, the first 1,000 line
   vhost               host client ident user
   ovh                 client host user
   json                one object per line
+  weir                a dump of weir export everything. Its rows are stored as they stand. A row that the site has is not added
+                      again, whichever dump it is in. Exclusion rules do not apply to it
 The virtual host, without its port, becomes the hostname of the row and the host of its url. Otherwise the domain of the site is used.
 bzip2, xz and zip are not supported: decompress them into a pipe.
 Run an interrupted import again with the same command: it continues where it stopped. Importing a file again adds no rows. A file is
@@ -43,15 +44,18 @@ export function addImportCommand(program: Command, { io, client }: CommandContex
   withExamples(
     program
       .command('import <file>')
-      .description('import an access log as pageviews: plain, gzip or zstd; - reads standard input'),
+      .description(
+        'import an access log as pageviews, or a dump of weir export everything: plain, gzip or zstd; - reads standard input',
+      ),
     'weir import access.log.gz --site shop',
     'zcat access.log.*.gz | weir import - --site shop --format combined',
     'weir import other_vhosts_access.log --site shop --format vhost_combined',
     'bzip2 -dc access.log.bz2 | weir import - --site shop',
     'weir import caddy.jsonl --site shop --format json --json',
+    'weir import shop.ndjson.gz --site shop2 --format weir',
   )
     .addOption(siteOption())
-    .addOption(new Option('--format <format>', 'default: detected from the file').choices(ACCESS_LOG_FORMATS))
+    .addOption(new Option('--format <format>', 'default: detected from the file').choices(IMPORT_FORMATS))
     .addHelpText('after', NOTES)
     .action(async (file: string, { json, site, format }: ImportOptions) => {
       const admin = client();
@@ -77,6 +81,7 @@ function humanSummary(summary: ImportSummary): string {
       'rows appended': summary.rows_appended,
       ...(before > 0 ? { 'lines imported before': before } : {}),
       ...Object.fromEntries(Object.entries(skipped).map(([reason, count]) => [`skipped: ${reason}`, count])),
+      ...(summary.rows_known > 0 ? { 'rows that the site had before': summary.rows_known } : {}),
       'bad lines': summary.bad_lines,
       seconds: summary.seconds.toFixed(2),
       ...(summary.queryable ? {} : { note: 'the last rows are not stored yet: see weir status' }),

@@ -1,10 +1,11 @@
-import type { AccessLogFormat } from '@weir/domain/access-log/access-log';
+import { ACCESS_LOG_FORMATS } from '@weir/domain/access-log/access-log';
 import type { AdminClient } from '../admin-client.ts';
 import type { CliIo } from '../cli-io.ts';
 import { sitePath } from '../command-context.ts';
 import { CliError, EXIT } from '../exit-codes.ts';
 import { patientCall } from '../patient-call.ts';
 import { chunkLines, type LineChunk, newLineCounts } from './chunk-lines.ts';
+import { chunkRows, dumpRows, dumpTimezone, type RowChunk } from './chunk-rows.ts';
 import { detectLogFormat } from './detect-log-format.ts';
 import { createImportProgress, type ImportProgress } from './import-progress.ts';
 import { type LogFile, openLogFile } from './open-log-file.ts';
@@ -20,15 +21,21 @@ export interface ImportSummary {
   readonly rows_appended: number;
   readonly skipped: Readonly<Record<string, number>>;
   readonly bad_lines: number;
+  /** Rows of a dump that the site had before. */
+  readonly rows_known: number;
   readonly seconds: number;
   /** True: the imported rows can be queried. */
   readonly queryable: boolean;
 }
 
+/** `weir`: a dump of `weir export everything`. */
+export const IMPORT_FORMATS = [...ACCESS_LOG_FORMATS, 'weir'] as const;
+export type ImportFormat = (typeof IMPORT_FORMATS)[number];
+
 interface ImportFileOptions {
   readonly log: LogFile;
   readonly siteId: string;
-  readonly format: AccessLogFormat | undefined;
+  readonly format: ImportFormat | undefined;
   readonly interrupted: AbortSignal;
 }
 
@@ -46,11 +53,11 @@ const START_PATIENCE_MS = 15_000;
 export async function importFile(io: CliIo, client: AdminClient, options: ImportFileOptions): Promise<ImportSummary> {
   const { log, siteId, interrupted } = options;
   const begun = io.clock();
-  const { domain } = await client.call<{ domain: string }>('GET', sitePath(siteId));
-  const { digest, lines } = await scanLog(openLogFile(log));
-  const detected = options.format === undefined ? await detectLogFormat(log) : undefined;
-  if (detected !== undefined) io.stderr.write(`detected format: ${detected}\n`);
-  const format = options.format ?? detected;
+  const site = await client.call<{ domain: string; timezone: string }>('GET', sitePath(siteId));
+  const scan = await scanLog(openLogFile(log));
+  const { digest } = scan;
+  const format = await formatOf(io, options, site.timezone);
+  const lines = format === 'weir' ? dumpRows(scan) : scan.lines;
   const sayWaiting = (reason: string) => io.stderr.write(`waiting: ${reason}\n`);
   const start = () =>
     client.call<LedgerView & { lease: string | null }>('POST', sitePath(siteId, 'imports'), { file_digest: digest });
@@ -62,16 +69,19 @@ export async function importFile(io: CliIo, client: AdminClient, options: Import
   if (!ledger.finished) {
     if (ledger.lines_done > 0) io.stderr.write(`continuing after line ${ledger.lines_done}\n`);
     const progress = createImportProgress(io, lines, ledger.lines_done);
-    const chunks = chunkLines(
-      readLines(openLogFile(log)),
-      ledger.lines_done,
-      { format, domain },
-      counts,
-      (line, why) => {
-        if (counts.bad <= BAD_LINES_SHOWN) progress.say(`line ${line}: ${why}`);
-      },
-    );
-    const send = (chunk: LineChunk) => {
+    const chunks =
+      format === 'weir'
+        ? chunkRows(log, lines, ledger.lines_done)
+        : chunkLines(
+            readLines(openLogFile(log)),
+            ledger.lines_done,
+            { format, domain: site.domain },
+            counts,
+            (line, why) => {
+              if (counts.bad <= BAD_LINES_SHOWN) progress.say(`line ${line}: ${why}`);
+            },
+          );
+    const send = (chunk: LineChunk | RowChunk) => {
       const body = { lease: ledger.lease, ...chunk };
       return patientCall(
         () => client.call<LedgerView>('POST', importPath('chunks'), body),
@@ -101,12 +111,14 @@ export async function importFile(io: CliIo, client: AdminClient, options: Import
     sayWaiting,
     interrupted,
   );
+  const appended = after.hits_appended - ledger.hits_appended;
   return {
     site_id: siteId,
     file_digest: digest,
     lines,
     lines_before: ledger.lines_done,
-    rows_appended: after.hits_appended - ledger.hits_appended,
+    rows_appended: appended,
+    rows_known: format === 'weir' ? after.lines_done - ledger.lines_done - appended : 0,
     skipped: counts.skipped,
     bad_lines: counts.bad,
     seconds: (io.clock() - begun) / 1000,
@@ -114,10 +126,28 @@ export async function importFile(io: CliIo, client: AdminClient, options: Import
   };
 }
 
+/** The format that was given or detected; undefined: lines decide one by one. */
+async function formatOf(io: CliIo, options: ImportFileOptions, timezone: string): Promise<ImportFormat | undefined> {
+  const { log, siteId } = options;
+  const dumped = options.format === undefined || options.format === 'weir' ? await dumpTimezone(log) : undefined;
+  if (options.format === 'weir' && dumped === undefined) {
+    throw new CliError('the file is no dump of weir export everything: --format weir reads only these');
+  }
+  if (dumped !== undefined && dumped !== timezone) {
+    io.stderr.write(
+      `the days of reports will differ: the dump has the time zone ${dumped}, the site ${timezone} (weir site set ${siteId} --timezone ${dumped})\n`,
+    );
+  }
+  if (options.format !== undefined) return options.format;
+  const detected = dumped === undefined ? await detectLogFormat(log) : 'weir';
+  if (detected !== undefined) io.stderr.write(`detected format: ${detected}\n`);
+  return detected;
+}
+
 /** Sends one chunk while the next one is read. */
 async function sendChunks(
-  chunks: AsyncIterable<LineChunk>,
-  send: (chunk: LineChunk) => Promise<LedgerView>,
+  chunks: AsyncIterable<LineChunk | RowChunk>,
+  send: (chunk: LineChunk | RowChunk) => Promise<LedgerView>,
   progress: ImportProgress,
   interrupted: AbortSignal,
   ledger: LedgerView,

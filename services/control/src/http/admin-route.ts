@@ -7,6 +7,7 @@ import type { AdminDeps } from '../control-deps.ts';
 import type { AdminOperation } from '../openapi/admin-operations.ts';
 import { type Reply, replyOfError, sendError, sendReply } from './admin-reply.ts';
 import { type Checked, compileBody } from './compile-body.ts';
+import { type StreamReply, sendStream } from './send-stream.ts';
 
 /** A request of the admin API, after authentication. */
 export interface AdminRequest<Body = object> {
@@ -26,7 +27,7 @@ export interface AdminRoute extends TableRoute {
   readonly bodyBytesMax?: number;
   // A method instead of a function property, so that TypeScript lets each handler name the type of its own body. The schema
   // validates that type at run time.
-  handler(deps: AdminDeps, request: AdminRequest): Promise<Reply> | Reply;
+  handler(deps: AdminDeps, request: AdminRequest): Promise<Reply | StreamReply> | Reply;
 }
 
 export const BODY_BYTES_MAX = 1024 * 1024;
@@ -58,7 +59,9 @@ function answer(route: AdminRoute, deps: AdminDeps): RequestHandler {
   return async (http, response) => {
     const params = http.params as Readonly<Record<string, string>>;
     try {
-      await sendReply(response, await route.handler(deps, { params, body: check(http.body ?? {}), http }));
+      const reply = await route.handler(deps, { params, body: check(http.body ?? {}), http });
+      if ('stream' in reply) await sendStream(response, reply, deps.logger);
+      else await sendReply(response, reply);
     } catch (error) {
       const reply = replyOfError(error);
       // The caller of an answer that has begun can see only that it is cut off.

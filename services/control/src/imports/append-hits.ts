@@ -5,9 +5,8 @@ import { encodeRawRecord } from '@weir/domain/records/raw-record';
 import { TOPIC_RAW } from '@weir/domain/records/topics';
 import type { AppendRecord } from '@weir/ports/event-log';
 import type { ControlDeps } from '../control-deps.ts';
+import type { AppendHits } from './append-result.ts';
 import type { ImportHit } from './import-chunk.ts';
-
-export type AppendHits = 'stored' | 'refused' | 'unknown';
 
 /** Appends hits as raw records of kind `import`, in order. `unknown`: some of them may be in the log, or may still arrive there. */
 export async function appendHits(

@@ -1,9 +1,22 @@
-/** Consecutive lines of a log file, with their pageviews in order. */
-export interface ImportChunk {
+import { type DumpedRow, readDumpedRow } from '@weir/domain/dump/dumped-row';
+import type { Json } from '@weir/domain/json/json';
+import type { Checked } from '../http/compile-body.ts';
+
+/** A run of lines of a file as it is sent: the pageviews of an access log, or every row of a dump. */
+export interface SentChunk {
   readonly lease: string;
   readonly first_line: number;
   readonly last_line: number;
+  readonly hits?: readonly ImportHit[];
+  readonly rows?: readonly (readonly Json[])[];
+}
+
+/** After validation. One of `hits` and `rows` is empty. */
+export interface ImportChunk {
+  readonly firstLine: number;
+  readonly lastLine: number;
   readonly hits: readonly ImportHit[];
+  readonly rows: readonly DumpedRow[];
 }
 
 export interface ImportHit {
@@ -16,13 +29,22 @@ export interface ImportHit {
   readonly referrer: string;
 }
 
-/** Checks a rule that JSON Schema cannot express: line numbers must increase within the chunk. */
-export function chunkProblem(chunk: ImportChunk): string | undefined {
-  if (chunk.last_line < chunk.first_line) return 'last_line must be at least first_line';
-  let previous = chunk.first_line - 1;
-  for (const { line } of chunk.hits) {
-    if (line <= previous || line > chunk.last_line) return 'line must rise within first_line and last_line';
+/** Checks the rules that JSON Schema cannot express. */
+export function readChunk({ first_line: firstLine, last_line: lastLine, hits, rows }: SentChunk): Checked<ImportChunk> {
+  if (lastLine < firstLine) return { problem: 'last_line must be at least first_line' };
+  if ((hits === undefined) === (rows === undefined)) return { problem: 'a chunk must have either hits or rows' };
+  let previous = firstLine - 1;
+  for (const { line } of hits ?? []) {
+    if (line <= previous || line > lastLine) return { problem: 'line must rise within first_line and last_line' };
     previous = line;
   }
-  return undefined;
+  if (rows !== undefined && rows.length !== lastLine - firstLine + 1)
+    return { problem: 'rows must have one row per line' };
+  const dumped: DumpedRow[] = [];
+  for (const [index, sent] of (rows ?? []).entries()) {
+    const row = readDumpedRow(sent);
+    if (typeof row === 'string') return { problem: `row ${firstLine + index}: ${row}` };
+    dumped.push(row);
+  }
+  return { value: { firstLine, lastLine, hits: hits ?? [], rows: dumped } };
 }

@@ -2,18 +2,19 @@ import type { ImportLedgerEntry } from '@weir/ports/registry';
 import type { AdminDeps } from '../control-deps.ts';
 import { conflict, isReply, notFound, ok, type Reply, unavailable } from '../http/admin-reply.ts';
 import { appendHits } from './append-hits.ts';
+import { type RestoredRows, SETTLE_MS } from './append-result.ts';
 import { findMissingHits } from './find-missing-hits.ts';
 import type { ImportChunk, ImportHit } from './import-chunk.ts';
 import type { ImportLease } from './import-lease.ts';
 import { importView } from './import-view.ts';
 
-/** After this time an append with an unknown result has either reached the log or failed. */
-const SETTLE_MS = 5000;
+const WAITING = 'waiting until the pipeline has stored all records of the log';
 
 /**
  * Imports the next chunk of a file in three steps: marks its lines as pending in the ledger, appends the hits to the log, and
  * marks the lines as done. After a failure between two steps, the chunk is still pending, and the next attempt appends only the
- * hits that the log does not have. Repeating a chunk that is done changes nothing.
+ * hits that the log does not have. Repeating a chunk that is done changes nothing. Rows of an
+ * dump are always looked up, and not only after a failure, because other dumps may have them too (restored-rows.ts).
  */
 export async function takeChunk(
   deps: AdminDeps,
@@ -24,28 +25,42 @@ export async function takeChunk(
 ): Promise<Reply> {
   const entry = deps.registry.import(siteId, fileDigest);
   if (deps.registry.site(siteId) === undefined || entry === undefined) return notFound('import');
-  if (chunk.last_line <= entry.linesDone) return ok(importView(entry));
-  if (chunk.first_line !== entry.linesDone + 1) {
+  if (chunk.lastLine <= entry.linesDone) return ok(importView(entry));
+  if (chunk.firstLine !== entry.linesDone + 1) {
     return conflict(`the next chunk must begin at line ${entry.linesDone + 1}`);
   }
   const hits = await hitsToAppend(deps, lease, entry, chunk.hits);
   if (isReply(hits)) return hits;
 
-  const linesPending = Math.max(entry.linesPending, chunk.last_line);
+  const linesPending = Math.max(entry.linesPending, chunk.lastLine);
   if (entry.linesPending !== linesPending) await deps.registry.putImport({ ...entry, linesPending });
-  const appended = await appendHits(deps, siteId, fileDigest, hits);
-  if (appended !== 'stored') {
+  const appended = await appendChunk(deps, siteId, fileDigest, hits, chunk);
+  if (appended === 'behind') return unavailable(WAITING, 2);
+  if (typeof appended === 'string') {
     if (appended === 'unknown') lease.settledAt = deps.clock() + SETTLE_MS;
     return unavailable(`the event log did not store the chunk (${appended}): send it again`);
   }
   const done: ImportLedgerEntry = {
     ...entry,
     linesPending,
-    linesDone: chunk.last_line,
-    hitsAppended: entry.hitsAppended + chunk.hits.length,
+    linesDone: chunk.lastLine,
+    hitsAppended: entry.hitsAppended + appended,
   };
   await deps.registry.putImport(done);
   return ok(importView(done));
+}
+
+/** Resolves with the number of hits or rows that the site has got from the chunk, or why the log did not store them. */
+async function appendChunk(
+  deps: AdminDeps,
+  siteId: string,
+  fileDigest: string,
+  hits: readonly ImportHit[],
+  { hits: allHits, rows }: ImportChunk,
+): ReturnType<RestoredRows['append']> {
+  if (rows.length > 0) return deps.restoredRows.append(siteId, rows);
+  const appended = await appendHits(deps, siteId, fileDigest, hits);
+  return appended === 'stored' ? allHits.length : appended;
 }
 
 /** The hits to append: all hits except those of pending lines that the log already has. */
@@ -62,6 +77,6 @@ async function hitsToAppend(
     return unavailable('an append with an unknown result may still be in flight', Math.ceil(settlesInMs / 1000));
   }
   const missing = await findMissingHits(deps, entry.siteId, entry.fileDigest, doubtful);
-  if (missing === undefined) return unavailable('waiting until the pipeline has stored all records of the log', 2);
+  if (missing === undefined) return unavailable(WAITING, 2);
   return [...missing, ...hits.filter(({ line }) => line > entry.linesPending)];
 }

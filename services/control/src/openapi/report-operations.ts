@@ -35,7 +35,7 @@ const explain: Schema = {
 const head = { site_id: text, timezone: text, ...period, bots: text };
 const required = [...Object.keys(head), 'totals', 'buckets', 'interval'];
 
-const parametersOf = (names: readonly QueryName[]): readonly Schema[] =>
+export const parametersOf = (names: readonly QueryName[]): readonly Schema[] =>
   names.map((name) => ({ name, in: 'query', ...REPORT_PARAMETER_SCHEMAS[name] }));
 
 /** The OpenAPI texts of the reports of a site. docs/stats.md defines each number. */

@@ -1,3 +1,4 @@
+import { EXPORT_FORMATS } from '@weir/domain/dump/export-kinds';
 import { type Schema, text } from '@weir/runtime/http/openapi';
 import { INTERVALS } from '../reports/buckets.ts';
 import { COLUMN_DIMENSION_NAMES, PROPERTY_NAME_CHARS_MAX } from '../reports/dimensions.ts';
@@ -72,5 +73,11 @@ export const REPORT_PARAMETER_SCHEMAS: Readonly<Record<QueryName, Schema>> = {
     schema: { ...text, pattern: `^(?:${METRIC_NAMES.join('|')})(?::(?:asc|desc))?$` },
   },
   limit: { description: 'Default: 100.', schema: { type: 'integer', minimum: 1, maximum: LIMIT_MAX } },
+  format: {
+    description: 'Default: ndjson, which is also the only one for everything.',
+    schema: { enum: EXPORT_FORMATS },
+  },
+  since: { description: 'An ISO 8601 time, without an offset in UTC, or Unix milliseconds.', schema: MOMENT },
+  until: { description: 'Like since; later than it. Not part of the export.', schema: MOMENT },
   page: { description: 'Default: 1.', schema: { type: 'integer', minimum: 1, maximum: PAGE_MAX } },
 };

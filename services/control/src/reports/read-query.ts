@@ -1,7 +1,7 @@
 import type { Checked } from '../http/compile-body.ts';
 import { readParameters } from '../http/query-parameters.ts';
 
-/** The query parameters of reports. Each may be sent once, except `filter`, which may be sent several times. */
+/** The query parameters of reports and exports. Each may be sent once, except `filter`, which may be sent several times. */
 export type QueryName =
   | 'period'
   | 'from'
@@ -14,13 +14,18 @@ export type QueryName =
   | 'dimension'
   | 'order'
   | 'limit'
-  | 'page';
+  | 'page'
+  | 'format'
+  | 'since'
+  | 'until';
 
 export type Query = Readonly<Partial<Record<QueryName, string>>> & { readonly filters: readonly string[] };
 
 const REPORT_PARAMETERS: readonly QueryName[] = ['period', 'from', 'to', 'compare', 'filter', 'bots', 'explain'];
 export const STATS_PARAMETERS: readonly QueryName[] = [...REPORT_PARAMETERS, 'interval'];
 export const BREAKDOWN_PARAMETERS: readonly QueryName[] = [...REPORT_PARAMETERS, 'dimension', 'order', 'limit', 'page'];
+
+export const EXPORT_PARAMETERS: readonly QueryName[] = ['format', 'since', 'until', 'filter'];
 
 export const LIMIT_MAX = 1_000;
 export const PAGE_MAX = 100;

@@ -8,6 +8,8 @@ export interface Scope {
   readonly siteId: string;
   readonly period: Period;
   readonly withBots: boolean;
+  /** Includes the events of Weir itself, whose names begin with `$`. No report counts them. */
+  readonly withInternalEvents?: boolean;
   readonly filters: readonly Filter[];
 }
 
@@ -38,9 +40,10 @@ const VISIT_COLUMNS = ['session_id', 'started_at', 'is_bounce', 'duration_second
 /**
  * A filter on a dimension of hits selects rows. A filter on a dimension of visits selects visits and, with them, their rows.
  * The statement reads `sessions` only for the session IDs of these rows. `sessions` is ordered by these IDs, so that a report
- * does not merge the whole history of the site.
+ * does not merge the whole history of the site. `columns`: further columns of `hit`.
  */
-export function reportParts({ siteId, period, withBots, filters }: Scope, by?: Dimension): ReportParts {
+export function reportParts(scope: Scope, by?: Dimension, columns: readonly string[] = []): ReportParts {
+  const { siteId, period, withBots, withInternalEvents = false, filters } = scope;
   const parameters = createParameters();
   parameters.put('site', 'String', siteId);
   parameters.put('from', 'Int64', period.fromMs);
@@ -55,7 +58,7 @@ export function reportParts({ siteId, period, withBots, filters }: Scope, by?: D
   const hitConditions = [
     'site_id = {site:String}',
     IN_PERIOD,
-    "NOT startsWith(event_name, '$')",
+    ...(withInternalEvents ? [] : ["NOT startsWith(event_name, '$')"]),
     ...(withBots ? [] : ["bot = ''"]),
     ...named
       .filter(({ filter }) => filter.dimension.scope === 'hit')
@@ -64,7 +67,11 @@ export function reportParts({ siteId, period, withBots, filters }: Scope, by?: D
       ),
   ];
   const hitColumns = [
-    ...new Set([...HIT_COLUMNS, ...visitDimensions.map(({ ownSql }) => ownSql).filter((column) => column !== '')]),
+    ...new Set([
+      ...HIT_COLUMNS,
+      ...columns,
+      ...visitDimensions.map(({ ownSql }) => ownSql).filter((column) => column !== ''),
+    ]),
     ...(by?.scope === 'hit' ? [`${parameters.valueOf(by, by.sql)} AS name`] : []),
   ];
   const visitColumns = [...new Set([...VISIT_COLUMNS, ...visitDimensions.map(({ sql }) => sql)])];

@@ -4,7 +4,7 @@ import type { AdminDeps } from '../control-deps.ts';
 import { busy, conflict, invalid, isReply, notFound, ok, type Reply } from '../http/admin-reply.ts';
 import type { AdminRequest } from '../http/admin-route.ts';
 import { finishImport } from '../imports/finish-import.ts';
-import { chunkProblem, type ImportChunk } from '../imports/import-chunk.ts';
+import { readChunk, type SentChunk } from '../imports/import-chunk.ts';
 import { importView } from '../imports/import-view.ts';
 import { takeChunk } from '../imports/take-chunk.ts';
 import { waitUntilStored } from '../imports/wait-until-stored.ts';
@@ -46,17 +46,16 @@ export function beginImport(
   });
 }
 
-/** Appends the hits of consecutive lines of the file. */
-export async function importChunk(deps: AdminDeps, { params, body }: AdminRequest<ImportChunk>): Promise<Reply> {
+/** Appends the hits or rows of consecutive lines of the file. */
+export async function importChunk(deps: AdminDeps, { params, body }: AdminRequest<SentChunk>): Promise<Reply> {
   const entry = entryOf(deps, params);
   if (entry === undefined) return notFound('import');
   if ('problem' in body) return invalid(body.problem);
-  const chunk = body.value;
-  const problem = chunkProblem(chunk);
-  if (problem !== undefined) return invalid(problem);
-  const lease = deps.importLeases.extend(keyOf(entry), chunk.lease);
+  const chunk = readChunk(body.value);
+  if ('problem' in chunk) return invalid(chunk.problem);
+  const lease = deps.importLeases.extend(keyOf(entry), body.value.lease);
   if (lease === undefined) return busy(HELD);
-  return lease.run(() => takeChunk(deps, lease, entry.siteId, entry.fileDigest, chunk));
+  return lease.run(() => takeChunk(deps, lease, entry.siteId, entry.fileDigest, chunk.value));
 }
 
 /** Marks the import as finished, and waits until the rows can be queried. */

@@ -70,6 +70,7 @@ function assertColumnOrder(table: readonly RowColumns[]): void {
 
 /** The value of the column `source`. */
 export function sourceOf({ kind }: EnrichedEvent): 'collect' | 'server' | 'import' {
+  if (kind === 'dumped') return 'import';
   return kind === 'collect' || kind === 'import' ? kind : 'server';
 }
 

@@ -1,4 +1,6 @@
 import { NO_CAMPAIGN_TAGS } from '@weir/domain/acquisition/campaign-tags';
+import { DUMP_VERSION } from '@weir/domain/dump/dump-format';
+import { readDumpedRow } from '@weir/domain/dump/dumped-row';
 import { readCollectHit } from '@weir/domain/ingest/collect-hit';
 import { FieldError } from '@weir/domain/ingest/field-error';
 import { readServerEvent } from '@weir/domain/ingest/server-event';
@@ -59,6 +61,7 @@ const DECODERS: ReadonlyMap<string, Decoder> = new Map([
   ['identify', decodeServerIdentity],
   ['import', decodeImport],
   ['unlink', decodeUnlink],
+  ['dumped', decodeDumped],
 ]);
 
 function decodeCollect(event: Mutable<DecodedEvent>, record: RawRecord): string | undefined {
@@ -160,6 +163,15 @@ function decodeImport(event: Mutable<DecodedEvent>, record: RawRecord): string |
   return undefined;
 }
 
+/** `{dump, row}`: the version of the dump, and the values of its row. All fields of the event itself stay empty. */
+function decodeDumped(event: Mutable<DecodedEvent>, record: RawRecord): string | undefined {
+  if (record.body.dump !== DUMP_VERSION) return 'dump has an unknown version';
+  const row = readDumpedRow(record.body.row);
+  if (typeof row === 'string') return `row ${row}`;
+  event.dumped = row;
+  return undefined;
+}
+
 /** One object literal, so that all events have the same hidden class in V8. */
 function emptyEvent(logged: LoggedRecord, record: RawRecord): Mutable<EnrichedEvent> {
   return {
@@ -203,6 +215,7 @@ function emptyEvent(logged: LoggedRecord, record: RawRecord): Mutable<EnrichedEv
     lineDay: '',
     sessionId: '',
     sessionSent: false,
+    dumped: undefined,
     site: undefined,
     bot: NO_BOT,
     userAgentColumns: undefined,

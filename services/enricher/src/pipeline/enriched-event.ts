@@ -1,4 +1,5 @@
 import type { CampaignTags } from '@weir/domain/acquisition/campaign-tags';
+import type { DumpedRow } from '@weir/domain/dump/dumped-row';
 import type { JsonObject } from '@weir/domain/json/json';
 import type { Identity } from '@weir/domain/people/identity';
 import type { IdentityProof } from '@weir/domain/people/identity-signature';
@@ -81,6 +82,8 @@ export interface DecodedEvent {
   readonly sessionId: string;
   /** True: the server sent the session ID. */
   readonly sessionSent: boolean;
+  /** The record is a row of a dump: it is stored as it stands. */
+  readonly dumped: DumpedRow | undefined;
 }
 
 /**
@@ -88,6 +91,8 @@ export interface DecodedEvent {
  * encoded columns of the row, which are cached for many events.
  */
 export interface EnrichedEvent extends DecodedEvent {
+  /** `restore-dumped` sets the time at which a dumped row was received. */
+  receivedAt: number;
   /** Set by `open-address`, emptied by `forget-address`. */
   ip: string;
   sealedIp: string;

@@ -10,6 +10,7 @@ import { createPageUrls } from '../acquisition/page-url.ts';
 import { createReferrers } from '../acquisition/referrer.ts';
 import { loadSourceLists } from '../acquisition/source-lists.ts';
 import { deadLetterRow } from '../encoding/dead-letter-row.ts';
+import { encodeDumpedRow } from '../encoding/dumped-row-encoding.ts';
 import { createGeoColumns } from '../encoding/geo-columns.ts';
 import { jsonText } from '../encoding/json-text.ts';
 import { createRowBytes } from '../encoding/row-bytes.ts';
@@ -33,6 +34,7 @@ import { createPutSite } from '../steps/put-site.ts';
 import { createPutSource } from '../steps/put-source.ts';
 import { createPutUserAgent } from '../steps/put-user-agent.ts';
 import { putVisitor } from '../steps/put-visitor.ts';
+import { restoreDumped } from '../steps/restore-dumped.ts';
 import { createUserAgents } from '../user-agent/user-agent-columns.ts';
 import { decodeRecord } from './decode-record.ts';
 import type { DecodedRecord, EnrichedEvent } from './enriched-event.ts';
@@ -66,6 +68,7 @@ export function createEnrichment({ registry, geo, logId, clock }: EnrichmentDeps
     createPutSource({ sources, pageUrl: createPageUrls(), referrer: createReferrers(sources) }),
     putVisitor,
     createDropErased(registry),
+    restoreDumped,
     createDropExcluded(registry),
     linkVisitor,
     putSession,
@@ -105,6 +108,7 @@ export function createEnrichment({ registry, geo, logId, clock }: EnrichmentDeps
     for (const step of applySteps) {
       running = step.name;
       const ending = step.apply(event, batch);
+      if (ending?.outcome === 'dumped') return encodeDumpedRow(ending.row, event, logId);
       if (ending !== undefined) return rowEncoder.bare(endedRow(event, ending));
     }
     running = 'row-encoding';
@@ -165,7 +169,7 @@ export function createEnrichment({ registry, geo, logId, clock }: EnrichmentDeps
 
 const NONE: readonly string[] = [];
 
-function endedRow(event: EnrichedEvent, ending: Ending): BareRow {
+function endedRow(event: EnrichedEvent, ending: Exclude<Ending, { outcome: 'dumped' }>): BareRow {
   switch (ending.outcome) {
     case 'erased':
       return erasedRow(event);

@@ -1,3 +1,4 @@
+import type { DumpedRow } from '@weir/domain/dump/dumped-row';
 import type { DropReason } from '@weir/domain/records/outcome';
 import type { FirstSeenKey } from '@weir/ports/state-store';
 import type { BatchState } from './batch-state.ts';
@@ -28,7 +29,7 @@ export interface Step {
    * one.
    */
   prepare?(event: EnrichedEvent, salts: Salts): string | undefined;
-  /** Fills in the fields of the step. Returns an ending if the event makes no row; the steps after it then do not run. */
+  /** Fills in the fields of the step. Returns an ending if the event makes no row of its own; the steps after it then do not run. */
   apply?(event: EnrichedEvent, batch: ApplyContext): Ending | undefined;
 }
 
@@ -41,8 +42,9 @@ export interface ApplyContext {
   readonly firstSeen: FirstSeenKey | undefined;
 }
 
-/** Why an event makes no row. */
+/** Why an event makes no row of its own. `dumped`: the row that it carries is stored as it stands. */
 export type Ending =
+  | { readonly outcome: 'dumped'; readonly row: DumpedRow }
   | { readonly outcome: 'duplicate' }
   | { readonly outcome: 'erased' }
   | { readonly outcome: 'dropped'; readonly reason: DropReason; readonly ruleId: string };

@@ -1,5 +1,6 @@
 import { customerIdOf } from '@weir/domain/erasure/erase-line';
 import { createErasures } from '@weir/domain/erasure/erases';
+import type { JsonObject } from '@weir/domain/json/json';
 import type { Registry } from '@weir/ports/registry';
 import type { EnrichedEvent } from '../pipeline/enriched-event.ts';
 import type { Step } from '../pipeline/step.ts';
@@ -11,18 +12,16 @@ import type { Step } from '../pipeline/step.ts';
 export function createDropErased(registry: Registry): Step {
   const erasures = createErasures((siteId) => registry.tombstones(siteId));
 
-  function isErased({
-    siteId,
-    receivedAt,
-    timestamp,
-    visitorId,
-    userId,
-    identity,
-    properties,
-  }: EnrichedEvent): boolean {
+  function isErased(event: EnrichedEvent): boolean {
+    const { siteId, dumped } = event;
     const erases = erasures(siteId);
     if (erases === undefined) return false;
-    const customerId = identity === undefined ? customerIdOf(properties) : '';
+    // The row of a dump was received before the dump was made: an erased person does not come back with it.
+    const { receivedAt, timestamp, visitorId, userId } = dumped ?? event;
+    const isIdentify = dumped === undefined ? event.identity !== undefined : dumped.outcome === 'identify';
+    const properties =
+      dumped === undefined ? event.properties : (JSON.parse(String(dumped.values.properties)) as JsonObject);
+    const customerId = isIdentify ? '' : customerIdOf(properties);
     return erases.record({ siteId, receivedAt, timestamp, visitorId, userId, customerId });
   }
 

@@ -1,0 +1,73 @@
+import { type Readable, Transform } from 'node:stream';
+import type { ClickHouseClient, ClickHouseSettings } from '@clickhouse/client';
+import { DependencyError } from '@weir/domain/errors';
+import type { StreamOptions } from '@weir/ports/analytics';
+import { statementError } from './clickhouse-errors.ts';
+
+const MEMORY_BYTES_MAX = 2 * 1024 * 1024 * 1024;
+/** Above it ClickHouse sorts and groups on disk. */
+const SPILL_BYTES = 512 * 1024 * 1024;
+/** Rows that ClickHouse holds in memory at once, in several copies. A row of `events` has a kilobyte. */
+const BLOCK_ROWS_MAX = 8_192;
+const ROW_GROUP_ROWS_MAX = 65_536;
+
+const STREAM_SETTINGS = {
+  readonly: '1',
+  // The embedded engine streams only with this setting. A server always does.
+  wait_end_of_query: 0,
+  cancel_http_readonly_queries_on_client_close: 1,
+  http_write_exception_in_output_format: 0,
+  timeout_overflow_mode: 'throw',
+  max_result_rows: '0',
+  max_result_bytes: '0',
+  max_memory_usage: String(MEMORY_BYTES_MAX),
+  max_bytes_before_external_group_by: String(SPILL_BYTES),
+  max_bytes_before_external_sort: String(SPILL_BYTES),
+  max_block_size: String(BLOCK_ROWS_MAX),
+  output_format_parquet_row_group_size: String(ROW_GROUP_ROWS_MAX),
+  output_format_parquet_parallel_encoding: 0,
+  output_format_json_quote_64bit_integers: 0,
+  date_time_output_format: 'iso',
+} as const satisfies ClickHouseSettings;
+
+/** See `Analytics.streamQuery`. */
+export async function streamQuery(
+  client: ClickHouseClient,
+  query: string,
+  params: Readonly<Record<string, unknown>>,
+  { format, secondsMax }: StreamOptions,
+): Promise<Readable> {
+  try {
+    const { stream, response_headers: headers } = await client.exec({
+      query,
+      query_params: { ...params },
+      http_headers: { 'X-ClickHouse-Format': format },
+      clickhouse_settings: { ...STREAM_SETTINGS, max_execution_time: secondsMax },
+    });
+    const tag = headers?.['x-clickhouse-exception-tag'];
+    const answer = stream as Readable;
+    return typeof tag === 'string' ? (answer.compose(endWithoutException(tag)) as Readable) : answer;
+  } catch (error) {
+    throw statementError(error);
+  }
+}
+
+const TAIL_BYTES = 256;
+
+/** A server from 25.11 on may append an exception to an answer, and end it in this line. */
+function endWithoutException(tag: string): Transform {
+  const mark = `${tag}\r\n__exception__`;
+  let tail = Buffer.alloc(0);
+  return new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      tail = Buffer.concat([tail, chunk.subarray(-TAIL_BYTES)]).subarray(-TAIL_BYTES);
+      done(null, chunk);
+    },
+    flush(done) {
+      const failed = tail.includes(mark);
+      done(
+        failed ? new DependencyError('analytics_unavailable', 'ClickHouse failed in the middle of its answer') : null,
+      );
+    },
+  });
+}

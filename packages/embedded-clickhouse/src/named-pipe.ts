@@ -1,0 +1,34 @@
+import { execFile } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { constants, mkdirSync, openSync, rmSync } from 'node:fs';
+import { Socket } from 'node:net';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+
+/**
+ * A named pipe (FIFO). The engine opens `path` for writing as if it were a file; what it writes is read from `source`. The
+ * engine waits while the pipe of 64 KiB is full, so a slow reader costs no memory.
+ */
+export interface NamedPipe {
+  readonly path: string;
+  readonly source: Socket;
+  /** Removes the pipe from its folder. Ends that are open stay open. */
+  remove(): void;
+}
+
+const run = promisify(execFile);
+
+/** Removes pipes that a killed process left behind. */
+export function createPipeFolder(folder: string): void {
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { mode: 0o700 });
+}
+
+export async function openNamedPipe(folder: string): Promise<NamedPipe> {
+  const path = join(folder, randomUUID());
+  // Node has no function for it.
+  await run('mkfifo', ['-m', '600', path]);
+  // Without O_NONBLOCK, opening waits until the engine opens the other end.
+  const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  return { path, source: new Socket({ fd, readable: true, writable: false }), remove: () => rmSync(path) };
+}

@@ -1,0 +1,56 @@
+import { pipeline } from 'node:stream/promises';
+import type { AdminClient } from '../admin-client.ts';
+import type { CliIo } from '../cli-io.ts';
+import { CliError, EXIT } from '../exit-codes.ts';
+import { createExportProgress } from './export-progress.ts';
+import { type ExportTarget, openFileTarget } from './export-target.ts';
+
+export interface ExportSummary {
+  /** Undefined: standard output. */
+  readonly to: string | undefined;
+  /** Before compression. */
+  readonly bytes: number;
+  readonly seconds: number;
+}
+
+interface ExportFileOptions {
+  /** Of the admin API. */
+  readonly path: string;
+  /** A file; undefined: standard output. */
+  readonly to: string | undefined;
+  readonly interrupted: AbortSignal;
+}
+
+/** Writes an export to its target. A target that is incomplete is removed. */
+export async function exportFile(io: CliIo, client: AdminClient, options: ExportFileOptions): Promise<ExportSummary> {
+  const { path, to, interrupted } = options;
+  const begun = io.clock();
+  const source = await client.open(path, interrupted);
+  const target = await openTarget(io, to).catch((error: unknown) => {
+    source.destroy();
+    throw error;
+  });
+  const progress = createExportProgress(io);
+  try {
+    await pipeline([source, progress.counter, ...target.streams], { end: to !== undefined });
+    await target.complete();
+  } catch (error) {
+    await target.discard();
+    throw failure(error, interrupted);
+  } finally {
+    progress.stop();
+  }
+  return { to, bytes: progress.bytes(), seconds: (io.clock() - begun) / 1000 };
+}
+
+async function openTarget(io: CliIo, to: string | undefined): Promise<ExportTarget> {
+  if (to !== undefined) return openFileTarget(to);
+  return { streams: [io.stdout], complete: async () => undefined, discard: async () => undefined };
+}
+
+function failure(error: unknown, interrupted: AbortSignal): Error {
+  if (interrupted.aborted) return new CliError('interrupted: the export is incomplete', EXIT.interrupted);
+  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+  const why = cause instanceof Error ? cause.message : String(cause);
+  return new CliError(`the export is incomplete: ${why}; export again`);
+}

@@ -1,0 +1,81 @@
+import { DUMP_LINE_CHARS_MAX, dumpProblem, readDumpEnd, readDumpHead } from '@weir/domain/dump/dump-format';
+import { readDumpedRow } from '@weir/domain/dump/dumped-row';
+import type { Json } from '@weir/domain/json/json';
+import { CliError } from '../exit-codes.ts';
+import { type LogFile, openLogFile } from './open-log-file.ts';
+import { readLines } from './read-lines.ts';
+import type { LogScan } from './scan-log.ts';
+
+/** The body of one chunk call, without the lease: rows of a dump. Its lines are counted without the first one, which is no row. */
+export interface RowChunk {
+  readonly first_line: number;
+  readonly last_line: number;
+  readonly rows: readonly Json[];
+}
+
+const CHUNK_ROWS_MAX = 2000;
+const CHUNK_TEXT_CHARS_MAX = 2 * 1024 * 1024;
+/** A character that JSON escapes takes up to six. */
+const LINE_CHARS_MAX = 6 * DUMP_LINE_CHARS_MAX;
+/** The first and the last line. */
+const LINES_WITHOUT_ROW = 2;
+
+/** The time zone of the site that the dump was made of; undefined: the file is no dump. */
+export async function dumpTimezone(log: LogFile): Promise<string | undefined> {
+  for await (const [line = ''] of readLines(openLogFile(log), LINE_CHARS_MAX)) {
+    const head = readDumpHead(line);
+    if (head === undefined) return undefined;
+    const problem = dumpProblem(head);
+    if (problem !== undefined) throw new CliError(`can't import the dump: ${problem}`);
+    return head.timezone;
+  }
+  return undefined;
+}
+
+/** The number of rows. Throws if the dump is not complete, before anything of it is imported. */
+export function dumpRows({ lines, lastLine }: LogScan): number {
+  const rows = readDumpEnd(lastLine);
+  if (rows === undefined) throw new CliError('the dump ends before its last line: it is incomplete. Export it again');
+  if (rows !== lines - LINES_WITHOUT_ROW) {
+    throw new CliError(
+      `the dump has ${lines - LINES_WITHOUT_ROW} rows, but its last line names ${rows}: it was changed. Export it again`,
+    );
+  }
+  return rows;
+}
+
+/** Groups the rows after `rowsDone` into chunks. */
+export async function* chunkRows(log: LogFile, count: number, rowsDone: number): AsyncGenerator<RowChunk> {
+  let line = -1;
+  let first = rowsDone + 1;
+  let chars = 0;
+  let rows: Json[] = [];
+  for await (const run of readLines(openLogFile(log), LINE_CHARS_MAX)) {
+    for (const text of run) {
+      line += 1;
+      if (line <= rowsDone || line > count) continue;
+      rows.push(rowOf(text, line));
+      chars += text.length;
+      if (rows.length < CHUNK_ROWS_MAX && chars < CHUNK_TEXT_CHARS_MAX) continue;
+      yield { first_line: first, last_line: line, rows };
+      first = line + 1;
+      chars = 0;
+      rows = [];
+    }
+  }
+  if (rows.length > 0) yield { first_line: first, last_line: first + rows.length - 1, rows };
+}
+
+function rowOf(text: string, row: number): Json {
+  const line = `line ${row + 1} of the dump`;
+  let value: Json;
+  try {
+    value = JSON.parse(text) as Json;
+  } catch (error) {
+    if (error instanceof SyntaxError) throw new CliError(`${line} is not JSON. Export it again`);
+    throw error;
+  }
+  const read = readDumpedRow(value);
+  if (typeof read === 'string') throw new CliError(`${line}: ${read}. Export it again`);
+  return value;
+}

@@ -1,0 +1,20 @@
+/** Limits the exports that run at a time. */
+export interface ExportSlots {
+  /** False: all slots are taken. */
+  take(): boolean;
+  release(): void;
+}
+
+export function createExportSlots(max: number): ExportSlots {
+  let taken = 0;
+  return {
+    take() {
+      if (taken >= max) return false;
+      taken += 1;
+      return true;
+    },
+    release() {
+      taken -= 1;
+    },
+  };
+}

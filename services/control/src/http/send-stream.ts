@@ -1,0 +1,37 @@
+import type { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { isDependencyError } from '@weir/domain/errors';
+import type { Logger } from '@weir/runtime/logger';
+import type { Response } from 'express';
+
+/** An answer that is sent while it is computed. */
+export interface StreamReply {
+  readonly status: 200;
+  readonly stream: Readable;
+  readonly contentType: string;
+  readonly fileName: string;
+}
+
+/** A reader that takes no byte for this long is cut: it would hold a query of ClickHouse. */
+const STALL_MS = 120_000;
+
+/**
+ * Sends the stream in chunks, at the speed of the reader. If the stream fails on the way, the connection is cut before the last
+ * chunk, so the reader sees that the answer is incomplete. If the reader leaves, the stream is destroyed.
+ */
+export async function sendStream(response: Response, reply: StreamReply, logger: Logger): Promise<void> {
+  const { stream, contentType, fileName } = reply;
+  response
+    .status(200)
+    .set({ 'Content-Type': contentType, 'Content-Disposition': `attachment; filename="${fileName}"` });
+  response.setTimeout(STALL_MS);
+  try {
+    await pipeline(stream, response);
+  } catch (error) {
+    // Without the message, which can quote stored values.
+    logger.warn(
+      { code: isDependencyError(error) ? error.code : (error as NodeJS.ErrnoException).code },
+      'a streamed answer was cut',
+    );
+  }
+}

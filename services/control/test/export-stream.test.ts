@@ -1,0 +1,90 @@
+import { Readable } from 'node:stream';
+import { DependencyError } from '@weir/domain/errors';
+import { eventually } from '@weir/testkit/eventually';
+import { ADMIN_TOKEN, type ControlHarness, openControlHarness } from './control-harness.ts';
+
+let weir: ControlHarness;
+let site = '';
+/** What ClickHouse answers next. */
+let answers: Readable[] = [];
+beforeAll(async () => {
+  weir = await openControlHarness(undefined, (analytics) => ({
+    ...analytics,
+    streamQuery: async (query, params, options) => answers.shift() ?? analytics.streamQuery(query, params, options),
+  }));
+  site = (await weir.call('POST', '/sites', { name: 'N', domain: 'example.com', site_id: 'shop' })).body.data.site_id;
+});
+afterAll(() => weir.close());
+
+const get = (kind: string, signal?: AbortSignal): Promise<Response> =>
+  fetch(`${weir.url}/api/admin/sites/${site}/export/${kind}`, {
+    headers: { authorization: `Bearer ${ADMIN_TOKEN}` },
+    ...(signal === undefined ? {} : { signal }),
+  });
+
+/** An answer that goes on until it is destroyed. */
+function endless(): Readable {
+  return new Readable({
+    read() {
+      this.push('{"n":1}\n'.repeat(1000));
+    },
+  });
+}
+
+test('a failure in the middle cuts the connection, so that no client takes a part for the whole', async () => {
+  async function* failing() {
+    yield '{"n":1}\n';
+    throw new DependencyError('analytics_unavailable', 'the server stopped');
+  }
+  answers = [Readable.from(failing(), { objectMode: false })];
+  const response = await get('events');
+  expect(response.status).toBe(200);
+  await expect(response.text()).rejects.toThrow();
+  expect((await get('events')).status).toBe(200);
+});
+
+test('a failure before the first byte is an answer with a reason', async () => {
+  const refused = await get('events?filter=country:is:DE&filter=none');
+  expect([refused.status, await refused.text()]).toEqual([400, expect.stringContaining('filter must')]);
+});
+
+test('a client that leaves cancels the query, and its slot is free', async () => {
+  for (let n = 0; n < 5; n++) {
+    const query = endless();
+    answers = [query];
+    const leaving = new AbortController();
+    const response = await get('sessions', leaving.signal);
+    await response.body?.getReader().read();
+    leaving.abort();
+    await eventually('the query is cancelled', () => query.destroyed);
+  }
+});
+
+test('a third export is refused with a reason until one of two ends; a slow reader is not buffered', async () => {
+  const queries = [endless(), endless()];
+  let produced = 0;
+  for (const query of queries) query.on('data', () => undefined).pause();
+  queries[0]?.on('data', (chunk: Buffer) => {
+    produced += chunk.length;
+  });
+  queries[0]?.pause();
+  answers = [...queries];
+  const leaving = new AbortController();
+  const running = await Promise.all([get('events', leaving.signal), get('payments', leaving.signal)]);
+  expect(running.map(({ status }) => status)).toEqual([200, 200]);
+  const third = await get('events');
+  expect([third.status, third.headers.get('retry-after')]).toEqual([503, '30']);
+  expect(await third.json()).toMatchObject({
+    error: { message: '2 exports are running, the most at a time: try again later' },
+  });
+  // Sockets of both ends buffer a few megabytes. Nothing else does.
+  let before = -1;
+  await eventually('the buffers are full', () => {
+    const full = produced > 0 && produced === before;
+    before = produced;
+    return full;
+  });
+  expect(produced).toBeLessThan(64 * 1024 * 1024);
+  leaving.abort();
+  await eventually('a slot is free', async () => (await get('profiles')).status === 200);
+});

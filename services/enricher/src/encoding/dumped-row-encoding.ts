@@ -1,0 +1,48 @@
+import { type DumpedRow, PROFILE_DETAIL } from '@weir/domain/dump/dumped-row';
+import { profileId } from '@weir/domain/people/profile-id';
+import { RECORDS_COLUMNS, type RecordsColumn } from '@weir/domain/records/records-columns';
+import { jsonText } from './json-text.ts';
+
+interface NewPlace {
+  readonly siteId: string;
+  readonly logId: string;
+  readonly partition: number;
+  readonly offset: number;
+}
+
+/** A dumped row as JSONCompactEachRow, ending with a line feed, with the site and the position of the record that carries it. */
+export function encodeDumpedRow(
+  row: DumpedRow,
+  { siteId, partition, offset }: Omit<NewPlace, 'logId'>,
+  logId: string,
+): string {
+  const place = { siteId, logId, partition, offset };
+  return `[${RECORDS_COLUMNS.map((column) => columnJson(column, row, place)).join(',')}]\n`;
+}
+
+function columnJson(column: RecordsColumn, { values, outcome, userId }: DumpedRow, place: NewPlace): string {
+  switch (column) {
+    case 'site_id':
+      return jsonText(place.siteId);
+    case 'log_id':
+      return jsonText(place.logId);
+    case 'raw_partition':
+      return String(place.partition);
+    case 'raw_offset':
+      return String(place.offset);
+    case 'properties':
+      // A JSON text, put in as it is: parsing it would round large numbers.
+      return values.properties as string;
+    case 'detail':
+      return jsonText(detailOf(values.detail as string, outcome === 'identify' ? userId : '', place.siteId));
+    default: {
+      const value = values[column] ?? null;
+      return typeof value === 'string' ? jsonText(value) : JSON.stringify(value);
+    }
+  }
+}
+
+/** A profile ID depends on the site, which can be another one than that of the dump. */
+function detailOf(detail: string, userId: string, siteId: string): string {
+  return userId === '' ? detail : detail.replace(PROFILE_DETAIL, `{"profile_id":"${profileId(siteId, userId)}"`);
+}
