@@ -159,6 +159,8 @@ describe('weir export --to', () => {
     const blocked = await run('events', '--to', path);
     expect([blocked.code, blocked.stderr]).toEqual([2, expect.stringContaining('another export writes it')]);
     expect(readFileSync(path, 'utf8') + readFileSync(`${path}.part`, 'utf8')).toBe('of beforeof another export');
+    const device = await run('events', '--to', '/dev/null');
+    expect([device.code, device.stderr]).toEqual([2, expect.stringContaining('is no regular file')]);
     const nowhere = await run('events', '--to', join(folder, 'none', 'x.csv'));
     expect([nowhere.code, nowhere.stderr]).toEqual([2, expect.stringMatching(/^weir: can't write /)]);
   });

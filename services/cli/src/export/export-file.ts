@@ -25,7 +25,9 @@ interface ExportFileOptions {
 export async function exportFile(io: CliIo, client: AdminClient, options: ExportFileOptions): Promise<ExportSummary> {
   const { path, to, interrupted } = options;
   const begun = io.clock();
-  const source = await client.open(path, interrupted);
+  const source = await client.open(path, interrupted).catch((error: unknown) => {
+    throw interrupted.aborted ? failure(error, interrupted) : error;
+  });
   const target = await openTarget(io, to).catch((error: unknown) => {
     source.destroy();
     throw error;

@@ -1,4 +1,4 @@
-import { open, rename, rm } from 'node:fs/promises';
+import { open, rename, rm, stat } from 'node:fs/promises';
 import type { Writable } from 'node:stream';
 import { createGzip } from 'node:zlib';
 import { CliError, EXIT } from '../exit-codes.ts';
@@ -16,6 +16,9 @@ export interface ExportTarget {
 /** A file has its name only when it is complete: until then it is `<path>.part`. A name in .gz is compressed. */
 export async function openFileTarget(path: string): Promise<ExportTarget> {
   const part = `${path}.part`;
+  // Renaming would replace a device, and fail at a folder only after the whole export.
+  const existing = await stat(path).catch(() => undefined);
+  if (existing?.isFile() === false) throw new CliError(`${path} exists and is no regular file`, EXIT.usage);
   const file = await open(part, 'wx', 0o600).catch((error: NodeJS.ErrnoException) => {
     throw new CliError(
       error.code === 'EEXIST'
