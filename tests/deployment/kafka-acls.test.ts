@@ -6,6 +6,8 @@ import { openLogRegistry } from '@weir/adapters/registry/log-registry';
 import {
   GROUP_ARCHIVER,
   GROUP_ENRICHER,
+  GROUP_REPLAY,
+  GROUP_REPLAY_WRITER,
   GROUP_WRITER,
   TABLE_REGISTRY,
   TABLE_SALTS,
@@ -34,6 +36,8 @@ describe('infra/kafka/acls.json', () => {
         `${GROUP_ENRICHER}.${TOPIC_RAW}`,
         `${GROUP_WRITER}.${TOPIC_ENRICHED}`,
         `${GROUP_WRITER}.${TOPIC_RAW}`,
+        `${GROUP_REPLAY}.${TABLE_REGISTRY}`,
+        `${GROUP_REPLAY_WRITER}.${TOPIC_ENRICHED}`,
         `${GROUP_ARCHIVER}.${TOPIC_RAW}`,
         `${GROUP_ARCHIVER}.${TOPIC_ENRICHED}`,
       ]),

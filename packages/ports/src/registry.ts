@@ -1,4 +1,5 @@
 import type { Tombstone } from '@weir/domain/erasure/tombstone';
+import type { Replay, ReplayRequest, ReplayState, ReplayWish } from '@weir/domain/registry/replay';
 import type { ApiKey, ExclusionRule, Site } from '@weir/domain/registry/site';
 
 /**
@@ -41,6 +42,13 @@ export interface Registry {
   /** Its tombstones stay. */
   removeErasure(erasureId: string): Promise<void>;
 
+  /** The replay that was started first and not removed. A later one is only there until its starter has removed it. */
+  replay(): Replay | undefined;
+  putReplayRequest(request: ReplayRequest): Promise<void>;
+  putReplayState(state: ReplayState): Promise<void>;
+  putReplayWish(wish: ReplayWish): Promise<void>;
+  removeReplay(replayId: string): Promise<void>;
+
   /**
    * Resolves with the salt (32 random bytes, hex) of a UTC day (`YYYY-MM-DD`); the first call for a day creates it. If several
    * processes create it at once, the first salt in the log wins and all processes return that one.
@@ -57,6 +65,8 @@ export interface Registry {
   /** The listener is called after each change of the request. Returns a function that removes it. */
   onWritersPause(listener: () => void): () => void;
 
+  /** The listener is called after each change of a replay. Returns how to stop that. */
+  onReplayChange(listener: () => void): () => void;
   /** The listener is called after each change, with the site that changed. For caches that are derived from the registry. */
   onChange(listener: (siteId: string) => void): void;
   close(): Promise<void>;

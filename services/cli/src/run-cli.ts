@@ -9,6 +9,7 @@ import { addForgetCommand } from './commands/forget-command.ts';
 import { addImportCommand } from './commands/import-command.ts';
 import { addKeyCommands } from './commands/key-command.ts';
 import { addPersonCommands } from './commands/person-command.ts';
+import { addReplayCommands } from './commands/replay-command.ts';
 import { addSiteCommands } from './commands/site-command.ts';
 import { addSqlCommand } from './commands/sql-command.ts';
 import { addStatsCommand } from './commands/stats-command.ts';
@@ -64,6 +65,7 @@ export async function runCli(args: readonly string[], io: CliIo): Promise<ExitCo
   addTopicsCommands(program, context);
   addExportCommand(program, context);
   addImportCommand(program, context);
+  addReplayCommands(program, context);
   try {
     await program.parseAsync([...args], { from: 'user' });
     return exitCode;

@@ -3,6 +3,7 @@ import type { ClientIp } from '@weir/domain/net/client-ip';
 import type { Analytics } from '@weir/ports/analytics';
 import type { EventLog } from '@weir/ports/event-log';
 import type { Registry } from '@weir/ports/registry';
+import type { ShadowTables } from '@weir/ports/shadow-tables';
 import type { AddressSealer } from '@weir/runtime/address-sealer';
 import type { Config } from '@weir/runtime/config/config';
 import type { PartitionStatus } from '@weir/runtime/consume/consume-status';
@@ -20,6 +21,11 @@ export interface ControlDeps {
   readonly registry: Registry;
   readonly eventLog: EventLog;
   readonly analytics: Analytics;
+  readonly shadow: ShadowTables;
+  /** Of the enriched topic. */
+  readonly enrichedRetentionMs: number;
+  /** Why the replay does not go on, if this process leads it. */
+  readonly replayProblem: () => string | undefined;
   readonly addressSealer: AddressSealer;
   readonly adminToken: string;
   readonly clock: () => number;

@@ -15,6 +15,7 @@ import { REPORT_OPERATIONS } from './openapi/report-operations.ts';
 import { TOPIC_OPERATIONS } from './openapi/topic-operations.ts';
 import { createLagRate, type LagRate } from './pipeline/lag-rate.ts';
 import { createMutex } from './registry/mutex.ts';
+import { diffReplay, dropReplay, readReplay, startReplay, swapReplay, undoReplay } from './replay/replays-route.ts';
 import { audit } from './routes/audit-route.ts';
 import { breakdown } from './routes/breakdown-route.ts';
 import { createErasure, ERASURE_BYTES_MAX, listErasures, readErasure } from './routes/erasures-route.ts';
@@ -49,6 +50,7 @@ const TOPIC_READS_MAX = 8;
 const TOPIC_CALLS_MAX = 64;
 
 const SITE = '/sites/{site_id}';
+const REPLAY = '/replays/current';
 const IMPORT = `${SITE}/imports/{digest}`;
 
 /**
@@ -121,6 +123,18 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
     operation: TOPIC_OPERATIONS.listTopicRecords,
     handler: listTopicRecords,
   },
+  {
+    method: 'POST',
+    path: '/replays',
+    body: BODIES.NEW_REPLAY,
+    operation: OPERATIONS.startReplay,
+    handler: startReplay,
+  },
+  { method: 'GET', path: REPLAY, operation: OPERATIONS.readReplay, handler: readReplay },
+  { method: 'GET', path: `${REPLAY}/diff`, operation: OPERATIONS.diffReplay, handler: diffReplay },
+  { method: 'POST', path: `${REPLAY}/swap`, operation: OPERATIONS.swapReplay, handler: swapReplay },
+  { method: 'POST', path: `${REPLAY}/undo`, operation: OPERATIONS.undoReplay, handler: undoReplay },
+  { method: 'DELETE', path: REPLAY, operation: OPERATIONS.dropReplay, handler: dropReplay },
   { method: 'GET', path: '/whoami', operation: OPERATIONS.whoami, handler: whoami },
   { method: 'GET', path: `${SITE}/imports`, operation: OPERATIONS.listImports, handler: listImports },
   {

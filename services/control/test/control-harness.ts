@@ -5,11 +5,13 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openClickhouseAnalytics } from '@weir/adapters/clickhouse/clickhouse-analytics';
+import { openClickhouseShadow } from '@weir/adapters/clickhouse/clickhouse-shadow';
 import { openLmdbEventLog } from '@weir/adapters/lmdb/lmdb-event-log';
 import { openLmdbStateStore } from '@weir/adapters/lmdb/state/lmdb-state-store';
 import { openLogRegistry } from '@weir/adapters/registry/log-registry';
 import { createControl } from '@weir/control/control';
 import { startErasures } from '@weir/control/erasure/start-erasures';
+import { startReplayer } from '@weir/control/replay/replayer';
 import { GROUP_ENRICHER, GROUP_WRITER, TOPIC_ENRICHED, TOPIC_RAW } from '@weir/domain/records/topics';
 import { startEmbeddedClickhouse } from '@weir/embedded-clickhouse/start-embedded-clickhouse';
 import { startEnricher } from '@weir/enricher/enricher';
@@ -22,6 +24,7 @@ import type { EventLog } from '@weir/ports/event-log';
 import { createAddressSealer } from '@weir/runtime/address-sealer';
 import { createLogger } from '@weir/runtime/logger';
 import { createMetrics } from '@weir/runtime/prometheus-metrics';
+import { nextSwap, pauseWriters, resumeWriters } from '@weir/writer/pause/pause-writers';
 import { startWriter } from '@weir/writer/writer';
 import express from 'express';
 
@@ -52,7 +55,9 @@ export async function openControlHarness(
   const engine = await startEmbeddedClickhouse({ dataDir: folder, entry: CLICKHOUSE, logger });
   await engine.ready();
   const { url: clickhouseUrl, username, password } = engine;
-  const analytics = openClickhouseAnalytics({ url: clickhouseUrl, username, password, migrationsDir: SCHEMAS });
+  const tables = { url: clickhouseUrl, username, password, migrationsDir: SCHEMAS };
+  const analytics = openClickhouseAnalytics(tables);
+  const shadow = openClickhouseShadow(tables, analytics);
   await analytics.migrate();
   const eventLog = await openLmdbEventLog({
     folder: join(folder, 'log'),
@@ -69,11 +74,29 @@ export async function openControlHarness(
   const limits = { rowsMax: 20_000, bytesMax: 16 * 1024 * 1024, lingerMs: 50 };
   const writer = await startWriter({ eventLog, analytics, clock, logger, metrics, limits, pauses: registry });
 
+  const pausing = { eventLog, registry, clock };
+  const lead = () =>
+    startReplayer({
+      ...{ eventLog, registry, analytics, shadow, clock, logger },
+      retentionMs: 30 * 24 * 3_600_000,
+      liveWriters: {
+        nextSwap: () => nextSwap(pausing),
+        pause: (swap, signal) => pauseWriters(pausing, swap, { signal }),
+        resume: () => resumeWriters(pausing),
+      },
+      startReplayWriter: ({ eventLog: log, analytics: target, ...replay }) =>
+        startWriter({ eventLog: log, analytics: target, clock, logger, metrics, replay, limits, pauses: undefined }),
+    });
+  let replayer = lead();
+
   const makeControl = () =>
     createControl({
       registry,
       eventLog: decorate(eventLog),
       analytics: decorateAnalytics(analytics),
+      shadow,
+      enrichedRetentionMs: 30 * 24 * 3_600_000,
+      replayProblem: () => replayer.problem(),
       addressSealer: createAddressSealer({ registry, randomBytes }),
       adminToken: ADMIN_TOKEN,
       clock,
@@ -122,25 +145,42 @@ export async function openControlHarness(
     eventLog,
     analytics,
     stateStore,
+    shadow,
     registry,
     proxyDetector,
     call,
     /** A second set of tables, with which those of `analytics` can be exchanged. */
     openTables: (database: string) =>
       openClickhouseAnalytics({ url: clickhouseUrl, username, password, database, migrationsDir: SCHEMAS }),
+    /** Runs a statement of any kind in ClickHouse. */
+    async command(statement: string): Promise<void> {
+      const response = await fetch(clickhouseUrl, {
+        method: 'POST',
+        headers: { 'x-clickhouse-user': username, 'x-clickhouse-key': password },
+        body: statement,
+      });
+      if (!response.ok) throw new Error(await response.text());
+    },
     /** Deletes everything that control keeps in memory, as a kill of the process does. */
     forgetControl() {
       control = makeControl();
     },
+    /** What the leader of a replay keeps in memory is gone. */
+    async restartReplayer() {
+      await replayer.close();
+      replayer = lead();
+    },
     async close() {
       await new Promise((resolve) => server.close(resolve));
       await erasures.close();
+      await replayer.close();
       await enricher.close();
       await writer.close();
       await geo.close();
       await registry.close();
       await stateStore.close();
       await eventLog.close();
+      await shadow.close();
       await analytics.close();
       await engine.close();
       await rm(folder, { recursive: true, force: true });

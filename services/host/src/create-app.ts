@@ -6,17 +6,18 @@ import { createFindClientIp } from '@weir/gateway/admission/find-client-ip';
 import { createProxyMisconfigurationDetector } from '@weir/gateway/admission/proxy-misconfiguration-detector';
 import { createGateway, createOperations, type Gateway } from '@weir/gateway/app';
 import { createSnippetRoutes } from '@weir/gateway/http/snippet-routes';
-import type { Analytics } from '@weir/ports/analytics';
 import type { DiskSpace } from '@weir/ports/disk-space';
 import { createAddressSealer } from '@weir/runtime/address-sealer';
 import type { Config } from '@weir/runtime/config/config';
 import type { Logger } from '@weir/runtime/logger';
 import type { Metrics } from '@weir/runtime/prometheus-metrics';
 import { openApiDocument } from './openapi-document.ts';
+import type { OpenAnalytics } from './ports/open-analytics.ts';
 import type { Ports } from './ports/open-ports.ts';
 import type { ProjectFiles } from './ports/project-files.ts';
 import type { SharedGeo } from './ports/shared-geo.ts';
 import type { Role } from './roles.ts';
+import { enrichedRetentionMs } from './startup/start-consumers.ts';
 import type { Readiness } from './watch/readiness.ts';
 
 export interface AppDeps {
@@ -24,11 +25,12 @@ export interface AppDeps {
   readonly config: Config;
   readonly ports: Ports;
   readonly disk: DiskSpace | undefined;
-  readonly analytics: Analytics | undefined;
+  readonly store: OpenAnalytics | undefined;
   /** Undefined: this process has no control role. */
   readonly adminToken: string | undefined;
   readonly files: ProjectFiles;
   readonly pipelineStatus: () => readonly ConsumerStatus[];
+  readonly replayProblem: () => string | undefined;
   readonly logger: Logger;
   readonly clock: () => number;
   readonly metrics: Metrics;
@@ -38,14 +40,17 @@ export interface AppDeps {
 
 /** Creates the HTTP application of this process for its roles. */
 export function createApp(deps: AppDeps): Gateway {
-  const { roles, config, ports, analytics, adminToken, logger, clock, metrics, readiness } = deps;
+  const { roles, config, ports, store, adminToken, logger, clock, metrics, readiness } = deps;
   const proxyDetector = createProxyMisconfigurationDetector();
   const addressSealer = createAddressSealer({ registry: ports.registry, randomBytes });
   const control =
-    adminToken !== undefined && analytics !== undefined
+    adminToken !== undefined && store !== undefined
       ? createControl({
           ...ports,
-          analytics,
+          analytics: store.analytics,
+          shadow: store.shadow,
+          enrichedRetentionMs: enrichedRetentionMs(config),
+          replayProblem: deps.replayProblem,
           addressSealer,
           adminToken,
           clock,

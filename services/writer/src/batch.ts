@@ -15,6 +15,7 @@ export interface Row {
   readonly offset: number;
   readonly version: number;
   readonly receivedAt: number;
+  /** Empty: the row is not inserted, because it is not among those that a replay writes. It still is a part of its range. */
   readonly line: Uint8Array;
 }
 

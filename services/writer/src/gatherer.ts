@@ -2,6 +2,7 @@ import type { StoredRecord } from '@weir/ports/event-log';
 import { type Batch, type Row, readRow } from './batch.ts';
 import { type BatchLimits, createBatcher } from './batcher.ts';
 import type { Plan } from './plan.ts';
+import { withLine } from './replayed-rows.ts';
 
 /** Collects the rows of one partition until a batch is full or the linger time is over. */
 export interface Gatherer {
@@ -48,11 +49,13 @@ export interface GathererOptions {
   readonly planned: Plan | undefined;
   /** Whether `due` must not wait. */
   readonly interrupted: () => boolean;
+  /** The line that is inserted for a row, if any. Undefined: each row's own. */
+  readonly lineOf: ((row: Row) => Uint8Array | undefined) | undefined;
   readonly signal: AbortSignal;
 }
 
 export function createGatherer(options: GathererOptions): Gatherer {
-  const { limits, signal } = options;
+  const { limits, signal, lineOf } = options;
   const batcher = createBatcher(options.firstRawOffset, limits, options.planned);
   const changed = createCondition();
   let readTo = options.firstOffset;
@@ -87,7 +90,8 @@ export function createGatherer(options: GathererOptions): Gatherer {
       gap = true;
       try {
         for (const record of records) {
-          if (!batcher.push(readRow(record))) repeats++;
+          const row = readRow(record);
+          if (!batcher.push(lineOf === undefined ? row : withLine(row, lineOf(row)))) repeats++;
           readTo = Math.max(readTo, record.offset + 1);
         }
         gap = false;

@@ -4,17 +4,21 @@ import type { Analytics } from '@weir/ports/analytics';
 import type { Batch, Row } from './batch.ts';
 import { linesChecksum, type Plan, planToken } from './plan.ts';
 import { refusedRowLetter } from './refused-row-letter.ts';
+import { isPassedOver } from './replayed-rows.ts';
 
 /** A batch that is ready to be inserted: its plan and its rows. */
 export interface PlannedInsert {
   readonly plan: Plan;
   readonly lines: readonly Uint8Array[];
+  /** The raw offset of the last line; -1 if there is none. */
+  readonly lastLine: number;
 }
 
 export function planInsert(batch: Batch, generation: number, logId: string, partition: number): PlannedInsert {
   const { rows, dead } = batch;
   const first = rows[0] as Row;
-  const lines = rows.map((row) =>
+  const inserted = rows.filter((row) => !isPassedOver(row));
+  const lines = inserted.map((row) =>
     dead === undefined ? row.line : refusedRowLetter({ logId, partition, row, error: dead }),
   );
   const plan = {
@@ -25,7 +29,7 @@ export function planInsert(batch: Batch, generation: number, logId: string, part
     checksum: linesChecksum(lines),
     ...(dead === undefined ? {} : { dead }),
   };
-  return { plan, lines };
+  return { plan, lines, lastLine: inserted.at(-1)?.rawOffset ?? -1 };
 }
 
 /**
@@ -58,9 +62,14 @@ export async function insertBatch(
  * happens if the server was killed after it stored the token and before it stored the part (docs/decisions/0018), and only
  * after an attempt with an unknown result.
  */
-export async function assertStored(analytics: Analytics, plan: Plan, logId: string, partition: number): Promise<void> {
+export async function assertStored(
+  analytics: Analytics,
+  { plan, lastLine }: Pick<PlannedInsert, 'plan' | 'lastLine'>,
+  logId: string,
+  partition: number,
+): Promise<void> {
   const highest = await analytics.highestRawOffset(logId, partition);
-  if (highest >= plan.to) return;
+  if (highest >= lastLine) return;
   throw new DependencyError(
     'analytics_damaged',
     `partition ${partition}: ClickHouse dropped raw offsets ${plan.from} to ${plan.to} as a repeat, but records ends at ${highest}: its server ` +

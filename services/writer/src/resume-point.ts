@@ -23,13 +23,14 @@ export async function findResumePoint(
   handle: PartitionHandle,
   eventLog: EventLog,
   analytics: Analytics,
+  replay: { firstRawOffset(partition: number): number } | undefined,
 ): Promise<ResumePoint> {
   const { partition } = handle;
   const committed = readCommitted(handle);
   // The generation is read first: if the tables are exchanged later, ClickHouse refuses the next insert.
   const generation = await analytics.generation();
   const highest = await analytics.highestRawOffset(eventLog.logId, partition);
-  const { next, plan } = committed ?? { next: 0 };
+  const { next, plan } = committed ?? { next: replay?.firstRawOffset(partition) ?? 0 };
   const offset = handle.committed?.offset ?? 0;
   const log = { eventLog, group: GROUP_WRITER, partition };
   await assertLogNotTruncated({
@@ -71,7 +72,8 @@ export async function findResumePoint(
       warning: `records is ahead of the commit: continuing after raw offset ${highest}`,
     };
   }
-  if (committed !== undefined && highest < next - 1) {
+  // A replay passes rows over: its last rows need not be in the table.
+  if (committed !== undefined && highest < next - 1 && replay === undefined) {
     return {
       next,
       generation,

@@ -16,6 +16,7 @@ import type { Slots } from './insert-slots.ts';
 import { requestedSwap, type WritersPauses } from './pause/writers-pause.ts';
 import { assertAsPlanned, type Plan, refusalText } from './plan.ts';
 import type { ReopenableConsumer } from './reopen-partition.ts';
+import type { ReplayedRows } from './replayed-rows.ts';
 import { reportFailure } from './report-failure.ts';
 import { findResumePoint } from './resume-point.ts';
 
@@ -37,6 +38,7 @@ export interface PartitionWriterDeps extends AssignedPartition {
   readonly limits: WriterLimits;
   /** Undefined: the writer never pauses, because its tables are not the live ones. */
   readonly pauses: WritersPauses | undefined;
+  readonly replay?: ReplayedRows | undefined;
 }
 
 /** About two minutes of retries. A dependency that is unavailable for longer may need an operator. */
@@ -91,7 +93,7 @@ export async function openPartitionWriter(deps: PartitionWriterDeps): Promise<Re
   const { logId } = eventLog;
   const settlesMs = limits.unknownSettlesMs ?? UNKNOWN_SETTLES_MS;
 
-  const resume = await findResumePoint(handle, eventLog, analytics);
+  const resume = await findResumePoint(handle, eventLog, analytics, deps.replay);
   if (resume.warning !== undefined) logger.warn({ partition }, resume.warning);
   const gatherer = createGatherer({
     limits,
@@ -99,6 +101,7 @@ export async function openPartitionWriter(deps: PartitionWriterDeps): Promise<Re
     firstOffset: handle.committed?.offset ?? 0,
     planned: resume.redo,
     interrupted: () => swapToPauseFor() !== undefined,
+    lineOf: deps.replay && ((row) => deps.replay?.lineOf(partition, row)),
     signal,
   });
 
@@ -160,7 +163,7 @@ export async function openPartitionWriter(deps: PartitionWriterDeps): Promise<Re
     },
 
     async verify() {
-      await assertStored(analytics, planned.plan, logId, partition);
+      await assertStored(analytics, planned, logId, partition);
       return 'stored';
     },
 

@@ -1,4 +1,4 @@
-import { GROUP_WRITER, TOPIC_ENRICHED } from '@weir/domain/records/topics';
+import { GROUP_REPLAY_WRITER, GROUP_WRITER, TOPIC_ENRICHED } from '@weir/domain/records/topics';
 import type { Analytics } from '@weir/ports/analytics';
 import type { DiskSpace } from '@weir/ports/disk-space';
 import type { EventLog } from '@weir/ports/event-log';
@@ -8,6 +8,7 @@ import type { Metrics } from '@weir/runtime/prometheus-metrics';
 import { createSlots } from './insert-slots.ts';
 import { openPartition } from './open-partition.ts';
 import type { WritersPauses } from './pause/writers-pause.ts';
+import type { ReplayedRows } from './replayed-rows.ts';
 import type { WriterLimits } from './write-partition.ts';
 
 export interface WriterDeps {
@@ -20,6 +21,8 @@ export interface WriterDeps {
   readonly disk?: DiskSpace | undefined;
   /** Undefined: the writer never pauses. */
   readonly pauses: WritersPauses | undefined;
+  /** Undefined: the live writer. Otherwise the writer of a replay, in a group of its own. */
+  readonly replay?: ReplayedRows;
   readonly limits: WriterLimits & {
     /** The number of concurrent inserts of different partitions; default 2. */
     readonly insertsMax?: number;
@@ -33,17 +36,17 @@ export type Writer = RunningConsumer;
  * partition.
  */
 export function startWriter(deps: WriterDeps): Promise<Writer> {
-  const { eventLog, analytics, clock, logger, metrics, limits, disk, pauses } = deps;
+  const { eventLog, analytics, clock, logger, metrics, limits, disk, pauses, replay } = deps;
   const insertSlots = createSlots(limits.insertsMax ?? 2);
   return runConsumer({
-    role: 'writer',
+    role: replay === undefined ? 'writer' : 'replay',
     topic: TOPIC_ENRICHED,
-    group: GROUP_WRITER,
+    group: replay === undefined ? GROUP_WRITER : GROUP_REPLAY_WRITER,
     eventLog,
     clock,
     logger,
     metrics,
     openPartition: (assigned) =>
-      openPartition({ ...assigned, eventLog, analytics, clock, logger, insertSlots, disk, limits, pauses }),
+      openPartition({ ...assigned, eventLog, analytics, clock, logger, insertSlots, disk, limits, pauses, replay }),
   });
 }

@@ -76,6 +76,11 @@ const ONE_BLOCK = { max_threads: 1, max_block_size: String(INSERT_ROWS_MAX), ins
  */
 const CLUSTER_INSERT_SETTINGS = { insert_quorum: 'auto', insert_quorum_timeout: 60_000 } as const;
 
+/** The settings of each insert into `records`, whatever its rows come from. */
+export function clickhouseInsertSettings(cluster: string | undefined) {
+  return { ...INSERT_SETTINGS, ...(cluster === undefined ? {} : CLUSTER_INSERT_SETTINGS) };
+}
+
 export interface ClickhouseAnalytics extends Analytics {
   /** The settings of the server and its tables that break exactly-once, one sentence each. Call it every minute. */
   drift(): Promise<readonly string[]>;
@@ -90,7 +95,7 @@ export interface ClickhouseAnalytics extends Analytics {
 /** Connects on first use; `migrate` creates the database and its tables. */
 export function openClickhouseAnalytics(config: ClickhouseAnalyticsConfig): ClickhouseAnalytics {
   const { cluster, database = 'weir' } = config;
-  const insertSettings = { ...INSERT_SETTINGS, ...(cluster === undefined ? {} : CLUSTER_INSERT_SETTINGS) };
+  const insertSettings = clickhouseInsertSettings(cluster);
   const connect = ({ url, username, password }: Omit<ClickhouseAnalyticsConfig, 'migrationsDir'>) =>
     createClient({
       url,

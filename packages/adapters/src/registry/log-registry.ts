@@ -4,7 +4,7 @@ import { TABLE_REGISTRY, TABLE_SALTS } from '@weir/domain/records/topics';
 import type { EventLog } from '@weir/ports/event-log';
 import type { Registry } from '@weir/ports/registry';
 import { RegistryIndex } from './registry-index.ts';
-import { rowKey } from './registry-rows.ts';
+import { rowKey, rowPrefix } from './registry-rows.ts';
 
 export interface LogRegistryConfig {
   readonly eventLog: EventLog;
@@ -26,6 +26,7 @@ export async function openLogRegistry(config: LogRegistryConfig): Promise<Regist
   const index = new RegistryIndex();
   const listeners: ((siteId: string) => void)[] = [];
   const pauseListeners = new Set<() => void>();
+  const replayListeners = new Set<() => void>();
   const saltsInCreation = new Map<string, Promise<string>>();
   let reportedUnknown = false;
 
@@ -45,6 +46,7 @@ export async function openLogRegistry(config: LogRegistryConfig): Promise<Regist
     }
     reportUnknown();
     if (key === rowKey.writersPause()) for (const listener of pauseListeners) listener();
+    if (key.startsWith(rowPrefix.replay)) for (const listener of replayListeners) listener();
     if (siteId === undefined) return;
     for (const listener of listeners) listener(siteId);
   };
@@ -103,6 +105,15 @@ export async function openLogRegistry(config: LogRegistryConfig): Promise<Regist
     putTombstone: (tombstone) => put(rowKey.tombstone(tombstone), tombstone),
     putErasure: (erasure) => put(rowKey.erasure(erasure.erasureId), erasure),
     removeErasure: (erasureId) => table.put(rowKey.erasure(erasureId), undefined),
+    replay: () => index.replay(),
+    putReplayRequest: (request) => put(rowKey.replay(request.replayId, 'request'), request),
+    putReplayState: (state) => put(rowKey.replay(state.replayId, 'state'), state),
+    putReplayWish: (wish) => put(rowKey.replay(wish.replayId, 'wish'), wish),
+    async removeReplay(replayId) {
+      // The request is removed last: after an interruption, a second call finds the remaining rows.
+      for (const part of ['wish', 'state', 'request'] as const)
+        await table.put(rowKey.replay(replayId, part), undefined);
+    },
 
     async salt(day) {
       const known = index.saltOf(day);
@@ -127,6 +138,10 @@ export async function openLogRegistry(config: LogRegistryConfig): Promise<Regist
       return () => pauseListeners.delete(listener);
     },
 
+    onReplayChange(listener) {
+      replayListeners.add(listener);
+      return () => void replayListeners.delete(listener);
+    },
     onChange(listener) {
       listeners.push(listener);
     },

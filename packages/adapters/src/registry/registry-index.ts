@@ -1,4 +1,5 @@
 import type { Tombstone } from '@weir/domain/erasure/tombstone';
+import type { Replay, ReplayPart } from '@weir/domain/registry/replay';
 import type { ApiKey, ExclusionRule, Site } from '@weir/domain/registry/site';
 import type { Erasure, ImportLedgerEntry, WritersPause } from '@weir/ports/registry';
 import { type RegistryRow, readRow } from './registry-rows.ts';
@@ -16,6 +17,8 @@ export class RegistryIndex {
   /** Cached list of each site's rules (a site can have thousands). Removed when a rule of the site changes. */
   private readonly exclusionLists = new Map<string, readonly ExclusionRule[]>();
   private readonly imports = new Map<string, ReadonlyMap<string, ImportLedgerEntry>>();
+  /** By replay and part. A request is put once, so the requests are in the order of the starts. */
+  private readonly replays = new Map<string, Map<ReplayPart['part'], ReplayPart['value']>>();
   /** The current row of each key of the table. It is needed to remove the row from the other maps. */
   private readonly rows = new Map<string, RegistryRow>();
   /** Keys of rows whose kind is unknown, because a newer Weir wrote them. They stay in the table. */
@@ -63,6 +66,13 @@ export class RegistryIndex {
     return undefined;
   }
 
+  replay(): Replay | undefined {
+    for (const parts of this.replays.values()) {
+      if (parts.has('request')) return Object.fromEntries(parts) as unknown as Replay;
+    }
+    return undefined;
+  }
+
   private put(key: string, row: RegistryRow): void {
     this.rows.set(key, row);
     switch (row.kind) {
@@ -99,6 +109,11 @@ export class RegistryIndex {
       case 'erasure':
         this.erasures.set(row.value.erasureId, row.value);
         break;
+      case 'replay': {
+        const { replayId } = row.value;
+        this.replays.set(replayId, new Map(this.replays.get(replayId)).set(row.part, row.value));
+        break;
+      }
       case 'salt': {
         const salts = this.salts.get(row.day) ?? new Map<string, string>();
         this.salts.set(row.day, salts.set(key, row.value.salt));
@@ -144,6 +159,14 @@ export class RegistryIndex {
       case 'erasure':
         this.erasures.delete(row.value.erasureId);
         break;
+      case 'replay': {
+        const { replayId } = row.value;
+        const parts = new Map(this.replays.get(replayId));
+        parts.delete(row.part);
+        if (parts.size === 0) this.replays.delete(replayId);
+        else this.replays.set(replayId, parts);
+        break;
+      }
       case 'salt': {
         const salts = this.salts.get(row.day);
         salts?.delete(key);
@@ -156,5 +179,5 @@ export class RegistryIndex {
 const NO_TOMBSTONES: readonly Tombstone[] = [];
 
 function siteOf(row: RegistryRow | undefined): string | undefined {
-  return row === undefined || row.kind === 'salt' || row.kind === 'pause' ? undefined : row.value.siteId;
+  return row !== undefined && 'siteId' in row.value ? row.value.siteId : undefined;
 }

@@ -1,5 +1,6 @@
 import { ENTRY_PATTERN, type Tombstone } from '@weir/domain/erasure/tombstone';
 import { DependencyError } from '@weir/domain/errors';
+import type { ReplayPart } from '@weir/domain/registry/replay';
 import type { ApiKey, ExclusionRule, ExclusionType, Scope, Site } from '@weir/domain/registry/site';
 import type { Erasure, ImportLedgerEntry, WritersPause } from '@weir/ports/registry';
 
@@ -12,6 +13,7 @@ export type RegistryRow =
   | { readonly kind: 'pause'; readonly value: WritersPause }
   | { readonly kind: 'tombstone'; readonly value: Tombstone }
   | { readonly kind: 'erasure'; readonly value: Erasure }
+  | ({ readonly kind: 'replay' } & ReplayPart)
   | { readonly kind: 'salt'; readonly day: string; readonly value: { readonly salt: string } };
 
 export const rowKey = {
@@ -22,8 +24,11 @@ export const rowKey = {
   writersPause: () => 'pause/writers',
   tombstone: ({ siteId, erasureId, part }: Tombstone) => `tombstone/${siteId}/${erasureId}/${part}`,
   erasure: (erasureId: string) => `erasure/${erasureId}`,
+  replay: (replayId: string, part: ReplayPart['part']) => `replay/${replayId}/${part}`,
   salt: (day: string, maker: string) => `salt/${day}/${maker}`,
 };
+
+export const rowPrefix = { replay: 'replay/' };
 
 type Check = (value: unknown) => boolean;
 
@@ -102,6 +107,7 @@ const FIELDS: Readonly<Record<RegistryRow['kind'], Readonly<Record<string, Check
     removed: (value) => typeof value === 'object' && value !== null,
     begun: (value) => typeof value === 'object' && value !== null,
   },
+  replay: { replayId: filled },
   salt: { salt: (value) => /^[0-9a-f]{64}$/.test(String(value)) },
 };
 
@@ -110,14 +116,15 @@ const FIELDS: Readonly<Record<RegistryRow['kind'], Readonly<Record<string, Check
  * row and the field, but does not contain the value.
  */
 export function readRow(key: string, value: string): RegistryRow | undefined {
-  const [kind = '', first = ''] = key.split('/');
+  const [kind = '', first = '', last = ''] = key.split('/');
   if (!Object.hasOwn(FIELDS, kind)) return undefined;
   const fields = FIELDS[kind as RegistryRow['kind']];
   const parsed = parse(key, value);
   for (const name in fields) {
     if (!fields[name]?.(parsed[name])) throw damaged(key, `has an invalid ${name}`);
   }
-  const row = kind === 'salt' ? { kind, day: first, value: parsed } : { kind, value: parsed };
+  const named = kind === 'salt' ? { day: first } : kind === 'replay' ? { part: last } : {};
+  const row = { kind, ...named, value: parsed };
   return row as unknown as RegistryRow;
 }
 

@@ -10,3 +10,7 @@ export const TABLE_SALTS = 'salts';
 export const GROUP_ENRICHER = 'weir-enricher';
 export const GROUP_WRITER = 'weir-writer';
 export const GROUP_ARCHIVER = 'weir-archiver';
+/** Its owner of partition 0 of the registry's topic leads the replay. */
+export const GROUP_REPLAY = 'weir-replay';
+/** Fills the shadow tables of a replay. */
+export const GROUP_REPLAY_WRITER = 'weir-replay-writer';

@@ -124,6 +124,21 @@ export const SQL_QUERY = {
   },
 } as const;
 
+const time = { type: 'string', minLength: 1, maxLength: 64 } as const;
+
+export const NEW_REPLAY = {
+  type: 'object',
+  required: ['from'],
+  properties: {
+    from: { type: 'string', enum: ['enriched'] },
+    since: { ...time, description: 'Replace only records that were received at this time or later.' },
+    until: { ...time, description: 'Replace only records that were received before this time.' },
+    site_id: { type: 'string', minLength: 1, maxLength: 64 },
+    records_per_second_max: { type: 'integer', minimum: 1, maximum: 1_000_000_000 },
+    dry_run: { description: 'Only count the records; start nothing.', type: 'boolean' },
+  },
+} as const;
+
 export const FILE_DIGEST_PATTERN = '^[0-9a-f]{64}$';
 const line = { type: 'integer', minimum: 0, maximum: 1_000_000_000_000 } as const;
 const lease = { type: 'string', minLength: 1, maxLength: 64 } as const;

@@ -4,10 +4,10 @@ import type { CliIo } from '../cli-io.ts';
 import { sitePath } from '../command-context.ts';
 import { CliError, EXIT } from '../exit-codes.ts';
 import { patientCall } from '../patient-call.ts';
+import { createProgress, type Progress } from '../progress-bar.ts';
 import { chunkLines, type LineChunk, newLineCounts } from './chunk-lines.ts';
 import { chunkRows, dumpRows, dumpTimezone, type RowChunk } from './chunk-rows.ts';
 import { detectLogFormat } from './detect-log-format.ts';
-import { createImportProgress, type ImportProgress } from './import-progress.ts';
 import { type LogFile, openLogFile } from './open-log-file.ts';
 import { readLines } from './read-lines.ts';
 import { scanLog } from './scan-log.ts';
@@ -68,7 +68,7 @@ export async function importFile(io: CliIo, client: AdminClient, options: Import
   let after: LedgerView = ledger;
   if (!ledger.finished) {
     if (ledger.lines_done > 0) io.stderr.write(`continuing after line ${ledger.lines_done}\n`);
-    const progress = createImportProgress(io, lines, ledger.lines_done);
+    const progress = createProgress(io, 'lines', lines, ledger.lines_done);
     const chunks =
       format === 'weir'
         ? chunkRows(log, lines, ledger.lines_done)
@@ -148,7 +148,7 @@ async function formatOf(io: CliIo, options: ImportFileOptions, timezone: string)
 async function sendChunks(
   chunks: AsyncIterable<LineChunk | RowChunk>,
   send: (chunk: LineChunk | RowChunk) => Promise<LedgerView>,
-  progress: ImportProgress,
+  progress: Progress,
   interrupted: AbortSignal,
   ledger: LedgerView,
 ): Promise<LedgerView> {

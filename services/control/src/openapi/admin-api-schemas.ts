@@ -13,6 +13,8 @@ const site = {
 };
 const key = { key_id: text, name: text, scopes: SCOPES };
 
+const DAY_COUNTS = object({ rows: { type: 'integer' }, visitors: { type: 'integer' }, sessions: { type: 'integer' } });
+
 /** The schemas of the answers of the admin API. */
 export const ADMIN_SCHEMAS: Readonly<Record<string, Schema>> = {
   Site: object(site),
@@ -73,6 +75,63 @@ export const ADMIN_SCHEMAS: Readonly<Record<string, Schema>> = {
         },
       }),
     },
+  }),
+  Replay: object({
+    replay_id: text,
+    from: text,
+    since: nullableText,
+    until: nullableText,
+    site_id: nullableText,
+    records_per_second_max: { type: ['integer', 'null'] },
+    started_at: text,
+    phase: {
+      type: 'string',
+      enum: ['create', 'copy', 'fill', 'follow', 'swap', 'swapped', 'undone', 'drop'],
+    },
+    undoing: { type: 'boolean', description: 'The former tables are filled up, to be exchanged back.' },
+    wish: { ...nullableText, description: 'What was asked for and is not begun yet: swap, undo or drop.' },
+    records_copied: { type: 'integer', description: 'Rows that the replay does not replace, copied from the tables.' },
+    records_to_copy: { type: 'integer' },
+    records_replayed: { type: 'integer' },
+    records_to_replay: { type: 'integer', description: 'Live traffic adds to them.' },
+    records_per_second: { type: 'number' },
+    seconds_left: { type: ['integer', 'null'], description: 'Null: not known yet.' },
+    problem: {
+      ...nullableText,
+      description: 'Why the replay does not go on. Null also in a process that does not lead the replay.',
+    },
+    refusal: { ...nullableText, description: 'Why the last swap did not happen.' },
+    swapped_at: nullableText,
+    undo_until: nullableText,
+  }),
+  ReplayDiff: object({
+    replay_id: text,
+    days: {
+      type: 'array',
+      description: 'Every day (UTC) with rows.',
+      items: object({ day: text, old: DAY_COUNTS, new: DAY_COUNTS }),
+    },
+    changes: {
+      type: 'array',
+      description: 'Values whose number of records changed, largest change first.',
+      items: object({
+        step: { type: 'string', description: 'The step of the enricher that fills the column.' },
+        column: text,
+        value: text,
+        old: { type: 'integer' },
+        new: { type: 'integer' },
+      }),
+    },
+    versions: {
+      type: 'array',
+      description: 'Versions of steps, lists and geo data that made the rows, where their numbers changed.',
+      items: object({ enrichment: text, old: { type: 'integer' }, new: { type: 'integer' } }),
+    },
+  }),
+  ReplayPlan: object({
+    dry_run: { type: 'boolean' },
+    records_to_copy: { type: 'integer' },
+    records_to_replay: { type: 'integer' },
   }),
   SqlResult: object({
     columns: { type: 'array', items: object({ name: text, type: text }) },

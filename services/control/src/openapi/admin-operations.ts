@@ -1,4 +1,5 @@
 import { ENVELOPE, jsonResponse, object, type Schema, schemaRef, successBody, text } from '@weir/runtime/http/openapi';
+import { LIMIT_MAX } from '../reports/read-query.ts';
 
 /** The texts of the OpenAPI document for a route. Everything else in the document follows from the route itself. */
 export interface AdminOperation {
@@ -13,6 +14,7 @@ export interface AdminOperation {
 }
 
 export const NOT_FOUND: Schema = { 404: jsonResponse('No such site, key, rule or import.', ENVELOPE) };
+const NO_REPLAY: Schema = { 404: jsonResponse('There is no replay.', ENVELOPE) };
 const CONFLICT: Schema = { 409: jsonResponse('It exists already, or the limit of their number is reached.', ENVELOPE) };
 const REMOVED: Schema = { 200: jsonResponse('Removed.', successBody({ type: 'object' })), ...NOT_FOUND };
 const IMPORT: Schema = { 200: jsonResponse('The import.', successBody({ type: 'object' })), ...NOT_FOUND };
@@ -117,6 +119,68 @@ export const ADMIN_OPERATIONS = {
     summary: 'Whether each raw record has exactly one outcome, and the counts of the outcomes',
     responses: {
       200: jsonResponse('The books.', successBody(object({ balanced: { type: 'boolean' } }))),
+    },
+  },
+  startReplay: {
+    id: 'startReplay',
+    summary: 'Start a replay: fill shadow tables from the log again; with dry_run, only count the records',
+    responses: {
+      200: jsonResponse('What the replay would do (dry_run).', successBody(schemaRef('ReplayPlan'))),
+      ...one(201, 'The replay.', 'Replay'),
+      ...NOT_FOUND,
+      409: jsonResponse('There is a replay already.', ENVELOPE),
+    },
+  },
+  readReplay: {
+    id: 'readReplay',
+    summary: 'The replay: its phase and progress',
+    responses: { ...one(200, 'The replay.', 'Replay'), ...NO_REPLAY },
+  },
+  diffReplay: {
+    id: 'diffReplay',
+    summary: 'What the shadow tables have otherwise than the tables: counts by day, and values whose counts changed',
+    parameters: [
+      {
+        name: 'limit',
+        in: 'query',
+        description: 'Changed values of each column; default 20.',
+        schema: { type: 'integer', minimum: 1, maximum: LIMIT_MAX },
+      },
+    ],
+    responses: {
+      ...one(200, 'The differences.', 'ReplayDiff'),
+      ...NO_REPLAY,
+      409: jsonResponse('The shadow tables do not have all records yet.', ENVELOPE),
+    },
+  },
+  swapReplay: {
+    id: 'swapReplay',
+    summary: 'Exchange the tables and the shadow tables; done when phase is swapped, or refusal says why not',
+    responses: {
+      ...one(200, 'The replay.', 'Replay'),
+      ...NO_REPLAY,
+      409: jsonResponse(
+        'The shadow tables do not have all records yet, or the tables were exchanged already.',
+        ENVELOPE,
+      ),
+    },
+  },
+  undoReplay: {
+    id: 'undoReplay',
+    summary: 'Exchange the tables back, within 24 hours; done when phase is undone, or refusal says why not',
+    responses: {
+      ...one(200, 'The replay.', 'Replay'),
+      ...NO_REPLAY,
+      409: jsonResponse('There is no swap to undo, or it is more than 24 hours old.', ENVELOPE),
+    },
+  },
+  dropReplay: {
+    id: 'dropReplay',
+    summary: 'Drop the replay and its shadow tables; done when the replay is not found any more',
+    responses: {
+      ...one(200, 'The replay.', 'Replay'),
+      ...NO_REPLAY,
+      409: jsonResponse('The tables are being exchanged.', ENVELOPE),
     },
   },
   whoami: {

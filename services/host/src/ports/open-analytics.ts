@@ -1,5 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { type ClickhouseAnalytics, openClickhouseAnalytics } from '@weir/adapters/clickhouse/clickhouse-analytics';
+import {
+  type ClickhouseAnalytics,
+  type ClickhouseAnalyticsConfig,
+  openClickhouseAnalytics,
+} from '@weir/adapters/clickhouse/clickhouse-analytics';
+import { type ClickhouseShadow, openClickhouseShadow } from '@weir/adapters/clickhouse/clickhouse-shadow';
 import { isDependencyError } from '@weir/domain/errors';
 import { startEmbeddedClickhouse } from '@weir/embedded-clickhouse/start-embedded-clickhouse';
 import type { Analytics } from '@weir/ports/analytics';
@@ -15,6 +20,7 @@ const RETRY_EVERY_MS = 500;
 /** The analytics store. It may become available later than the process, and may be unavailable for some time. */
 export interface OpenAnalytics {
   readonly analytics: ClickhouseAnalytics;
+  readonly shadow: ClickhouseShadow;
   /** Resolves when ClickHouse answers and its tables are up to date. Rejects if it cannot start or refuses the migrations. */
   readonly ready: Promise<void>;
 }
@@ -35,10 +41,10 @@ export async function openAnalytics(deps: OpenAnalyticsDeps): Promise<OpenAnalyt
   const { migrationsDir } = files;
   if (clickhouse !== undefined) {
     const { writer, reader, database, cluster } = clickhouse;
-    const analytics = openClickhouseAnalytics({ ...writer, reader, database, cluster, migrationsDir });
-    stack.add(analytics, (opened) => opened.close());
+    const opened = open({ ...writer, reader, database, cluster, migrationsDir }, stack);
+    const { analytics } = opened;
     return {
-      analytics,
+      ...opened,
       ready: ignoreUntilAwaited(
         abortable(
           migrateWhenAvailable(analytics, async () => undefined, logger, stop),
@@ -54,10 +60,15 @@ export async function openAnalytics(deps: OpenAnalyticsDeps): Promise<OpenAnalyt
   const engine = await startEmbeddedClickhouse({ dataDir, reserveBytes, entry, beforeStart, logger });
   stack.add(engine, (started) => started.close());
   const { url, username, password } = engine;
-  const analytics = openClickhouseAnalytics({ url, username, password, migrationsDir });
-  stack.add(analytics, (opened) => opened.close());
-  const migrated = migrateWhenAvailable(analytics, () => engine.ready(), logger, stop);
-  return { analytics, ready: ignoreUntilAwaited(abortable(migrated, stop)) };
+  const opened = open({ url, username, password, migrationsDir }, stack);
+  const migrated = migrateWhenAvailable(opened.analytics, () => engine.ready(), logger, stop);
+  return { ...opened, ready: ignoreUntilAwaited(abortable(migrated, stop)) };
+}
+
+function open(config: ClickhouseAnalyticsConfig, stack: Stack): Pick<OpenAnalytics, 'analytics' | 'shadow'> {
+  const close = (opened: { close(): Promise<void> }) => opened.close();
+  const analytics = stack.add(openClickhouseAnalytics(config), close);
+  return { analytics, shadow: stack.add(openClickhouseShadow(config, analytics), close) };
 }
 
 /** The roles await this promise later. Until then, a rejection must not end the process as an unhandled one. */

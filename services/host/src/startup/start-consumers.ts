@@ -1,5 +1,6 @@
 import { startArchiver } from '@weir/archiver/archiver';
 import type { ConsumerStatus } from '@weir/control/control-deps';
+import { startReplayer } from '@weir/control/replay/replayer';
 import { GROUP_ARCHIVER, GROUP_ENRICHER, GROUP_WRITER, TOPIC_ENRICHED, TOPIC_RAW } from '@weir/domain/records/topics';
 import { startEnricher } from '@weir/enricher/enricher';
 import { createEnrichment } from '@weir/enricher/pipeline/pipeline';
@@ -7,6 +8,7 @@ import type { DiskSpace } from '@weir/ports/disk-space';
 import type { Config } from '@weir/runtime/config/config';
 import type { Logger } from '@weir/runtime/logger';
 import type { Metrics } from '@weir/runtime/prometheus-metrics';
+import { nextSwap, pauseWriters, resumeWriters } from '@weir/writer/pause/pause-writers';
 import { startWriter } from '@weir/writer/writer';
 import type { OpenAnalytics } from '../ports/open-analytics.ts';
 import { openArchive } from '../ports/open-archive.ts';
@@ -17,6 +19,10 @@ import { createStack } from '../stack.ts';
 import type { Readiness } from '../watch/readiness.ts';
 
 const HOUR_MS = 3_600_000;
+
+export function enrichedRetentionMs({ enrichedRetentionDays }: Config): number {
+  return enrichedRetentionDays * 24 * HOUR_MS;
+}
 
 export interface ConsumersDeps {
   readonly roles: readonly Role[];
@@ -35,6 +41,8 @@ export interface Consumers {
   /** Resolves when the consumers of this process run. Rejects if one of them cannot start. */
   readonly started: Promise<void>;
   readonly status: () => readonly ConsumerStatus[];
+  /** Why the replay does not go on, if this process leads it. */
+  readonly replayProblem: () => string | undefined;
   close(): Promise<void>;
 }
 
@@ -69,11 +77,13 @@ export function startConsumers(deps: ConsumersDeps): Consumers {
     statuses.push(() => ({ topic: TOPIC_RAW, consumer: GROUP_ENRICHER, partitions: started.status() }));
   };
 
+  const { writerRowsMax: rowsMax, writerBytesMax: bytesMax, writerLingerMs: lingerMs } = config.batch;
+  const limits = { rowsMax, bytesMax, lingerMs };
+  const { eventLog } = ports;
+
   const writer = async ({ analytics, ready }: OpenAnalytics): Promise<void> => {
     await ready;
-    const { writerRowsMax: rowsMax, writerBytesMax: bytesMax, writerLingerMs: lingerMs } = config.batch;
-    const limits = { rowsMax, bytesMax, lingerMs };
-    const { eventLog, registry: pauses } = ports;
+    const { registry: pauses } = ports;
     const started = stack.add(
       await startWriter({ eventLog, analytics, clock, logger, metrics, disk, limits, pauses }),
       (running) => running.close(),
@@ -108,6 +118,38 @@ export function startConsumers(deps: ConsumersDeps): Consumers {
     }
   };
 
+  let replayProblem = (): string | undefined => undefined;
+  const replayer = async ({ analytics, shadow, ready }: OpenAnalytics): Promise<void> => {
+    await ready;
+    const { registry } = ports;
+    const pausing = { eventLog, registry, clock };
+    const started = stack.add(
+      startReplayer({
+        ...{ eventLog, registry, analytics, shadow, clock, logger, disk },
+        retentionMs: enrichedRetentionMs(config),
+        liveWriters: {
+          nextSwap: () => nextSwap(pausing),
+          pause: (swap, signal) => pauseWriters(pausing, swap, { signal }),
+          resume: () => resumeWriters(pausing),
+        },
+        startReplayWriter: ({ eventLog: log, analytics: tables, ...replay }) =>
+          startWriter({
+            eventLog: log,
+            analytics: tables,
+            clock,
+            logger,
+            metrics,
+            disk,
+            replay,
+            limits,
+            pauses: undefined,
+          }),
+      }),
+      (running) => running.close(),
+    );
+    replayProblem = started.problem;
+  };
+
   const starting: Promise<void>[] = [];
   const begin = (name: string, work: Promise<void>): void => {
     readiness.until(name, work);
@@ -116,6 +158,7 @@ export function startConsumers(deps: ConsumersDeps): Consumers {
   if (roles.includes('enricher')) begin('enricher start', enricher());
   if (store !== undefined) begin('tables', store.ready);
   if (store !== undefined && roles.includes('writer')) begin('writer start', writer(store));
+  if (store !== undefined && roles.includes('control')) begin('replay start', replayer(store));
 
   if (roles.includes('archiver')) begin('archiver start', archiver());
 
@@ -124,6 +167,7 @@ export function startConsumers(deps: ConsumersDeps): Consumers {
   started.catch(() => undefined);
   return {
     started,
+    replayProblem: () => replayProblem(),
     status: () => statuses.map((status) => status()),
     async close() {
       await Promise.allSettled(starting);

@@ -2,35 +2,38 @@ import progress from 'cli-progress';
 
 const { Format, SingleBar } = progress;
 
-import type { CliIo } from '../cli-io.ts';
+import type { CliIo } from './cli-io.ts';
 
-/** Shows the progress of an import on standard error. */
-export interface ImportProgress {
-  update(linesDone: number): void;
-  /** Prints a line of text above the progress bar. */
+/** The progress of a long command, on standard error: a bar on a terminal, otherwise lines. */
+export interface Progress {
+  /** `total`: if it has changed. */
+  update(done: number, total?: number): void;
+  /** Prints a line of text above the bar. */
   say(text: string): void;
   stop(): void;
 }
 
 const PLAIN_EVERY_MS = 2000;
 
-export function createImportProgress(io: CliIo, lines: number, linesDone: number): ImportProgress {
-  return io.stderr.isTTY ? bar(io, lines, linesDone) : plain(io, lines, linesDone);
+/** `unit`: what is counted, in the plural. */
+export function createProgress(io: CliIo, unit: string, total: number, done: number): Progress {
+  return io.stderr.isTTY ? bar(io, unit, total, done) : plain(io, unit, total, done);
 }
 
-function bar(io: CliIo, lines: number, startedAt: number): ImportProgress {
+function bar(io: CliIo, unit: string, total: number, startedAt: number): Progress {
   const begun = io.clock();
   const progress = new SingleBar({
     stream: io.stderr as NodeJS.WriteStream,
     hideCursor: true,
     format: (options, params, payload) =>
-      `${Format.BarFormat(params.progress, options)} ${Math.floor(params.progress * 100)} %  ${params.value} of ${params.total} lines  ${payload.rate} lines/s  ${eta(payload.rate, params.total - params.value)}`,
+      `${Format.BarFormat(params.progress, options)} ${Math.floor(params.progress * 100)} %  ${params.value} of ${params.total} ${unit}  ${payload.rate} ${unit}/s  ${eta(payload.rate, params.total - params.value)}`,
     barCompleteChar: '#',
     barIncompleteChar: '.',
   });
-  progress.start(lines, startedAt, { rate: 0 });
+  progress.start(total, startedAt, { rate: 0 });
   return {
-    update(done) {
+    update(done, now) {
+      if (now !== undefined) progress.setTotal(now);
       const rate = Math.round(((done - startedAt) * 1000) / Math.max(1, io.clock() - begun));
       progress.update(done, { rate });
     },
@@ -48,16 +51,18 @@ function eta(rate: number, left: number): string {
   return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')} left`;
 }
 
-function plain(io: CliIo, lines: number, startedAt: number): ImportProgress {
+function plain(io: CliIo, unit: string, firstTotal: number, startedAt: number): Progress {
   const begun = io.clock();
+  let total = firstTotal;
   let saidAt = begun;
   return {
-    update(done) {
+    update(done, nowTotal = total) {
+      total = nowTotal;
       const now = io.clock();
       if (now - saidAt < PLAIN_EVERY_MS) return;
       saidAt = now;
       const rate = Math.round(((done - startedAt) * 1000) / Math.max(1, now - begun));
-      io.stderr.write(`${done} of ${lines} lines, ${rate} lines/s, ${eta(rate, lines - done)}\n`);
+      io.stderr.write(`${done} of ${total} ${unit}, ${rate} ${unit}/s, ${eta(rate, total - done)}\n`);
     },
     say(text) {
       io.stderr.write(`${text}\n`);

@@ -1,0 +1,80 @@
+import { ClickHouseLogLevel, createClient } from '@clickhouse/client';
+import { RECORDS_COLUMNS } from '@weir/domain/records/records-columns';
+import type { ShadowTables } from '@weir/ports/shadow-tables';
+import {
+  type ClickhouseAnalytics,
+  type ClickhouseAnalyticsConfig,
+  clickhouseInsertSettings,
+  openClickhouseAnalytics,
+} from './clickhouse-analytics.ts';
+import { statementError } from './clickhouse-errors.ts';
+
+/** A copy has at most this much time, as an insert has. */
+const REQUEST_TIMEOUT_MS = 120_000;
+const DATABASE_CHARS_MAX = 64;
+const SUFFIX = '_shadow';
+
+export interface ClickhouseShadow extends ShadowTables {
+  close(): Promise<void>;
+}
+
+/** The shadow tables of the configured database. Connects on first use. */
+export function openClickhouseShadow(
+  config: ClickhouseAnalyticsConfig,
+  liveTables: Pick<ClickhouseAnalytics, 'exchangeWith'>,
+): ClickhouseShadow {
+  const { url, username, password, cluster, database: live = 'weir' } = config;
+  const shadow = `${live.slice(0, DATABASE_CHARS_MAX - SUFFIX.length)}${SUFFIX}`;
+  const analytics = openClickhouseAnalytics({ ...config, database: shadow });
+  // Names no database: the shadow may not exist.
+  const client = createClient({
+    url,
+    username,
+    password,
+    request_timeout: REQUEST_TIMEOUT_MS,
+    log: { level: ClickHouseLogLevel.OFF },
+  });
+  const columns = RECORDS_COLUMNS.join(', ');
+
+  return {
+    live,
+    shadow,
+    analytics,
+    create: () => analytics.migrate(),
+
+    async copy({ condition, params, token }) {
+      try {
+        await client.command({
+          query: `INSERT INTO ${shadow}.records (${columns}) SELECT ${columns} FROM ${live}.records WHERE ${condition} ORDER BY raw_offset`,
+          query_params: { ...params },
+          clickhouse_settings: {
+            ...clickhouseInsertSettings(cluster),
+            insert_deduplication_token: token,
+            // With the order: the rows of a repeat make the same block. ClickHouse compares tokens only then.
+            max_threads: 1,
+          },
+        });
+      } catch (error) {
+        throw statementError(error);
+      }
+    },
+
+    exchange: (generation) => liveTables.exchangeWith(shadow, generation),
+
+    async drop() {
+      const onCluster = cluster === undefined ? '' : ` ON CLUSTER '${cluster}'`;
+      try {
+        await client.command({
+          query: `DROP DATABASE IF EXISTS ${shadow}${onCluster} SYNC`,
+          clickhouse_settings: { max_table_size_to_drop: '0', max_partition_size_to_drop: '0' },
+        });
+      } catch (error) {
+        throw statementError(error);
+      }
+    },
+
+    async close() {
+      await Promise.all([client.close(), analytics.close()]);
+    },
+  };
+}

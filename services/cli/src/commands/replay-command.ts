@@ -1,0 +1,186 @@
+import { type Command, Option } from 'commander';
+import { type CommandContext, groupOf, withExamples } from '../command-context.ts';
+import { CliError, EXIT } from '../exit-codes.ts';
+import { fields, print } from '../output.ts';
+import { followReplay, type ReplayView } from '../replay/follow-replay.ts';
+import { type DiffView, humanDiff } from '../replay/human-diff.ts';
+
+interface StartOptions {
+  readonly json?: boolean;
+  readonly from: string;
+  readonly since?: string;
+  readonly until?: string;
+  readonly site?: string;
+  readonly rate?: number;
+  readonly dryRun?: boolean;
+}
+
+interface PlanView {
+  readonly records_to_copy: number;
+  readonly records_to_replay: number;
+}
+
+const EXCHANGES = [
+  {
+    name: 'swap',
+    done: 'swapped',
+    description: 'exchange the tables and the shadow tables; no record is lost or doubled',
+  },
+  {
+    name: 'undo',
+    done: 'undone',
+    description: 'exchange the tables back, with what was stored since; within 24 hours',
+  },
+] as const;
+
+const CURRENT = '/replays/current';
+
+export function addReplayCommands(program: Command, { io, client, exitWith }: CommandContext): void {
+  function goesOn(): void {
+    io.stderr.write('The replay goes on without this command: see weir replay status.\n');
+    exitWith(EXIT.interrupted);
+  }
+
+  /** The replay when it is done; undefined: the command was interrupted. */
+  async function follow(
+    started: ReplayView,
+    interrupted: AbortSignal,
+    isDone: (replay: ReplayView) => boolean,
+  ): Promise<ReplayView | undefined> {
+    const followed = await followReplay(io, client(), started, interrupted, isDone);
+    if (followed === 'gone') throw new CliError('the replay was dropped');
+    if (followed !== 'interrupted') return followed;
+    goesOn();
+    return undefined;
+  }
+
+  const replay = groupOf(
+    program,
+    'replay',
+    'fill the tables again from the event log, beside the live tables',
+    'weir replay start --from enriched',
+    'weir replay status',
+    'weir replay diff',
+    'weir replay swap',
+    'weir replay undo',
+    'weir replay drop',
+  );
+
+  withExamples(
+    replay.command('start').description('start a replay, and follow it until it has what the tables have'),
+    'weir replay start --from enriched',
+    'weir replay start --from enriched --site shop --since 2026-03-01 --until 2026-03-08T12:00:00Z',
+    'weir replay start --from enriched --rate 5000 --dry-run',
+  )
+    .addOption(
+      new Option('--from <source>', 'enriched: the rows as they were made').choices(['enriched']).makeOptionMandatory(),
+    )
+    .option('--since <time>', 'replace only records that were received at this time or later (ISO 8601, UTC)')
+    .option('--until <time>', 'replace only records that were received before this time')
+    .option('-s, --site <site_id>', 'replace only the records of this site')
+    .option('--rate <records>', 'at most so many records per second; default: as live traffic allows', wholeNumber)
+    .option('--dry-run', 'only count the records; start nothing')
+    .action(async ({ json, from, since, until, site, rate, dryRun }: StartOptions) => {
+      const interrupted = io.interruption();
+      const body = { from, since, until, site_id: site, records_per_second_max: rate, dry_run: dryRun };
+      if (dryRun) {
+        print(
+          io,
+          json,
+          await client().call<PlanView>('POST', '/replays', body),
+          ({ records_to_copy, records_to_replay }) =>
+            fields({ 'records to replay': records_to_replay, 'records to copy': records_to_copy }),
+        );
+        return;
+      }
+      const started = await client().call<ReplayView>('POST', '/replays', body);
+      const followed = await follow(started, interrupted, ({ phase }) => phase === 'follow');
+      if (followed !== undefined) print(io, json, followed, humanReplay);
+    });
+
+  withExamples(
+    replay.command('status').description('print the phase and the progress of the replay'),
+    'weir replay status',
+    'weir replay status --json',
+  ).action(async ({ json }: { json?: boolean }) => {
+    print(io, json, await client().call<ReplayView>('GET', CURRENT), humanReplay);
+  });
+
+  withExamples(
+    replay.command('diff').description('print what the shadow tables have otherwise than the tables'),
+    'weir replay diff',
+    'weir replay diff --limit 100 --json',
+  )
+    .option('--limit <values>', 'changed values of each column; default: 20')
+    .action(async ({ json, limit }: { json?: boolean; limit?: string }) => {
+      const query = limit === undefined ? '' : `?limit=${encodeURIComponent(limit)}`;
+      print(io, json, await client().call<DiffView>('GET', `${CURRENT}/diff${query}`), humanDiff);
+    });
+
+  for (const { name, done, description } of EXCHANGES) {
+    withExamples(replay.command(name).description(description), `weir replay ${name}`).action(
+      async ({ json }: { json?: boolean }) => {
+        const interrupted = io.interruption();
+        const asked = await client().call<ReplayView>('POST', `${CURRENT}/${name}`);
+        const after = await follow(
+          asked,
+          interrupted,
+          ({ phase, wish, refusal }) => phase === done || (wish === null && refusal !== null),
+        );
+        if (after === undefined) return;
+        if (after.phase !== done) throw new CliError(`the tables were not exchanged: ${after.refusal}`);
+        print(io, json, after, humanReplay);
+      },
+    );
+  }
+
+  withExamples(
+    replay
+      .command('drop')
+      .description('end the replay and remove its shadow tables; after a swap they are the former tables'),
+    'weir replay drop',
+  ).action(async ({ json }: { json?: boolean }) => {
+    const interrupted = io.interruption();
+    const dropped = await client().call<ReplayView>('DELETE', CURRENT);
+    const left = await followReplay(io, client(), dropped, interrupted, () => false);
+    if (left === 'interrupted') return goesOn();
+    print(io, json, dropped, ({ replay_id }) => `dropped ${replay_id}`);
+  });
+}
+
+function wholeNumber(text: string): number {
+  if (!/^[1-9]\d{0,9}$/.test(text)) throw new CliError(`--rate must be a whole number from 1, not ${text}`, EXIT.usage);
+  return Number(text);
+}
+
+function humanReplay(replay: ReplayView): string {
+  const { since, until, site_id: site, seconds_left: left } = replay;
+  return fields({
+    replay: replay.replay_id,
+    from: replay.from,
+    ...(since === null ? {} : { since }),
+    ...(until === null ? {} : { until }),
+    ...(site === null ? {} : { site }),
+    'started at': replay.started_at,
+    phase: PHASES[replay.phase] ?? replay.phase,
+    copied: `${replay.records_copied} of ${replay.records_to_copy} records`,
+    replayed: `${replay.records_replayed} of ${replay.records_to_replay} records`,
+    'records/s': replay.records_per_second,
+    'time left': left === null ? 'not known yet' : `${left} s`,
+    problem: replay.problem ?? 'none',
+    ...(replay.refusal === null ? {} : { 'not swapped': replay.refusal }),
+    ...(replay.swapped_at === null ? {} : { 'swapped at': replay.swapped_at }),
+    ...(replay.undo_until === null ? {} : { 'undo until': replay.undo_until }),
+  });
+}
+
+const PHASES: Readonly<Record<string, string>> = {
+  create: 'create: the shadow tables are made',
+  copy: 'copy: the shadow tables receive the records that are not replayed',
+  fill: 'fill: the records are replayed into the shadow tables',
+  follow: 'follow: the shadow tables have what the tables have, and follow them',
+  swap: 'swap: the tables are exchanged',
+  swapped: 'swapped: the shadow database has the former tables, until weir replay drop',
+  undone: 'undone: the former tables are back; the shadow database has the replayed ones, until weir replay drop',
+  drop: 'drop: the shadow tables are removed',
+};

@@ -1,0 +1,77 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { type AdminClient, AdminRefusal } from '../admin-client.ts';
+import type { CliIo } from '../cli-io.ts';
+import { CliError, EXIT } from '../exit-codes.ts';
+import { createProgress } from '../progress-bar.ts';
+
+export interface ReplayView {
+  readonly replay_id: string;
+  readonly from: string;
+  readonly since: string | null;
+  readonly until: string | null;
+  readonly site_id: string | null;
+  readonly started_at: string;
+  readonly phase: string;
+  readonly records_copied: number;
+  readonly records_to_copy: number;
+  readonly records_replayed: number;
+  readonly records_to_replay: number;
+  readonly records_per_second: number;
+  readonly seconds_left: number | null;
+  readonly problem: string | null;
+  /** What was asked for and is not begun yet. */
+  readonly wish: string | null;
+  readonly refusal: string | null;
+  readonly swapped_at: string | null;
+  readonly undo_until: string | null;
+}
+
+const LOOK_EVERY_MS = 500;
+
+/** Shows the progress of a replay until its work is done (resolves with its last state), it is gone, or the command is interrupted. */
+export async function followReplay(
+  io: CliIo,
+  client: AdminClient,
+  started: ReplayView,
+  interrupted: AbortSignal,
+  isDone: (replay: ReplayView) => boolean,
+): Promise<ReplayView | 'gone' | 'interrupted'> {
+  const progress = createProgress(io, 'records', totalOf(started), doneOf(started));
+  let said = '';
+  const say = (text: string): void => {
+    if (text !== '' && text !== said) progress.say(text);
+    said = text;
+  };
+  try {
+    for (;;) {
+      await pause(LOOK_EVERY_MS, undefined, { signal: interrupted }).catch(() => undefined);
+      if (interrupted.aborted) return 'interrupted';
+      const replay = await lookAt(client, say);
+      if (replay === 'unavailable') continue;
+      if (replay === undefined || replay.replay_id !== started.replay_id) return 'gone';
+      progress.update(doneOf(replay), totalOf(replay));
+      if (isDone(replay)) return replay;
+      say(replay.problem === null ? '' : `waiting: ${replay.problem}`);
+    }
+  } finally {
+    progress.stop();
+  }
+}
+
+const totalOf = (replay: ReplayView): number => replay.records_to_copy + replay.records_to_replay;
+const doneOf = (replay: ReplayView): number => replay.records_copied + replay.records_replayed;
+
+/** Weir may restart meanwhile: the replay continues then. */
+async function lookAt(
+  client: AdminClient,
+  say: (text: string) => void,
+): Promise<ReplayView | 'unavailable' | undefined> {
+  try {
+    return await client.call<ReplayView>('GET', '/replays/current');
+  } catch (error) {
+    if (error instanceof AdminRefusal && error.status === 404) return undefined;
+    if (!(error instanceof CliError) || error.exitCode !== EXIT.unreachable) throw error;
+    say(`waiting: ${error.message}`);
+    return 'unavailable';
+  }
+}

@@ -1,0 +1,35 @@
+import type { Analytics } from '@weir/ports/analytics';
+import type { OutcomeCount, StoredPartition } from './audit-report.ts';
+
+/** The outcomes of all raw records that a table `records` has. */
+export interface StoredBooks {
+  readonly stored: readonly StoredPartition[];
+  readonly counts: readonly OutcomeCount[];
+}
+
+type AuditRow = StoredPartition & OutcomeCount & { readonly is_books: number };
+
+/** `records`: the table, as SQL names it. One statement, so that both sets are counted at the same moment. */
+export async function readBooks({ select }: Pick<Analytics, 'select'>, records: string): Promise<StoredBooks> {
+  const rows = await select<AuditRow>(
+    `SELECT log_id, raw_partition, site_id, toString(outcome) AS outcome, reason, count() AS records,
+       uniqExact(raw_offset) AS distinct_offsets, max(raw_offset) AS highest,
+       uniqExactIf(raw_offset, outcome = 'erased') + uniqExactIf(raw_offset, outcome != 'erased') - distinct_offsets AS erasing,
+       grouping(raw_partition) AS is_books
+     FROM ${records}
+     GROUP BY GROUPING SETS ((log_id, raw_partition), (log_id, site_id, outcome, reason))`,
+  );
+  const counted = rows.map(numbers);
+  return {
+    stored: counted.filter((row) => row.is_books === 0),
+    counts: counted.filter((row) => row.is_books === 1),
+  };
+}
+
+/** ClickHouse may send 64-bit numbers as text. */
+function numbers<Row extends object>(row: Row): Row {
+  const texts = new Set(['log_id', 'site_id', 'outcome', 'reason']);
+  return Object.fromEntries(
+    Object.entries(row).map(([name, value]) => [name, texts.has(name) ? value : Number(value)]),
+  ) as Row;
+}

@@ -1,0 +1,77 @@
+import type { ReplayChunk, ReplayRequest, ReplayStart } from '@weir/domain/registry/replay';
+import type { Analytics } from '@weir/ports/analytics';
+import type { ShadowTables } from '@weir/ports/shadow-tables';
+import { copiedRows } from './replay-scope.ts';
+
+/** Raw offsets of a chunk. Its rows are one block, which ClickHouse holds in memory. */
+const CHUNK_OFFSETS = 100_000;
+
+export interface CopyDeps {
+  readonly analytics: Pick<Analytics, 'select'>;
+  readonly shadow: ShadowTables;
+  readonly logId: string;
+}
+
+export interface CountedChunk extends ReplayChunk {
+  readonly records: number;
+}
+
+interface ChunkRow {
+  readonly log_id: string;
+  readonly raw_partition: number;
+  readonly month: number;
+  readonly nth: number | string;
+  readonly records: number | string;
+}
+
+/** What is to be copied, in order. It stays the same while the replay runs: no row is added below the ends of the partitions. */
+export async function listChunks(
+  { analytics, shadow, logId }: CopyDeps,
+  starts: readonly ReplayStart[],
+  request: ReplayRequest,
+): Promise<readonly CountedChunk[]> {
+  const { sql, params } = copiedRows(logId, starts, request);
+  const rows = await analytics.select<ChunkRow>(
+    `SELECT toString(log_id) AS log_id, raw_partition, toYYYYMM(received_at) AS month, intDiv(raw_offset, ${CHUNK_OFFSETS}) AS nth, count() AS records
+     FROM ${shadow.live}.records WHERE ${sql} GROUP BY log_id, raw_partition, month, nth`,
+    params,
+  );
+  return rows
+    .map((row) => ({
+      logId: row.log_id,
+      partition: row.raw_partition,
+      month: row.month,
+      nth: Number(row.nth),
+      records: Number(row.records),
+    }))
+    .sort(inOrder);
+}
+
+export function inOrder(a: ReplayChunk, b: ReplayChunk): number {
+  if (a.logId !== b.logId) return a.logId < b.logId ? -1 : 1;
+  return a.partition - b.partition || a.month - b.month || a.nth - b.nth;
+}
+
+export async function copyChunk(
+  { shadow, logId }: CopyDeps,
+  starts: readonly ReplayStart[],
+  request: ReplayRequest,
+  chunk: ReplayChunk,
+): Promise<void> {
+  const { sql, params } = copiedRows(logId, starts, request);
+  const { partition, month, nth } = chunk;
+  await shadow.copy({
+    condition:
+      `${sql} AND log_id = {chunk_log:String} AND raw_partition = {chunk_partition:UInt32} AND toYYYYMM(received_at) = {chunk_month:UInt32} ` +
+      'AND raw_offset >= {chunk_from:UInt64} AND raw_offset < {chunk_to:UInt64}',
+    params: {
+      ...params,
+      chunk_log: chunk.logId,
+      chunk_partition: partition,
+      chunk_month: month,
+      chunk_from: nth * CHUNK_OFFSETS,
+      chunk_to: (nth + 1) * CHUNK_OFFSETS,
+    },
+    token: `copy:${request.replayId}:${chunk.logId}:${partition}:${month}:${nth}`,
+  });
+}

@@ -1,0 +1,23 @@
+import { GROUP_ENRICHER, GROUP_WRITER, TOPIC_ENRICHED, TOPIC_RAW } from '@weir/domain/records/topics';
+import type { EventLog } from '@weir/ports/event-log';
+
+/** The replay waits while live records wait longer than this to be processed. */
+export const LIVE_LAG_MAX_MS = 3_000;
+
+/** Why the replay must wait: a live consumer has records that wait too long. Undefined: it need not. */
+export async function liveLag(eventLog: EventLog, clock: () => number): Promise<string | undefined> {
+  for (const [topic, group] of LIVE) {
+    const [old, positions] = await Promise.all([
+      eventLog.offsetsAtTime(topic, clock() - LIVE_LAG_MAX_MS),
+      eventLog.positions(topic, group),
+    ]);
+    const late = positions.some(({ partition, first, committed = first }) => committed < (old[partition] ?? 0));
+    if (late) return `live records of ${topic} wait longer than ${LIVE_LAG_MAX_MS / 1000} s`;
+  }
+  return undefined;
+}
+
+const LIVE = [
+  [TOPIC_RAW, GROUP_ENRICHER],
+  [TOPIC_ENRICHED, GROUP_WRITER],
+] as const;

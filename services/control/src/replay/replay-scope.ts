@@ -1,0 +1,91 @@
+import { RECORDS_COLUMNS_BY_VERSION } from '@weir/domain/records/records-columns';
+import type { ReplayScope, ReplayStart } from '@weir/domain/registry/replay';
+
+/** A condition over `records`, with its parameters. */
+export interface Condition {
+  readonly sql: string;
+  readonly params: Readonly<Record<string, unknown>>;
+}
+
+/** A row of the log, as the writer of the replay sees it. */
+export interface ReplayedRow {
+  readonly rawOffset: number;
+  readonly version: number;
+  readonly receivedAt: number;
+  readonly line: Uint8Array;
+}
+
+/**
+ * The rows of `records` that the replay does not replace, of those that were stored before its start: rows of earlier logs, rows
+ * before the first replayed raw offset of their partition, and rows outside of the scope. `takesRow` is its counterpart.
+ */
+export function copiedRows(logId: string, starts: readonly ReplayStart[], scope: ReplayScope): Condition {
+  const byPartition = (name: string) =>
+    `transform(raw_partition, arrayMap(n -> toUInt32(n), range({partitions:UInt32})), {${name}:Array(UInt64)}, toUInt64(18446744073709551615))`;
+  const sql =
+    `(log_id != {log:String} OR (raw_offset < ${byPartition('ends')} AND ` +
+    `NOT (raw_offset >= ${byPartition('firsts')} AND ${scopeSql(scope)})))`;
+  return {
+    sql,
+    params: {
+      log: logId,
+      partitions: starts.length,
+      firsts: starts.map(({ rawOffset }) => rawOffset),
+      ends: starts.map(({ rawEnd }) => rawEnd),
+      ...scopeParams(scope),
+    },
+  };
+}
+
+/** The rows of one partition that the replay has written. */
+export function replayedRows(logId: string, partition: number, start: ReplayStart, scope: ReplayScope): Condition {
+  return {
+    sql:
+      'log_id = {log:String} AND raw_partition = {partition:UInt32} AND raw_offset >= {first:UInt64} AND ' +
+      `(raw_offset >= {end:UInt64} OR ${scopeSql(scope)})`,
+    params: { log: logId, partition, first: start.rawOffset, end: start.rawEnd, ...scopeParams(scope) },
+  };
+}
+
+export function isWhole({ sinceMs, untilMs, siteId }: ReplayScope): boolean {
+  return sinceMs === undefined && untilMs === undefined && siteId === undefined;
+}
+
+function scopeSql({ sinceMs, untilMs, siteId }: ReplayScope): string {
+  const conditions = [
+    ...(sinceMs === undefined ? [] : ['received_at >= fromUnixTimestamp64Milli({since:Int64})']),
+    ...(untilMs === undefined ? [] : ['received_at < fromUnixTimestamp64Milli({until:Int64})']),
+    ...(siteId === undefined ? [] : ['site_id = {site:String}']),
+  ];
+  return conditions.length === 0 ? '1' : `(${conditions.join(' AND ')})`;
+}
+
+function scopeParams({ sinceMs, untilMs, siteId }: ReplayScope): Readonly<Record<string, unknown>> {
+  return {
+    ...(sinceMs === undefined ? {} : { since: sinceMs }),
+    ...(untilMs === undefined ? {} : { until: untilMs }),
+    ...(siteId === undefined ? {} : { site: siteId }),
+  };
+}
+
+/** Whether the replay writes a row of the log: it is in the scope, or it was stored after the start. */
+export function takesRow(row: ReplayedRow, start: ReplayStart, { sinceMs, untilMs, siteId }: ReplayScope): boolean {
+  if (row.rawOffset >= start.rawEnd) return true;
+  if (sinceMs !== undefined && row.receivedAt < sinceMs) return false;
+  if (untilMs !== undefined && row.receivedAt >= untilMs) return false;
+  return siteId === undefined || siteOf(row) === siteId;
+}
+
+/** Parses the whole line only if its first texts do not tell the site. */
+function siteOf({ line, version }: ReplayedRow): unknown {
+  const nth = RECORDS_COLUMNS_BY_VERSION[version]?.indexOf('site_id') ?? 0;
+  const head = Buffer.from(line.buffer, line.byteOffset, Math.min(line.byteLength, HEAD_BYTES)).toString();
+  const texts = head.match(TEXTS_AT_START)?.[0];
+  const found = texts === undefined ? undefined : [...texts.matchAll(TEXT)][nth]?.[0];
+  if (found !== undefined) return JSON.parse(found);
+  return (JSON.parse(Buffer.from(line).toString()) as unknown[])[nth];
+}
+
+const HEAD_BYTES = 512;
+const TEXTS_AT_START = /^\[(?:"(?:[^"\\]|\\.)*",)+/;
+const TEXT = /"(?:[^"\\]|\\.)*"/g;

@@ -1,0 +1,81 @@
+import { GROUP_REPLAY, TABLE_REGISTRY } from '@weir/domain/records/topics';
+import type { PartitionConsumer, PartitionHandle, Subscription } from '@weir/ports/event-log';
+import { describeError } from '@weir/runtime/consume/consume-retry';
+import { createMutex } from '../registry/mutex.ts';
+import { type Leader, type LeaderDeps, leadReplay } from './replay-leader.ts';
+
+export interface Replayer {
+  /** Why the replay does not go on, if this process leads it. */
+  problem(): string | undefined;
+  close(): Promise<void>;
+}
+
+/**
+ * Leads the replay, if there is one and no other process does: the owner of partition 0 of the registry's topic leads. The records of
+ * that topic do not matter here.
+ */
+export function startReplayer(deps: LeaderDeps): Replayer {
+  const { eventLog, registry, logger } = deps;
+  const runExclusive = createMutex();
+  let subscription: Subscription | undefined;
+  let leader: Leader | undefined;
+  let closed = false;
+
+  async function open(handle: PartitionHandle): Promise<PartitionConsumer> {
+    const { signal } = handle;
+    const fence = () => handle.commit({ offset: 0, metadata: '' });
+    const own = handle.partition === 0 ? leadReplay(deps, signal, fence) : undefined;
+    if (own !== undefined) leader = own;
+    return {
+      handle: () => untilAborted(signal),
+      async close() {
+        await own?.done;
+        if (leader === own) leader = undefined;
+      },
+    };
+  }
+
+  /** Takes part in the election while there is a replay. */
+  function look(): void {
+    runExclusive(async () => {
+      const wanted = !closed && registry.replay() !== undefined;
+      if (wanted && subscription === undefined) {
+        subscription = await eventLog.consume({
+          topic: TABLE_REGISTRY,
+          group: GROUP_REPLAY,
+          open,
+          onError: (error) => logger.warn({ err: error }, 'replay: retrying to lead'),
+        });
+      } else if (!wanted && subscription !== undefined) {
+        const left = subscription;
+        subscription = undefined;
+        await left.close();
+      }
+    }).catch((error: unknown) => {
+      logger.warn({ reason: describeError(error).message }, 'replay: retrying to take part in its election');
+      if (!closed) setTimeout(look, RETRY_MS).unref();
+    });
+  }
+
+  const stopListening = registry.onReplayChange(look);
+  look();
+
+  return {
+    problem: () => leader?.problem(),
+    async close() {
+      closed = true;
+      stopListening();
+      look();
+      await runExclusive(async () => undefined);
+    },
+  };
+}
+
+const RETRY_MS = 1_000;
+
+function untilAborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}

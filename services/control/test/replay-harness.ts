@@ -1,0 +1,86 @@
+import { encodeRawRecord, type RecordKind } from '@weir/domain/records/raw-record';
+import { GROUP_WRITER, TOPIC_ENRICHED, TOPIC_RAW } from '@weir/domain/records/topics';
+import { eventually } from '@weir/testkit/eventually';
+import { tableDigests } from '../../../packages/adapters/test/clickhouse/table-digests.ts';
+import { openControlHarness } from './control-harness.ts';
+
+export type ReplayHarness = Awaited<ReturnType<typeof openReplayHarness>>;
+
+/** Control with the whole pipeline behind it, two sites, and visits that fill every table. */
+export async function openReplayHarness(firstVisits: number) {
+  const weir = await openControlHarness();
+  const { call } = weir;
+  let events = 0;
+  let nextVisit = 0;
+
+  async function append(key: string, kind: RecordKind, siteId: string, body: object): Promise<void> {
+    const eventId = `00000000-0000-7000-8000-${String(++events).padStart(12, '0')}`;
+    const head = {
+      ...{ eventId, kind, siteId, receivedAt: Date.now(), sealedIp: '' },
+      ...{ userAgent: 'Firefox', acceptLanguage: 'en' },
+    };
+    await weir.eventLog.append(TOPIC_RAW, [{ key, value: encodeRawRecord(head, JSON.stringify(body)) }]);
+  }
+
+  /** Appends five records: two pageviews, an identify, a payment that may be a duplicate, and a record that cannot be read. */
+  async function visit(site: string): Promise<void> {
+    const nth = nextVisit++;
+    const key = `visitor-${nth % 9}`;
+    const person = {
+      ...{ visitor_id: key, user_id: `user-${nth % 5}` },
+      ...{ traits: { nth }, payment_customer_id: `cus-${nth % 4}` },
+    };
+    const paid = {
+      ...{ event_name: 'paid', user_id: person.user_id, idempotency_key: `key-${nth % 20}` },
+      ...{ value: nth, properties: { currency: 'EUR' } },
+    };
+    const page = { site_id: site, type: 'pageview', url: `https://${site}.example/${nth}?utm_source=s${nth % 3}` };
+    await append(key, 'collect', site, { ...page, visitor_id: key });
+    await append(key, 'collect', site, { ...page, url: `${page.url}&again`, visitor_id: key });
+    await append(person.user_id, 'identify', site, person);
+    await append(person.user_id, 'event', site, paid);
+    await weir.eventLog.append(TOPIC_RAW, [{ key, value: Buffer.from('not a record') }]);
+  }
+
+  /** Resolves when every record is stored, in every table: the writer commits only after that. */
+  const settled = () =>
+    eventually('nothing to be in flight', async () => {
+      const { data } = (await call('GET', '/audit')).body;
+      const positions = await weir.eventLog.positions(TOPIC_ENRICHED, GROUP_WRITER);
+      return (
+        data.balanced && data.totals.in_flight === 0 && positions.every(({ end, committed = 0 }) => committed === end)
+      );
+    });
+  const current = () => call('GET', '/replays/current');
+  const count = async (query: string) => Number((await weir.analytics.select<{ n: number }>(query))[0]?.n);
+
+  const harness = {
+    ...weir,
+    visit,
+    settled,
+    current,
+    count,
+    async visits(wanted: number): Promise<void> {
+      for (let i = 0; i < wanted; i++) await visit(i % 3 === 0 ? 'blog' : 'shop');
+      await settled();
+    },
+    gone: () => eventually('no replay', async () => (await current()).status === 404),
+    follows: () =>
+      eventually('the replay to follow', async () => {
+        const { data } = (await current()).body;
+        if (data.problem !== null && data.phase !== 'follow') throw new Error(data.problem);
+        return data.phase === 'follow' && data.records_replayed === data.records_to_replay;
+      }),
+    digests: (database: string) => tableDigests((query) => weir.analytics.select(query), database),
+    /** Drops the replay, if there is one. */
+    async drop(): Promise<void> {
+      await call('DELETE', '/replays/current');
+      await harness.gone();
+    },
+  };
+  for (const site of ['shop', 'blog']) {
+    await call('POST', '/sites', { name: site, domain: `${site}.example`, site_id: site });
+  }
+  await harness.visits(firstVisits);
+  return harness;
+}

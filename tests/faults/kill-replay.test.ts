@@ -1,0 +1,80 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { eventually } from '@weir/testkit/eventually';
+import { seededRandom, startLoad } from '@weir/testkit/load';
+import { startWeir, type WeirProcess } from '@weir/testkit/weir-process';
+import { tableDigests } from '../../packages/adapters/test/clickhouse/table-digests.ts';
+import { expectExactlyOnce, FAULTS_ENV, say } from './exactly-once.ts';
+
+/** Of each step: start, swap, undo. */
+const KILLS = Number(process.env.WEIR_REPLAY_KILLS ?? 2);
+const CLIENTS = 4;
+const EVENTS_BEFORE = 2_000;
+const STEP_WITHIN_MS = 180_000;
+
+interface Replay {
+  readonly phase: string;
+  readonly refusal: string | null;
+  readonly wish: string | null;
+}
+
+test(`kill -9 at ${KILLS} random moments of each step of a replay under load: nothing lost, nothing twice in any table`, async () => {
+  const seed = Number(process.env.WEIR_FAULT_SEED ?? Date.now() % 1_000_000);
+  say(`kill-replay: WEIR_FAULT_SEED=${seed}`);
+  const random = seededRandom(seed);
+  const weir = await startWeir({ env: FAULTS_ENV });
+  try {
+    const site = await weir.client.createSite();
+    const { key } = await weir.client.createKey(site);
+    const load = startLoad({ url: weir.url, site, key, clients: CLIENTS });
+    await eventually('enough events', () => load.acknowledgedKeys.size >= EVENTS_BEFORE, STEP_WITHIN_MS);
+
+    const kill = async (): Promise<void> => {
+      await pause(20 + random() * 1_500); // the fault itself is a moment in time, so here a pause is the test
+      await weir.kill9();
+      await weir.restart();
+    };
+    await asked(weir, 'POST', '/replays', 201, { from: 'enriched' });
+    await killUntil(weir, 'follow', kill);
+    await asked(weir, 'GET', '/replays/current/diff', 200);
+    await asked(weir, 'POST', '/replays/current/swap', 200);
+    await killUntil(weir, 'swapped', kill);
+    await asked(weir, 'POST', '/replays/current/undo', 200);
+    await killUntil(weir, 'undone', kill);
+
+    await load.stop();
+    await expectExactlyOnce(weir, site, load);
+    await asked(weir, 'DELETE', '/replays/current', 200);
+    await eventually('no replay', async () => (await weir.client.admin('GET', '/replays/current')).status === 404);
+
+    // What the tables should have: the whole log, in tables that were never exchanged.
+    await asked(weir, 'POST', '/replays', 201, { from: 'enriched' });
+    await killUntil(weir, 'follow', undefined);
+    const digests = (database: string) => tableDigests((query) => weir.client.sql(query), database);
+    expect(await digests('weir_shadow')).toEqual(await digests('weir'));
+    say(`kill-replay: ${load.acknowledgedKeys.size} events, ${load.retries()} retries`);
+  } finally {
+    await weir.stop();
+  }
+}, 900_000);
+
+/** A request that is repeated while Weir restarts. */
+async function asked(weir: WeirProcess, method: string, path: string, status: number, body?: object): Promise<void> {
+  await eventually(`${method} ${path}`, async () => {
+    const answer = await weir.client.admin(method, path, body);
+    if (answer.status !== status) throw new Error(`${answer.status} ${answer.text}`);
+    return true;
+  });
+}
+
+async function killUntil(weir: WeirProcess, phase: string, kill: (() => Promise<void>) | undefined): Promise<void> {
+  for (let kills = 0; kill !== undefined && kills < KILLS; kills++) await kill();
+  await eventually(
+    `the phase ${phase}`,
+    async () => {
+      const { data } = (await weir.client.admin('GET', '/replays/current')).json as { readonly data: Replay };
+      if (data.refusal !== null && data.wish === null) throw new Error(data.refusal);
+      return data.phase === phase;
+    },
+    STEP_WITHIN_MS,
+  );
+}
