@@ -39,7 +39,7 @@ module.exports = {
       severity: 'error',
       from: {
         path: '^(packages|services)/[^/]+/src/',
-        pathNot: '^(packages/adapters/|services/host/src/ports/open-|packages/testkit/)',
+        pathNot: '^(packages/adapters/|services/host/src/ports/open-|services/cli/src/open-|packages/testkit/)',
       },
       to: { path: '^packages/adapters/src/' },
     },

@@ -2,6 +2,7 @@ import { Command, CommanderError } from 'commander';
 import type { CliIo } from './cli-io.ts';
 import { createContext } from './command-context.ts';
 import { addAuditCommand } from './commands/audit-command.ts';
+import { addBackupCommands } from './commands/backup-command.ts';
 import { addBreakdownCommand } from './commands/breakdown-command.ts';
 import { addExclusionCommands } from './commands/exclusion-command.ts';
 import { addExportCommand } from './commands/export-command.ts';
@@ -64,6 +65,7 @@ export async function runCli(args: readonly string[], io: CliIo): Promise<ExitCo
   addAuditCommand(program, context);
   addTopicsCommands(program, context);
   addExportCommand(program, context);
+  addBackupCommands(program, context);
   addImportCommand(program, context);
   addReplayCommands(program, context);
   try {

@@ -8,6 +8,7 @@ import type { AddressSealer } from '@weir/runtime/address-sealer';
 import type { Config } from '@weir/runtime/config/config';
 import type { PartitionStatus } from '@weir/runtime/consume/consume-status';
 import type { Logger } from '@weir/runtime/logger';
+import type { BackupControl } from './backups/backup-control.ts';
 import type { ExportedTables } from './exports/export-deps.ts';
 import type { ExportSlots } from './exports/export-slots.ts';
 import type { RestoredRows } from './imports/append-result.ts';
@@ -40,6 +41,8 @@ export interface ControlDeps {
   readonly proxies: Pick<Config, 'trustedProxies' | 'clientIpHeader'>;
   readonly retention: TopicRetention;
   readonly locate: (address: string) => Promise<Located>;
+  /** Undefined if this process stores no data of its own that could be backed up. */
+  readonly backups: BackupControl | undefined;
   /** Undefined if this process has no gateway role. */
   readonly singleNetworkSites: (() => readonly SingleNetworkSite[]) | undefined;
 }

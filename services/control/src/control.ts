@@ -1,6 +1,7 @@
 import { createEventIds } from '@weir/domain/ingest/event-id';
 import * as BODIES from '@weir/domain/registry/admin-limits';
 import express, { type ErrorRequestHandler, type Router } from 'express';
+import { NEW_BACKUP, showBackup, startBackup } from './backups/backups-route.ts';
 import type { AdminDeps, ControlDeps } from './control-deps.ts';
 import { createExportSlots } from './exports/export-slots.ts';
 import { sendError } from './http/admin-reply.ts';
@@ -9,6 +10,7 @@ import { authenticateAdmin } from './http/authenticate-admin.ts';
 import { createImportLeases } from './imports/import-lease.ts';
 import { createRestoredRows } from './imports/restored-rows.ts';
 import { ADMIN_OPERATIONS as OPERATIONS } from './openapi/admin-operations.ts';
+import { BACKUP_OPERATIONS } from './openapi/backup-operations.ts';
 import { EXPORT_OPERATION } from './openapi/export-operation.ts';
 import { PERSON_OPERATIONS } from './openapi/person-operations.ts';
 import { REPORT_OPERATIONS } from './openapi/report-operations.ts';
@@ -116,6 +118,14 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
   { method: 'POST', path: '/sql', body: BODIES.SQL_QUERY, operation: OPERATIONS.sql, handler: sql },
   { method: 'GET', path: '/pipeline', operation: OPERATIONS.pipeline, handler: pipeline },
   { method: 'GET', path: '/audit', operation: OPERATIONS.audit, handler: audit },
+  {
+    method: 'POST',
+    path: '/backups',
+    body: NEW_BACKUP,
+    operation: BACKUP_OPERATIONS.startBackup,
+    handler: startBackup,
+  },
+  { method: 'GET', path: '/backups/current', operation: BACKUP_OPERATIONS.showBackup, handler: showBackup },
   { method: 'GET', path: '/topics', operation: TOPIC_OPERATIONS.listTopics, handler: listTopics },
   {
     method: 'GET',

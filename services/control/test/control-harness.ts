@@ -110,6 +110,7 @@ export async function openControlHarness(
       proxies: PROXIES,
       retention: { rawRetentionHours: 72, enrichedRetentionDays: 30 },
       locate: async (ip) => ({ place: geo.lookup(ip), data: geo.version, problem: geo.problem }),
+      backups: undefined,
       singleNetworkSites: proxyDetector.singleNetworkSites,
     });
   const ready = Promise.resolve();

@@ -1,4 +1,5 @@
 import { randomBytes, randomFillSync } from 'node:crypto';
+import type { BackupControl } from '@weir/control/backups/backup-control';
 import { createControl } from '@weir/control/control';
 import type { ConsumerStatus, Located } from '@weir/control/control-deps';
 import { createEventIds } from '@weir/domain/ingest/event-id';
@@ -36,6 +37,8 @@ export interface AppDeps {
   readonly metrics: Metrics;
   readonly readiness: Readiness;
   readonly geo: SharedGeo;
+  /** Undefined if this process stores no data of its own. */
+  readonly backups: BackupControl | undefined;
 }
 
 /** Creates the HTTP application of this process for its roles. */
@@ -61,6 +64,7 @@ export function createApp(deps: AppDeps): Gateway {
           proxies: config,
           retention: config,
           locate: locateWith(deps.geo),
+          backups: deps.backups,
           singleNetworkSites: roles.includes('gateway') ? proxyDetector.singleNetworkSites : undefined,
         })
       : undefined;

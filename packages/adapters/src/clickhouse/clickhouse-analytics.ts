@@ -90,6 +90,12 @@ export interface ClickhouseAnalytics extends Analytics {
    * resolves.
    */
   exchangeWith(shadow: string, generation: number): Promise<void>;
+
+  /**
+   * Resolves when ClickHouse's folder `shadow/<name>` has hard links to all parts of all tables. If nothing is inserted meanwhile,
+   * they are the tables at one moment.
+   */
+  freezeTables(name: string): Promise<void>;
 }
 
 /** Connects on first use; `migrate` creates the database and its tables. */
@@ -187,6 +193,20 @@ export function openClickhouseAnalytics(config: ClickhouseAnalyticsConfig): Clic
         tables,
         shards: of === undefined ? undefined : Number(of.shards),
       });
+    },
+
+    async freezeTables(name) {
+      if (!/^[a-z0-9_]{1,64}$/.test(name)) throw new TypeError(`not a name of a freeze: ${name}`);
+      const tables = await select<DriftedServer['tables'][number]>(TABLES_QUERY);
+      try {
+        for (const table of tables) {
+          // The syntax allows no parameter for the name.
+          const query = `ALTER TABLE {table:Identifier} FREEZE WITH NAME '${name}'`;
+          await client.command({ query, query_params: { table: table.name } });
+        }
+      } catch (error) {
+        throw statementError(error);
+      }
     },
 
     async ping() {

@@ -32,11 +32,19 @@ export interface LmdbEventLogConfig {
   readonly disk?: DiskSpace | undefined;
 }
 
+export interface LmdbEventLog extends EventLog {
+  /**
+   * Copies the log as of now, with its tables and commits but without the salts, to `<folder>/data.mdb`. Appends go on meanwhile.
+   * The folder must exist.
+   */
+  copyTo(folder: string): Promise<void>;
+}
+
 const PENDING_BYTES_MAX = 64 * 1024 * 1024;
 const WRITE_STUCK_MS = 10_000;
 
 /** Opens the log. A process may call this only while it holds the lock of the data folder. */
-export async function openLmdbEventLog(config: LmdbEventLogConfig): Promise<EventLog> {
+export async function openLmdbEventLog(config: LmdbEventLogConfig): Promise<LmdbEventLog> {
   const { clock } = config;
   const pendingBytesMax = config.pendingBytesMax ?? PENDING_BYTES_MAX;
   const env = await openEnvironment(config.folder);
@@ -186,6 +194,9 @@ export async function openLmdbEventLog(config: LmdbEventLogConfig): Promise<Even
       if (writes.lastFailure() !== undefined) {
         await submitWrite(writes, 'event_log_unavailable', () => void meta.put('pingedAt', clock()));
       }
+    },
+    async copyTo(folder) {
+      await env.backup(folder, false);
     },
     async close() {
       if (closed) return;

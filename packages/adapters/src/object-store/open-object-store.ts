@@ -1,4 +1,5 @@
 import { fileURLToPath } from 'node:url';
+import { objectStoreUrlProblem } from '@weir/domain/net/object-store-url';
 import type { ObjectStore } from '@weir/ports/object-store';
 import { openFileObjectStore } from './file-object-store.ts';
 import type { S3Config } from './s3-object-store.ts';
@@ -8,18 +9,6 @@ export interface ObjectStoreConfig {
   readonly url: string;
   readonly s3: S3Config;
 }
-
-/** Returns what is wrong with the URL of an object store; `undefined` if it is valid. */
-export function objectStoreUrlProblem(url: string): string | undefined {
-  const parsed = URL.canParse(url) ? new URL(url) : undefined;
-  if (parsed?.protocol === 'file:' && parsed.host === '' && parsed.pathname.length > 1) return undefined;
-  if (parsed?.protocol === 's3:' && /^[a-z0-9][a-z0-9.-]{1,62}$/.test(parsed.host) && PREFIX.test(parsed.pathname)) {
-    return undefined;
-  }
-  return `must be file:///folder or s3://bucket/prefix, not "${url}"`;
-}
-
-const PREFIX = /^(\/[A-Za-z0-9._=-]+)*\/?$/;
 
 /** Opens a folder or a bucket. Does not read or write anything yet. */
 export async function openObjectStore({ url, s3 }: ObjectStoreConfig): Promise<ObjectStore> {

@@ -2,9 +2,10 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { objectStoreUrlProblem } from '@weir/domain/net/object-store-url';
 import type { ObjectStore } from '@weir/ports/object-store';
 import { objectStoreContract } from '../../../ports/contract/object-store.contract.ts';
-import { objectStoreUrlProblem, openObjectStore } from '../../src/object-store/open-object-store.ts';
+import { openObjectStore } from '../../src/object-store/open-object-store.ts';
 
 const folders: string[] = [];
 const s3 = { endpoint: undefined, region: 'us-east-1', pathStyle: false };

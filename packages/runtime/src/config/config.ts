@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { resolve } from 'node:path';
 import { parseNetwork } from '@weir/domain/net/network';
+import { objectStoreUrlProblem } from '@weir/domain/net/object-store-url';
 import { type EngineConfig, readEngineConfig } from './engine-config.ts';
 import { createEnvReader, type EnvReader } from './env-reader.ts';
 
@@ -41,7 +42,18 @@ export interface Config {
   readonly engines: EngineConfig;
   /** Undefined if Weir does not archive. */
   readonly archive: ArchiveConfig | undefined;
+  /** Scheduled backups of the data folder. */
+  readonly backup: BackupConfig;
   readonly s3: { readonly endpoint: string | undefined; readonly region: string; readonly pathStyle: boolean };
+}
+
+export interface BackupConfig {
+  /** `file:///folder` or `s3://bucket/prefix`. */
+  readonly to: string | undefined;
+  /** Undefined: no backup is made by itself. */
+  readonly everyMs: number | undefined;
+  /** Undefined: old backups are not deleted. */
+  readonly keep: number | undefined;
 }
 
 export interface ArchiveConfig {
@@ -165,6 +177,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     diskReserveBytes: whole('WEIR_DISK_RESERVE_MB', 256, 16, 1_000_000) * 1024 * 1024,
     engines,
     archive: readArchive(reader),
+    backup: readBackup(reader),
     s3: {
       endpoint: readS3Endpoint(reader),
       region: text('S3_REGION') ?? 'us-east-1',
@@ -177,17 +190,13 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
   return Object.freeze(config);
 }
 
-const ARCHIVE_URL = /^(file:\/\/\/.|s3:\/\/[a-z0-9][a-z0-9.-]{1,62}(\/[A-Za-z0-9._=-]+)*\/?$)/;
-
 function readArchive(reader: EnvReader): ArchiveConfig | undefined {
   const url = reader.text('ARCHIVE_URL');
   const retentionDays = reader.whole('ARCHIVE_RETENTION_DAYS', 0, 0, 36_500);
   const segmentBytesMax = reader.whole('ARCHIVE_SEGMENT_MB', 32, 1, 1024) * 1024 * 1024;
   const lingerMs = reader.whole('ARCHIVE_LINGER_SECONDS', 600, 1, 86_400) * 1000;
   if (url === undefined) return undefined;
-  if (!ARCHIVE_URL.test(url)) {
-    reader.problem(`ARCHIVE_URL must be file:///folder or s3://bucket/prefix, not "${url}"`);
-  }
+  requireObjectStoreUrl(reader, 'ARCHIVE_URL', url);
   return { url, retentionDays: retentionDays === 0 ? undefined : retentionDays, segmentBytesMax, lingerMs };
 }
 
@@ -197,4 +206,29 @@ function readS3Endpoint(reader: EnvReader): string | undefined {
     reader.problem(`S3_ENDPOINT must be an http or https URL, not "${endpoint}"`);
   }
   return endpoint;
+}
+
+const EVERY = /^([1-9]\d{0,4})([mhd])$/;
+const UNIT_MS = { m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+
+function readBackup(reader: EnvReader): BackupConfig {
+  const to = reader.text('WEIR_BACKUP_TO');
+  const every = reader.text('WEIR_BACKUP_EVERY');
+  const keep = reader.whole('WEIR_BACKUP_KEEP', 0, 0, 10_000);
+  const [, count, unit] = EVERY.exec(every ?? '') ?? [];
+  if (to !== undefined) requireObjectStoreUrl(reader, 'WEIR_BACKUP_TO', to);
+  if (every !== undefined && unit === undefined) {
+    reader.problem(`WEIR_BACKUP_EVERY must be a number with m, h or d, such as 24h, not "${every}"`);
+  }
+  if (every !== undefined && to === undefined) reader.problem('WEIR_BACKUP_EVERY needs WEIR_BACKUP_TO');
+  return {
+    to,
+    everyMs: unit === undefined ? undefined : Number(count) * UNIT_MS[unit as keyof typeof UNIT_MS],
+    keep: keep === 0 ? undefined : keep,
+  };
+}
+
+function requireObjectStoreUrl(reader: EnvReader, name: string, url: string): void {
+  const problem = objectStoreUrlProblem(url);
+  if (problem !== undefined) reader.problem(`${name} ${problem}`);
 }

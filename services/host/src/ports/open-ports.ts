@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import type { KafkaEventLog } from '@weir/adapters/kafka/kafka-event-log';
 import type { TopicsSpec } from '@weir/adapters/kafka/kafka-topics';
-import { openLmdbEventLog } from '@weir/adapters/lmdb/lmdb-event-log';
+import { type LmdbEventLog, openLmdbEventLog } from '@weir/adapters/lmdb/lmdb-event-log';
 import { openLmdbStateStore } from '@weir/adapters/lmdb/state/lmdb-state-store';
 import { createMemoryRateLimiter } from '@weir/adapters/redis/memory-rate-limiter';
 import { openLogRegistry } from '@weir/adapters/registry/log-registry';
@@ -27,6 +27,8 @@ const SALT_BYTES = 32;
 /** The engines behind the ports. Only this file knows which engine implements which port. */
 export interface Ports {
   readonly eventLog: EventLog;
+  /** The same log if it is the embedded one. */
+  readonly embeddedLog: LmdbEventLog | undefined;
   readonly stateStore: StateStore;
   readonly registry: Registry;
   readonly rateLimiter: RateLimiter;
@@ -49,13 +51,15 @@ export interface OpenPortsDeps {
 /** Opens each engine: the configured service, or else the embedded engine in the data folder. */
 export async function openPorts(deps: OpenPortsDeps): Promise<Ports> {
   const guardRails: GuardRail[] = [];
-  const { eventLog, registry } = await openLogAndRegistry(deps, guardRails);
+  const { eventLog, embeddedLog, registry } = await openLogAndRegistry(deps, guardRails);
   const stateStore = await openStateStore(deps, guardRails);
-  return { eventLog, stateStore, registry, rateLimiter: await openRateLimiter(deps, registry), guardRails };
+  const rateLimiter = await openRateLimiter(deps, registry);
+  return { eventLog, embeddedLog, stateStore, registry, rateLimiter, guardRails };
 }
 
 interface LogAndRegistry {
   readonly eventLog: EventLog;
+  readonly embeddedLog?: LmdbEventLog;
   readonly registry: Registry;
 }
 
@@ -80,7 +84,10 @@ async function openLogAndRegistry(deps: OpenPortsDeps, rails: GuardRail[]): Prom
     stack.add(opened.registry, (registry) => registry.close());
     return opened;
   };
-  if (kafka === undefined) return keep(await withRegistry(await openOwnLog(deps)));
+  if (kafka === undefined) {
+    const opened = keep(await withRegistry(await openOwnLog(deps)));
+    return { ...opened, embeddedLog: opened.eventLog };
+  }
   const opened = keep(
     await waitForDependency(async () => withRegistry(await openKafkaLog(deps, kafka)), {
       engine: 'Kafka',
@@ -98,7 +105,7 @@ async function openLogAndRegistry(deps: OpenPortsDeps, rails: GuardRail[]): Prom
   return opened;
 }
 
-function openOwnLog({ config, clock, disk }: OpenPortsDeps): Promise<EventLog> {
+function openOwnLog({ config, clock, disk }: OpenPortsDeps): Promise<LmdbEventLog> {
   const { partitions, rawRetentionHours, enrichedRetentionDays } = config;
   const folder = join(config.dataDir, 'log');
   const retentionMs = (topic: string): number =>

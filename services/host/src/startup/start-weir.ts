@@ -9,6 +9,7 @@ import type { Logger } from '@weir/runtime/logger';
 import { createMetrics } from '@weir/runtime/prometheus-metrics';
 import { createApp } from '../create-app.ts';
 import { openAnalytics } from '../ports/open-analytics.ts';
+import { openBackups } from '../ports/open-backups.ts';
 import { openPorts } from '../ports/open-ports.ts';
 import { findProjectFiles } from '../ports/project-files.ts';
 import { createSharedGeo } from '../ports/shared-geo.ts';
@@ -119,6 +120,8 @@ async function start(
     );
   }
 
+  const backups = openBackups({ config, ports, store, roles, logger, clock });
+  if (backups !== undefined) stack.add(backups, (running) => running.close());
   const web = createApp({
     roles,
     config,
@@ -134,6 +137,7 @@ async function start(
     metrics,
     readiness,
     geo,
+    backups,
   });
   stop.throwIfAborted();
   const server = stack.add(

@@ -46,7 +46,7 @@ export function openPausedPartition(deps: PausedPartitionDeps): ReopenableConsum
     ended();
   }
   signal.addEventListener('abort', stop);
-  logger.info({ partition, swap }, 'writer: paused, because the tables are to be exchanged');
+  logger.info({ partition, swap }, 'writer: paused, until the tables are exchanged or frozen');
   check();
 
   return {

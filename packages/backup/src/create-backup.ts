@@ -1,0 +1,183 @@
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { mkdir, readdir, readFile, rm, stat } from 'node:fs/promises';
+import { join, relative } from 'node:path';
+import type { ObjectStore } from '@weir/ports/object-store';
+import { type ChunkRepository, deleteUnusedChunks, openChunkRepository } from './chunk-repository.ts';
+import {
+  deleteSnapshot,
+  listSnapshots,
+  readSnapshot,
+  SNAPSHOT_VERSION,
+  type SnapshotItem,
+  snapshotId,
+  writeSnapshot,
+} from './snapshot.ts';
+
+/** What a backup needs of the running process. All paths are absolute. */
+export interface BackupSource {
+  readonly logId: string;
+  readonly dataDir: string;
+  /** Copies the event log as of now, registry and commits included, to `<folder>/data.mdb`. */
+  copyLog(folder: string): Promise<void>;
+  /**
+   * Freezes all tables at one moment, between two inserts, and resolves with the frozen files. Nothing is inserted meanwhile (less
+   * than a second), and everything else goes on.
+   */
+  freezeTables(): Promise<FrozenTables>;
+}
+
+export interface FrozenTables {
+  /** Folder with the frozen parts: `store/<3>/<uuid>/<part>/`. */
+  readonly partsDir: string;
+  /** The definitions of the tables, relative to ClickHouse's folder, as they were at that moment. */
+  readonly definitions: readonly { readonly name: string; readonly content: Buffer }[];
+  release(): Promise<void>;
+}
+
+export interface BackupProgress {
+  readonly phase: 'tables' | 'log' | 'upload';
+  readonly bytesDone: number;
+  readonly bytesTotal: number;
+}
+
+export interface BackupResult {
+  readonly id: string;
+  readonly bytes: number;
+  /** What was stored, after compression: the difference to the backups before. */
+  readonly bytesSent: number;
+}
+
+export interface CreateBackupOptions {
+  readonly objects: ObjectStore;
+  readonly source: BackupSource;
+  readonly clock: () => number;
+  /** Older backups are deleted; undefined: none is. */
+  readonly keep: number | undefined;
+  readonly signal: AbortSignal;
+  onProgress(progress: BackupProgress): void;
+}
+
+/** Of a part: the file that names the checksums of all others. */
+const CHECKSUMS = 'checksums.txt';
+
+/**
+ * Makes a backup while everything runs. The tables are frozen before the log is copied. So the log has every record that the tables
+ * have, and after a restore the writer inserts what the tables lack. The writer's commits in the log are younger than the tables:
+ * a restore drops them, and the tables themselves say where to continue. The state store is not copied: it is a cache of the log.
+ */
+export async function createBackup(options: CreateBackupOptions): Promise<BackupResult> {
+  const { objects, source, clock, keep, signal, onProgress } = options;
+  const id = snapshotId(clock());
+  const work = join(source.dataDir, 'backup');
+  await rm(work, { recursive: true, force: true });
+  await mkdir(work, { recursive: true });
+  let frozen: FrozenTables | undefined;
+  try {
+    onProgress({ phase: 'tables', bytesDone: 0, bytesTotal: 0 });
+    frozen = await source.freezeTables();
+    onProgress({ phase: 'log', bytesDone: 0, bytesTotal: 0 });
+    await mkdir(join(work, 'log'));
+    await source.copyLog(join(work, 'log'));
+
+    const before = (await listSnapshots(objects)).at(-1);
+    const former = new Map<string, SnapshotItem>();
+    if (before !== undefined) {
+      for (const item of (await readSnapshot(objects, before)).items) former.set(item.folder, item);
+    }
+    const repository = await openChunkRepository(objects);
+    const parts = await findParts(frozen.partsDir);
+    const bytesTotal = await sumBytes([...parts, join(work, 'log')]);
+    let bytesDone = 0;
+    const items: SnapshotItem[] = [];
+    const add = (item: SnapshotItem): void => {
+      items.push(item);
+      bytesDone += item.files.reduce((sum, { bytes }) => sum + bytes, 0);
+      onProgress({ phase: 'upload', bytesDone, bytesTotal });
+      signal.throwIfAborted();
+    };
+    add(await storeFolder(repository, join(work, 'log'), 'log'));
+    add(await storeDefinitions(repository, frozen));
+    for (const part of parts) {
+      const folder = join('clickhouse', relative(frozen.partsDir, part));
+      const key = createHash('sha256')
+        .update(await readFile(join(part, CHECKSUMS)))
+        .digest('hex');
+      const same = former.get(folder);
+      add(same?.key === key ? same : { ...(await storeFolder(repository, part, folder)), key });
+    }
+    const createdAt = new Date(clock()).toISOString();
+    await writeSnapshot(objects, { version: SNAPSHOT_VERSION, id, createdAt, logId: source.logId, items });
+    if (keep !== undefined) await expireBackups(objects, keep);
+    return { id, bytes: bytesDone, bytesSent: repository.bytesSent() };
+  } finally {
+    await frozen?.release();
+    await rm(work, { recursive: true, force: true });
+  }
+}
+
+/** Deletes all backups but the newest `keep`, then the chunks that only they used. */
+export async function expireBackups(objects: ObjectStore, keep: number): Promise<void> {
+  const ids = await listSnapshots(objects);
+  const old = ids.slice(0, Math.max(0, ids.length - keep));
+  if (old.length === 0) return;
+  for (const id of old) await deleteSnapshot(objects, id);
+  const used = new Set<string>();
+  for (const id of ids.slice(old.length)) {
+    for (const { chunks } of (await readSnapshot(objects, id)).items) for (const chunk of chunks) used.add(chunk);
+  }
+  await deleteUnusedChunks(objects, used);
+}
+
+async function storeFolder(repository: ChunkRepository, path: string, folder: string): Promise<SnapshotItem> {
+  const names = await filesBelow(path);
+  const files = await Promise.all(names.map(async (name) => ({ name, bytes: (await stat(join(path, name))).size })));
+  async function* content(): AsyncIterable<Uint8Array> {
+    for (const name of names) yield* createReadStream(join(path, name)) as AsyncIterable<Uint8Array>;
+  }
+  const { chunks, bytes } = await repository.store(content());
+  const expected = files.reduce((sum, file) => sum + file.bytes, 0);
+  if (bytes !== expected) throw new Error(`${path} changed while it was read: ${bytes} bytes instead of ${expected}`);
+  return { folder, files, chunks };
+}
+
+async function storeDefinitions(repository: ChunkRepository, { definitions }: FrozenTables): Promise<SnapshotItem> {
+  async function* content(): AsyncIterable<Uint8Array> {
+    for (const definition of definitions) yield definition.content;
+  }
+  const files = definitions.map(({ name, content: { length } }) => ({ name, bytes: length }));
+  return { folder: 'clickhouse', files, chunks: (await repository.store(content())).chunks };
+}
+
+/** All files below a folder, relative to it, in the order of their names. */
+async function filesBelow(path: string): Promise<readonly string[]> {
+  const entries = await readdir(path, { withFileTypes: true, recursive: true });
+  return entries
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(path, join(entry.parentPath, entry.name)))
+    .sort();
+}
+
+/** `store/<3>/<uuid>/<part>` of every part. */
+async function findParts(partsDir: string): Promise<readonly string[]> {
+  let level = [join(partsDir, 'store')];
+  for (let depth = 0; depth < 3; depth++) {
+    const below = await Promise.all(
+      level.map(async (folder) =>
+        (await readdir(folder, { withFileTypes: true }))
+          .filter((entry) => entry.isDirectory())
+          .map(({ name }) => join(folder, name)),
+      ),
+    );
+    level = below.flat();
+  }
+  return level.sort();
+}
+
+async function sumBytes(folders: readonly string[]): Promise<number> {
+  let sum = 0;
+  for (const folder of folders) {
+    for (const name of await filesBelow(folder)) sum += (await stat(join(folder, name))).size;
+  }
+  return sum;
+}

@@ -1,0 +1,100 @@
+import { mkdir, open, readdir } from 'node:fs/promises';
+import { dirname, join, sep } from 'node:path';
+import { DependencyError } from '@weir/domain/errors';
+import type { ObjectStore } from '@weir/ports/object-store';
+import { openChunkRepository } from './chunk-repository.ts';
+import { listSnapshots, readSnapshot, type Snapshot, type SnapshotItem } from './snapshot.ts';
+
+export interface ReadBackupOptions {
+  readonly objects: ObjectStore;
+  /** Undefined: the newest. */
+  readonly id: string | undefined;
+  onProgress(bytesDone: number, bytesTotal: number): void;
+}
+
+/** Reads every byte of a backup and compares it with its checksums. Throws `object_store_damaged`. */
+export async function verifyBackup(options: ReadBackupOptions): Promise<Snapshot> {
+  return readItems(options, async () => async () => undefined);
+}
+
+/**
+ * Writes a backup into an empty folder. The caller then drops the writer's commits, because they are younger than the tables.
+ * Throws if the folder is not empty, and `object_store_damaged`.
+ */
+export async function restoreBackup(options: ReadBackupOptions & { readonly into: string }): Promise<Snapshot> {
+  const { into } = options;
+  await mkdir(into, { recursive: true });
+  if ((await readdir(into)).length > 0) {
+    throw new DependencyError('data_folder_unusable', `${into} is not empty: restore a backup into an empty folder`);
+  }
+  return readItems(options, async (path) => {
+    const target = safePath(into, path);
+    await mkdir(dirname(target), { recursive: true });
+    const file = await open(target, 'wx', 0o600);
+    return async (bytes) => {
+      if (bytes !== undefined) return void (await file.writeFile(bytes));
+      await file.sync();
+      await file.close();
+    };
+  });
+}
+
+/** Receives the bytes of a file, and undefined at its end. */
+type FileSink = (bytes: Uint8Array | undefined) => Promise<void>;
+
+async function readItems(
+  { objects, id, onProgress }: ReadBackupOptions,
+  openFile: (path: string) => Promise<FileSink>,
+): Promise<Snapshot> {
+  const newest = id ?? (await listSnapshots(objects)).at(-1);
+  if (newest === undefined) throw new DependencyError('object_store_damaged', 'there is no backup here');
+  const snapshot = await readSnapshot(objects, newest);
+  const repository = await openChunkRepository(objects);
+  const bytesOf = ({ files }: SnapshotItem): number => files.reduce((sum, { bytes }) => sum + bytes, 0);
+  const bytesTotal = snapshot.items.reduce((sum, item) => sum + bytesOf(item), 0);
+  let bytesDone = 0;
+  for (const item of snapshot.items) {
+    await readItem(item, repository.read(item.chunks), openFile);
+    bytesDone += bytesOf(item);
+    onProgress(bytesDone, bytesTotal);
+  }
+  return snapshot;
+}
+
+async function readItem(
+  { folder, files }: SnapshotItem,
+  chunks: AsyncIterable<Buffer>,
+  openFile: (path: string) => Promise<FileSink>,
+): Promise<void> {
+  const source = chunks[Symbol.asyncIterator]();
+  let rest: Uint8Array = new Uint8Array(0);
+  for (const { name, bytes } of files) {
+    const sink = await openFile(join(folder, name));
+    try {
+      for (let missing = bytes; missing > 0; ) {
+        if (rest.length === 0) {
+          const next = await source.next();
+          if (next.done)
+            throw new DependencyError('object_store_damaged', `the backup of ${join(folder, name)} is too short`);
+          rest = next.value;
+        }
+        const taken = rest.subarray(0, missing);
+        await sink(taken);
+        missing -= taken.length;
+        rest = rest.subarray(taken.length);
+      }
+    } finally {
+      await sink(undefined);
+    }
+  }
+  if (rest.length > 0 || !(await source.next()).done) {
+    throw new DependencyError('object_store_damaged', `the backup of ${folder} is too long`);
+  }
+}
+
+/** A damaged snapshot must not write outside of the folder. */
+function safePath(into: string, path: string): string {
+  const target = join(into, path);
+  if (target.startsWith(into.endsWith(sep) ? into : into + sep)) return target;
+  throw new DependencyError('object_store_damaged', `the backup names a path outside of its folder: ${path}`);
+}

@@ -1,0 +1,186 @@
+import { randomBytes } from 'node:crypto';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join, relative } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { openObjectStore } from '@weir/adapters/object-store/open-object-store';
+import type { ObjectStore } from '@weir/ports/object-store';
+import { CHUNK_BYTES } from '../src/chunk-repository.ts';
+import { type BackupProgress, type BackupSource, createBackup } from '../src/create-backup.ts';
+import { restoreBackup, verifyBackup } from '../src/restore-backup.ts';
+import { listSnapshots } from '../src/snapshot.ts';
+
+const UUID = 'store/661/661344b8-9b92-4985-aaa3-51b9e35dcb55';
+let root: string;
+let objects: ObjectStore;
+/** The pretended data folder: the log, and the parts of a table. */
+let log: Buffer;
+let parts: Map<string, Buffer>;
+let now = Date.UTC(2026, 10, 22);
+
+beforeEach(async () => {
+  root = mkdtempSync(join(tmpdir(), 'weir-backup-'));
+  const s3 = { endpoint: undefined, region: 'us-east-1', pathStyle: false };
+  objects = await openObjectStore({ url: pathToFileURL(join(root, 'target')).href, s3 });
+  log = randomBytes(3 * CHUNK_BYTES + 17);
+  parts = new Map([
+    ['all_1_1_0', randomBytes(1_000)],
+    ['all_2_2_0', randomBytes(CHUNK_BYTES + 5)],
+  ]);
+});
+afterEach(() => rmSync(root, { recursive: true }));
+
+function write(path: string, content: Buffer | string): void {
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, content);
+}
+
+const source = (): BackupSource => ({
+  logId: 'log-1',
+  dataDir: join(root, 'data'),
+  copyLog: async (folder) => write(join(folder, 'data.mdb'), log),
+  async freezeTables() {
+    const partsDir = join(root, 'frozen');
+    for (const [name, content] of parts) {
+      write(join(partsDir, UUID, name, 'data.bin'), content);
+      write(join(partsDir, UUID, name, 'p.proj/data.bin'), `projection of ${name}`);
+      write(join(partsDir, UUID, name, 'checksums.txt'), content.subarray(0, 32));
+    }
+    return {
+      partsDir,
+      definitions: [
+        { name: 'metadata/weir.sql', content: Buffer.from('ATTACH DATABASE') },
+        { name: `${UUID}/format_version.txt`, content: Buffer.from('1') },
+      ],
+      release: async () => rmSync(partsDir, { recursive: true }),
+    };
+  },
+});
+
+async function create(keep?: number): ReturnType<typeof createBackup> {
+  now += 60_000;
+  const progress: BackupProgress[] = [];
+  const result = await createBackup({
+    objects,
+    source: source(),
+    clock: () => now,
+    keep,
+    signal: new AbortController().signal,
+    onProgress: (step) => progress.push(step),
+  });
+  expect(progress.at(-1)).toEqual({ phase: 'upload', bytesDone: result.bytes, bytesTotal: expect.any(Number) });
+  return result;
+}
+
+function filesOf(folder: string): Record<string, string> {
+  const entries = readdirSync(folder, { withFileTypes: true, recursive: true }).filter((entry) => entry.isFile());
+  return Object.fromEntries(
+    entries.map((entry) => {
+      const path = join(entry.parentPath, entry.name);
+      return [relative(folder, path), readFileSync(path).toString('base64')];
+    }),
+  );
+}
+
+function expected(): Record<string, string> {
+  const files: Record<string, string | Buffer> = {
+    'log/data.mdb': log,
+    'clickhouse/metadata/weir.sql': 'ATTACH DATABASE',
+    [`clickhouse/${UUID}/format_version.txt`]: '1',
+  };
+  for (const [name, content] of parts) {
+    files[`clickhouse/${UUID}/${name}/data.bin`] = content;
+    files[`clickhouse/${UUID}/${name}/p.proj/data.bin`] = `projection of ${name}`;
+    files[`clickhouse/${UUID}/${name}/checksums.txt`] = content.subarray(0, 32);
+  }
+  return Object.fromEntries(
+    Object.entries(files).map(([path, content]) => [path, Buffer.from(content).toString('base64')]),
+  );
+}
+
+let restored = 0;
+async function restore(id?: string): Promise<Record<string, string>> {
+  const into = join(root, `restored-${restored++}`);
+  await restoreBackup({ objects, id, into, onProgress: () => undefined });
+  return filesOf(into);
+}
+
+test('a restored folder has the same files', async () => {
+  await create();
+  expect(await restore()).toEqual(expected());
+  expect(readdirSync(join(root, 'data/'))).toEqual([]);
+});
+
+test('the second backup stores only what has changed, and both can be restored', async () => {
+  const first = await create();
+  const before = expected();
+  const nothing = await create();
+  expect(nothing).toMatchObject({ bytes: first.bytes, bytesSent: 0 });
+  log = Buffer.concat([log, Buffer.alloc(100, 'new')]);
+  parts.delete('all_1_1_0');
+  parts.set('all_3_3_0', randomBytes(2_000));
+  const third = await create();
+  // One changed chunk at the end of the log, and the new part.
+  expect(third.bytesSent).toBeLessThan(CHUNK_BYTES);
+  expect(await restore(first.id)).toEqual(before);
+  expect(await restore(third.id)).toEqual(expected());
+});
+
+test('old backups are deleted with the chunks that only they have', async () => {
+  await create();
+  log = randomBytes(CHUNK_BYTES);
+  const second = await create();
+  log = randomBytes(CHUNK_BYTES);
+  const third = await create(2);
+  expect(await listSnapshots(objects)).toEqual([second.id, third.id]);
+  await verifyBackup({ objects, id: second.id, onProgress: () => undefined });
+  const last = await create(1);
+  expect(await listSnapshots(objects)).toEqual([last.id]);
+  expect(await restore()).toEqual(expected());
+});
+
+async function chunkFiles(): Promise<readonly string[]> {
+  const found: string[] = [];
+  for await (const { name } of objects.list('chunks/')) found.push(name);
+  return found;
+}
+
+test.each<[string, (name: string) => Promise<void>]>([
+  ['a missing chunk', (name) => objects.delete(name)],
+  ['a damaged chunk', (name) => objects.put(name, Buffer.from('damaged'))],
+  [
+    'a chunk with other bytes',
+    async (name) =>
+      objects.put(
+        name,
+        readFileSync(join(root, 'target', (await chunkFiles()).find((other) => other !== name) as string)),
+      ),
+  ],
+])('verify and restore find %s', async (_, damage) => {
+  await create();
+  await damage((await chunkFiles())[2] as string);
+  const damaged = { code: 'object_store_damaged' };
+  await expect(verifyBackup({ objects, id: undefined, onProgress: () => undefined })).rejects.toMatchObject(damaged);
+  await expect(restore()).rejects.toMatchObject(damaged);
+});
+
+test('a folder that is not empty, an unknown backup, and an empty target are refused', async () => {
+  const onProgress = (): void => undefined;
+  await expect(verifyBackup({ objects, id: undefined, onProgress })).rejects.toThrow('there is no backup here');
+  await create();
+  write(join(root, 'full/file'), 'x');
+  await expect(restoreBackup({ objects, id: undefined, into: join(root, 'full'), onProgress })).rejects.toThrow(
+    'is not empty',
+  );
+  await expect(verifyBackup({ objects, id: '20200101T000000Z', onProgress })).rejects.toThrow(
+    'there is no backup 20200101T000000Z',
+  );
+});
+
+test('a backup that fails leaves no snapshot, and the frozen tables are released', async () => {
+  const broken = { ...source(), copyLog: () => Promise.reject(new Error('no space')) };
+  const options = { objects, clock: () => now, keep: undefined, signal: new AbortController().signal };
+  await expect(createBackup({ ...options, source: broken, onProgress: () => undefined })).rejects.toThrow('no space');
+  expect(await listSnapshots(objects)).toEqual([]);
+  expect(readdirSync(root)).not.toContain('frozen');
+});

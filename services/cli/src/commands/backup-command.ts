@@ -1,0 +1,164 @@
+import { resolve } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { restoreBackup, verifyBackup } from '@weir/backup/restore-backup';
+import { listSnapshots, type Snapshot } from '@weir/backup/snapshot';
+import { isDependencyError } from '@weir/domain/errors';
+import type { ObjectStore } from '@weir/ports/object-store';
+import type { Command } from 'commander';
+import type { CliIo } from '../cli-io.ts';
+import { type CommandContext, groupOf, withExamples } from '../command-context.ts';
+import { CliError, EXIT } from '../exit-codes.ts';
+import { backupUrl, dropWriterCommits, openBackups } from '../open-backup.ts';
+import { fields, print } from '../output.ts';
+
+interface BackupView {
+  readonly to: string;
+  readonly state: 'running' | 'done' | 'failed';
+  readonly phase: string | null;
+  readonly bytes_done: number;
+  readonly bytes_total: number;
+  readonly bytes_stored: number | null;
+  readonly backup_id: string | null;
+  readonly error: string | null;
+}
+
+const POLL_EVERY_MS = 500;
+const MB = 1024 * 1024;
+
+const NOTES = `
+A backup has the tables, the event log and the registry: sites, rules, and the hashes of API keys. It does not have the keys that
+decrypt client IPs, the admin token, and the state store, which Weir rebuilds from the log. Identity secrets of sites are in it in
+plain text: protect it. What earlier backups in the same place have is not stored again.
+<place> is a folder, file:///folder, or s3://bucket/prefix (settings: S3_ENDPOINT, S3_REGION, S3_PATH_STYLE). create runs in Weir: a folder is one
+of its machine. verify, list and restore run in this command.`;
+
+export function addBackupCommands(program: Command, { io, client }: CommandContext): void {
+  const backup = groupOf(
+    program,
+    'backup',
+    'back up the data folder while Weir runs, and restore it',
+    'weir backup create /mnt/backups',
+  );
+  backup.addHelpText('after', NOTES);
+
+  withExamples(
+    backup.command('create <place>').description('make a backup; it goes on when this command is interrupted'),
+    'weir backup create /mnt/backups --keep 7',
+    'weir backup create s3://backups/weir',
+  )
+    .option('-k, --keep <number>', 'delete all but the newest ones', wholeNumber)
+    .action(async (place: string, { json, keep }: { json?: boolean; keep?: number }) => {
+      const admin = client();
+      const interrupted = io.interruption();
+      const to = backupUrl(place);
+      let view = await admin.call<BackupView>('POST', '/backups', { to, ...(keep === undefined ? {} : { keep }) });
+      const report = reporter(io);
+      while (view.state === 'running') {
+        await pause(POLL_EVERY_MS, undefined, { signal: interrupted }).catch(() => undefined);
+        if (interrupted.aborted)
+          throw new CliError('interrupted; the backup goes on: weir backup status', EXIT.interrupted);
+        view = await admin.call<BackupView>('GET', '/backups/current');
+        report(view.bytes_done, view.bytes_total);
+      }
+      if (view.state === 'failed') throw new CliError(`the backup failed: ${view.error}`, EXIT.failed);
+      print(
+        io,
+        json,
+        view,
+        (done) =>
+          `Backup ${done.backup_id}: ${size(done.bytes_done)}, of which ${size(done.bytes_stored ?? 0)} had to be stored.`,
+      );
+    });
+
+  withExamples(
+    backup.command('status').description('print the backup that runs, or the last one'),
+    'weir backup status',
+  ).action(async ({ json }: { json?: boolean }) => {
+    const view = await client().call<BackupView | null>('GET', '/backups/current');
+    print(io, json, view, (current) =>
+      current === null ? 'No backup since the start of Weir.' : fields({ ...current }),
+    );
+  });
+
+  withExamples(
+    backup.command('list <place>').description('print the backups of a place, oldest first'),
+    'weir backup list /mnt/backups',
+  ).action(async (place: string, { json }: { json?: boolean }) => {
+    const ids = await using(place, io, listSnapshots);
+    print(io, json, ids, (found) => (found.length === 0 ? 'none' : found.join('\n')));
+  });
+
+  withExamples(
+    backup.command('verify <place>').description('read every byte of a backup and compare it with its checksums'),
+    'weir backup verify /mnt/backups',
+    'weir backup verify s3://backups/weir --id 20261122T030000Z',
+  )
+    .option('--id <backup_id>', 'default: the newest')
+    .action(async (place: string, { json, id }: { json?: boolean; id?: string }) => {
+      const onProgress = reporter(io);
+      const snapshot = await using(place, io, (objects) => verifyBackup({ objects, id, onProgress }));
+      print(io, json, summary(snapshot), () => `Backup ${snapshot.id} is complete and undamaged.`);
+    });
+
+  withExamples(
+    backup
+      .command('restore <place> <folder>')
+      .description('write a backup into an empty folder; start Weir on it with WEIR_DATA_DIR'),
+    'weir backup restore /mnt/backups ./restored && WEIR_DATA_DIR=./restored npm start',
+  )
+    .option('--id <backup_id>', 'default: the newest')
+    .action(async (place: string, folder: string, { json, id }: { json?: boolean; id?: string }) => {
+      const into = resolve(folder);
+      const onProgress = reporter(io);
+      const snapshot = await using(place, io, (objects) => restoreBackup({ objects, id, into, onProgress }));
+      await dropWriterCommits(into);
+      print(
+        io,
+        json,
+        { ...summary(snapshot), folder: into },
+        () => `Backup ${snapshot.id} is restored. Start Weir on it: WEIR_DATA_DIR=${into} npm start`,
+      );
+    });
+}
+
+/** Runs `work` on the place, and turns its failures into messages. */
+async function using<T>(place: string, io: CliIo, work: (objects: ObjectStore) => Promise<T>): Promise<T> {
+  try {
+    const objects = await openBackups(place, io.env);
+    try {
+      return await work(objects);
+    } finally {
+      objects.close();
+    }
+  } catch (error) {
+    if (isDependencyError(error)) throw new CliError(error.message, EXIT.failed);
+    if (error instanceof TypeError) throw new CliError(error.message, EXIT.usage);
+    throw error;
+  }
+}
+
+function summary({ id, createdAt, items }: Snapshot): object {
+  const bytes = items.flatMap(({ files }) => files).reduce((sum, file) => sum + file.bytes, 0);
+  return { backup_id: id, created_at: createdAt, bytes };
+}
+
+/** Writes the progress to standard error: on a terminal in one line, elsewhere a line for each tenth. */
+function reporter(io: CliIo): (done: number, total: number) => void {
+  let written = -1;
+  return (done, total) => {
+    if (total === 0) return;
+    const percent = Math.floor((done / total) * 100);
+    const step = io.stderr.isTTY ? percent : Math.floor(percent / 10) * 10;
+    if (step <= written) return;
+    written = step;
+    const text = `${step} % of ${size(total)}`;
+    io.stderr.write(io.stderr.isTTY ? `\r${text}${step === 100 ? '\n' : ''}` : `${text}\n`);
+  };
+}
+
+const size = (bytes: number): string => `${(bytes / MB).toFixed(1)} MB`;
+
+function wholeNumber(text: string): number {
+  if (/^[1-9]\d{0,4}$/.test(text)) return Number(text);
+  throw new CliError(`--keep must be a whole number from 1, not "${text}"`, EXIT.usage);
+}

@@ -1,0 +1,52 @@
+import { ENVELOPE, jsonResponse, type Schema, successBody } from '@weir/runtime/http/openapi';
+import { NEW_BACKUP } from '../backups/backups-route.ts';
+import type { AdminOperation } from './admin-operations.ts';
+import { publishBody } from './admin-request-schemas.ts';
+
+const TIME: Schema = { type: 'string', format: 'date-time' };
+const BYTES: Schema = { type: 'integer', minimum: 0 };
+const orNull = (schema: Schema): Schema => ({ anyOf: [schema, { type: 'null' }] });
+
+const BACKUP: Schema = {
+  type: 'object',
+  properties: {
+    to: { type: 'string' },
+    state: { enum: ['running', 'done', 'failed'] },
+    phase: orNull({ enum: ['tables', 'log', 'upload'] }),
+    started_at: TIME,
+    ended_at: orNull(TIME),
+    bytes_done: BYTES,
+    bytes_total: BYTES,
+    bytes_stored: orNull({ ...BYTES, description: 'Bytes after compression that earlier backups did not have.' }),
+    backup_id: orNull({ type: 'string' }),
+    error: orNull({ type: 'string' }),
+  },
+};
+const CONFLICT: Schema = {
+  409: jsonResponse('A backup is running, or this process stores no data of its own.', ENVELOPE),
+};
+const { to, keep } = NEW_BACKUP.properties;
+
+export const BACKUP_OPERATIONS = {
+  startBackup: {
+    id: 'startBackup',
+    summary: 'Start a backup of the data folder to a folder or a bucket; everything goes on meanwhile',
+    request: publishBody({
+      ...NEW_BACKUP,
+      properties: {
+        to: {
+          ...to,
+          pattern: '^(file:///.|s3://[a-z0-9])',
+          description: 'file:///folder or s3://bucket/prefix; default: WEIR_BACKUP_TO',
+        },
+        keep: { ...keep, description: 'Delete all but the newest backups; default: WEIR_BACKUP_KEEP' },
+      },
+    }),
+    responses: { 201: jsonResponse('The backup, which has begun.', successBody(BACKUP)), ...CONFLICT },
+  },
+  showBackup: {
+    id: 'showBackup',
+    summary: 'The backup that runs, otherwise the last one since the start of the process; null if there was none',
+    responses: { 200: jsonResponse('The backup.', successBody(orNull(BACKUP))), ...CONFLICT },
+  },
+} satisfies Record<string, AdminOperation>;

@@ -1,0 +1,40 @@
+import { openObjectStore } from '@weir/adapters/object-store/open-object-store';
+import type { Config } from '@weir/runtime/config/config';
+import type { Logger } from '@weir/runtime/logger';
+import { createBackupSource } from '../backup/backup-source.ts';
+import { type RunningBackups, runBackups } from '../backup/run-backups.ts';
+import type { Role } from '../roles.ts';
+import type { OpenAnalytics } from './open-analytics.ts';
+import type { Ports } from './open-ports.ts';
+
+export interface OpenBackupsDeps {
+  readonly config: Config;
+  readonly ports: Ports;
+  readonly store: OpenAnalytics | undefined;
+  readonly roles: readonly Role[];
+  readonly logger: Logger;
+  readonly clock: () => number;
+}
+
+/** Backups of the data folder; undefined unless this process has the control role, and the event log and ClickHouse are embedded. */
+export function openBackups({
+  config,
+  ports,
+  store,
+  roles,
+  logger,
+  clock,
+}: OpenBackupsDeps): RunningBackups | undefined {
+  const { embeddedLog: eventLog, registry } = ports;
+  const { dataDir, engines, s3 } = config;
+  if (eventLog === undefined || store === undefined || engines.clickhouse !== undefined) return undefined;
+  if (!roles.includes('control')) return undefined;
+  const { analytics } = store;
+  return runBackups({
+    source: createBackupSource({ dataDir, database: 'weir', eventLog, analytics, registry, clock }),
+    openStore: (url) => openObjectStore({ url, s3 }),
+    schedule: config.backup,
+    clock,
+    logger,
+  });
+}

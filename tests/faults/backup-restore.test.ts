@@ -1,0 +1,133 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { eventually } from '@weir/testkit/eventually';
+import { runProgram, startWeir, TEST_ADMIN_TOKEN, type WeirProcess } from '@weir/testkit/weir-process';
+
+const EVENTS_AT_ONCE = 20;
+const folders: string[] = [];
+
+function makeFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'weir-backup-'));
+  folders.push(folder);
+  return folder;
+}
+
+afterAll(() => {
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+});
+
+async function weirCommand(weir: WeirProcess, ...args: readonly string[]): Promise<string> {
+  const ended = await runProgram('weir.js', args, { WEIR_URL: weir.url, WEIR_ADMIN_TOKEN: TEST_ADMIN_TOKEN });
+  expect(ended).toMatchObject({ code: 0 });
+  return ended.stdout;
+}
+
+/** Sends events until `stop` is called; resolves with the names of those that were accepted. */
+function sendEvents(weir: WeirProcess, key: string): { accepted: string[]; stop(): Promise<void> } {
+  const accepted: string[] = [];
+  let stopped = false;
+  const senders = Array.from({ length: EVENTS_AT_ONCE }, async () => {
+    while (!stopped) {
+      const name = randomUUID();
+      const body = { name, user_id: `user-${accepted.length % 50}`, idempotency_key: name };
+      if ((await weir.client.events(key, body)).status === 202) accepted.push(name);
+    }
+  });
+  return {
+    accepted,
+    async stop() {
+      stopped = true;
+      await Promise.all(senders);
+    },
+  };
+}
+
+const ROWS = 'SELECT * EXCEPT (log_id) FROM events WHERE raw_offset < {end:UInt64} ORDER BY raw_partition, raw_offset';
+const SESSIONS = 'SELECT count() AS sessions, sum(pageviews + events) AS hits FROM sessions';
+
+test('a backup under load, restored into an empty folder: the same rows, and a balanced audit', async () => {
+  const place = makeFolder();
+  const original = await startWeir({ env: { RATE_LIMIT_EVENTS: '1000000' } });
+  const site = await original.client.createSite();
+  const { key } = await original.client.createKey(site);
+  await original.client.keyKnown(key);
+  const load = sendEvents(original, key);
+  await eventually('many events are accepted', () => load.accepted.length > 2_000);
+  const acceptedBefore = [...load.accepted];
+  await weirCommand(original, 'backup', 'create', place);
+  await eventually('more events are accepted', () => load.accepted.length > acceptedBefore.length + 500);
+  const acceptedBeforeSecond = [...load.accepted];
+  const second = JSON.parse(await weirCommand(original, 'backup', 'create', place, '--json')) as {
+    bytes_done: number;
+    bytes_stored: number;
+  };
+  expect(second.bytes_stored).toBeLessThan(second.bytes_done);
+  await load.stop();
+
+  for (const [id, accepted] of [
+    [(await weirCommand(original, 'backup', 'list', place)).split('\n')[0] as string, acceptedBefore],
+    [undefined, acceptedBeforeSecond],
+  ] as const) {
+    const chosen = id === undefined ? [] : ['--id', id];
+    await weirCommand(original, 'backup', 'verify', place, ...chosen);
+    const folder = join(makeFolder(), 'restored');
+    await weirCommand(original, 'backup', 'restore', place, folder, ...chosen);
+    const restored = await startWeir({ dataDir: folder, env: { RATE_LIMIT_EVENTS: '1000000' } });
+    try {
+      const { client } = restored;
+      await eventually('everything is stored', async () => {
+        const audit = (await client.must(200, 'GET', '/audit')) as { balanced: boolean; totals: { in_flight: number } };
+        return audit.balanced && audit.totals.in_flight === 0;
+      });
+      // Every event that was accepted before the backup, once; and no row that differs from the original.
+      const end = await client.number('SELECT max(raw_offset) + 1 AS end FROM records');
+      const rows = await client.sql(ROWS, { end });
+      const names = rows.map(({ event_name }) => event_name);
+      expect(names).toHaveLength(new Set(names).size);
+      expect(new Set(names)).toEqual(new Set([...names, ...accepted]));
+      expect(rows).toEqual(await original.client.sql(ROWS, { end }));
+      if (id !== undefined) continue;
+      // A repeat of an accepted event is still a duplicate, and a new one is stored.
+      const repeated = accepted.at(-1) as string;
+      await client.events(key, { name: repeated, idempotency_key: repeated });
+      expect((await client.events(key, { name: 'after the restore' })).status).toBe(202);
+      await eventually(
+        'the new event is stored',
+        async () =>
+          (await client.sql("SELECT 1 AS one FROM events WHERE event_name = 'after the restore'")).length === 1,
+      );
+      expect(await client.sql(`SELECT count() AS rows FROM events WHERE event_name = '${repeated}'`)).toEqual([
+        { rows: 1 },
+      ]);
+      expect(await client.sql(SESSIONS)).toEqual([{ sessions: expect.anything(), hits: expect.anything() }]);
+    } finally {
+      await restored.stop();
+    }
+  }
+  await original.stop();
+});
+
+test('a kill during a backup leaves no snapshot, and the next backup is whole', async () => {
+  const place = makeFolder();
+  const weir = await startWeir({});
+  const site = await weir.client.createSite();
+  const { key } = await weir.client.createKey(site);
+  await weir.client.keyKnown(key);
+  for (let round = 0; round < 3; round++) {
+    const started = weir.client.must(201, 'POST', '/backups', { to: `file://${place}` });
+    await started;
+    await weir.kill9();
+    await weir.restart();
+    expect((await weir.client.events(key, { name: `round ${round}` })).status).toBe(202);
+    await eventually(
+      'the event is stored',
+      async () =>
+        (await weir.client.sql(`SELECT 1 AS one FROM events WHERE event_name = 'round ${round}'`)).length === 1,
+    );
+  }
+  await weirCommand(weir, 'backup', 'create', place);
+  await weirCommand(weir, 'backup', 'verify', place);
+  await weir.stop();
+});
