@@ -35,6 +35,9 @@ export interface Analytics {
    */
   change(statement: string, token?: string): Promise<void>;
 
+  /** Resolves when every insert into the tables of a database that runs now has ended. It does not wait for later inserts. */
+  runningInsertsEnd(database: string): Promise<void>;
+
   /** Runs a user's query: one read-only statement, with limits. Rejects with `analytics_refused` if the query is not allowed. */
   userQuery(query: string, params: Readonly<Record<string, unknown>>): Promise<UserQueryResult>;
 

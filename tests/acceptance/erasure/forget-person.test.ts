@@ -240,6 +240,40 @@ describe('hostile requests', () => {
   });
 });
 
+test('all of a site that stays is forgotten while records come in', async () => {
+  const { site, key } = await shop();
+  let sent = 0;
+  let stop = false;
+  const traffic = (async () => {
+    for (; !stop; sent++) {
+      // A session that began before, and many that begin meanwhile.
+      await collect(hit(site, 'live-visitor', sent % 20 === 0 ? 'anna-session' : `live-${sent}`, `/${sent}`));
+      await weir.events(key, { name: 'paid', value: '1', visitor_id: 'live-visitor', properties: { currency: 'EUR' } });
+    }
+  })();
+  const { received_until: until } = await forget(site, { all: true });
+  stop = true;
+  await traffic;
+  await weir.settled();
+  const kept =
+    'SELECT countIf(received_at > {until:DateTime64(3)}) AS later, count() AS n FROM events WHERE site_id = {site:String}';
+  const [rows] = await weir.sql(kept, { site, until: String(until).replace('T', ' ').replace('Z', '') });
+  expect(rows?.later).toBe(rows?.n);
+  const counts = "session_id, countIf(type = 'pageview') AS pageviews, countIf(type = 'event') AS events";
+  const ofRecords = `SELECT ${counts} FROM events WHERE site_id = {site:String} AND bot = '' GROUP BY session_id HAVING pageviews > 0 ORDER BY session_id`;
+  const ofSessions =
+    'SELECT session_id, pageviews, events FROM sessions WHERE site_id = {site:String} ORDER BY session_id';
+  const sessions = await weir.sql(ofSessions, { site });
+  expect(sessions.map((row) => row.session_id)).toContain('anna-session');
+  expect(sessions).toEqual(await weir.sql(ofRecords, { site }));
+  const paid = "SELECT count() FROM events WHERE site_id = {site:String} AND event_name = 'paid'";
+  expect(await weir.number('SELECT count() FROM payments WHERE site_id = {site:String}', { site })).toBe(
+    await weir.number(paid, { site }),
+  );
+  expect(await weir.sql('SELECT * FROM profiles WHERE site_id = {site:String}', { site })).toEqual([]);
+  await weir.balanced();
+});
+
 test('a removed site is forgotten, and starts empty when it is made again', async () => {
   const { site, key } = await shop();
   await weir.events(key, { name: 'keyed', idempotency_key: 'once' });

@@ -10,6 +10,7 @@ import { migrateClickhouse } from './clickhouse-migrate.ts';
 import { exchangeGenerations } from './exchange-generations.ts';
 import { fenceColumn, readGeneration, withFenceValue } from './generation-fence.ts';
 import { runUserQuery } from './run-user-query.ts';
+import { untilRunningInsertsEnd } from './running-inserts.ts';
 import { readStoredTables } from './stored-tables.ts';
 import { streamQuery } from './stream-query.ts';
 
@@ -61,10 +62,14 @@ const INSERT_SETTINGS = {
 } as const;
 
 const LONG_STATEMENT = { max_query_size: String(STATEMENT_BYTES_MAX) };
-/** ClickHouse waits for a mutation on all replicas. */
+/**
+ * ClickHouse waits for a mutation on all replicas. A replicated table accepts a subquery in it only with the third setting; the replicas give
+ * the same result, because no table is changed that the subquery reads.
+ */
 const CHANGE_SETTINGS = {
   ...LONG_STATEMENT,
   mutations_sync: '2',
+  allow_nondeterministic_mutations: 1,
   max_execution_time: REQUEST_TIMEOUT_MS / 1000,
 } as const;
 /** An INSERT … SELECT is one block if one thread reads all rows as one block. */
@@ -174,6 +179,8 @@ export function openClickhouseAnalytics(config: ClickhouseAnalyticsConfig): Clic
         throw statementError(error);
       }
     },
+
+    runningInsertsEnd: (tables) => untilRunningInsertsEnd(select, tables, cluster),
 
     userQuery: (query, params) => runUserQuery(reader, query, params),
 

@@ -1,8 +1,7 @@
 import type { EraseTables } from './erase-task.ts';
 import { putErasedRows } from './erased-rows.ts';
 
-/** Rounds of counting sessions that have other rows too. A round follows on inserts that came during the one before. */
-const SESSION_ROUNDS_MAX = 20;
+const SESSIONS_AT_ONCE_MAX = 10_000;
 const PROFILE = "JSONExtractString(detail, 'profile_id')";
 const CUSTOMER = "JSONExtractString(detail, 'payment_customer_id')";
 
@@ -12,6 +11,8 @@ const CUSTOMER = "JSONExtractString(detail, 'payment_customer_id')";
  */
 export async function eraseTables(task: EraseTables): Promise<void> {
   for (const [table, condition] of derived(task)) await remove(task, table, condition);
+  // An insert writes to the tables one after the other. Rows of it may have been removed before its records can be read.
+  await task.analytics.runningInsertsEnd(task.database);
   for (const [view, table, rows] of shared(task)) await refill(task, view, table, rows);
   await refillSessions(task);
   await putErasedRows(task);
@@ -26,7 +27,7 @@ function derived({ database, person }: EraseTables): readonly (readonly [table: 
   };
   const ofProfile = (columns: string, select: string, owner = 'profile_id'): string =>
     `(${person.isProfile(owner)} OR ${made(columns, select, "outcome = 'identify'")})`;
-  const own = (condition: string) => `site_id = '${person.siteId}' AND ${person.whole ? '1' : condition}`;
+  const own = (condition: string) => `site_id = '${person.siteId}' AND ${condition}`;
   const profile = own(ofProfile('profile_id', PROFILE));
   const letter =
     "JSONExtractString(detail, 'topic'), toUInt32(JSONExtractUInt(detail, 'partition')), JSONExtractUInt(detail, 'offset')";
@@ -47,9 +48,7 @@ function derived({ database, person }: EraseTables): readonly (readonly [table: 
 /** Rows of others that went with the derived rows: which view fills them in again, from which records. */
 function shared({ database, person }: EraseTables): readonly (readonly [view: string, table: string, rows: string])[] {
   const same = (columns: string, outcome: 'row' | 'identify'): string =>
-    person.whole
-      ? '1'
-      : `(${columns}) IN (SELECT ${columns} FROM ${database}.records WHERE ${person.records} AND outcome = '${outcome}')`;
+    `(${columns}) IN (SELECT ${columns} FROM ${database}.records WHERE ${person.records} AND outcome = '${outcome}')`;
   const ofProfile = `outcome = 'identify' AND ${same(PROFILE, 'identify')}`;
   const ofCustomer = `outcome = 'identify' AND ${CUSTOMER} != '' AND ${same(CUSTOMER, 'identify')}`;
   return [
@@ -104,31 +103,48 @@ async function columnsOf({ analytics, database }: EraseTables, table: string): P
   return columns.map(({ name }) => name).join(', ');
 }
 
+interface WrongSession {
+  /** A hash of its ID. */
+  readonly session: string;
+  /** By how much its sums differ from its records. */
+  readonly difference: string;
+}
+
 /**
- * Sessions are sums, so filling them in again while a record of the same session is inserted could count it twice. Counts them, and repeats
- * until the sums are those of the records.
+ * Sessions are sums, so filling them in while a record of the same session is inserted could count it twice, or not at all. Compares the sums
+ * with the records, and fills in those that differ again until all agree.
  */
 async function refillSessions(task: EraseTables): Promise<void> {
   const { analytics, database, person } = task;
   const records = `${database}.records`;
-  const erased = person.whole
-    ? `SELECT session_id FROM ${records} WHERE site_id = '${person.siteId}'`
-    : `SELECT session_id FROM ${records} WHERE ${person.records} AND outcome = 'row' AND session_id != ''`;
-  const same = `site_id = '${person.siteId}' AND session_id IN (${erased})`;
-  const differing = `SELECT count() AS sessions FROM (
-    SELECT session_id, sum(p) AS pageviews, sum(e) AS events FROM (
-      SELECT session_id, toInt64(pageviews) AS p, toInt64(events) AS e FROM ${database}.session_fragments WHERE ${same}
-      UNION ALL
-      SELECT session_id, -toInt64(type = 'pageview') AS p, -toInt64(type = 'event' AND NOT startsWith(event_name, '$')) AS e
-      FROM ${records} WHERE ${same} AND outcome = 'row' AND bot = '' AND session_id != '' AND NOT (${person.records})
-    ) GROUP BY session_id HAVING pageviews != 0 OR events != 0
-  )`;
-  for (let round = 0; round < SESSION_ROUNDS_MAX; round++) {
-    const [found] = await analytics.select<{ sessions: number | string }>(differing);
-    if (Number(found?.sessions ?? 0) === 0) return;
-    task.assertOwn();
-    await analytics.change(`ALTER TABLE ${database}.session_fragments DELETE WHERE ${same}`);
-    await refill(task, 'sessions_fill', 'session_fragments', `outcome = 'row' AND session_id IN (${erased})`);
+  const site = `site_id = '${person.siteId}'`;
+  const erased = `SELECT session_id FROM ${records} WHERE ${person.records} AND outcome = 'row' AND session_id != ''`;
+  const query = `SELECT toString(sipHash64(session_id)) AS session, toString((sum(p), sum(e), sum(here))) AS difference FROM (
+    SELECT session_id, toInt64(sum(pageviews)) AS p, toInt64(sum(events)) AS e, 1 AS here
+    FROM ${database}.session_fragments WHERE ${site} AND session_id IN (${erased}) GROUP BY session_id
+    UNION ALL
+    SELECT session_id, -toInt64(countIf(type = 'pageview')) AS p,
+      -toInt64(countIf(type = 'event' AND NOT startsWith(event_name, '$'))) AS e, -1 AS here
+    FROM ${records} WHERE ${site} AND session_id IN (${erased}) AND outcome = 'row' AND bot = '' AND NOT (${person.records})
+    GROUP BY session_id
+  ) GROUP BY session_id HAVING sum(p) != 0 OR sum(e) != 0 OR sum(here) != 0 ORDER BY session LIMIT ${SESSIONS_AT_ONCE_MAX}`;
+
+  /** An insert that is half done makes sums differ, or seem right, for a moment. So two counts in a row must say the same. */
+  async function wrongSessions(): Promise<readonly WrongSession[]> {
+    for (let last = ''; ; ) {
+      await analytics.runningInsertsEnd(database);
+      const found = await analytics.select<WrongSession>(query);
+      const text = JSON.stringify(found);
+      if (text === last) return found;
+      task.assertOwn();
+      last = text;
+    }
   }
-  throw new Error('sessions changed all the time while they were counted');
+
+  for (let wrong = await wrongSessions(); wrong.length > 0; wrong = await wrongSessions()) {
+    const these = `sipHash64(session_id) IN (${wrong.map(({ session }) => session).join(', ')})`;
+    task.assertOwn();
+    await analytics.change(`ALTER TABLE ${database}.session_fragments DELETE WHERE ${site} AND ${these}`);
+    await refill(task, 'sessions_fill', 'session_fragments', `outcome = 'row' AND ${these}`);
+  }
 }

@@ -1,6 +1,6 @@
 import { entryOf, erasureHash } from '@weir/domain/erasure/tombstone';
 import { profileId } from '@weir/domain/people/profile-id';
-import type { Erasure } from '@weir/ports/registry';
+import type { Erasure, Registry } from '@weir/ports/registry';
 import type { AdminDeps } from '../control-deps.ts';
 import { randomId } from '../registry/random-id.ts';
 import { tombstoneParts } from './tombstone-parts.ts';
@@ -19,6 +19,12 @@ export const TOO_MANY_ERASURES = `${OPEN_ERASURES_MAX} erasures wait, the most t
 /** Receipts that are kept. */
 const DONE_ERASURES_MAX = 1_000;
 const SALT_BYTES = 16;
+
+/** A swap exchanges the tables that an erasure would be working on. */
+export function isSwapping(registry: Registry): boolean {
+  const pause = registry.writersPause();
+  return pause !== undefined && !pause.over;
+}
 
 /**
  * Resolves when the set is durable: the erasure is then carried out, also after a crash. Undefined: too many erasures wait. Call it within

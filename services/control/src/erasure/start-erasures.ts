@@ -1,6 +1,7 @@
 import { isDependencyError } from '@weir/domain/errors';
 import type { Erasure } from '@weir/ports/registry';
 import type { Logger } from '@weir/runtime/logger';
+import { isSwapping } from './request-erasure.ts';
 import { type ErasureDeps, runErasure, Taken } from './run-erasure.ts';
 
 export interface StartErasuresDeps extends ErasureDeps {
@@ -67,7 +68,7 @@ export function startErasures(deps: StartErasuresDeps): RunningErasures {
     await deps.ready;
     while (!signal.aborted && clock() >= retryAt) {
       const erasure = registry.erasures().find(({ phase }) => phase !== 'done');
-      if (erasure === undefined || !isFree(erasure)) return;
+      if (erasure === undefined || !isFree(erasure) || isSwapping(registry)) return;
       await work(erasure);
     }
   }

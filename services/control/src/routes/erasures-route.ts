@@ -1,8 +1,7 @@
 import { PERSONS_MAX } from '@weir/domain/registry/admin-limits';
-import type { Registry } from '@weir/ports/registry';
 import type { AdminDeps } from '../control-deps.ts';
 import { erasureView } from '../erasure/erasure-view.ts';
-import { requestErasure, TOO_MANY_ERASURES } from '../erasure/request-erasure.ts';
+import { isSwapping, requestErasure, TOO_MANY_ERASURES } from '../erasure/request-erasure.ts';
 import { accepted, busy, conflict, invalid, notFound, ok, type Reply } from '../http/admin-reply.ts';
 import type { AdminRequest } from '../http/admin-route.ts';
 
@@ -29,12 +28,6 @@ export function createErasure(deps: AdminDeps, { params, body }: AdminRequest<Er
     const erasure = await requestErasure(deps, { siteId, visitors, users, whole });
     return erasure === undefined ? conflict(TOO_MANY_ERASURES) : accepted(erasureView(erasure, deps.retention));
   });
-}
-
-/** A swap exchanges the tables that an erasure would be working on. */
-function isSwapping(registry: Registry): boolean {
-  const pause = registry.writersPause();
-  return pause !== undefined && !pause.over;
 }
 
 /** Of all sites, also removed ones; the newest first. */

@@ -1,0 +1,28 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { DependencyError } from '@weir/domain/errors';
+import type { Analytics } from '@weir/ports/analytics';
+
+const CHECK_EVERY_MS = 20;
+/** Longer than an insert may run. */
+const END_WITHIN_MS = 150_000;
+
+/** Waits until every insert into the tables of `database` that is running now has ended. Later inserts are not waited for. */
+export async function untilRunningInsertsEnd(
+  select: Analytics['select'],
+  database: string,
+  cluster: string | undefined,
+): Promise<void> {
+  const processes = cluster === undefined ? 'system.processes' : `clusterAllReplicas('${cluster}', system.processes)`;
+  const query = `SELECT query_id FROM ${processes} WHERE query_kind = 'Insert' AND current_database = {database:String}`;
+  let waitedFor: ReadonlySet<string> | undefined;
+  for (let waitedMs = 0; ; waitedMs += CHECK_EVERY_MS) {
+    const running = (await select<{ query_id: string }>(query, { database })).map(({ query_id }) => query_id);
+    waitedFor = new Set(waitedFor === undefined ? running : running.filter((id) => waitedFor?.has(id)));
+    if (waitedFor.size === 0) return;
+    if (waitedMs >= END_WITHIN_MS) {
+      const message = `${waitedFor.size} inserts into ${database} are still running after ${waitedMs} ms`;
+      throw new DependencyError('analytics_unavailable', message);
+    }
+    await pause(CHECK_EVERY_MS);
+  }
+}
