@@ -46,7 +46,7 @@ test(`kill -9 at ${KILLS} random moments of each step of a replay under load: no
     await asked(weir, 'DELETE', '/replays/current', 200);
     await eventually('no replay', async () => (await weir.client.admin('GET', '/replays/current')).status === 404);
 
-    // What the tables should have: the whole log, in tables that were never exchanged.
+    // The expected rows: a new replay writes the whole log into new shadow tables, which no swap has exchanged.
     await asked(weir, 'POST', '/replays', 201, { from: 'enriched' });
     await killUntil(weir, 'follow', undefined);
     const digests = (database: string) => tableDigests((query) => weir.client.sql(query), database);

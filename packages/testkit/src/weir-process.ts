@@ -32,9 +32,9 @@ export interface WeirProcess {
   terminate(): Promise<number | null>;
   /** Sends SIGTERM, then removes the folder. Rejects if the exit code is not 0. */
   stop(): Promise<void>;
-  /** Sends SIGKILL to the whole group. Resolves when the first process has ended. */
+  /** Sends SIGKILL to the whole group. Resolves when Weir's main process has ended. */
   kill9(): Promise<void>;
-  /** Sends a signal to the first process only. */
+  /** Sends a signal to Weir's main process only, not to its child processes. */
   signal(signal: 'SIGSTOP' | 'SIGCONT'): void;
   /** Sends SIGKILL to the ClickHouse child process only. */
   killClickhouse(): void;

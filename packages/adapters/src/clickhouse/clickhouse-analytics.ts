@@ -35,7 +35,8 @@ const INSERT_BYTES_MAX = 1024 * 1024 * 1024;
 
 /** Settings of an insert into `records`: one block with one token, no skipped rows, and an answer only when the rows are durable. */
 const INSERT_SETTINGS = {
-  // The server aborts the insert when the client times out. The writer relies on it: UNKNOWN_SETTLES_MS in services/writer.
+  // The server aborts the insert when the client times out. So the writer knows how long an insert with an unknown result can still
+  // arrive.
   max_execution_time: REQUEST_TIMEOUT_MS / 1000,
   async_insert: 0,
   wait_end_of_query: 1,

@@ -14,8 +14,8 @@ const shown = (text: string): string => JSON.stringify(cutChars(text, SHOWN_CHAR
 
 /**
  * Returns the rule of ClickHouse's JSON type that these properties or traits break; `undefined` if they can be stored as they were
- * sent (docs/api.md). Null and an empty object contain no value and are not stored. `text`: returns the text of the request's
- * body. `sentAs`: finds the properties in a body.
+ * sent (docs/api.md). A property that is null or an empty object is not stored, but breaks no rule. `text` returns the text of the
+ * request's body, in which long integers still have all digits. `sentAs` returns the properties of a parsed body.
  */
 export function unstorableRule(
   properties: JsonObject,

@@ -20,7 +20,10 @@ export interface Identity {
   readonly traits: JsonObject;
   /** The number of traits beyond the limit. */
   readonly droppedTraits: number;
-  /** The number of traits that were left out because their key is invalid. Only for a browser. */
+  /**
+   * The number of traits that were left out because their key is invalid. Always 0 for an identify of a server, which is refused because of
+   * such a trait.
+   */
   readonly invalidTraits: number;
   /** Only for a browser (identity-signature.ts). */
   readonly signature: string;
@@ -134,7 +137,10 @@ function withTraits(
   };
 }
 
-/** The keys of the traits, in body order if there are more than the limit. (JavaScript's objects put integer-like keys first.) */
+/**
+ * The keys of the traits. If there are more than TRAITS_MAX, they are in the order of the body, because only the first ones are stored.
+ * `Object.keys` would put integer-like keys first.
+ */
 function traitKeys(
   body: JsonObject,
   fieldNames: ReadonlySet<string>,

@@ -25,7 +25,7 @@ const IPV6_CHARS = ADDRESS_AT + WORDS_MAX * WORD_CHARS;
 const BLOCK_BYTES = 16;
 const COUNTER_AT = 12;
 const COUNTER_END = 2 ** 32;
-/** The number of blocks of a keystream that are computed at once (a window): 16 KiB. */
+/** A keystream is computed in windows of this many blocks. A window has 16 KiB. */
 const WINDOW_BLOCKS = 1024;
 const ZEROS = Buffer.alloc(WINDOW_BLOCKS * BLOCK_BYTES);
 /** The windows that an opener caches. The cache can hold twice as many, so this is at most 4 MiB. */

@@ -9,7 +9,10 @@ export interface StoredBooks {
 
 type AuditRow = StoredPartition & OutcomeCount & { readonly is_books: number };
 
-/** `records`: the table, as SQL names it. One statement, so that both sets are counted at the same moment. */
+/**
+ * `records`: the name of the table in SQL. One statement counts the records by partition and by outcome, so that both counts are of
+ * the same moment.
+ */
 export async function readBooks({ select }: Pick<Analytics, 'select'>, records: string): Promise<StoredBooks> {
   const rows = await select<AuditRow>(
     `SELECT log_id, raw_partition, site_id, toString(outcome) AS outcome, reason, count() AS records,

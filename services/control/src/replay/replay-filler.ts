@@ -57,7 +57,8 @@ export async function highestReplayed(
   start: ReplayState['starts'][number],
   scope: Replay['request'],
 ): Promise<number> {
-  // Without a scope every copied row of the log is below the first replayed one, and the table knows its highest without a scan.
+  // Without a scope, each copied row of this log has a lower raw offset than the first replayed row. So the highest raw offset of the
+  // table is the answer, and ClickHouse reads it from the projection `offsets` instead of all rows.
   if (isWhole(scope)) return Math.max(start.rawOffset - 1, await analytics.highestRawOffset(logId, partition));
   const { sql, params } = replayedRows(logId, partition, start, scope);
   const [row] = await analytics.select<{ highest: string | number }>(

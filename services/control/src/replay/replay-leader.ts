@@ -25,25 +25,25 @@ export interface Leader {
 }
 
 const LOOK_EVERY_MS = 1_000;
-/** The shadow tables follow the tables if they reach in this time what the tables have. */
+/** The shadow tables follow if they reach a position of the live writer within this time after it was read. */
 const FOLLOWS_WITHIN_MS = 20_000;
 
 /**
- * Drives the replay that the registry has. Everything that it must know after a crash is in the registry, in the committed offsets
- * and in ClickHouse:
+ * Runs the replay in the registry, phase by phase. After a crash, the next leader learns from the registry, the committed offsets and
+ * ClickHouse where to continue.
  *
  *     phase    what the leader does                                                next phase
  *     -------  ------------------------------------------------------------------  --------------------------------------
- *     create   makes the shadow tables; decides where each partition begins        copy
+ *     create   creates the shadow tables; decides where each partition begins      copy
  *     copy     copies the rows that are not replayed, chunk by chunk               fill
- *     fill     runs the writer from the log into the shadow tables                 follow (it has what the tables have)
- *     follow   keeps the writer running                                            swap (asked for, or to undo)
- *     swap     swap-tables.ts                                                      swapped, undone; follow (refused)
- *     swapped  nothing; an undo fills the former tables up                         fill (undo was asked for)
+ *     fill     runs the writer from the log into the shadow tables                 follow (less than 20 s behind live)
+ *     follow   keeps the writer running                                            swap (requested, or part of an undo)
+ *     swap     exchanges the live and the shadow tables (swap-tables.ts)           swapped or undone; follow if refused
+ *     swapped  nothing: the shadow tables are now the former tables                fill (an undo was requested)
  *     undone   nothing
- *     drop     removes the shadow tables, then the replay from the registry        (none; asked for in any phase but swap)
+ *     drop     removes the shadow tables, then the replay from the registry        none (requested in any phase but swap)
  *
- * `fence` rejects if this process leads no more: it precedes every change of the registry.
+ * The function `fence` rejects if this process is no longer the leader. It is called before each change of the replay in the registry.
  */
 export function leadReplay(deps: LeaderDeps, signal: AbortSignal, fence: () => Promise<void>): Leader {
   const { eventLog, analytics, shadow, registry, clock, logger } = deps;

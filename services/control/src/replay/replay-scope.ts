@@ -7,7 +7,7 @@ export interface Condition {
   readonly params: Readonly<Record<string, unknown>>;
 }
 
-/** A row of the log, as the writer of the replay sees it. */
+/** The row of an enriched record, with the values that decide whether the replay writes it. */
 export interface ReplayedRow {
   readonly rawOffset: number;
   readonly version: number;

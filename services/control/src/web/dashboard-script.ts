@@ -72,7 +72,7 @@ async function showSite() {
   } catch (error) {
     if (turn === asked) throw error;
   } finally {
-    // The reports of a large site are requested less often, also after a failure.
+    // The pause is 20 times as long as the requests took, because the reports of a large site are expensive. It also follows a failure.
     if (turn === asked) nextSite = Date.now() + Math.max(4000, 20 * (Date.now() - began));
   }
 }

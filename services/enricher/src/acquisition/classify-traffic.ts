@@ -9,7 +9,7 @@ export interface Origin {
   readonly source: Source | undefined;
 }
 
-/** The input for the channel of a visit. */
+/** The facts about a visit that decide its channel and its source. */
 export interface Visit {
   readonly tags: CampaignTags;
   readonly clickId: ClickId | undefined;

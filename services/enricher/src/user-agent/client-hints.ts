@@ -17,8 +17,8 @@ const BRANDS: Readonly<Record<string, string>> = {
 const NO_BRAND = /^Chromium$|not.{0,3}a.{0,3}brand/i;
 const BRAND = /"((?:[^"\\]|\\.){1,40})";\s*v="([^"]{0,40})"/g;
 /**
- * Browsers that a user agent may name although the real browser has another brand. The name of an app is never replaced,
- * because it is more specific than a brand.
+ * Weir replaces these browser names by the brand in the Client Hints, because the user agents of other browsers contain them too. It
+ * keeps every other name: if an app shows the page, for example, the name of the app says more than the brand of its browser.
  */
 const HIDES_BRAND: ReadonlySet<string> = new Set(['Chrome', 'Opera', 'Edge', 'Chromium', '']);
 

@@ -10,7 +10,10 @@ const MAX_WAIT_MS = 200;
 const REQUEST_BYTES_MAX = 16 * 1024 * 1024;
 const RETRY_PAUSE_MS = 100;
 const OFFSET_OUT_OF_RANGE = 1;
-/** Reports only each 50th consecutive refusal of a partition; retries are `RETRY_PAUSE_MS` apart. */
+/**
+ * A broker that refuses to read a partition is asked again after `RETRY_PAUSE_MS`. Only each 50th consecutive refusal is reported to the
+ * consumer.
+ */
 const REFUSALS_REPORTED_EACH = 50;
 
 /** One partition that is consumed, and the callbacks of its consumer. */
