@@ -19,6 +19,7 @@ const NOT_OF_A_DEPLOYMENT = [
   ['the client IP is on disk', 'it reads the data folder of its own process'],
   ['SIGTERM drains', 'it starts its own process with npm'],
   ['the dashboard with another method', 'control serves it, and the suite sends its requests to the gateways'],
+  ['forgetting in a process of its own', 'it kills its process, and reads the data folder'],
   ['after a restart', 'gateways.test.ts restarts every role of a deployment'],
   [
     'rate limits (defaults)',

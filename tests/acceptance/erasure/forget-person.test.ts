@@ -108,8 +108,11 @@ describe('forgetting a user', () => {
     const rows = await weir.sql(erased, { site });
     expect(rows.length).toBe(8);
     expect(JSON.stringify(rows)).not.toContain('anna');
-    const audit = (await weir.must(200, 'GET', '/audit')) as { sites: { site_id: string; erased: number }[] };
-    expect(audit).toMatchObject({ balanced: true, totals: { erasing: 0 } });
+    const audit = (await weir.must(200, 'GET', '/audit')) as {
+      balanced: boolean;
+      sites: { site_id: string; erased: number }[];
+    };
+    expect(audit.balanced).toBe(true);
     expect(audit.sites.find(({ site_id }) => site_id === site)).toMatchObject({ erased: 8, stored: 5, identify: 2 });
     const books =
       'SELECT outcome, sum(records) AS n FROM books WHERE site_id = {site:String} GROUP BY outcome HAVING n != 0 ORDER BY outcome';
