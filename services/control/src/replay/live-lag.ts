@@ -1,8 +1,11 @@
 import { GROUP_ENRICHER, GROUP_WRITER, TOPIC_ENRICHED, TOPIC_RAW } from '@weir/domain/records/topics';
 import type { EventLog } from '@weir/ports/event-log';
 
-/** The replay waits while live records wait longer than this to be processed. */
-export const LIVE_LAG_MAX_MS = 3_000;
+/**
+ * The replay waits while live records wait longer than this to be processed. Without any backlog a commit can be some seconds late: on Kafka the
+ * writer collects rows for a second, and its partitions take turns to insert.
+ */
+export const LIVE_LAG_MAX_MS = 10_000;
 
 /** Why the replay must wait: a live consumer has records that wait too long. Undefined: it need not. */
 export async function liveLag(eventLog: EventLog, clock: () => number): Promise<string | undefined> {
