@@ -11,7 +11,7 @@ export interface Queue {
 
 export const QUEUE_NAME = 'weir.q';
 const WAITING_HITS_MAX = 60;
-/** The pause after a failure of all endpoints, multiplied by the number of such failures in a row. */
+/** When all endpoints have failed n times in a row, the pause is n times this long. */
 const WAIT_SECONDS = 3;
 /** Upper limit of Retry-After. Browser timers of more than 24 days fire at once. */
 const WAIT_SECONDS_MAX = 3600;

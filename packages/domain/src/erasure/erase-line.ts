@@ -49,7 +49,7 @@ export function createLineEraser(tombstonesOf: (siteId: string) => readonly Tomb
 
 const KEPT = new Set(['site_id', 'received_at', 'enrichment', 'log_id', 'raw_partition', 'raw_offset']);
 
-/** Only its place, its site and its time of receipt are left. */
+/** The row of an erased record. It keeps the position in the log, the site, the time of receipt and the version of the enrichment. */
 function erasedLine(fields: Fields): Uint8Array {
   const values = [...fields].map(([column, value]) => {
     if (column === 'outcome') return 'erased';

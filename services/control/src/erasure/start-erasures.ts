@@ -46,7 +46,7 @@ export function startErasures(deps: StartErasuresDeps): RunningErasures {
       if (signal.aborted) return;
       retryAt = clock() + RETRY_AFTER_MS;
       if (error instanceof Taken) return;
-      // The message of ClickHouse may repeat a statement of megabytes.
+      // An error message of ClickHouse can contain the whole statement, which can have several megabytes.
       const problem = (error instanceof Error ? error.message : String(error)).slice(0, PROBLEM_CHARS_MAX);
       const code = isDependencyError(error) ? error.code : undefined;
       logger.error({ erasure: erasureId, code, problem }, 'an erasure stopped and will be tried again');

@@ -5,8 +5,9 @@ import { type TopicRecord, topicRecord } from './topic-record.ts';
 
 /** The maximum bytes of values in an answer. A single record that is larger is still returned. */
 const PAGE_BYTES_MAX = 4 * 1024 * 1024;
-/** A page ends after it has read this many bytes, or for this time, even if it is not full: the filter may match no record. */
+/** Bytes that are read for one page. A page can then be incomplete or empty, because the filter matched few records or none. */
 const SCANNED_BYTES_MAX = 32 * 1024 * 1024;
+/** The time after which a page ends in the same way. */
 const PAGE_MS_MAX = 5_000;
 /** The maximum bytes that are read ahead, for all partitions together. */
 const READ_AHEAD_BYTES_MAX = 8 * 1024 * 1024;
