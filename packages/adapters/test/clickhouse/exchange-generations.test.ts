@@ -266,8 +266,9 @@ test('an insert during an exchange is stored completely in the tables of its gen
 
 test('if an insert does not end in time, nothing is exchanged and the tables are opened again', async () => {
   const generation = await live.generation();
+  // 15 seconds: on a busy machine, the exchange must give up long before this insert ends.
   const slow = server.command({
-    query: "INSERT INTO records (site_id, log_id) SELECT 'slow', toString(sleepEachRow(1)) FROM numbers(3)",
+    query: "INSERT INTO records (site_id, log_id) SELECT 'slow', toString(sleepEachRow(1)) FROM numbers(15)",
     clickhouse_settings: { max_block_size: '1' },
   });
   await eventually('the insert runs', async () => {
