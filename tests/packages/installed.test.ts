@@ -74,7 +74,7 @@ const event: EnrichedEvent = decodeEnriched({ v: new Uint8Array([49]), o: '7' },
 const shown: [string, number, number | null, boolean, unknown] = [
   event.site_id, event.raw_offset, event.value, event.cookieless, event.properties.plan,
 ];
-const kind: 'collect' | 'event' | 'identify' | 'import' | 'unlink' = decodeRaw(null).kind;
+const kind: 'collect' | 'event' | 'identify' | 'import' | 'unlink' | 'dumped' = decodeRaw(null).kind;
 export const code = (error: unknown): RecordErrorCode | undefined =>
   error instanceof RecordError ? error.code : undefined;
 export { kind, shown };
