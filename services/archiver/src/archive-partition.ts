@@ -28,7 +28,7 @@ export interface PartitionArchiverDeps extends AssignedPartition {
 interface OpenSegment {
   readonly encoder: SegmentEncoder;
   readonly from: number;
-  readonly openedAt: number;
+  lingerIsOver: boolean;
 }
 
 /** A segment whose range is decided. Its range is committed before it is stored. */
@@ -81,14 +81,19 @@ export function openPartitionArchiver(deps: PartitionArchiverDeps): PartitionCon
       logger.error({ topic, partition, ...plan, first: offset }, MISSED);
       plan = undefined;
     }
-    segment = { encoder: createSegmentEncoder(), from: offset, openedAt: clock() };
+    const opened = { encoder: createSegmentEncoder(), from: offset, lingerIsOver: false };
+    segment = opened;
     clearTimeout(timer);
-    timer = setTimeout(() => handle.wake(), limits.lingerMs);
+    // The flag, and not the clock, says that the time is over: a timer can fire a millisecond before the clock shows it.
+    timer = setTimeout(() => {
+      opened.lingerIsOver = true;
+      handle.wake();
+    }, limits.lingerMs);
     timer.unref();
   }
 
   function isLingerOver(): boolean {
-    return segment !== undefined && plan === undefined && clock() - segment.openedAt >= limits.lingerMs;
+    return segment?.lingerIsOver === true && plan === undefined;
   }
 
   async function sealAndStore(): Promise<void> {

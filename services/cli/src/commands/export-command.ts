@@ -20,12 +20,14 @@ What:
                                          into another site or another Weir, and every report gives the same numbers
 --since and --until limit the time of the event, of the start of the session, or when a profile was last seen.
 In csv, a text that begins with = + - @ gets an apostrophe in front: spreadsheets would run it as a formula.
-A file is named FILE.part until it is complete. A name that ends in .gz is compressed.
+A file is named FILE.part until it is complete. A name that ends in .gz is compressed. For s3:// the settings S3_ENDPOINT, S3_REGION
+and S3_PATH_STYLE apply; credentials come from the usual places of the AWS SDK.
 
 Examples:
   $ weir export events --site shop --format parquet --to events.parquet
   $ weir export events --site shop --since 2026-11-01 --filter country:is:DE --format csv > november.csv
   $ weir export everything --site shop --to shop.ndjson.gz
+  $ weir export events --site shop --format parquet --to s3://exports/shop/events.parquet
   $ weir import shop.ndjson.gz --site shop2
 `;
 
@@ -44,7 +46,7 @@ export function addExportCommand(program: Command, { io, client }: CommandContex
       [],
     )
     .addOption(new Option('--format <format>', 'of the file').choices(EXPORT_FORMATS).default('ndjson'))
-    .option('--to <file>', 'default: standard output')
+    .option('--to <file>', 'a file or s3://bucket/name; default: standard output')
     .addHelpText('after', NOTES)
     .action(async (kind: string, { site, to, ...options }: ExportOptions) => {
       const admin = client();

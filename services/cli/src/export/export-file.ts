@@ -3,7 +3,7 @@ import type { AdminClient } from '../admin-client.ts';
 import type { CliIo } from '../cli-io.ts';
 import { CliError, EXIT } from '../exit-codes.ts';
 import { createExportProgress } from './export-progress.ts';
-import { type ExportTarget, openFileTarget } from './export-target.ts';
+import { type ExportTarget, openFileTarget, openS3Target } from './export-target.ts';
 
 export interface ExportSummary {
   /** Undefined: standard output. */
@@ -16,7 +16,7 @@ export interface ExportSummary {
 interface ExportFileOptions {
   /** Of the admin API. */
   readonly path: string;
-  /** A file; undefined: standard output. */
+  /** A file or `s3://bucket/name`; undefined: standard output. */
   readonly to: string | undefined;
   readonly interrupted: AbortSignal;
 }
@@ -46,6 +46,7 @@ export async function exportFile(io: CliIo, client: AdminClient, options: Export
 }
 
 async function openTarget(io: CliIo, to: string | undefined): Promise<ExportTarget> {
+  if (to?.startsWith('s3://')) return openS3Target(to, io.env);
   if (to !== undefined) return openFileTarget(to);
   return { streams: [io.stdout], complete: async () => undefined, discard: async () => undefined };
 }

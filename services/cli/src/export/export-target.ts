@@ -1,7 +1,9 @@
 import { open, rename, rm, stat } from 'node:fs/promises';
-import type { Writable } from 'node:stream';
+import { PassThrough, type Writable } from 'node:stream';
 import { createGzip } from 'node:zlib';
+import type { CliEnvironment } from '../cli-config.ts';
 import { CliError, EXIT } from '../exit-codes.ts';
+import { openObjects } from '../open-objects.ts';
 
 /** Where an export is written to. */
 export interface ExportTarget {
@@ -33,5 +35,28 @@ export async function openFileTarget(path: string): Promise<ExportTarget> {
     streams: path.endsWith('.gz') ? [createGzip(), output] : [output],
     complete: () => rename(part, path),
     discard: () => rm(part, { force: true }),
+  };
+}
+
+const S3_OBJECT = /^(s3:\/\/[^/]+)\/(.+)$/;
+
+/** `s3://bucket/name`: the object exists only when it is complete. A name in .gz is compressed. */
+export async function openS3Target(url: string, env: CliEnvironment): Promise<ExportTarget> {
+  const [, bucket = url, name = ''] = S3_OBJECT.exec(url) ?? [];
+  if (name === '') throw new CliError(`--to must be s3://bucket/name, not "${url}"`, EXIT.usage);
+  const objects = await openObjects(bucket, env).catch((error: Error) => {
+    throw new CliError(`--to: ${error.message}`, EXIT.usage);
+  });
+  const output = new PassThrough();
+  const stored = objects.put(name, output).finally(() => objects.close());
+  // `complete` and `discard` wait for it. A refusal in the middle must also end the pipeline.
+  stored.catch((error: Error) => output.destroy(error));
+  return {
+    streams: name.endsWith('.gz') ? [createGzip(), output] : [output],
+    complete: () => stored,
+    async discard() {
+      output.destroy(new Error('the export failed'));
+      await Promise.allSettled([stored]);
+    },
   };
 }
