@@ -1,4 +1,5 @@
 import { Command, CommanderError } from 'commander';
+import { addArchiveCommands } from './archive/archive-command.ts';
 import type { CliIo } from './cli-io.ts';
 import { createContext } from './command-context.ts';
 import { addAuditCommand } from './commands/audit-command.ts';
@@ -66,6 +67,7 @@ export async function runCli(args: readonly string[], io: CliIo): Promise<ExitCo
   addTopicsCommands(program, context);
   addExportCommand(program, context);
   addBackupCommands(program, context);
+  addArchiveCommands(program, context);
   addImportCommand(program, context);
   addReplayCommands(program, context);
   try {

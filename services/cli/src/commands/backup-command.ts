@@ -2,13 +2,12 @@ import { resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { restoreBackup, verifyBackup } from '@weir/backup/restore-backup';
 import { listSnapshots, type Snapshot } from '@weir/backup/snapshot';
-import { isDependencyError } from '@weir/domain/errors';
-import type { ObjectStore } from '@weir/ports/object-store';
 import type { Command } from 'commander';
 import type { CliIo } from '../cli-io.ts';
 import { type CommandContext, groupOf, withExamples } from '../command-context.ts';
 import { CliError, EXIT } from '../exit-codes.ts';
-import { backupUrl, dropWriterCommits, openBackups } from '../open-backup.ts';
+import { dropWriterCommits } from '../open-backup.ts';
+import { objectsUrl, withObjects } from '../open-objects.ts';
 import { fields, print } from '../output.ts';
 
 interface BackupView {
@@ -50,7 +49,7 @@ export function addBackupCommands(program: Command, { io, client }: CommandConte
     .action(async (place: string, { json, keep }: { json?: boolean; keep?: number }) => {
       const admin = client();
       const interrupted = io.interruption();
-      const to = backupUrl(place);
+      const to = objectsUrl(place);
       let view = await admin.call<BackupView>('POST', '/backups', { to, ...(keep === undefined ? {} : { keep }) });
       const report = reporter(io);
       while (view.state === 'running') {
@@ -84,7 +83,7 @@ export function addBackupCommands(program: Command, { io, client }: CommandConte
     backup.command('list <place>').description('print the backups of a place, oldest first'),
     'weir backup list /mnt/backups',
   ).action(async (place: string, { json }: { json?: boolean }) => {
-    const ids = await using(place, io, listSnapshots);
+    const ids = await withObjects(objectsUrl(place), io.env, listSnapshots);
     print(io, json, ids, (found) => (found.length === 0 ? 'none' : found.join('\n')));
   });
 
@@ -96,7 +95,9 @@ export function addBackupCommands(program: Command, { io, client }: CommandConte
     .option('--id <backup_id>', 'default: the newest')
     .action(async (place: string, { json, id }: { json?: boolean; id?: string }) => {
       const onProgress = reporter(io);
-      const snapshot = await using(place, io, (objects) => verifyBackup({ objects, id, onProgress }));
+      const snapshot = await withObjects(objectsUrl(place), io.env, (objects) =>
+        verifyBackup({ objects, id, onProgress }),
+      );
       print(io, json, summary(snapshot), () => `Backup ${snapshot.id} is complete and undamaged.`);
     });
 
@@ -110,7 +111,9 @@ export function addBackupCommands(program: Command, { io, client }: CommandConte
     .action(async (place: string, folder: string, { json, id }: { json?: boolean; id?: string }) => {
       const into = resolve(folder);
       const onProgress = reporter(io);
-      const snapshot = await using(place, io, (objects) => restoreBackup({ objects, id, into, onProgress }));
+      const snapshot = await withObjects(objectsUrl(place), io.env, (objects) =>
+        restoreBackup({ objects, id, into, onProgress }),
+      );
       await dropWriterCommits(into);
       print(
         io,
@@ -119,22 +122,6 @@ export function addBackupCommands(program: Command, { io, client }: CommandConte
         () => `Backup ${snapshot.id} is restored. Start Weir on it: WEIR_DATA_DIR=${into} npm start`,
       );
     });
-}
-
-/** Runs `work` on the place, and turns its failures into messages. */
-async function using<T>(place: string, io: CliIo, work: (objects: ObjectStore) => Promise<T>): Promise<T> {
-  try {
-    const objects = await openBackups(place, io.env);
-    try {
-      return await work(objects);
-    } finally {
-      objects.close();
-    }
-  } catch (error) {
-    if (isDependencyError(error)) throw new CliError(error.message, EXIT.failed);
-    if (error instanceof TypeError) throw new CliError(error.message, EXIT.usage);
-    throw error;
-  }
 }
 
 function summary({ id, createdAt, items }: Snapshot): object {

@@ -1,0 +1,92 @@
+import { isDependencyError } from '@weir/domain/errors';
+import type { ObjectStore } from '@weir/ports/object-store';
+import { type ArchivedPartition, summariseArchive } from '@weir/runtime/archive/archive-manifest';
+import { verifySegment } from '@weir/runtime/archive/read-segment';
+import { parseSegmentName, type SegmentRange } from '@weir/runtime/archive/segment-name';
+import type { Command } from 'commander';
+import type { CliIo } from '../cli-io.ts';
+import { type CommandContext, groupOf, withExamples } from '../command-context.ts';
+import { CliError, EXIT } from '../exit-codes.ts';
+import { objectsUrl, withObjects } from '../open-objects.ts';
+import { print, table } from '../output.ts';
+
+const NOTES = `
+<place> is the value of ARCHIVE_URL, or a folder. Both commands run here and need no running Weir. For s3:// the settings S3_ENDPOINT, S3_REGION and
+S3_PATH_STYLE apply.`;
+
+export function addArchiveCommands(program: Command, { io }: CommandContext): void {
+  const archive = groupOf(
+    program,
+    'archive',
+    'look into the archive of the topics',
+    'weir archive verify /mnt/archive',
+  );
+  archive.addHelpText('after', NOTES);
+
+  withExamples(
+    archive.command('list <place>').description('print what the archive has of each partition, and its gaps'),
+    'weir archive list s3://archive/weir',
+  ).action(async (place: string, { json }: { json?: boolean }) => {
+    const partitions = await withObjects(objectsUrl(place), io.env, summariseArchive);
+    print(io, json, partitions, (found) =>
+      table(
+        ['topic', 'log', 'partition', 'segments', 'bytes', 'offsets', 'gaps'],
+        found.map((one) => [
+          one.topic,
+          one.logId.slice(0, 8),
+          one.partition,
+          one.segments,
+          one.bytes,
+          `${one.ranges[0]?.[0]}-${one.ranges.at(-1)?.[1]}`,
+          gapsOf(one),
+        ]),
+      ),
+    );
+  });
+
+  withExamples(
+    archive
+      .command('verify <place>')
+      .description('read every segment and compare it with its checksum; exit code 1 if one is damaged'),
+    'weir archive verify /mnt/archive',
+  ).action(async (place: string, { json }: { json?: boolean }) => {
+    const result = await withObjects(objectsUrl(place), io.env, (objects) => verifyAll(objects, io));
+    print(io, json, result, ({ segments, damaged }) =>
+      damaged.length === 0 ? `${segments} segments are complete and undamaged.` : damaged.join('\n'),
+    );
+    if (result.damaged.length > 0) throw new CliError(`${result.damaged.length} segments are damaged`, EXIT.failed);
+  });
+}
+
+/** Offsets that the archive does not have: retention removed them before they were archived, or a segment was deleted. */
+function gapsOf({ ranges }: ArchivedPartition): string {
+  return ranges
+    .slice(1)
+    .map(([from], index) => `${(ranges[index]?.[1] ?? 0) + 1}-${from - 1}`)
+    .join(', ');
+}
+
+interface Verified {
+  readonly segments: number;
+  readonly damaged: readonly string[];
+}
+
+async function verifyAll(objects: ObjectStore, io: CliIo): Promise<Verified> {
+  const ranges: SegmentRange[] = [];
+  for await (const { name } of objects.list('')) {
+    const range = parseSegmentName(name);
+    if (range !== undefined) ranges.push(range);
+  }
+  const damaged: string[] = [];
+  for (const [index, range] of ranges.entries()) {
+    try {
+      await verifySegment(objects, range);
+    } catch (error) {
+      if (!isDependencyError(error, 'object_store_damaged')) throw error;
+      damaged.push(error.message);
+    }
+    if (io.stderr.isTTY) io.stderr.write(`\r${index + 1} of ${ranges.length} segments`);
+  }
+  if (io.stderr.isTTY) io.stderr.write('\n');
+  return { segments: ranges.length, damaged };
+}

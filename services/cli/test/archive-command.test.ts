@@ -1,0 +1,62 @@
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { openObjectStore } from '@weir/adapters/object-store/open-object-store';
+import { createSegmentEncoder } from '@weir/runtime/archive/segment-encoder';
+import { segmentFolder, segmentName } from '@weir/runtime/archive/segment-name';
+import { runProgram } from '@weir/testkit/weir-process';
+
+const folder = mkdtempSync(join(tmpdir(), 'weir-archive-'));
+const PARTITION = { topic: 'events.raw', logId: 'log-1', partition: 0 };
+afterAll(() => rmSync(folder, { recursive: true }));
+
+beforeAll(async () => {
+  const s3 = { endpoint: undefined, region: 'us-east-1', pathStyle: false };
+  const objects = await openObjectStore({ url: pathToFileURL(folder).href, s3 });
+  for (const [from, to] of [
+    [0, 9],
+    [10, 19],
+    [25, 30],
+  ] as const) {
+    const encoder = createSegmentEncoder();
+    for (let offset = from; offset <= to; offset++) {
+      await encoder.add({ offset, appendedAt: 1_790_000_000_000, headers: {}, value: Buffer.from('{}') });
+    }
+    const range = { ...PARTITION, from, to };
+    await objects.put(segmentName(range), Buffer.concat(await encoder.finish(range)));
+  }
+});
+
+const run = (...args: readonly string[]) => runProgram('weir.js', ['archive', ...args], {});
+
+test('list prints the partitions and their gaps', async () => {
+  expect(JSON.parse((await run('list', folder, '--json')).stdout)).toEqual([
+    {
+      ...PARTITION,
+      segments: 3,
+      bytes: expect.any(Number),
+      ranges: [
+        [0, 19],
+        [25, 30],
+      ],
+    },
+  ]);
+  expect((await run('list', pathToFileURL(folder).href)).stdout).toMatch(/events\.raw +log-1 +0 +3 +\d+ +0-30 +20-24/);
+});
+
+test('verify names the damaged segments and ends with 1', async () => {
+  expect(await run('verify', folder)).toMatchObject({ code: 0, stdout: '3 segments are complete and undamaged.\n' });
+  const place = join(folder, segmentFolder(PARTITION));
+  writeFileSync(join(place, readdirSync(place)[1] as string), 'damaged');
+  const damaged = await run('verify', folder);
+  expect(damaged).toMatchObject({ code: 1, stderr: 'weir: 1 segments are damaged\n' });
+  expect(damaged.stdout).toContain('0000000000000010-0000000000000019.jsonl.gz cannot be read');
+});
+
+test('a place that is no URL of an object store is refused', async () => {
+  expect(await run('list', 's3://UPPER')).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('must be file:///folder or s3://bucket/prefix'),
+  });
+});
