@@ -31,6 +31,7 @@ describe.each(Object.entries(PACKED))('%s', (name, bytes) => {
     expect(await scanLog(openLogFile({ path }))).toEqual({
       digest: '1cdf88e8f10431d464ac866be73789b027a08a54cd5a31dadbe4a1b620b46940',
       lines: 2,
+      lastLine: 'second part',
     });
   });
 });
