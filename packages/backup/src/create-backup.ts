@@ -58,6 +58,11 @@ export interface CreateBackupOptions {
   onProgress(progress: BackupProgress): void;
 }
 
+/** Where a running backup keeps its copies. */
+export function backupFolder(dataDir: string): string {
+  return join(dataDir, 'backup');
+}
+
 /** Of a part: the file that names the checksums of all others. */
 const CHECKSUMS = 'checksums.txt';
 
@@ -69,7 +74,7 @@ const CHECKSUMS = 'checksums.txt';
 export async function createBackup(options: CreateBackupOptions): Promise<BackupResult> {
   const { objects, source, clock, keep, signal, onProgress } = options;
   const id = snapshotId(clock());
-  const work = join(source.dataDir, 'backup');
+  const work = backupFolder(source.dataDir);
   await rm(work, { recursive: true, force: true });
   await mkdir(work, { recursive: true });
   let frozen: FrozenTables | undefined;

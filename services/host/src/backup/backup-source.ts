@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
-import { readdir, readFile, rm } from 'node:fs/promises';
+import { open, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { BackupSource, FrozenTables } from '@weir/backup/create-backup';
+import { type BackupSource, backupFolder, type FrozenTables } from '@weir/backup/create-backup';
 import { DependencyError } from '@weir/domain/errors';
 import type { EventLog } from '@weir/ports/event-log';
 import type { Registry } from '@weir/ports/registry';
@@ -22,18 +22,33 @@ const FROZEN_NAME = 'weir_backup';
 const PAUSE_LIMIT_MS = 30_000;
 const UUID = /UUID '([0-9a-f-]{36})'/;
 
+export interface EmbeddedSource extends BackupSource {
+  /** Cleans up after a backup during which the process was killed. Without it the writer could stay paused. Call it at the start. */
+  recover(): Promise<void>;
+}
+
 /** The embedded engines of this process, as a backup reads them. */
-export function createBackupSource(deps: BackupSourceDeps): BackupSource {
+export function createBackupSource(deps: BackupSourceDeps): EmbeddedSource {
   const { dataDir, eventLog, analytics, registry, clock } = deps;
   const clickhouseDir = join(dataDir, 'clickhouse');
   const partsDir = join(clickhouseDir, 'shadow', FROZEN_NAME);
   const release = (): Promise<void> => rm(partsDir, { recursive: true, force: true });
+  const pauseDeps = { eventLog, registry, clock };
+  /** While the writer is paused for a backup: the number of the pause. */
+  const pauseFile = join(backupFolder(dataDir), 'pause');
 
   async function freezeTables(): Promise<FrozenTables> {
     // Of a process that was killed during a backup.
     await release();
-    const pauseDeps = { eventLog, registry, clock };
-    const paused = await pauseWriters(pauseDeps, await nextSwap(pauseDeps), { limitMs: PAUSE_LIMIT_MS });
+    if (registry.writersPause()?.over === false) {
+      throw new DependencyError(
+        'analytics_unavailable',
+        'a replay is exchanging the tables: try again when it has ended',
+      );
+    }
+    const swap = await nextSwap(pauseDeps);
+    await writeDurably(pauseFile, String(swap));
+    const paused = await pauseWriters(pauseDeps, swap, { limitMs: PAUSE_LIMIT_MS });
     if (paused.status === 'late') {
       throw new DependencyError(
         'analytics_unavailable',
@@ -47,11 +62,22 @@ export function createBackupSource(deps: BackupSourceDeps): BackupSource {
       await release();
       throw error;
     } finally {
-      await resumeWriters(pauseDeps);
+      await resume(swap);
     }
   }
 
-  return { logId: eventLog.logId, dataDir, copyLog: (folder) => eventLog.copyTo(folder), freezeTables };
+  /** A replay that began a swap meanwhile ends the pause itself. */
+  async function resume(swap: number): Promise<void> {
+    if (registry.writersPause()?.swap === swap) await resumeWriters(pauseDeps);
+  }
+
+  async function recover(): Promise<void> {
+    if (existsSync(pauseFile)) await resume(Number(await readFile(pauseFile, 'utf8')));
+    await release();
+    await rm(backupFolder(dataDir), { recursive: true, force: true });
+  }
+
+  return { logId: eventLog.logId, dataDir, copyLog: (folder) => eventLog.copyTo(folder), freezeTables, recover };
 }
 
 /** The files from which ClickHouse knows the database and its tables at its start, empty ones too. */
@@ -72,4 +98,14 @@ function storeFolder(definition: string, name: string): string {
   const uuid = UUID.exec(definition)?.[1];
   if (uuid === undefined) throw new Error(`the definition of ${name} names no UUID`);
   return `store/${uuid.slice(0, 3)}/${uuid}`;
+}
+
+async function writeDurably(path: string, text: string): Promise<void> {
+  const file = await open(path, 'w');
+  try {
+    await file.writeFile(text);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
 }

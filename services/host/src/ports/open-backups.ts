@@ -16,22 +16,24 @@ export interface OpenBackupsDeps {
   readonly clock: () => number;
 }
 
-/** Backups of the data folder; undefined unless this process has the control role, and the event log and ClickHouse are embedded. */
-export function openBackups({
+/** Backups of the data folder, after one that was interrupted is cleaned up; undefined unless this process has the control role, and the event log and ClickHouse are embedded. */
+export async function openBackups({
   config,
   ports,
   store,
   roles,
   logger,
   clock,
-}: OpenBackupsDeps): RunningBackups | undefined {
+}: OpenBackupsDeps): Promise<RunningBackups | undefined> {
   const { embeddedLog: eventLog, registry } = ports;
   const { dataDir, engines, s3 } = config;
   if (eventLog === undefined || store === undefined || engines.clickhouse !== undefined) return undefined;
   if (!roles.includes('control')) return undefined;
   const { analytics } = store;
+  const source = createBackupSource({ dataDir, database: 'weir', eventLog, analytics, registry, clock });
+  await source.recover();
   return runBackups({
-    source: createBackupSource({ dataDir, database: 'weir', eventLog, analytics, registry, clock }),
+    source,
     openStore: (url) => openObjectStore({ url, s3 }),
     schedule: config.backup,
     clock,

@@ -120,7 +120,7 @@ async function start(
     );
   }
 
-  const backups = openBackups({ config, ports, store, roles, logger, clock });
+  const backups = await openBackups({ config, ports, store, roles, logger, clock });
   if (backups !== undefined) stack.add(backups, (running) => running.close());
   const web = createApp({
     roles,
