@@ -19,8 +19,6 @@ const decompress = promisify(gunzip);
 export interface ChunkRepository {
   /** Stores what is read from `source`. Resolves with the chunks' names, in order, and the number of bytes. */
   store(source: AsyncIterable<Uint8Array>): Promise<StoredChunks>;
-  /** The bytes of the chunks, each verified by its name. Throws `object_store_damaged` if one is missing or damaged. */
-  read(chunks: readonly string[]): AsyncIterable<Buffer>;
   /** Bytes that `store` has sent to the object store, after compression. */
   bytesSent(): number;
 }
@@ -57,11 +55,13 @@ export async function openChunkRepository(objects: ObjectStore): Promise<ChunkRe
       }
       return { bytes, chunks };
     },
-    async *read(chunks) {
-      for (const hash of chunks) yield await readChunk(objects, hash);
-    },
     bytesSent: () => sent,
   };
+}
+
+/** The bytes of the chunks, each verified by its name. Throws `object_store_damaged` if one is missing or damaged. */
+export async function* readChunks(objects: ObjectStore, chunks: readonly string[]): AsyncIterable<Buffer> {
+  for (const hash of chunks) yield await readChunk(objects, hash);
 }
 
 /** Deletes the chunks that are not in `used`. Resolves with their number. */

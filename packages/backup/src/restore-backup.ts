@@ -2,7 +2,7 @@ import { mkdir, open, readdir } from 'node:fs/promises';
 import { dirname, join, sep } from 'node:path';
 import { DependencyError } from '@weir/domain/errors';
 import type { ObjectStore } from '@weir/ports/object-store';
-import { openChunkRepository } from './chunk-repository.ts';
+import { readChunks } from './chunk-repository.ts';
 import { listSnapshots, readSnapshot, type Snapshot, type SnapshotItem } from './snapshot.ts';
 
 export interface ReadBackupOptions {
@@ -49,12 +49,11 @@ async function readItems(
   const newest = id ?? (await listSnapshots(objects)).at(-1);
   if (newest === undefined) throw new DependencyError('object_store_damaged', 'there is no backup here');
   const snapshot = await readSnapshot(objects, newest);
-  const repository = await openChunkRepository(objects);
   const bytesOf = ({ files }: SnapshotItem): number => files.reduce((sum, { bytes }) => sum + bytes, 0);
   const bytesTotal = snapshot.items.reduce((sum, item) => sum + bytesOf(item), 0);
   let bytesDone = 0;
   for (const item of snapshot.items) {
-    await readItem(item, repository.read(item.chunks), openFile);
+    await readItem(item, readChunks(objects, item.chunks), openFile);
     bytesDone += bytesOf(item);
     onProgress(bytesDone, bytesTotal);
   }

@@ -9,13 +9,12 @@ import { GROUP_ARCHIVER, TOPIC_ENRICHED, TOPIC_RAW } from '@weir/domain/records/
 import type { EventLog, StoredRecord } from '@weir/ports/event-log';
 import type { ObjectStore } from '@weir/ports/object-store';
 import { summariseArchive } from '@weir/runtime/archive/archive-manifest';
-import { readSegment } from '@weir/runtime/archive/read-segment';
-import { parseSegmentName } from '@weir/runtime/archive/segment-name';
 import { createLogger } from '@weir/runtime/logger';
 import { createMetrics } from '@weir/runtime/prometheus-metrics';
 import { eventually } from '@weir/testkit/eventually';
 import { keepArchive } from '../src/archive-upkeep.ts';
 import { type Archiver, type ArchiverDeps, startArchiver } from '../src/archiver.ts';
+import { archivedRecords } from './archived-records.ts';
 
 const ADDRESS = 'sealed-address-of-the-client';
 const folders: string[] = [];
@@ -77,15 +76,7 @@ async function append(count: number): Promise<void> {
   written += count;
 }
 
-async function archived(topic: string): Promise<readonly StoredRecord[]> {
-  const found: StoredRecord[] = [];
-  for await (const { name } of store.list(`${topic}/`)) {
-    const range = parseSegmentName(name);
-    if (range === undefined) throw new Error(`not a segment: ${name}`);
-    for await (const batch of readSegment(store, range)) found.push(...batch);
-  }
-  return found;
-}
+const archived = (topic: string): Promise<readonly StoredRecord[]> => archivedRecords(store, topic);
 
 async function inLog(topic: string): Promise<readonly StoredRecord[]> {
   const found: StoredRecord[] = [];

@@ -2,13 +2,16 @@ import { pathToFileURL } from 'node:url';
 import { openObjectStore } from '@weir/adapters/object-store/open-object-store';
 import { isDependencyError } from '@weir/domain/errors';
 import type { ObjectStore } from '@weir/ports/object-store';
+import { createEnvReader } from '@weir/runtime/config/env-reader';
+import { readS3Settings } from '@weir/runtime/config/s3-config';
 import type { CliEnvironment } from './cli-config.ts';
 import { CliError, EXIT } from './exit-codes.ts';
 
 /** Opens `file:///folder` or `s3://bucket/prefix`, with the same settings as Weir. Throws `TypeError` on another URL. */
-export function openObjects(url: string, env: CliEnvironment): Promise<ObjectStore> {
-  const endpoint = env.S3_ENDPOINT || undefined;
-  const s3 = { endpoint, region: env.S3_REGION || 'us-east-1', pathStyle: env.S3_PATH_STYLE === 'true' };
+export async function openObjects(url: string, env: CliEnvironment): Promise<ObjectStore> {
+  const reader = createEnvReader(env);
+  const s3 = readS3Settings(reader);
+  if (reader.problems.length > 0) throw new CliError(reader.problems.join('; '), EXIT.usage);
   return openObjectStore({ url, s3 });
 }
 

@@ -5,6 +5,7 @@ import { parseNetwork } from '@weir/domain/net/network';
 import { objectStoreUrlProblem } from '@weir/domain/net/object-store-url';
 import { type EngineConfig, readEngineConfig } from './engine-config.ts';
 import { createEnvReader, type EnvReader } from './env-reader.ts';
+import { readS3Settings, type S3Settings } from './s3-config.ts';
 
 /** All settings. Each is an environment variable, described in docs/operations.md. Read once, at startup, by `loadConfig`. */
 export interface Config {
@@ -44,7 +45,7 @@ export interface Config {
   readonly archive: ArchiveConfig | undefined;
   /** Scheduled backups of the data folder. */
   readonly backup: BackupConfig;
-  readonly s3: { readonly endpoint: string | undefined; readonly region: string; readonly pathStyle: boolean };
+  readonly s3: S3Settings;
 }
 
 export interface BackupConfig {
@@ -178,11 +179,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     engines,
     archive: readArchive(reader),
     backup: readBackup(reader),
-    s3: {
-      endpoint: readS3Endpoint(reader),
-      region: text('S3_REGION') ?? 'us-east-1',
-      pathStyle: reader.flag('S3_PATH_STYLE', false),
-    },
+    s3: readS3Settings(reader),
     drainTimeoutMs: whole('WEIR_DRAIN_TIMEOUT_MS', 20_000, 0, 600_000),
     guardIntervalMs: whole('WEIR_GUARD_INTERVAL_SECONDS', 60, 1, 60) * 1000,
   };
@@ -198,14 +195,6 @@ function readArchive(reader: EnvReader): ArchiveConfig | undefined {
   if (url === undefined) return undefined;
   requireObjectStoreUrl(reader, 'ARCHIVE_URL', url);
   return { url, retentionDays: retentionDays === 0 ? undefined : retentionDays, segmentBytesMax, lingerMs };
-}
-
-function readS3Endpoint(reader: EnvReader): string | undefined {
-  const endpoint = reader.text('S3_ENDPOINT');
-  if (endpoint !== undefined && !/^https?:\/\//.test(endpoint)) {
-    reader.problem(`S3_ENDPOINT must be an http or https URL, not "${endpoint}"`);
-  }
-  return endpoint;
 }
 
 const EVERY = /^([1-9]\d{0,4})([mhd])$/;

@@ -9,6 +9,7 @@ import { CliError, EXIT } from '../exit-codes.ts';
 import { dropWriterCommits } from '../open-backup.ts';
 import { objectsUrl, withObjects } from '../open-objects.ts';
 import { fields, print } from '../output.ts';
+import { createProgress, type Progress } from '../progress-bar.ts';
 
 interface BackupView {
   readonly to: string;
@@ -22,7 +23,7 @@ interface BackupView {
 }
 
 const POLL_EVERY_MS = 500;
-const MB = 1024 * 1024;
+const MB = 1_000_000;
 
 const NOTES = `
 A backup has the tables, the event log and the registry: sites, rules, and the hashes of API keys. It does not have the keys that
@@ -51,14 +52,16 @@ export function addBackupCommands(program: Command, { io, client }: CommandConte
       const interrupted = io.interruption();
       const to = objectsUrl(place);
       let view = await admin.call<BackupView>('POST', '/backups', { to, ...(keep === undefined ? {} : { keep }) });
-      const report = reporter(io);
-      while (view.state === 'running') {
-        await pause(POLL_EVERY_MS, undefined, { signal: interrupted }).catch(() => undefined);
-        if (interrupted.aborted)
-          throw new CliError('interrupted; the backup goes on: weir backup status', EXIT.interrupted);
-        view = await admin.call<BackupView>('GET', '/backups/current');
-        report(view.bytes_done, view.bytes_total);
-      }
+      await withProgress(io, async (report) => {
+        while (view.state === 'running') {
+          await pause(POLL_EVERY_MS, undefined, { signal: interrupted }).catch(() => undefined);
+          if (interrupted.aborted) {
+            throw new CliError('interrupted; the backup goes on: weir backup status', EXIT.interrupted);
+          }
+          view = await admin.call<BackupView>('GET', '/backups/current');
+          report(view.bytes_done, view.bytes_total);
+        }
+      });
       if (view.state === 'failed') throw new CliError(`the backup failed: ${view.error}`, EXIT.failed);
       print(
         io,
@@ -94,9 +97,8 @@ export function addBackupCommands(program: Command, { io, client }: CommandConte
   )
     .option('--id <backup_id>', 'default: the newest')
     .action(async (place: string, { json, id }: { json?: boolean; id?: string }) => {
-      const onProgress = reporter(io);
       const snapshot = await withObjects(objectsUrl(place), io.env, (objects) =>
-        verifyBackup({ objects, id, onProgress }),
+        withProgress(io, (onProgress) => verifyBackup({ objects, id, onProgress })),
       );
       print(io, json, summary(snapshot), () => `Backup ${snapshot.id} is complete and undamaged.`);
     });
@@ -110,9 +112,8 @@ export function addBackupCommands(program: Command, { io, client }: CommandConte
     .option('--id <backup_id>', 'default: the newest')
     .action(async (place: string, folder: string, { json, id }: { json?: boolean; id?: string }) => {
       const into = resolve(folder);
-      const onProgress = reporter(io);
       const snapshot = await withObjects(objectsUrl(place), io.env, (objects) =>
-        restoreBackup({ objects, id, into, onProgress }),
+        withProgress(io, (onProgress) => restoreBackup({ objects, id, into, onProgress })),
       );
       await dropWriterCommits(into);
       print(
@@ -129,18 +130,21 @@ function summary({ id, createdAt, items }: Snapshot): object {
   return { backup_id: id, created_at: createdAt, bytes };
 }
 
-/** Writes the progress to standard error: on a terminal in one line, elsewhere a line for each tenth. */
-function reporter(io: CliIo): (done: number, total: number) => void {
-  let written = -1;
-  return (done, total) => {
-    if (total === 0) return;
-    const percent = Math.floor((done / total) * 100);
-    const step = io.stderr.isTTY ? percent : Math.floor(percent / 10) * 10;
-    if (step <= written) return;
-    written = step;
-    const text = `${step} % of ${size(total)}`;
-    io.stderr.write(io.stderr.isTTY ? `\r${text}${step === 100 ? '\n' : ''}` : `${text}\n`);
-  };
+/** Runs `work` with a function that shows its progress: bytes done and in all. */
+async function withProgress<T>(
+  io: CliIo,
+  work: (report: (done: number, total: number) => void) => Promise<T>,
+): Promise<T> {
+  let progress: Progress | undefined;
+  try {
+    return await work((done, total) => {
+      if (total === 0) return;
+      progress ??= createProgress(io, 'MB', Math.ceil(total / MB), 0);
+      progress.update(Math.ceil(done / MB), Math.ceil(total / MB));
+    });
+  } finally {
+    progress?.stop();
+  }
 }
 
 const size = (bytes: number): string => `${(bytes / MB).toFixed(1)} MB`;

@@ -82,7 +82,7 @@ export interface DecodedEvent {
   readonly sessionId: string;
   /** True: the server sent the session ID. */
   readonly sessionSent: boolean;
-  /** The record is a row of a dump: it is stored as it stands. */
+  /** The record is a row of a dump: its columns are stored unchanged. */
   readonly dumped: DumpedRow | undefined;
 }
 

@@ -42,7 +42,7 @@ export interface ApplyContext {
   readonly firstSeen: FirstSeenKey | undefined;
 }
 
-/** Why an event makes no row of its own. `dumped`: the row that it carries is stored as it stands. */
+/** Why an event makes no row of its own. `dumped`: it carries a finished row of a dump, which is stored unchanged. */
 export type Ending =
   | { readonly outcome: 'dumped'; readonly row: DumpedRow }
   | { readonly outcome: 'duplicate' }

@@ -70,7 +70,7 @@ export function runBackups(deps: RunBackupsDeps): RunningBackups {
     }
   }
 
-  /** When the newest scheduled backup was made; undefined: not known yet. */
+  /** When the newest backup of the place was made, in Unix milliseconds; minus infinity if it has none. */
   async function newest(to: string): Promise<number> {
     const objects = await deps.openStore(to);
     try {
