@@ -1,4 +1,4 @@
-/** The borders of docs/architecture.md, as rules. @type {import('dependency-cruiser').IConfiguration} */
+/** A rule: only files that match `path` may import this library. */
 const home = (library, path) => ({
   name: `one-home-${library.replace(/\W+/g, '-')}`,
   comment: `${library} is named only in ${path}`,
@@ -7,6 +7,7 @@ const home = (library, path) => ({
   to: { path: `node_modules/${library}/` },
 });
 
+/** @type {import('dependency-cruiser').IConfiguration} */
 module.exports = {
   forbidden: [
     { name: 'no-cycles', severity: 'error', from: {}, to: { circular: true } },

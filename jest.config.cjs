@@ -6,14 +6,14 @@ const toCommonjs = [
 /** @type {import('jest').Config} */
 module.exports = {
   testMatch: ['<rootDir>/{packages,services,tests}/**/*.test.ts'],
-  modulePathIgnorePatterns: ['<rootDir>/dist/', '<rootDir>/data/'],
+  modulePathIgnorePatterns: ['<rootDir>/.cache/', '<rootDir>/dist/', '<rootDir>/data/'],
   transform: {
     '^.+\\.ts$': toCommonjs,
     'node_modules/temporal-.+\\.js$': toCommonjs,
   },
-  // Published as ES modules only, which Jest can't load on Node 20.
+  // This package has only ES modules, which Jest cannot load on Node 20, so it is transformed.
   transformIgnorePatterns: ['/node_modules/(?!temporal-)'],
-  // Tests wait until something is true; the limit is for what never becomes true, on the busiest machine.
+  // The time limit of a test in milliseconds. Tests poll until a condition is true, which takes long on a busy machine.
   testTimeout: 180_000,
   globalSetup: '<rootDir>/infra/local/install-for-ci.mjs',
   reporters: ['default', '<rootDir>/scripts/print-skipped.cjs'],

@@ -2,7 +2,9 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 
-/** Rules for the files of this repository that no other tool checks. */
+// This file checks rules for the files of this repository that no other tool checks.
+
+/** The maximum number of lines of a source file. */
 const LINES_MAX = 300;
 const FOLDER_FILES_MAX = 16;
 /** Package entries and files whose name a tool prescribes. */
@@ -90,7 +92,7 @@ describe('closed unions', () => {
     const members = [...union.matchAll(/'([a-z_]+)'/g)].map((match) => match[1] ?? '');
     expect(members.length).toBeGreaterThan(2);
     const all = tests.map(read).join('\n');
-    // A table of tests covers the types of exclusion rules, by `excluded_${type}`.
+    // The reasons of exclusion rules do not occur as words in a test: one test makes them from the types, by `excluded_${type}`.
     const mentioned = (member: string) =>
       all.includes(member) ||
       (member.startsWith('excluded_') && all.includes(`['${member.slice('excluded_'.length)}', `));

@@ -4,7 +4,7 @@ import { spawnSync } from 'node:child_process';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** The last commit before this rule. */
+/** The last commit that was made before this rule existed. */
 const BASE = 'ee5f5887e055eb73d982e43c32922e60ffc1a902';
 const SUBJECT_CHARS_MAX = 72;
 

@@ -33,6 +33,8 @@ async function main(options: BenchOptions): Promise<void> {
         programs,
         rounds: options.rounds ?? scenario.rounds,
         records: options.records,
+        rows: options.rows,
+        reports: options.reports,
         note: (text) => console.error(`bench: ${scenario.name}: ${text}`),
       });
       const result = {

@@ -7,6 +7,10 @@ export interface BenchOptions {
   readonly rounds: number | undefined;
   /** Undefined: each scenario uses its own number of records. */
   readonly records: number | undefined;
+  /** Undefined: each scenario uses its own number of rows. */
+  readonly rows: readonly number[] | undefined;
+  /** The names of the reports to measure. Undefined: all reports. */
+  readonly reports: readonly string[] | undefined;
   readonly write: boolean;
   readonly help: boolean;
   /** The folder for CPU profiles of every measured process. */
@@ -23,6 +27,8 @@ export function readOptions(args: readonly string[], all: readonly Scenario[]): 
       write: { type: 'boolean', default: false },
       rounds: { type: 'string' },
       records: { type: 'string' },
+      rows: { type: 'string' },
+      reports: { type: 'string' },
       'cpu-prof': { type: 'string' },
     },
   });
@@ -36,6 +42,10 @@ export function readOptions(args: readonly string[], all: readonly Scenario[]): 
   if (records !== undefined && !(Number.isInteger(records) && records >= 1_000 && records <= 100_000_000)) {
     throw new Error('--records must be a whole number from 1,000 to 100,000,000');
   }
+  const rows = values.rows?.split(',').map(Number);
+  if (rows?.some((count) => !(Number.isInteger(count) && count >= 10_000 && count <= 1_000_000_000))) {
+    throw new Error('--rows must be whole numbers from 10,000 to 1,000,000,000, separated by commas');
+  }
   const named = all.filter((scenario) => positionals.includes(scenario.name));
   if (values.write && named.some(({ onlyByName }) => onlyByName === undefined)) {
     throw new Error('--write updates the whole page: name no scenario, or only scenarios that run only by name');
@@ -44,6 +54,8 @@ export function readOptions(args: readonly string[], all: readonly Scenario[]): 
     scenarios: positionals.length === 0 ? all.filter(({ onlyByName }) => onlyByName === undefined) : named,
     rounds,
     records,
+    rows,
+    reports: values.reports?.split(','),
     write: values.write,
     help: values.help,
     profileDir: values['cpu-prof'],
@@ -60,7 +72,9 @@ ${all.map(({ name, about, onlyByName }) => `  ${name.padEnd(12)}${about}${onlyBy
 
 options:
   --rounds N      rounds of each scenario
-  --records N     the backlog of "distributed"; default 2,000,000
+  --records N     the backlog of "distributed" (default 2,000,000), the records of "replay" and "replay-live" (200,000)
+  --rows N,N      the sizes of the tables of "reports"; default 1,000,000
+  --reports A,B   only these reports of "reports": stats, or dimensions of breakdowns; default all
   --write         renews docs/benchmarks.md (all scenarios), or the section of one that runs only where named
   --cpu-prof DIR  leaves CPU profiles there (and makes everything slower), and prints where the time went
   --help          this text
@@ -70,5 +84,6 @@ examples:
   npm run bench -- enrich write --rounds 9
   npm run bench -- --write
   npm run bench -- distributed --records 200000
+  npm run bench -- reports --rows 1000000,10000000 --write
 `;
 }

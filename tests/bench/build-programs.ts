@@ -2,6 +2,7 @@ import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
+import { realLogFile } from '@weir/testkit/sample-access-log';
 import { bareEnv, PROJECT_ROOT, startFlags } from '@weir/testkit/weir-process';
 import { build, type Plugin } from 'esbuild';
 
@@ -90,7 +91,8 @@ export async function buildPrograms(profileDir: string | undefined): Promise<Pro
   return {
     path,
     async measure<T>(name: string, task: object) {
-      const child = launch(name, [...startFlags(), '--expose-gc'], [JSON.stringify(task)]);
+      const env = { WEIR_TEST_ACCESS_LOG: realLogFile() ?? '' };
+      const child = launch(name, [...startFlags(), '--expose-gc'], [JSON.stringify(task)], env);
       const printed = collect(child);
       const code = await new Promise<number | null>((resolve) => child.once('close', resolve));
       if (code !== 0) throw new Error(`${name} ended with ${code}`);

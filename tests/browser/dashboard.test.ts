@@ -112,7 +112,7 @@ describeBrowser('the dashboard', () => {
     const answers = late.map(({ url }) => page.waitForResponse(url).then((response) => response.finished()));
     for (const { go } of late) await go('continue');
     await Promise.all(answers);
-    // After this answer, the page has also processed the earlier answers.
+    // Waits for one more request: when it is answered, the page has also processed all earlier answers.
     await page.evaluate("fetch('/healthz').then((response) => response.text())");
     expect(await visitors()).toBe('1');
   });

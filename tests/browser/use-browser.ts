@@ -34,7 +34,7 @@ export interface TestBrowser {
   context(options?: BrowserContextOptions): Promise<BrowserContext>;
   /** Creates a Weir site, and serves pages with the script tag of that site. */
   openSite(attributes?: string, body?: string, headers?: Readonly<Record<string, string>>): Promise<string>;
-  /** Opens a page in a separate Chromium, without Playwright. */
+  /** Opens a page in a separate Chromium that is not controlled by Playwright. */
   spawnChromium(url: string): { close(): Promise<void> };
   tag(siteId: string, attributes?: string): string;
   /** The rows of the site in order. Resolves when there are `count` rows and no hits are in progress. */

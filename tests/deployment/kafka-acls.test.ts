@@ -6,13 +6,16 @@ import { openLogRegistry } from '@weir/adapters/registry/log-registry';
 import {
   GROUP_ARCHIVER,
   GROUP_ENRICHER,
+  GROUP_PARQUET,
   GROUP_REPLAY,
+  GROUP_REPLAY_ENRICHER,
   GROUP_REPLAY_WRITER,
   GROUP_WRITER,
   TABLE_REGISTRY,
   TABLE_SALTS,
   TOPIC_ENRICHED,
   TOPIC_RAW,
+  TOPIC_REPLAYED,
 } from '@weir/domain/records/topics';
 import { createLogger } from '@weir/runtime/logger';
 import { eventually } from '@weir/testkit/eventually';
@@ -29,15 +32,24 @@ describe('infra/kafka/acls.json', () => {
   test('has the topics of topics.json and the groups of the roles', () => {
     const rules = Object.values(acls).flat();
     expect(new Set(rules.flatMap(({ topic }) => topic ?? []))).toEqual(new Set(Object.keys(topics.topics)));
-    expect(Object.keys(topics.topics)).toEqual([TOPIC_RAW, TOPIC_ENRICHED, TABLE_REGISTRY, TABLE_SALTS]);
+    expect(Object.keys(topics.topics)).toEqual([
+      TOPIC_RAW,
+      TOPIC_ENRICHED,
+      TOPIC_REPLAYED,
+      TABLE_REGISTRY,
+      TABLE_SALTS,
+    ]);
     const groups = rules.filter(({ group }) => group !== undefined).map(({ group, of }) => `${group}.${of}`);
     expect(new Set(groups)).toEqual(
       new Set([
         `${GROUP_ENRICHER}.${TOPIC_RAW}`,
         `${GROUP_WRITER}.${TOPIC_ENRICHED}`,
         `${GROUP_WRITER}.${TOPIC_RAW}`,
+        `${GROUP_PARQUET}.${TABLE_REGISTRY}`,
         `${GROUP_REPLAY}.${TABLE_REGISTRY}`,
         `${GROUP_REPLAY_WRITER}.${TOPIC_ENRICHED}`,
+        `${GROUP_REPLAY_WRITER}.${TOPIC_REPLAYED}`,
+        `${GROUP_REPLAY_ENRICHER}.${TOPIC_RAW}`,
         `${GROUP_ARCHIVER}.${TOPIC_RAW}`,
         `${GROUP_ARCHIVER}.${TOPIC_ENRICHED}`,
       ]),
@@ -135,7 +147,11 @@ const problem = localProblem('kafka');
   });
 
   test('each role can append only to its topics', async () => {
-    const allowed = { [TOPIC_RAW]: ['gateway', 'control'], [TOPIC_ENRICHED]: ['enricher'] };
+    const allowed = {
+      [TOPIC_RAW]: ['gateway', 'control'],
+      [TOPIC_ENRICHED]: ['enricher'],
+      [TOPIC_REPLAYED]: ['control'],
+    };
     for (const [topic, writers] of Object.entries(allowed)) {
       for (const role of Object.keys(logs)) {
         const [outcome] = await append(role, topic);
@@ -165,6 +181,13 @@ const problem = localProblem('kafka');
       'enricher was here',
     ]);
     await expect(logs.gateway!.read(TOPIC_RAW, 0, 0, 1024)).rejects.toThrow(/authoriz/i);
+  });
+
+  test('only control removes records, and only those that a replay has made', async () => {
+    await logs.control!.removeBefore(TOPIC_REPLAYED, [1, 0]);
+    expect((await logs.control!.positions(TOPIC_REPLAYED, GROUP_REPLAY_WRITER))[0]).toMatchObject({ first: 1, end: 1 });
+    await expect(logs.control!.removeBefore(TOPIC_RAW, [1, 0])).rejects.toThrow(/authoriz/i);
+    await expect(logs.enricher!.removeBefore(TOPIC_REPLAYED, [1, 0])).rejects.toThrow(/authoriz/i);
   });
 
   test('a consumer can read the end offsets that it must not go beyond', async () => {

@@ -12,8 +12,8 @@ export function modelModule(apiVersion: string): string {
 }
 
 /**
- * The errors of the TypeScript compiler for manifests as literals of their Kubernetes types. The schemas allow unknown fields;
- * a literal of a type may not have any.
+ * Writes the manifests as TypeScript object literals of their Kubernetes types, and returns the errors of the compiler. It finds
+ * unknown fields, which the JSON Schemas allow.
  */
 export function typeProblems(manifests: readonly Manifest[]): string {
   const dir = mkdtempSync(join(ROOT, 'node_modules/.manifests-'));

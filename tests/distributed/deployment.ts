@@ -12,9 +12,9 @@ export interface Deployment {
   readonly enrichers: readonly WeirProcess[];
   readonly writers: readonly WeirProcess[];
   readonly control: WeirProcess;
-  /** One URL for each gateway. Each URL also serves the admin API of control. */
+  /** The URLs, one for each gateway. Each of them also serves the admin API of control. */
   readonly urls: readonly string[];
-  /** The first URL. */
+  /** The URL of the first process that serves HTTP. */
   readonly url: string;
   /** Sends events to each gateway in turn, and calls of the admin API to control. */
   readonly client: WeirClient;

@@ -24,7 +24,7 @@ async function weirCommand(weir: WeirProcess, ...args: readonly string[]): Promi
   return ended.stdout;
 }
 
-/** Sends events until `stop` is called; resolves with the names of those that were accepted. */
+/** Sends events until `stop` is called. `accepted` collects the names of the accepted events. */
 function sendEvents(weir: WeirProcess, key: string): { accepted: string[]; stop(): Promise<void> } {
   const accepted: string[] = [];
   let stopped = false;
@@ -81,7 +81,7 @@ test('a backup under load, restored into an empty folder: the same rows, and a b
         const audit = (await client.must(200, 'GET', '/audit')) as { balanced: boolean; totals: { in_flight: number } };
         return audit.balanced && audit.totals.in_flight === 0;
       });
-      // Every event that was accepted before the backup, once; and no row that differs from the original.
+      // The restored Weir has each event that was accepted before the backup exactly once, and its rows are equal to the original rows.
       const end = await client.number('SELECT max(raw_offset) + 1 AS end FROM records');
       const rows = await client.sql(ROWS, { end });
       const names = rows.map(({ event_name }) => event_name);
@@ -117,7 +117,7 @@ test('a kill during a backup leaves no snapshot, and the next backup is whole', 
   await weir.client.keyKnown(key);
   for (let round = 0; round < 3; round++) {
     await weir.client.must(201, 'POST', '/backups', { to: `file://${place}` });
-    // Killed while the writer is paused, and at the third time somewhere else.
+    // In the first two rounds, the kill comes while the writer is paused for the backup, and in the third round at another moment.
     if (round < 2)
       await eventually('the writer pauses', () => weir.output().split('writer: paused').length > round + 1);
     await weir.kill9();

@@ -5,11 +5,14 @@ import { startWeir, type WeirProcess } from '@weir/testkit/weir-process';
 import { tableDigests } from '../../packages/adapters/test/clickhouse/table-digests.ts';
 import { expectExactlyOnce, FAULTS_ENV, say } from './exactly-once.ts';
 
-/** Of each step: start, swap, undo. */
+/** The number of kills during each step: start, swap and undo. */
 const KILLS = Number(process.env.WEIR_REPLAY_KILLS ?? 2);
 const CLIENTS = 4;
 const EVENTS_BEFORE = 2_000;
 const STEP_WITHIN_MS = 180_000;
+
+const SWAP = { name: 'swap', phase: 'swapped' } as const;
+const UNDO = { name: 'undo', phase: 'undone' } as const;
 
 interface Replay {
   readonly phase: string;
@@ -17,47 +20,57 @@ interface Replay {
   readonly wish: string | null;
 }
 
-test(`kill -9 at ${KILLS} random moments of each step of a replay under load: nothing lost, nothing twice in any table`, async () => {
-  const seed = Number(process.env.WEIR_FAULT_SEED ?? Date.now() % 1_000_000);
-  say(`kill-replay: WEIR_FAULT_SEED=${seed}`);
-  const random = seededRandom(seed);
-  const weir = await startWeir({ env: FAULTS_ENV });
-  try {
-    const site = await weir.client.createSite();
-    const { key } = await weir.client.createKey(site);
-    const load = startLoad({ url: weir.url, site, key, clients: CLIENTS });
-    await eventually('enough events', () => load.acknowledgedKeys.size >= EVENTS_BEFORE, STEP_WITHIN_MS);
+test.each([
+  ['enriched', [SWAP, UNDO]],
+  // The tables then are those that the replay has made.
+  ['raw', [SWAP]],
+] as const)(
+  `kill -9 at ${KILLS} random moments of each step of a replay from %s under load: nothing lost, nothing twice in any table`,
+  async (from, steps) => {
+    const seed = Number(process.env.WEIR_FAULT_SEED ?? Date.now() % 1_000_000);
+    say(`kill-replay: WEIR_FAULT_SEED=${seed}`);
+    const random = seededRandom(seed);
+    const weir = await startWeir({ env: FAULTS_ENV });
+    try {
+      const site = await weir.client.createSite();
+      const { key } = await weir.client.createKey(site);
+      const load = startLoad({ url: weir.url, site, key, clients: CLIENTS });
+      await eventually('enough events', () => load.acknowledgedKeys.size >= EVENTS_BEFORE, STEP_WITHIN_MS);
 
-    const kill = async (): Promise<void> => {
-      await pause(20 + random() * 1_500); // the fault itself is a moment in time, so here a pause is the test
-      await weir.kill9();
-      await weir.restart();
-    };
-    await asked(weir, 'POST', '/replays', 201, { from: 'enriched' });
-    await killUntil(weir, 'follow', kill);
-    await asked(weir, 'GET', '/replays/current/diff', 200);
-    await asked(weir, 'POST', '/replays/current/swap', 200);
-    await killUntil(weir, 'swapped', kill);
-    await asked(weir, 'POST', '/replays/current/undo', 200);
-    await killUntil(weir, 'undone', kill);
+      const kill = async (): Promise<void> => {
+        await pause(20 + random() * 1_500); // the fault itself is a moment in time, so here a pause is the test
+        await weir.kill9();
+        await weir.restart();
+      };
+      await asked(weir, 'POST', '/replays', 201, { from });
+      await killUntil(weir, 'follow', kill);
+      await asked(weir, 'GET', '/replays/current/diff', 200);
+      for (const { name, phase } of steps) {
+        await asked(weir, 'POST', `/replays/current/${name}`, 200);
+        await killUntil(weir, phase, kill);
+      }
 
-    await load.stop();
-    await expectExactlyOnce(weir, site, load);
-    await asked(weir, 'DELETE', '/replays/current', 200);
-    await eventually('no replay', async () => (await weir.client.admin('GET', '/replays/current')).status === 404);
+      await load.stop();
+      await expectExactlyOnce(weir, site, load);
 
-    // The expected rows: a new replay writes the whole log into new shadow tables, which no swap has exchanged.
-    await asked(weir, 'POST', '/replays', 201, { from: 'enriched' });
-    await killUntil(weir, 'follow', undefined);
-    const digests = (database: string) => tableDigests((query) => weir.client.sql(query), database);
-    expect(await digests('weir_shadow')).toEqual(await digests('weir'));
-    say(`kill-replay: ${load.acknowledgedKeys.size} events, ${load.retries()} retries`);
-  } finally {
-    await weir.stop();
-  }
-}, 900_000);
+      // The expected rows: a new replay writes the whole log into new shadow tables, which no swap has exchanged.
+      const digests = (database: string) => tableDigests((query) => weir.client.sql(query), database);
+      for (const again of from === 'raw' ? ['enriched', 'raw'] : ['enriched']) {
+        await asked(weir, 'DELETE', '/replays/current', 200);
+        await eventually('no replay', async () => (await weir.client.admin('GET', '/replays/current')).status === 404);
+        await asked(weir, 'POST', '/replays', 201, { from: again });
+        await killUntil(weir, 'follow', undefined);
+        expect(await digests('weir_shadow')).toEqual(await digests('weir'));
+      }
+      say(`kill-replay: ${load.acknowledgedKeys.size} events, ${load.retries()} retries`);
+    } finally {
+      await weir.stop();
+    }
+  },
+  900_000,
+);
 
-/** A request that is repeated while Weir restarts. */
+/** Sends a request to the admin API, and repeats it while Weir restarts. */
 async function asked(weir: WeirProcess, method: string, path: string, status: number, body?: object): Promise<void> {
   await eventually(`${method} ${path}`, async () => {
     const answer = await weir.client.admin(method, path, body);

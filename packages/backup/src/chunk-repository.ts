@@ -6,7 +6,7 @@ import { gunzip, gzip } from 'node:zlib';
 import { DependencyError } from '@weir/domain/errors';
 import type { ObjectStore } from '@weir/ports/object-store';
 
-/** Unchanged regions of a database file make equal chunks, because the file is cut at fixed positions. */
+/** The size of a chunk. Files are cut at fixed positions, so an unchanged region of a database file gives the same chunk as before. */
 export const CHUNK_BYTES = 4 * 1024 * 1024;
 /** Level 1: a backup must not compete with the live processes for the CPU. */
 const GZIP_LEVEL = 1;
@@ -15,7 +15,7 @@ const CHUNKS = 'chunks/';
 const compress = promisify(gzip);
 const decompress = promisify(gunzip);
 
-/** Chunks of files, each stored once under its SHA-256: what was stored by an earlier backup is not stored again. */
+/** Stores the content of files as chunks. A chunk is stored once under its SHA-256, so content of earlier backups is not stored again. */
 export interface ChunkRepository {
   /** Stores what is read from `source`. Resolves with the chunks' names, in order, and the number of bytes. */
   store(source: AsyncIterable<Uint8Array>): Promise<StoredChunks>;
@@ -28,7 +28,7 @@ export interface StoredChunks {
   readonly chunks: readonly string[];
 }
 
-/** Lists the chunks that exist, so that only new ones are stored. */
+/** Opens the repository in an object store. It reads the list of existing chunks, so that only new chunks are stored. */
 export async function openChunkRepository(objects: ObjectStore): Promise<ChunkRepository> {
   const known = new Set<string>();
   for await (const { name } of objects.list(CHUNKS)) known.add(name.slice(name.lastIndexOf('/') + 1));
@@ -59,7 +59,7 @@ export async function openChunkRepository(objects: ObjectStore): Promise<ChunkRe
   };
 }
 
-/** The bytes of the chunks, each verified by its name. Throws `object_store_damaged` if one is missing or damaged. */
+/** Reads the chunks in order. Throws `object_store_damaged` if a chunk is missing, or if its SHA-256 is not its name. */
 export async function* readChunks(objects: ObjectStore, chunks: readonly string[]): AsyncIterable<Buffer> {
   for (const hash of chunks) yield await readChunk(objects, hash);
 }

@@ -18,19 +18,19 @@ import {
 export interface BackupSource {
   readonly logId: string;
   readonly dataDir: string;
-  /** Copies the event log as of now, registry and commits included, to `<folder>/data.mdb`. */
+  /** Copies the event log as it is now, including the registry and the commits, to `<folder>/data.mdb`. */
   copyLog(folder: string): Promise<void>;
   /**
-   * Freezes all tables at one moment, between two inserts, and resolves with the frozen files. Nothing is inserted meanwhile (less
-   * than a second), and everything else goes on.
+   * Freezes all tables at one moment, between two inserts, and resolves with the frozen files. Inserts pause for less than a second;
+   * everything else continues.
    */
   freezeTables(): Promise<FrozenTables>;
 }
 
 export interface FrozenTables {
-  /** Folder with the frozen parts: `store/<3>/<uuid>/<part>/`. */
+  /** The folder with the frozen parts of the tables. A part is a folder `store/<first 3 characters of the UUID>/<UUID of the table>/<part>/` in it. */
   readonly partsDir: string;
-  /** The definitions of the tables, relative to ClickHouse's folder, as they were at that moment. */
+  /** The files with the definitions of the tables at that moment. Names are relative to ClickHouse's folder. */
   readonly definitions: readonly { readonly name: string; readonly content: Buffer }[];
   release(): Promise<void>;
 }
@@ -44,7 +44,7 @@ export interface BackupProgress {
 export interface BackupResult {
   readonly id: string;
   readonly bytes: number;
-  /** What was stored, after compression: the difference to the backups before. */
+  /** Compressed bytes that this backup added. Earlier backups already stored the rest. */
   readonly bytesSent: number;
 }
 
@@ -52,7 +52,7 @@ export interface CreateBackupOptions {
   readonly objects: ObjectStore;
   readonly source: BackupSource;
   readonly clock: () => number;
-  /** Older backups are deleted; undefined: none is. */
+  /** How many backups are kept; older ones are deleted. Undefined: no backup is deleted. */
   readonly keep: number | undefined;
   readonly signal: AbortSignal;
   onProgress(progress: BackupProgress): void;
@@ -63,13 +63,14 @@ export function backupFolder(dataDir: string): string {
   return join(dataDir, 'backup');
 }
 
-/** Of a part: the file that names the checksums of all others. */
+/** The file in a part of a table with the checksums of all other files of the part. */
 const CHECKSUMS = 'checksums.txt';
 
 /**
- * Makes a backup while everything runs. The tables are frozen before the log is copied. So the log has every record that the tables
- * have, and after a restore the writer inserts what the tables lack. The writer's commits in the log are younger than the tables:
- * a restore drops them, and the tables themselves say where to continue. The state store is not copied: it is a cache of the log.
+ * Makes a backup while everything runs. The tables are frozen before the log is copied, so the copied log has every record that the
+ * tables have. After a restore, the writer inserts the records that the tables lack. The writer's commits in the log are newer than
+ * the tables, so a restore deletes them; the writer then continues after the highest raw offset in the tables. The state store is not
+ * copied, because it is a cache of the log.
  */
 export async function createBackup(options: CreateBackupOptions): Promise<BackupResult> {
   const { objects, source, clock, keep, signal, onProgress } = options;
@@ -163,7 +164,7 @@ async function filesBelow(path: string): Promise<readonly string[]> {
     .sort();
 }
 
-/** `store/<3>/<uuid>/<part>` of every part. */
+/** The folders of all parts, relative to `partsDir`. */
 async function findParts(partsDir: string): Promise<readonly string[]> {
   let level = [join(partsDir, 'store')];
   for (let depth = 0; depth < 3; depth++) {

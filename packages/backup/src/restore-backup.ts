@@ -7,7 +7,7 @@ import { listSnapshots, readSnapshot, type Snapshot, type SnapshotItem } from '.
 
 export interface ReadBackupOptions {
   readonly objects: ObjectStore;
-  /** Undefined: the newest. */
+  /** Undefined: the newest backup. */
   readonly id: string | undefined;
   onProgress(bytesDone: number, bytesTotal: number): void;
 }
@@ -18,8 +18,8 @@ export async function verifyBackup(options: ReadBackupOptions): Promise<Snapshot
 }
 
 /**
- * Writes a backup into an empty folder. The caller then drops the writer's commits, because they are younger than the tables.
- * Throws if the folder is not empty, and `object_store_damaged`.
+ * Writes a backup into an empty folder. The caller must then delete the writer's commits, because they are newer than the tables.
+ * Throws if the folder is not empty. Throws `object_store_damaged` if the backup is damaged.
  */
 export async function restoreBackup(options: ReadBackupOptions & { readonly into: string }): Promise<Snapshot> {
   const { into } = options;
@@ -91,7 +91,7 @@ async function readItem(
   }
 }
 
-/** A damaged snapshot must not write outside of the folder. */
+/** The path of a file within `into`. Throws for a path that leads out of this folder: the snapshot can be damaged. */
 function safePath(into: string, path: string): string {
   const target = join(into, path);
   if (target.startsWith(into.endsWith(sep) ? into : into + sep)) return target;

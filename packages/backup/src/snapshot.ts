@@ -4,10 +4,10 @@ import type { ObjectStore } from '@weir/ports/object-store';
 
 export const SNAPSHOT_VERSION = 1;
 
-/** One backup: what the data folder held at one moment. It is written last, so a backup exists as a whole or not at all. */
+/** The list of all files of one backup, with their chunks. It is stored after all chunks, so a backup is complete if its snapshot exists. */
 export interface Snapshot {
   readonly version: typeof SNAPSHOT_VERSION;
-  /** `20261122T103000Z`: sorts by time. */
+  /** The time of the backup, for example `20261122T103000Z`. IDs in alphabetical order are in the order of time. */
   readonly id: string;
   readonly createdAt: string;
   /** The ID of the event log. */
@@ -15,15 +15,15 @@ export interface Snapshot {
   readonly items: readonly SnapshotItem[];
 }
 
-/** Files of the data folder whose bytes stand one after another in the chunks. */
+/** A group of files of the data folder. The joined chunks contain the bytes of the files, one file after the other. */
 export interface SnapshotItem {
   /** Relative to the data folder. */
   readonly folder: string;
   readonly files: readonly { readonly name: string; readonly bytes: number }[];
   readonly chunks: readonly string[];
   /**
-   * Of a part of a ClickHouse table: the SHA-256 of its file of checksums. Parts never change, so a part with the same folder and key
-   * as in the backup before is not read again.
+   * Only for a part of a ClickHouse table: the SHA-256 of the part's file of checksums. Parts never change, so a part that has the same
+   * folder and key in the previous backup is not read again.
    */
   readonly key?: string;
 }
@@ -33,6 +33,11 @@ const NAME = /^snapshots\/(\d{8}T\d{6}Z)\.json$/;
 
 export function snapshotId(time: number): string {
   return new Date(time).toISOString().replace(/[-:]|\.\d+/g, '');
+}
+
+/** The time at which a backup was begun (Unix milliseconds), read from its ID. */
+export function timeOfSnapshot(id: string): number {
+  return Date.parse(id.replace(/^(\d{4})(\d{2})(\d{2})T(\d{2})(\d{2})(\d{2})Z$/, '$1-$2-$3T$4:$5:$6Z'));
 }
 
 /** The IDs of all complete backups, oldest first. */
@@ -45,7 +50,7 @@ export async function listSnapshots(objects: ObjectStore): Promise<readonly stri
   return ids;
 }
 
-/** Throws `object_store_damaged` if there is no such backup, or a newer version of Weir wrote it. */
+/** Reads a snapshot. Throws `object_store_damaged` if there is no such backup, or if a newer version of Weir wrote it. */
 export async function readSnapshot(objects: ObjectStore, id: string): Promise<Snapshot> {
   const stream = await objects.get(`${SNAPSHOTS}${id}.json`);
   if (stream === undefined) throw new DependencyError('object_store_damaged', `there is no backup ${id}`);

@@ -13,7 +13,7 @@ import { listSnapshots } from '../src/snapshot.ts';
 const UUID = 'store/661/661344b8-9b92-4985-aaa3-51b9e35dcb55';
 let root: string;
 let objects: ObjectStore;
-/** The pretended data folder: the log, and the parts of a table. */
+/** The simulated data folder has this log, and these parts of a table. */
 let log: Buffer;
 let parts: Map<string, Buffer>;
 let now = Date.UTC(2026, 10, 22);

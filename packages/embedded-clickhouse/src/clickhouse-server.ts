@@ -33,7 +33,7 @@ async function main(options: ChildOptions): Promise<void> {
   const slots = createSlots(ACTIVE_MAX, WAITING_MAX);
   const pipeFolder = `${options.folder}.pipes`;
   const engine = openEngine(options.folder, LOCK_WAIT_MS).then((opened) => {
-    // Not before the engine has its lock: until then another process may use the pipes.
+    // Only now, because the engine has locked its folder: before that, another process could be using the pipes.
     createPipeFolder(pipeFolder);
     return opened;
   });

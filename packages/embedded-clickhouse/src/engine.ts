@@ -31,11 +31,15 @@ export interface EngineCall {
   /** Rows of an INSERT whose statement ends in `FORMAT x` or `VALUES`. */
   readonly data: Buffer | undefined;
   readonly format: string;
+  /** A name for `cancel`, unique among the running statements. */
+  readonly name?: string;
 }
 
 /** The embedded engine with its folder. Each call uses a new session, because settings remain in a session. */
 export interface Engine {
   run(call: EngineCall): Promise<EngineResult>;
+  /** Cancels the statement with this name, if it has begun. Its `run` rejects soon after. */
+  cancel(name: string): Promise<void>;
   /** Runs a query without a FORMAT clause, and writes its answer to a named pipe. Resolves when all of it is written. */
   writeTo(path: string, call: Omit<EngineCall, 'data'>): Promise<void>;
   /** Cancels the query that writes to the pipe, if it runs already. It rejects soon after. */
@@ -50,8 +54,18 @@ export async function openEngine(folder: string, lockWaitMs: number): Promise<En
   const addon = loadAddon();
   const root = await openRepaired(folder, lockWaitMs);
 
+  /** Cancels the running statements for which the SQL condition holds. */
+  async function kill(condition: string): Promise<void> {
+    const session = new Session(folder);
+    try {
+      await session.queryAsync(`KILL QUERY WHERE ${condition} ASYNC`, { format: 'Null' });
+    } finally {
+      session.close();
+    }
+  }
+
   return {
-    async run({ setup, statement, data, format }) {
+    async run({ setup, statement, data, format, name }) {
       const session = new Session(folder);
       try {
         for (const command of setup) await session.queryAsync(command);
@@ -60,7 +74,8 @@ export async function openEngine(folder: string, lockWaitMs: number): Promise<En
           const written = await addon.InsertRawAsyncConnection(session.connection, `${statement.trim()} `, data, false);
           return { bytes: new Uint8Array(0), rowsRead: 0, bytesRead: data.length, ...written };
         }
-        const result = await session.queryAsync(statement, { format });
+        const named = name === undefined ? statement : `${markOf(name)} ${statement}`;
+        const result = await session.queryAsync(named, { format });
         const { rowsRead, bytesRead } = result;
         return { bytes: result.bytes(), rowsRead, bytesRead, rowsWritten: 0, bytesWritten: 0 };
       } finally {
@@ -77,16 +92,8 @@ export async function openEngine(folder: string, lockWaitMs: number): Promise<En
         session.close();
       }
     },
-    async cancelWriteTo(path) {
-      const session = new Session(folder);
-      try {
-        await session.queryAsync(`KILL QUERY WHERE position(query, 'INTO OUTFILE ''${path}''') > 0 ASYNC`, {
-          format: 'Null',
-        });
-      } finally {
-        session.close();
-      }
-    },
+    cancel: (name) => kill(`startsWith(query, '${markOf(name)}')`),
+    cancelWriteTo: (path) => kill(`position(query, 'INTO OUTFILE ''${path}''') > 0`),
     async close() {
       root.close();
       await drainPending();
@@ -94,7 +101,12 @@ export async function openEngine(folder: string, lockWaitMs: number): Promise<En
   };
 }
 
-/** Opens the engine, which locks the folder, and removes orphaned tokens. It reads tokens only while it opens, so it is reopened then. */
+/** The comment at the beginning of a statement, by which `cancel` finds it. */
+function markOf(name: string): string {
+  return `/*${name}*/`;
+}
+
+/** Opens the engine, which locks the folder, and removes orphaned tokens. If there were any, it opens the engine again, which reads the tokens only when it is opened. */
 async function openRepaired(folder: string, lockWaitMs: number): Promise<Session> {
   const root = await openRoot(folder, lockWaitMs);
   const forgotten = removeOrphanedTokens(folder);

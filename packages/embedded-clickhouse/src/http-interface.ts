@@ -2,6 +2,7 @@ import { createHash, randomUUID, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
+import { runForClient } from './cancel-query.ts';
 import { clickhouseError, toClickhouseError } from './clickhouse-error.ts';
 import type { Engine } from './engine.ts';
 import { planStatement } from './plan-statement.ts';
@@ -17,7 +18,7 @@ export interface HttpInterfaceDeps {
   readonly space: Promise<SpaceWatch>;
   readonly isReady: () => boolean;
   readonly slots: Slots;
-  /** For the named pipes of streamed answers. */
+  /** The folder for named pipes. The engine writes an answer that is streamed into such a pipe. */
   readonly pipeFolder: string;
   readonly username: string;
   readonly password: string;
@@ -63,7 +64,8 @@ async function answer(deps: HttpInterfaceDeps, req: IncomingMessage, res: Server
       return;
     }
     const startedAt = performance.now();
-    const run = () => engine.run({ setup: request.setup, ...planned });
+    const call = { setup: request.setup, ...planned };
+    const run = () => (request.isReadOnly ? runForClient(engine, call, res) : engine.run(call));
     const space = await deps.space;
     const result = await deps.slots.run(() => (planned.data === undefined ? run() : space.insert(run)));
     const elapsedNs = Math.round((performance.now() - startedAt) * 1e6);

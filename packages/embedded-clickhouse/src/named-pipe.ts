@@ -26,7 +26,7 @@ export function createPipeFolder(folder: string): void {
 
 export async function openNamedPipe(folder: string): Promise<NamedPipe> {
   const path = join(folder, randomUUID());
-  // Node has no function for it.
+  // Runs the program mkfifo, because Node has no function that creates a named pipe.
   await run('mkfifo', ['-m', '600', path]);
   // Without O_NONBLOCK, opening waits until the engine opens the other end.
   const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);

@@ -13,6 +13,8 @@ export interface QueryRequest {
    * `defaultFormat`; the statement has no FORMAT clause.
    */
   readonly streamsAnswer: boolean;
+  /** The query can only read, so it is cancelled when the client leaves (on a server: cancel_http_readonly_queries_on_client_close). */
+  readonly isReadOnly: boolean;
 }
 
 export interface RequestParts {
@@ -82,6 +84,7 @@ export function readQueryRequest({ method, params, headers, newQueryId }: Reques
     gzipAnswer:
       params.get('enable_http_compression') === '1' && /\bgzip\b/.test(text(headers['accept-encoding']) ?? ''),
     streamsAnswer: params.get('wait_end_of_query') === '0',
+    isReadOnly: readonly === '1' || readonly === '2',
   };
 }
 

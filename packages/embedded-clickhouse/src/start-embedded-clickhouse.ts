@@ -9,7 +9,7 @@ export interface EmbeddedClickhouseOptions {
   readonly dataDir: string;
   /** The program of the child process: `dist/clickhouse-server.js`, or `clickhouse-server.ts` of this package, which runs with tsx. */
   readonly entry: string;
-  /** Default: any free port. */
+  /** The port of ClickHouse on this machine. Default: any free port. */
   readonly port?: number;
   /** Inserts are refused (error 243) while less disk space is free. Default: 32 MiB. */
   readonly reserveBytes?: number;
@@ -95,7 +95,7 @@ export async function startEmbeddedClickhouse(options: EmbeddedClickhouseOptions
       lastFailure = reason || `it ended with ${signal ?? `code ${code}`}`;
       options.logger.warn({ code, signal, startsFailed, reason }, 'embedded ClickHouse ended: restarting it');
       if (startsFailed >= STARTS_FAILED_MAX) settle(failure());
-      // No further start: without a port, the caller has not received an object that it can close.
+      // The child is not started again: as long as no port is known, the caller has not received an object with which it could end the child.
       if (startsFailed >= STARTS_FAILED_MAX && port === 0) return;
       const pauseMs = wasReady ? 0 : Math.min(RESTART_PAUSE_MAX_MS, 50 * 2 ** startsFailed);
       restartTimer = setTimeout(() => start(onListening), pauseMs);

@@ -1,14 +1,13 @@
 import type { ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream/promises';
-import { setTimeout as pause } from 'node:timers/promises';
+import { cancelUntilEnded } from './cancel-query.ts';
 import type { Engine, EngineCall } from './engine.ts';
 import { openNamedPipe } from './named-pipe.ts';
 
-const CANCEL_AGAIN_MS = 250;
-
 /**
- * Sends the answer of a query while the engine computes it, at the speed of the reader. Rejects before the first byte if the query
- * fails before it; after it, a failure cuts the connection within the chunked body, so the reader never takes a part for the whole.
+ * Sends the answer of a query while the engine computes it, at the speed of the client. Rejects if the query fails before the first
+ * byte. If it fails later, the connection is closed without the last chunk of the body, so the client sees that the answer is
+ * incomplete.
  */
 export async function streamAnswer(
   engine: Engine,
@@ -19,14 +18,15 @@ export async function streamAnswer(
   const pipe = await openNamedPipe(pipeFolder);
   const { source } = pipe;
   const query = engine.writeTo(pipe.path, call);
-  // The reason why the pipe stays empty. The handler at `query` below may come too late for an early rejection.
+  // If the query fails, reading from the pipe fails with the same error. The handler is added here, because the code below may await
+  // `query` only after it has rejected.
   query.catch((error: unknown) => source.destroy(error instanceof Error ? error : new Error(String(error))));
   const leave = () => source.destroy();
   res.once('close', leave);
   try {
     const chunks = source[Symbol.asyncIterator]() as AsyncIterableIterator<Buffer>;
     const first = await chunks.next();
-    // The engine also closes the pipe when the query fails: only its promise tells that the answer is complete.
+    // The engine closes the pipe also when the query fails, so only the promise `query` shows whether the answer is complete.
     if (first.done) await query;
     await pipeline(async function* () {
       if (!first.done) yield first.value;
@@ -37,25 +37,7 @@ export async function streamAnswer(
     res.off('close', leave);
     source.destroy();
     pipe.remove();
-    await end(engine, pipe.path, query);
-  }
-}
-
-/** Resolves when the query has ended. The engine would write on into a pipe that nothing reads (EPIPE), so its query is killed. */
-async function end(engine: Engine, path: string, query: Promise<void>): Promise<void> {
-  let running = true;
-  const ended = query.then(
-    () => {
-      running = false;
-    },
-    () => {
-      running = false;
-    },
-  );
-  await Promise.race([ended, pause(0)]);
-  while (running) {
-    // Again: the first one may come before the query has begun.
-    await engine.cancelWriteTo(path);
-    await Promise.race([ended, pause(CANCEL_AGAIN_MS)]);
+    // No process reads the pipe any more. If the query still runs, it must be cancelled, or it would wait for a reader.
+    await cancelUntilEnded(() => engine.cancelWriteTo(pipe.path), query);
   }
 }

@@ -114,7 +114,7 @@ describe("ClickHouse's HTTP interface", () => {
     expect([wrong.status, wrong.headers.get('x-clickhouse-exception-code')]).toEqual([404, '60']);
     expect((await stream('SELECT 1 FORMAT CSV')).status).toBe(400);
     expect((await stream('CREATE TABLE made (a UInt8) ENGINE = Memory')).status).not.toBe(200);
-    // More than the slots of the engine, one after the other: each is given back.
+    // More statements than the engine has slots, one after the other: each statement must release its slot.
     for (let n = 0; n < 15; n++) {
       const endless = await stream('SELECT number FROM numbers(1000000000000)');
       expect(endless.status).toBe(200);
@@ -198,7 +198,7 @@ describe('when the engine cannot start', () => {
     await clickhouse.close();
     await told;
     expect(isAlive(pid)).toBe(false);
-    // Shorter than the time that `close` waits for a child that is ready.
+    // This limit is shorter than the time that `close` waits for a child that is ready.
   }, 10_000);
 });
 

@@ -1,3 +1,4 @@
+import { eventually } from '@weir/testkit/eventually';
 import type { Analytics, RecordsBatch, StreamOptions } from '../src/analytics.ts';
 
 export interface AnalyticsUnderTest {
@@ -126,6 +127,26 @@ export function describeAnalytics(name: string, contract: AnalyticsContract): vo
 
     it('returns up to 100,000 rows', async () => {
       expect((await analytics.userQuery('SELECT number FROM numbers(100000)', {})).rows).toHaveLength(100_000);
+    });
+
+    it('cancels a user query when the signal aborts', async () => {
+      const running = async (): Promise<number> => {
+        const [row] = await analytics.select<{ n: string | number }>(
+          "SELECT count() AS n FROM system.processes WHERE query LIKE '%cancelled_by_signal%' AND query NOT LIKE '%system.processes%'",
+        );
+        return Number(row?.n);
+      };
+      const abort = new AbortController();
+      const query = analytics.userQuery(
+        'SELECT sum(cityHash64(number)) AS cancelled_by_signal FROM numbers(100000000000)',
+        {},
+        { signal: abort.signal },
+      );
+      const ended = expect(query).rejects.toMatchObject({ name: 'DependencyError' });
+      await eventually('the query to run', async () => (await running()) === 1);
+      abort.abort();
+      await ended;
+      await eventually('the query to be cancelled', async () => (await running()) === 0);
     });
 
     const streamed = async (query: string, params: object, format: StreamOptions['format']): Promise<Buffer> => {

@@ -4,6 +4,7 @@ import type { AppendRecord, EventLog, Subscription } from '@weir/ports/event-log
 import { eventually } from '@weir/testkit/eventually';
 import { consumeContract } from './event-log-consume.contract.ts';
 import { type Member, type MemberOptions, record, startMember, text } from './event-log-member.ts';
+import { offsetsContract } from './event-log-offsets.contract.ts';
 
 export interface EventLogFixture {
   /** The log under test. It has at least two partitions. */
@@ -167,7 +168,7 @@ export function eventLogContract(name: string, openFixture: () => Promise<EventL
       });
     });
 
-    consumeContract({
+    const context = {
       log: () => fixture.log,
       another: () => fixture.another(),
       reopen: () => fixture.reopen(),
@@ -175,7 +176,9 @@ export function eventLogContract(name: string, openFixture: () => Promise<EventL
       append,
       member,
       closeMembers,
-    });
+    };
+    consumeContract(context);
+    offsetsContract(context);
 
     describe('read', () => {
       const texts = async (from: number, bytesMax: number) =>
@@ -213,22 +216,6 @@ export function eventLogContract(name: string, openFixture: () => Promise<EventL
         while (all.length < 10) all.push(...(await texts(all.length, 3_500)));
         expect(all).toEqual(Array.from({ length: 10 }, (_, n) => `${n}`.repeat(1_000)));
       });
-    });
-
-    test('`offsetsAtTime` returns the first offset at or after a time, or the end offset', async () => {
-      await append([{ ...record('0'), partition: 0 }]);
-      const reader = await member(fixture.log);
-      const [first] = await reader.has(0, 1);
-      await eventually('the clock has moved on', () => Date.now() > first!.appendedAt + 5);
-      await append([{ ...record('1'), partition: 0 }]);
-      const [, second] = await reader.has(0, 2);
-      const at = async (timeMs: number) => (await fixture.log.offsetsAtTime(topic, timeMs))[0];
-      expect(await at(0)).toBe(0);
-      expect(await at(first!.appendedAt)).toBe(0);
-      expect(await at(first!.appendedAt + 1)).toBe(1);
-      expect(await at(second!.appendedAt)).toBe(1);
-      expect(await at(second!.appendedAt + 3600_000)).toBe(2);
-      expect((await fixture.log.offsetsAtTime(topic, 0)).length).toBe(fixture.log.partitionCount);
     });
 
     describe('tables', () => {

@@ -1,3 +1,4 @@
+import type { Goal } from '@weir/domain/registry/goal';
 import type { ApiKey, ExclusionRule, Site } from '@weir/domain/registry/site';
 import type { ImportLedgerEntry, Registry } from '@weir/ports/registry';
 import { eventually } from '@weir/testkit/eventually';
@@ -51,6 +52,9 @@ export function registryContract(name: string, openFixture: () => Promise<Regist
       value,
       createdAt: 3,
     });
+    const goal = (goalId: string, value = 'signup'): Goal => ({
+      ...{ goalId, siteId, name: 'Signed up', type: 'event', value, createdAt: 3 },
+    });
     const ledger = (fileDigest: string, linesDone = 0): ImportLedgerEntry => ({
       siteId,
       fileDigest,
@@ -102,11 +106,21 @@ export function registryContract(name: string, openFixture: () => Promise<Regist
       expect(fixture.registry.imports(siteId)).toEqual([ledger('d1', 500)]);
     });
 
-    test('removing a site removes its keys, rules and imports, and nothing of other sites', async () => {
+    test('goals can be created, listed in the order of their creation, and removed', async () => {
+      await fixture.registry.putGoal(goal('g2'));
+      await fixture.registry.putGoal(goal('g1', 'paid'));
+      expect(fixture.registry.goals(siteId)).toEqual([goal('g2'), goal('g1', 'paid')]);
+      await fixture.registry.removeGoal(siteId, 'g2');
+      expect(fixture.registry.goals(siteId)).toEqual([goal('g1', 'paid')]);
+      expect(fixture.registry.goals('no such site')).toEqual([]);
+    });
+
+    test('removing a site removes its keys, rules, goals and imports, and nothing of other sites', async () => {
       const neighbour = `${siteId}-neighbour`;
       await fixture.registry.putSite(site());
       await fixture.registry.putKey(key('k', 'c'));
       await fixture.registry.putExclusion(rule('r'));
+      await fixture.registry.putGoal(goal('g'));
       await fixture.registry.putImport(ledger('d'));
       await fixture.registry.putExclusion({ ...rule('r'), siteId: neighbour });
       await fixture.registry.removeSite(siteId);
@@ -117,6 +131,7 @@ export function registryContract(name: string, openFixture: () => Promise<Regist
         undefined,
       ]);
       expect([registry.keys(siteId), registry.exclusions(siteId), registry.imports(siteId)]).toEqual([[], [], []]);
+      expect(registry.goals(siteId)).toEqual([]);
       expect(registry.exclusions(neighbour)).toHaveLength(1);
     });
 
@@ -189,9 +204,22 @@ export function registryContract(name: string, openFixture: () => Promise<Regist
       const again = await fixture.reopen();
       expect(again.tombstones(siteId)).toEqual([tombstone(0, [`v:${hash}`]), tombstone(1, [`d:${hash}:-5-7,9-`])]);
       expect(again.erasure(`e-${siteId}`)).toMatchObject({ phase: 'done', removed: { records: 2 } });
+      expect(again.allTombstones().filter((one) => one.siteId === siteId)).toEqual(again.tombstones(siteId));
       expect(again.erasures().filter((one) => one.siteId === siteId)).toHaveLength(1);
       await again.removeErasure(`e-${siteId}`);
       expect([again.erasure(`e-${siteId}`), again.tombstones(siteId).length]).toEqual([undefined, 2]);
+    });
+
+    test('the expiry outlasts a reopening until it is removed', async () => {
+      const { registry } = fixture;
+      const scope = { siteIds: ['', siteId], before: { events: 5 }, ends: [3] };
+      const expiry = { ...scope, expiryId: 'e', startedAt: 9, phase: 'waiting' } as const;
+      expect(registry.expiry()).toBeUndefined();
+      await registry.putExpiry(expiry);
+      const again = await fixture.reopen();
+      expect(again.expiry()).toEqual(expiry);
+      await again.removeExpiry();
+      expect(again.expiry()).toBeUndefined();
     });
 
     describe('salts', () => {

@@ -30,21 +30,29 @@ export interface Analytics {
   select<Row>(query: string, params?: Readonly<Record<string, unknown>>): Promise<readonly Row[]>;
 
   /**
-   * Runs a statement of Weir that changes tables, of up to `STATEMENT_BYTES_MAX`. Resolves when it is done, an ALTER … DELETE
-   * on all replicas. After `analytics_unavailable` it may still be done later. An INSERT … SELECT is one block; with a token, a repeat of it changes nothing.
+   * Runs a statement of Weir that changes tables, of up to `STATEMENT_BYTES_MAX`. Resolves when it is done; an ALTER … DELETE is then done
+   * on all replicas. After `analytics_unavailable`, the statement may still be carried out later. An INSERT … SELECT inserts one block.
+   * Repeating it with the same `token` changes nothing.
    */
   change(statement: string, token?: string): Promise<void>;
 
   /** Resolves when every insert into the tables of a database that runs now has ended. It does not wait for later inserts. */
   runningInsertsEnd(database: string): Promise<void>;
 
-  /** Runs a user's query: one read-only statement, with limits. Rejects with `analytics_refused` if the query is not allowed. */
-  userQuery(query: string, params: Readonly<Record<string, unknown>>): Promise<UserQueryResult>;
+  /**
+   * Runs a user's query: one read-only statement, with limits. Rejects with `analytics_refused` if the query is not allowed. When the
+   * signal aborts, the store cancels the query.
+   */
+  userQuery(
+    query: string,
+    params: Readonly<Record<string, unknown>>,
+    options?: { readonly signal?: AbortSignal | undefined },
+  ): Promise<UserQueryResult>;
 
   /**
-   * Runs a read-only query of Weir, without a FORMAT clause, and resolves with its answer as bytes of `format`, at the latest when the
-   * first of them is there. The store computes as fast as the answer is read, and neither side buffers it. Destroying the answer
-   * cancels the query. If the query fails on the way, the answer errors: it never just ends early.
+   * Runs a read-only query of Weir, which must have no FORMAT clause. Resolves with a stream of its answer in `format`, at the latest when
+   * the first byte is available. The store computes the answer as fast as it is read, without a buffer. Destroying the stream cancels the
+   * query. If the query fails later, the stream ends with an error.
    */
   streamQuery(query: string, params: Readonly<Record<string, unknown>>, options: StreamOptions): Promise<Readable>;
 

@@ -51,6 +51,13 @@ export interface EventLog {
    */
   read(topic: string, partition: number, from: number, bytesMax: number): Promise<readonly StoredRecord[]>;
 
+  /**
+   * Resolves when the records of each partition below its offset are removed, except for some that are stored in one piece with a
+   * record that stays. The offsets of other records, and the end of the partition, stay the same. `offsets`: by partition, at most
+   * its end. Rejects with `event_log_unavailable`; some of the records may then be removed.
+   */
+  removeBefore(topic: string, offsets: readonly number[]): Promise<void>;
+
   /** Resolves when the table (a compacted topic) has been read to its end. Rejects with `event_log_unavailable`. */
   openTable(name: string): Promise<LogTable>;
 

@@ -19,7 +19,7 @@ export interface ObjectStore {
   /** Resolves when the object does not exist any more, or never existed. */
   delete(name: string): Promise<void>;
 
-  /** Ends open connections. */
+  /** Closes the connections to the store. */
   close(): void;
 }
 

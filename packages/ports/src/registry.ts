@@ -1,9 +1,11 @@
 import type { Tombstone } from '@weir/domain/erasure/tombstone';
+import type { Goal } from '@weir/domain/registry/goal';
+import type { KeepKind } from '@weir/domain/registry/keep';
 import type { Replay, ReplayRequest, ReplayState, ReplayWish } from '@weir/domain/registry/replay';
 import type { ApiKey, ExclusionRule, Site } from '@weir/domain/registry/site';
 
 /**
- * Sites, hashes of API keys, exclusion rules, imports, erasures and daily salts. Every process holds all of it in memory, so reads do no
+ * Sites, hashes of API keys, exclusion rules, goals, imports, erasures and daily salts. Every process holds all of it in memory, so reads do no
  * I/O. Changes go through a compacted topic. While the log is unavailable, reads return the last known state.
  * Implementation: `adapters/registry/log-registry.ts`.
  */
@@ -14,35 +16,47 @@ export interface Registry {
   keyByHash(hash: string): ApiKey | undefined;
   keys(siteId: string): readonly ApiKey[];
   exclusions(siteId: string): readonly ExclusionRule[];
+  /** The goals of a site, in the order of their creation. */
+  goals(siteId: string): readonly Goal[];
   import(siteId: string, fileDigest: string): ImportLedgerEntry | undefined;
   imports(siteId: string): readonly ImportLedgerEntry[];
-  /** Of a site that exists or was removed; the same list until it changes. */
+  /** The tombstones of a site, which can also be a removed one. Returns the same array as long as the list does not change. */
   tombstones(siteId: string): readonly Tombstone[];
   /** Whether any site has a tombstone. */
   hasTombstones(): boolean;
+  /** The tombstones of all sites, by site and in the order in which they were stored. */
+  allTombstones(): readonly Tombstone[];
   erasure(erasureId: string): Erasure | undefined;
   /** All erasures, in the order of their requests. */
   erasures(): readonly Erasure[];
+
+  /** The removal of expired rows that is under way. */
+  expiry(): Expiry | undefined;
 
   /**
    * This and the following writes resolve when the change is durable and visible in this process; other processes see it
    * within a second. They reject with `event_log_unavailable`; the change may still become durable later.
    */
   putSite(site: Site): Promise<void>;
-  /** Removes the site with its keys, rules and imports. After a rejection a part may be removed: call it again. */
+  /** Removes the site with its keys, rules, goals and imports. After a rejection a part may be removed: call it again. */
   removeSite(siteId: string): Promise<void>;
   putKey(key: ApiKey): Promise<void>;
   removeKey(siteId: string, keyId: string): Promise<void>;
   putExclusion(rule: ExclusionRule): Promise<void>;
   removeExclusion(siteId: string, ruleId: string): Promise<void>;
+  putGoal(goal: Goal): Promise<void>;
+  removeGoal(siteId: string, goalId: string): Promise<void>;
   putImport(entry: ImportLedgerEntry): Promise<void>;
-  /** A tombstone is never removed. */
+  /** Stores a tombstone. It is never removed. */
   putTombstone(tombstone: Tombstone): Promise<void>;
   putErasure(erasure: Erasure): Promise<void>;
-  /** Its tombstones stay. */
+  /** Removes an erasure from the list. Its tombstones stay. */
   removeErasure(erasureId: string): Promise<void>;
 
-  /** The replay that was started first and not removed. A later one is only there until its starter has removed it. */
+  putExpiry(expiry: Expiry): Promise<void>;
+  removeExpiry(): Promise<void>;
+
+  /** The replay that was started first and not removed. If two were started at the same time, the process that started the second removes it. */
   replay(): Replay | undefined;
   putReplayRequest(request: ReplayRequest): Promise<void>;
   putReplayState(state: ReplayState): Promise<void>;
@@ -65,7 +79,7 @@ export interface Registry {
   /** The listener is called after each change of the request. Returns a function that removes it. */
   onWritersPause(listener: () => void): () => void;
 
-  /** The listener is called after each change of a replay. Returns how to stop that. */
+  /** The listener is called after each change of a replay. Returns a function that removes it. */
   onReplayChange(listener: () => void): () => void;
   /** The listener is called after each change, with the site that changed. For caches that are derived from the registry. */
   onChange(listener: (siteId: string) => void): void;
@@ -96,28 +110,82 @@ export interface ImportLedgerEntry {
   readonly finished: boolean;
 }
 
-/** An erasure, from its request to its receipt. It holds no IDs of persons: its set is in its tombstones. */
+/** The progress and the receipt of an erasure. It contains no IDs of persons; their hashes are in the tombstones of the erasure. */
 export interface Erasure {
   readonly siteId: string;
   readonly erasureId: string;
-  /** Unix milliseconds: what was received later is not erased. */
+  /** The time of the request in Unix milliseconds. Records that were received later are not erased. */
   readonly at: number;
   readonly whole: boolean;
-  /** How many visitors and users were asked for. */
+  /** The numbers of visitors and users that the request names. */
   readonly visitors: number;
   readonly users: number;
   readonly phase: ErasurePhase;
-  /** The raw offsets that must be stored before anything is deleted, by partition; undefined: not read yet. */
+  /** The end of each partition of `events.raw` at the request. All records before it must be stored before rows are deleted. Undefined: not read yet. */
   readonly ends?: readonly number[];
-  /** Rows that were removed, by table; in `records`, by outcome. */
+  /** The numbers of removed rows, by table, and for the table `records` by outcome. */
   readonly removed: Readonly<Record<string, number>>;
-  /** When the insert of the rows `erased` was begun, by database and month. */
+  /** The time at which the rows `erased` of a month were first inserted into a database, by database and month. */
   readonly begun: Readonly<Record<string, number>>;
+  /** The offsets up to which the topics must be archived before the archive is erased, by topic and partition. */
+  readonly archiveEnds?: Readonly<Record<string, readonly number[]>>;
+  /** Undefined: the archive was not erased. */
+  readonly archive?: ArchiveErasure;
   readonly finishedAt?: number;
-  /** Why the last attempt stopped; the next one follows by itself. Empty: nothing. */
+  /** True: the tables were restored from a backup that is older than this erasure. It is carried out again before Weir serves anything. */
+  readonly restored?: boolean;
+  /** Why the last attempt failed. Weir tries again without an operator. Empty: no attempt has failed. */
   readonly problem?: string;
-  /** The process that works on it, and when it last said so. */
+  /** The process that carries out the erasure, and the time of its last report. */
   readonly worker?: { readonly id: string; readonly at: number };
 }
 
-export type ErasurePhase = 'waiting' | 'resolving' | 'deleting' | 'done';
+export type ErasurePhase = 'waiting' | 'resolving' | 'deleting' | 'archive' | 'done';
+
+/** The progress of an erasure in the archive. */
+export interface ArchiveErasure {
+  /** The name of the last segment that is done; empty: none. */
+  readonly after: string;
+  readonly segments: number;
+  readonly rewritten: number;
+  /** The number of records that were erased from segments, by topic. */
+  readonly records: Readonly<Record<string, number>>;
+  readonly parquet?: ParquetErasure;
+}
+
+/** The numbers of Parquet files that an erasure has stored again, and of those that could not be made again from the tables. */
+export interface ParquetErasure {
+  readonly rewritten: number;
+  readonly left: number;
+}
+
+/** A running removal of rows that are older than their sites keep them. There is at most one at a time. */
+export interface Expiry {
+  readonly expiryId: string;
+  /** The IDs of sites that keep their rows for the same time. The empty ID stands for records without a site. */
+  readonly siteIds: readonly string[];
+  /** The time (Unix milliseconds) before which rows of a kind have expired. Absent: no row of this kind expires. */
+  readonly before: Partial<Readonly<Record<KeepKind, number>>>;
+  readonly startedAt: number;
+  /** `waiting`: nothing was changed yet. If an erasure, a replay or a backup was begun at the same time, the expiry is cancelled. */
+  readonly phase: 'waiting' | 'deleting';
+  /** For each partition, the raw offset at which the expiry ends (exclusive). Later records can expire in the next expiry. */
+  readonly ends: readonly number[];
+  readonly chunk?: ExpiryChunk;
+  /** The process that carries it out, and the time of its last report. */
+  readonly worker?: { readonly id: string; readonly at: number };
+}
+
+/** Raw records of one month whose rows `expired` are inserted at once. */
+export interface ExpiryChunk {
+  /** The name of the set of records to which the chunk belongs. It is part of the deduplication tokens. */
+  readonly token: string;
+  /** `toYYYYMM(received_at)` */
+  readonly month: number;
+  readonly logId: string;
+  readonly partition: number;
+  /** The raw offset divided by the number of raw offsets in a chunk, rounded down. */
+  readonly nth: number;
+  /** When the insert was begun, in Unix milliseconds. */
+  readonly at: number;
+}

@@ -5,23 +5,23 @@ import type { Analytics } from './analytics.ts';
  * `adapters/clickhouse/clickhouse-shadow.ts`. The methods reject as those of `Analytics` do.
  */
 export interface ShadowTables {
-  /** The names of the two databases, as SQL needs them. */
+  /** The names of the databases with the live tables and with the shadow tables, for use in SQL. */
   readonly live: string;
   readonly shadow: string;
-  /** Works on the shadow tables. Only after `create`. */
+  /** Runs queries and inserts on the shadow tables. Use it only after `create`. */
   readonly analytics: Analytics;
 
   /** Resolves when the shadow tables exist. Safe to call again. */
   create(): Promise<void>;
   /**
-   * Copies the rows of `records` that match the condition into the shadow's `records`, as one block, and so into every view of it.
-   * All of them must be of one month of received_at. The same call again, with the same token, changes nothing.
+   * Copies the rows of the live table `records` that match the condition into the shadow table `records`, as one block; its views are
+   * filled too. The `received_at` of all these rows must be in the same month. Repeating a call with the same token changes nothing.
    */
   copy(rows: CopiedRows): Promise<void>;
   /**
-   * Resolves when the live tables and the shadow tables have changed places, so that the live ones are of this generation: one more than
-   * they were. After a rejection or a kill, call it again with the same generation until it resolves; if that is done already, it
-   * resolves at once. No writer may insert into either side meanwhile.
+   * Exchanges the live tables and the shadow tables. `generation` is the number that the live tables then have: one more than before.
+   * After a rejection or a kill, call it again with the same generation until it resolves; if the exchange is done already, it resolves
+   * at once. No writer may insert into either set of tables during the exchange.
    */
   exchange(generation: number): Promise<void>;
   /** Resolves when the shadow tables and their database do not exist. Safe to call again. */

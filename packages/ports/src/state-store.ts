@@ -78,11 +78,11 @@ export interface StateStore {
     changes: readonly StateChange[],
   ): Promise<number | undefined>;
 
-  /** Resolves when a partition has no value under any of the keys. The applied offset stays. */
+  /** Resolves when the state of the partition has none of the keys. The applied offset stays. */
   removeState(epoch: string, partition: RawPartition, keys: readonly string[]): Promise<void>;
   /** Resolves when the idempotency keys of a site are free again: their confirmed claims and all of their first-seen records are gone. */
   removeKeys(siteId: string, keys: readonly string[]): Promise<void>;
-  /** As `removeKeys`, for all keys of the site. */
+  /** Does the same as `removeKeys` for all keys of the site. */
   removeSiteKeys(siteId: string): Promise<void>;
 
   /** Resolves when the store can be read and written. */
@@ -111,7 +111,7 @@ export interface FirstSeenKey {
 }
 
 export interface StateEpoch {
-  /** Random; no spaces. */
+  /** A random text without spaces. */
   readonly id: string;
   /** The numbers of the partitions that have checked in, below the number of partitions that `readEpoch` was called with. */
   readonly checkedIn: ReadonlySet<number>;

@@ -3,7 +3,7 @@ import { isObject, parseValue, RecordError } from './record-error.ts';
 
 const TOPIC = 'events.enriched';
 export const HEADER_COLUMNS_VERSION = 'v';
-/** The columns and their types, by the value of the header. */
+/** The columns and their types, by version of the column list. The header `v` of a record contains the version. */
 const COLUMNS = new Map(Object.entries(ENRICHED_COLUMNS).map(([version, types]) => [version, Object.entries(types)]));
 
 /** The headers of a record as Kafka clients give them. */

@@ -8,7 +8,7 @@ export type RawKind = (typeof KINDS)[number];
 
 /** A record of `events.raw` without the client's address. */
 export interface RawEvent {
-  /** UUID. */
+  /** The event ID, a UUID. */
   readonly eventId: string;
   readonly kind: RawKind;
   readonly siteId: string;

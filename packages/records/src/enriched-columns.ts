@@ -69,7 +69,7 @@ const COLUMNS = {
   detail: 'text',
 } as const satisfies Readonly<Record<string, ColumnType>>;
 
-/** By version of the column list: the value of the header `v`. */
+/** The column lists by their version, which is the value of the header `v`. */
 export const ENRICHED_COLUMNS: Readonly<Record<number, Readonly<Record<string, ColumnType>>>> = { 1: COLUMNS };
 
 /** One outcome of `events.enriched`. */

@@ -15,7 +15,7 @@ export interface AddressSealer {
 
 export interface AddressSealerDeps {
   readonly registry: Pick<Registry, 'salt' | 'existingSalt'>;
-  /** Cryptographically random bytes. */
+  /** Returns cryptographically random bytes. */
   readonly randomBytes: (length: number) => Uint8Array;
 }
 

@@ -8,7 +8,7 @@ export function createMetrics(): Metrics {
 }
 
 /** The consumers that a process can run. */
-export type ConsumingRole = 'enricher' | 'writer' | 'archiver_raw' | 'archiver_enriched' | 'replay';
+export type ConsumingRole = 'enricher' | 'writer' | 'archiver_raw' | 'archiver_enriched' | 'replay' | 'replay_enricher';
 
 /** Metrics of a consuming role. Labels: `role`, `partition`. */
 export interface ConsumeMetrics {

@@ -5,7 +5,7 @@ import type { Mode } from './mode.ts';
 export interface Queue {
   /** With a hit: adds it to the end and sends the queue. Without a hit: sends the queue, and hits that an earlier page stored first. */
   send(body?: string): void;
-  /** The page is hidden or ends: waiting hits are sent as beacons, and the rest is stored for the next page. */
+  /** Call it when the page is hidden or ends. Waiting hits are sent as beacons, and the rest is stored for the next page. */
   leave(): void;
 }
 

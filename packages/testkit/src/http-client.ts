@@ -11,7 +11,7 @@ export interface HttpRequest {
   readonly body?: unknown;
   /** Sends the body without `Content-Length`, so that the server does not know its size in advance. */
   readonly chunked?: boolean;
-  /** Default 30 s. */
+  /** The time limit of a request. Default: 30 s. */
   readonly timeoutMs?: number;
   /** Default: a new connection for each request, so that requests do not affect each other. */
   readonly agent?: Agent;

@@ -31,7 +31,7 @@ const STARTS_AT_MS = Date.UTC(2026, 4, 17, 10);
 
 export interface AccessLog {
   readonly text: string;
-  /** The tests print whether the log is a real one. */
+  /** Whether the log is the real one. Tests print this value. */
   readonly origin: 'real' | 'generated';
 }
 
@@ -41,10 +41,13 @@ export function readAccessLog(): AccessLog {
   return text === undefined ? { text: generateAccessLog(10_000), origin: 'generated' } : { text, origin: 'real' };
 }
 
-/** Generates lines in the combined format, always the same: half pages, half assets; every tenth line is a failure or a POST. */
-export function generateAccessLog(lines: number): string {
+/**
+ * Generates lines in the combined format, always the same: half pages, half assets; every tenth line is a failure or a POST. `first`: the
+ * number of lines before them, if they are a part of a longer log.
+ */
+export function generateAccessLog(lines: number, first = 0): string {
   const text: string[] = [];
-  for (let n = 0; n < lines; n++) {
+  for (let n = first; n < first + lines; n++) {
     const path = PATHS[n % PATHS.length];
     const method = n % 20 === 11 ? 'POST' : 'GET';
     const status = n % 20 === 1 ? 404 : 200;

@@ -89,13 +89,16 @@ export function createWeirClient(urls: readonly string[], adminToken: string) {
     });
   };
 
+  /** The lag of each consumer and partition, in records. */
+  const readLags = async (): Promise<readonly number[]> => lagsOf(await must(200, 'GET', '/pipeline'));
+
   /** Resolves when no record is in flight: every lag of the pipeline is 0, twice in a row. */
   const settled = async (withinMs = 150_000): Promise<void> => {
     let quiet = 0;
     await eventually(
       'every lag of the pipeline is 0',
       async () => {
-        const lags = lagsOf(await must(200, 'GET', '/pipeline'));
+        const lags = await readLags();
         if (lags.length === 0) throw new Error('GET /api/admin/pipeline contains no lag');
         quiet = lags.every((lag) => lag === 0) ? quiet + 1 : 0;
         return quiet >= 2;
@@ -127,6 +130,7 @@ export function createWeirClient(urls: readonly string[], adminToken: string) {
     sql,
     number,
     rows,
+    lags: readLags,
     settled,
     events: (key: string, body: unknown, headers: Readonly<Record<string, string>> = {}): Promise<HttpAnswer> =>
       send({ path: '/api/v1/events', headers: { ...bearer(key), ...headers }, body }),

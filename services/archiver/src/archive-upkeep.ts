@@ -1,5 +1,6 @@
 import type { ObjectStore } from '@weir/ports/object-store';
 import { MANIFEST_NAME, summariseArchive } from '@weir/runtime/archive/archive-manifest';
+import { rewrittenBefore } from '@weir/runtime/archive/rewrite-segment';
 import { parseSegmentName } from '@weir/runtime/archive/segment-name';
 import type { Logger } from '@weir/runtime/logger';
 
@@ -54,6 +55,11 @@ export async function keepArchive({
     for await (const { name, storedAt } of store.list('')) {
       if (storedAt >= before || parseSegmentName(name) === undefined) continue;
       await store.delete(name);
+      deleted++;
+    }
+    for await (const { marker, segment } of rewrittenBefore(store, before)) {
+      await store.delete(segment);
+      await store.delete(marker);
       deleted++;
     }
     if (deleted > 0)

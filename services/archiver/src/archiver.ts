@@ -52,7 +52,6 @@ export async function startArchiver(deps: ArchiverDeps): Promise<Archiver> {
     async close() {
       await upkeep.close();
       for (const { running } of consumers) await running.close();
-      store.close();
     },
   };
 }

@@ -3,7 +3,7 @@ import type { ObjectStore } from '@weir/ports/object-store';
 import { readSegment } from '@weir/runtime/archive/read-segment';
 import { parseSegmentName } from '@weir/runtime/archive/segment-name';
 
-/** All records that the archive has of a topic, in the order of their segments. */
+/** All archived records of a topic, in the order of their segments. */
 export async function archivedRecords(store: ObjectStore, topic: string): Promise<readonly StoredRecord[]> {
   const found: StoredRecord[] = [];
   for await (const { name } of store.list(`${topic}/`)) {

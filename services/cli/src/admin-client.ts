@@ -10,9 +10,9 @@ export type HttpMethod = 'GET' | 'POST' | 'PATCH' | 'DELETE';
 export interface AdminClient {
   /** Resolves with the `data` of the answer. Rejects with `AdminRefusal` when Weir refuses the call, otherwise with `CliError`. */
   call<T>(method: HttpMethod, path: string, body?: object): Promise<T>;
-  /** Resolves when the whole answer is written to `to`. Rejects as `call` does, also where the answer is cut off. */
+  /** Resolves when the whole answer is written to `to`. Rejects as `call` does, and with `CliError` if the answer is incomplete. */
   download(path: string, to: Writable): Promise<void>;
-  /** Resolves with the bytes of a file. The stream errors if the connection ends before the file does. Rejects as `call` does. */
+  /** Resolves with the bytes of a file. The stream ends with an error if the file is incomplete. Rejects as `call` does. */
   open(path: string, signal?: AbortSignal): Promise<Readable>;
 }
 

@@ -1,8 +1,15 @@
 import { join } from 'node:path';
 import { dropCommits } from '@weir/adapters/lmdb/lmdb-drop-commits';
+import { eraseAgain } from '@weir/adapters/registry/erase-again';
+import type { Tombstone } from '@weir/domain/erasure/tombstone';
 import { GROUP_WRITER } from '@weir/domain/records/topics';
 
-/** The writer's commits are younger than the restored tables. Without them it continues after what the tables hold. */
+/** Deletes the writer's commits from a restored log, because they are newer than the restored tables. The writer then continues after the last row of the tables. */
 export function dropWriterCommits(dataDir: string): Promise<void> {
   return dropCommits(join(dataDir, 'log'), GROUP_WRITER);
+}
+
+/** Resolves with the number of erasures that the next start repeats, because the backup is older than they are. */
+export function eraseAgainIn(dataDir: string, tombstones: readonly Tombstone[], begunAt: number): Promise<number> {
+  return eraseAgain({ folder: join(dataDir, 'log'), tombstones, begunAt });
 }

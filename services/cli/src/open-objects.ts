@@ -15,12 +15,12 @@ export async function openObjects(url: string, env: CliEnvironment): Promise<Obj
   return openObjectStore({ url, s3 });
 }
 
-/** A folder, `file://` or `s3://` as a URL. A relative folder counts from the current one. */
+/** Returns a URL for a place that is a `file://` URL, an `s3://` URL or the path of a folder. */
 export function objectsUrl(place: string): string {
   return /^(file|s3):/.test(place) ? place : pathToFileURL(place).href;
 }
 
-/** Runs `work` on an object store, and turns its failures into messages. */
+/** Runs `work` on an object store. Rejects with a `CliError` if the store fails or the URL is wrong. */
 export async function withObjects<T>(
   url: string,
   env: CliEnvironment,

@@ -38,7 +38,7 @@ export function fields(values: Readonly<Record<string, unknown>>): string {
     .join('\n');
 }
 
-/** Control characters of stored data must not reach the terminal. */
+/** The value as text. Control characters become spaces, because stored data must not control the terminal. */
 function cell(value: unknown): string {
   if (value === null || value === undefined) return '';
   const text = typeof value === 'object' ? JSON.stringify(value) : String(value);

@@ -6,7 +6,7 @@ import type { CliIo } from './cli-io.ts';
 
 /** The progress of a long command, on standard error: a bar on a terminal, otherwise lines. */
 export interface Progress {
-  /** `total`: if it has changed. */
+  /** `total`: the new total, if it has changed. */
   update(done: number, total?: number): void;
   /** Prints a line of text above the bar. */
   say(text: string): void;
@@ -15,7 +15,7 @@ export interface Progress {
 
 const PLAIN_EVERY_MS = 2000;
 
-/** `unit`: what is counted, in the plural. */
+/** `unit`: the name of the things that are counted, in the plural. `total` and `done` are the numbers at the beginning. */
 export function createProgress(io: CliIo, unit: string, total: number, done: number): Progress {
   return io.stderr.isTTY ? bar(io, unit, total, done) : plain(io, unit, total, done);
 }

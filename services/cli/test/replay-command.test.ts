@@ -44,7 +44,7 @@ test('Ctrl-C leaves the replay running and says so', async () => {
 
 test.each([
   [['start'], 2],
-  [['start', '--from', 'raw'], 2],
+  [['start', '--from', 'nowhere'], 2],
   [['start', '--from', 'enriched', '--rate', 'fast'], 2],
   [['start', '--from', 'enriched', '--since', 'soon'], 1],
   [['start', '--help'], 0],

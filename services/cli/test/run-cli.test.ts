@@ -16,8 +16,15 @@ test('site add, list, show, set, remove', async () => {
   const added = await run('site', 'add', 'example.com', '--id', 'shop', '--name', 'Shop', '--json');
   expect([added.exitCode, added.json]).toMatchObject([0, { site_id: 'shop', name: 'Shop' }]);
   expect((await run('site', 'list')).out).toMatch(
-    /^site_id +name +domain +timezone +created_at\nshop +Shop +example\.com/,
+    /^site_id +name +domain +timezone +keeps events +profiles +rollups +created_at\nshop +Shop +example\.com +UTC +forever/,
   );
+  expect(
+    (await run('site', 'set', 'shop', '--keep-events', '400d', '--keep-profiles', '2y', '--json')).json.kept,
+  ).toEqual({
+    events: '400d',
+    profiles: '2y',
+    rollups: 'forever',
+  });
   expect((await run('site', 'set', 'shop', '--limit-events', '6000', '--json')).json.limits).toEqual({ events: 6000 });
   expect((await run('site', 'set', 'shop', '--limit-events', 'default', '--json')).json.limits).toEqual({});
   expect((await run('site', 'show', 'shop')).out).toMatch(/site_id +shop\n/);
@@ -104,6 +111,73 @@ test('stats and breakdown, as text and as JSON', async () => {
   expect((await run('breakdown', 'numbers')).exitCode).toBe(2);
 });
 
+test('goal add, list, stats, remove', async () => {
+  await run('site', 'add', 'example.com', '--id', 'goals');
+  const of = ['--site', 'goals'];
+  const added = await run('goal', 'add', 'event', 'signup', '--name', 'Signed up', ...of);
+  expect([added.exitCode, added.out]).toEqual([0, expect.stringMatching(/^added goal_\w+\n$/)]);
+  const id = added.out.slice('added '.length).trim();
+  expect((await run('goal', 'list', ...of)).out).toContain(`${id}  Signed up  event  signup`);
+  const stats = await run('goal', 'stats', ...of, '--period', '7d');
+  expect([stats.exitCode, stats.out]).toEqual([
+    0,
+    expect.stringMatching(/^goal .*\nSigned up +0 +0 +-\nof 0 visitors\n$/),
+  ]);
+  expect((await run('goal', 'stats', ...of, '--goal', id, '--by', 'channel')).out).toBe('no rows in this period\n');
+  expect((await run('goal', 'remove', id, ...of)).out).toBe(`removed ${id}\n`);
+});
+
+test('funnel, as text and as JSON', async () => {
+  await run('site', 'add', 'example.com', '--id', 'steps');
+  const steps = ['--site', 'steps', '--step', 'page:/', '--step', 'event:sign up & pay', '--within', '24h'];
+  const funnel = await run('funnel', ...steps);
+  expect([funnel.exitCode, funnel.out]).toEqual([
+    0,
+    expect.stringMatching(/\n1 +page:\/ +0 +0 +- +-\n2 +event:sign up & pay +0/),
+  ]);
+  expect((await run('funnel', ...steps, '--json')).json).toMatchObject({ within_seconds: 86_400 });
+});
+
+test('cohorts and journeys, as text and as JSON', async () => {
+  await run('site', 'add', 'example.com', '--id', 'later');
+  const cohorts = await run(
+    'cohorts',
+    '--site',
+    'later',
+    '--from',
+    '2026-03-02',
+    '--to',
+    '2026-03-15',
+    '--interval',
+    'week',
+  );
+  expect([cohorts.exitCode, cohorts.out]).toEqual([
+    0,
+    expect.stringMatching(/^week +new visitors +\+1\n2026-03-02\S+ +0 +-\n/),
+  ]);
+  expect((await run('cohorts', '--site', 'later', '--json')).json.cohorts).toHaveLength(30);
+  const journeys = await run('journeys', '/a', '--site', 'later');
+  expect([journeys.exitCode, journeys.out]).toEqual([0, expect.stringMatching(/^\/a: 0 views in 0 visits\n/)]);
+  expect((await run('journeys', '/a', '--site', 'later', '--json')).json).toMatchObject({ path: '/a', next: [] });
+});
+
+test('stats --all, as text and as JSON', async () => {
+  const all = await run('stats', '--all', '--period', '7d');
+  expect([all.exitCode, all.out]).toEqual([0, expect.stringMatching(/^site +name +visitors +change .*by day\n/)]);
+  expect((await run('stats', '--all', '--json')).json.sites.length).toBeGreaterThan(0);
+  const neither = await run('stats');
+  expect([neither.exitCode, neither.err]).toEqual([2, 'weir: name a site, or send --all\n']);
+  expect((await run('stats', 'numbers', '--all')).exitCode).toBe(2);
+});
+
+test('realtime, as text and as JSON', async () => {
+  await run('site', 'add', 'example.com', '--id', 'now');
+  const now = await run('realtime', '--site', 'now', '--filter', 'country:is:DE', '--limit', '3');
+  expect(now.exitCode).toBe(0);
+  expect(now.out).toMatch(/^last +visitors +pageviews +events\n5 minutes +0 +0 +0\n30 minutes +0 +0 +0\n\nno hits in/);
+  expect((await run('realtime', '--site', 'now', '--json')).json).toMatchObject({ site_id: 'now', limit: 10 });
+});
+
 test('sql, status, audit', async () => {
   const sql = await run('sql', 'SELECT {a:String} AS a, 12 AS n', '--param', 'a=x=y');
   expect(sql.out).toBe('a     n\nx=y  12\n');
@@ -147,6 +221,12 @@ test.each([
   'exclusion add',
   'stats',
   'breakdown',
+  'realtime',
+  'funnel',
+  'cohorts',
+  'journeys',
+  'goal add',
+  'goal stats',
   'sql',
   'status',
   'audit',

@@ -1,7 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 import type { ClientIp } from '@weir/domain/net/client-ip';
+import type { Keep } from '@weir/domain/registry/keep';
 import type { Analytics } from '@weir/ports/analytics';
 import type { EventLog } from '@weir/ports/event-log';
+import type { ObjectStore } from '@weir/ports/object-store';
 import type { Registry } from '@weir/ports/registry';
 import type { ShadowTables } from '@weir/ports/shadow-tables';
 import type { AddressSealer } from '@weir/runtime/address-sealer';
@@ -11,10 +13,13 @@ import type { Logger } from '@weir/runtime/logger';
 import type { BackupControl } from './backups/backup-control.ts';
 import type { ExportedTables } from './exports/export-deps.ts';
 import type { ExportSlots } from './exports/export-slots.ts';
+import type { Reply } from './http/admin-reply.ts';
+import type { StreamReply } from './http/send-stream.ts';
 import type { RestoredRows } from './imports/append-result.ts';
 import type { ImportLeases } from './imports/import-lease.ts';
 import type { LagRate } from './pipeline/lag-rate.ts';
 import type { RunExclusive } from './registry/mutex.ts';
+import type { ReportQueue } from './reports/report-queue.ts';
 import type { SteadyTables } from './steady-tables.ts';
 import type { RunInSlot } from './topics/read-slots.ts';
 
@@ -23,9 +28,11 @@ export interface ControlDeps {
   readonly eventLog: EventLog;
   readonly analytics: Analytics;
   readonly shadow: ShadowTables;
-  /** Of the enriched topic. */
+  /** Undefined: Weir does not archive. */
+  readonly archive: ObjectStore | undefined;
+  /** How long the topic `events.enriched` keeps records. */
   readonly enrichedRetentionMs: number;
-  /** Why the replay does not go on, if this process leads it. */
+  /** Why the replay does not continue. Undefined: it continues, or another process leads it. */
   readonly replayProblem: () => string | undefined;
   readonly addressSealer: AddressSealer;
   readonly adminToken: string;
@@ -40,6 +47,8 @@ export interface ControlDeps {
   /** The settings that `findClientIp` uses. */
   readonly proxies: Pick<Config, 'trustedProxies' | 'clientIpHeader'>;
   readonly retention: TopicRetention;
+  /** KEEP_EVENTS, KEEP_PROFILES and KEEP_ROLLUPS: for sites that do not set their own. */
+  readonly keep: Keep;
   readonly locate: (address: string) => Promise<Located>;
   /** Undefined if this process stores no data of its own that could be backed up. */
   readonly backups: BackupControl | undefined;
@@ -50,16 +59,20 @@ export interface ControlDeps {
 /** The dependencies of the handlers of the admin API. */
 export interface AdminDeps extends Omit<ControlDeps, 'analytics'> {
   readonly tables: SteadyTables;
+  readonly reportQueue: ReportQueue<Reply | StreamReply>;
   /** Runs the changes of the registry one after the other. */
   readonly runExclusive: RunExclusive;
   readonly importLeases: ImportLeases;
   readonly restoredRows: RestoredRows;
   readonly exportSlots: ExportSlots;
-  /** Only for exports, which last too long to be read again: see `exportAnswer`. */
+  /**
+   * The tables for exports. `tables` repeats a query if the tables were exchanged during it; an export can take hours, so it fails
+   * instead.
+   */
   readonly exportedTables: ExportedTables;
-  /** Limits how many calls for topics there are at the same time, waiting ones included. */
+  /** Limits how many calls for records of topics run or wait for a record at the same time. */
   readonly runTopicCall: RunInSlot;
-  /** Limits how many of them read at the same time. */
+  /** Limits how many of these calls read from the log at the same time. */
   readonly runTopicRead: RunInSlot;
   /** Creates an event ID (UUIDv7). */
   readonly newEventId: () => string;

@@ -13,14 +13,20 @@ import { ADMIN_OPERATIONS as OPERATIONS } from './openapi/admin-operations.ts';
 import { BACKUP_OPERATIONS } from './openapi/backup-operations.ts';
 import { EXPORT_OPERATION } from './openapi/export-operation.ts';
 import { PERSON_OPERATIONS } from './openapi/person-operations.ts';
-import { REPORT_OPERATIONS } from './openapi/report-operations.ts';
 import { TOPIC_OPERATIONS } from './openapi/topic-operations.ts';
 import { createLagRate, type LagRate } from './pipeline/lag-rate.ts';
 import { createMutex } from './registry/mutex.ts';
 import { diffReplay, dropReplay, readReplay, startReplay, swapReplay, undoReplay } from './replay/replays-route.ts';
+import { REPORT_ROUTES } from './report-routes.ts';
+import { createReportQueue } from './reports/report-queue.ts';
 import { audit } from './routes/audit-route.ts';
-import { breakdown } from './routes/breakdown-route.ts';
-import { createErasure, ERASURE_BYTES_MAX, listErasures, readErasure } from './routes/erasures-route.ts';
+import {
+  createErasure,
+  ERASURE_BYTES_MAX,
+  listErasures,
+  listTombstones,
+  readErasure,
+} from './routes/erasures-route.ts';
 import { createExclusion, listExclusions, removeExclusion } from './routes/exclusions-route.ts';
 import { EXPORTS_MAX, exportSite } from './routes/export-route.ts';
 import { createIdentitySecret, removeIdentitySecret } from './routes/identity-secret-route.ts';
@@ -37,7 +43,6 @@ import { readPerson } from './routes/person-route.ts';
 import { pipeline } from './routes/pipeline-route.ts';
 import { changeSite, createSite, listSites, readSite, removeSite } from './routes/sites-route.ts';
 import { sql } from './routes/sql-route.ts';
-import { stats } from './routes/stats-route.ts';
 import { listTopicRecords, listTopics } from './routes/topics-route.ts';
 import { unlinkVisitor } from './routes/unlink-route.ts';
 import { whoami } from './routes/whoami-route.ts';
@@ -46,9 +51,9 @@ import { createReadSlots } from './topics/read-slots.ts';
 import { dashboardRoutes } from './web/dashboard-routes.ts';
 
 export const ADMIN_PREFIX = '/api/admin';
-/** Each holds up to 16 MiB. */
+/** Limits the memory: each call that reads records of a topic holds up to 16 MiB. */
 const TOPIC_READS_MAX = 8;
-/** Those that wait for a record hold no records, but ask the log for its end four times a second. */
+/** The limit for calls that read or wait. A call that waits for a record holds no records, but asks the log for its end four times a second. */
 const TOPIC_CALLS_MAX = 64;
 
 const SITE = '/sites/{site_id}';
@@ -56,8 +61,8 @@ const REPLAY = '/replays/current';
 const IMPORT = `${SITE}/imports/{digest}`;
 
 /**
- * All routes of the admin API, relative to /api/admin. Each needs the admin token. Status 405 with `Allow`, the validation of
- * bodies, body limits and the OpenAPI document follow from this table.
+ * All routes of the admin API, relative to /api/admin. Each needs the admin token. This table also determines the answers with
+ * status 405, the validation of bodies, the limits of their size, and the OpenAPI document.
  */
 export const ADMIN_ROUTES: readonly AdminRoute[] = [
   { method: 'GET', path: '/sites', operation: OPERATIONS.listSites, handler: listSites },
@@ -110,10 +115,10 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
     handler: createErasure,
   },
   { method: 'GET', path: '/erasures', operation: PERSON_OPERATIONS.listErasures, handler: listErasures },
+  { method: 'GET', path: '/tombstones', operation: PERSON_OPERATIONS.listTombstones, handler: listTombstones },
   { method: 'GET', path: '/erasures/{erasure_id}', operation: PERSON_OPERATIONS.readErasure, handler: readErasure },
   { method: 'GET', path: `${SITE}/person`, operation: PERSON_OPERATIONS.readPerson, handler: readPerson },
-  { method: 'GET', path: `${SITE}/stats`, operation: REPORT_OPERATIONS.stats, handler: stats },
-  { method: 'GET', path: `${SITE}/breakdown`, operation: REPORT_OPERATIONS.breakdown, handler: breakdown },
+  ...REPORT_ROUTES,
   { method: 'GET', path: `${SITE}/export/{kind}`, operation: EXPORT_OPERATION, handler: exportSite },
   { method: 'POST', path: '/sql', body: BODIES.SQL_QUERY, operation: OPERATIONS.sql, handler: sql },
   { method: 'GET', path: '/pipeline', operation: OPERATIONS.pipeline, handler: pipeline },
@@ -208,6 +213,7 @@ function createAdminDeps(deps: ControlDeps): AdminDeps {
   return {
     ...others,
     tables,
+    reportQueue: createReportQueue(clock),
     runExclusive: createMutex(),
     importLeases: createImportLeases(clock),
     runTopicCall: createReadSlots(TOPIC_CALLS_MAX),

@@ -1,26 +1,34 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { DependencyError, isDependencyError } from '@weir/domain/errors';
 import type { Analytics } from '@weir/ports/analytics';
+import type { RequestContext } from './http/request-context.ts';
 
 export type ReadableTables = Pick<Analytics, 'select' | 'userQuery' | 'highestRawOffset'>;
 
-/** All queries of the admin API go through this, so that an answer never mixes tables of two generations. */
+/**
+ * Runs all queries of the admin API. A swap (see docs/exactly-once.md) exchanges all tables for those of the next generation. An
+ * answer never mixes rows of two generations.
+ */
 export interface SteadyTables {
   /**
    * Resolves with the result of `work`, whose queries all saw the same generation of the tables. It calls `work` again if the tables
    * were exchanged in the meantime, so `work` must only read. Rejects with `generation_changed` if an exchange takes longer than
-   * `EXCHANGE_WAIT_MS`.
+   * `EXCHANGE_WAIT_MS`. The queries of `work` belong to the request of `context`: they are cancelled with it, and their time counts in
+   * its timing.
    */
-  read<T>(work: (tables: ReadableTables) => Promise<T>): Promise<T>;
+  read<T>(work: (tables: ReadableTables) => Promise<T>, context?: RequestContext): Promise<T>;
 }
 
 const CHECK_EVERY_MS = 50;
 const TRIES_MAX = 100;
-/** An exchange takes less than a second; reloading large dictionaries may take longer. */
+/** How long a query waits while tables are being exchanged. An exchange takes less than a second, or more if large dictionaries are reloaded. */
 export const EXCHANGE_WAIT_MS = CHECK_EVERY_MS * TRIES_MAX;
 
 export function createSteadyTables(analytics: ReadableTables & Pick<Analytics, 'generation'>): SteadyTables {
-  /** The generation that was read last. It may be old: it was the current one at some time before `work`, and none comes back. */
+  /**
+   * The generation that was read last. It can be out of date. That is safe: a generation never becomes current again, so if it is
+   * also the current one after `work`, it was current during all of `work`.
+   */
   let known: number | undefined;
 
   /** Undefined while tables are being exchanged. */
@@ -35,11 +43,12 @@ export function createSteadyTables(analytics: ReadableTables & Pick<Analytics, '
   }
 
   return {
-    async read(work) {
+    async read(work, context) {
+      const tables = context === undefined ? analytics : ofRequest(analytics, context);
       for (let tries = 0; tries < TRIES_MAX; tries++) {
         const before = known ?? (await generation());
         if (before !== undefined) {
-          const outcome = await settled(work(analytics));
+          const outcome = await settled(work(tables));
           const after = await generation();
           if (after === before) {
             if ('error' in outcome) throw outcome.error;
@@ -61,4 +70,20 @@ async function settled<T>(work: Promise<T>): Promise<{ readonly value: T } | { r
   } catch (error) {
     return { error };
   }
+}
+
+function ofRequest(tables: ReadableTables, { signal, timing }: RequestContext): ReadableTables {
+  async function timed<T>(query: Promise<T>): Promise<T> {
+    const startedAt = performance.now();
+    try {
+      return await query;
+    } finally {
+      timing.databaseMs += performance.now() - startedAt;
+    }
+  }
+  return {
+    select: (query, params) => timed(tables.select(query, params)),
+    userQuery: (query, params) => timed(tables.userQuery(query, params, { signal })),
+    highestRawOffset: (logId, partition) => timed(tables.highestRawOffset(logId, partition)),
+  };
 }

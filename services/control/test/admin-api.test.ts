@@ -45,6 +45,8 @@ describe('sites', () => {
         domain: 'shop.example',
         timezone: 'UTC',
         limits: {},
+        keep: { events: null, profiles: null, rollups: null },
+        kept: { events: 'forever', profiles: 'forever', rollups: 'forever' },
         query_allow: null,
         identity_verification: { required: false, secret_created_at: null },
         created_at: expect.stringMatching(/Z$/),

@@ -12,15 +12,20 @@ import { openLogRegistry } from '@weir/adapters/registry/log-registry';
 import { createControl } from '@weir/control/control';
 import { startErasures } from '@weir/control/erasure/start-erasures';
 import { startReplayer } from '@weir/control/replay/replayer';
+import { startRetention } from '@weir/control/retention/start-retention';
 import { GROUP_ENRICHER, GROUP_WRITER, TOPIC_ENRICHED, TOPIC_RAW } from '@weir/domain/records/topics';
+import { KEEP_FOREVER } from '@weir/domain/registry/keep';
 import { startEmbeddedClickhouse } from '@weir/embedded-clickhouse/start-embedded-clickhouse';
+import { loadSourceLists } from '@weir/enricher/acquisition/source-lists';
 import { startEnricher } from '@weir/enricher/enricher';
 import { openGeo } from '@weir/enricher/geo/open-geo';
 import { createEnrichment } from '@weir/enricher/pipeline/pipeline';
+import { startReplayEnricher } from '@weir/enricher/replay/start-replay-enricher';
 import { createFindClientIp } from '@weir/gateway/admission/find-client-ip';
 import { createProxyMisconfigurationDetector } from '@weir/gateway/admission/proxy-misconfiguration-detector';
 import type { Analytics } from '@weir/ports/analytics';
 import type { EventLog } from '@weir/ports/event-log';
+import type { ObjectStore } from '@weir/ports/object-store';
 import { createAddressSealer } from '@weir/runtime/address-sealer';
 import { createLogger } from '@weir/runtime/logger';
 import { createMetrics } from '@weir/runtime/prometheus-metrics';
@@ -43,13 +48,21 @@ export interface Reply {
   readonly body: any;
 }
 
+export interface ReplayedFrom {
+  readonly archive?: ObjectStore;
+  /** The retention of `events.enriched` with which a replay calculates. */
+  readonly replayRetentionMs?: number;
+}
+
 /** Runs control with a real HTTP server and the whole pipeline: LMDB, enricher, writer, embedded ClickHouse. */
 export async function openControlHarness(
   decorate: (log: EventLog) => EventLog = (log) => log,
   decorateAnalytics: (analytics: Analytics) => Analytics = (analytics) => analytics,
+  { archive, replayRetentionMs = 30 * 24 * 3_600_000 }: ReplayedFrom = {},
 ) {
   const folder = await mkdtemp(join(tmpdir(), 'weir-control-'));
-  const clock = Date.now;
+  let aheadMs = 0;
+  const clock = () => Date.now() + aheadMs;
   const logger = createLogger('error');
   const metrics = createMetrics();
   const engine = await startEmbeddedClickhouse({ dataDir: folder, entry: CLICKHOUSE, logger });
@@ -63,7 +76,7 @@ export async function openControlHarness(
     folder: join(folder, 'log'),
     partitions: 4,
     clock,
-    retentionMs: () => 3_600_000,
+    retentionMs: () => 72 * 3_600_000,
   });
   const stateStore = await openLmdbStateStore({ folder: join(folder, 'state'), clock });
   const randomSalt = () => randomBytes(32).toString('hex');
@@ -75,10 +88,12 @@ export async function openControlHarness(
   const writer = await startWriter({ eventLog, analytics, clock, logger, metrics, limits, pauses: registry });
 
   const pausing = { eventLog, registry, clock };
+  const replayState = join(folder, 'replay-state');
+  let replayLists = loadSourceLists();
   const lead = () =>
     startReplayer({
-      ...{ eventLog, registry, analytics, shadow, clock, logger },
-      retentionMs: 30 * 24 * 3_600_000,
+      ...{ eventLog, registry, analytics, shadow, clock, logger, archive },
+      retentionMs: replayRetentionMs,
       liveWriters: {
         nextSwap: () => nextSwap(pausing),
         pause: (swap, signal) => pauseWriters(pausing, swap, { signal }),
@@ -86,6 +101,25 @@ export async function openControlHarness(
       },
       startReplayWriter: ({ eventLog: log, analytics: target, ...replay }) =>
         startWriter({ eventLog: log, analytics: target, clock, logger, metrics, replay, limits, pauses: undefined }),
+      raw: {
+        retentionMs: 72 * 3_600_000,
+        removeState: () => rm(replayState, { recursive: true, force: true }),
+        async startEnricher({ eventLog: log, firstRawOffset }) {
+          const store = await openLmdbStateStore({ folder: replayState, clock });
+          const started = await startReplayEnricher({
+            ...{ eventLog: log, answeredIn: eventLog, stateStore: store, registry, analytics, firstRawOffset },
+            enrichment: createEnrichment({ registry, geo, logId: eventLog.logId, clock, lists: replayLists }),
+            ...{ clock, logger, metrics },
+          });
+          return {
+            ...started,
+            async close() {
+              await started.close();
+              await store.close();
+            },
+          };
+        },
+      },
     });
   let replayer = lead();
 
@@ -95,7 +129,8 @@ export async function openControlHarness(
       eventLog: decorate(eventLog),
       analytics: decorateAnalytics(analytics),
       shadow,
-      enrichedRetentionMs: 30 * 24 * 3_600_000,
+      archive,
+      enrichedRetentionMs: replayRetentionMs,
       replayProblem: () => replayer.problem(),
       addressSealer: createAddressSealer({ registry, randomBytes }),
       adminToken: ADMIN_TOKEN,
@@ -109,13 +144,27 @@ export async function openControlHarness(
       findClientIp: createFindClientIp(PROXIES),
       proxies: PROXIES,
       retention: { rawRetentionHours: 72, enrichedRetentionDays: 30 },
+      keep: KEEP_FOREVER,
       locate: async (ip) => ({ place: geo.lookup(ip), data: geo.version, problem: geo.problem }),
       backups: undefined,
       singleNetworkSites: proxyDetector.singleNetworkSites,
     });
   const ready = Promise.resolve();
-  const work = { registry, eventLog, analytics, stateStore, clock, logger, ready, alone: true, workerId: 'harness' };
+  const work = {
+    registry,
+    eventLog,
+    analytics,
+    stateStore,
+    archive,
+    clock,
+    logger,
+    ready,
+    alone: true,
+    workerId: 'harness',
+  };
   const erasures = startErasures(work);
+  const removeExpired = () => startRetention({ ...work, keep: KEEP_FOREVER, lookEveryMs: 100 });
+  let retention = removeExpired();
   const proxyDetector = createProxyMisconfigurationDetector();
   let control = makeControl();
   const app = express();
@@ -150,6 +199,11 @@ export async function openControlHarness(
     registry,
     proxyDetector,
     call,
+    clock,
+    /** Moves the clock of everything forward. */
+    advance(ms: number) {
+      aheadMs += ms;
+    },
     /** A second set of tables, with which those of `analytics` can be exchanged. */
     openTables: (database: string) =>
       openClickhouseAnalytics({ url: clickhouseUrl, username, password, database, migrationsDir: SCHEMAS }),
@@ -166,14 +220,30 @@ export async function openControlHarness(
     forgetControl() {
       control = makeControl();
     },
-    /** What the leader of a replay keeps in memory is gone. */
+    /** The lists with which a replay from raw enriches records that it begins later. */
+    setReplayLists(lists: ReturnType<typeof loadSourceLists>) {
+      replayLists = lists;
+    },
+    /** The state of a replay is lost while its leader does not run. */
+    async removeReplayState() {
+      await replayer.close();
+      await rm(replayState, { recursive: true, force: true });
+      replayer = lead();
+    },
+    /** Deletes everything that the leader of a replay keeps in memory, as a kill of the process does. */
     async restartReplayer() {
       await replayer.close();
       replayer = lead();
     },
+    /** Starts the removal of expired rows again, so that it has nothing in memory. */
+    async restartRetention() {
+      await retention.close();
+      retention = removeExpired();
+    },
     async close() {
       await new Promise((resolve) => server.close(resolve));
       await erasures.close();
+      await retention.close();
       await replayer.close();
       await enricher.close();
       await writer.close();

@@ -25,7 +25,7 @@ const EMPTY: Readonly<Record<string, unknown>> = {
   ...{ outcome: 'row', source: 'collect', type: 'pageview', cookieless: false, value: null, properties: '{}' },
   ...{ screen_width: 0, screen_height: 0 },
 };
-/** The nth row of a dump. */
+/** The values of the n-th row of a dump. Every 200 rows, a new month begins. */
 const row = (n: number) => {
   const time = Date.UTC(2026, Math.floor(n / 200), 5, 0, 0, n);
   const own = {

@@ -5,7 +5,7 @@ import { ADMIN_TOKEN, type ControlHarness, openControlHarness } from './control-
 
 let weir: ControlHarness;
 let site = '';
-/** What ClickHouse answers next. */
+/** The answers of the next queries. When the list is empty, the queries run in ClickHouse. */
 let answers: Readable[] = [];
 beforeAll(async () => {
   weir = await openControlHarness(undefined, (analytics) => ({
@@ -22,7 +22,7 @@ const get = (kind: string, signal?: AbortSignal): Promise<Response> =>
     ...(signal === undefined ? {} : { signal }),
   });
 
-/** An answer that goes on until it is destroyed. */
+/** An answer that never ends. It stops only when it is destroyed. */
 function endless(): Readable {
   return new Readable({
     read() {
@@ -77,7 +77,7 @@ test('a third export is refused with a reason until one of two ends; a slow read
   expect(await third.json()).toMatchObject({
     error: { message: '2 exports are running, the most at a time: try again later' },
   });
-  // Sockets of both ends buffer a few megabytes. Nothing else does.
+  // The client does not read. Only the sockets buffer a few megabytes; control and ClickHouse must not buffer more.
   let before = -1;
   await eventually('the buffers are full', () => {
     const full = produced > 0 && produced === before;

@@ -2,22 +2,25 @@ import { encodeRawRecord, type RecordKind } from '@weir/domain/records/raw-recor
 import { GROUP_WRITER, TOPIC_ENRICHED, TOPIC_RAW } from '@weir/domain/records/topics';
 import { eventually } from '@weir/testkit/eventually';
 import { tableDigests } from '../../../packages/adapters/test/clickhouse/table-digests.ts';
-import { openControlHarness } from './control-harness.ts';
+import { openControlHarness, type ReplayedFrom } from './control-harness.ts';
+
+/** How long the tests wait. The time is long, because other test suites can run at the same time. */
+const FOLLOWS_WITHIN_MS = 180_000;
 
 export type ReplayHarness = Awaited<ReturnType<typeof openReplayHarness>>;
 
 /** Control with the whole pipeline behind it, two sites, and visits that fill every table. */
-export async function openReplayHarness(firstVisits: number) {
-  const weir = await openControlHarness();
+export async function openReplayHarness(firstVisits: number, from: ReplayedFrom = {}) {
+  const weir = await openControlHarness(undefined, undefined, from);
   const { call } = weir;
   let events = 0;
   let nextVisit = 0;
 
-  async function append(key: string, kind: RecordKind, siteId: string, body: object): Promise<void> {
+  async function append(key: string, kind: RecordKind, siteId: string, body: object, more?: object): Promise<void> {
     const eventId = `00000000-0000-7000-8000-${String(++events).padStart(12, '0')}`;
     const head = {
-      ...{ eventId, kind, siteId, receivedAt: Date.now(), sealedIp: '' },
-      ...{ userAgent: 'Firefox', acceptLanguage: 'en' },
+      ...{ eventId, kind, siteId, receivedAt: weir.clock(), sealedIp: '' },
+      ...{ userAgent: 'Firefox', acceptLanguage: 'en', ...more },
     };
     await weir.eventLog.append(TOPIC_RAW, [{ key, value: encodeRawRecord(head, JSON.stringify(body)) }]);
   }
@@ -28,7 +31,7 @@ export async function openReplayHarness(firstVisits: number) {
     const key = `visitor-${nth % 9}`;
     const person = {
       ...{ visitor_id: key, user_id: `user-${nth % 5}` },
-      ...{ traits: { nth }, payment_customer_id: `cus-${nth % 4}` },
+      ...{ nth, payment_customer_id: `cus-${nth % 4}` },
     };
     const paid = {
       ...{ event_name: 'paid', user_id: person.user_id, idempotency_key: `key-${nth % 20}` },
@@ -42,20 +45,25 @@ export async function openReplayHarness(firstVisits: number) {
     await weir.eventLog.append(TOPIC_RAW, [{ key, value: Buffer.from('not a record') }]);
   }
 
-  /** Resolves when every record is stored, in every table: the writer commits only after that. */
+  /** Resolves when every record is stored in every table. The writer commits its offset only after that. */
   const settled = () =>
-    eventually('nothing to be in flight', async () => {
-      const { data } = (await call('GET', '/audit')).body;
-      const positions = await weir.eventLog.positions(TOPIC_ENRICHED, GROUP_WRITER);
-      return (
-        data.balanced && data.totals.in_flight === 0 && positions.every(({ end, committed = 0 }) => committed === end)
-      );
-    });
+    eventually(
+      'nothing to be in flight',
+      async () => {
+        const { data } = (await call('GET', '/audit')).body;
+        const positions = await weir.eventLog.positions(TOPIC_ENRICHED, GROUP_WRITER);
+        return (
+          data.balanced && data.totals.in_flight === 0 && positions.every(({ end, committed = 0 }) => committed === end)
+        );
+      },
+      FOLLOWS_WITHIN_MS,
+    );
   const current = () => call('GET', '/replays/current');
   const count = async (query: string) => Number((await weir.analytics.select<{ n: number }>(query))[0]?.n);
 
   const harness = {
     ...weir,
+    append,
     visit,
     settled,
     current,
@@ -64,13 +72,17 @@ export async function openReplayHarness(firstVisits: number) {
       for (let i = 0; i < wanted; i++) await visit(i % 3 === 0 ? 'blog' : 'shop');
       await settled();
     },
-    gone: () => eventually('no replay', async () => (await current()).status === 404),
+    gone: () => eventually('no replay', async () => (await current()).status === 404, FOLLOWS_WITHIN_MS),
     follows: () =>
-      eventually('the replay to follow', async () => {
-        const { data } = (await current()).body;
-        if (data.problem !== null && data.phase !== 'follow') throw new Error(data.problem);
-        return data.phase === 'follow' && data.records_replayed === data.records_to_replay;
-      }),
+      eventually(
+        'the replay to follow',
+        async () => {
+          const { data } = (await current()).body;
+          if (data.problem !== null && data.phase !== 'follow') throw new Error(data.problem);
+          return data.phase === 'follow' && data.records_replayed === data.records_to_replay;
+        },
+        FOLLOWS_WITHIN_MS,
+      ),
     digests: (database: string) => tableDigests((query) => weir.analytics.select(query), database),
     /** Drops the replay, if there is one. */
     async drop(): Promise<void> {

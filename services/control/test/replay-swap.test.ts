@@ -24,7 +24,7 @@ async function startAndFollow(): Promise<void> {
   await weir.follows();
 }
 
-/** The rows show which side they come from. */
+/** Sets the city of all rows of one database, so that the rows show from which set of tables they come. */
 const mark = (database: string, city: string) =>
   weir.command(`ALTER TABLE ${database}.records UPDATE city = '${city}' WHERE 1 SETTINGS mutations_sync = 1`);
 const cities = async () =>
@@ -80,7 +80,7 @@ test('a swap under traffic stores every record once, in every table', async () =
   const swapped = await weir.digests('weir');
   await weir.drop();
 
-  // A replay of the whole log is what the tables should have.
+  // A new replay of the whole log gives the expected content of the tables.
   await startAndFollow();
   expect(await weir.digests('weir_shadow')).toEqual(swapped);
 });

@@ -26,34 +26,34 @@ interface Claim {
 const LIFTED = new Set('BD BE BF CZ EE ES FJ FR GB GN IE IS IT LK LT MA MW PH UG'.split(' '));
 
 /**
- * Names that two regions share, with the code of the region that DB-IP's data means. We found this from the coordinates of the
- * addresses (June 2026).
+ * Names that two regions share, with the code of the region that DB-IP's data means: usually a city, or the region around it. The
+ * comments name places whose addresses have this region in the data of June 2026; they show which of the two is meant.
  */
 const AMBIGUOUS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  // "Buenos Aires" has the addresses of La Plata and of the suburbs. The city is "Buenos Aires F.D.".
+  // "Buenos Aires" is the province: La Plata and the suburbs have this region. The city is "Buenos Aires F.D.".
   AR: { 'Buenos Aires': 'B', 'Buenos Aires F.D.': 'C' },
-  // "Sofia" has the addresses of Bozhurishte, Samokov and Botevgrad. The city is "Sofia-grad".
+  // "Sofia" is the province: Bozhurishte, Samokov and Botevgrad have this region. The city is "Sofia-grad".
   BG: { Sofia: '23', 'Sofia-grad': '22', 'Sofia-Capital': '22' },
-  // "Minsk" has the addresses of Zhdanovichy and Borisov. The city is "Minsk City".
+  // "Minsk" is the region around the city: Zhdanovichy and Borisov have it. The city is "Minsk City".
   BY: { Minsk: 'MI' },
-  // The county has the name "County of Zagreb".
+  // "Zagreb" is the city. The county around it has the name "County of Zagreb".
   HR: { Zagreb: '21' },
-  // The names mean the provinces. ISO 3166-2 gives the same names to groups of islands.
+  // These names mean provinces. ISO 3166-2 gives the same names to groups of islands.
   ID: { Maluku: 'MA', Papua: 'PA', 'West Papua': 'PB' },
   // "Almaty Oblysy" is the name of the region, although 93 of 100 of its addresses are in the city.
   KZ: { Almaty: '75', 'Almaty Region': '19', 'Almaty Oblysy': '19' },
-  // "Vientiane" has the addresses of Vang Vieng.
+  // "Vientiane" is the province: Vang Vieng has this region. The city is "Vientiane Prefecture".
   LA: { Vientiane: 'VI', 'Vientiane Prefecture': 'VT' },
-  // "Mexico" has the addresses of Tlalnepantla and Toluca.
+  // "Mexico" is the state around the city: Tlalnepantla and Toluca have this region.
   MX: { Mexico: 'MEX', 'Mexico City': 'CMX' },
   // All three names mean the city: "Lima region" has addresses in San Borja, Miraflores and San Isidro, which are districts of
   // the city.
   PE: { Lima: 'LMA', 'Lima Province': 'LMA', 'Lima region': 'LMA' },
-  // "Altai" has the addresses of Gorno-Altaysk. The other region has the name "Altay Kray".
+  // "Altai" is the Altai Republic: its capital Gorno-Altaysk has this region. The other region has the name "Altay Kray".
   RU: { Moscow: 'MOW', Altai: 'AL', 'Altai Republic': 'AL' },
-  // "Kyiv" has the addresses of Hatne, Boryspil and Bila Tserkva. The city is "Kyiv City".
+  // "Kyiv" is the region around the city: Hatne, Boryspil and Bila Tserkva have it. The city is "Kyiv City".
   UA: { Kyiv: '32', 'Kyiv City': '30' },
-  // "Toshkent" has the addresses of Qibray, which is in the region.
+  // "Toshkent" is the region around the city: Qibray has it. The city is "Tashkent".
   UZ: { Tashkent: 'TK', Toshkent: 'TO' },
 };
 

@@ -6,7 +6,7 @@ import type { StateStore } from '@weir/ports/state-store';
 import { assertLogNotTruncated } from '@weir/runtime/consume/assert-log-not-truncated';
 import { type RunningConsumer, runConsumer } from '@weir/runtime/consume/run-consumer';
 import type { Logger } from '@weir/runtime/logger';
-import { createStateMetrics, type Metrics } from '@weir/runtime/prometheus-metrics';
+import { createMetrics, createStateMetrics, type Metrics } from '@weir/runtime/prometheus-metrics';
 import { openPartition } from './pipeline/enrich-partition.ts';
 import type { Enrichment } from './pipeline/enrichment.ts';
 import { createStateBarrier } from './pipeline/state-barrier.ts';
@@ -22,11 +22,16 @@ export interface EnricherDeps<Decoded> {
   /** The enricher pauses while this reports too little free space. */
   readonly disk?: DiskSpace | undefined;
   readonly limits?: EnricherLimits;
+  /**
+   * Only for a replay: the log whose `events.enriched` already has an outcome of each record. Whether a record is a duplicate is read from this
+   * outcome, because the caller has got the answer for it. `eventLog` itself does not show these outcomes to a replay.
+   */
+  readonly answeredIn?: EventLog;
 }
 
 /**
- * Records of one partition in a batch. Objects must not outlive the young generation of the garbage collector: with 4,096
- * records in a batch, garbage collection took a quarter of the CPU time.
+ * The maximum number of records of one partition in a batch. The objects of a larger batch would be promoted to the old generation of
+ * the garbage collector: with 4,096 records, garbage collection took a quarter of the CPU time.
  */
 export const BATCH_RECORDS_MAX = 1_024;
 
@@ -57,11 +62,12 @@ export async function startEnricher<Decoded>(deps: EnricherDeps<Decoded>): Promi
     ...deps,
     logId: eventLog.logId,
     partitions: eventLog.partitionCount,
-    metrics: createStateMetrics(metrics),
+    // The state of a replay is not the state of this process.
+    metrics: createStateMetrics(deps.answeredIn === undefined ? metrics : createMetrics()),
   });
 
   const consumer = await runConsumer({
-    role: 'enricher',
+    role: deps.answeredIn === undefined ? 'enricher' : 'replay_enricher',
     topic: TOPIC_RAW,
     group: GROUP_ENRICHER,
     batchRecordsMax: BATCH_RECORDS_MAX,

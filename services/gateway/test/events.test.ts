@@ -109,7 +109,7 @@ describe('idempotency while dependencies fail', () => {
     let left = times;
     const append: EventLog['append'] = async (topic, records) => {
       if (left-- <= 0) return deps.eventLog.append(topic, records);
-      // Long enough for the duplicates to find the key claimed.
+      // Gives the duplicates time to claim the key, which the first request already has.
       await pause(50);
       return records.map(() => ({ status: outcome, reason: 'test' }) as AppendOutcome);
     };

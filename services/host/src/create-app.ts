@@ -8,6 +8,7 @@ import { createProxyMisconfigurationDetector } from '@weir/gateway/admission/pro
 import { createGateway, createOperations, type Gateway } from '@weir/gateway/app';
 import { createSnippetRoutes } from '@weir/gateway/http/snippet-routes';
 import type { DiskSpace } from '@weir/ports/disk-space';
+import type { ObjectStore } from '@weir/ports/object-store';
 import { createAddressSealer } from '@weir/runtime/address-sealer';
 import type { Config } from '@weir/runtime/config/config';
 import type { Logger } from '@weir/runtime/logger';
@@ -27,6 +28,8 @@ export interface AppDeps {
   readonly ports: Ports;
   readonly disk: DiskSpace | undefined;
   readonly store: OpenAnalytics | undefined;
+  /** Undefined: Weir does not archive. */
+  readonly archive: ObjectStore | undefined;
   /** Undefined: this process has no control role. */
   readonly adminToken: string | undefined;
   readonly files: ProjectFiles;
@@ -52,6 +55,7 @@ export function createApp(deps: AppDeps): Gateway {
           ...ports,
           analytics: store.analytics,
           shadow: store.shadow,
+          archive: deps.archive,
           enrichedRetentionMs: enrichedRetentionMs(config),
           replayProblem: deps.replayProblem,
           addressSealer,
@@ -63,6 +67,7 @@ export function createApp(deps: AppDeps): Gateway {
           findClientIp: createFindClientIp(config),
           proxies: config,
           retention: config,
+          keep: config.keep,
           locate: locateWith(deps.geo),
           backups: deps.backups,
           singleNetworkSites: roles.includes('gateway') ? proxyDetector.singleNetworkSites : undefined,

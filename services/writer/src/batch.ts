@@ -15,7 +15,7 @@ export interface Row {
   readonly offset: number;
   readonly version: number;
   readonly receivedAt: number;
-  /** Empty: the row is not inserted, because it is not among those that a replay writes. It still is a part of its range. */
+  /** Empty: a replay does not insert this row, for example because it belongs to another site. The row still counts in the range of its batch. */
   readonly line: Uint8Array;
 }
 

@@ -3,24 +3,27 @@ import type { Gatherer } from './gatherer.ts';
 import type { PlannedInsert } from './insert-batch.ts';
 import { encodeProgress } from './plan.ts';
 
-/** The commits of the writer of one partition: the plan of its next insert, or the position before the first waiting row. */
+/** Commits the progress of the writer of one partition: a plan before each insert, and a position when no insert is planned. */
 export interface CommittedPosition {
   /** `offset`: the offset of the first row of the plan. */
   commitPlan(offset: number, insert: PlannedInsert): Promise<void>;
-  /** Commits that every row before the first waiting one is stored. Without it, a takeover would repeat a very old plan. */
+  /**
+   * Commits that every row before the first waiting row is stored. Without this commit, the next owner would repeat the last plan,
+   * however old it is.
+   */
   commitPosition(): Promise<void>;
-  /** Commits the position with a note that the partition is paused for this swap. A new owner then also waits until the swap is over. */
+  /** Does the same as `commitPosition`, and notes that the partition is paused for this swap. A new owner reads the note, and also waits until the swap is over. */
   commitPaused(swap: number): Promise<void>;
   isCommitted(): boolean;
 }
 
-/** `planned`: the last commit of the handle is a plan, so the position is not committed yet. */
+/** `next`: the next raw offset to insert. `planned`: the last commit is a plan, so this position is not committed yet. */
 export function createCommittedPosition(
   handle: PartitionHandle,
   gatherer: Gatherer,
   { next, planned }: { readonly next: number; readonly planned: boolean },
 ): CommittedPosition {
-  /** The last committed offset and next raw offset. -1: a plan was committed. */
+  /** The last commit: the offset in `events.enriched` and the next raw offset. `next` is -1 if the last commit is a plan. */
   let committed = { offset: handle.committed?.offset ?? -1, next: planned ? -1 : next };
 
   function position(): { readonly offset: number; readonly next: number } {

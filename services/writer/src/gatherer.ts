@@ -49,7 +49,7 @@ export interface GathererOptions {
   readonly planned: Plan | undefined;
   /** Whether `due` must not wait. */
   readonly interrupted: () => boolean;
-  /** The line that is inserted for a row, if any. Undefined: each row's own. */
+  /** Only for a replay. Returns the line that is inserted for a row, or undefined if the row is not inserted. */
   readonly lineOf: ((row: Row) => Uint8Array | undefined) | undefined;
   readonly signal: AbortSignal;
 }

@@ -12,9 +12,9 @@ export interface Plan {
   readonly to: number;
   /** The version of the column list. */
   readonly version: number;
-  /** The generation of the tables for which the plan was made. Tables of another generation do not have its token. */
+  /** The generation of the tables (docs/exactly-once.md) for which the plan was made. Tables of another generation do not have its token. */
   readonly generation: number;
-  /** The `linesChecksum` of the rows as they are inserted. */
+  /** The checksum of the rows as they are inserted. A repeated insert must have the same one. */
   readonly checksum: string;
   /**
    * ClickHouse's error message. If it is set, ClickHouse refused the only row of this plan, and the plan inserts its dead

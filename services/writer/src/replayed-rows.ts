@@ -1,10 +1,13 @@
 import type { Row } from './batch.ts';
 
-/** Which rows a replay writes to its tables. Without it, a writer writes every row. */
+/**
+ * Selects the rows that a replay writes to its tables. A replay (docs/exactly-once.md, section 8) fills a second set of tables, and
+ * copies the rows that it does not write from the live tables. The live writer has no such selection and writes every row.
+ */
 export interface ReplayedRows {
-  /** Where a partition without a commit begins. */
+  /** The raw offset at which a partition begins if the group has not committed an offset yet. */
   firstRawOffset(partition: number): number;
-  /** The line that is inserted for a row; undefined: none, because the tables have it from elsewhere. */
+  /** The line that is inserted for a row. Undefined: the row is not inserted, because it was copied or has been erased. */
   lineOf(partition: number, row: Row): Uint8Array | undefined;
 }
 

@@ -39,8 +39,7 @@ export async function findResumePoint(
     end: highest + 1,
     seenBy: 'the table records',
     truncatedAt: committed?.truncatedAt,
-    // This offset is stored with the committed offset, because the log may have grown past this point at the next check or the next
-    // start.
+    // The commit keeps this offset: at the next check the log may have grown past it, which would hide the loss.
     onTruncated: (truncatedAt) =>
       handle.commit({ offset, metadata: encodeProgress({ ...(committed ?? { next }), truncatedAt }) }),
   });
@@ -48,7 +47,8 @@ export async function findResumePoint(
   await assertLogNotTruncated({ ...log, topic: TOPIC_ENRICHED, end: offset, seenBy: "the writer's commit" });
 
   if (plan !== undefined && plan.generation !== generation) {
-    // A replay filled these tables, with its own tokens. `records` and each view have every row up to `highest`.
+    // The plan was made for other tables. A replay has filled the present tables, with its own tokens, so that `records` and each view
+    // have every row up to `highest`.
     return {
       next: Math.max(plan.from, highest + 1),
       generation,
@@ -72,7 +72,7 @@ export async function findResumePoint(
       warning: `records is ahead of the commit: continuing after raw offset ${highest}`,
     };
   }
-  // A replay passes rows over: its last rows need not be in the table.
+  // A replay does not insert every row, so the table need not contain its last rows.
   if (committed !== undefined && highest < next - 1 && replay === undefined) {
     return {
       next,

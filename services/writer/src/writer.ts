@@ -21,7 +21,7 @@ export interface WriterDeps {
   readonly disk?: DiskSpace | undefined;
   /** Undefined: the writer never pauses. */
   readonly pauses: WritersPauses | undefined;
-  /** Undefined: the live writer. Otherwise the writer of a replay, in a group of its own. */
+  /** Set only for the writer of a replay, which has its own consumer group. Undefined: the live writer. */
   readonly replay?: ReplayedRows;
   readonly limits: WriterLimits & {
     /** The number of concurrent inserts of different partitions; default 2. */

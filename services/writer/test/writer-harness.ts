@@ -30,8 +30,8 @@ export const JULY = Date.UTC(2026, 6, 1);
 export interface Engine {
   readonly analytics: Analytics;
   /**
-   * Exchanges the tables for others that hold the rows of this log, as a replay leaves them: filled with other tokens. Resolves with the
-   * new generation. For one call per log.
+   * Exchanges the tables for a second set that has the same rows of this log but other tokens, as a replay does. Resolves with the
+   * number of the new generation. Call it at most once per log.
    */
   swap(logId: string): Promise<number>;
   close(): Promise<void>;

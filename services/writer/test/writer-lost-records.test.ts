@@ -15,7 +15,7 @@ beforeEach(async () => {
 afterEach(() => harness.close());
 
 describe('a log that ends before the table has lost records: nothing is inserted', () => {
-  /** The same log as after a restore from a backup: it ends earlier. */
+  /** Simulates a log that was restored from a backup: its topic ends earlier than before. */
   function endingAt(topic: string, end: number): EventLog {
     const { eventLog } = harness;
     return {

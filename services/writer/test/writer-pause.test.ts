@@ -222,7 +222,7 @@ test('if the acknowledgement of the pause is lost, the pause is committed again,
   await writer.close();
 });
 
-/** The log, with the commits of the writer wrapped by `around`. */
+/** The event log, in which each commit calls `around` instead. `around` receives the metadata and a function that makes the commit. */
 function withCommits(
   eventLog: EventLog,
   around: (metadata: string, commit: () => Promise<void>) => Promise<void>,

@@ -16,7 +16,7 @@ beforeEach(async () => {
 });
 afterEach(() => harness.close());
 
-/** Wraps the real engine. `answer` decides the result of each insert; `tokens` are the tokens that were tried. */
+/** Wraps the real engine. `answer` decides the result of each insert, and `tokens` collects the token of each insert. */
 function answering(answer: (batch: RecordsBatch, tries: number) => Promise<void>) {
   const tokens: string[] = [];
   const analytics: Engine['analytics'] = {

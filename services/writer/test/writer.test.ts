@@ -95,7 +95,7 @@ describe('the writer accepts only the raw offset after the last one', () => {
     const first = await harness.start();
     await harness.caughtUp();
     await first.close();
-    // The committed offset is lost. Other batch limits would give other tokens.
+    // Simulates a lost commit. The second writer makes other batches, so ClickHouse would not know the tokens of repeated inserts.
     await commitByHand(harness.eventLog, { offset: 0, metadata: '' });
     await harness.put(range(10, 15));
     const second = await harness.start({}, 7);

@@ -29,7 +29,7 @@ const DIMENSIONS = (
   'language browser browser_version os os_version device event origin bot property:plan property:big property:a.b property:list'
 ).split(' ');
 
-/** Every report of a site, as lines. */
+/** The answers of all reports of a site, one line for each value, so that two sites can be compared. */
 async function reports(of: WeirClient, site: string): Promise<readonly string[]> {
   const ask = async (path: string) => (await of.must(200, 'GET', `/sites/${site}/${path}`)) as Record<string, unknown>;
   const { explain, totals, buckets, timezone } = await ask('stats?period=all&interval=day&bots=include&explain=1');
@@ -47,7 +47,7 @@ async function reports(of: WeirClient, site: string): Promise<readonly string[]>
   return lines;
 }
 
-/** IDs that Weir computes of the site. */
+/** Columns with IDs that Weir computes from the site ID, by table. They differ in another site. */
 const SITE_IDS: Readonly<Record<string, readonly string[]>> = {
   people_events: ['site_id', 'session_id', 'profile_id', 'profile_id_then'],
   sessions: ['site_id', 'session_id'],
@@ -75,7 +75,7 @@ async function tables(of: WeirClient, site: string, withSiteIds: boolean): Promi
 
 type Lines = () => Promise<readonly string[]>;
 
-/** Resolves when both give the same lines. Shows the first that differ: the whole lists would be megabytes. */
+/** Resolves when both functions return the same lines. The message shows only the first lines that differ, because all lines would be megabytes. */
 function expectSame(what: string, found: Lines, expected: Lines): Promise<boolean> {
   const without = (all: readonly string[], others: readonly string[]) => {
     const known = new Set(others);

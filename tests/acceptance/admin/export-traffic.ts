@@ -4,7 +4,7 @@ import { generatedLines, importText, SPRING, sendEvents } from '../reports/stats
 const CHROME =
   'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/138.0.0.0 Safari/537.36';
 
-/** Something of everything that Weir stores: visits, people, unlinks, payments, dropped hits. */
+/** Sends records of every kind that Weir stores: visits, people, unlinks, payments, dropped hits. */
 export async function makeExportTraffic(client: WeirClient, site: string): Promise<void> {
   const { key } = await client.createKey(site);
   await importText(client, site, generatedLines([SPRING], 150));
@@ -66,7 +66,7 @@ async function sendPeople(client: WeirClient, site: string, key: string): Promis
 
   await send(client, key, { name: 'signup', user_id: 'ü3', idempotency_key: 'k1' });
   await send(client, key, { name: 'signup', user_id: 'ü3', idempotency_key: 'k1' }, 200);
-  // JSON as text: JavaScript would round the number.
+  // The properties are written as JSON text, because JavaScript would round the long number in them.
   const properties =
     '{"plan":"pro","big":9007199254740993,"float":0.1,"a":{"b":[1,"x",null,true,{"c":1.5}]},"x.y":"dot","list":[1,2],' +
     '"date":"2026-01-01","empty":{},"quote":"\\"\\\\\\n\\u2028","minus":-5,"huge":1e300,"none":null}';

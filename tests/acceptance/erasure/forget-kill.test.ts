@@ -1,10 +1,15 @@
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { pathToFileURL } from 'node:url';
+import { openFileObjectStore } from '@weir/adapters/object-store/file-object-store';
 import { eventually } from '@weir/testkit/eventually';
 import { seededRandom } from '@weir/testkit/load';
 import { startWeir, type WeirProcess } from '@weir/testkit/weir-process';
+import { archivedRecords } from '../../../services/archiver/test/archived-records.ts';
 import { ACCEPTANCE_ENV, describeOwnProcess } from '../use-weir.ts';
 
 const KILLS = 6;
@@ -15,19 +20,24 @@ interface View {
   readonly problem: string | null;
 }
 
-/** Random, so that no compression can hide it. */
+/** An ID with random characters: compression cannot shorten it, so a search in files finds every stored copy. */
 const newId = (who: string) => `${who}${randomBytes(16).toString('hex')}`;
 
 describeOwnProcess('forgetting in a process of its own', () => {
   let weir: WeirProcess;
   let site: string;
   let key: string;
+  const archive = mkdtempSync(join(tmpdir(), 'weir-forget-archive-'));
+  const archived = { ARCHIVE_URL: pathToFileURL(archive).href, ARCHIVE_LINGER_SECONDS: '1' };
   beforeAll(async () => {
-    weir = await startWeir({ env: ACCEPTANCE_ENV });
+    weir = await startWeir({ env: { ...ACCEPTANCE_ENV, ...archived } });
     site = await weir.client.createSite();
     ({ key } = await weir.client.createKey(site));
   });
-  afterAll(() => weir?.stop());
+  afterAll(async () => {
+    await weir?.stop();
+    rmSync(archive, { recursive: true, force: true });
+  });
 
   async function put(names: readonly string[]): Promise<void> {
     const items = names.flatMap((name) => [
@@ -68,12 +78,13 @@ describeOwnProcess('forgetting in a process of its own', () => {
       `grep -rla '${text}' '${join(weir.dataDir, 'clickhouse')}' 2>/dev/null || true`,
     ]).toString();
 
-  test(`kill -9 at ${KILLS} moments of an erasure: it goes on, and ends with the same tables`, async () => {
+  test(`kill -9 at ${KILLS} moments of an erasure: it goes on, and ends with the same tables, and an archive without the persons`, async () => {
     const seed = Date.now() % 1_000_000;
     const random = seededRandom(seed);
     const kept = Array.from({ length: PERSONS }, () => newId('kept'));
     await put(kept);
     const before = await snapshot();
+    const store = openFileObjectStore(archive);
     for (let kill = 0; kill < KILLS; kill++) {
       const gone = Array.from({ length: PERSONS }, () => newId('gone'));
       await put(gone);
@@ -102,6 +113,10 @@ describeOwnProcess('forgetting in a process of its own', () => {
         { outcome: 'identify', n: PERSONS },
         { outcome: 'row', n: 2 * PERSONS },
       ]);
+      for (const topic of ['events.raw', 'events.enriched']) {
+        const lines = (await archivedRecords(store, topic)).map(({ value }) => Buffer.from(value).toString());
+        expect({ seed, lines: lines.filter((line) => /gone[0-9a-f]{32}/.test(line)) }).toEqual({ seed, lines: [] });
+      }
     }
   }, 300_000);
 

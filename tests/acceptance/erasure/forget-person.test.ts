@@ -249,7 +249,7 @@ test('all of a site that stays is forgotten while records come in', async () => 
   let stop = false;
   const traffic = (async () => {
     for (; !stop; sent++) {
-      // A session that began before, and many that begin meanwhile.
+      // Some hits continue a session that began before the erasure, the others begin new sessions during the erasure.
       await collect(hit(site, 'live-visitor', sent % 20 === 0 ? 'anna-session' : `live-${sent}`, `/${sent}`));
       await weir.events(key, { name: 'paid', value: '1', visitor_id: 'live-visitor', properties: { currency: 'EUR' } });
     }

@@ -26,7 +26,7 @@ describe('linking', () => {
         return profileIdOf(answer);
       }),
     );
-    // The links are not written in the same step as the rows. After `settled`, the links must be complete too.
+    // The link of a visitor and its row are stored in different tables, one after the other. After `settled`, both must be there.
     await weir.settled();
     const rows = await visitorsByName(40);
     const stored = (column: string) => numbers.map((n) => rows.get(`event-${n}`)?.[column]);

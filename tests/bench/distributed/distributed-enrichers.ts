@@ -9,7 +9,7 @@ const COUNTS = [1, 2, 4] as const;
 const TIMES_MAX = 1.15;
 /** A group of several members needs this time to finish its rebalances. */
 const SETTLE_MS = 1_500;
-/** Each enricher first processes this many records, because cold code is a cost of starting and not of sharing the work. */
+/** The number of records that each enricher processes before the measurement, because code is slower until it is compiled. */
 const WARM_UP_RECORDS = 60_000;
 
 interface Figure {

@@ -18,6 +18,10 @@ export interface Bench {
   readonly rounds: number;
   /** The number of records of a backlog. Undefined: the scenario uses its own number. */
   readonly records: number | undefined;
+  /** The sizes of the tables of reports, one after the other. Undefined: the scenario uses its own number. */
+  readonly rows: readonly number[] | undefined;
+  /** The reports to measure. Undefined: all. */
+  readonly reports: readonly string[] | undefined;
   /** Prints the progress to standard error. */
   note(text: string): void;
 }

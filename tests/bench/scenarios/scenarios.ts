@@ -5,6 +5,9 @@ import { exclusions } from './exclusion-scenario.ts';
 import { gateway } from './gateway-scenario.ts';
 import { importLog } from './import-scenario.ts';
 import { log } from './log-scenario.ts';
+import { replayLive } from './replay-live-scenario.ts';
+import { replay } from './replay-scenario.ts';
+import { reports } from './reports-scenario.ts';
 import type { Scenario } from './scenario.ts';
 import { seal } from './seal-scenario.ts';
 import { snippet } from './snippet-scenario.ts';
@@ -17,8 +20,11 @@ export const SCENARIOS: readonly Scenario[] = [
   seal,
   exclusions,
   write,
+  replay,
+  replayLive,
   endToEnd,
   importLog,
   snippet,
   distributed,
+  reports,
 ];

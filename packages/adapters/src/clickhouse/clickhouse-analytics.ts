@@ -20,7 +20,7 @@ export interface ClickhouseAnalyticsConfig {
   readonly password: string;
   /** The ClickHouse user that runs the queries of Weir's users. Default: the user above, with read-only settings. */
   readonly reader?: { readonly url: string; readonly username: string; readonly password: string };
-  /** Default: `weir`. */
+  /** The database of Weir's tables. Default: `weir`. */
   readonly database?: string;
   /** A cluster of one shard: tables are replicated, and inserts need a quorum. Default: one server. */
   readonly cluster?: string | undefined;
@@ -64,8 +64,9 @@ const INSERT_SETTINGS = {
 
 const LONG_STATEMENT = { max_query_size: String(STATEMENT_BYTES_MAX) };
 /**
- * ClickHouse waits for a mutation on all replicas. A replicated table accepts a subquery in it only with the third setting; the replicas give
- * the same result, because no table is changed that the subquery reads.
+ * Settings of the statements that `change` runs. `mutations_sync`: an ALTER … DELETE or UPDATE is done on all replicas when the statement ends.
+ * `allow_nondeterministic_mutations`: otherwise a replicated table refuses a subquery in such a statement. The replicas get the same result,
+ * because the subquery reads only tables that are not changed meanwhile.
  */
 const CHANGE_SETTINGS = {
   ...LONG_STATEMENT,
@@ -73,7 +74,7 @@ const CHANGE_SETTINGS = {
   allow_nondeterministic_mutations: 1,
   max_execution_time: REQUEST_TIMEOUT_MS / 1000,
 } as const;
-/** An INSERT … SELECT is one block if one thread reads all rows as one block. */
+/** With these settings an INSERT … SELECT inserts one block, so that one token covers all of its rows: one thread reads all rows as one block. */
 const ONE_BLOCK = { max_threads: 1, max_block_size: String(INSERT_ROWS_MAX), insert_select_deduplicate: 1 } as const;
 
 /**
@@ -82,7 +83,7 @@ const ONE_BLOCK = { max_threads: 1, max_block_size: String(INSERT_ROWS_MAX), ins
  */
 const CLUSTER_INSERT_SETTINGS = { insert_quorum: 'auto', insert_quorum_timeout: 60_000 } as const;
 
-/** The settings of each insert into `records`, whatever its rows come from. */
+/** The settings of every insert into `records`: by the writer, and by the copy of a replay. */
 export function clickhouseInsertSettings(cluster: string | undefined) {
   return { ...INSERT_SETTINGS, ...(cluster === undefined ? {} : CLUSTER_INSERT_SETTINGS) };
 }
@@ -116,7 +117,7 @@ export function openClickhouseAnalytics(config: ClickhouseAnalyticsConfig): Clic
       database,
       request_timeout: REQUEST_TIMEOUT_MS,
       max_open_connections: CONNECTIONS_MAX,
-      // The caller logs errors: the client's log lines would contain statements.
+      // The client logs nothing, because its log lines would contain statements. The caller logs the errors.
       log: { level: ClickHouseLogLevel.OFF },
     });
   const client = connect(config);
@@ -183,7 +184,7 @@ export function openClickhouseAnalytics(config: ClickhouseAnalyticsConfig): Clic
 
     runningInsertsEnd: (tables) => untilRunningInsertsEnd(select, tables, cluster),
 
-    userQuery: (query, params) => runUserQuery(reader, query, params),
+    userQuery: (query, params, { signal } = {}) => runUserQuery(reader, query, params, signal),
 
     streamQuery: (query, params, options) => streamQuery(client, query, params, options),
 
@@ -208,7 +209,7 @@ export function openClickhouseAnalytics(config: ClickhouseAnalyticsConfig): Clic
       const tables = await select<DriftedServer['tables'][number]>(TABLES_QUERY);
       try {
         for (const table of tables) {
-          // The syntax allows no parameter for the name.
+          // The name is in the text of the statement, because FREEZE allows no query parameter for it.
           const query = `ALTER TABLE {table:Identifier} FREEZE WITH NAME '${name}'`;
           await client.command({ query, query_params: { table: table.name } });
         }

@@ -9,7 +9,7 @@ import {
 } from './clickhouse-analytics.ts';
 import { statementError } from './clickhouse-errors.ts';
 
-/** A copy has at most this much time, as an insert has. */
+/** The time limit of each statement. Copying a chunk must not take longer than this. */
 const REQUEST_TIMEOUT_MS = 120_000;
 const DATABASE_CHARS_MAX = 64;
 const SUFFIX = '_shadow';
@@ -26,7 +26,7 @@ export function openClickhouseShadow(
   const { url, username, password, cluster, database: live = 'weir' } = config;
   const shadow = `${live.slice(0, DATABASE_CHARS_MAX - SUFFIX.length)}${SUFFIX}`;
   const analytics = openClickhouseAnalytics({ ...config, database: shadow });
-  // Names no database: the shadow may not exist.
+  // This client has no default database, because the shadow database may not exist yet.
   const client = createClient({
     url,
     username,
@@ -50,7 +50,7 @@ export function openClickhouseShadow(
           clickhouse_settings: {
             ...clickhouseInsertSettings(cluster),
             insert_deduplication_token: token,
-            // With the order: the rows of a repeat make the same block. ClickHouse compares tokens only then.
+            // One thread and ORDER BY: a repeated copy has the same rows in the same block, so that its token has an effect.
             max_threads: 1,
           },
         });

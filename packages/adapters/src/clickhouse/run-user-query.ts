@@ -30,11 +30,12 @@ interface CompactAnswer {
   readonly data: readonly (readonly unknown[])[];
 }
 
-/** Runs a query that `checkUserQuery` allows, read-only and with limits. */
+/** Runs a query that `checkUserQuery` allows, read-only and with limits. If the signal aborts, closes the connection, which cancels the query. */
 export async function runUserQuery(
   client: ClickHouseClient,
   query: string,
   params: Readonly<Record<string, unknown>>,
+  signal: AbortSignal | undefined,
 ): Promise<UserQueryResult> {
   const checked = checkUserQuery(query);
   if ('refused' in checked) throw new DependencyError('analytics_refused', checked.refused);
@@ -52,6 +53,7 @@ export async function runUserQuery(
       use_multipart_params: JSON.stringify(params).length > PARAMS_IN_URL_CHARS_MAX,
       format: 'JSONCompact',
       clickhouse_settings: USER_QUERY_SETTINGS,
+      ...(signal === undefined ? {} : { abort_signal: signal }),
     });
     const { meta, data } = JSON.parse(exactIntegers(await answer.text())) as CompactAnswer;
     const columns = meta.map(({ name, type }) => ({ name, type }));

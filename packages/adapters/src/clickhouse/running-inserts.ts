@@ -3,7 +3,7 @@ import { DependencyError } from '@weir/domain/errors';
 import type { Analytics } from '@weir/ports/analytics';
 
 const CHECK_EVERY_MS = 20;
-/** Longer than an insert may run. */
+/** The longest wait. Every insert has a shorter time limit, so it has ended by then. */
 const END_WITHIN_MS = 150_000;
 
 /** Waits until every insert into the tables of `database` that is running now has ended. Later inserts are not waited for. */

@@ -5,7 +5,7 @@ import type { StreamOptions } from '@weir/ports/analytics';
 import { statementError } from './clickhouse-errors.ts';
 
 const MEMORY_BYTES_MAX = 2 * 1024 * 1024 * 1024;
-/** Above it ClickHouse sorts and groups on disk. */
+/** If sorting or grouping needs more memory than this, ClickHouse does it on disk. */
 const SPILL_BYTES = 512 * 1024 * 1024;
 /** Rows that ClickHouse holds in memory at once, in several copies. A row of `events` has a kilobyte. */
 const BLOCK_ROWS_MAX = 8_192;
@@ -54,7 +54,10 @@ export async function streamQuery(
 
 const TAIL_BYTES = 256;
 
-/** A server from 25.11 on may append an exception to an answer, and end it in this line. */
+/**
+ * If a query fails after its answer has begun, a server of version 25.11 or later appends the error to the answer, after a line with
+ * `tag`. The returned stream then ends with an error.
+ */
 function endWithoutException(tag: string): Transform {
   const mark = `${tag}\r\n__exception__`;
   let tail = Buffer.alloc(0);

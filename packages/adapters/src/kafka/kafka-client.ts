@@ -17,9 +17,9 @@ export interface KafkaTimeouts {
   readonly requestTimeoutMs: number;
 }
 
-/** For requests that a client waits for: a request without a response is rejected early enough to answer the client within 2 s. */
+/** The timeouts of requests that a client waits for. They are short, so that the client gets its answer within 2 s even if no broker responds. */
 export const FAIL_FAST: KafkaTimeouts = { connectionTimeoutMs: 500, requestTimeoutMs: 1500 };
-/** For background work: no client waits for its result. */
+/** The timeouts of background work, whose result no client waits for. */
 export const PATIENT: KafkaTimeouts = { connectionTimeoutMs: 1000, requestTimeoutMs: 5000 };
 
 /**

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { DependencyError } from '@weir/domain/errors';
 import { partitionOf } from '@weir/domain/records/partition-of';
-import { TABLE_REGISTRY, TABLE_SALTS, TOPIC_ENRICHED } from '@weir/domain/records/topics';
+import { TABLE_REGISTRY, TABLE_SALTS, TOPIC_ENRICHED, TOPIC_REPLAYED } from '@weir/domain/records/topics';
 import type { AppendOutcome, AppendRecord, EventLog, PartitionPosition } from '@weir/ports/event-log';
 import type { KafkaCompressionName } from '@weir/runtime/config/engine-config';
 import type { Logger } from '@weir/runtime/logger';
@@ -13,7 +13,7 @@ import { kafkaCompression, readLz4Too } from './kafka-compression.ts';
 import { eventLogUnavailable, openingError } from './kafka-errors.ts';
 import { createKafkaLink, type KafkaLink, leaderOf, withRetry } from './kafka-link.ts';
 import { claimLogId, claimPartitionCount } from './kafka-log-id.ts';
-import { readEdges, readOffsetsAtTime } from './kafka-offsets.ts';
+import { readEdges, readOffsetsAtTime, removeRecordsBefore } from './kafka-offsets.ts';
 import { type KafkaTable, openKafkaTable } from './kafka-table.ts';
 import { createKafkaTopics, type TopicDrift, type TopicsSpec } from './kafka-topics.ts';
 import { outcomeOf } from './produce/append-run.ts';
@@ -42,9 +42,9 @@ export interface KafkaEventLog extends EventLog {
 
 interface Links {
   readonly query: KafkaLink;
-  /** For appends that a client waits for. */
+  /** The connections for appends that a client waits for. */
   readonly interactive: KafkaLink;
-  /** For appends of the enricher. */
+  /** The connections for appends of the enricher, which no client waits for. */
   readonly background: KafkaLink;
 }
 
@@ -122,7 +122,7 @@ async function openWith(links: Links, config: KafkaEventLogConfig): Promise<Kafk
       else indexes.push(index);
     });
     const outcomes = new Array<AppendOutcome>(records.length);
-    const appender = topic === TOPIC_ENRICHED ? background : interactive;
+    const appender = topic === TOPIC_ENRICHED || topic === TOPIC_REPLAYED ? background : interactive;
     await Promise.all(
       [...places].map(async ([partition, indexes]) => {
         const run = indexes.map((index) => toKafkaRecord(records[index]!));
@@ -161,6 +161,10 @@ async function openWith(links: Links, config: KafkaEventLogConfig): Promise<Kafk
     read: (topic, partition, from, bytesMax) =>
       readRecords(links.background, named(topic), partition, from, bytesMax).catch((error: unknown) => {
         throw eventLogUnavailable(`cannot read ${topic}/${partition}`, error);
+      }),
+    removeBefore: (topic, offsets) =>
+      removeRecordsBefore(queryLink, named(topic), offsets).catch((error: unknown) => {
+        throw eventLogUnavailable(`cannot remove records of ${topic}`, error);
       }),
     openTable,
     ping: () => ping(queryLink, eventTopics),

@@ -1,4 +1,5 @@
-import { type KafkaLink, withRetry } from './kafka-link.ts';
+import { brokerOf, type KafkaLink, leaderOf, withRetry } from './kafka-link.ts';
+import type { AdminBroker } from './kafkajs-private.ts';
 
 /** Number of attempts, 100 ms apart. */
 const ATTEMPTS = 10;
@@ -45,6 +46,33 @@ export async function readOffsetsAtTime(
     cluster.fetchTopicsOffset([{ topic, partitions: asked, fromTimestamp: timeMs }]),
   );
   return new Map([...byPartition(found)].map(([partition, offset]) => [partition, offset < 0 ? undefined : offset]));
+}
+
+/** Removes the records of each partition below its offset. Rejects with kafkajs's error. */
+export async function removeRecordsBefore(link: KafkaLink, topic: string, offsets: readonly number[]): Promise<void> {
+  await withRetry(link, ATTEMPTS, async (cluster) => {
+    const byLeader = new Map<number, { readonly partition: number; readonly offset: string }[]>();
+    offsets.forEach((offset, partition) => {
+      if (offset === 0) return;
+      const leader = leaderOf(cluster, topic, partition);
+      if (leader === undefined) throw new Error(`${topic}/${partition} has no leader`);
+      const own = byLeader.get(leader) ?? [];
+      own.push({ partition, offset: String(offset) });
+      byLeader.set(leader, own);
+    });
+    for (const [leader, partitions] of byLeader) {
+      const broker = (await brokerOf(cluster, leader)) as AdminBroker;
+      await broker.deleteRecords({ topics: [{ topic, partitions }] }).catch((error: unknown) => {
+        throw errorOfPartition(error);
+      });
+    }
+  });
+}
+
+/** kafkajs says only that records were not deleted. The reason is in the error of a partition. */
+function errorOfPartition(error: unknown): unknown {
+  const { partitions = [] } = error as { readonly partitions?: readonly { readonly error?: unknown }[] };
+  return partitions.find((partition) => partition.error != null)?.error ?? error;
 }
 
 function byPartition(

@@ -12,13 +12,13 @@ import kafkajs, { type Broker, type Cluster, type DescribeConfigResponse, type K
  *                                                   encoder copies each record six times
  *     broker.joinGroup, syncGroup, heartbeat,       the public consumer cannot commit under a given generation, and does
  *     leaveGroup                                    not report a lost partition before it has joined again
- *     broker.createTopics, describeConfigs          the public admin client reads the metadata of every topic of the
- *                                                   cluster, and fails when one of them has no leader
+ *     broker.createTopics, describeConfigs,         the public admin client reads the metadata of every topic of the
+ *     deleteRecords                                 cluster, and fails when one of them has no leader
  *     AssignerProtocol, ConfigResourceTypes         published, listed here because the requests above need them
  */
 export const { AssignerProtocol, ConfigResourceTypes } = kafkajs;
 
-/** What a broker can do as coordinator of a consumer group. */
+/** The functions of a broker that coordinates a consumer group. */
 export interface GroupBroker extends Broker {
   joinGroup(request: object): Promise<{
     readonly generationId: number;
@@ -31,10 +31,12 @@ export interface GroupBroker extends Broker {
   leaveGroup(request: object): Promise<unknown>;
 }
 
-/** What a broker can do as controller of the cluster. */
+/** The functions of a broker with which topics are managed. */
 export interface AdminBroker extends Broker {
   createTopics(request: { readonly topics: readonly object[] }): Promise<unknown>;
   describeConfigs(request: { readonly resources: readonly object[] }): Promise<DescribeConfigResponse>;
+  /** Deletes records of partitions. The broker must be their leader. */
+  deleteRecords(request: { readonly topics: readonly object[] }): Promise<unknown>;
 }
 
 export async function findCoordinator(cluster: Cluster, groupId: string): Promise<GroupBroker> {
@@ -46,7 +48,7 @@ export async function findController(cluster: Cluster): Promise<AdminBroker> {
 }
 
 export interface ClusterOptions {
-  /** A topic that does not exist is left out of the metadata. Otherwise it makes the metadata request fail. */
+  /** True: a topic that does not exist is left out of the metadata. False: such a topic makes the metadata request fail. */
   readonly mayLackTopics: boolean;
 }
 

@@ -16,7 +16,7 @@ import { openFileSpace } from './lmdb-file-space.ts';
 import { createLmdbTable, type TableRows } from './lmdb-log-table.ts';
 import { createPartitionLog, type Ends, type Entries, type PartitionLog } from './lmdb-partition-log.ts';
 import type { CommitStore } from './lmdb-partition-loop.ts';
-import { startRetention } from './lmdb-retention.ts';
+import { removeEntriesBefore, startRetention } from './lmdb-retention.ts';
 import { createWriteQueue, submitWrite } from './lmdb-write-queue.ts';
 
 export interface LmdbEventLogConfig {
@@ -172,6 +172,9 @@ export async function openLmdbEventLog(config: LmdbEventLogConfig): Promise<Lmdb
     async read(topic, partition, from, bytesMax) {
       if (closed) throw new DependencyError('event_log_unavailable', 'the log is closed');
       return partitionsOf(topic)[partition]!.createReader().read(from, Number.POSITIVE_INFINITY, bytesMax);
+    },
+    async removeBefore(topic, offsets) {
+      await Promise.all(partitionsOf(topic).map((log, nth) => removeEntriesBefore(log, offsets[nth] ?? 0, writes)));
     },
     async openTable(name) {
       let table = tables.get(name);

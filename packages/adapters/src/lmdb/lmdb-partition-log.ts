@@ -24,9 +24,12 @@ export interface PartitionLog {
   /** Calls `wake` once, as soon as a record at or after `offset` is durable. Returns a function that cancels this. */
   onAvailable(offset: number, wake: () => void): () => void;
   createReader(): PartitionReader;
-  /** Call it within `stage` of a write job. Removes up to `entriesMax` entries that were appended before `timeMs`; returns how many. */
-  stageRemoval(timeMs: number, entriesMax: number): number;
+  /** Call it within `stage` of a write job. Removes up to `entriesMax` of the entries that are too old; returns how many. */
+  stageRemoval(isOld: IsOld, entriesMax: number): number;
 }
+
+/** Whether an entry is to be removed, given when it was appended and one past its last offset. All entries before it are removed, too. */
+export type IsOld = (appendedAt: number, end: number) => boolean;
 
 export interface PartitionReader {
   /** Reads records from `from` on, or from the oldest remaining record on if retention removed that one. */
@@ -229,10 +232,10 @@ export function createPartitionLog(topic: string, partition: number, deps: Parti
       return () => waiting.delete(wake);
     },
     createReader,
-    stageRemoval(timeMs, entriesMax) {
+    stageRemoval(isOld, entriesMax) {
       let removed = 0;
       for (const key of keysFrom(0, entriesMax)) {
-        if (key[4] >= timeMs) break;
+        if (!isOld(key[4], key[2] + key[3])) break;
         void entries.remove(key);
         removed += 1;
       }

@@ -1,5 +1,5 @@
-import type { PartitionLog } from './lmdb-partition-log.ts';
-import type { WriteQueue } from './lmdb-write-queue.ts';
+import type { IsOld, PartitionLog } from './lmdb-partition-log.ts';
+import { submitWrite, type WriteQueue } from './lmdb-write-queue.ts';
 
 const CHECK_EVERY_MS = 60_000;
 /** Removals per partition and transaction. Further entries are removed in the next transaction, so that appends are not delayed. */
@@ -28,7 +28,8 @@ export function startRetention({ logs, retentionMs, writes, clock }: RetentionDe
     writes.submit({
       size: () => REMOVAL_SIZE,
       stage() {
-        removed = stopped ? 0 : log.stageRemoval(clock() - retentionMs(log.topic), REMOVED_ENTRIES_MAX);
+        const expiresAt = clock() - retentionMs(log.topic);
+        removed = stopped ? 0 : log.stageRemoval((appendedAt) => appendedAt < expiresAt, REMOVED_ENTRIES_MAX);
       },
       settle(failure) {
         if (failure === undefined && removed === REMOVED_ENTRIES_MAX) remove(log);
@@ -50,4 +51,16 @@ export function startRetention({ logs, retentionMs, writes, clock }: RetentionDe
       clearInterval(timer);
     },
   };
+}
+
+/** Resolves when all entries are removed that end at or before `offset`. */
+export async function removeEntriesBefore(log: PartitionLog, offset: number, writes: WriteQueue): Promise<void> {
+  const isOld: IsOld = (_, end) => end <= offset;
+  let removed = log.first() < offset ? REMOVED_ENTRIES_MAX : 0;
+  while (removed === REMOVED_ENTRIES_MAX) {
+    const stage = (): void => {
+      removed = log.stageRemoval(isOld, REMOVED_ENTRIES_MAX);
+    };
+    await submitWrite(writes, 'event_log_unavailable', stage, { size: REMOVAL_SIZE });
+  }
 }

@@ -163,7 +163,7 @@ function causeOf(error: unknown): Promise<unknown> {
   return detail.catch((cause: unknown) => cause);
 }
 
-/** Enough for a few keys with short values. */
+/** The default size of a write, which is enough for a few keys with short values. */
 const SMALL: WriteSize = { keys: 4, bytes: 16 * 1024 };
 
 /** Submits puts and removes. Resolves when they are committed and `apply` was called; rejects with `code`. */

@@ -5,7 +5,7 @@ import { openFileObjectStore } from './file-object-store.ts';
 import type { S3Config } from './s3-object-store.ts';
 
 export interface ObjectStoreConfig {
-  /** `file:///folder` or `s3://bucket/prefix`. */
+  /** The place of the objects: `file:///folder` or `s3://bucket/prefix`. */
   readonly url: string;
   readonly s3: S3Config;
 }

@@ -5,7 +5,7 @@ import { Cluster, Redis } from 'ioredis';
 import { type RedisAddress, readRedisUrl } from './redis-url.ts';
 
 export interface RedisConfig {
-  /** A URL in one of the forms that redis-url.ts reads. */
+  /** `redis[s]://host`, `redis[s]+sentinel://host1,host2/master` or `redis[s]+cluster://host1,host2`. */
   readonly url: string;
   /** TLS options for `rediss…`, such as certificates. */
   readonly tls?: ConnectionOptions;
@@ -98,16 +98,27 @@ const pauseBefore = (attempt: number) => Math.min(attempt * 50, RECONNECT_PAUSE_
 
 const SCANNED_AT_ONCE = 1_000;
 
-/** Removes all keys that match a glob, on every server of a cluster. Site IDs have no characters that a glob knows. */
+/** Removes all keys that match a glob, on every server of a cluster. A site ID has no special characters of globs, so it can be part of one. */
 export async function removeMatching(client: RedisClient, glob: string): Promise<void> {
   const servers = client instanceof Cluster ? client.nodes('master') : [client];
   for (const server of servers) {
     let cursor = '0';
     do {
       const [next, keys] = await orUnavailable(server.scan(cursor, 'MATCH', glob, 'COUNT', SCANNED_AT_ONCE));
-      // One hash tag, so one slot. UNLINK would be one more right for the user.
-      if (keys.length > 0) await orUnavailable(client.del(keys));
+      // The keys of one hash tag are in one slot. UNLINK would need a further permission.
+      for (const sameSlot of byHashTag(keys)) await orUnavailable(client.del(sameSlot));
       cursor = next;
     } while (cursor !== '0');
   }
+}
+
+function byHashTag(keys: readonly string[]): Iterable<string[]> {
+  const groups = new Map<string, string[]>();
+  for (const key of keys) {
+    const tag = /\{(.*?)\}/.exec(key)?.[1] ?? key;
+    const group = groups.get(tag);
+    if (group === undefined) groups.set(tag, [key]);
+    else group.push(key);
+  }
+  return groups.values();
 }

@@ -48,7 +48,10 @@ end`;
 const WITHIN_EPOCH = `${SERVER}
 if ARGV[1] ~= '' and redis.call('GET', KEYS[1]) ~= ARGV[1] .. ' ' .. server() then return false end`;
 
-/** KEYS: the record of the epoch, then one per partition. ARGV: ID of a new epoch. Returns the epoch, then the checked-in partitions. */
+/**
+ * KEYS: the record of the epoch, then the record of each partition. ARGV: the ID for a new epoch. Returns the epoch, then the partitions
+ * that have checked in to it.
+ */
 const READ_EPOCH = `${SERVER}
 local here = server()
 local epoch, at = string.match(redis.call('GET', KEYS[1]) or '', '^(%S+) (%S*)$')

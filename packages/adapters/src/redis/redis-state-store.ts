@@ -24,10 +24,15 @@ export interface RedisStateStoreConfig extends RedisConfig {
 export interface RedisStateStore extends StateStore {
   /** Resolves with the settings of the server that break exactly-once, one sentence each. Call it every minute. */
   drift(): Promise<readonly string[]>;
+  /** Resolves when the store has no key. */
+  removeAll(): Promise<void>;
 }
 
 const PROCESSING_LAG_MAX_MS = 72 * 3600_000;
-/** Longer than a partition is ever stopped. If the offset expired, the enricher would process a day of records again. */
+/**
+ * How long the applied offset of a partition is kept. A partition is never stopped for that long. If the offset expired, the enricher
+ * would process the records of a day again.
+ */
 const STATE_OFFSET_TTL_MS = 90 * 24 * 3600_000;
 
 /** The state store in Redis. Does not wait for a connection: every call without a connection rejects at once. */
@@ -129,6 +134,7 @@ export async function openRedisStateStore(config: RedisStateStoreConfig): Promis
       const policy = /^maxmemory_policy:(\S+)/m.exec(memory)?.[1];
       return policy === 'noeviction' ? [] : [`maxmemory-policy is ${policy}, not noeviction`];
     },
+    removeAll: () => removeMatching(client, `${prefix}*`),
     async close() {
       disconnectRedis(client);
     },

@@ -78,11 +78,13 @@ export async function openLogRegistry(config: LogRegistryConfig): Promise<Regist
     keyByHash: (hash) => index.keysByHash.get(hash),
     keys: (siteId) => index.keysOf(siteId),
     exclusions: (siteId) => index.exclusionsOf(siteId),
+    goals: (siteId) => index.goalsOf(siteId),
     import: (siteId, fileDigest) => index.importsOf(siteId).get(fileDigest),
     imports: (siteId) => [...index.importsOf(siteId).values()],
 
     tombstones: (siteId) => index.tombstonesOf(siteId),
     hasTombstones: () => index.hasTombstones(),
+    allTombstones: () => index.allTombstones(),
     erasure: (erasureId) => index.erasures.get(erasureId),
     erasures: () => [...index.erasures.values()].sort((a, b) => a.at - b.at),
 
@@ -92,6 +94,7 @@ export async function openLogRegistry(config: LogRegistryConfig): Promise<Regist
       await Promise.all([
         ...index.keysOf(siteId).map(({ keyId }) => table.put(rowKey.key(siteId, keyId), undefined)),
         ...index.exclusionsOf(siteId).map(({ ruleId }) => table.put(rowKey.exclusion(siteId, ruleId), undefined)),
+        ...index.goalsOf(siteId).map(({ goalId }) => table.put(rowKey.goal(siteId, goalId), undefined)),
         ...[...index.importsOf(siteId).keys()].map((digest) => table.put(rowKey.import(siteId, digest), undefined)),
       ]);
       await table.put(rowKey.site(siteId), undefined);
@@ -100,11 +103,16 @@ export async function openLogRegistry(config: LogRegistryConfig): Promise<Regist
     removeKey: (siteId, keyId) => table.put(rowKey.key(siteId, keyId), undefined),
     putExclusion: (rule) => put(rowKey.exclusion(rule.siteId, rule.ruleId), rule),
     removeExclusion: (siteId, ruleId) => table.put(rowKey.exclusion(siteId, ruleId), undefined),
+    putGoal: (goal) => put(rowKey.goal(goal.siteId, goal.goalId), goal),
+    removeGoal: (siteId, goalId) => table.put(rowKey.goal(siteId, goalId), undefined),
     putImport: (entry) => put(rowKey.import(entry.siteId, entry.fileDigest), entry),
 
     putTombstone: (tombstone) => put(rowKey.tombstone(tombstone), tombstone),
     putErasure: (erasure) => put(rowKey.erasure(erasure.erasureId), erasure),
     removeErasure: (erasureId) => table.put(rowKey.erasure(erasureId), undefined),
+    expiry: () => index.expiry,
+    putExpiry: (expiry) => put(rowKey.expiry(), expiry),
+    removeExpiry: () => table.put(rowKey.expiry(), undefined),
     replay: () => index.replay(),
     putReplayRequest: (request) => put(rowKey.replay(request.replayId, 'request'), request),
     putReplayState: (state) => put(rowKey.replay(state.replayId, 'state'), state),

@@ -1,7 +1,8 @@
 import type { Tombstone } from '@weir/domain/erasure/tombstone';
+import type { Goal } from '@weir/domain/registry/goal';
 import type { Replay, ReplayPart } from '@weir/domain/registry/replay';
 import type { ApiKey, ExclusionRule, Site } from '@weir/domain/registry/site';
-import type { Erasure, ImportLedgerEntry, WritersPause } from '@weir/ports/registry';
+import type { Erasure, Expiry, ImportLedgerEntry, WritersPause } from '@weir/ports/registry';
 import { type RegistryRow, readRow } from './registry-rows.ts';
 
 /** The rows of the registry's table, indexed so that each read is one look-up. */
@@ -10,14 +11,16 @@ export class RegistryIndex {
   readonly keysByHash = new Map<string, ApiKey>();
   readonly salts = new Map<string, Map<string, string>>();
   writersPause: WritersPause | undefined;
+  expiry: Expiry | undefined;
   readonly erasures = new Map<string, Erasure>();
   private readonly tombstones = new Map<string, readonly Tombstone[]>();
   private readonly keys = new Map<string, readonly ApiKey[]>();
   private readonly exclusions = new Map<string, Map<string, ExclusionRule>>();
   /** Cached list of each site's rules (a site can have thousands). Removed when a rule of the site changes. */
   private readonly exclusionLists = new Map<string, readonly ExclusionRule[]>();
+  private readonly goals = new Map<string, readonly Goal[]>();
   private readonly imports = new Map<string, ReadonlyMap<string, ImportLedgerEntry>>();
-  /** By replay and part. A request is put once, so the requests are in the order of the starts. */
+  /** The parts of each replay, by replay ID. A request is put only once, so the replays are in the order in which they were started. */
   private readonly replays = new Map<string, Map<ReplayPart['part'], ReplayPart['value']>>();
   /** The current row of each key of the table. It is needed to remove the row from the other maps. */
   private readonly rows = new Map<string, RegistryRow>();
@@ -48,12 +51,20 @@ export class RegistryIndex {
     return list;
   }
 
+  goalsOf(siteId: string): readonly Goal[] {
+    return this.goals.get(siteId) ?? [];
+  }
+
   importsOf(siteId: string): ReadonlyMap<string, ImportLedgerEntry> {
     return this.imports.get(siteId) ?? new Map();
   }
 
   tombstonesOf(siteId: string): readonly Tombstone[] {
     return this.tombstones.get(siteId) ?? NO_TOMBSTONES;
+  }
+
+  allTombstones(): readonly Tombstone[] {
+    return [...this.tombstones.values()].flat();
   }
 
   hasTombstones(): boolean {
@@ -94,6 +105,9 @@ export class RegistryIndex {
         this.exclusionLists.delete(siteId);
         break;
       }
+      case 'goal':
+        this.goals.set(row.value.siteId, [...this.goalsOf(row.value.siteId), row.value]);
+        break;
       case 'import':
         this.imports.set(
           row.value.siteId,
@@ -108,6 +122,9 @@ export class RegistryIndex {
         break;
       case 'erasure':
         this.erasures.set(row.value.erasureId, row.value);
+        break;
+      case 'expiry':
+        this.expiry = row.value;
         break;
       case 'replay': {
         const { replayId } = row.value;
@@ -141,6 +158,12 @@ export class RegistryIndex {
         this.exclusionLists.delete(row.value.siteId);
         break;
       }
+      case 'goal':
+        this.goals.set(
+          row.value.siteId,
+          this.goalsOf(row.value.siteId).filter((other) => other !== row.value),
+        );
+        break;
       case 'import': {
         const imports = new Map(this.importsOf(row.value.siteId));
         imports.delete(row.value.fileDigest);
@@ -158,6 +181,9 @@ export class RegistryIndex {
         break;
       case 'erasure':
         this.erasures.delete(row.value.erasureId);
+        break;
+      case 'expiry':
+        this.expiry = undefined;
         break;
       case 'replay': {
         const { replayId } = row.value;

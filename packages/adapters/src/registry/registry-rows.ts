@@ -1,18 +1,22 @@
 import { ENTRY_PATTERN, type Tombstone } from '@weir/domain/erasure/tombstone';
 import { DependencyError } from '@weir/domain/errors';
+import { ACTION_TYPES, type Goal } from '@weir/domain/registry/goal';
+import { KEEP_KINDS, KEEP_PATTERN } from '@weir/domain/registry/keep';
 import type { ReplayPart } from '@weir/domain/registry/replay';
 import type { ApiKey, ExclusionRule, ExclusionType, Scope, Site } from '@weir/domain/registry/site';
-import type { Erasure, ImportLedgerEntry, WritersPause } from '@weir/ports/registry';
+import type { Erasure, Expiry, ImportLedgerEntry, WritersPause } from '@weir/ports/registry';
 
 /** A row of the registry's table. Its key starts with its kind: `<kind>/…`. */
 export type RegistryRow =
   | { readonly kind: 'site'; readonly value: Site }
   | { readonly kind: 'key'; readonly value: ApiKey }
   | { readonly kind: 'exclusion'; readonly value: ExclusionRule }
+  | { readonly kind: 'goal'; readonly value: Goal }
   | { readonly kind: 'import'; readonly value: ImportLedgerEntry }
   | { readonly kind: 'pause'; readonly value: WritersPause }
   | { readonly kind: 'tombstone'; readonly value: Tombstone }
   | { readonly kind: 'erasure'; readonly value: Erasure }
+  | { readonly kind: 'expiry'; readonly value: Expiry }
   | ({ readonly kind: 'replay' } & ReplayPart)
   | { readonly kind: 'salt'; readonly day: string; readonly value: { readonly salt: string } };
 
@@ -20,10 +24,12 @@ export const rowKey = {
   site: (siteId: string) => `site/${siteId}`,
   key: (siteId: string, keyId: string) => `key/${siteId}/${keyId}`,
   exclusion: (siteId: string, ruleId: string) => `exclusion/${siteId}/${ruleId}`,
+  goal: (siteId: string, goalId: string) => `goal/${siteId}/${goalId}`,
   import: (siteId: string, fileDigest: string) => `import/${siteId}/${fileDigest}`,
   writersPause: () => 'pause/writers',
   tombstone: ({ siteId, erasureId, part }: Tombstone) => `tombstone/${siteId}/${erasureId}/${part}`,
   erasure: (erasureId: string) => `erasure/${erasureId}`,
+  expiry: () => 'expiry/current',
   replay: (replayId: string, part: ReplayPart['part']) => `replay/${replayId}/${part}`,
   salt: (day: string, maker: string) => `salt/${day}/${maker}`,
 };
@@ -56,6 +62,15 @@ function isIdentityVerification(value: unknown): boolean {
   return filled(secret) && whole(secretCreatedAt) && flag(required);
 }
 
+function isKeep(value: unknown): boolean {
+  const kinds: readonly string[] = KEEP_KINDS;
+  return Object.entries(value ?? {}).every(
+    ([kind, text]) => kinds.includes(kind) && new RegExp(KEEP_PATTERN).test(String(text)),
+  );
+}
+
+const isList = (value: unknown, check: Check): boolean => Array.isArray(value) && value.every(check);
+
 const FIELDS: Readonly<Record<RegistryRow['kind'], Readonly<Record<string, Check>>>> = {
   site: {
     siteId: filled,
@@ -65,6 +80,7 @@ const FIELDS: Readonly<Record<RegistryRow['kind'], Readonly<Record<string, Check
     createdAt: whole,
     queryAllow: (value) => value === undefined || (Array.isArray(value) && value.every(text)),
     identityVerification: (value) => value === undefined || isIdentityVerification(value),
+    keep: (value) => value === undefined || isKeep(value),
     limits: (value) => typeof value === 'object' && value !== null && Object.values(value).every(Number.isSafeInteger),
   },
   key: {
@@ -77,6 +93,7 @@ const FIELDS: Readonly<Record<RegistryRow['kind'], Readonly<Record<string, Check
     createdAt: whole,
   },
   exclusion: { ruleId: filled, siteId: filled, type: oneOf(EXCLUSION_TYPES), value: text, createdAt: whole },
+  goal: { goalId: filled, siteId: filled, name: text, type: oneOf(ACTION_TYPES), value: filled, createdAt: whole },
   import: {
     siteId: filled,
     fileDigest: filled,
@@ -103,9 +120,17 @@ const FIELDS: Readonly<Record<RegistryRow['kind'], Readonly<Record<string, Check
     whole: flag,
     visitors: whole,
     users: whole,
-    phase: oneOf(['waiting', 'resolving', 'deleting', 'done']),
+    phase: oneOf(['waiting', 'resolving', 'deleting', 'archive', 'done']),
     removed: (value) => typeof value === 'object' && value !== null,
     begun: (value) => typeof value === 'object' && value !== null,
+  },
+  expiry: {
+    expiryId: filled,
+    siteIds: (value) => isList(value, text),
+    before: (value) => typeof value === 'object' && value !== null && Object.values(value).every(whole),
+    startedAt: whole,
+    phase: oneOf(['waiting', 'deleting']),
+    ends: (value) => isList(value, whole),
   },
   replay: { replayId: filled },
   salt: { salt: (value) => /^[0-9a-f]{64}$/.test(String(value)) },

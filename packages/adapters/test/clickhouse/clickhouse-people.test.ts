@@ -38,12 +38,12 @@ test('identifies, unlinks and events in any order, also repeated, give the same 
   let run = 0;
   await fc.assert(
     fc.asyncProperty(fc.integer(), async (seed) => {
-      // One insert contains many histories, and a counterexample is one number (the seed).
+      // Many histories are stored and compared together, which is faster. If the test fails, the seed repeats the same histories.
       const histories = fc.sample(history, { seed, numRuns: 60 });
       const sites = new Map<string, readonly Act[]>(histories.map((acts, at) => [`r${run}-${at}`, acts]));
       const mine = `site_id LIKE 'r${run}-%'`;
       run += 1;
-      // Three inserts, so that rows that belong together are combined only by the query.
+      // The rows of a history are in three inserts, so that ClickHouse must combine rows of different inserts.
       const parts: RowFields[][] = [[], [], []];
       for (const [site, acts] of sites) {
         acts.forEach((one, at) => {

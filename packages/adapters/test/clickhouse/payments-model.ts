@@ -132,7 +132,7 @@ export function rowsOf(site: string, { visits, namings, payments, order }: Story
   return order.map((index) => rows[index] as RowFields);
 }
 
-/** The expected attribution of a payment: docs/people-and-money.md, "Which visit a payment came from". */
+/** The expected attribution of a payment, by the rules in docs/people-and-money.md, "Payments". */
 export function attributed({ visits, namings }: Story, paid: Payment): object {
   const acts = namings.map(
     (one): Act => ({

@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { KEEP_KINDS } from '@weir/domain/registry/keep';
 import { type ClickhouseUnderTest, openClickhouseUnderTest } from './clickhouse-harness.ts';
 
 interface StoredTables {
-  readonly tables: readonly { readonly name: string; readonly person: readonly string[] }[];
+  readonly tables: readonly { readonly name: string; readonly person: readonly string[]; readonly keep: string }[];
   readonly dictionaries: readonly string[];
 }
 
@@ -11,7 +12,7 @@ const LIST: StoredTables = JSON.parse(
   readFileSync(join(__dirname, '../../../../schemas/clickhouse/stored-tables.json'), 'utf8'),
 );
 /** Tables of the engine Null, which store no rows, and the table that lists the applied migrations. */
-const NOT_STORED = ['identified', 'identities', 'erasures', 'schema_migrations'];
+const NOT_STORED = ['identified', 'identities', 'erasures', 'expirations', 'schema_migrations'];
 
 describe('schemas/clickhouse/stored-tables.json', () => {
   let opened: ClickhouseUnderTest;
@@ -35,6 +36,11 @@ describe('schemas/clickhouse/stored-tables.json', () => {
 
   it('lists every dictionary', async () => {
     expect(await names("engine = 'Dictionary'")).toEqual([...LIST.dictionaries].sort());
+  });
+
+  it('names the limit of retention that each table follows', () => {
+    const limits = [...KEEP_KINDS, 'forever'];
+    expect(LIST.tables.filter(({ keep }) => !limits.includes(keep))).toEqual([]);
   });
 
   it('names columns that the tables have', async () => {

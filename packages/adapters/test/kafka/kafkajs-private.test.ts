@@ -39,6 +39,7 @@ describe('private members of kafkajs that Weir uses', () => {
     expect(methodsOf('kafkajs/src/broker')).toEqual(
       expect.arrayContaining([
         'createTopics',
+        'deleteRecords',
         'describeConfigs',
         'fetch',
         'heartbeat',

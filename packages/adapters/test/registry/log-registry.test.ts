@@ -91,7 +91,7 @@ describe('the registry', () => {
   test('keeps rows of unknown kinds, written by a newer Weir, and reports them once', async () => {
     const eventLog = await openLog(folder);
     const [table, salts] = await Promise.all([eventLog.openTable(TABLE_REGISTRY), eventLog.openTable(TABLE_SALTS)]);
-    await table.put('goal/s/g', 'not even JSON');
+    await table.put('wonder/s/g', 'not even JSON');
     await table.put('funnel/s/f', '{}');
     await salts.put('pepper/2030-01-01/m', '{}');
     const told: number[] = [];
@@ -101,14 +101,14 @@ describe('the registry', () => {
 
     const site = { siteId: 's', name: '', domain: '', timezone: 'UTC', limits: {}, createdAt: 1 };
     await registry.putSite(site);
-    await table.put('goal/s/h', '{}');
-    await table.put('goal/s/h', undefined);
+    await table.put('wonder/s/h', '{}');
+    await table.put('wonder/s/h', undefined);
     await registry.removeSaltsBefore('2031-01-01');
     await registry.removeSite('s');
     await registry.putSite(site);
     expect(registry.sites()).toEqual([site]);
     expect(told).toEqual([3]);
-    expect([...table.entries().keys()].sort()).toEqual(['funnel/s/f', 'goal/s/g', 'site/s']);
+    expect([...table.entries().keys()].sort()).toEqual(['funnel/s/f', 'site/s', 'wonder/s/g']);
     expect([...salts.entries().keys()]).toContain('pepper/2030-01-01/m');
     await eventLog.close();
   });
@@ -120,8 +120,8 @@ describe('the registry', () => {
     const onUnknown = (rows: number) => told.push(rows);
     await openLogRegistry({ eventLog, clock: Date.now, randomSalt, onUnknown });
     expect(told).toEqual([]);
-    await table.put('goal/s/g', '{}');
-    await table.put('goal/s/h', '{}');
+    await table.put('wonder/s/g', '{}');
+    await table.put('wonder/s/h', '{}');
     expect(told).toEqual([1]);
     await eventLog.close();
   });

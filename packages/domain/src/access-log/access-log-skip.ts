@@ -1,6 +1,6 @@
 import type { AccessLogEntry } from './access-log-entry.ts';
 
-/** Why a line of an access log is not a page view. */
+/** The reasons why a line of an access log is not imported as a pageview. */
 export const ACCESS_LOG_SKIPS = [
   'method',
   'status',

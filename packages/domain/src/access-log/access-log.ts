@@ -21,7 +21,7 @@ const CLF_FORMATS: Readonly<Record<Exclude<AccessLogFormat, 'json'>, ClfOptions>
 };
 export const ACCESS_LOG_FORMATS = [...Object.keys(CLF_FORMATS), 'json'] as readonly AccessLogFormat[];
 
-/** A page view in an access log. */
+/** A pageview, read from a line of an access log. */
 export interface AccessLogHit {
   readonly timestamp: number;
   /** The client IP, or empty if the log has none. */
@@ -44,7 +44,7 @@ export interface AccessLogOptions {
   readonly domain: string;
 }
 
-/** Longer lines count as bad lines. */
+/** The maximum length of a line. Longer lines count as bad lines. */
 export const ACCESS_LOG_LINE_CHARS_MAX = 65_536;
 /** Longer texts of a hit are cut to these lengths, like those of a collect hit (docs/api.md, POST /api/collect). */
 export const HIT_URL_CHARS_MAX = 4096;

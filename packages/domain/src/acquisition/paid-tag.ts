@@ -12,7 +12,7 @@ export interface PaidTagEntry {
   readonly names?: readonly string[];
   /** Complete tags, to which no word is added. */
   readonly tags?: readonly string[];
-  /** Default: `cpc`. */
+  /** The medium of the visit. Default: `cpc`. */
   readonly medium?: 'display';
 }
 

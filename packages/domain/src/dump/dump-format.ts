@@ -7,20 +7,20 @@ import { RECORDS_COLUMNS, type RecordsColumn } from '../records/records-columns.
  *   ["row","","",…]         a row of `records`: the values of the columns, in the order of the first line
  *   {"weir_dump_end":1,"rows":1}
  *
- * The last line tells a complete dump from one that was cut.
+ * The last line shows that the dump is complete.
  */
 export const DUMP_VERSION = 1;
 
-/** Not in a dump: the site that it is imported into, and where the record stands in a log. */
+/** Columns that a dump does not contain: an imported row gets the site of the import, and the position of its new raw record. */
 const OWN_COLUMNS: readonly RecordsColumn[] = ['site_id', 'log_id', 'raw_partition', 'raw_offset'];
 
-/** The columns of version 1. A change of this list is a new version. */
+/** The columns of a dump of version 1. If this list changes, DUMP_VERSION must change. */
 export const DUMP_COLUMNS: readonly RecordsColumn[] = RECORDS_COLUMNS.filter((column) => !OWN_COLUMNS.includes(column));
 
-/** Dead letters are left out: their payload belongs to a position in the log that they come from. */
+/** The outcomes that a dump contains. Dead letters are not among them, because they refer to positions of the old log. */
 export const DUMP_OUTCOMES = ['row', 'identify', 'duplicate', 'dropped'] as const;
 
-/** A raw record must fit into a Kafka message of 1 MiB. */
+/** A line of a dump becomes one raw record, which must fit into a Kafka message of 1 MiB: a character can need 3 bytes. */
 export const DUMP_LINE_CHARS_MAX = 256 * 1024;
 
 export interface DumpHead {
@@ -46,7 +46,7 @@ export function dumpEndLine(rows: number): string {
   return `${JSON.stringify({ weir_dump_end: DUMP_VERSION, rows })}\n`;
 }
 
-/** The first line of a dump; undefined: the text is none. */
+/** Parses the first line of a dump. Undefined: the text is not the first line of a dump. */
 export function readDumpHead(line: string): DumpHead | undefined {
   const head = parsed(line) as DumpHead | undefined;
   return typeof head?.weir_dump === 'number' && typeof head.timezone === 'string' ? head : undefined;
@@ -58,7 +58,7 @@ export function dumpProblem({ weir_dump: version, columns }: DumpHead): string |
   return JSON.stringify(columns) === JSON.stringify(DUMP_COLUMNS) ? undefined : 'its first line names other columns';
 }
 
-/** The number of rows that the last line of a dump names; undefined: the line is not the last one of a dump. */
+/** The number of rows in the last line of a dump. Undefined: the text is not the last line of a dump. */
 export function readDumpEnd(line: string): number | undefined {
   const end = parsed(line) as { weir_dump_end?: unknown; rows?: unknown } | undefined;
   return end?.weir_dump_end === DUMP_VERSION && typeof end.rows === 'number' ? end.rows : undefined;

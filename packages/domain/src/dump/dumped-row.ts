@@ -20,7 +20,7 @@ type Rule = (value: Json) => boolean;
 
 const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
 const WHOLE_MAX = 2 ** 32;
-/** How the `detail` of an identify begins (records-columns.ts). */
+/** The beginning of the column `detail` of an identify. */
 export const PROFILE_DETAIL = /^\{"profile_id":"[0-9a-f-]{36}"/;
 
 const isText: Rule = (value) => typeof value === 'string';
@@ -30,7 +30,7 @@ const isOneOf = (...texts: readonly string[]): Rule => {
   return (value) => texts.includes(value as string);
 };
 
-/** Columns that are not here are texts. */
+/** The rules for the values of columns. A column without a rule here must be a text. */
 const RULES: Readonly<Partial<Record<RecordsColumn, Rule>>> = {
   outcome: isOneOf(...DUMP_OUTCOMES),
   event_id: (value) => typeof value === 'string' && UUID.test(value),
@@ -48,7 +48,7 @@ const RULES: Readonly<Partial<Record<RecordsColumn, Rule>>> = {
 
 const COLUMN_RULES = DUMP_COLUMNS.map((column) => ({ column, holds: RULES[column] ?? isText }));
 
-/** Reads the values of a line. A returned text says what is wrong with them. */
+/** Checks and reads a line of a dump. If the line is invalid, the result is a text with the reason. */
 export function readDumpedRow(line: Json | undefined): DumpedRow | string {
   if (!Array.isArray(line)) return 'must be a list of values';
   if (line.length !== DUMP_COLUMNS.length) return `must have ${DUMP_COLUMNS.length} values`;
@@ -78,7 +78,7 @@ export function readDumpedRow(line: Json | undefined): DumpedRow | string {
 }
 
 function isObjectText(value: Json): boolean {
-  // The row is one line.
+  // A line break is refused, because each row must be one line in the log.
   if (typeof value !== 'string' || !value.startsWith('{') || value.includes('\n')) return false;
   try {
     JSON.parse(value);

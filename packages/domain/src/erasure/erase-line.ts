@@ -1,3 +1,4 @@
+import type { Outcome } from '../records/outcome.ts';
 import { RECORDS_COLUMNS_BY_VERSION } from '../records/records-columns.ts';
 import { createErasures } from './erases.ts';
 import { letterTexts } from './letter-texts.ts';
@@ -12,15 +13,24 @@ export function customerIdOf(properties: Readonly<Record<string, unknown>> | und
 }
 
 /**
- * For a replay from `events.enriched`: returns the line (JSONCompactEachRow) of an enriched record as it is, or, of an erased
- * record, the line with the outcome `erased`. It parses the line, so call it only if there is a tombstone.
+ * For a replay from `events.enriched`. Returns a function that receives the line (JSONCompactEachRow) of an enriched record. It returns
+ * the line unchanged, or a line with the outcome `erased` if a tombstone covers the record, or with the outcome `expired` if it is an event
+ * of before `expiresBefore` (Unix milliseconds; undefined: events of the site never expire). It parses the line, so call it only if there are
+ * tombstones or limits.
  */
-export function createLineEraser(tombstonesOf: (siteId: string) => readonly Tombstone[]) {
+export function createLineEraser(
+  tombstonesOf: (siteId: string) => readonly Tombstone[],
+  expiresBefore: (siteId: string) => number | undefined = () => undefined,
+) {
   const erasures = createErasures(tombstonesOf);
   return (line: Uint8Array, columnsVersion: number): Uint8Array => {
     const fields = readLine(line, columnsVersion);
     const isErased = fields.get('outcome') === 'dead' ? isErasedLetter(fields) : isErasedRecord(fields);
-    return isErased ? erasedLine(fields) : line;
+    if (isErased) return bareLine(fields, 'erased', 'forgotten', Number(fields.get('received_at')));
+    const happenedAt = Math.min(Number(fields.get('timestamp')), Number(fields.get('received_at')));
+    const before = expiresBefore(textOf(fields.get('site_id')));
+    const isExpired = before !== undefined && happenedAt < before && EVENT_OUTCOMES.has(textOf(fields.get('outcome')));
+    return isExpired ? bareLine(fields, 'expired', 'events', happenedAt) : line;
   };
 
   function isErasedRecord(fields: Fields): boolean {
@@ -39,7 +49,7 @@ export function createLineEraser(tombstonesOf: (siteId: string) => readonly Tomb
     );
   }
 
-  /** A record that could not be read has no site. */
+  /** Whether an erased ID is in a dead letter. It is searched in all texts of the payload, because an unreadable record has no columns for IDs. */
   function isErasedLetter(fields: Fields): boolean {
     const { payload } = JSON.parse(textOf(fields.get('detail'))) as { readonly payload?: unknown };
     const texts = letterTexts(typeof payload === 'string' ? payload : JSON.stringify(payload ?? ''));
@@ -49,12 +59,14 @@ export function createLineEraser(tombstonesOf: (siteId: string) => readonly Tomb
 
 const KEPT = new Set(['site_id', 'received_at', 'enrichment', 'log_id', 'raw_partition', 'raw_offset']);
 
-/** The row of an erased record. It keeps the position in the log, the site, the time of receipt and the version of the enrichment. */
-function erasedLine(fields: Fields): Uint8Array {
+const EVENT_OUTCOMES = new Set(['row', 'duplicate', 'dropped', 'dead']);
+
+/** The row that is left of a record: the position in the log, the site, the times and the version of the enrichment. */
+function bareLine(fields: Fields, outcome: Outcome, reason: string, timestamp: number): Uint8Array {
   const values = [...fields].map(([column, value]) => {
-    if (column === 'outcome') return 'erased';
-    if (column === 'reason') return 'forgotten';
-    if (column === 'timestamp') return fields.get('received_at');
+    if (column === 'outcome') return outcome;
+    if (column === 'reason') return reason;
+    if (column === 'timestamp') return timestamp;
     if (column === 'value') return null;
     return KEPT.has(column) ? value : emptyOf(value);
   });

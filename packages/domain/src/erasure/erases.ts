@@ -1,9 +1,9 @@
 import { type ErasableRecord, erasureHash, readEntry, type Span, type Tombstone } from './tombstone.ts';
 
-/** Decides by the tombstones of one site. */
+/** Decides whether records of one site are erased, by the tombstones of the site. */
 export interface Erases {
   record(record: ErasableRecord): boolean;
-  /** Of a dead letter, by the strings of its payload: whether one of them is the site, and another one an erased ID. */
+  /** Whether a dead letter is erased: one of the strings of its payload is the site, and another one is an erased ID. */
   letter(texts: readonly string[], receivedAt: number): boolean;
 }
 
@@ -12,15 +12,15 @@ interface Held {
   readonly spans: readonly Span[];
 }
 
-/** The entries of all tombstones that share a salt, by `<kind>:<hash>`. */
+/** The entries of all tombstones with the same salt. The key of the map is `<kind>:<hash>`. */
 interface SaltedSet {
   readonly salt: string;
   readonly held: ReadonlyMap<string, readonly Held[]>;
 }
 
 /**
- * Compiles the tombstones of one site; undefined where there are none. A record that was received after all of them costs one
- * comparison, any other at most three hashes.
+ * Compiles the tombstones of one site; undefined if there are none. Checking a record that was received after all erasures costs one
+ * comparison. Checking an older record costs at most three hashes.
  */
 export function compileErasures(tombstones: readonly Tombstone[]): Erases | undefined {
   const [{ siteId } = { siteId: '' }] = tombstones;
@@ -40,7 +40,7 @@ export function compileErasures(tombstones: readonly Tombstone[]): Erases | unde
   };
 }
 
-/** `compileErasures` for each site, compiled again when its list of tombstones is another one. */
+/** Returns a function that gives the compiled tombstones of a site. They are compiled again only if the list of tombstones has changed. */
 export function createErasures(tombstonesOf: (siteId: string) => readonly Tombstone[]) {
   const compiled = new WeakMap<readonly Tombstone[], Erases>();
   return (siteId: string): Erases | undefined => {
@@ -79,7 +79,10 @@ function holds({ salt, held }: SaltedSet, record: ErasableRecord): boolean {
   return isHeld(`v:${visitor}`) || (userId === '' && isHeld(`d:${visitor}`));
 }
 
-/** A device that several users shared does not tell whose the letter is. */
+/**
+ * Whether a dead letter contains an erased ID. Entries with time spans (devices that several users shared) do not count, because the
+ * time of an unreadable record is not known.
+ */
 function names({ salt, held }: SaltedSet, siteId: string, id: string, receivedAt: number): boolean {
   return (['v', 'd', 'u', 'c', 'p'] as const).some((kind) =>
     held

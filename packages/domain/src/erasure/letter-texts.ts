@@ -1,6 +1,6 @@
 const TEXT = /"(?:[^"\\]|\\.)*"/g;
 
-/** The strings of the payload of a dead letter: JSON that may be cut off, so it is not parsed. */
+/** The strings in the payload of a dead letter. The payload is not parsed, because its JSON can be incomplete. */
 export function letterTexts(payload: string): readonly string[] {
   return (payload.match(TEXT) ?? []).flatMap((quoted) => {
     try {

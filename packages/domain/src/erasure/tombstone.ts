@@ -1,21 +1,24 @@
 import { hash } from 'node:crypto';
 
 /**
- * A part of the set of an erasure. It keeps what was erased from coming back out of the log or a backup. It holds no IDs but
- * their salted hashes, so it cannot list who was erased; who has it can test a guessed ID.
+ * A part of the list of erased IDs of one erasure. Because of it, erased records do not come back from the log. It contains salted
+ * hashes instead of IDs. The IDs cannot be read from it, but a guessed ID can be tested.
  */
 export interface Tombstone {
   readonly siteId: string;
   readonly erasureId: string;
-  /** From 0: a large set has several parts. */
+  /** The number of the part, from 0. A large erasure has several parts. */
   readonly part: number;
-  /** Unix milliseconds: records that were received later are not erased. */
+  /** The time of the request in Unix milliseconds. Records that were received later are not erased. */
   readonly at: number;
-  /** All erasures of a site share it, so that a record is hashed once for all of them. */
+  /** All erasures of a site have the same salt, so that the IDs of a record are hashed only once. */
   readonly salt: string;
-  /** The whole site; `entries` is then empty. */
+  /** True: all records of the site are erased, and `entries` is empty. */
   readonly whole: boolean;
-  /** `<kind>:<hash>`; of a device that several users shared, `d:<hash>:<from>-<to>,…`: while it was the erased user's. */
+  /**
+   * `<kind>:<hash>`. For a device that several users shared, the entry is `d:<hash>:<from>-<to>,…`, with the times at which it belonged
+   * to the erased user.
+   */
   readonly entries: readonly string[];
 }
 
@@ -29,7 +32,7 @@ export interface Tombstone {
  */
 export type ErasureKind = 'v' | 'd' | 'u' | 'c' | 'p';
 
-/** What decides whether a record is erased. Empty text: the record does not have it. */
+/** The fields of a record that decide whether it is erased. An empty text means that the record does not have the field. */
 export interface ErasableRecord {
   readonly siteId: string;
   readonly receivedAt: number;
@@ -42,13 +45,13 @@ export interface ErasableRecord {
 
 const HASH_CHARS = 32;
 
-/** Devices and visitors have the same hash. `erasedHashSql` in services/control computes the same. */
+/** The hash of an ID. A device is a visitor, so both kinds have the same hash. `erasedHashSql` in services/control computes the same hash in SQL. */
 export function erasureHash(salt: string, siteId: string, kind: ErasureKind, id: string): string {
   return hash('sha256', `${salt}\0${siteId}\0${kind === 'd' ? 'v' : kind}\0${id}`, 'hex').slice(0, HASH_CHARS);
 }
 
 export interface Span {
-  /** Unix milliseconds; `from` belongs to the span, `to` does not. */
+  /** Both times are Unix milliseconds. `from` is part of the span, `to` is not. */
   readonly from: number;
   readonly to: number;
 }
@@ -61,7 +64,7 @@ export function entryOf(kind: ErasureKind, idHash: string, spans: readonly Span[
 export interface ErasureEntry {
   readonly kind: ErasureKind;
   readonly hash: string;
-  /** Empty: at all times. */
+  /** The times at which the ID belonged to the erased person. Empty: at all times. */
   readonly spans: readonly Span[];
 }
 

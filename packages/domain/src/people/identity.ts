@@ -25,7 +25,7 @@ export interface Identity {
    * such a trait.
    */
   readonly invalidTraits: number;
-  /** Only for a browser (identity-signature.ts). */
+  /** The signature of the user ID that a browser sent. Empty: not sent, or not an identify of a browser. */
   readonly signature: string;
 }
 

@@ -1,5 +1,8 @@
-/** The outcome of a raw record. Each raw record has exactly one (docs/tables.md, `outcomes`). `row` is a row of `events`. */
-export type Outcome = 'row' | 'identify' | 'duplicate' | 'dropped' | 'dead' | 'erased';
+/**
+ * The outcome of a raw record. Each raw record has exactly one (docs/tables.md, `outcomes`). `row` is a row of `events`. Of `erased` and
+ * `expired` records, only the place in the log, the site and the times are left.
+ */
+export type Outcome = 'row' | 'identify' | 'duplicate' | 'dropped' | 'dead' | 'erased' | 'expired';
 
 /** The reason of an `identify` that stores no identity: it removes the link between a visitor and a user. */
 export type IdentifyReason = 'unlink';
@@ -18,14 +21,14 @@ export type DropReason =
   /** A browser's identify without a valid signature, on a site that requires one. */
   | 'identity_unverified';
 
-/** Why nothing but its place in the log is left of a record: somebody asked for it (docs/erasure.md). */
+/** Why a record was erased. `forgotten`: an operator asked Weir to erase the person or the site (docs/erasure.md). */
 export type ErasedReason = 'forgotten';
 
 /** Why a raw record became a dead letter. */
 export type DeadReason =
   /** The record's bytes are not a record that this version can read. */
   | 'unreadable'
-  /** A step threw: a bug in Weir. The dead letter keeps the payload, so that it can be redriven after the fix. */
+  /** A step threw an error, which is a bug in Weir. The dead letter keeps the payload of the record. */
   | 'step_failed'
   /** ClickHouse refused the row. */
   | 'row_refused';

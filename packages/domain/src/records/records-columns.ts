@@ -5,7 +5,7 @@ import { CAMPAIGN_TAG_COLUMNS } from '../acquisition/campaign-tags.ts';
  * A changed list is a new version: lines of two versions are never in the same insert.
  * docs/tables.md describes the columns, except these:
  * - `outcome`, `reason`: see outcome.ts. `rule_id`: the exclusion rule that dropped the hit, otherwise empty.
- * - `bot_reason`: why `bot` is not empty (bot-verdict.ts of the enricher), otherwise empty.
+ * - `bot_reason`: why `bot` is not empty (judge-bot.ts of the enricher), otherwise empty.
  * - `detail`: JSON text, or empty. Its fields depend on the outcome:
  *   - `identify`: `{profile_id, user_id, email?, name?, image?, traits?, payment_customer_id?, signed?: true}` with only the fields
  *     that were sent; `{profile_id, user_id}` if the reason is `unlink`.
@@ -79,3 +79,5 @@ export const HEADER_RAW_OFFSET = 'o';
 export const HEADER_COLUMNS_VERSION = 'v';
 /** received_at in Unix milliseconds. The writer begins a new batch when the month changes. */
 export const HEADER_RECEIVED_AT = 'r';
+/** Only in `events.replayed`: the replay that made the outcome. */
+export const HEADER_REPLAY = 'p';

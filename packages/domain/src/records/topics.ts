@@ -1,6 +1,8 @@
 /** The topics of the event log. docs/architecture.md describes their content. */
 export const TOPIC_RAW = 'events.raw';
 export const TOPIC_ENRICHED = 'events.enriched';
+/** The outcomes of a replay from raw, until its writer has stored them. Empty otherwise. */
+export const TOPIC_REPLAYED = 'events.replayed';
 /** The compacted topic that stores the registry. */
 export const TABLE_REGISTRY = 'registry';
 /** The daily salts of the registry. They have a table of their own, because a removed salt must also be erased from the disk. */
@@ -10,7 +12,11 @@ export const TABLE_SALTS = 'salts';
 export const GROUP_ENRICHER = 'weir-enricher';
 export const GROUP_WRITER = 'weir-writer';
 export const GROUP_ARCHIVER = 'weir-archiver';
-/** Its owner of partition 0 of the registry's topic leads the replay. */
+/** The group that elects the leader of a replay: the member to which partition 0 of the topic `registry` is assigned. */
 export const GROUP_REPLAY = 'weir-replay';
-/** Fills the shadow tables of a replay. */
+/** The group of the enricher of a replay from raw. */
+export const GROUP_REPLAY_ENRICHER = 'weir-replay-enricher';
+/** The consumer group that elects the process which exports Parquet files. */
+export const GROUP_PARQUET = 'weir-parquet';
+/** The group of the writer that fills the shadow tables of a replay. */
 export const GROUP_REPLAY_WRITER = 'weir-replay-writer';

@@ -1,4 +1,6 @@
 import { QUERY_ALLOW_NAME_CHARS_MAX, QUERY_ALLOW_NAMES_MAX } from '../ingest/query-allow.ts';
+import { ACTION_TYPES, GOAL_NAME_CHARS_MAX } from './goal.ts';
+import { KEEP_PATTERN } from './keep.ts';
 
 // The bodies of the admin API (docs/api.md, Admin API), as JSON Schema. The routes check them, and the OpenAPI document shows them.
 
@@ -36,6 +38,15 @@ export const IDENTITY_VERIFICATION_CHANGE = {
   additionalProperties: false,
 } as const;
 
+const keptFor = { type: ['string', 'null'], pattern: KEEP_PATTERN } as const;
+export const KEEP = {
+  description:
+    'For how long the tables keep rows: 400d, 2y (a year has 365 days) or forever. Null: KEEP_EVENTS, KEEP_PROFILES, KEEP_ROLLUPS. rollups must not be shorter than events.',
+  type: 'object',
+  properties: { events: keptFor, profiles: keptFor, rollups: keptFor },
+  additionalProperties: false,
+} as const;
+
 export const NEW_SITE = {
   type: 'object',
   required: ['name', 'domain'],
@@ -45,6 +56,7 @@ export const NEW_SITE = {
     timezone,
     limits: SITE_LIMITS,
     query_allow: QUERY_ALLOW,
+    keep: KEEP,
     site_id: { type: 'string', pattern: '^[A-Za-z0-9_-]{1,64}$' },
   },
 } as const;
@@ -57,6 +69,7 @@ export const SITE_CHANGE = {
     timezone,
     limits: SITE_LIMITS,
     query_allow: QUERY_ALLOW,
+    keep: KEEP,
     identity_verification: IDENTITY_VERIFICATION_CHANGE,
   },
 } as const;
@@ -92,6 +105,16 @@ export const NEW_EXCLUSION = {
   },
 } as const;
 
+export const NEW_GOAL = {
+  type: 'object',
+  required: ['type', 'value'],
+  properties: {
+    type: { type: 'string', enum: ACTION_TYPES },
+    value: { type: 'string' },
+    name: { type: 'string', minLength: 1, maxLength: GOAL_NAME_CHARS_MAX, pattern: '\\S' },
+  },
+} as const;
+
 export const UNLINK = {
   type: 'object',
   required: ['visitor_id'],
@@ -101,7 +124,7 @@ export const UNLINK = {
   },
 } as const;
 
-/** Persons of one erasure. */
+/** The maximum number of persons that one erasure can name. */
 export const PERSONS_MAX = 10_000;
 
 export const NEW_ERASURE = {
@@ -130,7 +153,7 @@ export const NEW_REPLAY = {
   type: 'object',
   required: ['from'],
   properties: {
-    from: { type: 'string', enum: ['enriched'] },
+    from: { type: 'string', enum: ['enriched', 'archive', 'raw'] },
     since: { ...time, description: 'Replace only records that were received at this time or later.' },
     until: { ...time, description: 'Replace only records that were received before this time.' },
     site_id: { type: 'string', minLength: 1, maxLength: 64 },
@@ -143,7 +166,7 @@ export const FILE_DIGEST_PATTERN = '^[0-9a-f]{64}$';
 const line = { type: 'integer', minimum: 0, maximum: 1_000_000_000_000 } as const;
 const lease = { type: 'string', minLength: 1, maxLength: 64 } as const;
 
-/** Hits or rows of one chunk. */
+/** The maximum number of hits or rows in one chunk of an import. */
 export const IMPORT_ITEMS_MAX = 5000;
 
 export const NEW_IMPORT = {

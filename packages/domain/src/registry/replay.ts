@@ -1,7 +1,9 @@
-/** Where the records of a replay come from. */
-export type ReplaySource = 'enriched';
+import type { Keep } from './keep.ts';
 
-/** Which records a replay replaces. The tables keep what they have of all others. */
+/** Where the records of a replay come from. */
+export type ReplaySource = 'enriched' | 'archive' | 'raw';
+
+/** Which records a replay replaces. All other records are copied from the present tables. */
 export interface ReplayScope {
   /** Unix milliseconds of received_at: from `sinceMs` up to, not including, `untilMs`. */
   readonly sinceMs?: number;
@@ -9,91 +11,117 @@ export interface ReplayScope {
   readonly siteId?: string;
 }
 
-/** What was asked for. It is stored once and never changes. */
+/** The request that started a replay. It is stored once and never changes. */
 export interface ReplayRequest extends ReplayScope {
   readonly replayId: string;
   readonly from: ReplaySource;
-  /** Records per second that are replayed at most; undefined: no limit of its own. */
+  /** The maximum number of records per second that the replay writes. Undefined: no such limit. */
   readonly recordsPerSecondMax?: number;
   readonly startedAt: number;
+  /** The setting for all sites, at the start of the replay, of how long rows are kept. Absent: an older version of Weir started the replay. */
+  readonly keep?: Keep;
 }
 
 /**
- * `create`: the shadow tables are made. `copy`: they receive what the replay does not replace. `fill`: the records of the log are
- * replayed. `follow`: the shadow tables have all that the tables have, and follow them. `swap`: the tables are exchanged. `swapped`: the
- * shadow database has the former tables. `undone`: they were exchanged back. `drop`: everything of the replay is removed.
+ * A replay fills a second set of tables (the shadow tables) and can exchange them with the live tables.
+ * `create`: the shadow tables are created. `archive`: rows of the archive are written. `copy`: rows that the replay does not replace
+ * are copied from the live tables. `fill`: the records of the log are written. `follow`: the shadow tables have all records of the live tables, and new ones soon after them. `swap`: the
+ * tables are exchanged. `swapped`: the shadow database has the former tables. `undone`: the tables were exchanged back. `drop`: the
+ * shadow tables and the replay are removed.
  */
-export type ReplayPhase = 'create' | 'copy' | 'fill' | 'follow' | 'swap' | 'swapped' | 'undone' | 'drop';
+export type ReplayPhase = 'create' | 'archive' | 'copy' | 'fill' | 'follow' | 'swap' | 'swapped' | 'undone' | 'drop';
 
 /** Where the replay of one partition begins. */
 export interface ReplayStart {
-  /** In the enriched topic. */
+  /** The offset in the topic that the writer of the replay reads: `events.enriched`, or `events.replayed` if the replay is from raw. */
   readonly offset: number;
   /** The first raw offset that is replayed. */
   readonly rawOffset: number;
-  /** Raw offsets from here on were stored after the start. They are replayed whatever their scope. */
+  /** Records from this raw offset on were stored after the start of the replay. All of them are replayed, also outside of the scope. */
   readonly rawEnd: number;
 }
 
-/** A part of the table `records` that is copied at once. */
+/** A part of the table `records` that is copied with one insert. */
 export interface ReplayChunk {
   readonly logId: string;
   readonly partition: number;
   /** `toYYYYMM(received_at)` */
   readonly month: number;
-  /** The raw offset divided by the number of raw offsets in a chunk, rounded down. */
+  /** The number of the chunk within its partition: its first raw offset divided by the size of a chunk. */
   readonly nth: number;
 }
 
-/** How far the replay is. The committed offsets say how far the writer of the replay is. */
+/** Raw offsets whose outcomes were read from the archive, both ends included. */
+export interface ArchivedRange {
+  readonly logId: string;
+  readonly partition: number;
+  readonly from: number;
+  readonly to: number;
+}
+
+/** The last commit of the writer while it fills the shadow tables from the archive. */
+export interface ArchivePosition {
+  readonly logId: string;
+  readonly partition: number;
+  /** The first raw offset that is taken from the present run of segments. */
+  readonly rawFrom: number;
+  readonly offset: number;
+  readonly metadata: string;
+}
+
+/** The progress of a replay. It does not contain the progress of the replay's writer, which commits its offsets like every writer. */
 export interface ReplayState {
   readonly replayId: string;
   readonly phase: ReplayPhase;
-  /** By partition. */
+  /** One entry per partition, in order. */
   readonly starts: readonly ReplayStart[];
   /** The last chunk that was copied. */
   readonly copied?: ReplayChunk;
+  /** The number of records that were copied from the live tables and from the archive. */
   readonly recordsCopied: number;
   readonly recordsToCopy: number;
-  /** The swap that is under way. */
+  /** The ranges that were read from the archive. */
+  readonly archived?: readonly ArchivedRange[];
+  readonly reading?: ArchivePosition;
+  /** The swap that is in progress. */
   readonly swap?: ReplaySwap;
   /** Unix milliseconds of the swap, and the positions at which it was made, by partition. */
   readonly swapped?: { readonly at: number; readonly positions: readonly SwapPosition[] };
-  /** The former tables are filled up, to be exchanged back. */
+  /** True: an undo is in progress. The former tables are filled with newer records, and then exchanged back. */
   readonly undoing?: boolean;
   /** Unix milliseconds of the first attempt to undo the swap. */
   readonly undoFrom?: number;
   /** Why the last swap did not happen. */
   readonly refusal?: string;
-  /** `askedAt` of the last wish that was taken up. */
+  /** The `askedAt` of the last command (`ReplayWish`) that the leader has begun or refused. */
   readonly answered?: number;
 }
 
-/** Where the live writer of one partition paused: every row before it is stored. */
+/** The position at which the live writer of one partition paused. Every row before it is stored. */
 export interface SwapPosition {
-  /** In the enriched topic. */
+  /** The offset in `events.enriched`. */
   readonly offset: number;
   readonly rawOffset: number;
 }
 
 export interface ReplaySwap {
-  /** Of the writers' pause. */
+  /** The number of the writers' pause for this swap. */
   readonly number: number;
-  /** What the live tables shall have after the swap. */
+  /** The generation that the live tables have after the swap. */
   readonly generation: number;
-  /** Set before the first table is exchanged. From then on the swap is only continued, never given up. */
+  /** Set before the first table is exchanged. From then on, an interrupted swap is continued and never cancelled. */
   readonly positions?: readonly SwapPosition[];
 }
 
-/** What an operator asked of a running replay. */
+/** A command of the operator to a replay. Only the last command is stored. */
 export interface ReplayWish {
   readonly replayId: string;
   readonly wish: 'swap' | 'undo' | 'drop';
-  /** Unix milliseconds; higher than that of every earlier wish. */
+  /** Unix milliseconds. Higher than that of all earlier commands. */
   readonly askedAt: number;
 }
 
-/** A former swap can be undone for this time. */
+/** A swap can be undone for this time. */
 export const UNDO_WITHIN_MS = 24 * 3_600_000;
 
 export interface Replay {
@@ -102,12 +130,15 @@ export interface Replay {
   readonly wish?: ReplayWish;
 }
 
-/** The wish that was not taken up yet. */
+/** The command that the leader has not begun or refused yet. */
 export function pendingWish({ state, wish }: Replay): ReplayWish['wish'] | undefined {
   return wish !== undefined && wish.askedAt > (state?.answered ?? 0) ? wish.wish : undefined;
 }
 
-/** The rows in which the registry keeps a replay. Each has one writer: the starter, the leader, and the last one who asked. */
+/**
+ * The rows in which the registry stores a replay. `request` is written by the process that starts it, `state` by the leader, and
+ * `wish` by the process that receives a command.
+ */
 export type ReplayPart =
   | { readonly part: 'request'; readonly value: ReplayRequest }
   | { readonly part: 'state'; readonly value: ReplayState }

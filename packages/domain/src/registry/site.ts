@@ -1,3 +1,5 @@
+import type { Keep } from './keep.ts';
+
 /** A site of the registry. Times in this file are Unix milliseconds. */
 export interface Site {
   readonly siteId: string;
@@ -12,6 +14,8 @@ export interface Site {
   readonly queryAllow?: readonly string[];
   /** Absent: the site has no identity secret, and the identifies of browsers are not authenticated. */
   readonly identityVerification?: IdentityVerification;
+  /** For how long the tables keep the rows of the site; absent: the setting for all sites. */
+  readonly keep?: Partial<Keep>;
   readonly createdAt: number;
 }
 

@@ -15,15 +15,25 @@ export interface ArchivedPartition {
   readonly ranges: readonly (readonly [from: number, to: number])[];
 }
 
+/** Selects the segments that are counted. */
+export interface ArchiveFilter {
+  readonly prefix?: string;
+  /** Unix milliseconds. Segments that were stored earlier are left out. */
+  readonly storedFromMs?: number;
+}
+
 /**
  * Counts the segments of each partition in a listing of the object store. The name of a segment contains its offsets, so the manifest
  * file can always be computed again from the listing.
  */
-export async function summariseArchive(store: ObjectStore): Promise<readonly ArchivedPartition[]> {
+export async function summariseArchive(
+  store: ObjectStore,
+  { prefix = '', storedFromMs = 0 }: ArchiveFilter = {},
+): Promise<readonly ArchivedPartition[]> {
   const found = new Map<string, ArchivedPartition & { readonly ranges: [number, number][] }>();
-  for await (const { name, bytes } of store.list('')) {
+  for await (const { name, bytes, storedAt } of store.list(prefix)) {
     const range = parseSegmentName(name);
-    if (range === undefined) continue;
+    if (range === undefined || storedAt < storedFromMs) continue;
     const key = `${range.topic}/${range.logId}/${range.partition}`;
     const { topic, logId, partition } = range;
     const sum = found.get(key) ?? { topic, logId, partition, segments: 0, bytes: 0, ranges: [] };

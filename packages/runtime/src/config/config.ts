@@ -3,6 +3,7 @@ import { isIP } from 'node:net';
 import { resolve } from 'node:path';
 import { parseNetwork } from '@weir/domain/net/network';
 import { objectStoreUrlProblem } from '@weir/domain/net/object-store-url';
+import { KEEP_PATTERN, type Keep, keepProblem } from '@weir/domain/registry/keep';
 import { type EngineConfig, readEngineConfig } from './engine-config.ts';
 import { createEnvReader, type EnvReader } from './env-reader.ts';
 import { readS3Settings, type S3Settings } from './s3-config.ts';
@@ -46,34 +47,41 @@ export interface Config {
   /** Scheduled backups of the data folder. */
   readonly backup: BackupConfig;
   readonly s3: S3Settings;
+  /** For how long the tables keep rows of sites that do not set it themselves. */
+  readonly keep: Keep;
 }
 
 export interface BackupConfig {
-  /** `file:///folder` or `s3://bucket/prefix`. */
+  /** The place of the backups: `file:///folder` or `s3://bucket/prefix`. */
   readonly to: string | undefined;
-  /** Undefined: no backup is made by itself. */
+  /** Time between two scheduled backups. Undefined: backups are made only on request. */
   readonly everyMs: number | undefined;
-  /** Undefined: old backups are not deleted. */
+  /** How many backups are kept. Undefined: old backups are not deleted. */
   readonly keep: number | undefined;
 }
 
 export interface ArchiveConfig {
-  /** `file:///folder` or `s3://bucket/prefix`. */
+  /** The place of the archive: `file:///folder` or `s3://bucket/prefix`. */
   readonly url: string;
   /** Undefined if segments are never deleted. */
   readonly retentionDays: number | undefined;
   /** A segment is stored when it has this many bytes before compression, or after this time. */
   readonly segmentBytesMax: number;
   readonly lingerMs: number;
+  /** Whether the role control also stores the rows of complete days as Parquet files. */
+  readonly parquet: boolean;
 }
 
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
-/** More partitions do not make one process faster, and each one costs pages in every commit and inserts of its own. */
+/** With embedded engines, one process handles all partitions. More partitions would not make it faster, but would need more writes and inserts. */
 const PARTITIONS_EMBEDDED = 1;
 const PARTITIONS_KAFKA = 12;
-/** Each partition inserts separately: 12 partitions with 250 ms make 48 inserts per second, and an insert costs more than 100 rows. */
+/**
+ * How long the writer collects rows for an insert. Each partition inserts separately: with the 12 partitions on Kafka, 250 ms would mean 48
+ * inserts per second, and an insert costs as much as 100 further rows. Therefore the time is longer on Kafka.
+ */
 const LINGER_EMBEDDED_MS = 250;
 const LINGER_KAFKA_MS = 1000;
 const TAKEN_PATHS =
@@ -180,6 +188,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     archive: readArchive(reader),
     backup: readBackup(reader),
     s3: readS3Settings(reader),
+    keep: readKeep(reader),
     drainTimeoutMs: whole('WEIR_DRAIN_TIMEOUT_MS', 20_000, 0, 600_000),
     guardIntervalMs: whole('WEIR_GUARD_INTERVAL_SECONDS', 60, 1, 60) * 1000,
   };
@@ -192,9 +201,10 @@ function readArchive(reader: EnvReader): ArchiveConfig | undefined {
   const retentionDays = reader.whole('ARCHIVE_RETENTION_DAYS', 0, 0, 36_500);
   const segmentBytesMax = reader.whole('ARCHIVE_SEGMENT_MB', 32, 1, 1024) * 1024 * 1024;
   const lingerMs = reader.whole('ARCHIVE_LINGER_SECONDS', 600, 1, 86_400) * 1000;
+  const parquet = reader.flag('ARCHIVE_PARQUET', true);
   if (url === undefined) return undefined;
   requireObjectStoreUrl(reader, 'ARCHIVE_URL', url);
-  return { url, retentionDays: retentionDays === 0 ? undefined : retentionDays, segmentBytesMax, lingerMs };
+  return { url, retentionDays: retentionDays === 0 ? undefined : retentionDays, segmentBytesMax, lingerMs, parquet };
 }
 
 const EVERY = /^([1-9]\d{0,4})([mhd])$/;
@@ -215,6 +225,19 @@ function readBackup(reader: EnvReader): BackupConfig {
     everyMs: unit === undefined ? undefined : Number(count) * UNIT_MS[unit as keyof typeof UNIT_MS],
     keep: keep === 0 ? undefined : keep,
   };
+}
+
+function readKeep(reader: EnvReader): Keep {
+  const read = (name: string): string => {
+    const text = reader.text(name) ?? 'forever';
+    if (new RegExp(KEEP_PATTERN).test(text)) return text;
+    reader.problem(`${name} must be a number with d or y, such as 400d or 2y, or forever, not "${text}"`);
+    return 'forever';
+  };
+  const keep = { events: read('KEEP_EVENTS'), profiles: read('KEEP_PROFILES'), rollups: read('KEEP_ROLLUPS') };
+  const problem = keepProblem(keep);
+  if (problem !== undefined) reader.problem(`KEEP_ROLLUPS: ${problem}`);
+  return keep;
 }
 
 function requireObjectStoreUrl(reader: EnvReader, name: string, url: string): void {

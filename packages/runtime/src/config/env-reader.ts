@@ -3,9 +3,9 @@ export interface EnvReader {
   text(name: string): string | undefined;
   /** An integer from `min` to `max`, both included. */
   whole(name: string, fallback: number, min: number, max: number): number;
-  /** `true` or `false`. */
+  /** Reads a variable whose value must be `true` or `false`. */
   flag(name: string, fallback: boolean): boolean;
-  /** One of the given words. */
+  /** Reads a variable whose value must be one of these words. */
   oneOf<Word extends string>(name: string, words: readonly Word[]): Word | undefined;
   /** Comma-separated items, without empty ones. */
   list(name: string): readonly string[];

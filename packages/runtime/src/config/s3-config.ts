@@ -1,8 +1,8 @@
 import type { EnvReader } from './env-reader.ts';
 
-/** Where `s3://` URLs lead. Credentials come from the usual places of the AWS SDK. */
+/** Settings for `s3://` URLs. The AWS SDK reads the credentials itself, from the environment, shared files or the role of the machine. */
 export interface S3Settings {
-  /** For another S3-compatible service; undefined: AWS. */
+  /** The URL of another S3-compatible service. Undefined: AWS. */
   readonly endpoint: string | undefined;
   readonly region: string;
   readonly pathStyle: boolean;

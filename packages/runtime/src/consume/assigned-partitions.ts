@@ -6,7 +6,7 @@ export interface AssignedPartitions {
   /** Call it from `open`. Returns the same progress for each retry with one handle. Removes it when the handle's signal aborts. */
   assign(handle: PartitionHandle): PartitionProgress;
   progressOf(partition: number): PartitionProgress | undefined;
-  /** In order of the partition numbers. */
+  /** Returns the status of each assigned partition, in the order of the partition numbers. */
   status(): readonly PartitionStatus[];
 }
 

@@ -18,7 +18,7 @@ export interface HttpServerOptions {
 export interface HttpLimits {
   readonly headerBytesMax: number;
   readonly headersTimeoutMs: number;
-  /** For the whole request with its body. A slower request is answered with 408. */
+  /** The time limit for receiving a whole request with its body. A slower request is answered with 408. */
   readonly requestTimeoutMs: number;
   readonly keepAliveTimeoutMs: number;
   readonly connectionsMax: number;

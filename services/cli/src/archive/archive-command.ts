@@ -24,7 +24,7 @@ export function addArchiveCommands(program: Command, { io }: CommandContext): vo
   archive.addHelpText('after', NOTES);
 
   withExamples(
-    archive.command('list <place>').description('print what the archive has of each partition, and its gaps'),
+    archive.command('list <place>').description('print the archived offsets of each partition, and the gaps'),
     'weir archive list s3://archive/weir',
   ).action(async (place: string, { json }: { json?: boolean }) => {
     const partitions = await withObjects(objectsUrl(place), io.env, summariseArchive);

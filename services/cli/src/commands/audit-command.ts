@@ -23,8 +23,9 @@ interface AuditView {
     readonly dropped: Readonly<Record<string, number>>;
     readonly dead: Readonly<Record<string, number>>;
     readonly erased: number;
+    readonly expired: number;
     readonly in_flight: number;
-    /** Counted twice until the erasure that runs is done. */
+    /** Records that a running erasure deletes next. Until then they are counted twice: as erased and under their former outcome. */
     readonly erasing: number;
   };
 }

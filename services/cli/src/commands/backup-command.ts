@@ -1,12 +1,15 @@
+import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { checkErasedList, type ErasedList, readErasedList } from '@weir/backup/erased-list';
 import { restoreBackup, verifyBackup } from '@weir/backup/restore-backup';
-import { listSnapshots, type Snapshot } from '@weir/backup/snapshot';
+import { listSnapshots, type Snapshot, timeOfSnapshot } from '@weir/backup/snapshot';
+import { isDependencyError } from '@weir/domain/errors';
 import type { Command } from 'commander';
 import type { CliIo } from '../cli-io.ts';
 import { type CommandContext, groupOf, withExamples } from '../command-context.ts';
 import { CliError, EXIT } from '../exit-codes.ts';
-import { dropWriterCommits } from '../open-backup.ts';
+import { dropWriterCommits, eraseAgainIn } from '../open-backup.ts';
 import { objectsUrl, withObjects } from '../open-objects.ts';
 import { fields, print } from '../output.ts';
 import { createProgress, type Progress } from '../progress-bar.ts';
@@ -42,11 +45,11 @@ export function addBackupCommands(program: Command, { io, client }: CommandConte
   backup.addHelpText('after', NOTES);
 
   withExamples(
-    backup.command('create <place>').description('make a backup; it goes on when this command is interrupted'),
+    backup.command('create <place>').description('make a backup; it continues if this command is interrupted'),
     'weir backup create /mnt/backups --keep 7',
     'weir backup create s3://backups/weir',
   )
-    .option('-k, --keep <number>', 'delete all but the newest ones', wholeNumber)
+    .option('-k, --keep <number>', 'delete all backups except this number of the newest ones', wholeNumber)
     .action(async (place: string, { json, keep }: { json?: boolean; keep?: number }) => {
       const admin = client();
       const interrupted = io.interruption();
@@ -73,7 +76,7 @@ export function addBackupCommands(program: Command, { io, client }: CommandConte
     });
 
   withExamples(
-    backup.command('status').description('print the backup that runs, or the last one'),
+    backup.command('status').description('print the running backup, or the last one'),
     'weir backup status',
   ).action(async ({ json }: { json?: boolean }) => {
     const view = await client().call<BackupView | null>('GET', '/backups/current');
@@ -110,19 +113,53 @@ export function addBackupCommands(program: Command, { io, client }: CommandConte
     'weir backup restore /mnt/backups ./restored && WEIR_DATA_DIR=./restored npm start',
   )
     .option('--id <backup_id>', 'default: the newest')
-    .action(async (place: string, folder: string, { json, id }: { json?: boolean; id?: string }) => {
+    .option('--erased <file>', 'the newest output of weir forget --list --json: these persons are erased again')
+    .option('--nothing-erased', 'no person was erased after the backup; only for a place without a list of erasures')
+    .action(async (place: string, folder: string, { json, id, erased, nothingErased }: RestoreOptions) => {
       const into = resolve(folder);
-      const snapshot = await withObjects(objectsUrl(place), io.env, (objects) =>
-        withProgress(io, (onProgress) => restoreBackup({ objects, id, into, onProgress })),
-      );
+      const named = erased === undefined ? undefined : readList(erased);
+      const [snapshot, listed] = await withObjects(objectsUrl(place), io.env, async (objects) => {
+        const found = await readErasedList(objects);
+        if (found === undefined && named === undefined && nothingErased !== true)
+          throw new CliError(NO_LIST, EXIT.usage);
+        const restored = await withProgress(io, (onProgress) => restoreBackup({ objects, id, into, onProgress }));
+        return [restored, found] as const;
+      });
       await dropWriterCommits(into);
-      print(
-        io,
-        json,
-        { ...summary(snapshot), folder: into },
-        () => `Backup ${snapshot.id} is restored. Start Weir on it: WEIR_DATA_DIR=${into} npm start`,
+      const lists = [listed, named].filter((list) => list !== undefined);
+      const again = await eraseAgainIn(
+        into,
+        lists.flatMap((list) => list.tombstones),
+        timeOfSnapshot(snapshot.id),
+      );
+      const until = lists.length === 0 ? null : new Date(Math.max(...lists.map(({ at }) => at))).toISOString();
+      print(io, json, { ...summary(snapshot), folder: into, erasures_again: again, erasures_until: until }, () =>
+        [
+          `Backup ${snapshot.id} is restored. Start Weir on it: WEIR_DATA_DIR=${into} npm start`,
+          `${again} erasures that the backup does not have are carried out at the start, before Weir serves anything.`,
+          ...(until === null ? [] : [`Erasures after ${until} are not known: ask for them again.`]),
+        ].join('\n'),
       );
     });
+}
+
+interface RestoreOptions {
+  readonly json?: boolean;
+  readonly id?: string;
+  readonly erased?: string;
+  readonly nothingErased?: boolean;
+}
+
+const NO_LIST =
+  'this place has no list of erasures, so persons who were erased after the backup would come back: name the list with --erased <file> (weir forget --list --json > <file>), or give --nothing-erased';
+
+function readList(file: string): ErasedList {
+  try {
+    return checkErasedList(JSON.parse(readFileSync(file, 'utf8')), file);
+  } catch (error) {
+    const reason = isDependencyError(error) ? error.message : `cannot read ${file}: ${(error as Error).message}`;
+    throw new CliError(reason, EXIT.usage);
+  }
 }
 
 function summary({ id, createdAt, items }: Snapshot): object {
@@ -130,7 +167,7 @@ function summary({ id, createdAt, items }: Snapshot): object {
   return { backup_id: id, created_at: createdAt, bytes };
 }
 
-/** Runs `work` with a function that shows its progress: bytes done and in all. */
+/** Runs `work` and passes it a function that shows the progress: the bytes that are done, and all bytes. */
 async function withProgress<T>(
   io: CliIo,
   work: (report: (done: number, total: number) => void) => Promise<T>,

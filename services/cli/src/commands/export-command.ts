@@ -34,7 +34,7 @@ Examples:
 export function addExportCommand(program: Command, { io, client }: CommandContext): void {
   program
     .command('export')
-    .description('write the rows of a site, or everything that is stored of it, to a file')
+    .description('write the rows of a site, or all its stored data, to a file')
     .addArgument(new Argument('<what>', 'what to export').choices(EXPORT_KINDS))
     .addOption(siteOption())
     .option('--since <time>', 'only rows at or after this time: ISO 8601, in UTC without an offset')

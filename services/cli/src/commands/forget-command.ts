@@ -22,11 +22,26 @@ interface ErasureView {
   readonly erasure_id: string;
   readonly site_id: string;
   readonly received_until: string;
-  readonly phase: 'waiting' | 'resolving' | 'deleting' | 'done';
+  readonly phase: 'waiting' | 'resolving' | 'deleting' | 'archive' | 'done';
   readonly problem: string | null;
   readonly finished_at: string | null;
   readonly removed: Readonly<Record<string, number>>;
+  readonly archive: {
+    readonly segments: number;
+    readonly rewritten: number;
+    readonly records: Readonly<Record<string, number>>;
+  } | null;
   readonly remains: readonly { readonly where: string; readonly until: string | null }[];
+}
+
+interface ErasedListView {
+  readonly tombstones: readonly {
+    readonly erasureId: string;
+    readonly siteId: string;
+    readonly at: number;
+    readonly whole: boolean;
+    readonly entries: readonly string[];
+  }[];
 }
 
 const POLL_MS = 500;
@@ -36,7 +51,7 @@ weir forget --receipt <erasure_id> shows the receipt again. Records that are rec
 A user's devices and payment customers are forgotten with the user. A file has one ID per line; 10,000 persons at most.`;
 
 export function addForgetCommand(program: Command, { io, client }: CommandContext): void {
-  const command = program.command('forget').description('erase persons, or everything that a site has stored so far');
+  const command = program.command('forget').description('erase persons, or all records that a site has so far');
   withExamples(
     command,
     'weir forget --site shop --user 42',
@@ -44,17 +59,23 @@ export function addForgetCommand(program: Command, { io, client }: CommandContex
     'weir forget --site shop --user-file users.txt --json',
     'weir forget --site shop --all',
     'weir forget --receipt erasure_abcdefghijkm',
+    'weir forget --list --json > erased.json',
   )
     .addOption(siteOption().makeOptionMandatory(false))
     .option('-v, --visitor <visitor_id...>', 'visitors')
     .option('-u, --user <user_id...>', 'users')
     .option('--visitor-file <file>', 'visitors, one per line')
     .option('--user-file <file>', 'users, one per line')
-    .option('--all', 'everything of the site')
+    .option('--all', 'all records of the site')
     .option('--receipt <erasure_id>', 'follow an erasure, and show its receipt')
+    .option('--list', 'all erasures as salted hashes: with --json, a file for weir backup restore --erased')
     .addHelpText('after', NOTES)
-    .action(async (options: ForgetOptions & { readonly receipt?: string }) => {
+    .action(async (options: ForgetOptions & { readonly receipt?: string; readonly list?: boolean }) => {
       const admin = client();
+      if (options.list === true) {
+        print(io, options.json, await admin.call<ErasedListView>('GET', '/tombstones'), erasedList);
+        return;
+      }
       const begun = options.receipt ?? (await begin(admin, options)).erasure_id;
       print(io, options.json, await follow(io, admin, begun), receipt);
     });
@@ -105,12 +126,28 @@ async function follow(io: CliIo, admin: AdminClient, erasureId: string): Promise
   }
 }
 
-function receipt({ removed, remains, ...view }: ErasureView): string {
+function erasedList({ tombstones }: ErasedListView): string {
+  return table(
+    ['erasure_id', 'site_id', 'received until', 'hashes'],
+    tombstones.map(({ erasureId, siteId, at, whole, entries }) => [
+      erasureId,
+      siteId,
+      new Date(at).toISOString(),
+      whole ? 'the whole site' : entries.length,
+    ]),
+    'nothing was erased',
+  );
+}
+
+function receipt({ removed, archive, remains, ...view }: ErasureView): string {
   const { erasure_id, site_id, received_until, finished_at } = view;
+  const archived = Object.entries(archive?.records ?? {}).map(
+    ([topic, records]) => [`archive: ${topic}`, records] as const,
+  );
   return [
     fields({ erasure_id, site_id, 'received until': received_until, 'finished at': finished_at }),
     '',
-    table(['removed from', 'rows'], Object.entries(removed)),
+    table(['removed from', 'rows'], [...Object.entries(removed), ...archived]),
     '',
     table(
       ['remains in', 'until'],

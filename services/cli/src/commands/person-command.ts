@@ -11,7 +11,7 @@ export function addPersonCommands(program: Command, { io, client }: CommandConte
   const person = groupOf(program, 'person', 'what Weir has of a person', 'weir person export --site shop --user 42');
 
   withExamples(
-    person.command('export').description('print everything of a visitor or a user as one JSON object'),
+    person.command('export').description('print all stored data of a visitor or a user as one JSON object'),
     'weir person export --site shop --user 42 > person.json',
     'weir person export --site shop --visitor v_1',
   )

@@ -16,8 +16,10 @@ interface StartOptions {
 }
 
 interface PlanView {
+  readonly records_from_archive: number;
   readonly records_to_copy: number;
   readonly records_to_replay: number;
+  readonly note: string | null;
 }
 
 const EXCHANGES = [
@@ -41,7 +43,7 @@ export function addReplayCommands(program: Command, { io, client, exitWith }: Co
     exitWith(EXIT.interrupted);
   }
 
-  /** The replay when it is done; undefined: the command was interrupted. */
+  /** Shows the progress, and resolves with the replay when `isDone` returns true. Undefined: the command was interrupted. */
   async function follow(
     started: ReplayView,
     interrupted: AbortSignal,
@@ -67,18 +69,25 @@ export function addReplayCommands(program: Command, { io, client, exitWith }: Co
   );
 
   withExamples(
-    replay.command('start').description('start a replay, and follow it until it has what the tables have'),
+    replay.command('start').description('start a replay, and show its progress until it has all records of the tables'),
     'weir replay start --from enriched',
     'weir replay start --from enriched --site shop --since 2026-03-01 --until 2026-03-08T12:00:00Z',
     'weir replay start --from enriched --rate 5000 --dry-run',
+    'weir replay start --from archive',
+    'weir replay start --from raw',
   )
     .addOption(
-      new Option('--from <source>', 'enriched: the rows as they were made').choices(['enriched']).makeOptionMandatory(),
+      new Option(
+        '--from <source>',
+        'enriched: the rows as they were made; archive: also those that the topic no longer has, from ARCHIVE_URL; raw: the raw records, enriched again',
+      )
+        .choices(['enriched', 'archive', 'raw'])
+        .makeOptionMandatory(),
     )
     .option('--since <time>', 'replace only records that were received at this time or later (ISO 8601, UTC)')
     .option('--until <time>', 'replace only records that were received before this time')
     .option('-s, --site <site_id>', 'replace only the records of this site')
-    .option('--rate <records>', 'at most so many records per second; default: as live traffic allows', wholeNumber)
+    .option('--rate <records>', 'maximum records per second; default: as many as live traffic allows', wholeNumber)
     .option('--dry-run', 'only count the records; start nothing')
     .action(async ({ json, from, since, until, site, rate, dryRun }: StartOptions) => {
       const interrupted = io.interruption();
@@ -88,8 +97,13 @@ export function addReplayCommands(program: Command, { io, client, exitWith }: Co
           io,
           json,
           await client().call<PlanView>('POST', '/replays', body),
-          ({ records_to_copy, records_to_replay }) =>
-            fields({ 'records to replay': records_to_replay, 'records to copy': records_to_copy }),
+          ({ records_from_archive, records_to_copy, records_to_replay, note }) =>
+            fields({
+              'records to replay': records_to_replay,
+              ...(from === 'archive' ? { 'records of the archive': records_from_archive } : {}),
+              'records to copy': records_to_copy,
+              ...(note === null ? {} : { note }),
+            }),
         );
         return;
       }
@@ -107,11 +121,11 @@ export function addReplayCommands(program: Command, { io, client, exitWith }: Co
   });
 
   withExamples(
-    replay.command('diff').description('print what the shadow tables have otherwise than the tables'),
+    replay.command('diff').description('print how the shadow tables differ from the live tables'),
     'weir replay diff',
     'weir replay diff --limit 100 --json',
   )
-    .option('--limit <values>', 'changed values of each column; default: 20')
+    .option('--limit <values>', 'number of changed values to print for each column; default: 20')
     .action(async ({ json, limit }: { json?: boolean; limit?: string }) => {
       const query = limit === undefined ? '' : `?limit=${encodeURIComponent(limit)}`;
       print(io, json, await client().call<DiffView>('GET', `${CURRENT}/diff${query}`), humanDiff);
@@ -176,6 +190,7 @@ function humanReplay(replay: ReplayView): string {
 
 const PHASES: Readonly<Record<string, string>> = {
   create: 'create: the shadow tables are made',
+  archive: 'archive: the shadow tables receive the records of the archive',
   copy: 'copy: the shadow tables receive the records that are not replayed',
   fill: 'fill: the records are replayed into the shadow tables',
   follow: 'follow: the shadow tables have what the tables have, and follow them',

@@ -1,3 +1,4 @@
+import { KEEP_PATTERN } from '@weir/domain/registry/keep';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type CommandContext, groupOf, sitePath, withExamples } from '../command-context.ts';
 import { CliError, EXIT } from '../exit-codes.ts';
@@ -10,6 +11,7 @@ interface SiteView {
   readonly timezone: string;
   readonly limits: Readonly<Record<string, number>>;
   readonly query_allow: readonly string[] | null;
+  readonly kept: Readonly<Record<'events' | 'profiles' | 'rollups', string>>;
   readonly identity_verification: { readonly required: boolean; readonly secret_created_at: string | null };
   readonly created_at: string;
 }
@@ -36,11 +38,15 @@ interface SiteOptions {
   readonly limitCollect?: number | 'default';
   readonly limitEvents?: number | 'default';
   readonly limitIdentify?: number | 'default';
+  readonly keepEvents?: string;
+  readonly keepProfiles?: string;
+  readonly keepRollups?: string;
   readonly identitySignature?: 'required' | 'optional';
   readonly remove?: boolean;
 }
 
 const QUERY_ALLOW = 'query parameters that stored URLs keep: names separated by commas, "none", or "all"';
+const KEPT_FOR = 'remove events, payments and dead letters after this time: 400d, 2y, forever, or default';
 const show = (site: SiteView): string => fields({ ...site });
 
 export function addSiteCommands(program: Command, context: CommandContext): void {
@@ -56,6 +62,9 @@ export function addSiteCommands(program: Command, context: CommandContext): void
     .option('--id <site_id>', 'ID of the site, 1 to 64 characters of A-Z a-z 0-9 _ -; default: a new ID')
     .option('--timezone <zone>', 'an IANA time zone; default: UTC')
     .option('--query-allow <names>', QUERY_ALLOW, readQueryAllow)
+    .option('--keep-events <time>', KEPT_FOR, readKeep)
+    .option('--keep-profiles <time>', 'the same for users, since they were last seen', readKeep)
+    .option('--keep-rollups <time>', 'the same for sessions; not shorter than events', readKeep)
     .action(async (domain: string, options: SiteOptions) => {
       const { id, name = domain } = options;
       const body = { ...changeOf(options), name, domain, ...(id && { site_id: id }) };
@@ -66,8 +75,11 @@ export function addSiteCommands(program: Command, context: CommandContext): void
     async (options: SiteOptions) => {
       print(io, options.json, await client().call<SiteView[]>('GET', '/sites'), (sites) =>
         table(
-          ['site_id', 'name', 'domain', 'timezone', 'created_at'],
-          sites.map((row) => [row.site_id, row.name, row.domain, row.timezone, row.created_at]),
+          ['site_id', 'name', 'domain', 'timezone', 'keeps events', 'profiles', 'rollups', 'created_at'],
+          sites.map((row) => {
+            const { events, profiles, rollups } = row.kept;
+            return [row.site_id, row.name, row.domain, row.timezone, events, profiles, rollups, row.created_at];
+          }),
           'no sites yet: weir site add <domain>',
         ),
       );
@@ -86,12 +98,16 @@ export function addSiteCommands(program: Command, context: CommandContext): void
     'weir site set shop --limit-events 6000',
     'weir site set shop --limit-events default',
     'weir site set shop --query-allow page,q',
+    'weir site set shop --keep-events 400d --keep-profiles 2y --keep-rollups 5y',
     'weir site set shop --identity-signature required',
   )
     .option('--name <name>')
     .option('--domain <domain>')
     .option('--timezone <zone>', 'an IANA time zone')
     .option('--query-allow <names>', QUERY_ALLOW, readQueryAllow)
+    .option('--keep-events <time>', KEPT_FOR, readKeep)
+    .option('--keep-profiles <time>', 'the same for users, since they were last seen', readKeep)
+    .option('--keep-rollups <time>', 'the same for sessions; not shorter than events', readKeep)
     .option('--limit-collect <n>', 'hits per minute and client IP, or "default"', readLimit)
     .option('--limit-events <n>', 'events per minute and key, or "default"', readLimit)
     .option('--limit-identify <n>', 'identify calls per minute and key, or "default"', readLimit)
@@ -148,12 +164,18 @@ function changeOf(options: SiteOptions): object {
   const { name, domain, timezone, queryAllow, identitySignature } = options;
   const { limitCollect: collect, limitEvents: events, limitIdentify: identify } = options;
   const limits = defined({ collect: limitOf(collect), events: limitOf(events), identify: limitOf(identify) });
+  const keep = defined({
+    events: keepOf(options.keepEvents),
+    profiles: keepOf(options.keepProfiles),
+    rollups: keepOf(options.keepRollups),
+  });
   return defined({
     name,
     domain,
     timezone,
     query_allow: queryAllow === 'all' ? null : queryAllow,
     limits: Object.keys(limits).length > 0 ? limits : undefined,
+    keep: Object.keys(keep).length > 0 ? keep : undefined,
     identity_verification: identitySignature === undefined ? undefined : { required: identitySignature === 'required' },
   });
 }
@@ -171,6 +193,15 @@ function readLimit(text: string): number | 'default' {
   if (text === 'default') return text;
   if (!/^[1-9]\d{0,9}$/.test(text)) throw new InvalidArgumentError('must be an integer of at least 1, or "default".');
   return Number(text);
+}
+
+function keepOf(time: string | undefined): string | null | undefined {
+  return time === 'default' ? null : time;
+}
+
+function readKeep(text: string): string {
+  if (text === 'default' || new RegExp(KEEP_PATTERN).test(text)) return text;
+  throw new InvalidArgumentError('must be a number with d or y, such as 400d or 2y, or "forever", or "default".');
 }
 
 function readQueryAllow(text: string): QueryAllow {

@@ -8,13 +8,13 @@ import { type ExportTarget, openFileTarget, openS3Target } from './export-target
 export interface ExportSummary {
   /** Undefined: standard output. */
   readonly to: string | undefined;
-  /** Before compression. */
+  /** The size of the export before compression. */
   readonly bytes: number;
   readonly seconds: number;
 }
 
 interface ExportFileOptions {
-  /** Of the admin API. */
+  /** The path of the call in the admin API. */
   readonly path: string;
   /** A file or `s3://bucket/name`; undefined: standard output. */
   readonly to: string | undefined;

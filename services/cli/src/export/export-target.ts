@@ -7,18 +7,18 @@ import { openObjects } from '../open-objects.ts';
 
 /** Where an export is written to. */
 export interface ExportTarget {
-  /** The streams that the bytes pass, the last one of which writes them. */
+  /** The bytes pass through these streams in order. The last stream writes them. */
   readonly streams: readonly (Writable | NodeJS.ReadWriteStream)[];
-  /** All bytes are written. */
+  /** Call it when the last stream has written all bytes. Resolves when the target exists under its name. */
   complete(): Promise<void>;
-  /** The export failed. */
+  /** Call it when the export failed. Removes what was written. */
   discard(): Promise<void>;
 }
 
-/** A file has its name only when it is complete: until then it is `<path>.part`. A name in .gz is compressed. */
+/** Writes to the file `<path>.part`, which is renamed to `path` when it is complete. If `path` ends in .gz, the file is compressed. */
 export async function openFileTarget(path: string): Promise<ExportTarget> {
   const part = `${path}.part`;
-  // Renaming would replace a device, and fail at a folder only after the whole export.
+  // Only a regular file can be replaced: renaming would replace a device, and would fail for a folder, but only after the whole export.
   const existing = await stat(path).catch(() => undefined);
   if (existing?.isFile() === false) throw new CliError(`${path} exists and is no regular file`, EXIT.usage);
   const file = await open(part, 'wx', 0o600).catch((error: NodeJS.ErrnoException) => {
@@ -40,7 +40,7 @@ export async function openFileTarget(path: string): Promise<ExportTarget> {
 
 const S3_OBJECT = /^(s3:\/\/[^/]+)\/(.+)$/;
 
-/** `s3://bucket/name`: the object exists only when it is complete. A name in .gz is compressed. */
+/** Writes to the object `s3://bucket/name`, which exists only when it is complete. If the name ends in .gz, the object is compressed. */
 export async function openS3Target(url: string, env: CliEnvironment): Promise<ExportTarget> {
   const [, bucket = url, name = ''] = S3_OBJECT.exec(url) ?? [];
   if (name === '') throw new CliError(`--to must be s3://bucket/name, not "${url}"`, EXIT.usage);
@@ -49,7 +49,7 @@ export async function openS3Target(url: string, env: CliEnvironment): Promise<Ex
   });
   const output = new PassThrough();
   const stored = objects.put(name, output).finally(() => objects.close());
-  // `complete` and `discard` wait for it. A refusal in the middle must also end the pipeline.
+  // If S3 refuses the object during the upload, this ends the other streams. `complete` and `discard` wait for the result.
   stored.catch((error: Error) => output.destroy(error));
   return {
     streams: name.endsWith('.gz') ? [createGzip(), output] : [output],

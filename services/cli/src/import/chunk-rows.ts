@@ -6,7 +6,10 @@ import { type LogFile, openLogFile } from './open-log-file.ts';
 import { readLines } from './read-lines.ts';
 import type { LogScan } from './scan-log.ts';
 
-/** The body of one chunk call, without the lease: rows of a dump. Its lines are counted without the first one, which is no row. */
+/**
+ * The body of one chunk call, without the lease: rows of a dump. Line numbers begin with 1 at the second line of the file, because
+ * the first line has no row.
+ */
 export interface RowChunk {
   readonly first_line: number;
   readonly last_line: number;
@@ -15,12 +18,12 @@ export interface RowChunk {
 
 const CHUNK_ROWS_MAX = 2000;
 const CHUNK_TEXT_CHARS_MAX = 2 * 1024 * 1024;
-/** A character that JSON escapes takes up to six. */
+/** JSON can write a character as an escape of six characters. */
 const LINE_CHARS_MAX = 6 * DUMP_LINE_CHARS_MAX;
-/** The first and the last line. */
+/** A dump has a first line with its version and a last line with the number of rows. */
 const LINES_WITHOUT_ROW = 2;
 
-/** The time zone of the site that the dump was made of; undefined: the file is no dump. */
+/** The time zone of the site from which the dump was exported. Undefined: the file is not a dump. */
 export async function dumpTimezone(log: LogFile): Promise<string | undefined> {
   for await (const [line = ''] of readLines(openLogFile(log), LINE_CHARS_MAX)) {
     const head = readDumpHead(line);
@@ -32,7 +35,7 @@ export async function dumpTimezone(log: LogFile): Promise<string | undefined> {
   return undefined;
 }
 
-/** The number of rows. Throws if the dump is not complete, before anything of it is imported. */
+/** The number of rows. Throws if the dump is incomplete. It is called before the first row is imported. */
 export function dumpRows({ lines, lastLine }: LogScan): number {
   const rows = readDumpEnd(lastLine);
   if (rows === undefined) throw new CliError('the dump ends before its last line: it is incomplete. Export it again');
@@ -44,7 +47,7 @@ export function dumpRows({ lines, lastLine }: LogScan): number {
   return rows;
 }
 
-/** Groups the rows after `rowsDone` into chunks. */
+/** Groups the rows after row number `rowsDone` into chunks. `count`: the number of rows of the dump. */
 export async function* chunkRows(log: LogFile, count: number, rowsDone: number): AsyncGenerator<RowChunk> {
   let line = -1;
   let first = rowsDone + 1;

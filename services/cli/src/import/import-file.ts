@@ -28,7 +28,7 @@ export interface ImportSummary {
   readonly queryable: boolean;
 }
 
-/** `weir`: a dump of `weir export everything`. */
+/** The formats of access logs, and `weir`: a dump of `weir export everything`. */
 export const IMPORT_FORMATS = [...ACCESS_LOG_FORMATS, 'weir'] as const;
 export type ImportFormat = (typeof IMPORT_FORMATS)[number];
 
@@ -46,7 +46,7 @@ interface LedgerView {
 }
 
 const BAD_LINES_SHOWN = 10;
-/** Longer than the 10 s after which the lease of a killed import expires. */
+/** How long a new import waits for the lease of the file. The lease of an import that was killed expires after 10 s. */
 const START_PATIENCE_MS = 15_000;
 
 /** Imports a log file into a site. Continues after the last line that an earlier run of the same file imported. */
@@ -126,7 +126,7 @@ export async function importFile(io: CliIo, client: AdminClient, options: Import
   };
 }
 
-/** The format that was given or detected; undefined: lines decide one by one. */
+/** The format that was requested or detected. Undefined: each line is read as the format that it matches. */
 async function formatOf(io: CliIo, options: ImportFileOptions, timezone: string): Promise<ImportFormat | undefined> {
   const { log, siteId } = options;
   const dumped = options.format === undefined || options.format === 'weir' ? await dumpTimezone(log) : undefined;

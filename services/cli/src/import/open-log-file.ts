@@ -7,7 +7,7 @@ import { CliError } from '../exit-codes.ts';
 
 const CHUNK_BYTES = 256 * 1024;
 
-/** Compression formats that are not supported, because no well-maintained library can read them as a stream. */
+/** Compression formats that Weir refuses, because no well-maintained library can read them as a stream. */
 const UNREAD = [
   { bytes: /^425a683/, packing: 'bzip2', unpack: 'bzip2 -dc FILE' },
   { bytes: /^fd377a58/, packing: 'xz', unpack: 'xz -dc FILE' },

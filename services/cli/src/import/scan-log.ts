@@ -4,7 +4,7 @@ export interface LogScan {
   /** SHA-256 of the uncompressed bytes as hex, so that it does not depend on the compression. */
   readonly digest: string;
   readonly lines: number;
-  /** At most its last 256 bytes. */
+  /** The last line, of which at most the last 256 bytes are kept. */
   readonly lastLine: string;
 }
 

@@ -19,7 +19,7 @@ export interface ReplayView {
   readonly records_per_second: number;
   readonly seconds_left: number | null;
   readonly problem: string | null;
-  /** What was asked for and is not begun yet. */
+  /** The command (`swap`, `undo` or `drop`) that was requested and has not begun yet. */
   readonly wish: string | null;
   readonly refusal: string | null;
   readonly swapped_at: string | null;
@@ -28,7 +28,10 @@ export interface ReplayView {
 
 const LOOK_EVERY_MS = 500;
 
-/** Shows the progress of a replay until its work is done (resolves with its last state), it is gone, or the command is interrupted. */
+/**
+ * Shows the progress of a replay. Resolves with the replay when `isDone` returns true, with `gone` when the replay was dropped, and
+ * with `interrupted` when the signal aborts.
+ */
 export async function followReplay(
   io: CliIo,
   client: AdminClient,
@@ -61,7 +64,7 @@ export async function followReplay(
 const totalOf = (replay: ReplayView): number => replay.records_to_copy + replay.records_to_replay;
 const doneOf = (replay: ReplayView): number => replay.records_copied + replay.records_replayed;
 
-/** Weir may restart meanwhile: the replay continues then. */
+/** Reads the present state of the replay. Undefined: it was dropped. `unavailable`: Weir may be restarting; the replay continues afterwards. */
 async function lookAt(
   client: AdminClient,
   say: (text: string) => void,

@@ -11,10 +11,17 @@ export interface DiffView {
     readonly old: number;
     readonly new: number;
   }[];
-  readonly versions: readonly { readonly enrichment: string; readonly old: number; readonly new: number }[];
+  readonly versions: readonly {
+    readonly day: string;
+    readonly part: string;
+    readonly version: string;
+    readonly steps: readonly string[];
+    readonly old: number;
+    readonly new: number;
+  }[];
 }
 
-/** Days, values and versions that changed. */
+/** The changed days, values and versions as text for people. */
 export function humanDiff({ days, changes, versions }: DiffView): string {
   const changed = days.filter((day) => COUNTS.some((name) => day.old[name] !== day.new[name]));
   if (changed.length + changes.length === 0) return `No difference in ${days.length} days.`;
@@ -35,8 +42,8 @@ export function humanDiff({ days, changes, versions }: DiffView): string {
       : [
           '',
           table(
-            ['made by', 'old', 'new'],
-            versions.map((one) => [one.enrichment, one.old, one.new]),
+            ['day', 'made by', 'version', 'old', 'new', 'can change'],
+            versions.map((one) => [one.day, one.part, one.version, one.old, one.new, one.steps.join(', ')]),
           ),
         ]),
   ].join('\n');

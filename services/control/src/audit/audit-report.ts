@@ -6,7 +6,7 @@ export interface StoredPartition {
   readonly raw_partition: number;
   readonly records: number;
   readonly distinct_offsets: number;
-  /** Raw offsets whose row `erased` is there before the record is removed. */
+  /** The number of raw offsets that are stored twice while an erasure or an expiry runs: as a row `erased` or `expired`, and as the record that is deleted next. */
   readonly erasing: number;
   readonly highest: number;
 }
@@ -45,15 +45,18 @@ interface Books {
   readonly duplicate: number;
   readonly dropped: Readonly<Record<string, number>>;
   readonly dead: Readonly<Record<string, number>>;
-  /** Also those that an erasure, which is under way, will leave: they are counted under their former outcome too. */
+  /** While an erasure deletes records, this includes records that are still counted under their former outcome too. */
   readonly erased: number;
+  /** The number of records that have expired: they were older than their site keeps them. */
+  readonly expired: number;
 }
 
 /**
  * The report is balanced if each raw offset of each log and partition, from 0 to the last, has exactly one outcome, and if
- * received = stored + identify + duplicate + dropped + dead + erased + in flight. While an erasure deletes (`isErasing`), a raw
- * offset can be stored twice, as erased and with its former outcome; `erasing` counts these. `positions` must be read after the
- * counts: otherwise a record that arrives in between looks as if the log had lost it. Earlier logs have no records in flight.
+ * received = stored + identify + duplicate + dropped + dead + erased + expired + in flight. While an erasure or an expiry deletes (`isErasing`), a
+ * raw offset can be stored twice, as erased or expired and with its former outcome; `erasing` counts these. `positions` are the end offsets of the
+ * log. Read them after the counts: otherwise the tables could have records beyond these ends, as if the log had lost records.
+ * Tables can also have records of earlier logs, of which no record is in flight.
  */
 export function auditReport(
   logId: string,
@@ -131,6 +134,7 @@ function books(counts: readonly OutcomeCount[]): Books {
     dropped: byReason('dropped'),
     dead: byReason('dead'),
     erased: all('erased'),
+    expired: all('expired'),
   };
 }
 

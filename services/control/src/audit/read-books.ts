@@ -1,7 +1,7 @@
 import type { Analytics } from '@weir/ports/analytics';
 import type { OutcomeCount, StoredPartition } from './audit-report.ts';
 
-/** The outcomes of all raw records that a table `records` has. */
+/** The numbers of rows in the table `records`, by partition and by outcome. */
 export interface StoredBooks {
   readonly stored: readonly StoredPartition[];
   readonly counts: readonly OutcomeCount[];
@@ -10,14 +10,15 @@ export interface StoredBooks {
 type AuditRow = StoredPartition & OutcomeCount & { readonly is_books: number };
 
 /**
- * `records`: the name of the table in SQL. One statement counts the records by partition and by outcome, so that both counts are of
- * the same moment.
+ * Counts the rows of the table with the name `records` by partition and by outcome. One statement does both, so that both counts
+ * show the same moment.
  */
 export async function readBooks({ select }: Pick<Analytics, 'select'>, records: string): Promise<StoredBooks> {
   const rows = await select<AuditRow>(
     `SELECT log_id, raw_partition, site_id, toString(outcome) AS outcome, reason, count() AS records,
        uniqExact(raw_offset) AS distinct_offsets, max(raw_offset) AS highest,
-       uniqExactIf(raw_offset, outcome = 'erased') + uniqExactIf(raw_offset, outcome != 'erased') - distinct_offsets AS erasing,
+       uniqExactIf(raw_offset, outcome IN ('erased', 'expired')) + uniqExactIf(raw_offset, outcome NOT IN ('erased', 'expired'))
+         - distinct_offsets AS erasing,
        grouping(raw_partition) AS is_books
      FROM ${records}
      GROUP BY GROUPING SETS ((log_id, raw_partition), (log_id, site_id, outcome, reason))`,

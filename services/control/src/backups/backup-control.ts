@@ -2,31 +2,35 @@
 export interface BackupView {
   readonly to: string;
   readonly state: 'running' | 'done' | 'failed';
-  /** What is being done; null when it has ended. */
+  /** `tables`, `log` or `upload`; null when the backup has ended. */
   readonly phase: string | null;
   readonly started_at: string;
   readonly ended_at: string | null;
   readonly bytes_done: number;
   readonly bytes_total: number;
-  /** Bytes that were stored, after compression: what the backups before did not have. */
+  /** Compressed bytes that this backup added to the target. Earlier backups already stored the rest. */
   readonly bytes_stored: number | null;
   readonly backup_id: string | null;
   readonly error: string | null;
+  /** How many attempts at the backup of the schedule have failed since the last one that succeeded. */
+  readonly failed_attempts: number;
+  /** After a failed attempt: not before this time is the next one made by the schedule. */
+  readonly next_attempt_at: string | null;
 }
 
 export interface BackupRequest {
   /** `file:///folder` or `s3://bucket/prefix`. */
   readonly to: string;
-  /** Older backups are deleted; undefined: none is. */
+  /** How many backups are kept; older ones are deleted. Undefined: no backup is deleted. */
   readonly keep: number | undefined;
 }
 
 /** The backups of the data folder of this process. */
 export interface BackupControl {
-  /** Starts a backup, and returns how it stands; undefined while another one runs. */
+  /** Starts a backup and returns its first view. Undefined: another backup runs, so none was started. */
   start(request: BackupRequest): BackupView | undefined;
-  /** The backup that runs, otherwise the last one since the start of the process. */
+  /** The running backup, otherwise the last one that this process has made. Undefined: this process has made none. */
   current(): BackupView | undefined;
-  /** `WEIR_BACKUP_TO` and `WEIR_BACKUP_KEEP`. */
+  /** The settings `WEIR_BACKUP_TO` and `WEIR_BACKUP_KEEP`, for requests that do not name a target or a number. */
   readonly defaults: { readonly to: string | undefined; readonly keep: number | undefined };
 }

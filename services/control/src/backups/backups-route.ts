@@ -15,7 +15,7 @@ export const NEW_BACKUP = {
 const NOT_EMBEDDED =
   'this process stores no data of its own: back up Kafka and ClickHouse with their own tools (docs/operations.md, Backups)';
 
-/** Starts a backup. It goes on when the caller leaves. */
+/** Starts a backup. It continues if the caller disconnects. */
 export function startBackup({ backups }: AdminDeps, { body }: AdminRequest<{ to?: string; keep?: number }>): Reply {
   if ('problem' in body) return invalid(body.problem);
   if (backups === undefined) return conflict(NOT_EMBEDDED);
@@ -27,7 +27,7 @@ export function startBackup({ backups }: AdminDeps, { body }: AdminRequest<{ to?
   return started === undefined ? busy('a backup is running: wait until it has ended') : created(started);
 }
 
-/** The backup that runs, or the last one; null: there was none since the start. */
+/** Answers with the running backup, otherwise with the last one; null if this process has made none. */
 export function showBackup({ backups }: AdminDeps): Reply {
   return backups === undefined ? conflict(NOT_EMBEDDED) : ok(backups.current() ?? null);
 }

@@ -13,7 +13,7 @@ export interface EraseState {
 
 const PAGE_ROWS = 1_000;
 
-/** Removes the sessions, links and idempotency keys of the set from the state. Their IDs are in `records`, so it comes before that is erased. */
+/** Removes the sessions, links and idempotency keys of the erased persons from the state store. It reads their IDs from `records`, so call it before these rows are deleted. */
 export async function eraseState(task: EraseState): Promise<void> {
   const { stateStore, person } = task;
   const { siteId } = person;
@@ -33,7 +33,7 @@ export async function eraseState(task: EraseState): Promise<void> {
   else await eachPage(task, 'idempotency_key', (keys) => stateStore.removeKeys(siteId, keys));
 }
 
-/** An ID is in one partition, but which one depends on the rest of its records. */
+/** Removes keys from the state of all partitions. The key alone does not show to which partition it belongs. */
 async function removeState({ stateStore, eventLog }: EraseState, keys: readonly string[]): Promise<void> {
   const { logId, partitionCount } = eventLog;
   const { id: epoch } = await stateStore.readEpoch(logId, partitionCount);

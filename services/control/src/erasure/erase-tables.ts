@@ -6,12 +6,14 @@ const PROFILE = "JSONExtractString(detail, 'profile_id')";
 const CUSTOMER = "JSONExtractString(detail, 'payment_customer_id')";
 
 /**
- * Removes the records of a set from all tables of one database, and leaves a row `erased` for each record. A repeat after a kill ends with
- * the same tables: first goes what was made of the records, then the records, so a repeat finds the same rows.
+ * Deletes the erased records from all tables of one database, and inserts a row `erased` for each of them. It can be repeated after a
+ * kill: the rows that views made from the records are deleted first, and the records last, so a repeat finds the same records.
  */
 export async function eraseTables(task: EraseTables): Promise<void> {
-  for (const [table, condition] of derived(task)) await remove(task, table, condition);
-  // An insert writes to the tables one after the other. Rows of it may have been removed before its records can be read.
+  const outlived = await outlivedRows(task);
+  for (const [table, condition] of derived(task, outlived)) await remove(task, table, condition);
+  // An insert writes to the tables one after the other. Its rows in other tables may have been deleted above, although its rows in
+  // `records` cannot be read yet. After the wait, the refill below reads them.
   await task.analytics.runningInsertsEnd(task.database);
   for (const [view, table, rows] of shared(task)) await refill(task, view, table, rows);
   await refillSessions(task);
@@ -19,8 +21,11 @@ export async function eraseTables(task: EraseTables): Promise<void> {
   await remove(task, 'records', task.person.records);
 }
 
-/** The tables that views fill, and the condition on their rows that are made of erased records. Rows of others may be among them. */
-function derived({ database, person }: EraseTables): readonly (readonly [table: string, condition: string])[] {
+/** The tables that views fill, each with a condition that selects the rows made from erased records. Such a row can also contain data of other persons. */
+function derived(
+  { database, person }: EraseTables,
+  outlived: OutlivedRows,
+): readonly (readonly [table: string, condition: string])[] {
   const made = (columns: string, select: string, where: string): string => {
     const from = `SELECT ${select} FROM ${database}.records WHERE ${person.records} AND ${where}`;
     return `(${columns}) IN (${from})`;
@@ -34,8 +39,14 @@ function derived({ database, person }: EraseTables): readonly (readonly [table: 
   return [
     ['dead_letters_merged', made('topic, partition, offset', letter, "outcome = 'dead'")],
     ['payments_log', made('site_id, event_id', 'site_id, event_id', "outcome = 'row' AND source = 'server'")],
-    ['people_seen', own(made('visitor_id, user_id', 'visitor_id, user_id', "outcome = 'row'"))],
-    ['session_fragments', own(made('session_id', 'session_id', "outcome = 'row' AND session_id != ''"))],
+    [
+      'people_seen',
+      own(`(${made('visitor_id, user_id', 'visitor_id, user_id', "outcome = 'row'")} OR ${outlived.people})`),
+    ],
+    [
+      'session_fragments',
+      own(`(${made('session_id', 'session_id', "outcome = 'row' AND session_id != ''")} OR ${outlived.sessions})`),
+    ],
     ['sessions_moved', own(made('visitor_id', 'visitor_id', "outcome = 'row'"))],
     ['links_latest', profile],
     ['links_log', profile],
@@ -45,7 +56,28 @@ function derived({ database, person }: EraseTables): readonly (readonly [table: 
   ];
 }
 
-/** Rows of others that went with the derived rows: which view fills them in again, from which records. */
+interface OutlivedRows {
+  readonly sessions: string;
+  readonly people: string;
+}
+
+/** Conditions on rows of the person that were kept longer than the events they were made of. */
+async function outlivedRows({ analytics, database, person }: EraseTables): Promise<OutlivedRows> {
+  const [expired] = await analytics.select<{ until: number | string }>(
+    `SELECT toUnixTimestamp64Milli(max(timestamp)) AS until FROM ${database}.records
+     WHERE site_id = '${person.siteId}' AND outcome = 'expired' AND reason = 'events' HAVING count() > 0`,
+  );
+  if (expired === undefined) return { sessions: '0', people: '0' };
+  const until = `fromUnixTimestamp64Milli(${Number(expired.until)}, 'UTC')`;
+  const visitor = "if(made_for != '', made_for, splitByChar('\\0', finalizeAggregation(first))[1])";
+  const seen = `(${person.isVisitor('visitor_id', 'first_seen_at')} OR ${person.isUser('user_id')})`;
+  return {
+    sessions: `(visited AND started_at <= ${until} AND ${person.isVisitor(visitor, 'started_at')})`,
+    people: `(first_seen_at <= ${until} AND ${seen})`,
+  };
+}
+
+/** The tables whose deleted rows can also contain data of other persons, each with the view that fills it, and with the records to fill it from again. */
 function shared({ database, person }: EraseTables): readonly (readonly [view: string, table: string, rows: string])[] {
   const same = (columns: string, outcome: 'row' | 'identify'): string =>
     `(${columns}) IN (SELECT ${columns} FROM ${database}.records WHERE ${person.records} AND outcome = '${outcome}')`;
@@ -71,13 +103,13 @@ async function remove(task: EraseTables, table: string, condition: string): Prom
   await analytics.change(`ALTER TABLE ${database}.${table} DELETE WHERE ${condition}`);
 }
 
-/** Runs the SELECT of a view, whose definition is in schemas/clickhouse, over some of the records that stay. */
+/** Fills a table again: runs the SELECT of its view on those records that match `rows` and are not erased. */
 async function refill(task: EraseTables, view: string, table: string, rows: string): Promise<void> {
   const { analytics, database, person, assertOwn } = task;
   const records = `${database}.records`;
   const stay = `site_id = '${person.siteId}' AND ${rows} AND NOT (${person.records})`;
   const [some] = await analytics.select<{ found: number }>(
-    `SELECT 1 AS found FROM ${records} WHERE ${stay} AND outcome != 'erased' LIMIT 1`,
+    `SELECT 1 AS found FROM ${records} WHERE ${stay} AND outcome NOT IN ('erased', 'expired') LIMIT 1`,
   );
   if (some === undefined) return;
   const [definition] = await analytics.select<{ as_select: string }>(
@@ -104,15 +136,15 @@ async function columnsOf({ analytics, database }: EraseTables, table: string): P
 }
 
 interface WrongSession {
-  /** A hash of its ID. */
+  /** The hash of the session ID. */
   readonly session: string;
-  /** By how much its sums differ from its records. */
+  /** The difference between the sums of the session and its records. */
   readonly difference: string;
 }
 
 /**
- * Sessions are sums, so filling them in while a record of the same session is inserted could count it twice, or not at all. Compares the sums
- * with the records, and fills in those that differ again until all agree.
+ * Fills the sessions again. The rows of sessions are sums: a record that is inserted at the same time could be counted twice or not at
+ * all. Therefore the sums are compared with the records, and sessions that differ are filled again, until no session differs.
  */
 async function refillSessions(task: EraseTables): Promise<void> {
   const { analytics, database, person } = task;
@@ -129,7 +161,7 @@ async function refillSessions(task: EraseTables): Promise<void> {
     GROUP BY session_id
   ) GROUP BY session_id HAVING sum(p) != 0 OR sum(e) != 0 OR sum(here) != 0 ORDER BY session LIMIT ${SESSIONS_AT_ONCE_MAX}`;
 
-  /** An insert that is half done makes sums differ, or seem right, for a moment. So two counts in a row must say the same. */
+  /** The sessions that differ. A running insert can change the result for a moment, so two comparisons in a row must give the same result. */
   async function wrongSessions(): Promise<readonly WrongSession[]> {
     for (let last = ''; ; ) {
       await analytics.runningInsertsEnd(database);

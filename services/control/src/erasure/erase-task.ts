@@ -1,19 +1,19 @@
 import type { Analytics } from '@weir/ports/analytics';
 import type { PersonSql } from './person-sql.ts';
 
-/** What is to be removed, and from which tables. */
+/** The records to erase, and the set of tables in which they are erased. */
 export interface EraseTables {
   readonly analytics: Analytics;
-  /** The database of a generation of the tables. */
+  /** The database: that of the live tables, or that of the shadow tables of a replay. */
   readonly database: string;
   readonly person: PersonSql;
-  /** Tells the inserts of this erasure from those of others. */
+  /** Part of the deduplication tokens, so that each erasure has its own tokens. */
   readonly erasureId: string;
   /** Throws when another process has taken over. Called before each statement that changes a table. */
   readonly assertOwn: () => void;
-  /** Called with the number of rows before they are removed. */
+  /** Receives the number of rows of a table before they are deleted. */
   readonly count: (table: string, rows: number) => Promise<void>;
-  /** Resolves with the time when the insert of the rows `erased` of a month was begun, which may be now. */
+  /** Resolves with the time at which the rows `erased` of a month were first inserted. At the first call, it stores the present time. */
   readonly begin: (month: number) => Promise<number>;
   readonly clock: () => number;
 }

@@ -1,11 +1,11 @@
 import type { EraseTables } from './erase-task.ts';
 
-/** Within this time after its first attempt, the tables surely remember the token of an insert. */
+/** For at least this time after an insert, the tables remember its deduplication token. */
 const TOKEN_KEPT_MS = 10 * 60_000;
 
 /**
- * Inserts the row `erased` of each record that is to be removed, month by month: an insert is one block of one partition. From then on until the
- * record is removed, its raw offset is there twice; the audit counts these as `erasing`.
+ * Inserts a row `erased` for each record that will be deleted. Each month is one insert, because one insert must be one block of one
+ * table partition. Until the record is deleted, its raw offset is stored twice; the audit counts these offsets as `erasing`.
  */
 export async function putErasedRows(task: EraseTables): Promise<void> {
   const { analytics, database, person, clock } = task;
@@ -25,7 +25,10 @@ function insertMonth(task: EraseTables, month: number): Promise<void> {
   return task.analytics.change(erasedRows(task, month, '1'), token);
 }
 
-/** After a long pause the token of the first attempt may be forgotten: looks at what the tables have instead. */
+/**
+ * Continues an insert whose first attempt is so old that ClickHouse may have forgotten its token. Inserts only the rows that are
+ * missing, and then corrects the counts in `books_sums`.
+ */
 async function insertRest(task: EraseTables, month: number): Promise<void> {
   const { analytics, database, person } = task;
   const records = `${database}.records`;
@@ -33,23 +36,36 @@ async function insertRest(task: EraseTables, month: number): Promise<void> {
   const there = `SELECT ${place} FROM ${records} WHERE outcome = 'erased' AND toYYYYMM(received_at) = ${month}`;
   task.assertOwn();
   await analytics.change(erasedRows(task, month, `(${place}) NOT IN (${there})`));
-  const key = 'site_id, minute, outcome, reason, rule_id';
-  const site = `site_id = '${person.siteId}'`;
   task.assertOwn();
-  // The difference between the records that will be left and the books.
-  await analytics.change(`INSERT INTO ${database}.books_sums (${key}, records) SELECT ${key}, sum(n) AS difference FROM (
-    SELECT site_id, toStartOfMinute(received_at) AS minute, outcome, reason, rule_id, count() AS n
-    FROM ${records} WHERE ${site} AND toYYYYMM(received_at) = ${month} AND minute <= ${lastMinute(task)} AND NOT (${person.records})
-    GROUP BY ${key}
-    UNION ALL
-    SELECT ${key}, toUInt64(0) - sum(records) AS n
-    FROM ${database}.books_sums WHERE ${site} AND toYYYYMM(minute) = ${month} AND minute <= ${lastMinute(task)}
-    GROUP BY ${key}
-  ) GROUP BY ${key} HAVING difference != 0`);
+  const sites = `'${person.siteId}'`;
+  await analytics.change(booksFix({ database, sites, month, leaving: person.records, until: person.at }));
 }
 
-function lastMinute({ person }: EraseTables): string {
-  return `toStartOfMinute(fromUnixTimestamp64Milli(${person.at}, 'UTC'))`;
+export interface BooksFix {
+  readonly database: string;
+  /** The site IDs as an SQL list of quoted texts. */
+  readonly sites: string;
+  readonly month: number;
+  /** The condition on records that are about to be removed. */
+  readonly leaving: string;
+  /** Unix milliseconds: no record that was received before is being inserted. */
+  readonly until: number;
+}
+
+/** The statement that corrects `books_sums`: it adds the difference between the number of remaining records and the counts. */
+export function booksFix({ database, sites, month, leaving, until }: BooksFix): string {
+  const key = 'site_id, minute, outcome, reason, rule_id';
+  const own = `site_id IN (${sites})`;
+  const early = `minute <= toStartOfMinute(fromUnixTimestamp64Milli(${until}, 'UTC'))`;
+  return `INSERT INTO ${database}.books_sums (${key}, records) SELECT ${key}, sum(n) AS difference FROM (
+    SELECT site_id, toStartOfMinute(received_at) AS minute, outcome, reason, rule_id, toInt64(count()) AS n
+    FROM ${database}.records WHERE ${own} AND toYYYYMM(received_at) = ${month} AND ${early} AND NOT (${leaving})
+    GROUP BY ${key}
+    UNION ALL
+    SELECT ${key}, -toInt64(sum(records)) AS n
+    FROM ${database}.books_sums WHERE ${own} AND toYYYYMM(minute) = ${month} AND ${early}
+    GROUP BY ${key}
+  ) GROUP BY ${key} HAVING difference != 0`;
 }
 
 function erasedRows({ database, person }: EraseTables, month: number, further: string): string {

@@ -6,9 +6,9 @@ const HOUR_MS = 3_600_000;
 /** ClickHouse keeps replaced parts for 8 minutes (`old_parts_lifetime`), and looks for old ones at least every 5 minutes. */
 const OLD_PARTS_MS = 15 * 60_000;
 
-/** The receipt: what was removed where, and what remains until when. */
+/** An erasure as the admin API shows it, with its receipt: what was removed from which table, and which copies remain until when. */
 export function erasureView(erasure: Erasure, { rawRetentionHours, enrichedRetentionDays }: TopicRetention): object {
-  const { siteId, erasureId, at, whole, visitors, users, phase, removed, finishedAt, problem } = erasure;
+  const { siteId, erasureId, at, whole, visitors, users, phase, removed, archive, finishedAt, problem } = erasure;
   const until = (ms: number | undefined) => (ms === undefined ? null : formatTime(ms));
   return {
     erasure_id: erasureId,
@@ -21,6 +21,15 @@ export function erasureView(erasure: Erasure, { rawRetentionHours, enrichedReten
     problem: problem ? problem : null,
     finished_at: until(finishedAt),
     removed,
+    archive:
+      archive === undefined
+        ? null
+        : {
+            segments: archive.segments,
+            rewritten: archive.rewritten,
+            records: archive.records,
+            parquet_files: archive.parquet?.rewritten ?? 0,
+          },
     remains: [
       { where: 'topic events.raw', until: until(at + rawRetentionHours * HOUR_MS) },
       { where: 'topic events.enriched', until: until(at + enrichedRetentionDays * 24 * HOUR_MS) },
@@ -28,7 +37,10 @@ export function erasureView(erasure: Erasure, { rawRetentionHours, enrichedReten
         where: 'parts of tables that ClickHouse has replaced',
         until: until(finishedAt === undefined ? undefined : finishedAt + OLD_PARTS_MS),
       },
-      { where: 'the archive (ARCHIVE_URL), if there is one', until: null },
+      ...(archive === undefined ? [{ where: 'the archive (ARCHIVE_URL), if there is one', until: null }] : []),
+      ...(archive?.parquet?.left
+        ? [{ where: `${archive.parquet.left} Parquet files of logs that the tables do not have`, until: null }]
+        : []),
       { where: 'your backups and exports, and your copies of logs', until: null },
       { where: 'registry: salted hashes of the IDs, so that no replay brings the records back', until: null },
     ],

@@ -10,15 +10,15 @@ export interface ExportedPerson {
   readonly visitorId: string;
   readonly userId: string;
   readonly at: number;
-  /** Random: an export uses the hashes of an erasure, with a salt of its own. */
+  /** A random salt. The export selects records in the same way as an erasure: by salted hashes of the IDs. */
   readonly salt: string;
 }
 
 const PAGE_ROWS = 1_000;
 
 /**
- * Everything that an erasure of this person would remove, as the pieces of one JSON object. The first piece comes when the person
- * was looked up, so a failure before it can still be answered.
+ * The pieces of one JSON object with all data that an erasure of this person would delete. The first piece is yielded after the first
+ * queries have succeeded, so that an earlier failure can be answered with an error status.
  */
 export async function* exportPerson(
   analytics: Pick<Analytics, 'select'>,

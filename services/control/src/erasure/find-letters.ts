@@ -14,7 +14,7 @@ interface DeadRow {
 
 const PAGE_ROWS = 200;
 
-/** The dead letters of erased persons. They have no columns for IDs. A record that could not be read has no site either. */
+/** Finds the dead letters of erased persons. A dead letter has no columns for IDs, and not always a site, so its payload is searched. */
 export async function findLetters(
   analytics: Pick<Analytics, 'select'>,
   database: string,

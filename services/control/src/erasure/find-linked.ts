@@ -4,13 +4,13 @@ import { personSql } from './person-sql.ts';
 
 interface Device {
   readonly visitor_id: string;
-  /** [since, whether it is an erased user's from then on], in the order of time. */
+  /** The changes of the device's user in the order of time: the time, and whether the device belongs to an erased user from then on. */
   readonly changes: readonly (readonly [since: number | string, isErased: boolean | number])[];
 }
 
 /**
- * The further entries of the tombstone of erased users: the devices that were theirs, and their payment customers. A device that others
- * used too is theirs only at the times at which `people_events.profile_id_then` is theirs.
+ * Finds further entries for the tombstone of erased users: their devices and their payment customers. If other users also used a device,
+ * the entry has only the times at which the device belonged to an erased user (`people_events.profile_id_then`).
  */
 export async function findLinked(analytics: Pick<Analytics, 'select'>, asked: Tombstone): Promise<readonly string[]> {
   if (asked.whole || !asked.entries.some((entry) => readEntry(entry).kind === 'p')) return [];
@@ -34,12 +34,12 @@ export async function findLinked(analytics: Pick<Analytics, 'select'>, asked: To
   ];
 }
 
-/** Empty: always. */
+/** The times at which the device belonged to an erased user. An empty list means at all times. */
 function spansOf(changes: Device['changes']): readonly Span[] {
   if (changes.every(([, isErased]) => Boolean(isErased))) return [];
   return changes.flatMap(([since, isErased], nth) => {
     const to = Number(changes[nth + 1]?.[0] ?? Number.POSITIVE_INFINITY);
-    // The first span reaches back to the beginning of time.
+    // Everything before the first change belongs to the first user.
     const from = nth === 0 ? Number.MIN_SAFE_INTEGER : Number(since);
     return isErased ? [{ from, to }] : [];
   });

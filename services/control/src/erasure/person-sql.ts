@@ -7,7 +7,7 @@ export interface RawPlace {
   readonly offset: number;
 }
 
-/** A set of records as SQL. `erases` (packages/domain) decides the same for one record. */
+/** SQL conditions that select the records of an erasure. The class in packages/domain/src/erasure/erases.ts decides the same for one record. */
 export interface PersonSql {
   readonly siteId: string;
   readonly whole: boolean;
@@ -15,13 +15,16 @@ export interface PersonSql {
   readonly at: number;
   /** The condition on a row of `records` that is to be erased. */
   readonly records: string;
-  /** The condition on a profile ID. */
+  /** A condition that is true if the column contains the profile ID of an erased user. */
   readonly isProfile: (column: string) => string;
+  /** The condition on a visitor ID that was seen at a time, and on a user ID: of rows whose records have expired. */
+  readonly isVisitor: (column: string, seenAt: string) => string;
+  readonly isUser: (column: string) => string;
 }
 
 const HASH_BYTES = 16;
 
-/** The parts of one tombstone, and records that are found in another way: dead letters. */
+/** Makes the conditions from the parts of one tombstone. `letters`: the positions of dead letters that are erased too. */
 export function personSql(parts: readonly Tombstone[], letters: readonly RawPlace[] = []): PersonSql {
   const [first] = parts;
   if (first === undefined) throw new Error('an erasure has no tombstone');
@@ -41,8 +44,14 @@ export function personSql(parts: readonly Tombstone[], letters: readonly RawPlac
     siteId,
     whole,
     at,
-    records: `outcome != 'erased' AND ${anyOf([`(${own})`, byPlace].filter((condition) => condition !== ''))}`,
+    records: `outcome NOT IN ('erased', 'expired') AND ${anyOf([`(${own})`, byPlace].filter((condition) => condition !== ''))}`,
     isProfile: (column) => holds(hashOf('p', column), ofKind(entries, 'p')) || '0',
+    isVisitor: (column, seenAt) => {
+      const hash = hashOf('v', column);
+      const own = [holds(hash, ofKind(entries, 'v')), ...deviceConditions(hash, ofKind(entries, 'd'), seenAt)];
+      return whole ? '1' : anyOf(own.filter((condition) => condition !== ''));
+    },
+    isUser: (column) => (whole ? '1' : holds(hashOf('u', column), ofKind(entries, 'u')) || '0'),
   };
 }
 
@@ -61,17 +70,24 @@ function holds(hash: string, entries: readonly ErasureEntry[]): string {
   return `${hash} IN (${entries.map((entry) => `'${entry.hash}'`).join(', ')})`;
 }
 
-/** A row that names a user is that user's. */
+/** A condition for the rows of erased devices. A row with a user ID is not among them, because it belongs to that user. */
 function devices(hash: string, entries: readonly ErasureEntry[]): string {
-  const always = entries.filter(({ spans }) => spans.length === 0);
-  const shared = entries.filter(({ spans }) => spans.length > 0);
-  const found = [holds(hash, always), ...shared.map((entry) => `(${holds(hash, [entry])} AND ${within(entry)})`)];
-  const any = found.filter((condition) => condition !== '');
+  const any = deviceConditions(hash, entries, 'timestamp');
   return any.length === 0 ? '' : `(user_id = '' AND ${anyOf(any)})`;
 }
 
-function within({ spans }: ErasureEntry): string {
-  const at = 'toUnixTimestamp64Milli(timestamp)';
+function deviceConditions(hash: string, entries: readonly ErasureEntry[], seenAt: string): readonly string[] {
+  const always = entries.filter(({ spans }) => spans.length === 0);
+  const shared = entries.filter(({ spans }) => spans.length > 0);
+  const found = [
+    holds(hash, always),
+    ...shared.map((entry) => `(${holds(hash, [entry])} AND ${within(entry, seenAt)})`),
+  ];
+  return found.filter((condition) => condition !== '');
+}
+
+function within({ spans }: ErasureEntry, seenAt: string): string {
+  const at = `toUnixTimestamp64Milli(${seenAt})`;
   return anyOf(
     spans.map(({ from, to }) =>
       to === Number.POSITIVE_INFINITY ? `${at} >= ${from}` : `(${at} >= ${from} AND ${at} < ${to})`,

@@ -9,26 +9,26 @@ export interface ErasureRequest {
   readonly siteId: string;
   readonly visitors: readonly string[];
   readonly users: readonly string[];
-  /** The whole site. */
+  /** True: all records of the site are erased. */
   readonly whole: boolean;
 }
 
-/** Erasures that wait or run. */
+/** The maximum number of erasures that wait or run. */
 const OPEN_ERASURES_MAX = 100;
 export const TOO_MANY_ERASURES = `${OPEN_ERASURES_MAX} erasures wait, the most there can be: try again when one is done`;
-/** Receipts that are kept. */
+/** The number of receipts of finished erasures that are kept. */
 const DONE_ERASURES_MAX = 1_000;
 const SALT_BYTES = 16;
 
-/** A swap exchanges the tables that an erasure would be working on. */
+/** Whether a replay is exchanging the tables. No erasure may work on tables while they are exchanged. */
 export function isSwapping(registry: Registry): boolean {
   const pause = registry.writersPause();
   return pause !== undefined && !pause.over;
 }
 
 /**
- * Resolves when the set is durable: the erasure is then carried out, also after a crash. Undefined: too many erasures wait. Call it within
- * `runExclusive`.
+ * Stores a new erasure with its tombstone. When it resolves, the erasure will be carried out, even after a crash. Undefined: too many
+ * erasures wait. Call it within `runExclusive`.
  */
 export async function requestErasure(deps: AdminDeps, request: ErasureRequest): Promise<Erasure | undefined> {
   const { registry, clock, randomBytes } = deps;

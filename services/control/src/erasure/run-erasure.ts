@@ -1,14 +1,19 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Tombstone } from '@weir/domain/erasure/tombstone';
-import { GROUP_ENRICHER, TOPIC_RAW } from '@weir/domain/records/topics';
+import { isDependencyError } from '@weir/domain/errors';
+import { GROUP_ARCHIVER, GROUP_ENRICHER, TOPIC_ENRICHED, TOPIC_RAW } from '@weir/domain/records/topics';
 import type { Analytics } from '@weir/ports/analytics';
 import type { EventLog } from '@weir/ports/event-log';
-import type { Erasure, Registry } from '@weir/ports/registry';
+import type { ObjectStore } from '@weir/ports/object-store';
+import type { ArchiveErasure, Erasure, Registry } from '@weir/ports/registry';
 import type { StateStore } from '@weir/ports/state-store';
+import { eraseParquet } from '../parquet/erase-parquet.ts';
+import { eraseArchive, unarchived } from './erase-archive.ts';
 import { eraseState } from './erase-state.ts';
 import { eraseTables } from './erase-tables.ts';
 import { findLetters } from './find-letters.ts';
 import { findLinked } from './find-linked.ts';
+import { liveAndShadow } from './live-and-shadow.ts';
 import { personSql } from './person-sql.ts';
 import { tombstoneParts } from './tombstone-parts.ts';
 
@@ -17,39 +22,47 @@ export interface ErasureDeps {
   readonly eventLog: EventLog;
   readonly analytics: Analytics;
   readonly stateStore: StateStore;
+  /** Undefined: Weir does not archive. */
+  readonly archive?: ObjectStore | undefined;
   readonly clock: () => number;
 }
 
 export interface ErasureWork extends ErasureDeps {
   readonly workerId: string;
   readonly signal: AbortSignal;
-  /** All enrichers are in this process, so they know a tombstone at once. */
+  /** Writes the list of tombstones into the place of the scheduled backups, so that a restore erases the person again. */
+  readonly publish?: (() => Promise<void>) | undefined;
+  /** True: all enrichers are in this process, so they apply a tombstone at once. */
   readonly alone: boolean;
 }
 
-/** Another process has taken over the erasure. */
+/** The error if another process has taken over the erasure. */
 export class Taken extends Error {
   override readonly name = 'Taken';
 }
 
-/** Longer than a change of the registry needs to reach every process. */
+/** After this time, a change of the registry has reached every process. */
 const REGISTRY_LAG_MS = 2_000;
 const STORED_POLL_MS = 50;
+const ARCHIVED_POLL_MS = 500;
 const REPORT_EVERY_MS = 10_000;
+const PUBLISH_AGAIN_MS = 5_000;
 
 /**
- * Carries out an erasure, from its last phase on. Its tombstone was written before it:
- * 1. `waiting`: until every record that was in the log at the request is stored. From then on, no record of the set is stored any more: the
- *    enrichers know the tombstone.
+ * Carries out an erasure. It continues with the phase that an earlier attempt has reached. The tombstone is already in the registry.
+ * 1. `waiting`: waits until every record that was in the log at the request is stored. After that, no further record of the person is
+ *    stored, because the enrichers apply the tombstone.
  * 2. `resolving`: adds the devices and payment customers of the erased users to the tombstone.
- * 3. `deleting`: removes state and rows.
- * Resolves when the erasure is done. Rejects with `Taken`, or with the error of a dependency: then call it again.
+ * 3. `deleting`: deletes the state and the rows.
+ * 4. `archive`, only if there is an archive: waits until the records of both topics are archived, then rewrites segments.
+ * Resolves when the erasure is done. Rejects with `Taken` if another process continues it. Rejects with the error of a dependency: then
+ * call it again.
  */
 export async function runErasure(work: ErasureWork, erasureId: string): Promise<void> {
   const { registry, analytics, clock, workerId, signal } = work;
   let writing: Promise<void> = Promise.resolve();
 
-  /** One after the other, so that a report that the work goes on does not overwrite a change. */
+  /** Writes a change to the registry. The writes run one after the other, so that a regular report cannot overwrite a change. */
   function update(change: Partial<Erasure>, mayTake = false): Promise<void> {
     const written = writing.then(async () => {
       if (!mayTake) assertOwn();
@@ -77,6 +90,7 @@ export async function runErasure(work: ErasureWork, erasureId: string): Promise<
     if (own().phase === 'waiting') await waitUntilStored();
     if (own().phase === 'resolving') await resolve();
     if (own().phase === 'deleting') await erase();
+    if (own().phase === 'archive') await eraseSegments();
   } finally {
     clearInterval(reports);
     await writing;
@@ -112,7 +126,7 @@ export async function runErasure(work: ErasureWork, erasureId: string): Promise<
 
   async function erase(): Promise<void> {
     const parts = partsOf();
-    for (const { name: database, live } of await databases(analytics)) {
+    for (const { name: database, live } of await liveAndShadow(analytics)) {
       const isLive = Boolean(live);
       const person = personSql(parts, await findLetters(analytics, database, parts));
       if (isLive) await eraseState({ ...work, person });
@@ -126,7 +140,7 @@ export async function runErasure(work: ErasureWork, erasureId: string): Promise<
         async count(table, rows) {
           const { removed } = own();
           const name = isLive ? table : `${database}.${table}`;
-          // A repeat finds less.
+          // Only the first attempt counts all rows: a repeat finds fewer, because the first attempt has deleted some.
           if (removed[name] === undefined) await update({ removed: { ...removed, [name]: rows } });
         },
         async begin(month) {
@@ -138,7 +152,45 @@ export async function runErasure(work: ErasureWork, erasureId: string): Promise<
         },
       });
     }
+    if (work.archive === undefined) await finish();
+    else await update({ phase: 'archive', archiveEnds: await archiveEnds(work.eventLog) });
+  }
+
+  async function eraseSegments(): Promise<void> {
+    const { archive: store, eventLog } = work;
+    const { archive = NOT_BEGUN, archiveEnds: ends = {} } = own();
+    if (store === undefined)
+      throw new Error('ARCHIVE_URL is not set for the role control any more: set it, so that the archive is erased');
+    for (let behind = await unarchived(eventLog, ends); behind !== ''; behind = await unarchived(eventLog, ends)) {
+      const problem = `waits until the role archiver has archived ${behind} (at most ARCHIVE_LINGER_SECONDS)`;
+      if (own().problem !== problem) await update({ problem });
+      await pause(ARCHIVED_POLL_MS, undefined, { signal });
+    }
+    const report = (progress: ArchiveErasure) => update({ archive: progress, problem: '' });
+    const parts = partsOf();
+    const task = { store, analytics, parts, begun: archive, clock, assertOwn, report };
+    const progress = await eraseArchive(task);
+    await report({ ...progress, parquet: await eraseParquet(task, parts) });
+    await finish();
+  }
+
+  async function finish(): Promise<void> {
+    let problem = await notPublished();
+    for (; problem !== undefined; problem = await notPublished()) {
+      await update({ problem });
+      await pause(PUBLISH_AGAIN_MS, undefined, { signal });
+    }
     await update({ phase: 'done', finishedAt: clock(), problem: '' });
+  }
+
+  async function notPublished(): Promise<string | undefined> {
+    try {
+      await work.publish?.();
+      return undefined;
+    } catch (error) {
+      if (!isDependencyError(error)) throw error;
+      return `the rows are erased, but WEIR_BACKUP_TO cannot be written, and a restore would bring them back: ${error.message}`;
+    }
   }
 
   function partsOf(): readonly Tombstone[] {
@@ -150,10 +202,34 @@ export async function runErasure(work: ErasureWork, erasureId: string): Promise<
   }
 }
 
-/** The tables that are read, and those of a replay that is not swapped in yet or can be undone. */
-function databases(analytics: Analytics) {
-  return analytics.select<{ name: string; live: boolean | number }>(
-    `SELECT name, name = currentDatabase() AS live FROM system.databases
-     WHERE name IN (currentDatabase(), concat(currentDatabase(), '_shadow')) ORDER BY live DESC`,
-  );
+const NOT_BEGUN: ArchiveErasure = { after: '', segments: 0, rewritten: 0, records: {} };
+
+/**
+ * The ends of both topics, by topic and partition. Call it after the tables were erased: then both topics have all records from before
+ * the erasure. 0: the partition is empty.
+ */
+async function archiveEnds(eventLog: EventLog): Promise<Readonly<Record<string, readonly number[]>>> {
+  const ends: Record<string, readonly number[]> = {};
+  for (const topic of [TOPIC_RAW, TOPIC_ENRICHED]) {
+    const positions = await eventLog.positions(topic, GROUP_ARCHIVER);
+    ends[topic] = positions.map(({ first, end }) => (end > first ? end : 0));
+  }
+  return ends;
+}
+
+/** A process that has not reported for this time counts as ended. */
+const WORKER_LOST_MS = 30_000;
+const PROBLEM_CHARS_MAX = 300;
+
+/** Whether this process may work on an erasure or expiry: no other living process does. `alone`: there is only one process. */
+export function isFree(
+  worker: Erasure['worker'],
+  { workerId, alone, clock }: { readonly workerId: string; readonly alone: boolean; readonly clock: () => number },
+): boolean {
+  return worker === undefined || worker.id === workerId || alone || clock() - worker.at > WORKER_LOST_MS;
+}
+
+/** The beginning of an error's message: one of ClickHouse can contain the whole statement, which can have several megabytes. */
+export function problemText(error: unknown): string {
+  return (error instanceof Error ? error.message : String(error)).slice(0, PROBLEM_CHARS_MAX);
 }

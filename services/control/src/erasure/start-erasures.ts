@@ -2,16 +2,17 @@ import { isDependencyError } from '@weir/domain/errors';
 import type { Erasure } from '@weir/ports/registry';
 import type { Logger } from '@weir/runtime/logger';
 import { isSwapping } from './request-erasure.ts';
-import { type ErasureDeps, runErasure, Taken } from './run-erasure.ts';
+import { type ErasureDeps, isFree, problemText, runErasure, Taken } from './run-erasure.ts';
 
 export interface StartErasuresDeps extends ErasureDeps {
   /** Resolves when the tables can be used. */
   readonly ready: Promise<void>;
-  /** This is the only process: the event log is embedded. */
+  /** True: this is the only process, because the event log is embedded. */
   readonly alone: boolean;
-  /** Random; names this process. */
+  /** A random ID of this process. */
   readonly workerId: string;
   readonly logger: Logger;
+  readonly publish?: (() => Promise<void>) | undefined;
 }
 
 export interface RunningErasures {
@@ -20,23 +21,17 @@ export interface RunningErasures {
 
 const LOOK_EVERY_MS = 1_000;
 const RETRY_AFTER_MS = 2_000;
-/** A process that has not reported for this time has ended. */
-const WORKER_LOST_MS = 30_000;
-const PROBLEM_CHARS_MAX = 300;
 
 /**
- * Works off the erasures of the registry, one after the other, oldest first. An erasure that a process has left unfinished is continued by the next
- * process with the control role.
+ * Carries out the erasures of the registry one after the other, oldest first. If the process ends before an erasure is done, another
+ * process with the control role continues it.
  */
 export function startErasures(deps: StartErasuresDeps): RunningErasures {
-  const { registry, clock, logger, alone, workerId } = deps;
+  const { registry, clock, logger } = deps;
   const stop = new AbortController();
   const { signal } = stop;
   let retryAt = 0;
   let working: Promise<void> | undefined;
-
-  const isFree = ({ worker }: Erasure): boolean =>
-    worker === undefined || worker.id === workerId || alone || clock() - worker.at > WORKER_LOST_MS;
 
   async function work({ erasureId, siteId }: Erasure): Promise<void> {
     try {
@@ -46,8 +41,7 @@ export function startErasures(deps: StartErasuresDeps): RunningErasures {
       if (signal.aborted) return;
       retryAt = clock() + RETRY_AFTER_MS;
       if (error instanceof Taken) return;
-      // An error message of ClickHouse can contain the whole statement, which can have several megabytes.
-      const problem = (error instanceof Error ? error.message : String(error)).slice(0, PROBLEM_CHARS_MAX);
+      const problem = problemText(error);
       const code = isDependencyError(error) ? error.code : undefined;
       logger.error({ erasure: erasureId, code, problem }, 'an erasure stopped and will be tried again');
       await note(erasureId, problem);
@@ -60,7 +54,7 @@ export function startErasures(deps: StartErasuresDeps): RunningErasures {
       if (erasure !== undefined) await registry.putErasure({ ...erasure, problem });
     } catch (error) {
       if (!isDependencyError(error)) throw error;
-      // The log has the problem already.
+      // The registry cannot be written now. The problem was logged above, and the erasure will be tried again.
     }
   }
 
@@ -68,7 +62,8 @@ export function startErasures(deps: StartErasuresDeps): RunningErasures {
     await deps.ready;
     while (!signal.aborted && clock() >= retryAt) {
       const erasure = registry.erasures().find(({ phase }) => phase !== 'done');
-      if (erasure === undefined || !isFree(erasure) || isSwapping(registry)) return;
+      if (erasure === undefined || !isFree(erasure.worker, deps)) return;
+      if (isSwapping(registry) || registry.expiry() !== undefined) return;
       await work(erasure);
     }
   }

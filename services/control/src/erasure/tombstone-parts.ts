@@ -1,9 +1,9 @@
 import type { Tombstone } from '@weir/domain/erasure/tombstone';
 
-/** A part is one row of the registry, of less than 100 KB. */
+/** The maximum number of entries in one part. A part is one row of the registry, and stays below 100 KB with this limit. */
 const ENTRIES_PER_PART_MAX = 2_000;
 
-/** Splits entries into parts, of which the first one has the number of `head`. */
+/** Splits entries into parts. The first part has the number `head.part`, and the others the following numbers. */
 export function tombstoneParts(head: Omit<Tombstone, 'entries'>, entries: readonly string[]): readonly Tombstone[] {
   const parts: Tombstone[] = [];
   for (let from = 0; from < entries.length; from += ENTRIES_PER_PART_MAX) {

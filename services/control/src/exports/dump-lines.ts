@@ -8,7 +8,7 @@ import type { ExportRequest } from './export-request.ts';
 const VALUES: Readonly<Partial<Record<RecordsColumn, string>>> = {
   timestamp: 'toUnixTimestamp64Milli(timestamp)',
   received_at: 'toUnixTimestamp64Milli(received_at)',
-  // As a text, so that no reader rounds its numbers.
+  // JSON in a string: a reader of the dump that parses JSON would round long integers.
   properties: 'toString(properties)',
 };
 
@@ -18,8 +18,9 @@ WHERE site_id = {site:String}
   AND outcome IN {outcomes:Array(String)}`;
 
 /**
- * A month of received_at is one partition of `records`. A file in their order is imported without cutting the writer's inserts at every
- * change of the month. Within a month, the order is that of the table: ClickHouse merges its parts and sorts nothing.
+ * A dump is sorted by the month of received_at. The table `records` has one partition per month, and one insert can contain rows of
+ * only one partition. With sorted rows, the writer that imports them makes few inserts. Within a month, the rows have the order of
+ * the table's sorting key, so ClickHouse merges sorted parts and does not sort.
  */
 const MONTHS = `SELECT DISTINCT toYYYYMM(received_at) AS month\n${ROWS}\nORDER BY month`;
 const OF_MONTH = `SELECT ${DUMP_COLUMNS.map((column) => VALUES[column] ?? column).join(', ')}
@@ -29,7 +30,7 @@ ORDER BY site_id, toStartOfHour(timestamp), visitor_id, timestamp`;
 
 const NEWLINE = 10;
 
-/** A dump (dump-format.ts), in pieces of any length. Rejects if ClickHouse is not available now. */
+/** The bytes of a dump, in pieces of any length. Rejects if ClickHouse is not available when the dump begins. */
 export async function dumpLines(
   { site, sinceMs, untilMs }: ExportRequest,
   { exportedTables, clock }: ExportDeps,
@@ -48,7 +49,7 @@ export async function dumpLines(
         { format: 'JSONCompactEachRow', secondsMax: EXPORT_SECONDS_MAX },
       );
       for await (const piece of ofMonth as AsyncIterable<Buffer>) {
-        // A line break within a text is written as \n.
+        // Each line feed ends a row: JSON writes a line break inside a string as \n.
         for (let at = piece.indexOf(NEWLINE); at >= 0; at = piece.indexOf(NEWLINE, at + 1)) rows += 1;
         yield piece;
       }

@@ -14,8 +14,9 @@ const CLICKHOUSE_FORMATS: Readonly<Record<ExportFormat, StreamOptions['format']>
 };
 
 /**
- * The bytes of an export. Rejects if the query fails before its first byte; after it, the stream errors. It also errors at its end if
- * the tables were exchanged meanwhile: a part of the rows may be of the old tables and a part of the new ones.
+ * The bytes of an export. Rejects if the query fails before its first byte. If it fails later, the stream ends with an error. The
+ * stream also ends with an error if a swap has exchanged the tables during the export, because some rows may then come from the old
+ * tables and some from the new ones.
  */
 export async function exportAnswer(request: ExportRequest, deps: ExportDeps): Promise<Readable> {
   const { exportedTables } = deps;

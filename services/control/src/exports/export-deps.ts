@@ -1,6 +1,6 @@
 import type { Analytics } from '@weir/ports/analytics';
 
-/** The time for a whole export, at the speed of its reader. */
+/** The longest time that an export can take. A slow client makes it slow, because ClickHouse waits for the client. */
 export const EXPORT_SECONDS_MAX = 6 * 3600;
 
 export type ExportedTables = Pick<Analytics, 'select' | 'streamQuery' | 'generation'>;

@@ -15,7 +15,7 @@ export interface ExportRequest {
   readonly filters: readonly Filter[];
 }
 
-/** `kind`: as in the path. */
+/** Checks the query parameters of an export of this kind. */
 export function readExportRequest(site: Site, kind: ExportKind, query: Query): Checked<ExportRequest> {
   const format = readChoice('format', query.format, EXPORT_FORMATS);
   if ('problem' in format) return format;

@@ -3,16 +3,16 @@ import { END_MS } from '@weir/domain/ingest/timestamp';
 import { reportParts, type Statement } from '../reports/report-sql.ts';
 import type { ExportRequest } from './export-request.ts';
 
-/** The kinds that are a table of docs/tables.md. */
+/** The kinds of export that contain the rows of one table. `everything` combines several outcomes and has its own format. */
 export type TableKind = Exclude<ExportKind, 'everything'>;
 
 export interface TableColumn {
   readonly name: string;
-  /** Of ClickHouse. */
+  /** The type in ClickHouse. */
   readonly type: string;
 }
 
-/** The time that `since` and `until` limit. */
+/** The column that the parameters `since` and `until` limit. */
 const TIMES: Readonly<Record<TableKind, string>> = {
   events: 'timestamp',
   sessions: 'started_at',
@@ -20,7 +20,7 @@ const TIMES: Readonly<Record<TableKind, string>> = {
   payments: 'timestamp',
 };
 
-/** The rows of a table as one statement. They come in no particular order: sorting them would take memory. */
+/** The statement that selects the rows of a table. The rows have no particular order, because sorting them would need memory. */
 export function exportStatement(
   kind: TableKind,
   { site, format, sinceMs, untilMs, filters }: ExportRequest,
@@ -49,7 +49,8 @@ export function exportStatement(
           ...(untilMs === undefined ? [] : [`${time} < fromUnixTimestamp64Milli({to:Int64})`]),
         ]),
   ];
-  // The cells stand outside: in ClickHouse, conditions would otherwise see them instead of the columns.
+  // The columns are converted outside of this subquery. In ClickHouse, a condition uses the alias of a converted column instead of
+  // the column with the same name.
   const rows = `SELECT ${columns.map(({ name }) => name).join(', ')} FROM ${kind} WHERE ${conditions.join(' AND ')}`;
   const sql = `${isFiltered ? `${tables}\n` : ''}SELECT ${selected(columns, format, 'found')}\nFROM (${rows}) AS found`;
   return { sql, params: parameters.values };
@@ -61,7 +62,7 @@ function selected(columns: readonly TableColumn[], format: ExportFormat, table: 
 
 const TEXT = /^(?:LowCardinality\()?String\)?$/;
 
-/** Properties and traits have no type in CSV and Parquet: they are JSON texts there. */
+/** The SQL of a column in the format. CSV and Parquet have no type for `properties` and `traits`, so these become JSON text. */
 function cell(column: string, type: string, format: ExportFormat): string {
   if (format === 'ndjson') return column;
   if (type.startsWith('JSON')) return `toString(${column})`;
@@ -69,8 +70,8 @@ function cell(column: string, type: string, format: ExportFormat): string {
 }
 
 /**
- * Spreadsheets run a cell that begins with one of these characters as a formula, and anybody can send such a text as a page or a
- * referrer. An apostrophe in front makes it a text.
+ * Spreadsheets run a cell that begins with one of these characters as a formula, and any client can send such a text as a page or a
+ * referrer. An apostrophe before the text prevents this.
  */
 function withoutFormula(text: string): string {
   return `if(match(${text}, '^[=+@\\\\t\\\\r-]'), concat('\\'', ${text}), ${text})`;

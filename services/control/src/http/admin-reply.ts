@@ -6,18 +6,18 @@ import type { Response } from 'express';
 /** The answer of a route. It is sent in the response envelope that docs/api.md (Admin API) describes. */
 export type Reply =
   | { readonly status: 200 | 201 | 202; readonly data: unknown }
-  /** JSON in pieces, without the envelope. */
+  /** JSON in pieces, sent without the envelope. `first` is ready; a failure before it was answered with an error status. */
   | { readonly status: 200; readonly first: string; readonly rest: AsyncIterable<string> }
   | { readonly status: 400 | 404 | 409 | 503; readonly message: string; readonly retryAfterSeconds?: number };
 
 export const ok = (data: unknown): Reply => ({ status: 200, data });
 export const created = (data: unknown): Reply => ({ status: 201, data });
-/** The work goes on after the answer. */
+/** Status 202: the work continues after the answer. */
 export const accepted = (data: unknown): Reply => ({ status: 202, data });
 export const invalid = (message: string): Reply => ({ status: 400, message });
 export const notFound = (what: string): Reply => ({ status: 404, message: `${what} not found` });
 export const conflict = (message: string): Reply => ({ status: 409, message });
-/** A conflict that ends by itself, so that a retry can succeed. */
+/** Status 409 for a conflict that ends without an operator, so that the caller should retry. */
 export const busy = (message: string): Reply => ({ status: 409, message, retryAfterSeconds: 1 });
 export const unavailable = (message: string, retryAfterSeconds = 1): Reply => ({
   status: 503,

@@ -1,12 +1,15 @@
 import { isUtf8 } from 'node:buffer';
+import { isDependencyError } from '@weir/domain/errors';
 import { SUPPORTED_ENCODINGS, UNSUPPORTED_ENCODING } from '@weir/runtime/http/content-encodings';
 import type { Schema } from '@weir/runtime/http/openapi';
 import { allowedMethods, expressPath, routesByPath, type TableRoute } from '@weir/runtime/http/route-table';
 import express, { type NextFunction, type Request, type RequestHandler, type Response, type Router } from 'express';
 import type { AdminDeps } from '../control-deps.ts';
 import type { AdminOperation } from '../openapi/admin-operations.ts';
+import type { Answered } from '../reports/report-queue.ts';
 import { type Reply, replyOfError, sendError, sendReply } from './admin-reply.ts';
 import { type Checked, compileBody } from './compile-body.ts';
+import { newTiming, type RequestContext, serverTimingText, signalOf } from './request-context.ts';
 import { type StreamReply, sendStream } from './send-stream.ts';
 
 /** A request of the admin API, after authentication. */
@@ -16,6 +19,7 @@ export interface AdminRequest<Body = object> {
   /** The validated body, or the reason why it is invalid. An empty object if the route has no body. */
   readonly body: Checked<Body>;
   readonly http: Request;
+  readonly context: RequestContext;
 }
 
 /** A row of the route table. `path` is relative to /api/admin. */
@@ -25,6 +29,8 @@ export interface AdminRoute extends TableRoute {
   /** The schema of the body. Absent: the route has no body. */
   readonly body?: Schema;
   readonly bodyBytesMax?: number;
+  /** The route answers a report about the site in its path: `AdminDeps.reportQueue` runs its handler. */
+  readonly isReport?: true;
   // A method instead of a function property, so that TypeScript lets each handler name the type of its own body. The schema
   // validates that type at run time.
   handler(deps: AdminDeps, request: AdminRequest): Promise<Reply | StreamReply> | Reply;
@@ -58,17 +64,38 @@ function answer(route: AdminRoute, deps: AdminDeps): RequestHandler {
   const check = route.body === undefined ? (): Checked<object> => ({ value: {} }) : compileBody<object>(route.body);
   return async (http, response) => {
     const params = http.params as Readonly<Record<string, string>>;
+    const startedAt = performance.now();
+    const signal = signalOf(response);
+    const handle = async (context: RequestContext) =>
+      route.handler(deps, { params, body: check(http.body ?? {}), http, context });
     try {
-      const reply = await route.handler(deps, { params, body: check(http.body ?? {}), http });
+      const {
+        answer: reply,
+        timing,
+        isShared,
+      } = await (route.isReport
+        ? deps.reportQueue.ask({ text: http.originalUrl, siteId: params.site_id ?? '', signal }, handle)
+        : handleAtOnce(handle, signal));
+      response.set('Server-Timing', serverTimingText(timing, performance.now() - startedAt, isShared));
       if ('stream' in reply) await sendStream(response, reply, deps.logger);
       else await sendReply(response, reply);
     } catch (error) {
+      // The client has left, and its queries were cancelled: no answer is needed.
+      if (signal.aborted && (error === signal.reason || isDependencyError(error))) return;
       const reply = replyOfError(error);
-      // The caller of an answer that has begun can see only that it is cut off.
+      // After the headers were sent, no error status can be sent: closing the connection shows the caller that the answer is incomplete.
       if (reply === undefined || response.headersSent) throw error;
       await sendReply(response, reply);
     }
   };
+}
+
+async function handleAtOnce<T>(
+  handle: (context: RequestContext) => Promise<T>,
+  signal: AbortSignal,
+): Promise<Answered<T>> {
+  const timing = newTiming();
+  return { answer: await handle({ signal, timing }), timing, isShared: false };
 }
 
 /** Accepts any Content-Type: other origins cannot send the Authorization header without a CORS preflight. */
@@ -88,7 +115,7 @@ function readJsonObject({ bodyBytesMax = BODY_BYTES_MAX }: AdminRoute): RequestH
   ];
 }
 
-/** Without this check, express.json would decompress zstd on Node 22.15 and later, and refuse zstd on older versions. */
+/** Without this check, express.json would accept zstd on Node 22.15 and later, and refuse it on older versions. */
 function requireSupportedEncoding(request: Request, response: Response, next: NextFunction): void {
   const encoding = request.get('content-encoding')?.toLowerCase() || 'identity';
   if (['identity', ...SUPPORTED_ENCODINGS.split(', ')].includes(encoding)) {

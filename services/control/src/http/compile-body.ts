@@ -1,7 +1,6 @@
 import { Ajv, type ErrorObject, type JSONSchemaType } from 'ajv';
 
-// The option allErrors is off, because a hostile body can cause 450,000 errors. Type coercion is off, because "5" is not the
-// number 5.
+// By default, Ajv stops at the first error (a hostile body can have 450,000 errors) and does not convert types ("5" is not 5).
 const ajv = new Ajv({ strict: true, allowUnionTypes: true });
 
 export type Checked<T> = { readonly value: T } | { readonly problem: string };
@@ -37,7 +36,7 @@ function problemOf(error: ErrorObject | undefined): string {
     case 'required':
       return `${path === '' ? '' : `${path}.`}${String(params.missingProperty)} is required`;
     case 'pattern':
-      // As in json-schema.ts, a name that contains only white space counts as missing.
+      // The pattern \S requires a character other than white space: a name that contains only white space counts as missing.
       if (params.pattern === '\\S') return `${path} is required`;
       return `${path} must match ${String(params.pattern)}`;
     case 'enum':

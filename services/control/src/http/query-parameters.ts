@@ -1,8 +1,9 @@
 import type { Checked } from './compile-body.ts';
 
 /**
- * Reads the query parameters of a URL, in their order. Express would silently ignore all parameters after the first thousand, and
- * an ignored filter would give wrong numbers. An unknown parameter, or one that is sent twice, is refused for the same reason.
+ * Reads the query parameters of a URL, in their order. Refuses an unknown parameter, and one that is sent twice: if it were ignored,
+ * a report could show wrong numbers. For the same reason, the parser of Express is not used: it silently ignores all parameters
+ * after the first thousand.
  */
 export function readParameters<Name extends string>(
   url: string,

@@ -12,12 +12,12 @@ export interface StreamReply {
   readonly fileName: string;
 }
 
-/** A reader that takes no byte for this long is cut: it would hold a query of ClickHouse. */
+/** If the client reads no byte for this time, the connection is closed. Otherwise the client could block a query of ClickHouse. */
 const STALL_MS = 120_000;
 
 /**
- * Sends the stream in chunks, at the speed of the reader. If the stream fails on the way, the connection is cut before the last
- * chunk, so the reader sees that the answer is incomplete. If the reader leaves, the stream is destroyed.
+ * Sends the stream in chunks, at the speed of the client. If the stream fails, the connection is closed without the last chunk, so
+ * the client sees that the answer is incomplete. If the client disconnects, the stream is destroyed.
  */
 export async function sendStream(response: Response, reply: StreamReply, logger: Logger): Promise<void> {
   const { stream, contentType, fileName } = reply;
@@ -28,7 +28,7 @@ export async function sendStream(response: Response, reply: StreamReply, logger:
   try {
     await pipeline(stream, response);
   } catch (error) {
-    // Without the message, which can quote stored values.
+    // The log line does not contain the error message, because the message can quote stored values.
     logger.warn(
       { code: isDependencyError(error) ? error.code : (error as NodeJS.ErrnoException).code },
       'a streamed answer was cut',

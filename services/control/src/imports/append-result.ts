@@ -1,12 +1,15 @@
 import type { DumpedRow } from '@weir/domain/dump/dumped-row';
 
-/** After this time an append with an unknown result has either reached the log or failed. */
+/** After this time, the records of an append with an unknown result are either in the log or will never be. */
 export const SETTLE_MS = 5000;
 
 export type AppendHits = 'stored' | 'refused' | 'unknown';
 
-/** Appends rows of dumps that their site does not have, so a row is stored once whatever dumps it is in. */
+/** Appends those rows of a dump that the site does not have yet. A row that is in several dumps is therefore stored once. */
 export interface RestoredRows {
-  /** Resolves with the number of rows that were appended, or why they were not: `behind` means that the pipeline must catch up first. */
+  /**
+   * Resolves with the number of appended rows, or with the reason why they were not appended. `behind`: too many rows are in the log
+   * but not in the tables yet; try again later.
+   */
   append(siteId: string, rows: readonly DumpedRow[]): Promise<number | Exclude<AppendHits, 'stored'> | 'behind'>;
 }

@@ -3,7 +3,8 @@ import type { ControlDeps } from '../control-deps.ts';
 import { conflict, notFound, type Reply } from '../http/admin-reply.ts';
 
 /**
- * Marks a file as completely imported. Must run within the lease, because a running chunk also writes to the ledger of imports.
+ * Marks a file as completely imported. Call it within the lease of the file: a chunk that is being imported writes the same row of
+ * the registry.
  */
 export async function finishImport(
   { registry }: Pick<ControlDeps, 'registry'>,

@@ -2,7 +2,7 @@ import { type DumpedRow, readDumpedRow } from '@weir/domain/dump/dumped-row';
 import type { Json } from '@weir/domain/json/json';
 import type { Checked } from '../http/compile-body.ts';
 
-/** A run of lines of a file as it is sent: the pageviews of an access log, or every row of a dump. */
+/** The body of a request with consecutive lines of a file: `hits` has the pageviews of an access log, `rows` all rows of a dump. */
 export interface SentChunk {
   readonly lease: string;
   readonly first_line: number;
@@ -11,7 +11,7 @@ export interface SentChunk {
   readonly rows?: readonly (readonly Json[])[];
 }
 
-/** After validation. One of `hits` and `rows` is empty. */
+/** A validated `SentChunk`. Either `hits` or `rows` is empty. */
 export interface ImportChunk {
   readonly firstLine: number;
   readonly lastLine: number;

@@ -12,19 +12,22 @@ export interface RestoredRowsDeps {
   readonly clock: () => number;
 }
 
-/** How far the log may be ahead of the tables with rows of dumps. */
+/** How many appended rows of one site can be missing in the tables. Their event IDs are in memory. */
 const UNCONFIRMED_ROWS_MAX = 100_000;
-/** Sites whose unconfirmed rows are kept. To forget them costs the next import a wait. */
+/** For how many sites these event IDs are kept. If they were removed, the next import into the site waits until the tables have all records. */
 const SITES_MAX = 16;
 const WAIT_MS = 15_000;
 
-/** The rows that a site has are those of the tables, and those that were appended since the tables had all of the log. */
+/**
+ * What this process knows about the rows of a site. A row exists if it is in the tables, or if it was appended so recently that the
+ * tables may not have it yet (`unconfirmed`).
+ */
 interface SiteRows {
   readonly runExclusive: RunExclusive;
   running: number;
-  /** Undefined: it is unknown what the log has beyond the tables. */
+  /** The event IDs of rows that were appended since the tables last had all records. Undefined: these rows are not known. */
   unconfirmed: Set<string> | undefined;
-  /** Until then an append with an unknown result may still arrive in the log. */
+  /** Before this time (Unix milliseconds), an append with an unknown result may still arrive in the log. */
   settledAt: number;
 }
 
@@ -39,7 +42,7 @@ export function createRestoredRows(deps: RestoredRowsDeps): RestoredRows {
       unconfirmed: undefined,
       settledAt: 0,
     };
-    // The map is in the order of the last use.
+    // Deleting and setting moves the site to the end of the map: `forgetUnused` removes the least recently used sites first.
     sites.delete(siteId);
     sites.set(siteId, known);
     return known;
@@ -68,7 +71,7 @@ export function createRestoredRows(deps: RestoredRowsDeps): RestoredRows {
     for (const row of rows) {
       if (!stored.has(row.eventId) && !unconfirmed.has(row.eventId)) missing.set(row.eventId, row);
     }
-    // Until the result is known, a failure leaves it unknown.
+    // If the append rejects, `unconfirmed` stays undefined, because the rows may be in the log.
     site.unconfirmed = undefined;
     site.settledAt = clock() + SETTLE_MS;
     const appended = await appendRows(deps, siteId, [...missing.values()]);
@@ -93,7 +96,10 @@ export function createRestoredRows(deps: RestoredRowsDeps): RestoredRows {
   };
 }
 
-/** Rows that were dropped because the site was removed do not count: a site of that name was made again. */
+/**
+ * Which of the rows the tables have. Rows with the reason `site_removed` do not count: they were dropped when an earlier site with
+ * this ID was removed.
+ */
 async function storedIds(
   tables: SteadyTables,
   siteId: string,

@@ -13,8 +13,8 @@ const WAITING = 'waiting until the pipeline has stored all records of the log';
 /**
  * Imports the next chunk of a file in three steps: marks its lines as pending in the ledger, appends the hits to the log, and
  * marks the lines as done. After a failure between two steps, the chunk is still pending, and the next attempt appends only the
- * hits that the log does not have. Repeating a chunk that is done changes nothing. Rows of an
- * dump are always looked up, and not only after a failure, because other dumps may have them too (restored-rows.ts).
+ * hits that the log does not have. Repeating a chunk that is done changes nothing. For a dump, every chunk is compared with the stored
+ * rows, and not only after a failure, because another dump can contain the same rows.
  */
 export async function takeChunk(
   deps: AdminDeps,
@@ -50,7 +50,7 @@ export async function takeChunk(
   return ok(importView(done));
 }
 
-/** Resolves with the number of hits or rows that the site has got from the chunk, or why the log did not store them. */
+/** Resolves with the number of hits or rows of the chunk that the site now has, or with the reason why the log did not store them. */
 async function appendChunk(
   deps: AdminDeps,
   siteId: string,

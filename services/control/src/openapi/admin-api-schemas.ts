@@ -1,4 +1,4 @@
-import { EXCLUSION_TYPE, QUERY_ALLOW, SCOPES, SITE_LIMITS } from '@weir/domain/registry/admin-limits';
+import { EXCLUSION_TYPE, KEEP, QUERY_ALLOW, SCOPES, SITE_LIMITS } from '@weir/domain/registry/admin-limits';
 import { nullableText, object, type Schema, text } from '@weir/runtime/http/openapi';
 
 const identityVerification = { required: { type: 'boolean' }, secret_created_at: nullableText };
@@ -9,6 +9,11 @@ const site = {
   timezone: text,
   limits: SITE_LIMITS,
   query_allow: QUERY_ALLOW,
+  keep: KEEP,
+  kept: {
+    ...object({ events: text, profiles: text, rollups: text }),
+    description: 'The times that apply to the site: those in keep, otherwise the setting for all sites.',
+  },
   identity_verification: object(identityVerification),
 };
 const key = { key_id: text, name: text, scopes: SCOPES };
@@ -86,11 +91,14 @@ export const ADMIN_SCHEMAS: Readonly<Record<string, Schema>> = {
     started_at: text,
     phase: {
       type: 'string',
-      enum: ['create', 'copy', 'fill', 'follow', 'swap', 'swapped', 'undone', 'drop'],
+      enum: ['create', 'archive', 'copy', 'fill', 'follow', 'swap', 'swapped', 'undone', 'drop'],
     },
     undoing: { type: 'boolean', description: 'The former tables are filled up, to be exchanged back.' },
     wish: { ...nullableText, description: 'What was asked for and is not begun yet: swap, undo or drop.' },
-    records_copied: { type: 'integer', description: 'Rows that the replay does not replace, copied from the tables.' },
+    records_copied: {
+      type: 'integer',
+      description: 'The number of rows that were copied from the live tables or read from the archive.',
+    },
     records_to_copy: { type: 'integer' },
     records_replayed: { type: 'integer' },
     records_to_replay: { type: 'integer', description: 'Live traffic adds to them.' },
@@ -124,14 +132,31 @@ export const ADMIN_SCHEMAS: Readonly<Record<string, Schema>> = {
     },
     versions: {
       type: 'array',
-      description: 'Versions of steps, lists and geo data that made the rows, where their numbers changed.',
-      items: object({ enrichment: text, old: { type: 'integer' }, new: { type: 'integer' } }),
+      description:
+        'Versions of the code, the lists and the geo data that made the rows of a day, where their numbers changed.',
+      items: object({
+        day: text,
+        part: { type: 'string', description: 'steps, ua, lists, geo; enrichment: another form of versions.' },
+        version: text,
+        steps: {
+          type: 'array',
+          description: 'The steps of the enricher whose values the part can change.',
+          items: text,
+        },
+        old: { type: 'integer' },
+        new: { type: 'integer' },
+      }),
     },
   }),
   ReplayPlan: object({
     dry_run: { type: 'boolean' },
+    records_from_archive: { type: 'integer' },
     records_to_copy: { type: 'integer' },
     records_to_replay: { type: 'integer' },
+    note: {
+      ...nullableText,
+      description: 'Why some records in the scope of the replay are copied. Null: there are none.',
+    },
   }),
   SqlResult: object({
     columns: { type: 'array', items: object({ name: text, type: text }) },

@@ -13,9 +13,9 @@ export interface AdminOperation {
   readonly responses: Schema;
 }
 
-export const NOT_FOUND: Schema = { 404: jsonResponse('No such site, key, rule or import.', ENVELOPE) };
+export const NOT_FOUND: Schema = { 404: jsonResponse('No such site, key, rule, goal or import.', ENVELOPE) };
 const NO_REPLAY: Schema = { 404: jsonResponse('There is no replay.', ENVELOPE) };
-const CONFLICT: Schema = { 409: jsonResponse('It exists already, or the limit of their number is reached.', ENVELOPE) };
+const CONFLICT: Schema = { 409: jsonResponse('It exists already, or the maximum number is reached.', ENVELOPE) };
 const REMOVED: Schema = { 200: jsonResponse('Removed.', successBody({ type: 'object' })), ...NOT_FOUND };
 const IMPORT: Schema = { 200: jsonResponse('The import.', successBody({ type: 'object' })), ...NOT_FOUND };
 
@@ -138,12 +138,12 @@ export const ADMIN_OPERATIONS = {
   },
   diffReplay: {
     id: 'diffReplay',
-    summary: 'What the shadow tables have otherwise than the tables: counts by day, and values whose counts changed',
+    summary: 'How the shadow tables differ from the live tables: counts by day, and values whose counts changed',
     parameters: [
       {
         name: 'limit',
         in: 'query',
-        description: 'Changed values of each column; default 20.',
+        description: 'The number of changed values for each column; default 20.',
         schema: { type: 'integer', minimum: 1, maximum: LIMIT_MAX },
       },
     ],

@@ -4,9 +4,9 @@ import type { Schema } from '@weir/runtime/http/openapi';
 import { schemaRef } from '@weir/runtime/http/openapi';
 import { CIDR_PATTERNS } from './cidr-patterns.ts';
 
-// The request bodies of the admin API in the OpenAPI document. The schemas in admin-limits.ts leave some rules to code: time
-// zones, networks, and bodies with alternatives. Here these rules are constraints too. docs/api.md lists the rules that JSON
-// Schema cannot express.
+// The request bodies of the admin API in the OpenAPI document. Weir validates with the simpler schemas of admin-limits.ts, and
+// checks time zones, networks and alternative bodies in code. The published schemas express these rules too, so that clients see
+// them. docs/api.md lists the rules that JSON Schema cannot express.
 
 interface ObjectSchema extends Schema {
   readonly required?: readonly string[];

@@ -17,9 +17,18 @@ const BACKUP: Schema = {
     ended_at: orNull(TIME),
     bytes_done: BYTES,
     bytes_total: BYTES,
-    bytes_stored: orNull({ ...BYTES, description: 'Bytes after compression that earlier backups did not have.' }),
+    bytes_stored: orNull({
+      ...BYTES,
+      description: 'Compressed bytes that this backup added; earlier backups already stored the rest.',
+    }),
     backup_id: orNull({ type: 'string' }),
     error: orNull({ type: 'string' }),
+    failed_attempts: {
+      type: 'integer',
+      minimum: 0,
+      description: 'The number of failed attempts at a scheduled backup since the last successful one.',
+    },
+    next_attempt_at: orNull({ ...TIME, description: 'After a failed attempt: the time of the next attempt.' }),
   },
 };
 const CONFLICT: Schema = {
@@ -30,7 +39,7 @@ const { to, keep } = NEW_BACKUP.properties;
 export const BACKUP_OPERATIONS = {
   startBackup: {
     id: 'startBackup',
-    summary: 'Start a backup of the data folder to a folder or a bucket; everything goes on meanwhile',
+    summary: 'Start a backup of the data folder to a folder or a bucket, while Weir runs',
     request: publishBody({
       ...NEW_BACKUP,
       properties: {
@@ -46,7 +55,7 @@ export const BACKUP_OPERATIONS = {
   },
   showBackup: {
     id: 'showBackup',
-    summary: 'The backup that runs, otherwise the last one since the start of the process; null if there was none',
+    summary: 'The running backup, otherwise the last one since the start of the process; null if there was none',
     responses: { 200: jsonResponse('The backup.', successBody(orNull(BACKUP))), ...CONFLICT },
   },
 } satisfies Record<string, AdminOperation>;

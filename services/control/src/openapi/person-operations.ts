@@ -16,10 +16,25 @@ const erasure = object({
   visitors: { type: 'integer' },
   users: { type: 'integer' },
   received_until: { ...text, description: 'Records that were received later are not erased.' },
-  phase: { type: 'string', enum: ['waiting', 'resolving', 'deleting', 'done'] },
-  problem: { ...nullableText, description: 'Why it stopped; Weir tries again by itself.' },
+  phase: { type: 'string', enum: ['waiting', 'resolving', 'deleting', 'archive', 'done'] },
+  problem: { ...nullableText, description: 'Why the last attempt stopped. Weir tries again without an operator.' },
   finished_at: nullableText,
   removed: { type: 'object', additionalProperties: { type: 'integer' }, description: 'Rows, by table.' },
+  archive: {
+    ...object({
+      segments: { type: 'integer' },
+      rewritten: { type: 'integer' },
+      parquet_files: { type: 'integer', description: 'The number of Parquet files that were stored again.' },
+      records: {
+        type: 'object',
+        additionalProperties: { type: 'integer' },
+        description: 'The number of erased records, by topic.',
+      },
+    }),
+    type: ['object', 'null'],
+    description:
+      'Segments that were read and rewritten, and records that were erased in them. Null: the archive was not erased.',
+  },
   remains: { type: 'array', items: object({ where: text, until: nullableText }) },
 });
 
@@ -32,9 +47,9 @@ const query = (name: string, maxLength: number): Schema => ({
 export const PERSON_OPERATIONS = {
   createErasure: {
     id: 'createErasure',
-    summary: 'Forget persons, or everything that a site has stored so far',
+    summary: 'Erase persons, or all records that a site has so far',
     responses: {
-      202: jsonResponse('The erasure; it goes on after the answer, also after a crash.', successBody(erasure)),
+      202: jsonResponse('The erasure. It continues after the answer, also after a crash.', successBody(erasure)),
       ...NOT_FOUND,
       409: jsonResponse('Too many erasures wait, or the tables are being swapped.', ENVELOPE),
     },
@@ -44,6 +59,22 @@ export const PERSON_OPERATIONS = {
     summary: 'The erasures, the newest first',
     responses: { 200: jsonResponse('The erasures.', successBody({ type: 'array', items: erasure })) },
   },
+  listTombstones: {
+    id: 'listTombstones',
+    summary: 'The tombstones of all erasures (salted hashes), which the restore of an older backup needs',
+    responses: {
+      200: jsonResponse(
+        'The list, as weir backup restore --erased reads it.',
+        successBody(
+          object({
+            version: { const: 1 },
+            at: { type: 'integer' },
+            tombstones: { type: 'array', items: { type: 'object' } },
+          }),
+        ),
+      ),
+    },
+  },
   readErasure: {
     id: 'readErasure',
     summary: 'The progress of an erasure, and its receipt',
@@ -51,7 +82,7 @@ export const PERSON_OPERATIONS = {
   },
   readPerson: {
     id: 'readPerson',
-    summary: 'Everything that is stored of a person; either visitor_id or user_id',
+    summary: 'All stored data of a person; either visitor_id or user_id',
     parameters: [query('visitor_id', 64), query('user_id', 255)],
     responses: {
       200: jsonResponse('One object, without the envelope. It is complete only if it can be parsed.', {

@@ -3,27 +3,38 @@ import { BREAKDOWN_PARAMETERS, type QueryName, STATS_PARAMETERS } from '../repor
 import { type AdminOperation, NOT_FOUND } from './admin-operations.ts';
 import { REPORT_PARAMETER_SCHEMAS } from './report-parameters.ts';
 
-const count: Schema = { type: 'integer', minimum: 0 };
-const mean: Schema = { type: ['number', 'null'] };
-const time: Schema = { type: 'string', format: 'date-time' };
+export const count: Schema = { type: 'integer', minimum: 0 };
+export const mean: Schema = { type: ['number', 'null'] };
+export const time: Schema = { type: 'string', format: 'date-time' };
 const metrics = {
   visitors: count,
   visits: count,
   pageviews: count,
   events: count,
-  bounce_rate: { ...mean, maximum: 1, description: 'Null, like the next two, if there are no visits.' },
+  bounce_rate: {
+    ...mean,
+    maximum: 1,
+    description: 'bounce_rate, visit_duration and views_per_visit are null if there are no visits.',
+  },
   visit_duration: { ...mean, description: 'Seconds.' },
   views_per_visit: mean,
 };
-const period = { from: time, to: { ...time, description: 'Not part of the period.' } };
-const totals = object(metrics);
+export const period = { from: time, to: { ...time, description: 'Not part of the period.' } };
+export const totals = object(metrics);
 const buckets: Schema = { type: 'array', items: object({ start: time, end: time, ...metrics }) };
-const explain: Schema = {
+export const statements: Schema = {
+  type: 'array',
+  items: object({ of: text, sql: text, params: { type: 'object' } }),
+};
+export const explain: Schema = {
   ...object({
-    statements: { type: 'array', items: object({ of: text, sql: text, params: { type: 'object' } }) },
+    statements,
     left_out: {
       ...object({
-        rows: { ...count, description: 'Rows of the period: the sum of the next four.' },
+        rows: {
+          ...count,
+          description: 'All rows of the period: the sum of counted, bots, internal_events and filtered.',
+        },
         ...{ counted: count, bots: count, internal_events: count, filtered: count },
         ...{ without_visitor: count, without_visit: count, visits_begun_before: count },
         never_stored: { type: 'array', items: object({ outcome: text, reason: text, records: count }) },
@@ -32,13 +43,13 @@ const explain: Schema = {
   }),
   description: 'With explain=1.',
 };
-const head = { site_id: text, timezone: text, ...period, bots: text };
+export const head = { site_id: text, timezone: text, ...period, bots: text };
 const required = [...Object.keys(head), 'totals', 'buckets', 'interval'];
 
 export const parametersOf = (names: readonly QueryName[]): readonly Schema[] =>
   names.map((name) => ({ name, in: 'query', ...REPORT_PARAMETER_SCHEMAS[name] }));
 
-/** The OpenAPI texts of the reports of a site. docs/stats.md defines each number. */
+/** The descriptions of the report calls (`stats`, `breakdown`) in the OpenAPI document. docs/stats.md defines each number. */
 export const REPORT_OPERATIONS = {
   stats: {
     id: 'stats',
@@ -70,7 +81,7 @@ export const REPORT_OPERATIONS = {
     parameters: parametersOf(BREAKDOWN_PARAMETERS),
     responses: {
       200: jsonResponse(
-        'One page of the values, and the numbers of each.',
+        'One page of the values, with the numbers of each value.',
         successBody(
           object(
             {

@@ -1,8 +1,10 @@
 import { EXPORT_FORMATS } from '@weir/domain/dump/export-kinds';
+import { EVENT_NAME_CHARS_MAX } from '@weir/domain/registry/goal';
 import { type Schema, text } from '@weir/runtime/http/openapi';
 import { INTERVALS } from '../reports/buckets.ts';
 import { COLUMN_DIMENSION_NAMES, PROPERTY_NAME_CHARS_MAX } from '../reports/dimensions.ts';
 import { FILTER_VALUE_CHARS_MAX, FILTER_VALUES_MAX, FILTERS_MAX } from '../reports/filter.ts';
+import { STEPS_MAX, STEPS_MIN } from '../reports/paths/funnel-sql.ts';
 import { COMPARISONS, PERIODS } from '../reports/period.ts';
 import { LIMIT_MAX, PAGE_MAX, type QueryName } from '../reports/read-query.ts';
 import { METRIC_NAMES } from '../reports/report-metrics.ts';
@@ -20,16 +22,19 @@ const OFFSET = '(?:Z|[+-](?:[01][0-9]|2[0-3]):[0-5][0-9])';
 /** A date, or an ISO 8601 time from 1970 (inclusive) to 2100 (exclusive). Weir also accepts other spellings of ISO 8601. */
 const MOMENT: Schema = { ...text, pattern: `^(?:${DATE})(?:T${TIME}${OFFSET}?)?$` };
 
-// This pattern has no limit of length, because a limit would make the expression too large for some tools.
+// A plain character of a filter value. The patterns below have no limit of length, because it would make them too large for some tools.
 const PLAIN = '[^\\\\,\\u0000-\\u001f]';
 const CHAR = `(?:${PLAIN}|\\\\[^\\u0000-\\u001f])`;
 const listOf = (value: string): string => `${value}(?:,${value}){0,${FILTER_VALUES_MAX - 1}}`;
 const EXACT_VALUES = listOf(`${CHAR}*`);
-/** Values must not be empty, because every text contains the empty text. */
+/** The values of `contains` and `contains_not`. An empty value is refused, because every text contains the empty text. */
 const PART_VALUES = listOf(`${CHAR}+`);
 const PROPERTY_CHAR = '(?:[^\\\\:\\u0000-\\u001f]|\\\\[^\\u0000-\\u001f])';
 const FILTER_DIMENSION = `(?:${COLUMN_DIMENSION_NAMES.join('|')}|property:${PROPERTY_CHAR}+)`;
 const FILTER = `^${FILTER_DIMENSION}:(?:is(?:_not)?:${EXACT_VALUES}|(?:contains|matches)(?:_not)?:${PART_VALUES})$`;
+
+const PRINTED = '[^\\u0000-\\u001f\\u007f-\\u009f]';
+const STEP = `^(?:event:[^$\\u0000-\\u001f\\u007f-\\u009f]${PRINTED}{0,${EVENT_NAME_CHARS_MAX - 1}}|page:[/*]${PRINTED}*)$`;
 
 /** The query parameters of the reports. */
 export const REPORT_PARAMETER_SCHEMAS: Readonly<Record<QueryName, Schema>> = {
@@ -68,6 +73,24 @@ export const REPORT_PARAMETER_SCHEMAS: Readonly<Record<QueryName, Schema>> = {
       ],
     },
   },
+  path: {
+    description: 'The page, as the dimension page has it.',
+    required: true,
+    schema: { ...text, pattern: `^[^\\u0000-\\u001f]{1,${FILTER_VALUE_CHARS_MAX}}$` },
+  },
+  step: {
+    description: 'event:NAME or page:GLOB (* stands for any characters), 2 to 8 times, in the order of the steps.',
+    required: true,
+    schema: { type: 'array', minItems: STEPS_MIN, maxItems: STEPS_MAX, items: { ...text, pattern: STEP } },
+    style: 'form',
+    explode: true,
+  },
+  within: {
+    description:
+      'The longest time from the first step to the last one: up to 366 days, such as 30m, 24h or 7d (the default).',
+    schema: { ...text, pattern: '^[0-9]{1,8}[smhd]$' },
+  },
+  goal: { description: 'The ID of one goal. Default: all goals.', schema: text },
   order: {
     description: 'Default: visitors:desc.',
     schema: { ...text, pattern: `^(?:${METRIC_NAMES.join('|')})(?::(?:asc|desc))?$` },

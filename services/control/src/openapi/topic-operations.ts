@@ -16,7 +16,7 @@ const nullableCount: Schema = { type: ['integer', 'null'], minimum: 0 };
 const TOPIC: Schema = object({
   name: text,
   kind: { enum: ['log', 'table'] },
-  records: { ...nullableCount, description: 'Of a table: its current rows. Null for salts.' },
+  records: { ...nullableCount, description: 'For a table, the number of its current rows. Null for salts.' },
   retention_hours: { ...nullableCount, description: 'Null for a table: it keeps the last row of each key.' },
   partitions: {
     type: 'array',
@@ -38,7 +38,7 @@ const PAGE: Schema = object({
     type: 'array',
     items: object({
       partition: count,
-      offset: { ...nullableCount, description: 'Null, like appended_at, for a row of a table.' },
+      offset: { ...nullableCount, description: 'offset and appended_at are null for a row of a table.' },
       appended_at: nullableText,
       bytes: count,
       site_id: nullableText,
@@ -61,7 +61,7 @@ const PARAMETERS: Readonly<Record<(typeof RECORDS_PARAMETERS)[number], Schema>> 
       'A duration before now (90s, 15m, 2h, 3d) or an ISO 8601 time in the past. Without since and after: the newest records.',
     schema: { ...text, pattern: '^[0-9]{1,6}[smhd]$' },
   },
-  after: { description: 'The cursor of the answer before.', schema: { ...text, pattern: '^[A-Za-z0-9._-]+$' } },
+  after: { description: 'The cursor of the previous answer.', schema: { ...text, pattern: '^[A-Za-z0-9._-]+$' } },
   limit: { description: 'Default: 100.', schema: { type: 'integer', minimum: 1, maximum: RECORDS_MAX } },
   wait: {
     description: 'Seconds to wait for a record if there is none. Default: 0.',
@@ -69,7 +69,7 @@ const PARAMETERS: Readonly<Record<(typeof RECORDS_PARAMETERS)[number], Schema>> 
   },
 };
 
-/** docs/topics.md describes the topics and their records. */
+/** The descriptions of the calls for topics in the OpenAPI document. docs/topics.md describes the topics and their records. */
 export const TOPIC_OPERATIONS = {
   listTopics: {
     id: 'listTopics',

@@ -1,5 +1,6 @@
 /**
- * Runs tasks one after the other. No other change of the registry can happen between a read and the write that depends on it.
+ * Runs tasks one after the other. If every change of the registry is such a task, no other change can happen between a task's read
+ * and the write that depends on it.
  */
 export type RunExclusive = <T>(task: () => Promise<T>) => Promise<T>;
 

@@ -8,8 +8,8 @@ const QUERY = `SELECT rule_id, sum(records) AS hits, toUnixTimestamp(max(minute)
 WHERE site_id = {site:String} AND outcome = 'dropped' AND rule_id != '' GROUP BY rule_id`;
 
 /**
- * Counts the drops of the whole time that the tables cover. `undefined` while ClickHouse is unavailable; the rules are then
- * shown without counts.
+ * Counts the hits that each exclusion rule of the site has dropped, in all stored records. `undefined` while ClickHouse is
+ * unavailable; the rules are then shown without counts.
  */
 export async function countRuleDrops(tables: SteadyTables, siteId: string): Promise<RuleDrops | undefined> {
   try {

@@ -1,9 +1,9 @@
-import type { ReplayChunk, ReplayRequest, ReplayStart } from '@weir/domain/registry/replay';
+import type { ArchivedRange, ReplayChunk, ReplayRequest, ReplayStart } from '@weir/domain/registry/replay';
 import type { Analytics } from '@weir/ports/analytics';
 import type { ShadowTables } from '@weir/ports/shadow-tables';
 import { copiedRows } from './replay-scope.ts';
 
-/** Raw offsets of a chunk. Its rows are one block, which ClickHouse holds in memory. */
+/** The number of raw offsets in a chunk. The rows of a chunk are one block, which ClickHouse holds in memory. */
 const CHUNK_OFFSETS = 100_000;
 
 export interface CopyDeps {
@@ -24,13 +24,14 @@ interface ChunkRow {
   readonly records: number | string;
 }
 
-/** What is to be copied, in order. It stays the same while the replay runs: no row is added below the ends of the partitions. */
+/** The chunks to copy, in order. The list does not change while the replay runs, because it has only records from before the start. */
 export async function listChunks(
   { analytics, shadow, logId }: CopyDeps,
   starts: readonly ReplayStart[],
   request: ReplayRequest,
+  archived: readonly ArchivedRange[] = [],
 ): Promise<readonly CountedChunk[]> {
-  const { sql, params } = copiedRows(logId, starts, request);
+  const { sql, params } = copiedRows(logId, starts, request, archived);
   const rows = await analytics.select<ChunkRow>(
     `SELECT toString(log_id) AS log_id, raw_partition, toYYYYMM(received_at) AS month, intDiv(raw_offset, ${CHUNK_OFFSETS}) AS nth, count() AS records
      FROM ${shadow.live}.records WHERE ${sql} GROUP BY log_id, raw_partition, month, nth`,
@@ -57,9 +58,11 @@ export async function copyChunk(
   starts: readonly ReplayStart[],
   request: ReplayRequest,
   chunk: ReplayChunk,
+  archived: readonly ArchivedRange[] = [],
 ): Promise<void> {
-  const { sql, params } = copiedRows(logId, starts, request);
   const { partition, month, nth } = chunk;
+  const own = archived.filter((range) => range.logId === chunk.logId && range.partition === partition);
+  const { sql, params } = copiedRows(logId, starts, request, own);
   await shadow.copy({
     condition:
       `${sql} AND log_id = {chunk_log:String} AND raw_partition = {chunk_partition:UInt32} AND toYYYYMM(received_at) = {chunk_month:UInt32} ` +

@@ -1,21 +1,27 @@
 import { createLineEraser } from '@weir/domain/erasure/erase-line';
 import type { Tombstone } from '@weir/domain/erasure/tombstone';
+import { expiresBefore, KEEP_FOREVER, type Keep, keepOf } from '@weir/domain/registry/keep';
 import type { Replay, ReplayState } from '@weir/domain/registry/replay';
 import type { Registry } from '@weir/ports/registry';
 import type { ReplayedRow } from './replay-scope.ts';
 
-/** When the present run of a replay began: the replay itself, or the first attempt to undo it. */
+/** When the present run of a replay began. An undo is a run of its own, which began with its first attempt. */
 export function startedAt({ request, state }: Pick<Replay, 'request'> & { readonly state: ReplayState }): number {
   return state.undoFrom ?? request.startedAt;
 }
 
 /**
- * Returns the line of a row, without what was erased before the run began. Later tombstones do not count: a plan that is repeated must
- * have the same bytes. A swap is refused after them (`erasureSince`).
+ * Returns a function that gives the line to insert for a row: a line with the outcome `erased` if an erasure that was requested before the run
+ * began covers the row, and one with the outcome `expired` if the row had expired when the run began. Later erasures do not count, because a
+ * repeated insert must have the same bytes; after such an erasure, the swap is refused (`erasureSince`).
  */
-export function createRowEraser(registry: Pick<Registry, 'tombstones' | 'hasTombstones'>, since: number) {
+export function createRowEraser(
+  registry: Pick<Registry, 'tombstones' | 'hasTombstones' | 'site' | 'sites'>,
+  since: number,
+  keep: Keep | undefined,
+) {
   const known = new Map<string, { readonly all: readonly Tombstone[]; readonly own: readonly Tombstone[] }>();
-  /** The same array for the same tombstones: they are compiled once for each array. */
+  /** Returns the same array as long as the tombstones do not change, because each array is compiled once. */
   function tombstonesOf(siteId: string): readonly Tombstone[] {
     const all = registry.tombstones(siteId);
     const cached = known.get(siteId);
@@ -24,11 +30,17 @@ export function createRowEraser(registry: Pick<Registry, 'tombstones' | 'hasTomb
     known.set(siteId, { all, own });
     return own;
   }
-  const eraseLine = createLineEraser(tombstonesOf);
-  return ({ line, version }: ReplayedRow): Uint8Array => (registry.hasTombstones() ? eraseLine(line, version) : line);
+  // The setting `keep` of a site cannot change while a replay runs (sites-route.ts).
+  const eventsExpireBefore = (siteId: string) =>
+    expiresBefore(keepOf(registry.site(siteId), keep ?? KEEP_FOREVER).events, since);
+  const hasLimits =
+    (keep ?? KEEP_FOREVER).events !== 'forever' || registry.sites().some((site) => site.keep?.events !== undefined);
+  const eraseLine = createLineEraser(tombstonesOf, eventsExpireBefore);
+  return ({ line, version }: ReplayedRow): Uint8Array =>
+    hasLimits || registry.hasTombstones() ? eraseLine(line, version) : line;
 }
 
-/** Why the tables must not be exchanged: persons were erased while the replay filled the shadow tables, and it may have brought them back. */
+/** Why the tables must not be exchanged: an erasure runs, or ended after the replay began, so the shadow tables may contain erased records. */
 export function erasureSince(registry: Pick<Registry, 'erasures'>, since: number): string | undefined {
   const open = registry.erasures().find(({ finishedAt }) => finishedAt === undefined || finishedAt >= since);
   if (open === undefined) return undefined;

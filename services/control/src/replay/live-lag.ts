@@ -2,12 +2,12 @@ import { GROUP_ENRICHER, GROUP_WRITER, TOPIC_ENRICHED, TOPIC_RAW } from '@weir/d
 import type { EventLog } from '@weir/ports/event-log';
 
 /**
- * The replay waits while live records wait longer than this to be processed. Without any backlog a commit can be some seconds late: on Kafka the
- * writer collects rows for a second, and its partitions take turns to insert.
+ * The replay waits while live records wait longer than this. Even without a backlog, a commit can be some seconds late: on Kafka the
+ * writer collects rows for a second, and its partitions insert one after the other.
  */
 export const LIVE_LAG_MAX_MS = 10_000;
 
-/** Why the replay must wait: a live consumer has records that wait too long. Undefined: it need not. */
+/** Why the replay must wait: a live consumer has records that have waited too long. Undefined: the replay need not wait. */
 export async function liveLag(eventLog: EventLog, clock: () => number): Promise<string | undefined> {
   for (const [topic, group] of LIVE) {
     const [old, positions] = await Promise.all([

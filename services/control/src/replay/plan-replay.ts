@@ -1,40 +1,43 @@
 import { DependencyError } from '@weir/domain/errors';
 import { HEADER_RAW_OFFSET } from '@weir/domain/records/records-columns';
 import { GROUP_WRITER, TOPIC_ENRICHED } from '@weir/domain/records/topics';
-import type { ReplayScope, ReplayStart } from '@weir/domain/registry/replay';
-import type { Analytics } from '@weir/ports/analytics';
+import type { ReplayRequest, ReplayScope, ReplayStart } from '@weir/domain/registry/replay';
 import type { EventLog, StoredRecord } from '@weir/ports/event-log';
+import { type PlanRawDeps, planRawReplay, type RawPlan } from './raw/plan-raw-replay.ts';
 
-export interface PlanReplayDeps {
-  readonly eventLog: EventLog;
-  readonly analytics: Pick<Analytics, 'highestRawOffset'>;
-  readonly clock: () => number;
-  /** Of the enriched topic. */
+export interface PlanReplayDeps extends Omit<PlanRawDeps, 'rawRetentionMs'> {
+  readonly raw: { readonly retentionMs: number };
+  /** How long `events.enriched` keeps records. */
   readonly retentionMs: number;
 }
 
-/** Records that expire this soon after the start are copied: retention could remove them before they are replayed. */
+/** Records that expire within this time after the start are copied and not replayed, because retention could remove them first. */
 const EXPIRES_SOON_MS = 24 * 3600_000;
-/** A record is in the log this long after its receipt, or later; clocks may differ. */
-const CLOCKS_DIFFER_MS = 3600_000;
 /**
- * A partition that does not begin at its first record can begin within a run of repeats. The highest raw offset of this many records is
- * certainly no repeat: repeats are batches of 1,024 records, of a few restarts.
+ * How much earlier than the requested time of receipt the replay begins to read. The log finds records by the time at which they were
+ * appended, and the clocks of the gateway and of the log can differ by this time.
  */
-const REPEATS_MAX = 16_384;
+export const CLOCKS_DIFFER_MS = 3600_000;
+/**
+ * If the replay begins in the middle of a partition, the first records can be repeats. After this many records, the highest raw offset is
+ * certainly not that of a repeat: each crash repeats at most one batch of 1,024 records.
+ */
+export const REPEATS_MAX = 16_384;
 const READ_BYTES_MAX = 4 * 1024 * 1024;
 
-/** Where the replay of each partition begins. */
-export function planStarts(deps: PlanReplayDeps, scope: ReplayScope): Promise<readonly ReplayStart[]> {
+/** Finds the position at which the replay of each partition begins. */
+export async function planStarts(deps: PlanReplayDeps, request: ReplayRequest): Promise<RawPlan> {
+  if (request.from === 'raw') return planRawReplay({ ...deps, rawRetentionMs: deps.raw.retentionMs }, request);
   const partitions = Array.from({ length: deps.eventLog.partitionCount }, (_, partition) => partition);
-  return Promise.all(partitions.map((partition) => planStart(deps, scope, partition)));
+  const starts = await Promise.all(partitions.map((partition) => planStart(deps, request, partition)));
+  return { starts, note: undefined };
 }
 
 async function planStart(deps: PlanReplayDeps, scope: ReplayScope, partition: number): Promise<ReplayStart> {
   const { eventLog, analytics, clock, retentionMs } = deps;
   const [position] = await eventLog.positions(TOPIC_ENRICHED, GROUP_WRITER, [partition]);
   if (position === undefined) throw new DependencyError('event_log_damaged', `there is no partition ${partition}`);
-  // Read before the highest raw offset: every raw offset from `rawEnd` on is then at or after `offset`.
+  // The position is read before the highest raw offset, so every record with a raw offset from `rawEnd` on is at or after `offset`.
   const { first, committed = first } = position;
   const rawEnd = (await analytics.highestRawOffset(eventLog.logId, partition)) + 1;
   const keptFrom = clock() - retentionMs + Math.min(EXPIRES_SOON_MS, retentionMs / 2);
@@ -46,7 +49,7 @@ async function planStart(deps: PlanReplayDeps, scope: ReplayScope, partition: nu
   return { offset, rawOffset: Math.min(rawOffset, rawEnd), rawEnd };
 }
 
-/** A raw offset of which no record before `from` is an outcome. */
+/** A raw offset that is higher than or equal to that of every record before `from`. The replay of the partition begins with it. */
 async function firstNewRawOffset(eventLog: EventLog, partition: number, from: number): Promise<number> {
   let highest = -1;
   let next = from;

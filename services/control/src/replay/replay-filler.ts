@@ -1,3 +1,4 @@
+import { TOPIC_ENRICHED, TOPIC_REPLAYED } from '@weir/domain/records/topics';
 import type { Replay, ReplayState } from '@weir/domain/registry/replay';
 import type { Analytics } from '@weir/ports/analytics';
 import type { EventLog } from '@weir/ports/event-log';
@@ -5,41 +6,100 @@ import type { Registry } from '@weir/ports/registry';
 import type { ShadowTables } from '@weir/ports/shadow-tables';
 import type { RunningConsumer } from '@weir/runtime/consume/run-consumer';
 import { createRowEraser, startedAt } from './erased-rows-of-log.ts';
+import { rawOffsetOf } from './plan-replay.ts';
+import { createRawLog, isOfRun } from './raw/raw-log.ts';
 import type { ReplayGate } from './replay-gate.ts';
 import { createReplayLog } from './replay-log.ts';
-import { runOf } from './replay-progress.ts';
+import { readsRaw, runOf } from './replay-progress.ts';
 import { isWhole, type ReplayedRow, replayedRows, takesRow } from './replay-scope.ts';
 
-/** What the host makes a writer of: the code of the live writer, with another log, other tables and its own group. */
+/** The parts from which the host creates the writer of a replay. It runs the code of the live writer, with its own consumer group. */
 export interface ReplayWriter {
   readonly eventLog: EventLog;
   readonly analytics: Analytics;
   readonly firstRawOffset: (partition: number) => number;
-  /** Undefined: the row is not inserted. */
+  /** The line that is inserted for a row. Undefined: the row is not inserted. */
   readonly lineOf: (partition: number, row: ReplayedRow) => Uint8Array | undefined;
 }
 
 export type StartReplayWriter = (writer: ReplayWriter) => Promise<RunningConsumer>;
+
+/** The parts from which the host creates the enricher of a replay. It runs the code of the live enricher, with another log and its own state. */
+export interface ReplayEnricher {
+  readonly eventLog: EventLog;
+  readonly firstRawOffset: (partition: number) => number;
+}
+
+export interface RawReplays {
+  readonly startEnricher: (enricher: ReplayEnricher) => Promise<RunningConsumer>;
+  /** Removes the state of a replay. Call it only when no enricher of a replay runs. */
+  removeState(): Promise<void>;
+  /** How long `events.raw` keeps records. */
+  readonly retentionMs: number;
+}
 
 export interface FillerDeps {
   readonly eventLog: EventLog;
   readonly registry: Registry;
   readonly shadow: ShadowTables;
   readonly startReplayWriter: StartReplayWriter;
+  readonly raw: RawReplays;
+  readonly clock: () => number;
 }
 
-/** Starts the writer that fills the shadow tables. */
-export function startFiller(
-  { eventLog, shadow, registry, startReplayWriter }: FillerDeps,
-  { request }: Replay,
+/** Starts what fills the shadow tables: the writer, and for a replay from raw the enricher before it. */
+export async function startFiller(
+  deps: FillerDeps,
+  replay: Replay,
   state: ReplayState,
   gate: ReplayGate,
 ): Promise<RunningConsumer> {
+  if (!readsRaw(replay, state)) return startWriter(deps, replay, state, gate);
+  const { eventLog, raw, clock } = deps;
   const { starts } = state;
-  const erased = createRowEraser(registry, startedAt({ request, state }));
+  const enricher = await raw.startEnricher({
+    eventLog: createRawLog({ eventLog, run: runOf(state), starts, gate, clock, rawRetentionMs: raw.retentionMs }),
+    firstRawOffset: (partition) => starts[partition]?.rawOffset ?? 0,
+  });
+  const writer = await startWriter(deps, replay, state, gate).catch(async (error: unknown) => {
+    await enricher.close();
+    throw error;
+  });
+  return {
+    ready: () => enricher.ready() && writer.ready(),
+    status: () => [...enricher.status(), ...writer.status()],
+    async close() {
+      await enricher.close();
+      await writer.close();
+    },
+  };
+}
+
+function startWriter(
+  { eventLog, shadow, registry, startReplayWriter }: FillerDeps,
+  replay: Replay,
+  state: ReplayState,
+  gate: ReplayGate,
+): Promise<RunningConsumer> {
+  const { request } = replay;
+  const { starts } = state;
+  const run = runOf(state);
+  const isRaw = readsRaw(replay, state);
+  const erased = createRowEraser(registry, startedAt({ request, state }), request.keep);
   const startOf = (partition: number) => starts[partition] ?? { offset: 0, rawOffset: 0, rawEnd: 0 };
   return startReplayWriter({
-    eventLog: createReplayLog({ eventLog, run: runOf(state), starts, gate }),
+    eventLog: createReplayLog({
+      eventLog,
+      topic: isRaw ? TOPIC_REPLAYED : TOPIC_ENRICHED,
+      run,
+      starts,
+      isOwn: (record) => !isRaw || isOfRun(record, run),
+      // In a replay from raw, the enricher has already waited for the rate and the live writer, so the writer only waits for obstacles.
+      admit: async ({ partition, signal }, records) => {
+        if (isRaw) return (await gate.clear(signal)) ? records.length : 0;
+        return gate.admit(partition, records.map(rawOffsetOf), signal);
+      },
+    }),
     analytics: {
       ...shadow.analytics,
       highestRawOffset: (logId, partition) => highestReplayed(shadow, logId, partition, startOf(partition), request),
@@ -49,7 +109,7 @@ export function startFiller(
   });
 }
 
-/** The highest raw offset that the replay has written; the one before its first if there is none. Copied rows do not count. */
+/** The highest raw offset that the replay has written; copied rows do not count. If it has written none: the first raw offset minus 1. */
 export async function highestReplayed(
   { analytics, shadow }: Pick<ShadowTables, 'analytics' | 'shadow'>,
   logId: string,

@@ -1,3 +1,4 @@
+import { GROUP_REPLAY_WRITER, TOPIC_REPLAYED } from '@weir/domain/records/topics';
 import type { Replay, ReplayState } from '@weir/domain/registry/replay';
 import type { DiskSpace } from '@weir/ports/disk-space';
 import type { RunningConsumer } from '@weir/runtime/consume/run-consumer';
@@ -11,16 +12,20 @@ export interface FillingDeps extends FillerDeps {
   readonly disk?: DiskSpace | undefined;
 }
 
-/** The writer of the shadow tables, while it runs, and the gate that limits all work of a replay. */
+/** The running writer of the shadow tables, and the gate that makes a replay wait so that it does not delay live traffic. */
 export interface Filling {
-  /** Starts the writer if it does not run. It goes up to these raw offsets, by partition. */
+  /** Starts the writer if it does not run. `ends`: for each partition, the raw offset at which the writer stops (exclusive). */
   keepRunning(replay: Replay, state: ReplayState, ends: readonly number[]): Promise<void>;
-  /** Resolves when the gate lets these records pass. False: the signal aborts. */
+  /** The gate of this replay. */
+  gate(replay: Replay): ReplayGate;
+  /** Waits until this number of records may be copied. Resolves with false if the signal aborts. */
   pass(replay: Replay, records: number, signal: AbortSignal): Promise<boolean>;
-  /** Looks whether the replay must wait. The live writers pause for a swap: their lag does not count then. */
+  /** Checks whether the replay must wait. During a swap, the lag of the live writers does not count, because they pause for it. */
   lookAround(replay: Replay, options?: { readonly isSwap: boolean }): Promise<void>;
   stop(): Promise<void>;
-  /** Why the replay does not go on. */
+  /** Resolves when it has stopped, and no outcome and no state of a replay from raw is left. */
+  clear(): Promise<void>;
+  /** Why the replay does not continue. Undefined: it continues. */
   problem(): string | undefined;
 }
 
@@ -48,12 +53,23 @@ export function createFilling(deps: FillingDeps): Filling {
       await stop();
       running = { run: runOf(state), writer: await startFiller(deps, replay, state, gateOf(replay)) };
     },
+    gate: gateOf,
     pass: (replay, records, signal) => gateOf(replay).pass(records, signal),
     async lookAround(replay, { isSwap } = { isSwap: false }) {
       const lag = isSwap ? undefined : await liveLag(deps.eventLog, deps.clock);
       gateOf(replay).setObstacle(deps.disk?.shortage() ?? lag);
     },
     stop,
+    async clear() {
+      await stop();
+      const { eventLog, raw } = deps;
+      const positions = await eventLog.positions(TOPIC_REPLAYED, GROUP_REPLAY_WRITER);
+      await eventLog.removeBefore(
+        TOPIC_REPLAYED,
+        positions.map(({ end }) => end),
+      );
+      await raw.removeState();
+    },
     problem() {
       const partition = running?.writer.status().find(({ alarm, lastError }) => (alarm ?? lastError) !== undefined);
       return partition?.alarm ?? partition?.lastError ?? gate?.gate.obstacle();

@@ -1,20 +1,22 @@
-/** Lets the replay go on while that delays nothing: up to given raw offsets, at a limited rate, and not while live traffic waits. */
+/** Decides when a replay may process records: only up to given raw offsets, at a limited rate, and not while there is an obstacle. */
 export interface ReplayGate {
   /**
-   * Resolves with how many of the records may be handled now, from the first on, given their raw offsets: at least one, and 0 if the
-   * signal aborts.
+   * Waits until the first of these records may be processed. Resolves with the number of records that may be processed now, counted from
+   * the first one; with 0 if the signal aborts.
    */
   admit(partition: number, rawOffsets: readonly number[], signal: AbortSignal): Promise<number>;
-  /** Resolves when `records` may be handled. False: the signal aborts. */
+  /** Waits until this number of records may be processed. Resolves with false if the signal aborts. */
   pass(records: number, signal: AbortSignal): Promise<boolean>;
-  /** By partition: one past the last raw offset that may be handled. */
+  /** Resolves when nothing hinders. False: the signal aborts. */
+  clear(signal: AbortSignal): Promise<boolean>;
+  /** Sets, for each partition, the raw offset at which the replay must stop (exclusive). */
   setEnds(ends: readonly number[]): void;
-  /** Why nothing is admitted now; undefined: nothing hinders. */
+  /** Sets the reason why the replay must wait, for example a full disk. Undefined: it need not wait. */
   setObstacle(obstacle: string | undefined): void;
   obstacle(): string | undefined;
 }
 
-/** With a limited rate, this part of a second is admitted at once. */
+/** With a limited rate, the records of a tenth of a second are admitted together. */
 const SLICES_PER_SECOND = 10;
 
 export function createReplayGate(recordsPerSecondMax: number | undefined, clock: () => number): ReplayGate {
@@ -43,7 +45,10 @@ export function createReplayGate(recordsPerSecondMax: number | undefined, clock:
     });
   }
 
-  /** Resolves with how many of at most `count()` may pass, when that is not 0; with 0 if the signal aborts. */
+  /**
+   * Waits until records may be processed. `count` returns how many records the caller could process now. Resolves with how many of them may
+   * be processed (`whole`: all or none), and with 0 if the signal aborts.
+   */
   async function take(count: () => number, whole: boolean, signal: AbortSignal): Promise<number> {
     while (!signal.aborted) {
       const wanted = obstacle === undefined ? count() : 0;
@@ -71,6 +76,10 @@ export function createReplayGate(recordsPerSecondMax: number | undefined, clock:
     },
     async pass(records, signal) {
       return (await take(() => records, true, signal)) > 0;
+    },
+    async clear(signal) {
+      while (obstacle !== undefined && !signal.aborted) await wait(signal);
+      return !signal.aborted;
     },
     setEnds(now) {
       ends = now;

@@ -1,40 +1,50 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { pendingWish, type Replay, type ReplayState } from '@weir/domain/registry/replay';
+import { TOPIC_REPLAYED } from '@weir/domain/records/topics';
+import { pendingWish, type Replay, type ReplayRequest, type ReplayState } from '@weir/domain/registry/replay';
 import type { Analytics } from '@weir/ports/analytics';
+import type { ObjectStore } from '@weir/ports/object-store';
 import { describeError, pauseBeforeRetry } from '@weir/runtime/consume/consume-retry';
 import type { Logger } from '@weir/runtime/logger';
+import { listRuns, neededRuns } from './archive/archive-runs.ts';
+import { archiveOf, fillFromArchive } from './archive/fill-from-archive.ts';
 import { copyChunk, inOrder, listChunks } from './copy-base.ts';
 import { planStarts } from './plan-replay.ts';
 import { createFilling, type FillingDeps } from './replay-filling.ts';
-import { fillPositions, livePositions } from './replay-progress.ts';
+import { type FillPosition, fillPositions, livePositions, readsRaw, replayedPositions } from './replay-progress.ts';
 import { beginSwap, continueSwap, type LiveWriters } from './swap-tables.ts';
 
 export interface LeaderDeps extends FillingDeps {
   readonly analytics: Analytics;
   readonly liveWriters: LiveWriters;
+  /** Undefined: Weir does not archive. */
+  readonly archive?: ObjectStore | undefined;
   readonly logger: Logger;
-  /** Of the enriched topic. */
+  /** How long `events.enriched` keeps records. */
   readonly retentionMs: number;
 }
 
 export interface Leader {
-  /** Why the replay does not go on, for people. */
+  /** A text that says why the replay does not continue. Undefined: it continues. */
   problem(): string | undefined;
   /** Resolves when all work has stopped, after the signal has aborted. */
   readonly done: Promise<void>;
 }
 
 const LOOK_EVERY_MS = 1_000;
-/** The shadow tables follow if they reach a position of the live writer within this time after it was read. */
+/** The phase `follow` begins when the replay needs less than this time to reach a position that the live writer had. */
 const FOLLOWS_WITHIN_MS = 20_000;
+/** Records of a partition by which a replay's enricher may be ahead of its writer. Their outcomes need disk. */
+const AHEAD_MAX = 500_000;
+const REMOVED_AT_ONCE = 50_000;
 
 /**
- * Runs the replay in the registry, phase by phase. After a crash, the next leader learns from the registry, the committed offsets and
- * ClickHouse where to continue.
+ * Carries out the replay that the registry contains, phase by phase. A replay fills a second set of tables (the shadow tables) and can
+ * exchange them with the live tables. After a crash, the next leader continues from the registry, the committed offsets and the tables.
  *
  *     phase    what the leader does                                                next phase
  *     -------  ------------------------------------------------------------------  --------------------------------------
- *     create   creates the shadow tables; decides where each partition begins      copy
+ *     create   creates the shadow tables; decides where each partition begins      copy, or archive (--from archive)
+ *     archive  reads the archive up to where the log begins                        copy
  *     copy     copies the rows that are not replayed, chunk by chunk               fill
  *     fill     runs the writer from the log into the shadow tables                 follow (less than 20 s behind live)
  *     follow   keeps the writer running                                            swap (requested, or part of an undo)
@@ -51,8 +61,12 @@ export function leadReplay(deps: LeaderDeps, signal: AbortSignal, fence: () => P
   const swapping = { ...deps, filling, signal, putState };
   let failure: string | undefined;
   let target: { readonly takenAt: number; readonly offsets: readonly number[] } | undefined;
-  /** The replay whose shadow tables have all migrations: Weir may be newer than they are. */
+  /** The replay whose shadow tables were migrated by this process. A newer version of Weir can have more migrations than the shadow tables. */
   let migrated: string | undefined;
+  /** The replay whose outcomes and state this process has removed. */
+  let cleared: string | undefined;
+  /** For each partition, the offset before which the replayed outcomes were removed. */
+  let removed: readonly number[] = [];
 
   async function putState(state: ReplayState): Promise<void> {
     await fence();
@@ -60,14 +74,48 @@ export function leadReplay(deps: LeaderDeps, signal: AbortSignal, fence: () => P
     logger.info({ replay: state.replayId, phase: state.phase, refusal: state.refusal }, 'replay');
   }
 
+  /** Nothing is filled, and of a replay from raw no outcomes and no state are left. */
+  const clear = ({ from }: ReplayRequest): Promise<void> => (from === 'raw' ? filling.clear() : filling.stop());
+
   async function create({ request }: Replay): Promise<void> {
-    // What an interrupted attempt left may be half of a table.
+    // An interrupted attempt can have left incomplete tables.
     await shadow.drop();
     await shadow.create();
-    const starts = await planStarts(deps, request);
-    const chunks = await listChunks({ analytics, shadow, logId: eventLog.logId }, starts, request);
-    const recordsToCopy = chunks.reduce((sum, { records }) => sum + records, 0);
-    await putState({ replayId: request.replayId, phase: 'copy', starts, recordsCopied: 0, recordsToCopy });
+    await clear(request);
+    const { replayId } = request;
+    const { starts, note } = await planStarts(deps, request);
+    if (note !== undefined) logger.warn({ replay: replayId }, `replay: ${note}`);
+    if (request.from === 'archive') {
+      const runs = neededRuns(await listRuns(archiveOf(deps), request), eventLog.logId, starts);
+      await putState({ replayId, phase: 'archive', starts, recordsCopied: 0, recordsToCopy: sumOf(runs) });
+    } else {
+      const chunks = await listChunks({ analytics, shadow, logId: eventLog.logId }, starts, request);
+      await putState({ replayId, phase: 'copy', starts, recordsCopied: 0, recordsToCopy: sumOf(chunks) });
+    }
+  }
+
+  async function readArchive(replay: Replay, state: ReplayState): Promise<void> {
+    const { request } = replay;
+    const read = await fillFromArchive(
+      {
+        ...deps,
+        ...{ gate: filling.gate(replay), signal, putState },
+        async goesOn(status) {
+          const failed = status.find(({ alarm, lastError }) => (alarm ?? lastError) !== undefined);
+          failure = failed?.alarm ?? failed?.lastError;
+          await filling.lookAround(replay);
+          await rest();
+          return !signal.aborted && wishOf(registry.replay()) === undefined;
+        },
+      },
+      replay,
+      state,
+    );
+    if (read === undefined) return;
+    const copying = { analytics, shadow, logId: eventLog.logId };
+    const chunks = await listChunks(copying, read.starts, request, read.archived);
+    const { reading: _, ...whole } = read;
+    await putState({ ...whole, phase: 'copy', recordsToCopy: read.recordsCopied + sumOf(chunks) });
   }
 
   async function copy(replay: Replay, state: ReplayState): Promise<void> {
@@ -75,14 +123,14 @@ export function leadReplay(deps: LeaderDeps, signal: AbortSignal, fence: () => P
     const copying = { analytics, shadow, logId: eventLog.logId };
     const { copied } = state;
     let { recordsCopied } = state;
-    for (const { records, ...chunk } of await listChunks(copying, state.starts, request)) {
+    for (const { records, ...chunk } of await listChunks(copying, state.starts, request, state.archived)) {
       if (copied !== undefined && inOrder(chunk, copied) <= 0) continue;
       for (await filling.lookAround(replay); filling.problem() !== undefined; await filling.lookAround(replay)) {
         await rest();
         if (signal.aborted) return;
       }
       if (!(await filling.pass(replay, records, signal)) || wishOf(registry.replay()) !== undefined) return;
-      await copyChunk(copying, state.starts, request, chunk);
+      await copyChunk(copying, state.starts, request, chunk, state.archived);
       recordsCopied += records;
       await putState({ ...state, copied: chunk, recordsCopied });
     }
@@ -92,25 +140,38 @@ export function leadReplay(deps: LeaderDeps, signal: AbortSignal, fence: () => P
 
   async function fill(replay: Replay, state: ReplayState): Promise<void> {
     await filling.lookAround(replay);
-    // The shadow tables never have a record that the tables do not have.
-    const ends = await Promise.all(
+    // The replay goes only up to the newest record of the live tables.
+    const stored = await Promise.all(
       state.starts.map(async (_, partition) => (await analytics.highestRawOffset(eventLog.logId, partition)) + 1),
     );
+    const reached = await fillPositions(eventLog, replay, state);
+    const isRaw = readsRaw(replay, state);
+    const ends = isRaw ? stored.map((end, nth) => Math.min(end, (reached[nth]?.next ?? 0) + AHEAD_MAX)) : stored;
     await filling.keepRunning(replay, state, ends);
-    if (state.phase === 'fill' && (await followsLive(state))) await putState({ ...state, phase: 'follow' });
+    if (isRaw) await removeStored(state);
+    const live = isRaw ? stored : await livePositions(eventLog);
+    if (state.phase === 'fill' && followsLive(reached, live)) await putState({ ...state, phase: 'follow' });
   }
 
-  /** Whether the replay has reached where the live writer was a short time ago. */
-  async function followsLive(state: ReplayState): Promise<boolean> {
-    target ??= { takenAt: clock(), offsets: await livePositions(eventLog) };
+  /** Removes the replayed outcomes that the shadow tables already have, to free disk space. */
+  async function removeStored(state: ReplayState): Promise<void> {
+    const positions = await replayedPositions(eventLog, state);
+    const stored = positions.map(({ next }) => next);
+    if (stored.every((next, nth) => next - (removed[nth] ?? 0) < REMOVED_AT_ONCE)) return;
+    await eventLog.removeBefore(TOPIC_REPLAYED, stored);
+    removed = stored;
+  }
+
+  /** Whether the replay has reached the position at which the live writer was a short time ago. */
+  function followsLive(reached: readonly FillPosition[], live: readonly number[]): boolean {
+    target ??= { takenAt: clock(), offsets: live };
     const { takenAt, offsets } = target;
-    const reached = await fillPositions(eventLog, state);
     if (!reached.every(({ next }, partition) => next >= (offsets[partition] ?? 0))) return false;
     target = undefined;
     return clock() - takenAt < FOLLOWS_WITHIN_MS;
   }
 
-  /** The former tables have everything up to the positions of the swap: they are filled from there. */
+  /** Begins an undo. The former tables have all records up to the positions of the swap, so the writer fills them from there. */
   async function beginUndo(state: ReplayState, answered: number): Promise<void> {
     const { refusal: _, ...rest } = state;
     const starts = (state.swapped?.positions ?? []).map(({ offset, rawOffset }) => {
@@ -131,7 +192,7 @@ export function leadReplay(deps: LeaderDeps, signal: AbortSignal, fence: () => P
   }
 
   async function drop({ request, state }: Replay): Promise<void> {
-    await filling.stop();
+    await clear(request);
     if (state?.phase !== 'drop') {
       const { replayId } = request;
       await putState({ replayId, starts: [], recordsCopied: 0, recordsToCopy: 0, ...state, phase: 'drop' });
@@ -151,14 +212,23 @@ export function leadReplay(deps: LeaderDeps, signal: AbortSignal, fence: () => P
     if (state === undefined || state.phase === 'create') return create(replay);
     if (migrated !== state.replayId) await shadow.create();
     migrated = state.replayId;
+    if (state.phase === 'archive') return readArchive(replay, state);
     if (state.phase === 'copy') return copy(replay, state);
     const answered = wish?.askedAt ?? 0;
     if (state.phase === 'swapped' && wanted === 'undo') return beginUndo(state, answered);
-    if (state.phase === 'swapped' || state.phase === 'undone') return filling.stop();
+    if (state.phase === 'swapped' || state.phase === 'undone') return rested(replay);
     if (state.phase === 'follow' && (wanted === 'swap' || state.undoing)) {
       return beginSwap(swapping, { ...state, answered });
     }
     return fill(replay, state);
+  }
+
+  /** An undo needs nothing of what a replay from raw has left. */
+  async function rested({ request }: Replay): Promise<void> {
+    await filling.stop();
+    if (cleared === request.replayId) return;
+    await clear(request);
+    cleared = request.replayId;
   }
 
   /** Resolves after a second, or when the replay was changed. */
@@ -189,6 +259,10 @@ export function leadReplay(deps: LeaderDeps, signal: AbortSignal, fence: () => P
   }
 
   return { problem: () => failure ?? filling.problem(), done: lead() };
+}
+
+function sumOf(parts: readonly { readonly records: number }[]): number {
+  return parts.reduce((sum, { records }) => sum + records, 0);
 }
 
 function wishOf(replay: Replay | undefined) {

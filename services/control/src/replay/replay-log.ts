@@ -1,48 +1,86 @@
 import { DependencyError } from '@weir/domain/errors';
+import { TOPIC_ENRICHED } from '@weir/domain/records/topics';
 import type { ReplayStart } from '@weir/domain/registry/replay';
-import type { EventLog, PartitionHandle, StoredRecord } from '@weir/ports/event-log';
-import { rawOffsetOf } from './plan-replay.ts';
-import type { ReplayGate } from './replay-gate.ts';
+import type { EventLog, PartitionConsumer, PartitionHandle, StoredRecord } from '@weir/ports/event-log';
 
 export interface ReplayLogDeps {
   readonly eventLog: EventLog;
-  /** Names the run in the metadata of its commits. The group may have commits of earlier runs. */
+  /** The topic from which the writer reads outcomes. */
+  readonly topic: string;
+  /** The name of this run. It is in the metadata of each commit, because the group can have commits of earlier runs. */
   readonly run: string;
   readonly starts: readonly ReplayStart[];
-  readonly gate: ReplayGate;
+  /** Resolves with how many of the records may be handled now, from the first on; with 0 if the partition was revoked. */
+  readonly admit: (handle: PartitionHandle, records: readonly StoredRecord[]) => Promise<number>;
+  /** Whether the record belongs to this run. Records of other runs are skipped. */
+  readonly isOwn: (record: StoredRecord) => boolean;
 }
 
-/** The event log as the writer of a replay sees it: consumption begins where the replay begins, and passes the gate. */
-export function createReplayLog({ eventLog, run, starts, gate }: ReplayLogDeps): EventLog {
+/** An event log for the writer of a replay. It ignores commits of earlier runs, begins at the start of the replay, and delivers only the records that the gate admits. */
+export function createReplayLog({ eventLog, topic, run, starts, admit, isOwn }: ReplayLogDeps): EventLog {
+  const nameOf = (name: string): string => (name === TOPIC_ENRICHED ? topic : name);
   return {
     ...eventLog,
+    positions: (name, group, partitions) => eventLog.positions(nameOf(name), group, partitions),
     consume: (options) =>
       eventLog.consume({
         ...options,
-        async open(handle) {
+        topic: nameOf(options.topic),
+        open(handle) {
           const own = ofRun(handle, run);
-          const consumer = await options.open(own);
-          if (own.committed === undefined) handle.seek(starts[handle.partition]?.offset ?? 0);
-          return {
-            async handle(records) {
-              // Without records, it was woken.
-              if (records.length === 0) return consumer.handle(records);
-              let rest = records;
-              while (rest.length > 0) {
-                const count = await gate.admit(handle.partition, rest.map(rawOffsetOf), handle.signal);
-                if (count === 0) throw lost(handle.partition);
-                await consumer.handle(rest.slice(0, count) as readonly StoredRecord[]);
-                rest = rest.slice(count);
-              }
+          return openAdmitting(
+            own,
+            async (admitted) => {
+              const consumer = await options.open(admitted);
+              if (own.committed === undefined) handle.seek(starts[handle.partition]?.offset ?? 0);
+              return {
+                async handle(records) {
+                  const wanted = records.filter(isOwn);
+                  if (wanted.length > 0 || records.length === 0) await consumer.handle(wanted);
+                },
+                close: () => consumer.close(),
+              };
             },
-            close: () => consumer.close(),
-          };
+            (records) => admit(handle, records),
+          );
         },
       }),
   };
 }
 
-/** The offset that a run has committed, if any. */
+/** Opens a consumer that is given records only as they are admitted: `admit` resolves with how many of them, from the first on. */
+export async function openAdmitting(
+  handle: PartitionHandle,
+  open: (handle: PartitionHandle) => Promise<PartitionConsumer>,
+  admit: (records: readonly StoredRecord[]) => Promise<number>,
+): Promise<PartitionConsumer> {
+  let hasSought = false;
+  const consumer = await open({
+    ...handle,
+    seek(offset) {
+      hasSought = true;
+      handle.seek(offset);
+    },
+  });
+  return {
+    async handle(records) {
+      // A call without records means that the partition was woken. It does not need the gate.
+      if (records.length === 0) return consumer.handle(records);
+      hasSought = false;
+      let rest = records;
+      // After a seek, the consumer continues at another offset, so the rest of this delivery is dropped.
+      while (rest.length > 0 && !hasSought) {
+        const count = await admit(rest);
+        if (count === 0) throw lost(handle.partition);
+        await consumer.handle(rest.slice(0, count));
+        rest = rest.slice(count);
+      }
+    },
+    close: () => consumer.close(),
+  };
+}
+
+/** The offset that this run has committed. Undefined: the commit belongs to another run, or there is none. */
 export function committedOf(
   run: string,
   position: { readonly committed: number | undefined; readonly metadata: string | undefined },
@@ -50,7 +88,7 @@ export function committedOf(
   return position.metadata?.startsWith(`${run} `) ? position.committed : undefined;
 }
 
-function ofRun(handle: PartitionHandle, run: string): PartitionHandle {
+export function ofRun(handle: PartitionHandle, run: string): PartitionHandle {
   const mark = `${run} `;
   const { committed } = handle;
   return {

@@ -1,24 +1,45 @@
-import { GROUP_REPLAY_WRITER, GROUP_WRITER, TOPIC_ENRICHED } from '@weir/domain/records/topics';
-import type { ReplayState } from '@weir/domain/registry/replay';
+import {
+  GROUP_REPLAY_ENRICHER,
+  GROUP_REPLAY_WRITER,
+  GROUP_WRITER,
+  TOPIC_ENRICHED,
+  TOPIC_RAW,
+  TOPIC_REPLAYED,
+} from '@weir/domain/records/topics';
+import type { Replay, ReplayState } from '@weir/domain/registry/replay';
 import type { EventLog } from '@weir/ports/event-log';
+import { rawOffsetOf } from './plan-replay.ts';
+import { isOfRun } from './raw/raw-log.ts';
 import { committedOf } from './replay-log.ts';
 
-/** The name of the run in the commits of its writer. */
+/** The name of a run of a replay, which its writer puts into its commits. Filling and undoing are two runs. */
 export function runOf({ replayId, undoing }: Pick<ReplayState, 'replayId' | 'undoing'>): string {
   return undoing ? `${replayId}/undo` : replayId;
 }
 
-/** How far the writer of the replay is, by partition: the next offset of the enriched topic, and where the topic ends. */
+/** Whether the run enriches raw records again. An undo never does, because it finds the rows since the swap in `events.enriched`. */
+export function readsRaw({ request }: Pick<Replay, 'request'>, { undoing }: Pick<ReplayState, 'undoing'>): boolean {
+  return request.from === 'raw' && !undoing;
+}
+
+/**
+ * The progress of the replay's writer in one partition: the next record that it will store, and the end of the partition. The numbers
+ * are offsets in `events.enriched`, or in `events.raw` if the run enriches raw records again.
+ */
 export interface FillPosition {
   readonly start: number;
   readonly next: number;
   readonly end: number;
 }
 
+type RunState = Pick<ReplayState, 'replayId' | 'undoing' | 'starts'>;
+
 export async function fillPositions(
   eventLog: EventLog,
-  state: Pick<ReplayState, 'replayId' | 'undoing' | 'starts'>,
+  replay: Pick<Replay, 'request'>,
+  state: RunState,
 ): Promise<readonly FillPosition[]> {
+  if (readsRaw(replay, state)) return rawPositions(eventLog, state);
   const positions = await eventLog.positions(TOPIC_ENRICHED, GROUP_REPLAY_WRITER);
   return state.starts.map(({ offset }, partition) => {
     const position = positions[partition];
@@ -27,7 +48,41 @@ export async function fillPositions(
   });
 }
 
-/** The offsets of the enriched topic up to which the live writer has stored everything. */
+async function rawPositions(eventLog: EventLog, state: RunState): Promise<readonly FillPosition[]> {
+  const run = runOf(state);
+  // The enricher's commits are read first. Then the outcomes of all records before these commits lie before the ends that are read next.
+  const raw = await eventLog.positions(TOPIC_RAW, GROUP_REPLAY_ENRICHER);
+  const replayed = await replayedPositions(eventLog, state);
+  return Promise.all(
+    state.starts.map(async ({ rawOffset: start }, partition) => {
+      const { end = 0, ...position } = raw[partition] ?? { committed: undefined, metadata: undefined };
+      const enriched = Math.max(start, committedOf(run, position) ?? 0);
+      const { next: written = 0, end: replayedEnd = 0 } = replayed[partition] ?? {};
+      let next: number | undefined;
+      for (let at = written; at < replayedEnd && next === undefined; at++) {
+        const [record] = await eventLog.read(TOPIC_REPLAYED, partition, at, 1);
+        if (record === undefined) break;
+        if (isOfRun(record, run)) next = rawOffsetOf(record);
+      }
+      return { start, next: Math.max(start, Math.min(enriched, next ?? enriched)), end: Math.max(start, end) };
+    }),
+  );
+}
+
+/** The offsets of the replayed outcomes: the next one that the writer will store, and the end. */
+export async function replayedPositions(
+  eventLog: EventLog,
+  state: RunState,
+): Promise<readonly { readonly next: number; readonly end: number }[]> {
+  const positions = await eventLog.positions(TOPIC_REPLAYED, GROUP_REPLAY_WRITER);
+  return state.starts.map(({ offset }, partition) => {
+    const position = positions[partition];
+    const committed = position === undefined ? undefined : committedOf(runOf(state), position);
+    return { next: Math.max(offset, committed ?? 0), end: Math.max(offset, position?.end ?? 0) };
+  });
+}
+
+/** For each partition, the offset in `events.enriched` up to which the live writer has stored all records. */
 export async function livePositions(eventLog: EventLog): Promise<readonly number[]> {
   const positions = await eventLog.positions(TOPIC_ENRICHED, GROUP_WRITER);
   return positions.map(({ first, committed = first }) => committed);

@@ -1,13 +1,13 @@
 import { RECORDS_COLUMNS_BY_VERSION } from '@weir/domain/records/records-columns';
-import type { ReplayScope, ReplayStart } from '@weir/domain/registry/replay';
+import type { ArchivedRange, ReplayScope, ReplayStart } from '@weir/domain/registry/replay';
 
-/** A condition over `records`, with its parameters. */
+/** An SQL condition on rows of `records`, with its parameters. */
 export interface Condition {
   readonly sql: string;
   readonly params: Readonly<Record<string, unknown>>;
 }
 
-/** The row of an enriched record, with the values that decide whether the replay writes it. */
+/** A row of `events.enriched`, with the values that decide whether the replay writes it. */
 export interface ReplayedRow {
   readonly rawOffset: number;
   readonly version: number;
@@ -16,15 +16,22 @@ export interface ReplayedRow {
 }
 
 /**
- * The rows of `records` that the replay does not replace, of those that were stored before its start: rows of earlier logs, rows
- * before the first replayed raw offset of their partition, and rows outside of the scope. `takesRow` is its counterpart.
+ * A condition for the rows of the live `records` that are copied, because the replay does not replace them: rows of earlier logs, rows
+ * before the first replayed raw offset of their partition, and rows outside of the scope. Rows that were stored after the start of the
+ * replay are not copied. For each row of the log, exactly one of this condition and `takesRow` is true. Rows in the
+ * scope that were read from the archive are not among them.
  */
-export function copiedRows(logId: string, starts: readonly ReplayStart[], scope: ReplayScope): Condition {
+export function copiedRows(
+  logId: string,
+  starts: readonly ReplayStart[],
+  scope: ReplayScope,
+  archived: readonly ArchivedRange[] = [],
+): Condition {
   const byPartition = (name: string) =>
     `transform(raw_partition, arrayMap(n -> toUInt32(n), range({partitions:UInt32})), {${name}:Array(UInt64)}, toUInt64(18446744073709551615))`;
   const sql =
     `(log_id != {log:String} OR (raw_offset < ${byPartition('ends')} AND ` +
-    `NOT (raw_offset >= ${byPartition('firsts')} AND ${scopeSql(scope)})))`;
+    `NOT (raw_offset >= ${byPartition('firsts')} AND ${scopeSql(scope)})))${archived.length === 0 ? '' : ` AND NOT (${scopeSql(scope)} AND ${IS_ARCHIVED})`}`;
   return {
     sql,
     params: {
@@ -33,11 +40,23 @@ export function copiedRows(logId: string, starts: readonly ReplayStart[], scope:
       firsts: starts.map(({ rawOffset }) => rawOffset),
       ends: starts.map(({ rawEnd }) => rawEnd),
       ...scopeParams(scope),
+      ...(archived.length === 0
+        ? {}
+        : {
+            archived_logs: archived.map((range) => range.logId),
+            archived_partitions: archived.map(({ partition }) => partition),
+            archived_from: archived.map(({ from }) => from),
+            archived_to: archived.map(({ to }) => to),
+          }),
     },
   };
 }
 
-/** The rows of one partition that the replay has written. */
+const IS_ARCHIVED =
+  'arrayExists((l, p, a, b) -> log_id = l AND raw_partition = p AND raw_offset >= a AND raw_offset <= b, {archived_logs:Array(String)}, ' +
+  '{archived_partitions:Array(UInt32)}, {archived_from:Array(UInt64)}, {archived_to:Array(UInt64)})';
+
+/** A condition for the rows of one partition that the replay has written. */
 export function replayedRows(logId: string, partition: number, start: ReplayStart, scope: ReplayScope): Condition {
   return {
     sql:
@@ -68,7 +87,7 @@ function scopeParams({ sinceMs, untilMs, siteId }: ReplayScope): Readonly<Record
   };
 }
 
-/** Whether the replay writes a row of the log: it is in the scope, or it was stored after the start. */
+/** Whether the replay writes this row of the log: the row is in the scope, or it was stored after the start of the replay. */
 export function takesRow(row: ReplayedRow, start: ReplayStart, { sinceMs, untilMs, siteId }: ReplayScope): boolean {
   if (row.rawOffset >= start.rawEnd) return true;
   if (sinceMs !== undefined && row.receivedAt < sinceMs) return false;
@@ -76,7 +95,7 @@ export function takesRow(row: ReplayedRow, start: ReplayStart, { sinceMs, untilM
   return siteId === undefined || siteOf(row) === siteId;
 }
 
-/** Parses the whole line only if its first texts do not tell the site. */
+/** The site of a row. It is searched in the first bytes of the line; only if it is not found there, the whole line is parsed. */
 function siteOf({ line, version }: ReplayedRow): unknown {
   const nth = RECORDS_COLUMNS_BY_VERSION[version]?.indexOf('site_id') ?? 0;
   const head = Buffer.from(line.buffer, line.byteOffset, Math.min(line.byteLength, HEAD_BYTES)).toString();

@@ -10,11 +10,11 @@ export interface ReplayViewDeps {
   readonly replayProblem: () => string | undefined;
 }
 
-/** A replay as the admin API shows it. The records to replay are those of the log now: live traffic adds to them. */
+/** A replay as the admin API shows it. The number of records to replay grows with live traffic, because it is computed from the log at each call. */
 export async function replayView({ eventLog, lagRateOf, replayProblem }: ReplayViewDeps, replay: Replay) {
   const { request, state } = replay;
   const swappedAt = state?.swapped?.at;
-  const positions = state === undefined ? [] : await fillPositions(eventLog, state);
+  const positions = state === undefined ? [] : await fillPositions(eventLog, replay, state);
   const replayed = positions.reduce((sum, { start, next }) => sum + next - start, 0);
   const toReplay = positions.reduce((sum, { start, end }) => sum + end - start, 0);
   const { recordsCopied = 0, recordsToCopy = 0 } = state ?? {};

@@ -5,14 +5,14 @@ import { createMutex } from '../registry/mutex.ts';
 import { type Leader, type LeaderDeps, leadReplay } from './replay-leader.ts';
 
 export interface Replayer {
-  /** Why the replay does not go on, if this process leads it. */
+  /** Why the replay does not continue. Undefined: it continues, or another process leads it. */
   problem(): string | undefined;
   close(): Promise<void>;
 }
 
 /**
- * Leads the replay, if there is one and no other process does: the owner of partition 0 of the registry's topic leads. The records of
- * that topic do not matter here.
+ * Elects the process that carries out a replay: the member of a consumer group to which partition 0 of the topic `registry` is
+ * assigned. The group is used only for this election, and the records of the topic are ignored.
  */
 export function startReplayer(deps: LeaderDeps): Replayer {
   const { eventLog, registry, logger } = deps;
@@ -35,7 +35,7 @@ export function startReplayer(deps: LeaderDeps): Replayer {
     };
   }
 
-  /** Takes part in the election while there is a replay. */
+  /** Joins the group when there is a replay, and leaves it when there is none. */
   function look(): void {
     runExclusive(async () => {
       const wanted = !closed && registry.replay() !== undefined;
@@ -73,7 +73,7 @@ export function startReplayer(deps: LeaderDeps): Replayer {
 
 const RETRY_MS = 1_000;
 
-function untilAborted(signal: AbortSignal): Promise<void> {
+export function untilAborted(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) resolve();
     else signal.addEventListener('abort', () => resolve(), { once: true });

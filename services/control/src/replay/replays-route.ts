@@ -13,7 +13,8 @@ import type { Checked } from '../http/compile-body.ts';
 import { readCount } from '../http/query-parameters.ts';
 import { randomId } from '../registry/random-id.ts';
 import { LIMIT_MAX, readQuery } from '../reports/read-query.ts';
-import { listChunks } from './copy-base.ts';
+import { type ArchiveRun, listRuns, missingRows, neededRuns } from './archive/archive-runs.ts';
+import { type CountedChunk, listChunks } from './copy-base.ts';
 import { replayDiff } from './diff/replay-diff.ts';
 import { planStarts } from './plan-replay.ts';
 import { replayView } from './replay-view.ts';
@@ -27,14 +28,16 @@ interface NewReplay {
   readonly dry_run?: boolean;
 }
 
-/** Values of each column, unless asked otherwise. */
+/** The default for the number of changed values that a diff shows for each column. */
 const DIFF_VALUES = 20;
 const NOT_YET = 'the shadow tables do not have all records yet: see weir replay status';
 const ERASING = 'an erasure is running: start the replay when it is done';
+const EXPIRING = 'expired rows are being removed: try again when that is done (see the log)';
 const SWAPPING = 'the tables are being exchanged: wait until that is done (weir replay status)';
+const NO_ARCHIVE = 'ARCHIVE_URL is not set for the role control: set it and start Weir again';
 const EXISTS = 'there is a replay already: drop it first (weir replay drop)';
 
-/** Starts a replay, or with `dry_run` says what it would do. The leader does the work: see replay-leader.ts. */
+/** Stores the request for a replay, which the leader (replay-leader.ts) then carries out. With `dry_run`, only returns how many records it would copy and replay. */
 export async function startReplay(deps: AdminDeps, { body }: AdminRequest<NewReplay>): Promise<Reply> {
   const { registry } = deps;
   if ('problem' in body) return invalid(body.problem);
@@ -42,12 +45,15 @@ export async function startReplay(deps: AdminDeps, { body }: AdminRequest<NewRep
   if ('problem' in read) return invalid(read.problem);
   const request = read.value;
   if (request.siteId !== undefined && registry.site(request.siteId) === undefined) return notFound('site');
+  const refusal = request.from === 'archive' ? await archiveProblem(deps) : undefined;
+  if (refusal !== undefined) return conflict(refusal);
   if (body.value.dry_run) return ok(await dryRun(deps, request));
   if (registry.replay() !== undefined) return conflict(EXISTS);
   if (registry.erasures().some(({ phase }) => phase !== 'done')) return conflict(ERASING);
+  if (registry.expiry() !== undefined) return conflict(EXPIRING);
   await registry.putReplayRequest(request);
   const first = registry.replay();
-  // Another process started one at the same time: the first in the log counts.
+  // Another process has started a replay at the same time, and its request came first in the log.
   if (first?.request.replayId !== request.replayId) {
     await registry.removeReplay(request.replayId);
     return conflict(EXISTS);
@@ -60,7 +66,7 @@ export async function readReplay(deps: AdminDeps): Promise<Reply> {
   return replay === undefined ? notFound('replay') : ok(await replayView(deps, replay));
 }
 
-/** What the shadow tables have otherwise than the tables. */
+/** Returns the differences between the shadow tables and the live tables. */
 export async function diffReplay(deps: AdminDeps, { http }: AdminRequest): Promise<Reply> {
   const { registry, tables, shadow, eventLog } = deps;
   const query = readQuery(http.originalUrl, ['limit']);
@@ -90,11 +96,12 @@ export function swapReplay(deps: AdminDeps): Promise<Reply> {
 export function undoReplay(deps: AdminDeps): Promise<Reply> {
   return wish(deps, 'undo', ({ state }) => {
     if (state?.phase !== 'swapped' || state.swapped === undefined) return 'there is no swap to undo';
+    if (deps.registry.expiry() !== undefined) return EXPIRING;
     return deps.clock() < state.swapped.at + UNDO_WITHIN_MS ? undefined : 'the swap is more than 24 hours old';
   });
 }
 
-/** Asks the leader to remove everything of the replay. Done when the replay is not found any more. */
+/** Asks the leader to remove the replay with its shadow tables. It is done when the replay is not found any more. */
 export function dropReplay(deps: AdminDeps): Promise<Reply> {
   return wish(deps, 'drop', ({ state }) => (state?.phase === 'swap' ? SWAPPING : undefined));
 }
@@ -115,7 +122,7 @@ async function wish(
   return ok(await replayView(deps, { ...replay, wish: { replayId, wish: wanted, askedAt } }));
 }
 
-function readRequest({ clock, randomBytes }: AdminDeps, body: NewReplay): Checked<ReplayRequest> {
+function readRequest({ clock, randomBytes, keep }: AdminDeps, body: NewReplay): Checked<ReplayRequest> {
   const { since, until, site_id: siteId, records_per_second_max: rate } = body;
   const sinceMs = since === undefined ? undefined : parseTimestamp(since);
   const untilMs = until === undefined ? undefined : parseTimestamp(until);
@@ -129,6 +136,7 @@ function readRequest({ clock, randomBytes }: AdminDeps, body: NewReplay): Checke
       replayId: randomId('replay', randomBytes),
       from: body.from,
       startedAt: clock(),
+      keep,
       ...(sinceMs === undefined ? {} : { sinceMs }),
       ...(untilMs === undefined ? {} : { untilMs }),
       ...(siteId === undefined ? {} : { siteId }),
@@ -138,14 +146,48 @@ function readRequest({ clock, randomBytes }: AdminDeps, body: NewReplay): Checke
 }
 
 function dryRun(deps: AdminDeps, request: ReplayRequest) {
-  const { eventLog, shadow, clock, enrichedRetentionMs: retentionMs } = deps;
+  const { eventLog, registry, shadow, archive, clock, enrichedRetentionMs: retentionMs, retention } = deps;
+  const raw = { retentionMs: retention.rawRetentionHours * 3_600_000 };
   return deps.tables.read(async (analytics) => {
-    const starts = await planStarts({ eventLog, analytics, clock, retentionMs }, request);
+    const { starts, note } = await planStarts({ eventLog, registry, analytics, clock, retentionMs, raw }, request);
     const chunks = await listChunks({ analytics, shadow, logId: eventLog.logId }, starts, request);
     const [row] = await analytics.select<{ records: number | string }>(
       `SELECT count() AS records FROM ${shadow.live}.records`,
     );
     const copied = chunks.reduce((sum, { records }) => sum + records, 0);
-    return { dry_run: true, records_to_copy: copied, records_to_replay: Number(row?.records ?? 0) - copied };
+    const replayed = Number(row?.records ?? 0) - copied;
+    const counts = { records_from_archive: 0, records_to_copy: copied, records_to_replay: replayed };
+    const plan = { dry_run: true, ...counts, note: note ?? null };
+    if (archive === undefined || request.from !== 'archive') return plan;
+    const runs = neededRuns(await listRuns(archive, request), eventLog.logId, starts);
+    return { ...plan, ...archivedPlan(runs, chunks) };
   });
+}
+
+/** Estimates the numbers of records. They are not exact, because repeats in the archive are only found when it is read. */
+function archivedPlan(
+  runs: readonly (ArchiveRun & { readonly records: number })[],
+  chunks: readonly CountedChunk[],
+): { readonly records_to_copy: number; readonly records_from_archive: number } {
+  const keyOf = ({ logId, partition }: { readonly logId: string; readonly partition: number }) =>
+    `${logId} ${partition}`;
+  const left = new Map<string, number>();
+  for (const chunk of chunks) left.set(keyOf(chunk), (left.get(keyOf(chunk)) ?? 0) + chunk.records);
+  let archived = 0;
+  for (const run of runs) {
+    archived += run.records;
+    left.set(keyOf(run), Math.max(0, (left.get(keyOf(run)) ?? 0) - run.records));
+  }
+  return {
+    records_to_copy: [...left.values()].reduce((sum, records) => sum + records, 0),
+    records_from_archive: archived,
+  };
+}
+
+/** Why a replay from the archive cannot start. */
+async function archiveProblem({ archive, tables, shadow, eventLog }: AdminDeps): Promise<string | undefined> {
+  if (archive === undefined) return NO_ARCHIVE;
+  const runs = await listRuns(archive, {});
+  const earlier = runs.filter(({ logId }) => logId !== eventLog.logId);
+  return tables.read((analytics) => missingRows(analytics, shadow.live, earlier));
 }

@@ -7,10 +7,11 @@ import type { ShadowTables } from '@weir/ports/shadow-tables';
 import { auditReport } from '../audit/audit-report.ts';
 import { readBooks } from '../audit/read-books.ts';
 import { erasureSince, startedAt } from './erased-rows-of-log.ts';
+import { keepOldRollups } from './old-rollups.ts';
 import type { Filling } from './replay-filling.ts';
-import { fillPositions } from './replay-progress.ts';
+import { fillPositions, readsRaw } from './replay-progress.ts';
 
-/** Pauses the live writers: services/writer/src/pause/pause-writers.ts. */
+/** Pauses the live writers of all processes, so that nothing is inserted while tables are exchanged. */
 export interface LiveWriters {
   nextSwap(): Promise<number>;
   pause(swap: number, signal: AbortSignal): Promise<PausedWriters>;
@@ -36,11 +37,11 @@ export interface SwapDeps {
   putState(state: ReplayState): Promise<void>;
 }
 
-/** How long the replay may take to reach the positions at which the writers paused. It is at most some seconds behind them. */
+/** How long a swap waits until the replay has reached the positions at which the writers paused. Usually the replay is only seconds behind. */
 const REACH_WITHIN_MS = 60_000;
 const LOOK_EVERY_MS = 50;
 
-/** The numbers of a swap are stored before anything else is done. */
+/** Begins a swap. First stores its numbers, so that another leader can continue it after a crash. */
 export async function beginSwap({ analytics, liveWriters, putState }: SwapDeps, state: ReplayState): Promise<void> {
   const swap = { number: await liveWriters.nextSwap(), generation: (await analytics.generation()) + 1 };
   const { refusal: _, ...rest } = state;
@@ -48,16 +49,16 @@ export async function beginSwap({ analytics, liveWriters, putState }: SwapDeps, 
 }
 
 /**
- * One swap, from wherever an earlier leader left it:
+ * Carries out a swap, or continues one that an earlier leader has begun:
  *
- *     1. the live writers pause; their positions are the end of both generations
- *     2. the replay reaches exactly these positions, and its writer stops
- *     3. the books of both sides balance up to these positions
- *     4. the positions are stored: from here on the swap is only continued
+ *     1. the live writers pause at certain positions
+ *     2. the writer of the replay continues exactly to these positions, and stops
+ *     3. both sets of tables must have exactly one outcome for each record up to these positions
+ *     4. the positions are stored; from now on the swap is not cancelled any more
  *     5. the tables are exchanged
- *     6. the writers go on
+ *     6. the live writers continue
  *
- * If 1 to 3 fail, the writers go on with the tables as they were, and the state says why.
+ * If one of the steps 1 to 3 fails, the live writers continue with the old tables, and the state of the replay contains the reason.
  */
 export async function continueSwap(
   deps: SwapDeps,
@@ -81,7 +82,7 @@ export async function continueSwap(
   await putState({ ...rest, phase: undoing ? 'undone' : 'swapped', swapped });
 }
 
-/** Steps 1 to 3. Returns the positions, or why the tables are not exchanged. */
+/** Carries out steps 1 to 3. Returns the positions, or the reason why the tables are not exchanged. */
 async function prepare(
   deps: SwapDeps,
   replay: Replay,
@@ -103,8 +104,13 @@ async function prepare(
     return `the replay did not reach the positions of the writers within ${REACH_WITHIN_MS / 1000} s: ${filling.problem() ?? 'it is slow'}`;
   }
   await filling.stop();
-  // While the writers pause, no erasure begins: one that began before the pause is found here.
-  return erasing() ?? (await booksProblem(deps, positions)) ?? positions;
+  await keepOldRollups(deps, `${replay.request.replayId}:${swap.number}`);
+  // No erasure begins while the writers pause, so this check finds every erasure that concerns the swap.
+  return (
+    erasing() ??
+    (await booksProblem(deps, positions, { mayGrow: replay.request.from === 'archive', undoing: state.undoing })) ??
+    positions
+  );
 }
 
 async function reaches(
@@ -115,11 +121,12 @@ async function reaches(
 ): Promise<boolean> {
   const deadline = clock() + REACH_WITHIN_MS;
   const ends = positions.map(({ rawOffset }) => rawOffset);
+  const wanted = readsRaw(replay, state) ? ends : positions.map(({ offset }) => offset);
   while (!signal.aborted) {
     await filling.lookAround(replay, { isSwap: true });
     await filling.keepRunning(replay, state, ends);
-    const reached = await fillPositions(eventLog, state);
-    if (reached.every(({ next }, partition) => next >= (positions[partition]?.offset ?? 0))) return true;
+    const reached = await fillPositions(eventLog, replay, state);
+    if (reached.every(({ next }, partition) => next >= (wanted[partition] ?? 0))) return true;
     if (clock() > deadline) return false;
     await pause(LOOK_EVERY_MS);
   }
@@ -127,13 +134,19 @@ async function reaches(
   return false;
 }
 
-/** Both sides have each raw record up to the positions once, the same number of them, and books of all of them. */
+/**
+ * Why the tables must not be exchanged. Each set of tables must have each record up to the positions once, and its counts by outcome must
+ * include all of them. Both sets must have the same number of records; with `mayGrow`, the shadow tables may have more records of earlier
+ * logs, which the replay has read from the archive.
+ */
 async function booksProblem(
   { eventLog, analytics, shadow }: SwapDeps,
   positions: readonly SwapPosition[],
+  { mayGrow, undoing = false }: { readonly mayGrow: boolean; readonly undoing?: boolean | undefined },
 ): Promise<string | undefined> {
   const ends = positions.map(({ rawOffset: end }, partition) => ({ partition, end }));
   const received: number[] = [];
+  const earlier: ReadonlyMap<string, number>[] = [];
   for (const [side, database] of [
     ['tables', shadow.live],
     ['shadow tables', shadow.shadow],
@@ -146,10 +159,16 @@ async function booksProblem(
     }
     const [row] = await analytics.select<{ n: string | number }>(`SELECT sum(records) AS n FROM ${database}.books`);
     if (Number(row?.n) !== all) return `the books of the ${side} have ${row?.n} records, but records has ${all}`;
-    received.push(all);
+    const ofEarlier = report.partitions.filter(({ log_id }) => log_id !== eventLog.logId);
+    earlier.push(new Map(ofEarlier.map((one) => [`${one.log_id} ${one.partition}`, one.received])));
+    received.push(mayGrow ? all - ofEarlier.reduce((sum, one) => sum + one.received, 0) : all);
   }
-  if (received[0] === received[1]) return undefined;
-  return `the tables have ${received[0]} records, but the shadow tables ${received[1]}`;
+  if (received[0] !== received[1]) {
+    return `the tables have ${received[0]} records, but the shadow tables ${received[1]}`;
+  }
+  const [less = new Map(), more = new Map()] = undoing ? earlier.reverse() : earlier;
+  const lost = [...less].find(([partition, records]) => (more.get(partition) ?? 0) < records);
+  return lost && `the shadow tables do not have all ${lost[1]} records of the earlier log and partition ${lost[0]}`;
 }
 
 async function giveUp({ liveWriters, putState }: SwapDeps, state: ReplayState, refusal: string): Promise<void> {

@@ -33,7 +33,7 @@ export function breakdownStatement(
     by.scope === 'visit'
       ? { value: `visit.${by.sql}`, rows: 'visit' }
       : {
-          // Collecting the values of a session before the join halves the joined rows.
+          // Collecting the values of each session in an array before the join halves the number of joined rows.
           value: 'each',
           rows: '(SELECT session_id, groupUniqArray(name) AS names FROM hit GROUP BY session_id) AS hit\n  INNER JOIN visit ON visit.session_id = hit.session_id\n  ARRAY JOIN hit.names AS each',
         };

@@ -21,12 +21,16 @@ export function defaultInterval({ fromMs, toMs }: Period): Interval {
  * Monday) and months begin with the local day. An hour begins at each full hour of the local clock, and when the clock changes.
  * A day with a clock change therefore has 23 or 25 hours, and a change of half an hour makes one hour half as long.
  */
-export function bucketStarts(period: Period, interval: Interval): Checked<readonly number[]> {
+export function bucketStarts(
+  period: Period,
+  interval: Interval,
+  bucketsMax: number = BUCKETS_MAX,
+): Checked<readonly number[]> {
   const starts: number[] = [];
   const next = interval === 'hour' ? hourAfter(period) : (ms: number) => dayAfter(ms, period.zone, interval);
   for (let at = period.fromMs; at < period.toMs; at = next(at)) {
-    if (starts.length >= BUCKETS_MAX) {
-      return { problem: `interval must give at most ${BUCKETS_MAX} buckets; ${interval} gives more in this period` };
+    if (starts.length >= bucketsMax) {
+      return { problem: `interval must give at most ${bucketsMax} buckets; ${interval} gives more in this period` };
     }
     starts.push(at);
   }

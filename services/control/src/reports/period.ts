@@ -13,7 +13,7 @@ export const COMPARISONS = ['previous_period', 'previous_year'] as const;
 export type Comparison = (typeof COMPARISONS)[number];
 const PERIOD_DEFAULT = '30d';
 
-/** The range of docs/api.md, Timestamps: from 1970-01-01 (inclusive) to 2100-01-01 (exclusive). */
+/** The range of all timestamps in the API: from 1970-01-01 (inclusive) to 2100-01-01 (exclusive). */
 const EARLIEST_MS = 0;
 const LATEST_MS = Date.UTC(2100, 0, 1);
 const DATE = /^\d{4}-\d{2}-\d{2}$/;
@@ -25,7 +25,7 @@ export interface PeriodQuery {
   readonly to?: string | undefined;
 }
 
-/** `firstMs`: the time of the site's first row, at which the period `all` begins. Undefined: the site has no row. */
+/** Reads the period of a request. `firstMs` is the time of the site's first row, at which the period `all` begins; undefined: the site has no row. */
 export async function readPeriod(
   { period, from, to }: PeriodQuery,
   zone: string,

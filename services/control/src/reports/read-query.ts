@@ -1,7 +1,7 @@
 import type { Checked } from '../http/compile-body.ts';
 import { readParameters } from '../http/query-parameters.ts';
 
-/** The query parameters of reports and exports. Each may be sent once, except `filter`, which may be sent several times. */
+/** The query parameters of reports and exports. Each may be sent once, except `filter` and `step`, which may be sent several times. */
 export type QueryName =
   | 'period'
   | 'from'
@@ -15,26 +15,55 @@ export type QueryName =
   | 'order'
   | 'limit'
   | 'page'
+  | 'goal'
+  | 'path'
+  | 'step'
+  | 'within'
   | 'format'
   | 'since'
   | 'until';
 
-export type Query = Readonly<Partial<Record<QueryName, string>>> & { readonly filters: readonly string[] };
+export type Query = Readonly<Partial<Record<QueryName, string>>> & {
+  readonly filters: readonly string[];
+  readonly steps: readonly string[];
+};
 
 const REPORT_PARAMETERS: readonly QueryName[] = ['period', 'from', 'to', 'compare', 'filter', 'bots', 'explain'];
 export const STATS_PARAMETERS: readonly QueryName[] = [...REPORT_PARAMETERS, 'interval'];
 export const BREAKDOWN_PARAMETERS: readonly QueryName[] = [...REPORT_PARAMETERS, 'dimension', 'order', 'limit', 'page'];
+export const CONVERSIONS_PARAMETERS: readonly QueryName[] = [
+  ...REPORT_PARAMETERS.filter((name) => name !== 'compare'),
+  ...(['goal', 'dimension', 'order', 'limit', 'page'] as const),
+];
+export const FUNNEL_PARAMETERS: readonly QueryName[] = [
+  ...REPORT_PARAMETERS.filter((name) => name !== 'compare'),
+  ...(['step', 'within'] as const),
+];
+export const COHORT_INTERVALS = ['day', 'week', 'month'] as const;
+export const COHORTS_PARAMETERS: readonly QueryName[] = [
+  ...REPORT_PARAMETERS.filter((name) => name !== 'compare'),
+  'interval',
+];
+export const JOURNEYS_PARAMETERS: readonly QueryName[] = [
+  ...REPORT_PARAMETERS.filter((name) => name !== 'compare'),
+  ...(['path', 'limit'] as const),
+];
+export const REALTIME_PARAMETERS: readonly QueryName[] = ['filter', 'bots', 'explain', 'limit'];
+const OVERVIEW_PERIOD: readonly QueryName[] = ['period', 'from', 'to', 'interval'];
+export const OVERVIEW_PARAMETERS: readonly QueryName[] = [...OVERVIEW_PERIOD, 'bots', 'explain', 'limit', 'page'];
 
 export const EXPORT_PARAMETERS: readonly QueryName[] = ['format', 'since', 'until', 'filter'];
 
 export const LIMIT_MAX = 1_000;
 export const PAGE_MAX = 100;
+export const REALTIME_LIMIT_MAX = 100;
 
 export function readQuery(url: string, known: readonly QueryName[]): Checked<Query> {
-  const read = readParameters(url, known, ['filter']);
+  const read = readParameters(url, known, ['filter', 'step']);
   if ('problem' in read) return read;
-  const found = Object.fromEntries(read.value.filter(([name]) => name !== 'filter'));
-  return { value: { ...found, filters: read.value.filter(([name]) => name === 'filter').map(([, value]) => value) } };
+  const once = read.value.filter(([name]) => name !== 'filter' && name !== 'step');
+  const valuesOf = (wanted: QueryName) => read.value.filter(([name]) => name === wanted).map(([, value]) => value);
+  return { value: { ...Object.fromEntries(once), filters: valuesOf('filter'), steps: valuesOf('step') } };
 }
 
 /** Reads a parameter whose value must be in a list. */

@@ -1,7 +1,7 @@
 import type { Site } from '@weir/domain/registry/site';
 import type { Analytics } from '@weir/ports/analytics';
 import type { Checked } from '../http/compile-body.ts';
-import { type Filter, readFilters } from './filter.ts';
+import { readFilters } from './filter.ts';
 import { COMPARISONS, type Comparison, comparedPeriod, type Period, readPeriod } from './period.ts';
 import { type Query, readChoice } from './read-query.ts';
 import type { Scope } from './report-sql.ts';
@@ -19,35 +19,41 @@ export interface ReportDeps {
   readonly clock: () => number;
 }
 
-export async function readReportRequest(site: Site, query: Query, deps: ReportDeps): Promise<Checked<ReportRequest>> {
+/** The part of a request that all reports share. */
+export interface ReportOptions extends Pick<Scope, 'filters' | 'withBots'> {
+  readonly withExplanation: boolean;
+}
+
+export function readReportOptions(query: Query): Checked<ReportOptions> {
   const filters = readFilters(query.filters);
   if ('problem' in filters) return filters;
   const bots = readChoice('bots', query.bots, ['exclude', 'include']);
   if ('problem' in bots) return bots;
   const explain = readChoice('explain', query.explain, ['0', '1']);
   if ('problem' in explain) return explain;
+  return {
+    value: { filters: filters.value, withBots: bots.value === 'include', withExplanation: explain.value === '1' },
+  };
+}
+
+export async function readReportRequest(site: Site, query: Query, deps: ReportDeps): Promise<Checked<ReportRequest>> {
+  const options = readReportOptions(query);
+  if ('problem' in options) return options;
+  const { withExplanation, ...rows } = options.value;
   const compare = readChoice('compare', query.compare, COMPARISONS);
   if ('problem' in compare) return compare;
   const period = await readPeriod(query, site.timezone, deps.clock(), () => firstRowMs(site, deps));
   if ('problem' in period) return period;
   const comparison = compare.value;
+  const scopeOf = (period: Period): Scope => ({ siteId: site.siteId, period, ...rows });
   return {
     value: {
-      scope: scopeOf(site, period.value, bots.value === 'include', filters.value),
+      scope: scopeOf(period.value),
       compared:
-        comparison === undefined
-          ? undefined
-          : {
-              comparison,
-              scope: scopeOf(site, comparedPeriod(period.value, comparison), bots.value === 'include', filters.value),
-            },
-      withExplanation: explain.value === '1',
+        comparison === undefined ? undefined : { comparison, scope: scopeOf(comparedPeriod(period.value, comparison)) },
+      withExplanation,
     },
   };
-}
-
-function scopeOf(site: Site, period: Period, withBots: boolean, filters: readonly Filter[]): Scope {
-  return { siteId: site.siteId, period, withBots, filters };
 }
 
 async function firstRowMs(site: Site, { analytics }: ReportDeps): Promise<number | undefined> {

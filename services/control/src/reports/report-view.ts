@@ -3,7 +3,10 @@ import type { ReportRequest } from './report-request.ts';
 import type { Scope, Statement } from './report-sql.ts';
 
 /** The first fields of the answer of each report: the site and the period. */
-export function headView({ scope, compared }: ReportRequest): Readonly<Record<string, unknown>> {
+export function headView({
+  scope,
+  compared,
+}: Pick<ReportRequest, 'scope' | 'compared'>): Readonly<Record<string, unknown>> {
   return {
     site_id: scope.siteId,
     timezone: scope.period.zone,

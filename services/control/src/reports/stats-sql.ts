@@ -1,8 +1,8 @@
 import { COUNT_HITS, COUNT_VISITS, reportParts, type Scope, type Statement, SUM_FOUND } from './report-sql.ts';
 
 /**
- * One row of `Counts` for each bucket that is not empty (`bucket` is its start in Unix milliseconds), and one row for the whole
- * period (`is_total`).
+ * The statement of the stats report. It returns one row of counts for each bucket that is not empty (`bucket` is the start of the
+ * bucket in Unix milliseconds), and one row for the whole period (`is_total`).
  */
 export function statsStatement(scope: Scope, starts: readonly number[]): Statement {
   const { parameters, tables, hits, began } = reportParts(scope);

@@ -8,8 +8,9 @@ import { ok, type Reply } from '../http/admin-reply.ts';
  * Reports whether every raw record has exactly one outcome, and whether the numbers of received and processed records agree.
  */
 export async function audit({ tables, eventLog, registry }: AdminDeps): Promise<Reply> {
-  // Read before and after the counts: an erasure may begin or end meanwhile.
-  const isErasing = () => registry.erasures().some(({ phase }) => phase === 'deleting');
+  // Called before and after the counts, because an erasure can begin or end while they are computed.
+  const isErasing = () =>
+    registry.expiry()?.phase === 'deleting' || registry.erasures().some(({ phase }) => phase === 'deleting');
   const wasErasing = isErasing();
   const { stored, counts } = await tables.read((read) => readBooks(read, 'records'));
   const positions = await eventLog.positions(TOPIC_RAW, GROUP_ENRICHER);

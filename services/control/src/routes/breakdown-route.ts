@@ -13,7 +13,7 @@ const LIMIT_DEFAULT = 100;
 const ORDER_DEFAULT = 'visitors:desc';
 
 /** Returns the numbers of a site by page, source, country or another dimension (docs/stats.md). */
-export async function breakdown(deps: AdminDeps, { params, http }: AdminRequest): Promise<Reply> {
+export async function breakdown(deps: AdminDeps, { params, http, context }: AdminRequest): Promise<Reply> {
   const site = deps.registry.site(params.site_id ?? '');
   if (site === undefined) return notFound('site');
   const query = readQuery(http.originalUrl, BREAKDOWN_PARAMETERS);
@@ -24,7 +24,7 @@ export async function breakdown(deps: AdminDeps, { params, http }: AdminRequest)
     const reading = { analytics, clock: deps.clock };
     const request = await readReportRequest(site, query.value, reading);
     return 'problem' in request ? request : { value: await breakdownReport(request.value, by.value, reading) };
-  });
+  }, context);
   return 'problem' in report ? invalid(report.problem) : ok(report.value);
 }
 

@@ -14,7 +14,7 @@ interface ErasureBody {
   readonly all?: boolean;
 }
 
-/** Forgets persons, or all records of a site that stays. The answer does not wait for it. */
+/** Starts the erasure of persons, or of all records of a site that is not removed. The answer does not wait for its end. */
 export function createErasure(deps: AdminDeps, { params, body }: AdminRequest<ErasureBody>): Promise<Reply> {
   return deps.runExclusive(async () => {
     const siteId = params.site_id ?? '';
@@ -30,7 +30,7 @@ export function createErasure(deps: AdminDeps, { params, body }: AdminRequest<Er
   });
 }
 
-/** Of all sites, also removed ones; the newest first. */
+/** Lists the erasures of all sites, including removed ones, newest first. */
 export function listErasures({ registry, retention }: AdminDeps): Reply {
   return ok(
     registry
@@ -38,6 +38,11 @@ export function listErasures({ registry, retention }: AdminDeps): Reply {
       .toReversed()
       .map((erasure) => erasureView(erasure, retention)),
   );
+}
+
+/** Returns all tombstones. A restore of an older backup needs them. */
+export function listTombstones({ registry, clock }: AdminDeps): Reply {
+  return ok({ version: 1, at: clock(), tombstones: registry.allTombstones() });
 }
 
 export function readErasure({ registry, retention }: AdminDeps, { params }: AdminRequest): Reply {

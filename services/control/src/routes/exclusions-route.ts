@@ -10,7 +10,8 @@ import { countRuleDrops, type RuleDrops } from '../registry/rule-drops.ts';
 
 const RULES_PER_SITE_MAX = 10_000;
 /**
- * Limit of rules that must be tried one by one for each hit. All other rules are found by one look-up, whatever their number.
+ * The limit for rules that each hit must be compared with one by one: user agents, and globs with a `*` before their end. All other
+ * rules are found by a look-up whose cost does not depend on their number.
  */
 const SEARCHED_RULES_PER_SITE_MAX = 1000;
 

@@ -9,7 +9,7 @@ import type { AdminRequest } from '../http/admin-route.ts';
 import type { StreamReply } from '../http/send-stream.ts';
 import { EXPORT_PARAMETERS, readQuery } from '../reports/read-query.ts';
 
-/** Each takes a thread and up to 2 GiB of ClickHouse, which reports need too. */
+/** Exports that run at a time. Each uses a thread and up to 2 GiB of memory in ClickHouse, which reports need too. */
 export const EXPORTS_MAX = 2;
 const RETRY_AFTER_SECONDS = 30;
 
@@ -19,7 +19,7 @@ const CONTENT_TYPES: Readonly<Record<ExportFormat, string>> = {
   parquet: 'application/vnd.apache.parquet',
 };
 
-/** Rows of a site, or everything that is stored of it, as a file (docs/operations.md, Exports). */
+/** Sends rows of a site, or everything that is stored of it, as a file (docs/operations.md, Exports). */
 export async function exportSite(deps: AdminDeps, { params, http }: AdminRequest): Promise<Reply | StreamReply> {
   const site = deps.registry.site(params.site_id ?? '');
   if (site === undefined) return notFound('site');

@@ -1,3 +1,4 @@
+import { KEEP_KINDS, type Keep, type KeepKind, keepOf, keepProblem } from '@weir/domain/registry/keep';
 import type { Site, SiteLimits } from '@weir/domain/registry/site';
 import type { AdminDeps } from '../control-deps.ts';
 import { requestErasure, TOO_MANY_ERASURES } from '../erasure/request-erasure.ts';
@@ -16,13 +17,14 @@ interface SiteFields {
   readonly timezone?: string;
   readonly limits?: Readonly<Record<keyof SiteLimits, number | null>>;
   readonly query_allow?: readonly string[] | null;
+  readonly keep?: Readonly<Partial<Record<KeepKind, string | null>>>;
   readonly identity_verification?: { readonly required: boolean };
 }
 
 type NewSite = SiteFields & { readonly name: string; readonly domain: string };
 
-export function listSites({ registry }: AdminDeps): Reply {
-  return ok(registry.sites().map(siteView));
+export function listSites(deps: AdminDeps): Reply {
+  return ok(deps.registry.sites().map((site) => siteView(deps, site)));
 }
 
 export function createSite(deps: AdminDeps, { body }: AdminRequest<NewSite>): Promise<Reply> {
@@ -31,7 +33,10 @@ export function createSite(deps: AdminDeps, { body }: AdminRequest<NewSite>): Pr
     if ('problem' in body) return invalid(body.problem);
     const { site_id: siteId = randomId('site', randomBytes), timezone = 'UTC', name, domain, limits } = body.value;
     const { query_allow: queryAllow } = body.value;
+    const keep = changeKeep({}, body.value.keep);
     if (!isTimezone(timezone)) return invalid(TIMEZONE_RULE);
+    const refused = keepProblem(keepOf({ keep }, deps.keep));
+    if (refused !== undefined) return invalid(`keep: ${refused}`);
     if (registry.site(siteId) !== undefined) return conflict(`site_id ${siteId} is taken`);
     if (isBeingErased(deps, siteId)) return busy(`the removed site ${siteId} is still being erased`);
     if (registry.sites().length >= SITES_MAX) return conflict(`there are ${SITES_MAX} sites, the most there can be`);
@@ -42,19 +47,21 @@ export function createSite(deps: AdminDeps, { body }: AdminRequest<NewSite>): Pr
       timezone,
       limits: changeLimits({}, limits),
       ...(queryAllow && { queryAllow }),
+      keep,
       createdAt: clock(),
     };
     await registry.putSite(site);
-    return created(siteView(site));
+    return created(siteView(deps, site));
   });
 }
 
-export function readSite({ registry }: AdminDeps, { params }: AdminRequest): Reply {
-  const site = registry.site(params.site_id ?? '');
-  return site === undefined ? notFound('site') : ok(siteView(site));
+export function readSite(deps: AdminDeps, { params }: AdminRequest): Reply {
+  const site = deps.registry.site(params.site_id ?? '');
+  return site === undefined ? notFound('site') : ok(siteView(deps, site));
 }
 
-export function changeSite({ registry, runExclusive }: AdminDeps, request: AdminRequest<SiteFields>): Promise<Reply> {
+export function changeSite(deps: AdminDeps, request: AdminRequest<SiteFields>): Promise<Reply> {
+  const { registry, runExclusive } = deps;
   const { params, body } = request;
   return runExclusive(async () => {
     const site = registry.site(params.site_id ?? '');
@@ -64,6 +71,10 @@ export function changeSite({ registry, runExclusive }: AdminDeps, request: Admin
     const { name = site.name, domain = site.domain, timezone = site.timezone, limits } = body.value;
     const { query_allow: queryAllow = allowed, identity_verification: verification } = body.value;
     if (!isTimezone(timezone)) return invalid(TIMEZONE_RULE);
+    const keep = changeKeep(site.keep ?? {}, body.value.keep);
+    const refused = keepProblem(keepOf({ keep }, deps.keep));
+    if (refused !== undefined) return invalid(`keep: ${refused}`);
+    if (JSON.stringify(keep) !== JSON.stringify(site.keep ?? {}) && isReplaying(deps)) return busy(REPLAYING);
     if (verification?.required === true && site.identityVerification === undefined) return conflict(NO_SECRET);
     const changed: Site = {
       ...rest,
@@ -71,17 +82,18 @@ export function changeSite({ registry, runExclusive }: AdminDeps, request: Admin
       domain: domain.toLowerCase(),
       timezone,
       limits: changeLimits(site.limits, limits),
+      keep,
       ...(queryAllow && { queryAllow }),
       ...(site.identityVerification && {
         identityVerification: { ...site.identityVerification, ...verification },
       }),
     };
     await registry.putSite(changed);
-    return ok(siteView(changed));
+    return ok(siteView(deps, changed));
   });
 }
 
-/** Removes the site, and forgets all of its records. */
+/** Removes the site, and starts the erasure of all its records. */
 export function removeSite(deps: AdminDeps, { params }: AdminRequest): Promise<Reply> {
   const { registry, runExclusive } = deps;
   return runExclusive(async () => {
@@ -94,12 +106,15 @@ export function removeSite(deps: AdminDeps, { params }: AdminRequest): Promise<R
   });
 }
 
-/** A site that is made again with the same ID must start empty, its idempotency keys too. */
+/**
+ * Whether an erasure of a removed site with this ID has not ended yet. Until then, the ID cannot be used again: a new site must begin
+ * without old records and without old idempotency keys.
+ */
 function isBeingErased({ registry }: AdminDeps, siteId: string): boolean {
   return registry.erasures().some((one) => one.siteId === siteId && one.whole && one.phase !== 'done');
 }
 
-function siteView(site: Site): object {
+function siteView({ keep }: Pick<AdminDeps, 'keep'>, site: Site): object {
   return {
     site_id: site.siteId,
     name: site.name,
@@ -107,6 +122,8 @@ function siteView(site: Site): object {
     timezone: site.timezone,
     limits: site.limits,
     query_allow: site.queryAllow ?? null,
+    keep: Object.fromEntries(KEEP_KINDS.map((kind) => [kind, site.keep?.[kind] ?? null])),
+    kept: keepOf(site, keep),
     identity_verification: identityVerificationView(site.identityVerification),
     created_at: formatTime(site.createdAt),
   };
@@ -120,6 +137,19 @@ function changeLimits(limits: SiteLimits, change: SiteFields['limits']): SiteLim
   const merged = Object.entries({ ...limits, ...change }).filter(([, perMinute]) => perMinute !== null);
   return Object.fromEntries(merged);
 }
+
+/** The new times to keep rows. Fields that the request does not contain stay, and null removes a field. */
+function changeKeep(keep: Partial<Keep>, change: SiteFields['keep']): Partial<Keep> {
+  const merged = { ...keep, ...change };
+  return Object.fromEntries(KEEP_KINDS.map((kind) => [kind, merged[kind]]).filter(([, text]) => text));
+}
+
+/** Whether a replay is filling tables. Then `keep` must not be changed, because the replay decides with it which rows have expired. */
+function isReplaying({ registry }: AdminDeps): boolean {
+  const phase = registry.replay()?.state?.phase;
+  return registry.replay() !== undefined && phase !== 'swapped' && phase !== 'undone';
+}
+const REPLAYING = 'a replay is running: change keep when it is swapped or dropped';
 
 const TIMEZONE_RULE = 'timezone must be an IANA time zone such as Europe/Berlin';
 

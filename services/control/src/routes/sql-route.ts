@@ -8,14 +8,14 @@ interface SqlQuery {
   readonly params?: Readonly<Record<string, unknown>>;
 }
 
-/** No type of ClickHouse is nested more deeply. */
+/** The levels of arrays and objects in `params`. No type of ClickHouse has more levels. */
 const PARAMS_LEVELS_MAX = 32;
 
 /** Runs a query. The analytics store enforces that it only reads, and limits its time and size (see `Analytics.userQuery`). */
-export async function sql({ tables }: AdminDeps, { body }: AdminRequest<SqlQuery>): Promise<Reply> {
+export async function sql({ tables }: AdminDeps, { body, context }: AdminRequest<SqlQuery>): Promise<Reply> {
   if ('problem' in body) return invalid(body.problem);
   const { query, params = {} } = body.value;
   if (isDeeper(params, PARAMS_LEVELS_MAX)) return invalid(`params must be at most ${PARAMS_LEVELS_MAX} levels deep`);
-  const { columns, rows } = await tables.read(({ userQuery }) => userQuery(query, params));
+  const { columns, rows } = await tables.read(({ userQuery }) => userQuery(query, params), context);
   return ok({ columns, rows });
 }

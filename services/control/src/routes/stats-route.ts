@@ -7,7 +7,7 @@ import { readReportRequest } from '../reports/report-request.ts';
 import { statsReport } from '../reports/stats-report.ts';
 
 /** Returns the numbers of a site, in total and by time (docs/stats.md). */
-export async function stats(deps: AdminDeps, { params, http }: AdminRequest): Promise<Reply> {
+export async function stats(deps: AdminDeps, { params, http, context }: AdminRequest): Promise<Reply> {
   const site = deps.registry.site(params.site_id ?? '');
   if (site === undefined) return notFound('site');
   const query = readQuery(http.originalUrl, STATS_PARAMETERS);
@@ -18,6 +18,6 @@ export async function stats(deps: AdminDeps, { params, http }: AdminRequest): Pr
     const reading = { analytics, clock: deps.clock };
     const request = await readReportRequest(site, query.value, reading);
     return 'problem' in request ? request : statsReport(request.value, interval.value, reading);
-  });
+  }, context);
   return 'problem' in report ? invalid(report.problem) : ok(report.value);
 }

@@ -6,7 +6,7 @@ import type { AdminDeps } from '../control-deps.ts';
 import { invalid, notFound, ok, type Reply, unavailable } from '../http/admin-reply.ts';
 import type { AdminRequest } from '../http/admin-route.ts';
 
-/** Finds the user of a visitor in ClickHouse, which may not have an identify of the last seconds yet. */
+/** Finds the user of a visitor. ClickHouse may not have an identify of the last seconds yet, so the result can be out of date. */
 const USER_OF_VISITOR = `SELECT profiles_latest.user_id AS user_id FROM profiles_latest
 WHERE site_id = {site:String} AND profile_id != '' AND profile_id =
   (SELECT any(links.profile_id) FROM links WHERE links.site_id = {site:String} AND links.visitor_id = {visitor:String})

@@ -6,7 +6,7 @@ const LOG_CURSOR = /^([a-z.]+)_([^_]+)_([0-9a-z]+(?:\.[0-9a-z]+)*)$/;
 const OFFSET_BASE = 36;
 const NOT_A_CURSOR = 'after must be the cursor of an earlier answer for this topic';
 
-/** `next`: the next offset of each partition. */
+/** The cursor after a page of a topic in the log. `next`: the next offset of each partition. */
 export function logCursor(topic: string, logId: string, next: readonly number[]): string {
   return `${topic}_${logId}_${next.map((offset) => offset.toString(OFFSET_BASE)).join('.')}`;
 }
@@ -25,7 +25,7 @@ export function readLogCursor(
   return { value: next };
 }
 
-/** `key`: the key of the last row. */
+/** The cursor after a page of a compacted topic. `key`: the key of the last row. */
 export function tableCursor(topic: string, key: string): string {
   return `${topic}_${Buffer.from(key).toString('base64url')}`;
 }

@@ -61,7 +61,7 @@ function* rowsInOrder(registry: Registry, siteId: string | undefined, afterKey: 
     .sites()
     .filter((site) => siteId === undefined || site.siteId === siteId)
     .flatMap((site) => groupsOf(registry, site))
-    // In all other groups, all keys are before the cursor.
+    // Skips the groups whose keys are all before `afterKey`, which is the last key of the previous page.
     .filter(({ prefix }) => prefix > afterKey || afterKey.startsWith(prefix));
   for (const group of groups.sort((a, b) => order(a.prefix, b.prefix))) {
     const rows = group.rows().map(([id, value]) => ({ key: group.prefix + id, siteId: group.siteId, value }));
@@ -86,6 +86,11 @@ function groupsOf(registry: Registry, { siteId, identityVerification, ...site }:
       prefix: `exclusion/${siteId}/`,
       siteId,
       rows: () => registry.exclusions(siteId).map((rule) => [rule.ruleId, shownRule(rule)]),
+    },
+    {
+      prefix: `goal/${siteId}/`,
+      siteId,
+      rows: () => registry.goals(siteId).map((goal) => [goal.goalId, { ...goal }]),
     },
     {
       prefix: `import/${siteId}/`,

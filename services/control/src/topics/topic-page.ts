@@ -7,14 +7,14 @@ import { type TopicRecord, topicRecord } from './topic-record.ts';
 const PAGE_BYTES_MAX = 4 * 1024 * 1024;
 /** Bytes that are read for one page. A page can then be incomplete or empty, because the filter matched few records or none. */
 const SCANNED_BYTES_MAX = 32 * 1024 * 1024;
-/** The time after which a page ends in the same way. */
+/** The time after which a page ends, even if it is incomplete or empty. */
 const PAGE_MS_MAX = 5_000;
 /** The maximum bytes that are read ahead, for all partitions together. */
 const READ_AHEAD_BYTES_MAX = 8 * 1024 * 1024;
-/** Bytes of the first read of a partition; each further read has twice as many. Most pages need only the first. */
+/** The size of the first read of a partition. Each further read is twice as large, up to READ_BYTES_MAX. Most pages need one read. */
 const READ_BYTES_MIN = 32 * 1024;
 const READ_BYTES_MAX = 256 * 1024;
-/** Records that are looked at before other work of the process has its turn. */
+/** After this many records, other work of the process can run. */
 const TURN_RECORDS = 256;
 
 export interface PageRequest {
@@ -69,7 +69,7 @@ export async function readTopicPage(
   let scannedBytes = 0;
 
   const isFull = () => !newest && (found.length >= recordsMax || foundBytes >= PAGE_BYTES_MAX);
-  // Each call reads at least one record. Otherwise a slow log would give the same cursor forever.
+  // Each page reads at least one record. Otherwise, with a slow log, every page would end with the cursor that it began with.
   const isOver = () => scanned > 0 && (scannedBytes >= SCANNED_BYTES_MAX || clock() >= deadline);
 
   while (!isFull() && !isOver() && !signal.aborted) {
@@ -84,7 +84,7 @@ export async function readTopicPage(
     const stored = source.ahead[source.at++] as StoredRecord;
     source.next = stored.offset + 1;
     scanned += 1;
-    // The embedded log reads without waiting, and the gateway may be in the same process.
+    // Lets the gateway, which can be in the same process, answer requests: reading the embedded log never waits.
     if (scanned % TURN_RECORDS === 0) await nextTurn();
     scannedBytes += stored.value.byteLength;
     if (siteId !== undefined && !mayBeOfSite(stored, siteId)) continue;
@@ -101,18 +101,18 @@ export async function readTopicPage(
 }
 
 async function readAhead(eventLog: EventLog, topic: string, source: Source): Promise<void> {
-  // The embedded log reads synchronously. The requests of the gateway, which may be in the same process, are handled first.
+  // A read of the embedded log blocks the process. The gateway, which can be in the same process, answers its requests first.
   await nextTurn();
   const records = await eventLog.read(topic, source.partition, source.next, source.readBytes);
   source.ahead = copyUpTo(records, source.end, source.readBytes);
   source.at = 0;
-  // Retention may have removed the remaining records.
+  // No record was returned: retention has removed the remaining ones.
   if (source.ahead.length === 0) source.next = source.end;
 }
 
 /**
- * Copies the values of records, up to a number of bytes but at least one value. Each value is a view of a whole batch, so that
- * without a copy the batch would stay in memory. A log of 1,024 partitions would keep as many batches in memory.
+ * Copies the values of records, up to a number of bytes but at least one value. A value is a view of the memory of its whole batch.
+ * Without the copy, each of up to 1,024 partitions would keep a whole batch in memory.
  */
 function copyUpTo(records: readonly StoredRecord[], end: number, bytesMax: number): readonly StoredRecord[] {
   const copied: StoredRecord[] = [];
@@ -139,7 +139,7 @@ function earliest(sources: readonly Source[]): Source | undefined {
 
 /**
  * Searches the encoded record for the site ID, which is cheaper than decoding. A site ID has no characters that JSON escapes,
- * so it has the same form in both formats.
+ * so raw records and enriched records contain it unchanged.
  */
 function mayBeOfSite({ value }: StoredRecord, siteId: string): boolean {
   return Buffer.from(value.buffer, value.byteOffset, value.byteLength).includes(siteId);

@@ -22,7 +22,7 @@ export async function topicsView(deps: Pick<ControlDeps, 'eventLog' | 'registry'
 
 async function logView(eventLog: EventLog, { name, kind, group }: LogTopic, retentionHours: number): Promise<object> {
   const partitions = [];
-  // Reads one partition at a time, because the log may return a large batch for the first and the last record of each.
+  // Reads one partition after the other: for the first and the last record of a partition, the log can return large batches.
   for (const position of await eventLog.positions(name, group)) {
     partitions.push(await partitionView(eventLog, name, position));
   }
@@ -48,7 +48,12 @@ async function partitionView(eventLog: EventLog, topic: string, { partition, fir
 function countRows(registry: Registry): number {
   return registry.sites().reduce((sum, { siteId }) => {
     return (
-      sum + 1 + registry.keys(siteId).length + registry.exclusions(siteId).length + registry.imports(siteId).length
+      sum +
+      1 +
+      registry.keys(siteId).length +
+      registry.exclusions(siteId).length +
+      registry.goals(siteId).length +
+      registry.imports(siteId).length
     );
   }, 0);
 }

@@ -21,7 +21,7 @@ async function showKeys() {
       key.name, key.key_id, scopesOf(key), key.created_at.slice(0, 10), revokeButton(path, key)])));
 }
 
-/** Shows an error beside the form, or at the top of the page if the call ended the sign-in. */
+/** Runs a task. Shows its error beside the form, or at the top of the page if the server has refused the admin token. */
 async function inKeys(task) {
   $('key-problem').hidden = true;
   $('key-note').textContent = '';

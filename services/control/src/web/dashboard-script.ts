@@ -72,7 +72,7 @@ async function showSite() {
   } catch (error) {
     if (turn === asked) throw error;
   } finally {
-    // The pause is 20 times as long as the requests took, because the reports of a large site are expensive. It also follows a failure.
+    // The reports of a large site are expensive, so the next ones are loaded after 20 times the time that these took, also after a failure.
     if (turn === asked) nextSite = Date.now() + Math.max(4000, 20 * (Date.now() - began));
   }
 }
@@ -81,7 +81,7 @@ async function askReports() {
   const report = (name, more) => call('/sites/' + encodeURIComponent($('site').value) + '/' + name + '?' + new URLSearchParams({
     period: $('period').value, bots: $('bots').checked ? 'include' : 'exclude', ...more }));
   const answers = [report('stats'), ...Object.values(TOPS).map((dimension) => report('breakdown', { dimension, limit: 10 }))];
-  // If one request fails, wait for the others before the error is shown.
+  // Waits for all requests. Promise.all then throws the first error.
   await Promise.allSettled(answers);
   return Promise.all(answers);
 }

@@ -130,7 +130,7 @@ test('replays from raw and from enriched give no row of the person, and those of
   expect(await weir.analytics.select(`${letters}'%max%'`)).toHaveLength(1);
   await stored();
 
-  // From enriched: the lines that the writer took are still in the log.
+  // As in a replay from `events.enriched`, whose records still contain the erased person: each line goes through the line eraser.
   const eraseLine = createLineEraser((site) => weir.registry.tombstones(site));
   const enriched = (await readAll(TOPIC_ENRICHED)).map(({ record }) =>
     Buffer.from(eraseLine(record.value, 1)).toString(),
@@ -139,7 +139,7 @@ test('replays from raw and from enriched give no row of the person, and those of
   expect(enriched.filter((line) => line.startsWith('["erased"'))).toHaveLength(6);
   expect(enriched.filter((line) => line.includes('max'))).toHaveLength(6);
 
-  // From raw, with a state of its own.
+  // As in a replay from `events.raw`: each record is enriched again, with a new state.
   const { registry, eventLog } = weir;
   const geo = { version: 'none', lookup: () => ({ country: '', region: '', city: '', timezone: '' }) };
   const enrichment = createEnrichment({ registry, geo, logId: eventLog.logId, clock: Date.now });

@@ -11,7 +11,7 @@ export interface PageUrl {
   readonly urlJson: string;
   readonly hostname: string;
   readonly pathname: string;
-  /** The encoded columns PAGE_COLUMNS, for an event that did not send its own hostname and pathname. */
+  /** The columns `url`, `hostname` and `pathname` as JSON, for an event that did not send its own hostname and pathname. */
   readonly json: string;
   /** The campaign tags in the query. */
   readonly tags: CampaignTags;

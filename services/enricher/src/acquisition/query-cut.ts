@@ -4,7 +4,7 @@ import type { Site } from '@weir/domain/registry/site';
 
 /** The query parameters that a site keeps in its stored URLs. */
 export interface QueryCut {
-  /** A part of cache keys. Lists with different parameters have different keys. */
+  /** Identifies the list in the keys of caches. Lists with different parameters have different keys. */
   readonly key: string;
   readonly names: ReadonlySet<string>;
 }

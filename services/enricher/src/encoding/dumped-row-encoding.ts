@@ -10,7 +10,10 @@ interface NewPlace {
   readonly offset: number;
 }
 
-/** A dumped row as JSONCompactEachRow, ending with a line feed, with the site and the position of the record that carries it. */
+/**
+ * Encodes a row of a dump as JSONCompactEachRow with a line feed. The site and the log position are those of the raw record that
+ * contains the row. All other columns are those of the dump.
+ */
 export function encodeDumpedRow(
   row: DumpedRow,
   { siteId, partition, offset }: Omit<NewPlace, 'logId'>,
@@ -31,7 +34,7 @@ function columnJson(column: RecordsColumn, { values, outcome, userId }: DumpedRo
     case 'raw_offset':
       return String(place.offset);
     case 'properties':
-      // A JSON text, put in as it is: parsing it would round large numbers.
+      // The dump has this column as JSON text. It is inserted unchanged, because parsing it would round large numbers.
       return values.properties as string;
     case 'detail':
       return jsonText(detailOf(values.detail as string, outcome === 'identify' ? userId : '', place.siteId));
@@ -42,7 +45,7 @@ function columnJson(column: RecordsColumn, { values, outcome, userId }: DumpedRo
   }
 }
 
-/** A profile ID depends on the site, which can be another one than that of the dump. */
+/** The column `detail` with a new profile ID: a profile ID depends on the site, and the dump can come from another site. */
 function detailOf(detail: string, userId: string, siteId: string): string {
   return userId === '' ? detail : detail.replace(PROFILE_DETAIL, `{"profile_id":"${profileId(siteId, userId)}"`);
 }

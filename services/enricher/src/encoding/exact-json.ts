@@ -3,7 +3,10 @@ import type { Json, JsonObject } from '@weir/domain/json/json';
 import { bodyTextOf } from '@weir/domain/records/body-text';
 import { jsonValue } from './json-text.ts';
 
-/** A Float64 represents whole numbers of up to 15 digits exactly. `jsonValue` writes numbers near -2^63 with an exponent. */
+/**
+ * Matches JSON that can contain a rounded number. A Float64 represents whole numbers of up to 15 digits exactly. Numbers near -2^63
+ * have an exponent here, because `jsonValue` writes them with one.
+ */
 const MAY_BE_ROUNDED = /\d{16}|e\+1/;
 
 /**
@@ -18,7 +21,7 @@ export function exactJson(value: Json, record: Uint8Array, sentAs: (body: JsonOb
   return withoutMarks(jsonValue(withMarks(value, sentAs(JSON.parse(marked.text) as JsonObject))), marked.mark);
 }
 
-/** `value` with the marked texts in place of its numbers. The limits of properties bound the recursion. */
+/** Returns `value` with the texts of `marked` in place of its numbers. Properties have at most 5 levels, which limits the recursion. */
 function withMarks(value: Json, marked: Json | undefined): Json {
   if (typeof value === 'number') return typeof marked === 'string' ? marked : value;
   if (typeof value !== 'object' || value === null || typeof marked !== 'object' || marked === null) return value;

@@ -6,8 +6,8 @@ const SEAL = /("sealedIp":)"[^"]*"?/g;
 const MASK = '[address]';
 
 /**
- * Masks everything that looks like an IP address. For texts that cannot be parsed into fields. Other texts, such as a version
- * number, can be masked too.
+ * Masks everything that looks like an IP address, in a text that cannot be parsed into fields. A text that only looks like an
+ * address, such as a version number, is masked too.
  */
 export function maskAddresses(text: string): string {
   return text.replace(IPV6, MASK).replace(IPV4, MASK);

@@ -1,8 +1,8 @@
 import { sentProperties } from '@weir/domain/ingest/server-event';
 import type { Json, JsonObject } from '@weir/domain/json/json';
 import type { RecordsColumn } from '@weir/domain/records/records-columns';
-import type { EnrichedEvent } from '../pipeline/enriched-event.ts';
-import { NO_BOT } from '../user-agent/bot-verdict.ts';
+import type { StoredEvent } from '../pipeline/enriched-event.ts';
+import { NO_BOT } from '../user-agent/judge-bot.ts';
 import { NO_USER_AGENT_COLUMNS, type UserAgentColumns } from '../user-agent/user-agent-columns.ts';
 import { exactJson } from './exact-json.ts';
 import { NO_GEO } from './geo-columns.ts';
@@ -10,7 +10,7 @@ import { jsonText } from './json-text.ts';
 import { type RowColumns, sourceOf } from './row-encoding.ts';
 import { NO_PAGE_JSON, NO_SOURCE_JSON, PAGE_COLUMNS, SOURCE_COLUMNS } from './source-columns.ts';
 
-/** The sources of column values that do not come from the event alone. */
+/** Functions for column values that do not come from the event alone. */
 export interface RowSources {
   readonly logId: string;
   /** The encoded column `enrichment`. */
@@ -83,11 +83,11 @@ export function createRowColumns(sources: RowSources): readonly RowColumns[] {
   ];
 }
 
-/** Columns that hold `emptyJson` if the outcome is not a row of `events`. */
+/** An entry for columns that have the value `emptyJson` if the outcome is not a row of `events`. */
 function ofEventOnly(
   columns: readonly RecordsColumn[],
   emptyJson: string,
-  ofEvent: (event: EnrichedEvent) => string,
+  ofEvent: (event: StoredEvent) => string,
 ): RowColumns {
   return { columns, ofEvent, ofBare: () => emptyJson };
 }
@@ -101,7 +101,7 @@ function userAgentJson(columns: UserAgentColumns, deviceTypeSent: string, platfo
 
 const NO_VALUE_JSON = 'null,"",{}';
 
-function valueJson({ value, valueText, properties, kind, raw }: EnrichedEvent): string {
+function valueJson({ value, valueText, properties, kind, raw }: StoredEvent): string {
   if (value === undefined && valueText === '' && properties === undefined) return NO_VALUE_JSON;
   const sentAs = kind === 'collect' ? sentCollectProperties : sentProperties;
   return `${value ?? 'null'},${jsonText(valueText)},${properties === undefined ? '{}' : exactJson(properties, raw, sentAs)}`;
@@ -109,7 +109,10 @@ function valueJson({ value, valueText, properties, kind, raw }: EnrichedEvent): 
 
 const sentCollectProperties = (body: JsonObject): Json | undefined => body.event_properties;
 
-/** This value tells the view `sessions_moved` that the visitor has rows with the earlier ID of the session. */
+/**
+ * The column `detail` if a late hit has changed the ID of a session, so that earlier rows of the visitor have another ID. The table
+ * `sessions_moved` lists the visitors of these rows.
+ */
 const MOVED_JSON = jsonText('{"session_moved":true}');
 
 function detailJson({
@@ -120,7 +123,7 @@ function detailJson({
   sessionId,
   sessionSent,
   numberText,
-}: EnrichedEvent): string {
+}: StoredEvent): string {
   if (kind !== 'event') return sessionMoved ? MOVED_JSON : '""';
   const userVisitor = linked && visitorId !== '';
   const visitSession = sessionId !== '' && !sessionSent;

@@ -1,6 +1,6 @@
 import type { DropReason, IdentifyReason, Outcome } from '@weir/domain/records/outcome';
 import { RECORDS_COLUMNS, type RecordsColumn } from '@weir/domain/records/records-columns';
-import type { EnrichedEvent } from '../pipeline/enriched-event.ts';
+import type { StoredEvent } from '../pipeline/enriched-event.ts';
 
 /**
  * An entry of the column table (row-columns.ts): one column, or several adjacent columns. The functions return the JSON values
@@ -10,7 +10,7 @@ import type { EnrichedEvent } from '../pipeline/enriched-event.ts';
 export interface RowColumns {
   readonly columns: readonly RecordsColumn[];
   /** Encodes the columns for an event that becomes a row of `events`. */
-  readonly ofEvent: (event: EnrichedEvent) => string;
+  readonly ofEvent: (event: StoredEvent) => string;
   /** Encodes the columns for every other outcome. */
   readonly ofBare: (row: BareRow) => string;
 }
@@ -34,7 +34,7 @@ export interface BareRow {
 
 /** Encodes rows of `records` as JSONCompactEachRow. Each row ends with a line feed. */
 export interface RowEncoder {
-  event(event: EnrichedEvent): string;
+  event(event: StoredEvent): string;
   bare(row: BareRow): string;
 }
 
@@ -69,14 +69,14 @@ function assertColumnOrder(table: readonly RowColumns[]): void {
 }
 
 /** The value of the column `source`. */
-export function sourceOf({ kind }: EnrichedEvent): 'collect' | 'server' | 'import' {
+export function sourceOf({ kind }: StoredEvent): 'collect' | 'server' | 'import' {
   if (kind === 'dumped') return 'import';
   return kind === 'collect' || kind === 'import' ? kind : 'server';
 }
 
 /** The row of a record whose outcome is not a row of `events`. Only an identify keeps the visitor and the user. */
 export function bareRow(
-  event: EnrichedEvent,
+  event: StoredEvent,
   outcome: 'duplicate' | 'dropped' | 'identify',
   { reason, ruleId = '', detail = '' }: BareRowReason = {},
 ): BareRow {
@@ -98,7 +98,7 @@ export function bareRow(
   };
 }
 
-/** Only the place of the record in the log, its site and its time of receipt are left. */
+/** The row of an erased record. It keeps only the position in the log, the site and the time of receipt. */
 export function erasedRow({
   siteId,
   receivedAt,

@@ -18,9 +18,9 @@ export interface SourceValues {
 
 const NO_TAGS_JSON = emptyJson(CAMPAIGN_TAG_COLUMNS);
 
-/** The columns that `page-url.ts` encodes. */
+/** The columns that come from the URL of the page. */
 export const PAGE_COLUMNS = ['url', 'hostname', 'pathname'] as const;
-/** The columns that `sourceJson` encodes. */
+/** The columns that `sourceColumnsJson` below encodes: referrer, campaign tags, click ID, channel and source. */
 export const SOURCE_COLUMNS = [
   'referrer',
   'referrer_domain',

@@ -49,8 +49,8 @@ export async function openGeo(config: GeoConfig): Promise<Geo> {
   });
 
   function refuse(reason: string): void {
-    // Each check of a missing file fails again. Only the first failure is logged and counted; the gauge `weir_geo_stale` stays
-    // at 1.
+    // A file that stays unusable fails at every check. Only the first of these failures is logged and counted; the gauge
+    // `weir_geo_stale` stays at 1.
     if (reason === problem) return;
     problem = reason;
     metrics.reloaded('refused');
@@ -103,7 +103,8 @@ export async function openGeo(config: GeoConfig): Promise<Geo> {
       try {
         return placeOf(files.get(address, family));
       } catch {
-        // This entry is damaged, but no probe found it. The event is kept, without a location.
+        // The entry of this address is damaged. Only some addresses are looked up when a file is opened, so the damage was not found then.
+        // The event is kept without a location.
         metrics.damaged();
         return NO_PLACE;
       }

@@ -2,7 +2,7 @@ import type { StateChange } from '@weir/ports/state-store';
 import type { BatchState } from './batch-state.ts';
 
 export interface BatchOverlay extends BatchState {
-  /** Each changed key once, with the last value that was set. */
+  /** Returns each changed key once, with the last value that was set. */
   changes(): readonly StateChange[];
 }
 

@@ -23,11 +23,79 @@ export interface DecidedOutcomes {
 }
 
 const READ_BYTES_MAX = 1024 * 1024;
-/** One record is enough to find the raw offset at a position of the log. The log returns at least one record for any limit. */
+/** The log returns at least one record for any limit of bytes, and one record is enough to find the raw offset at a position. */
 const PROBE_BYTES_MAX = 1;
 const STEP_RECORDS_MIN = 1_024;
 /** The beginning of a row (JSONCompactEachRow) whose first column, `outcome`, is `duplicate`. */
 const DUPLICATE = Buffer.from('["duplicate"');
+
+/** Reads the outcomes of one raw partition from `events.enriched`, in order. */
+interface OutcomeReader extends Pick<DecidedOutcomes, 'read'> {
+  /** Moves to a position at or before the first outcome of `raw`, or to the start of the log. */
+  goBefore(raw: number): Promise<void>;
+  /** Returns the record at the position without moving on; `undefined` at the end. */
+  peek(): Promise<StoredRecord | undefined>;
+  skip(record: StoredRecord): void;
+}
+
+/** `endOf`: where the log ends for this reader. */
+function createOutcomeReader(
+  eventLog: EventLog,
+  partition: number,
+  endOf: () => Promise<{ readonly first: number; readonly end: number }>,
+): OutcomeReader {
+  let position = 0;
+  /** Records that were read ahead. `ahead[nth]` is the record at `position`. */
+  let ahead: readonly StoredRecord[] = [];
+  let nth = 0;
+  let last: { readonly from: number; readonly to: number; readonly found: Map<number, boolean> } | undefined;
+
+  const reader: OutcomeReader = {
+    async goBefore(raw) {
+      const { first, end } = await endOf();
+      ahead = [];
+      nth = 0;
+      last = undefined;
+      position = first;
+      for (let step = STEP_RECORDS_MIN; end - step > first; step *= 2) {
+        const [found] = await eventLog.read(TOPIC_ENRICHED, partition, end - step, PROBE_BYTES_MAX);
+        if (found === undefined || rawOffsetOf(found) > raw) continue;
+        position = end - step;
+        return;
+      }
+    },
+    async peek() {
+      if (nth === ahead.length) {
+        const { end } = await endOf();
+        const read = position < end ? await eventLog.read(TOPIC_ENRICHED, partition, position, READ_BYTES_MAX) : [];
+        ahead = read.filter(({ offset }) => offset < end);
+        nth = 0;
+      }
+      return ahead[nth];
+    },
+    skip({ offset }) {
+      nth += 1;
+      position = offset + 1;
+    },
+    async read(from, until) {
+      if (last !== undefined && from >= last.from && until <= last.to) return last.found;
+      if (last === undefined || from < last.to) await reader.goBefore(from);
+      const found = new Map<number, boolean>();
+      while (found.size < until - from) {
+        const record = await reader.peek();
+        if (record === undefined) break;
+        const raw = rawOffsetOf(record);
+        if (raw >= until) break;
+        // The writer stores the first outcome of a raw offset and skips the later ones.
+        if (raw >= from && !found.has(raw)) found.set(raw, isDuplicate(record.value));
+        reader.skip(record);
+      }
+      last = { from, to: until, found };
+      return found;
+    },
+  };
+  return reader;
+}
 
 /** `committed`: all raw offsets below this one have an outcome. Rejects with `event_log_unavailable`. */
 export async function readDecidedOutcomes(
@@ -35,67 +103,25 @@ export async function readDecidedOutcomes(
   partition: number,
   committed: number,
 ): Promise<DecidedOutcomes> {
-  const positions = await eventLog.positions(TOPIC_ENRICHED, GROUP_ENRICHER, [partition]);
-  const { first, end } = positions[0] ?? { first: 0, end: 0 };
-  let position = end;
-  /** Records that were read ahead. `ahead[nth]` is the record at `position`. */
-  let ahead: readonly StoredRecord[] = [];
-  let nth = 0;
-  let last: { readonly from: number; readonly to: number; readonly found: Map<number, boolean> } | undefined;
-
-  /** Moves to a position at or before the first outcome of `raw`, or to the start of the log. */
-  async function goBefore(raw: number): Promise<void> {
-    ahead = [];
-    nth = 0;
-    last = undefined;
-    position = first;
-    for (let step = STEP_RECORDS_MIN; end - step > first; step *= 2) {
-      const [found] = await eventLog.read(TOPIC_ENRICHED, partition, end - step, PROBE_BYTES_MAX);
-      if (found === undefined || rawOffsetOf(found) > raw) continue;
-      position = end - step;
-      return;
-    }
-  }
-
-  /** Returns the record at `position` without moving on; `undefined` at the end. */
-  async function peek(): Promise<StoredRecord | undefined> {
-    if (nth === ahead.length && position < end) {
-      ahead = await eventLog.read(TOPIC_ENRICHED, partition, position, READ_BYTES_MAX);
-      nth = 0;
-    }
-    const next = ahead[nth];
-    return next === undefined || next.offset >= end ? undefined : next;
-  }
-
-  function skip({ offset }: StoredRecord): void {
-    nth += 1;
-    position = offset + 1;
-  }
-
-  await goBefore(committed);
+  const edges = await readEdges(eventLog, partition);
+  const reader = createOutcomeReader(eventLog, partition, async () => edges);
+  await reader.goBefore(committed);
   let to = committed;
-  for (let record = await peek(); record !== undefined; record = await peek()) {
+  for (let record = await reader.peek(); record !== undefined; record = await reader.peek()) {
     if (rawOffsetOf(record) === to) to += 1;
-    skip(record);
+    reader.skip(record);
   }
+  return { to, read: reader.read };
+}
 
-  return {
-    to,
-    async read(from, until) {
-      if (last !== undefined && from >= last.from && until <= last.to) return last.found;
-      if (last === undefined || from < last.to) await goBefore(from);
-      const found = new Map<number, boolean>();
-      for (let record = await peek(); record !== undefined; record = await peek()) {
-        const raw = rawOffsetOf(record);
-        if (raw >= until) break;
-        // The writer stores the first outcome of a raw offset and skips the later ones.
-        if (raw >= from && !found.has(raw)) found.set(raw, isDuplicate(record.value));
-        skip(record);
-      }
-      last = { from, to: until, found };
-      return found;
-    },
-  };
+/** The outcomes of one raw partition, also those that are appended later. */
+export function followOutcomes(eventLog: EventLog, partition: number): Pick<DecidedOutcomes, 'read'> {
+  return createOutcomeReader(eventLog, partition, () => readEdges(eventLog, partition));
+}
+
+async function readEdges(eventLog: EventLog, partition: number) {
+  const [position] = await eventLog.positions(TOPIC_ENRICHED, GROUP_ENRICHER, [partition]);
+  return position ?? { first: 0, end: 0 };
 }
 
 function rawOffsetOf({ headers }: StoredRecord): number {

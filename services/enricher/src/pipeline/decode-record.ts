@@ -13,7 +13,7 @@ import { bodyTextOf } from '@weir/domain/records/body-text';
 import { decodeRawRecord, type RawRecord } from '@weir/domain/records/raw-record';
 import { isSealedAddress } from '@weir/domain/records/sealed-address';
 import { languageTag } from '../locale/language.ts';
-import { NO_BOT } from '../user-agent/bot-verdict.ts';
+import { NO_BOT } from '../user-agent/judge-bot.ts';
 import type { DecodedEvent, EnrichedEvent } from './enriched-event.ts';
 
 type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
@@ -163,7 +163,10 @@ function decodeImport(event: Mutable<DecodedEvent>, record: RawRecord): string |
   return undefined;
 }
 
-/** `{dump, row}`: the version of the dump, and the values of its row. All fields of the event itself stay empty. */
+/**
+ * Decodes `{dump, row}`: the version of a dump, and the column values of one of its rows. The fields of the event stay empty, because
+ * the step `restore-dumped` stores the row unchanged.
+ */
 function decodeDumped(event: Mutable<DecodedEvent>, record: RawRecord): string | undefined {
   if (record.body.dump !== DUMP_VERSION) return 'dump has an unknown version';
   const row = readDumpedRow(record.body.row);

@@ -141,7 +141,7 @@ async function holdKeys<Decoded>(
   return wanted.map((holder) => (holder === undefined ? undefined : held[next++]));
 }
 
-/** No record has this ID. A record whose key belongs to it is therefore a duplicate. */
+/** An ID that no record has. If the key of a record belongs to this ID, the record is a duplicate of another record. */
 const ANOTHER = 'another';
 
 /**

@@ -10,6 +10,7 @@ import { waitForDiskSpace } from '@weir/runtime/consume/wait-for-disk-space';
 import type { Logger } from '@weir/runtime/logger';
 import type { ConsumeMetrics } from '@weir/runtime/prometheus-metrics';
 import { appendOutcomes } from './append-outcomes.ts';
+import { followOutcomes } from './decided-outcomes.ts';
 import { enrichBatch } from './enrich-batch.ts';
 import type { Enrichment } from './enrichment.ts';
 import { createPartitionEpoch } from './partition-epoch.ts';
@@ -27,6 +28,8 @@ export interface PartitionDeps<Decoded> {
   readonly rawRetentionMs: number;
   readonly disk?: DiskSpace | undefined;
   readonly barrier: StateBarrier;
+  /** See `EnricherDeps`. */
+  readonly answeredIn?: EventLog | undefined;
 }
 
 /**
@@ -52,6 +55,7 @@ export function openPartition<Decoded>(handle: PartitionHandle, deps: PartitionD
   const { partition, signal } = handle;
   const foldPartition = { logId: eventLog.logId, partition };
   const epochs = createPartitionEpoch(handle, deps);
+  const answered = deps.answeredIn && followOutcomes(deps.answeredIn, partition);
 
   /** The next raw offset to process. */
   let next = handle.committed?.offset ?? 0;
@@ -72,8 +76,9 @@ export function openPartition<Decoded>(handle: PartitionHandle, deps: PartitionD
     const first = (records[0] as StoredRecord).offset;
     const decided = await epochs.decided(first, first + records.length);
     const own = decided === undefined ? records : records.slice(0, decided.to - first);
+    const outcomesBefore = answered === undefined ? decided?.outcomes : await answered.read(first, first + own.length);
     const batch = await enrichBatch(
-      { ...deps, foldPartition, epoch, decided: decided?.outcomes, whole: () => barrier.whole(epoch, signal) },
+      { ...deps, foldPartition, epoch, decided: outcomesBefore, whole: () => barrier.whole(epoch, signal) },
       own,
       first === epochs.rebuiltFrom(),
     );
@@ -120,7 +125,7 @@ export function openPartition<Decoded>(handle: PartitionHandle, deps: PartitionD
   }
 
   const leave = barrier.join({ partition, checkedIn: epochs.checkedIn, wake: () => handle.wake() });
-  // A partition without records would otherwise not check in.
+  // Calls `handle` again, so that a partition without records checks in too.
   handle.wake();
 
   return {

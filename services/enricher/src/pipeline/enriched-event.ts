@@ -6,7 +6,7 @@ import type { IdentityProof } from '@weir/domain/people/identity-signature';
 import type { RecordKind } from '@weir/domain/records/raw-record';
 import type { Site } from '@weir/domain/registry/site';
 import type { GeoColumns } from '../encoding/geo-columns.ts';
-import type { BotVerdict } from '../user-agent/bot-verdict.ts';
+import type { BotVerdict } from '../user-agent/judge-bot.ts';
 import type { UserAgentColumns } from '../user-agent/user-agent-columns.ts';
 
 /**
@@ -93,7 +93,7 @@ export interface DecodedEvent {
 export interface EnrichedEvent extends DecodedEvent {
   /** `restore-dumped` sets the time at which a dumped row was received. */
   receivedAt: number;
-  /** Set by `open-address`, emptied by `forget-address`. */
+  /** Set by `open-address`. The row encoder cannot read it: see `StoredEvent`. */
   ip: string;
   sealedIp: string;
   /** The step `put-source` takes these fields from the URL if they were not sent. */
@@ -126,3 +126,9 @@ export interface EnrichedEvent extends DecodedEvent {
   /** The error of a step that failed in `prepare`. */
   failure: string;
 }
+
+/**
+ * What the row encoder sees of an event. The client IP is left out, so that no column can contain it (docs/api.md: the address
+ * never reaches ClickHouse).
+ */
+export type StoredEvent = Omit<EnrichedEvent, 'ip' | 'sealedIp'>;

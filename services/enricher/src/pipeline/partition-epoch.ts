@@ -58,8 +58,8 @@ interface Entering {
 }
 
 /**
- * If the oldest record without an outcome is younger than this, the records of the last 24 hours plus this time are folded
- * again. Otherwise all records of the log are.
+ * If the oldest record without an outcome is younger than this, the enricher folds the records of the last 24 hours plus this time
+ * again. Otherwise it folds all records of the log again.
  */
 const LAG_MAX_MS = 10 * 60_000;
 
@@ -118,7 +118,7 @@ export function createPartitionEpoch(handle: PartitionHandle, deps: PartitionEpo
     if (from < to) {
       logger.warn({ partition, appliedTo, from, to }, 'the state is behind the log: rebuilding it');
     } else {
-      // The log has no record within the last 24 hours that has an outcome. The next record begins with an empty state.
+      // No record of the last 24 hours has an outcome, so no record must be folded. The partition begins with an empty state.
       const applied = await stateStore.writeState(epoch, foldPartition, { from: appliedTo, to }, []);
       if (applied === undefined) barrier.over(epoch);
     }

@@ -1,4 +1,4 @@
-import { createSources } from '@weir/domain/acquisition/source';
+import { createSources, type SourceLists } from '@weir/domain/acquisition/source';
 import { createErasures } from '@weir/domain/erasure/erases';
 import { letterTexts } from '@weir/domain/erasure/letter-texts';
 import { utcDay } from '@weir/domain/people/cookieless';
@@ -24,7 +24,6 @@ import { createDropDuplicate } from '../steps/drop-duplicate.ts';
 import { createDropErased } from '../steps/drop-erased.ts';
 import { createDropExcluded } from '../steps/drop-excluded.ts';
 import { dropUnverified } from '../steps/drop-unverified.ts';
-import { forgetAddress } from '../steps/forget-address.ts';
 import { linkVisitor } from '../steps/link-visitor.ts';
 import { createOpenAddressStep } from '../steps/open-address.ts';
 import { createPutBot } from '../steps/put-bot.ts';
@@ -48,11 +47,13 @@ export interface EnrichmentDeps {
   /** The ID of the event log that the records are read from. */
   readonly logId: string;
   readonly clock: () => number;
+  /** Default: the lists of this version. */
+  readonly lists?: SourceLists;
 }
 
 /** Turns raw records into outcomes. `steps` is the one list of what happens to an event, in order. */
-export function createEnrichment({ registry, geo, logId, clock }: EnrichmentDeps): Enrichment<DecodedRecord> {
-  const lists = loadSourceLists();
+export function createEnrichment(deps: EnrichmentDeps): Enrichment<DecodedRecord> {
+  const { registry, geo, logId, clock, lists = loadSourceLists() } = deps;
   const sources = createSources(lists, publicSuffixOf);
   const agents = createUserAgents();
   const rowBytes = createRowBytes();
@@ -72,7 +73,6 @@ export function createEnrichment({ registry, geo, logId, clock }: EnrichmentDeps
     createDropExcluded(registry),
     linkVisitor,
     putSession,
-    forgetAddress,
   ];
 
   const rowEncoder = createRowEncoder(
@@ -95,7 +95,7 @@ export function createEnrichment({ registry, geo, logId, clock }: EnrichmentDeps
 
   const erasures = createErasures((siteId) => registry.tombstones(siteId));
 
-  /** Of an erased person no dead letter is left either. */
+  /** The dead letter of a record, or the row `erased` if the record contains an ID of an erased person. */
   function letterOf(record: DecodedRecord, reason: DeadReason, error: string): BareRow {
     const row = deadLetterRow(record, reason, error);
     if (!registry.hasTombstones()) return row;
@@ -122,7 +122,7 @@ export function createEnrichment({ registry, geo, logId, clock }: EnrichmentDeps
     try {
       return toRow(record, batch);
     } catch (error) {
-      // A bug in Weir must not stop the partition. The dead letter shows the error, and can be redriven after the bug is fixed.
+      // A bug in Weir must not stop the partition. The dead letter shows the error and keeps the record.
       return rowEncoder.bare(letterOf(record, 'step_failed', `${running}: ${messageOf(error)}`));
     }
   }

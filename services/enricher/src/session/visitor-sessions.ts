@@ -21,8 +21,8 @@ export function readSessions(text: string | undefined): VisitorSession[] {
 }
 
 /**
- * Handles the common case: a hit prolongs the newest session. The other sessions need no parsing, because a prolonged newest
- * session cannot reach another one. Undefined if the hit has another session ID, or is not within 30 minutes of the session.
+ * Handles the common case without parsing all sessions: a hit prolongs the newest session, which no other session can follow.
+ * Returns undefined if the hit has another session ID, or is not within 30 minutes of the newest session.
  */
 export function prolongFirst(
   text: string,
@@ -65,7 +65,7 @@ export function sessionAt(sessions: readonly VisitorSession[], at: number): Visi
   );
 }
 
-/** The sessions without those in `gone`, and with `added`. Keeps at most the `max` newest ones. */
+/** Returns the sessions without those in `gone`, and with `added`. Keeps at most the `max` newest ones. */
 export function replaced(
   sessions: readonly VisitorSession[],
   gone: readonly VisitorSession[],

@@ -6,8 +6,8 @@ import type { EnrichedEvent } from '../pipeline/enriched-event.ts';
 import type { Step } from '../pipeline/step.ts';
 
 /**
- * Ends records of erased persons and sites that were received before the erasure: those that were under way, and all of them in
- * a replay. It is decided in the first phase, so that the record does not take its idempotency key.
+ * Ends records of erased persons and sites, if they were received before the erasure was requested. The phase `prepare` decides
+ * this, because keys are claimed after it: the record of an erased person must not take its idempotency key.
  */
 export function createDropErased(registry: Registry): Step {
   const erasures = createErasures((siteId) => registry.tombstones(siteId));
@@ -16,7 +16,7 @@ export function createDropErased(registry: Registry): Step {
     const { siteId, dumped } = event;
     const erases = erasures(siteId);
     if (erases === undefined) return false;
-    // The row of a dump was received before the dump was made: an erased person does not come back with it.
+    // For a row of a dump, its original time of receipt counts. Importing a dump therefore does not restore an erased person.
     const { receivedAt, timestamp, visitorId, userId } = dumped ?? event;
     const isIdentify = dumped === undefined ? event.identity !== undefined : dumped.outcome === 'identify';
     const properties =
@@ -32,7 +32,7 @@ export function createDropErased(registry: Registry): Step {
       return undefined;
     },
     apply(event) {
-      // put-visitor may have gone back to the visitor ID of the day before.
+      // After `prepare`, the step `put-visitor` can have set another visitor ID: that of the day before.
       const changed = event.previousVisitorId !== '' && event.visitorId === event.previousVisitorId;
       return event.erased || (changed && isErased(event)) ? { outcome: 'erased' } : undefined;
     },

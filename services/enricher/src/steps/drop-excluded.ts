@@ -14,7 +14,7 @@ export function createDropExcluded(registry: Registry): Step {
 
   const apply: Step['apply'] = (event) => {
     if (event.kind !== 'collect' && event.kind !== 'import') return undefined;
-    // A site that the registry does not have (yet) must not be added to the cache of matchers.
+    // For an unknown site, nothing is added to the cache of matchers: the registry may get the site later.
     const matches = event.site === undefined ? undefined : matcherOf(event.siteId);
     if (matches === undefined) return undefined;
     const rule = matches({

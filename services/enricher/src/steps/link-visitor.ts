@@ -1,8 +1,8 @@
 import { userLinkKey } from '@weir/domain/records/state-keys';
 import type { Step } from '../pipeline/step.ts';
 
-/** Longer than the lifetime of a visitor cookie. Older links come from the link table in ClickHouse. */
-const LINK_TTL_MS = 400 * 24 * 3600_000;
+/** How long a link is kept in the state. This is longer than the lifetime of a visitor cookie. */
+export const LINK_TTL_MS = 400 * 24 * 3600_000;
 
 /**
  * Links users and visitors (docs/api.md, Linking). An identify links its user to its visitor. An event with only a user_id

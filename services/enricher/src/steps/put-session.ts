@@ -14,17 +14,18 @@ import {
 } from '../session/visitor-sessions.ts';
 
 /**
- * How long sessions are kept in the state: as long as the period over which the state is rebuilt. An enricher that was down for an
- * hour must find the sessions unchanged: otherwise records that are processed again would get other session IDs.
+ * How long sessions are kept in the state. The state is rebuilt from the records of the last 24 hours, so a rebuilt state has the
+ * sessions of the same time. If sessions were kept for a shorter time, records that are processed again after an outage could get
+ * other session IDs.
  */
-const SESSION_TTL_MS = 24 * 3600_000;
+export const SESSION_TTL_MS = 24 * 3600_000;
 /**
  * The maximum number of sessions that are kept for a visitor. A day has 48 half hours, and two sessions cannot begin in the same
  * half hour. All sessions of a day are kept, because the lines of an imported day can come in any order, for example from the
  * logs of several servers.
  */
-const SESSIONS_KEPT_MAX = 48;
-const MADE_ID = /^s_[0-9a-f]{32}$/;
+export const SESSIONS_KEPT_MAX = 48;
+export const MADE_ID = /^s_[0-9a-f]{32}$/;
 const ID_HEX_CHARS = 32;
 
 /**
@@ -60,7 +61,7 @@ function putInSession(event: EnrichedEvent, { state }: ApplyContext): void {
     if (event.kind !== 'event') state.set(key, prolonged.text, SESSION_TTL_MS);
     return;
   }
-  // This is the common case when a log is imported again.
+  // A hit within a known session, which is the common case when an access log is imported again.
   const within = kept === undefined || event.kind === 'event' ? undefined : idWithin(kept, at);
   if (within !== undefined && (event.sessionId === '' ? MADE_ID.test(within) : event.sessionId === within)) {
     event.sessionId = within;

@@ -1,7 +1,10 @@
 import type { Registry } from '@weir/ports/registry';
 import type { Step } from '../pipeline/step.ts';
 
-/** The registry of this process can be behind that of the gateway, usually by less than a second. */
+/**
+ * The registry of this process can be behind that of the gateway, usually by less than a second. If a record was received longer
+ * ago than this and its site is unknown, the site was removed.
+ */
 const REGISTRY_LAG_MAX_MS = 10_000;
 const DROPPED = { outcome: 'dropped', reason: 'site_removed', ruleId: '' } as const;
 

@@ -1,6 +1,6 @@
 import type { EnrichedEvent } from '../pipeline/enriched-event.ts';
 import type { Step } from '../pipeline/step.ts';
-import { NO_BOT } from '../user-agent/bot-verdict.ts';
+import { NO_BOT } from '../user-agent/judge-bot.ts';
 import { EMPTY_USER_AGENT } from '../user-agent/user-agent.ts';
 import {
   NO_USER_AGENT_COLUMNS,
@@ -25,7 +25,7 @@ export function createPutUserAgent(agents: UserAgents): Step {
 
 function columnsOf(event: EnrichedEvent, agents: UserAgents): UserAgentColumns {
   if (event.bot !== NO_BOT) return BOT_COLUMNS;
-  // The HTTP library that a server sent the event with says nothing about the visitor.
+  // If the user agent is that of the server's HTTP library, it is not the user agent of the visitor.
   const isLibrary = !event.ownUserAgent && agents.bot(event.userAgent, undefined) !== NO_BOT;
   return isLibrary ? NO_USER_AGENT_COLUMNS : agents.columns(event.userAgent, event.clientHints, event);
 }

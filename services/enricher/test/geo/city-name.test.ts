@@ -2,7 +2,7 @@ import { cityName } from '../../src/geo/city-name.ts';
 import { placeOf } from '../../src/geo/mmdb-place.ts';
 import { bundledPlaces } from './bundled-places.ts';
 
-/** docs/tables.md, city. Otherwise reports would show one row for each district of a city. */
+/** The column `city` has the town without its district. Otherwise reports would show one row for each district of a city. */
 test.each([
   ['DE', 'Berlin (Charlottenburg-Wilmersdorf)', 'Berlin'],
   ['RU', 'Moscow (Tsentralnyy administrativnyy okrug)', 'Moscow'],

@@ -3,7 +3,7 @@ import { placeOf } from '../../src/geo/mmdb-place.ts';
 const NO_GEO = { country: '', region: '', city: '', timezone: '' };
 const berlin = { latitude: 52.5, longitude: 13.4 };
 
-/** docs/tables.md: `country` is ISO 3166-1 alpha-2, `region` is ISO 3166-2, and names are English. */
+/** `country` is an ISO 3166-1 alpha-2 code, `region` an ISO 3166-2 code, and names are English (docs/tables.md). */
 describe("MaxMind's layout", () => {
   test.each([
     [{ country: { iso_code: 'de' } }, { country: 'DE' }],

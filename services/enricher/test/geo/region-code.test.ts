@@ -3,7 +3,7 @@ import { regionCode } from '../../src/geo/region-code.ts';
 import { type BundledPlace, bundledPlaces } from './bundled-places.ts';
 import spellings from './region-spellings.json';
 
-/** docs/tables.md: `country` is ISO 3166-1 alpha-2, and `region` is ISO 3166-2. */
+/** `country` is an ISO 3166-1 alpha-2 code, and `region` an ISO 3166-2 code (docs/tables.md). */
 describe('regions whose names differ only in their kind', () => {
   test.each([
     ['MX', 'Mexico City', 'MX-CMX'],

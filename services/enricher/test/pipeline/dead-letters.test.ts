@@ -144,7 +144,7 @@ test('each record has exactly one outcome, whatever text is in its fields', asyn
   );
 });
 
-describe('forget-address: the client IP is in no row (docs/api.md)', () => {
+describe('the client IP is in no row (docs/api.md)', () => {
   test.each(['81.2.69.142', '2001:db8:85a3::8a2e:370:7334'])('%s', async (ip) => {
     const texts = await harness.lines([
       rawBytes({ ip, body: pageview() }),

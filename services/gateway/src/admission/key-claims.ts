@@ -4,8 +4,8 @@ import type { ClaimOutcome, KeyClaim, StateStore } from '@weir/ports/state-store
 import type { GatewayMetrics } from '../gateway-metrics.ts';
 
 /**
- * Claims of idempotency keys that keep working without the state store. A claim only chooses the answer, so every key counts as
- * free while the store is not available, and the enricher still stores one row (docs/api.md, POST /api/v1/events).
+ * Claims idempotency keys. While the state store is not available, every key counts as free. This is safe, because a claim only
+ * decides between the answers 202 and 200: the enricher later drops duplicates (docs/api.md, POST /api/v1/events).
  */
 export interface KeyClaims {
   claim(keys: readonly KeyClaim[]): Promise<readonly ClaimOutcome[]>;

@@ -73,7 +73,7 @@ function readPublicFiles(publicDir: string): ReadonlyMap<string, PublicFile> {
       gzip: gzipSync(plain, { level: 9 }),
       headers: {
         'Content-Type': type,
-        // The ETag is weak, because the compressed and the plain file have the same one.
+        // `W/` makes the ETag weak: the compressed and the plain file differ in their bytes but have the same ETag.
         ETag: `W/"${createHash('sha256').update(plain).digest('base64url').slice(0, 22)}"`,
         'Cache-Control': isPage ? 'no-cache' : SNIPPET_CACHE,
         Vary: 'Accept-Encoding',

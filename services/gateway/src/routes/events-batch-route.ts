@@ -27,9 +27,8 @@ const EVENTS_RULE = `events must be an array of 1 to ${BATCH_EVENTS_MAX} events`
 /**
  * POST /api/v1/events/batch (docs/api.md). Each event is processed as if it had been sent to /api/v1/events, and has its own
  * result. Each event counts against the rate limit. A body that cannot be read counts as one event. A batch with more events
- * than the remaining limit (429), or than the whole limit (400), is refused as a whole and counts nothing. If the event log
- * stores none of the events, the answer is 503. A client that reads only the status therefore does not mistake this for a
- * success.
+ * than the remaining limit (429), or than the whole limit (400), is refused as a whole and does not count. If the event log stores
+ * none of the events, the answer is 503, so that a client that reads only the status does not mistake this for a success.
  */
 export function eventsBatchRoute(deps: RouteDeps, replies: Replies, route: AuthenticatedRoute): Handle {
   const { registry, rateLimiter, readBody, config } = deps;

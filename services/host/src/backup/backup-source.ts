@@ -18,12 +18,12 @@ export interface BackupSourceDeps {
 }
 
 const FROZEN_NAME = 'weir_backup';
-/** The writer finishes the insert under way; an insert takes less than a second. */
+/** The longest wait until the writer has finished its current insert and paused. An insert usually takes less than a second. */
 const PAUSE_LIMIT_MS = 30_000;
 const UUID = /UUID '([0-9a-f-]{36})'/;
 
 export interface EmbeddedSource extends BackupSource {
-  /** Cleans up after a backup during which the process was killed. Without it the writer could stay paused. Call it at the start. */
+  /** Call it at the start. Cleans up after a backup during which the process was killed; otherwise the writer could stay paused. */
   recover(): Promise<void>;
 }
 
@@ -34,16 +34,23 @@ export function createBackupSource(deps: BackupSourceDeps): EmbeddedSource {
   const partsDir = join(clickhouseDir, 'shadow', FROZEN_NAME);
   const release = (): Promise<void> => rm(partsDir, { recursive: true, force: true });
   const pauseDeps = { eventLog, registry, clock };
-  /** While the writer is paused for a backup: the number of the pause. */
+  /** This file exists while the writer is paused for a backup, and contains the number of the pause. */
   const pauseFile = join(backupFolder(dataDir), 'pause');
 
   async function freezeTables(): Promise<FrozenTables> {
-    // Of a process that was killed during a backup.
+    // Removes what a process left that was killed during a backup.
     await release();
     if (registry.writersPause()?.over === false) {
       throw new DependencyError(
         'analytics_unavailable',
         'a replay is exchanging the tables: try again when it has ended',
+      );
+    }
+    // An erasure or an expiry changes one table after the other, so tables that are frozen in between would not fit together.
+    if (registry.expiry() !== undefined || registry.erasures().some(({ phase }) => phase === 'deleting')) {
+      throw new DependencyError(
+        'analytics_unavailable',
+        'an erasure or the removal of expired rows is changing the tables: try again when it has ended',
       );
     }
     const swap = await nextSwap(pauseDeps);
@@ -66,7 +73,7 @@ export function createBackupSource(deps: BackupSourceDeps): EmbeddedSource {
     }
   }
 
-  /** A replay that began a swap meanwhile ends the pause itself. */
+  /** Ends the pause, unless a replay has begun a swap in the meantime: the replay then ends the pause. */
   async function resume(swap: number): Promise<void> {
     if (registry.writersPause()?.swap === swap) await resumeWriters(pauseDeps);
   }
@@ -80,7 +87,7 @@ export function createBackupSource(deps: BackupSourceDeps): EmbeddedSource {
   return { logId: eventLog.logId, dataDir, copyLog: (folder) => eventLog.copyTo(folder), freezeTables, recover };
 }
 
-/** The files from which ClickHouse knows the database and its tables at its start, empty ones too. */
+/** The definitions of the database and of all its tables, including empty tables. ClickHouse reads these files when it starts. */
 async function readDefinitions(clickhouseDir: string, database: string): Promise<FrozenTables['definitions']> {
   const names = [`metadata/${database}.sql`];
   const read = async (name: string): Promise<string> => readFile(join(clickhouseDir, name), 'utf8');

@@ -1,20 +1,28 @@
 import { type BackupProgress, type BackupSource, createBackup } from '@weir/backup/create-backup';
-import { listSnapshots } from '@weir/backup/snapshot';
+import { type ErasedList, writeErasedList } from '@weir/backup/erased-list';
+import { listSnapshots, timeOfSnapshot } from '@weir/backup/snapshot';
 import type { BackupControl, BackupRequest, BackupView } from '@weir/control/backups/backup-control';
 import type { ObjectStore } from '@weir/ports/object-store';
+import type { BackupMetrics } from '@weir/runtime/backup-metrics';
 import type { Config } from '@weir/runtime/config/config';
 import type { Logger } from '@weir/runtime/logger';
+import { createBackupSchedule } from './backup-schedule.ts';
 
 export interface RunBackupsDeps {
   readonly source: BackupSource;
+  /** Returns the list of all present tombstones, which a restore of an older backup needs. */
+  readonly erased: () => ErasedList;
   readonly openStore: (url: string) => Promise<ObjectStore>;
   readonly schedule: Config['backup'];
   readonly clock: () => number;
   readonly logger: Logger;
+  readonly metrics: BackupMetrics;
 }
 
 export interface RunningBackups extends BackupControl {
-  /** Gives up the backup that runs: it leaves no snapshot, and the next one uses what it has stored. */
+  /** Writes the list of all tombstones into the place of the scheduled backups, if there is one. Rejects with the error of the object store. */
+  publishErasures(): Promise<void>;
+  /** Ends a running backup without a snapshot, so it cannot be restored. The next backup reuses the chunks that it has stored. */
   close(): Promise<void>;
 }
 
@@ -23,14 +31,23 @@ const CHECK_EVERY_MS = 60_000;
 
 /** Runs one backup at a time, on request and by the schedule. */
 export function runBackups(deps: RunBackupsDeps): RunningBackups {
-  const { schedule, clock, logger } = deps;
+  const { clock, logger } = deps;
+  const schedule = createBackupSchedule(deps.schedule, deps.metrics);
   const stop = new AbortController();
-  let view: BackupView | undefined;
+  let view: RunView | undefined;
   let running: Promise<void> = Promise.resolve();
+  let listing: Promise<void> = Promise.resolve();
+
+  const isRunning = (): boolean => view?.state === 'running';
 
   function start({ to, keep }: BackupRequest): BackupView | undefined {
-    if (view?.state === 'running' || stop.signal.aborted) return undefined;
-    const started: BackupView = {
+    if (isRunning() || stop.signal.aborted) return undefined;
+    running = run(begin(to), keep);
+    return current();
+  }
+
+  function begin(to: string): RunView {
+    view = {
       to,
       state: 'running',
       phase: 'tables',
@@ -42,32 +59,46 @@ export function runBackups(deps: RunBackupsDeps): RunningBackups {
       backup_id: null,
       error: null,
     };
-    view = started;
-    running = run(started, keep);
-    return started;
+    return view;
   }
 
-  async function run(started: BackupView, keep: number | undefined): Promise<void> {
+  async function run(started: RunView, keep: number | undefined): Promise<void> {
     const onProgress = ({ phase, bytesDone, bytesTotal }: BackupProgress): void => {
       view = { ...started, phase, bytes_done: bytesDone, bytes_total: bytesTotal };
-    };
-    const ended = (how: Partial<BackupView>): void => {
-      view = { ...(view ?? started), phase: null, ended_at: isoTime(clock()), ...how };
     };
     try {
       const objects = await deps.openStore(started.to);
       try {
         const { source } = deps;
         const result = await createBackup({ objects, source, clock, keep, signal: stop.signal, onProgress });
+        await listErasures(started.to);
         ended({ state: 'done', backup_id: result.id, bytes_done: result.bytes, bytes_stored: result.bytesSent });
+        schedule.succeeded(started.to, clock());
         logger.info({ backup: result.id, bytes: result.bytes, stored: result.bytesSent }, 'a backup is complete');
       } finally {
         objects.close();
       }
     } catch (error) {
-      ended({ state: 'failed', error: error instanceof Error ? error.message : String(error) });
-      if (!stop.signal.aborted) logger.error({ err: error }, 'a backup failed; there is no new one');
+      failed(started.to, error);
     }
+  }
+
+  function ended(how: Partial<RunView>): void {
+    if (view !== undefined) view = { ...view, phase: null, ended_at: isoTime(clock()), ...how };
+  }
+
+  function failed(to: string, error: unknown): void {
+    ended({ state: 'failed', error: error instanceof Error ? error.message : String(error) });
+    if (stop.signal.aborted) return;
+    schedule.failed(to, clock());
+    logger.error(
+      { err: error, nextAttemptAt: schedule.view().next_attempt_at },
+      'a backup failed; there is no new one',
+    );
+  }
+
+  function current(): BackupView | undefined {
+    return view === undefined ? undefined : { ...view, ...schedule.view() };
   }
 
   /** When the newest backup of the place was made, in Unix milliseconds; minus infinity if it has none. */
@@ -75,21 +106,40 @@ export function runBackups(deps: RunBackupsDeps): RunningBackups {
     const objects = await deps.openStore(to);
     try {
       const id = (await listSnapshots(objects)).at(-1);
-      return id === undefined ? Number.NEGATIVE_INFINITY : timeOf(id);
+      return id === undefined ? Number.NEGATIVE_INFINITY : timeOfSnapshot(id);
     } finally {
       objects.close();
     }
   }
 
   async function startIfDue(): Promise<void> {
-    const { to, everyMs, keep } = schedule;
-    if (to === undefined || everyMs === undefined || view?.state === 'running') return;
+    const { to, everyMs, keep } = deps.schedule;
+    if (to === undefined || everyMs === undefined || isRunning() || schedule.waits(clock())) return;
     try {
-      if (clock() - (await newest(to)) >= everyMs) start({ to, keep });
+      const last = await newest(to);
+      schedule.found(last);
+      if (clock() - last >= everyMs) start({ to, keep });
     } catch (error) {
-      logger.error({ err: error }, 'the place of the backups cannot be read: no backup is made');
+      // A caller has started a backup in the meantime, so this failure does not count.
+      if (isRunning()) return;
+      begin(to);
+      failed(to, error);
     }
   }
+  /** Writes the list of tombstones into a place of backups. The writes run one after the other, so that an older list never replaces a newer one. */
+  function listErasures(to: string): Promise<void> {
+    const listed = listing.then(async () => {
+      const objects = await deps.openStore(to);
+      try {
+        await writeErasedList(objects, deps.erased());
+      } finally {
+        objects.close();
+      }
+    });
+    listing = listed.catch(() => undefined);
+    return listed;
+  }
+
   let checking: Promise<void> = Promise.resolve();
   const timer = setInterval(() => {
     checking = checking.then(startIfDue);
@@ -98,8 +148,11 @@ export function runBackups(deps: RunBackupsDeps): RunningBackups {
 
   return {
     start,
-    current: () => view,
-    defaults: { to: schedule.to, keep: schedule.keep },
+    current,
+    publishErasures: async () => {
+      if (deps.schedule.to !== undefined) await listErasures(deps.schedule.to);
+    },
+    defaults: { to: deps.schedule.to, keep: deps.schedule.keep },
     async close() {
       clearInterval(timer);
       stop.abort();
@@ -109,9 +162,7 @@ export function runBackups(deps: RunBackupsDeps): RunningBackups {
   };
 }
 
-const isoTime = (time: number): string => new Date(time).toISOString();
+/** The fields of a `BackupView` that describe one backup. The other fields describe the schedule. */
+type RunView = Omit<BackupView, 'failed_attempts' | 'next_attempt_at'>;
 
-/** The time that a backup's ID names. */
-function timeOf(id: string): number {
-  return Date.parse(id.replace(/^(\d{4})(\d{2})(\d{2})T(\d{2})(\d{2})(\d{2})Z$/, '$1-$2-$3T$4:$5:$6Z'));
-}
+const isoTime = (time: number): string => new Date(time).toISOString();

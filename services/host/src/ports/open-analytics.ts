@@ -8,11 +8,11 @@ import { type ClickhouseShadow, openClickhouseShadow } from '@weir/adapters/clic
 import { isDependencyError } from '@weir/domain/errors';
 import { startEmbeddedClickhouse } from '@weir/embedded-clickhouse/start-embedded-clickhouse';
 import type { Analytics } from '@weir/ports/analytics';
+import { abortable } from '@weir/runtime/abortable';
 import type { Config } from '@weir/runtime/config/config';
 import type { DiskGuard } from '@weir/runtime/disk/disk-guard';
 import type { Logger } from '@weir/runtime/logger';
 import type { Stack } from '../stack.ts';
-import { abortable } from '../startup/abortable.ts';
 import type { ProjectFiles } from './project-files.ts';
 
 const RETRY_EVERY_MS = 500;

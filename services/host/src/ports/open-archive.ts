@@ -3,8 +3,8 @@ import type { ObjectStore } from '@weir/ports/object-store';
 import type { Config } from '@weir/runtime/config/config';
 
 /**
- * Opens the object store of the archive; undefined if `ARCHIVE_URL` is not set. Weir only notices that the store is unavailable
- * when it stores a segment.
+ * Opens the object store of the archive; undefined if `ARCHIVE_URL` is not set. Opening does not connect: if the store is
+ * unavailable, the first segment that is stored fails.
  */
 export async function openArchive({ archive, s3 }: Config): Promise<ObjectStore | undefined> {
   return archive === undefined ? undefined : openObjectStore({ url: archive.url, s3 });

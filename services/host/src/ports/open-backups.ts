@@ -1,6 +1,8 @@
 import { openObjectStore } from '@weir/adapters/object-store/open-object-store';
+import { createBackupMetrics } from '@weir/runtime/backup-metrics';
 import type { Config } from '@weir/runtime/config/config';
 import type { Logger } from '@weir/runtime/logger';
+import type { Metrics } from '@weir/runtime/prometheus-metrics';
 import { createBackupSource } from '../backup/backup-source.ts';
 import { type RunningBackups, runBackups } from '../backup/run-backups.ts';
 import type { Role } from '../roles.ts';
@@ -14,9 +16,13 @@ export interface OpenBackupsDeps {
   readonly roles: readonly Role[];
   readonly logger: Logger;
   readonly clock: () => number;
+  readonly metrics: Metrics;
 }
 
-/** Backups of the data folder, after one that was interrupted is cleaned up; undefined unless this process has the control role, and the event log and ClickHouse are embedded. */
+/**
+ * Opens the backups of the data folder, and cleans up after an interrupted backup. Undefined unless this process has the control role
+ * and both the event log and ClickHouse are embedded.
+ */
 export async function openBackups({
   config,
   ports,
@@ -24,6 +30,7 @@ export async function openBackups({
   roles,
   logger,
   clock,
+  metrics,
 }: OpenBackupsDeps): Promise<RunningBackups | undefined> {
   const { embeddedLog: eventLog, registry } = ports;
   const { dataDir, engines, s3 } = config;
@@ -34,9 +41,11 @@ export async function openBackups({
   await source.recover();
   return runBackups({
     source,
+    erased: () => ({ version: 1, at: clock(), tombstones: registry.allTombstones() }),
     openStore: (url) => openObjectStore({ url, s3 }),
     schedule: config.backup,
     clock,
     logger,
+    metrics: createBackupMetrics(metrics),
   });
 }

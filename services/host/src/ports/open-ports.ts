@@ -27,7 +27,7 @@ const SALT_BYTES = 32;
 /** The engines behind the ports. Only this file knows which engine implements which port. */
 export interface Ports {
   readonly eventLog: EventLog;
-  /** The same log if it is the embedded one. */
+  /** The event log, if it is the embedded one. */
   readonly embeddedLog: LmdbEventLog | undefined;
   readonly stateStore: StateStore;
   readonly registry: Registry;

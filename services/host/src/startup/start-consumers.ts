@@ -1,18 +1,21 @@
 import { startArchiver } from '@weir/archiver/archiver';
 import type { ConsumerStatus } from '@weir/control/control-deps';
+import { startParquetExporter } from '@weir/control/parquet/parquet-exporter';
 import { startReplayer } from '@weir/control/replay/replayer';
 import { GROUP_ARCHIVER, GROUP_ENRICHER, GROUP_WRITER, TOPIC_ENRICHED, TOPIC_RAW } from '@weir/domain/records/topics';
 import { startEnricher } from '@weir/enricher/enricher';
 import { createEnrichment } from '@weir/enricher/pipeline/pipeline';
+import { startReplayEnricher } from '@weir/enricher/replay/start-replay-enricher';
 import type { DiskSpace } from '@weir/ports/disk-space';
+import type { ObjectStore } from '@weir/ports/object-store';
 import type { Config } from '@weir/runtime/config/config';
 import type { Logger } from '@weir/runtime/logger';
 import type { Metrics } from '@weir/runtime/prometheus-metrics';
 import { nextSwap, pauseWriters, resumeWriters } from '@weir/writer/pause/pause-writers';
 import { startWriter } from '@weir/writer/writer';
 import type { OpenAnalytics } from '../ports/open-analytics.ts';
-import { openArchive } from '../ports/open-archive.ts';
 import type { Ports } from '../ports/open-ports.ts';
+import { replayStateStores } from '../ports/open-replay-state.ts';
 import type { SharedGeo } from '../ports/shared-geo.ts';
 import type { Role } from '../roles.ts';
 import { createStack } from '../stack.ts';
@@ -30,6 +33,8 @@ export interface ConsumersDeps {
   readonly ports: Ports;
   readonly store: OpenAnalytics | undefined;
   readonly disk: DiskSpace | undefined;
+  /** Undefined: Weir does not archive. */
+  readonly archive: ObjectStore | undefined;
   readonly logger: Logger;
   readonly clock: () => number;
   readonly metrics: Metrics;
@@ -41,7 +46,7 @@ export interface Consumers {
   /** Resolves when the consumers of this process run. Rejects if one of them cannot start. */
   readonly started: Promise<void>;
   readonly status: () => readonly ConsumerStatus[];
-  /** Why the replay does not go on, if this process leads it. */
+  /** Why the replay does not continue. Undefined: it continues, or another process leads it. */
   readonly replayProblem: () => string | undefined;
   close(): Promise<void>;
 }
@@ -94,12 +99,11 @@ export function startConsumers(deps: ConsumersDeps): Consumers {
 
   const archiver = async (): Promise<void> => {
     const { archive } = config;
-    const objects = await openArchive(config);
-    if (archive === undefined || objects === undefined) return;
+    if (archive === undefined || deps.archive === undefined) return;
     const started = stack.add(
       await startArchiver({
         eventLog: ports.eventLog,
-        store: objects,
+        store: deps.archive,
         clock,
         logger,
         metrics,
@@ -123,9 +127,10 @@ export function startConsumers(deps: ConsumersDeps): Consumers {
     await ready;
     const { registry } = ports;
     const pausing = { eventLog, registry, clock };
+    const states = replayStateStores({ config, logger, clock, disk, stack });
     const started = stack.add(
       startReplayer({
-        ...{ eventLog, registry, analytics, shadow, clock, logger, disk },
+        ...{ eventLog, registry, analytics, shadow, clock, logger, disk, archive: deps.archive },
         retentionMs: enrichedRetentionMs(config),
         liveWriters: {
           nextSwap: () => nextSwap(pausing),
@@ -144,10 +149,47 @@ export function startConsumers(deps: ConsumersDeps): Consumers {
             limits,
             pauses: undefined,
           }),
+        raw: {
+          retentionMs: config.rawRetentionHours * HOUR_MS,
+          removeState: states.remove,
+          startEnricher: async ({ eventLog: log, firstRawOffset }) => {
+            const geo = await deps.geo();
+            const stateStore = await states.open();
+            const enricher = await startReplayEnricher({
+              eventLog: log,
+              answeredIn: eventLog,
+              enrichment: createEnrichment({ registry, geo, logId: log.logId, clock }),
+              ...{ stateStore, registry, analytics, firstRawOffset, clock, logger, metrics, disk },
+            }).catch(async (error: unknown) => {
+              await stateStore.close();
+              throw error;
+            });
+            return {
+              ...enricher,
+              async close() {
+                await enricher.close();
+                await stateStore.close();
+              },
+            };
+          },
+        },
       }),
       (running) => running.close(),
     );
     replayProblem = started.problem;
+  };
+
+  const parquetExporter = async ({ analytics, ready }: OpenAnalytics): Promise<void> => {
+    const { archive: objects } = deps;
+    if (objects === undefined || config.archive?.parquet !== true) return;
+    await ready;
+    const { retentionDays } = config.archive;
+    const retentionMs = retentionDays === undefined ? undefined : retentionDays * 24 * HOUR_MS;
+    const { registry } = ports;
+    stack.add(
+      await startParquetExporter({ eventLog, store: objects, analytics, registry, clock, logger, retentionMs }),
+      (running) => running.close(),
+    );
   };
 
   const starting: Promise<void>[] = [];
@@ -159,6 +201,7 @@ export function startConsumers(deps: ConsumersDeps): Consumers {
   if (store !== undefined) begin('tables', store.ready);
   if (store !== undefined && roles.includes('writer')) begin('writer start', writer(store));
   if (store !== undefined && roles.includes('control')) begin('replay start', replayer(store));
+  if (store !== undefined && roles.includes('control')) begin('parquet start', parquetExporter(store));
 
   if (roles.includes('archiver')) begin('archiver start', archiver());
 

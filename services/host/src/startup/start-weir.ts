@@ -1,5 +1,8 @@
 import { randomUUID } from 'node:crypto';
+import { untilRestoredErasuresEnd } from '@weir/control/backups/restored-erasures';
 import { startErasures } from '@weir/control/erasure/start-erasures';
+import { startRetention } from '@weir/control/retention/start-retention';
+import { abortable } from '@weir/runtime/abortable';
 import { readOrCreateAdminToken } from '@weir/runtime/config/admin-token';
 import { baseUrl } from '@weir/runtime/config/base-url';
 import type { Config } from '@weir/runtime/config/config';
@@ -9,6 +12,7 @@ import type { Logger } from '@weir/runtime/logger';
 import { createMetrics } from '@weir/runtime/prometheus-metrics';
 import { createApp } from '../create-app.ts';
 import { openAnalytics } from '../ports/open-analytics.ts';
+import { openArchive } from '../ports/open-archive.ts';
 import { openBackups } from '../ports/open-backups.ts';
 import { openPorts } from '../ports/open-ports.ts';
 import { findProjectFiles } from '../ports/project-files.ts';
@@ -20,7 +24,6 @@ import { watchGuardRails } from '../watch/guard-rails.ts';
 import { startMakingSalts } from '../watch/make-salts.ts';
 import { createReadiness } from '../watch/readiness.ts';
 import { watchDisks } from '../watch/watch-disks.ts';
-import { abortable } from './abortable.ts';
 import { bannerText } from './banner-text.ts';
 import { makeDemoSite } from './demo-site.ts';
 import { requireEngines } from './require-engines.ts';
@@ -109,25 +112,42 @@ async function start(
 
   requireEngines(roles, { ports, analytics: store?.analytics, readiness });
   const geo = createSharedGeo({ config, logger, metrics, stack });
-  const consumers = startConsumers({ roles, config, ports, store, disk, logger, clock, metrics, readiness, geo });
+  const archive = await openArchive(config);
+  if (archive !== undefined) stack.add(archive, (objects) => objects.close());
+  const consumers = startConsumers({
+    roles,
+    config,
+    ports,
+    store,
+    disk,
+    archive,
+    logger,
+    clock,
+    metrics,
+    readiness,
+    geo,
+  });
   stack.add(consumers, (started) => started.close());
 
+  const backups = await openBackups({ config, ports, store, roles, logger, clock, metrics });
+  if (backups !== undefined) stack.add(backups, (running) => running.close());
   if (roles.includes('control') && store !== undefined) {
     const { analytics, ready } = store;
     const alone = config.engines.kafka === undefined;
-    stack.add(startErasures({ ...ports, analytics, ready, alone, workerId: randomUUID(), clock, logger }), (work) =>
-      work.close(),
-    );
+    const erasing = { ...ports, analytics, archive, ready, alone, workerId: randomUUID(), clock, logger };
+    const publish = backups === undefined ? undefined : () => backups.publishErasures();
+    stack.add(startErasures({ ...erasing, publish }), (work) => work.close());
+    stack.add(startRetention({ ...erasing, workerId: randomUUID(), keep: config.keep }), (work) => work.close());
+    await untilRestoredErasuresEnd(ports.registry, logger, stop);
   }
 
-  const backups = await openBackups({ config, ports, store, roles, logger, clock });
-  if (backups !== undefined) stack.add(backups, (running) => running.close());
   const web = createApp({
     roles,
     config,
     ports,
     disk,
     store,
+    archive,
     adminToken: admin?.token,
     files,
     pipelineStatus: consumers.status,

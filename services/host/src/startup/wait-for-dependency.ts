@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { type DependencyErrorCode, isDependencyError } from '@weir/domain/errors';
+import { abortable } from '@weir/runtime/abortable';
 import type { Logger } from '@weir/runtime/logger';
-import { abortable } from './abortable.ts';
 
 const RETRY_EVERY_MS = 500;
 const LOG_EVERY_MS = 10_000;

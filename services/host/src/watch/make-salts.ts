@@ -4,8 +4,8 @@ import type { Registry } from '@weir/ports/registry';
 import type { Logger } from '@weir/runtime/logger';
 
 /**
- * How long before midnight the salt of the next day is created. Kafka keeps salts 25 hours longer than raw records: 24 hours
- * for the day itself, and one hour of margin, which this time is part of.
+ * How long before midnight the salt of the next day is created. It must be less than one hour: Kafka keeps a salt 25 hours longer
+ * than raw records, 24 hours for its day and one hour of margin.
  */
 const AHEAD_MS = 5 * 60_000;
 

@@ -11,7 +11,7 @@ export interface PausedPartitionDeps extends AssignedPartition {
   readonly pauses: WritersPauses;
   readonly logger: Logger;
   readonly swap: number;
-  /** Default: `PAUSED_ALARM_MS`. */
+  /** The duration of a pause after which an alarm is raised. Default: `PAUSED_ALARM_MS`. */
   readonly alarmMs: number | undefined;
 }
 

@@ -6,9 +6,9 @@ import { brokerOf, type KafkaLink, leaderOf } from '../kafka-link.ts';
 import { type AppendRun, createAppendRun, type KafkaRecord, type RunOutcome } from './append-run.ts';
 import { produce } from './kafka-produce.ts';
 
-/** Limit of the records that wait to be sent. */
+/** The maximum size of all records that wait to be sent. */
 const BUFFER_BYTES_MAX = 64 * 1024 * 1024;
-/** Limit of one batch of one partition; topics.json sets `max.message.bytes` to 16 MiB. */
+/** The maximum size of one batch of one partition. The broker accepts 16 MiB (`max.message.bytes` in infra/kafka/topics.json). */
 const BATCH_BYTES_MAX = 15 * 1024 * 1024;
 const REQUEST_BYTES_MAX = 32 * 1024 * 1024;
 const RETRY_PAUSE_MS = 50;

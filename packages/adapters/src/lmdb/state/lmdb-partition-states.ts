@@ -35,7 +35,7 @@ export function createPartitionStates(
       let storedAt = 0;
       try {
         const stage = (): void => {
-          // Decided within the transaction, when no earlier write can fail any more.
+          // The applied offset is compared within the transaction, because no earlier write can fail then.
           storedAt = applying.get(id) ?? applied.get(id) ?? 0;
           if (storedAt < from || storedAt >= to) return;
           storedAt = to;

@@ -2,8 +2,8 @@ import { CAMPAIGN_TAG_COLUMNS } from '@weir/domain/acquisition/campaign-tags';
 import type { RecordsColumn } from '@weir/domain/records/records-columns';
 
 /**
- * The columns of `records` whose values a diff counts, by the step of the enricher that fills them: a changed column shows which step
- * changed. `decode`: the column is read from the record itself.
+ * The columns of `records` whose values `weir replay diff` counts, by the step of the enricher that fills them. If the counts of a column
+ * differ, its step has changed. `decode`: the values come from the raw record itself.
  */
 export const DIFF_COLUMNS: Readonly<Record<string, readonly RecordsColumn[]>> = {
   outcome: ['outcome', 'reason', 'rule_id'],
@@ -31,7 +31,7 @@ export const DIFF_COLUMNS: Readonly<Record<string, readonly RecordsColumn[]>> = 
   ],
 };
 
-/** Identifiers, times, amounts and texts as sent: nearly every row has its own value. `enrichment` is counted apart. */
+/** Columns that are not counted, because nearly every row has another value. Only `enrichment` is counted, but separately. */
 export const NOT_COUNTED: readonly RecordsColumn[] = [
   'site_id',
   'event_id',
@@ -52,3 +52,14 @@ export const NOT_COUNTED: readonly RecordsColumn[] = [
   'raw_offset',
   'detail',
 ];
+
+/**
+ * The parts of the column `enrichment`, and the steps whose values each of them can change. `steps`: the code. `ua`: the library that
+ * reads user agents. `lists`: sources and bots. `geo`: the geo data.
+ */
+export const VERSION_STEPS: Readonly<Record<string, readonly string[]>> = {
+  steps: Object.keys(DIFF_COLUMNS),
+  ua: ['put-bot', 'put-user-agent'],
+  lists: ['put-bot', 'put-source'],
+  geo: ['put-geo'],
+};

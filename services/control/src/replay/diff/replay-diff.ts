@@ -2,7 +2,7 @@ import type { Replay, ReplayState } from '@weir/domain/registry/replay';
 import type { Analytics } from '@weir/ports/analytics';
 import type { ShadowTables } from '@weir/ports/shadow-tables';
 import { highestReplayed } from '../replay-filler.ts';
-import { DIFF_COLUMNS } from './diff-columns.ts';
+import { DIFF_COLUMNS, VERSION_STEPS } from './diff-columns.ts';
 
 export interface DiffDeps {
   readonly analytics: Pick<Analytics, 'select'>;
@@ -10,15 +10,15 @@ export interface DiffDeps {
   readonly logId: string;
 }
 
-/** What the shadow tables (`new`) have otherwise than the tables (`old`). */
+/** The differences between the shadow tables that a replay fills (`new`) and the live tables (`old`). */
 export interface ReplayDiff {
   readonly replay_id: string;
   /** Every day (UTC) with rows. */
   readonly days: readonly DayDiff[];
-  /** Values whose number of records changed, largest change first; at most so many of each column as asked for. */
+  /** Values whose number of records differs, the largest difference first. The request limits the number of values for each column. */
   readonly changes: readonly ValueDiff[];
-  /** The versions of steps, lists and geo data that made the rows, where their numbers changed. */
-  readonly versions: readonly { readonly enrichment: string; readonly old: number; readonly new: number }[];
+  /** The versions of the code, lists and geo data that made the rows, by day. Only versions whose number of rows differs. */
+  readonly versions: readonly VersionDiff[];
 }
 
 interface DayDiff {
@@ -42,6 +42,17 @@ interface ValueDiff {
   readonly new: number;
 }
 
+interface VersionDiff {
+  readonly day: string;
+  /** `steps`, `ua`, `lists` or `geo`; `enrichment`: the row has another form of versions. */
+  readonly part: string;
+  readonly version: string;
+  /** The steps of the enricher whose values the part can change. */
+  readonly steps: readonly string[];
+  readonly old: number;
+  readonly new: number;
+}
+
 type Counted = {
   readonly name: string;
   readonly value: string;
@@ -49,7 +60,7 @@ type Counted = {
   readonly new: number | string;
 };
 
-/** Compares all records up to where the replay is now. The shadow tables must have all records from before the start of the replay. */
+/** Compares the records up to the newest one that the replay has written. Call it only if all older records have been copied or replayed. */
 export async function replayDiff(
   { analytics, shadow, logId }: DiffDeps,
   { request }: Replay,
@@ -88,24 +99,43 @@ export async function replayDiff(
   };
   const changes: ValueDiff[] = [];
   for (const [step, columns] of Object.entries(DIFF_COLUMNS)) {
-    // One statement for each step, so that none needs the memory of all columns.
+    // One statement for each step: a single statement for all columns would need too much memory.
     const statement = columns.map((column) => `SELECT * FROM (${countsOf(column)})`).join('\nUNION ALL\n');
     const rows = await analytics.select<Counted>(statement, params);
     changes.push(...rows.map((row) => ({ step, column: row.name, value: row.value, ...numbers(row) })));
   }
-  const versions = await analytics.select<Counted>(countsOf('enrichment'), params);
+  const versions = await analytics.select<Counted & { readonly day: string }>(
+    `SELECT day, part.1 AS name, part.2 AS value, sum(o) AS old, sum(n) AS new
+     FROM (SELECT day, arrayJoin(${PARTS_OF_VERSION}) AS part, o, n FROM (${both(
+       (database, isNew) =>
+         `SELECT toString(toDate(timestamp, 'UTC')) AS day, enrichment, toInt64(${isNew === 0 ? 'count()' : '0'}) AS o, toInt64(${isNew === 1 ? 'count()' : '0'}) AS n
+          FROM ${database}.records WHERE ${WITHIN} AND outcome = 'row' GROUP BY day, enrichment`,
+     )}))
+     GROUP BY day, name, value HAVING old != new ORDER BY day, name, value LIMIT ${VERSIONS_MAX}`,
+    params,
+  );
 
   return {
     replay_id: request.replayId,
     days: days.map((row) => ({ day: String(row.day), old: dayCounts(row, 'old'), new: dayCounts(row, 'new') })),
     changes: changes.sort((a, b) => Math.abs(b.new - b.old) - Math.abs(a.new - a.old)),
-    versions: versions.map((row) => ({ enrichment: row.value, ...numbers(row) })),
+    versions: versions.map((row) => {
+      const { day, name: part, value: version } = row;
+      return { day, part, version, steps: VERSION_STEPS[part] ?? [], ...numbers(row) };
+    }),
   };
 }
 
+const VERSIONS_MAX = 1_000;
+/** Names and values of the parts of the column `enrichment`: enrichment-version.ts. Rows of other versions of Weir can have another form. */
+const PARTS_OF_VERSION =
+  "if(enrichment LIKE 'steps-% ua-% lists-% geo-%', [" +
+  "('steps', extract(enrichment, 'steps-(.*) ua-')), ('ua', extract(enrichment, ' ua-(.*) lists-')), " +
+  "('lists', extract(enrichment, ' lists-(.*) geo-')), ('geo', extract(enrichment, ' geo-(.*)'))], " +
+  "[('enrichment', toString(enrichment))])";
 const DAY_COUNTS = ['rows', 'visitors', 'sessions'] as const;
 
-/** The records that both sides have. */
+/** A condition for the records that the live tables and the shadow tables both have. */
 const WITHIN =
   '(log_id != {log:String} OR raw_offset < transform(raw_partition, arrayMap(n -> toUInt32(n), range({partitions:UInt32})), ' +
   '{ends:Array(UInt64)}, toUInt64(0)))';

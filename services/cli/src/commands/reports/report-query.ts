@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 
-/** The options that `weir stats` and `weir breakdown` share. The admin API validates them. */
+/** The options that the commands of reports share. The admin API validates them. */
 export interface ReportOptions {
   readonly json?: boolean;
   readonly period?: string;
@@ -28,23 +28,38 @@ export interface ExplainView {
 }
 
 export function withReportOptions(command: Command): Command {
+  return withRowsOptions(
+    withFilterOption(withPeriodOptions(command)).option('--compare <with>', 'previous_period or previous_year'),
+  );
+}
+
+export function withPeriodOptions(command: Command): Command {
   return command
     .option('--period <period>', '24h, today, yesterday, 7d, 30d, 90d, 12mo, month, year or all; default: 30d')
     .option('--from <time>', 'a date in the time zone of the site, or an ISO 8601 time')
-    .option('--to <time>', 'a date (included), or an ISO 8601 time (not included)')
-    .option(
-      '--filter <filter>',
-      'DIMENSION:OPERATOR:VALUE,VALUE; may be repeated',
-      (text, earlier: string[]) => [...earlier, text],
-      [],
-    )
-    .option('--compare <with>', 'previous_period or previous_year')
+    .option('--to <time>', 'a date (included), or an ISO 8601 time (not included)');
+}
+
+export function withFilterOption(command: Command): Command {
+  return command.option(
+    '--filter <filter>',
+    'DIMENSION:OPERATOR:VALUE,VALUE; may be repeated',
+    (text, earlier: string[]) => [...earlier, text],
+    [],
+  );
+}
+
+export function withRowsOptions(command: Command): Command {
+  return command
     .option('--bots', 'include bots')
     .option('--explain', 'also print the SQL, and which rows were left out');
 }
 
-/** The options as a query string. */
-export function reportQuery(options: ReportOptions, own: Readonly<Record<string, string | undefined>>): string {
+/** Makes the query string of a report from the options of a command. */
+export function reportQuery(
+  options: Omit<ReportOptions, 'json'>,
+  own: Readonly<Record<string, string | undefined>>,
+): string {
   const { period, from, to, filter, compare, bots, explain } = options;
   const given = { period, from, to, compare, bots: bots && 'include', explain: explain && '1', ...own };
   const query = new URLSearchParams();
@@ -55,7 +70,7 @@ export function reportQuery(options: ReportOptions, own: Readonly<Record<string,
 
 export const METRIC_HEADS = ['visitors', 'visits', 'pageviews', 'events', 'bounce rate', 'duration', 'views/visit'];
 
-/** The cells of a table whose heads are `METRIC_HEADS`. */
+/** The cells of a table row, in the order of the column heads `METRIC_HEADS`. */
 export function metricCells(metrics: MetricsView): readonly (string | number)[] {
   const { visitors, visits, pageviews, events, bounce_rate: bounces, visit_duration: seconds } = metrics;
   return [

@@ -1,6 +1,8 @@
 import type { Command } from 'commander';
-import { type CommandContext, sitePath, withExamples } from '../command-context.ts';
-import { print, table } from '../output.ts';
+import { type CommandContext, sitePath, withExamples } from '../../command-context.ts';
+import { CliError, EXIT } from '../../exit-codes.ts';
+import { print, table } from '../../output.ts';
+import { humanOverview, readOverview } from './overview-view.ts';
 import {
   type ExplainView,
   humanExplain,
@@ -10,7 +12,7 @@ import {
   type ReportOptions,
   reportQuery,
   withReportOptions,
-} from '../report-query.ts';
+} from './report-query.ts';
 
 interface StatsView {
   readonly timezone: string;
@@ -21,15 +23,27 @@ interface StatsView {
   readonly explain?: ExplainView;
 }
 
+interface StatsOptions extends ReportOptions {
+  readonly interval?: string;
+  readonly all?: boolean;
+}
+
 export function addStatsCommand(program: Command, { io, client }: CommandContext): void {
   withExamples(
     withReportOptions(
-      program.command('stats <site_id>').description('print the numbers of a site, in total and over time'),
-    ).option('--interval <interval>', 'hour, day, week or month; default: depends on the length of the period'),
+      program
+        .command('stats [site_id]')
+        .description('print the numbers of a site, in total and over time, or of all sites'),
+    )
+      .option('--interval <interval>', 'hour, day, week or month; default: depends on the length of the period')
+      .option('--all', 'the totals of each site, with the change of visitors against the period before'),
     'weir stats shop --period 7d',
     'weir stats shop --from 2026-03-01 --to 2026-03-31 --compare previous_year',
     'weir stats shop --filter country:is:DE,AT --filter channel:is_not:Direct --json',
-  ).action(async (siteId: string, options: ReportOptions & { readonly interval?: string }) => {
+    'weir stats --all --period 7d',
+  ).action(async (siteId: string | undefined, options: StatsOptions) => {
+    if ((siteId === undefined) !== (options.all === true)) throw new CliError('name a site, or send --all', EXIT.usage);
+    if (siteId === undefined) return print(io, options.json, await readOverview(client(), options), humanOverview);
     const path = `${sitePath(siteId, 'stats')}?${reportQuery(options, { interval: options.interval })}`;
     print(io, options.json, await client().call<StatsView>('GET', path), humanStats);
   });

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import { type CommandContext, sitePath, withExamples } from '../command-context.ts';
-import { print, table } from '../output.ts';
+import { type CommandContext, sitePath, withExamples } from '../../command-context.ts';
+import { print, table } from '../../output.ts';
 import {
   type ExplainView,
   humanExplain,
@@ -10,7 +10,7 @@ import {
   type ReportOptions,
   reportQuery,
   withReportOptions,
-} from '../report-query.ts';
+} from './report-query.ts';
 
 interface BreakdownView {
   readonly dimension: string;

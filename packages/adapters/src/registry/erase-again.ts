@@ -1,0 +1,59 @@
+import { randomBytes } from 'node:crypto';
+import { readEntry, type Tombstone } from '@weir/domain/erasure/tombstone';
+import type { Erasure } from '@weir/ports/registry';
+import { openLmdbEventLog } from '../lmdb/lmdb-event-log.ts';
+import { openLogRegistry } from './log-registry.ts';
+
+export interface EraseAgain {
+  /** The folder of a restored log, which no process has open. */
+  readonly folder: string;
+  /** All tombstones of the installation that was backed up. The newer this list is, the better. */
+  readonly tombstones: readonly Tombstone[];
+  /** When the backup was begun, in Unix milliseconds. Erasures that ended later are missing in its tables. */
+  readonly begunAt: number;
+}
+
+/**
+ * Adds those erasures to a restored registry that are missing in the restored tables. The next start carries them out before it serves
+ * anything. Resolves with their number.
+ */
+export async function eraseAgain({ folder, tombstones, begunAt }: EraseAgain): Promise<number> {
+  const eventLog = await openLmdbEventLog({
+    folder,
+    partitions: 1,
+    clock: Date.now,
+    retentionMs: () => Number.MAX_SAFE_INTEGER,
+  });
+  const randomSalt = () => randomBytes(32).toString('hex');
+  const registry = await openLogRegistry({ eventLog, clock: Date.now, randomSalt });
+  try {
+    // An expiry in the registry began after the tables were copied, so nothing of it is in them. A new one will begin.
+    if (registry.expiry() !== undefined) await registry.removeExpiry();
+    const known = new Set(registry.allTombstones().map(keyOf));
+    const isDone = (erasureId: string): boolean => (registry.erasure(erasureId)?.finishedAt ?? 0) >= begunAt;
+    const missing = tombstones.filter((tombstone) => !known.has(keyOf(tombstone)));
+    for (const tombstone of missing) await registry.putTombstone(tombstone);
+    const again = new Set([
+      ...missing.map(({ erasureId }) => erasureId),
+      ...registry.erasures().flatMap(({ erasureId }) => (isDone(erasureId) ? [erasureId] : [])),
+    ]);
+    for (const erasureId of again) {
+      const parts = registry.allTombstones().filter((one) => one.erasureId === erasureId);
+      await registry.putErasure(erasureOf(erasureId, parts));
+    }
+    return again.size;
+  } finally {
+    await registry.close();
+    await eventLog.close();
+  }
+}
+
+const keyOf = ({ siteId, erasureId, part }: Tombstone): string => `${siteId}/${erasureId}/${part}`;
+
+function erasureOf(erasureId: string, parts: readonly Tombstone[]): Erasure {
+  const [{ siteId, at, whole }] = parts as readonly [Tombstone, ...Tombstone[]];
+  const kinds = parts.flatMap(({ entries }) => entries.map((entry) => readEntry(entry).kind));
+  const count = (wanted: string): number => kinds.filter((kind) => kind === wanted).length;
+  const asked = { siteId, erasureId, at, whole, visitors: count('v'), users: count('u') };
+  return { ...asked, phase: 'waiting', removed: {}, begun: {}, restored: true };
+}

@@ -1,0 +1,43 @@
+import { randomUUID } from 'node:crypto';
+import type { ServerResponse } from 'node:http';
+import { setTimeout as pause } from 'node:timers/promises';
+import { clickhouseError } from './clickhouse-error.ts';
+import type { Engine, EngineCall, EngineResult } from './engine.ts';
+
+const CANCEL_AGAIN_MS = 250;
+
+/** Calls `cancel` until the query has ended. Repeated, because cancelling has no effect before the query has begun. */
+export async function cancelUntilEnded(cancel: () => Promise<void>, query: Promise<unknown>): Promise<void> {
+  let running = true;
+  const ended = query.then(
+    () => {
+      running = false;
+    },
+    () => {
+      running = false;
+    },
+  );
+  await Promise.race([ended, pause(0)]);
+  while (running) {
+    await cancel();
+    await Promise.race([ended, pause(CANCEL_AGAIN_MS)]);
+  }
+}
+
+/** Runs a query, and cancels it when the client closes the connection before the answer. Nothing else would stop it before its time limit. */
+export async function runForClient(engine: Engine, call: EngineCall, res: ServerResponse): Promise<EngineResult> {
+  if (res.closed) throw clickhouseError(394, 'QUERY_WAS_CANCELLED', 'The client has closed the connection', 499);
+  const name = randomUUID();
+  const query = engine.run({ ...call, name });
+  const leave = (): void => {
+    cancelUntilEnded(() => engine.cancel(name), query).catch((error: unknown) => {
+      process.stderr.write(`cannot cancel a query: ${String(error)}\n`);
+    });
+  };
+  res.once('close', leave);
+  try {
+    return await query;
+  } finally {
+    res.off('close', leave);
+  }
+}

@@ -1,0 +1,57 @@
+import type { StoredRecord } from '@weir/ports/event-log';
+import type { ObjectStore } from '@weir/ports/object-store';
+import { readSegment } from './read-segment.ts';
+import { createSegmentEncoder } from './segment-encoder.ts';
+import { type SegmentRange, segmentName } from './segment-name.ts';
+
+/** Returns the new record, or the same object if the record is not to be changed. */
+export type ChangeRecord = (record: StoredRecord) => StoredRecord;
+
+/** The folder of the markers: one empty object for each rewritten segment, in a folder with the UTC day on which the segment was first stored. */
+export const REWRITTEN_PREFIX = 'rewritten/';
+const DAY_CHARS = 10;
+
+/**
+ * Changes records of a segment. If a record changes, the object is replaced by one with the same name and range.
+ * Resolves with the number of changed records. Before it replaces the object, it stores a marker with the day when the segment was
+ * stored, because the object store only knows the day of the replacement. Throws as `readSegment` does.
+ */
+export async function rewriteSegment(
+  store: ObjectStore,
+  range: SegmentRange,
+  storedAt: number,
+  change: ChangeRecord,
+): Promise<number> {
+  // Most segments have no record to change. A first pass only reads, because writing the segment again would cost more.
+  let changes = 0;
+  for await (const batch of readSegment(store, range)) {
+    for (const record of batch) if (change(record) !== record) changes++;
+  }
+  if (changes === 0) return 0;
+  const encoder = createSegmentEncoder();
+  for await (const batch of readSegment(store, range)) for (const record of batch) await encoder.add(change(record));
+  const content = Buffer.concat(await encoder.finish(range));
+  await store.put(`${REWRITTEN_PREFIX}${dayOf(storedAt)}/${segmentName(range)}`, Buffer.alloc(0));
+  await store.put(segmentName(range), content);
+  return changes;
+}
+
+/** The segments that were first stored before the day of this time and were rewritten later, with the names of their markers. */
+export async function* rewrittenBefore(
+  store: ObjectStore,
+  timeMs: number,
+): AsyncIterable<{ readonly marker: string; readonly segment: string }> {
+  const day = dayOf(timeMs);
+  for await (const { name: marker } of store.list(REWRITTEN_PREFIX)) {
+    const [stored, segment] = [
+      marker.slice(REWRITTEN_PREFIX.length).slice(0, DAY_CHARS),
+      marker.slice(REWRITTEN_PREFIX.length + DAY_CHARS + 1),
+    ];
+    if (stored >= day) return;
+    yield { marker, segment };
+  }
+}
+
+function dayOf(timeMs: number): string {
+  return new Date(timeMs).toISOString().slice(0, DAY_CHARS);
+}

@@ -1,0 +1,63 @@
+import type { Command } from 'commander';
+import { type CommandContext, siteOption, sitePath, withExamples } from '../../command-context.ts';
+import { print, table } from '../../output.ts';
+import {
+  type ExplainView,
+  humanExplain,
+  type ReportOptions,
+  reportQuery,
+  withFilterOption,
+  withPeriodOptions,
+  withRowsOptions,
+} from './report-query.ts';
+
+interface CohortsView {
+  readonly interval: string;
+  readonly cohorts: readonly {
+    readonly start: string;
+    readonly visitors: number;
+    readonly rates: readonly (number | null)[];
+  }[];
+  readonly explain?: ExplainView;
+}
+
+interface CohortsOptions extends ReportOptions {
+  readonly site: string;
+  readonly interval?: string;
+}
+
+export function addCohortsCommand(program: Command, { io, client }: CommandContext): void {
+  withExamples(
+    withRowsOptions(
+      withFilterOption(
+        withPeriodOptions(
+          program
+            .command('cohorts')
+            .description('print new visitors by day, week or month, and how many of them came back later')
+            .addOption(siteOption()),
+        ),
+      ),
+    ).option('--interval <interval>', 'day, week or month; default: day'),
+    'weir cohorts --site shop --period 30d',
+    'weir cohorts --site shop --interval week --from 2026-01-05 --to 2026-03-29',
+  ).action(async (options: CohortsOptions) => {
+    const path = `${sitePath(options.site, 'cohorts')}?${reportQuery(options, { interval: options.interval })}`;
+    print(io, options.json, await client().call<CohortsView>('GET', path), humanCohorts);
+  });
+}
+
+function humanCohorts({ interval, cohorts, explain }: CohortsView): string {
+  const later = cohorts.slice(1).map((_, index) => `+${index + 1}`);
+  const rows = cohorts.map(({ start, visitors, rates }) => [
+    start,
+    visitors,
+    ...later.map((_, index) => percent(rates[index])),
+  ]);
+  return [table([interval, 'new visitors', ...later], rows), ...humanExplain(explain)].join('\n');
+}
+
+/** Undefined: the bucket is after the period. Null: the cohort is empty. */
+function percent(rate: number | null | undefined): string {
+  if (rate === undefined) return '';
+  return rate === null ? '-' : `${(rate * 100).toFixed(1)}%`;
+}

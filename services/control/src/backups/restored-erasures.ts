@@ -1,0 +1,31 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Registry } from '@weir/ports/registry';
+import type { Logger } from '@weir/runtime/logger';
+
+const LOOK_EVERY_MS = 100;
+
+/**
+ * Waits until all erasures that are missing in a restored backup were carried out again on the tables, or until the signal aborts. Weir must
+ * not serve anything before.
+ */
+export async function untilRestoredErasuresEnd(
+  registry: Pick<Registry, 'erasures'>,
+  logger: Logger,
+  signal: AbortSignal,
+): Promise<void> {
+  const open = () =>
+    registry.erasures().filter(({ restored, phase }) => restored === true && phase !== 'archive' && phase !== 'done');
+  let said = '';
+  for (let waiting = open(); waiting.length > 0 && !signal.aborted; waiting = open()) {
+    const [{ problem = '' } = {}] = waiting;
+    const state = `${waiting.length} ${problem}`;
+    if (state !== said) {
+      logger.info(
+        { erasures: waiting.length, problem },
+        'a restored backup: Weir serves nothing before the persons who were erased since are erased again',
+      );
+    }
+    said = state;
+    await pause(LOOK_EVERY_MS);
+  }
+}

@@ -1,0 +1,113 @@
+import { createLineEraser } from '@weir/domain/erasure/erase-line';
+import { compileErasures } from '@weir/domain/erasure/erases';
+import { letterTexts } from '@weir/domain/erasure/letter-texts';
+import type { Tombstone } from '@weir/domain/erasure/tombstone';
+import { HEADER_COLUMNS_VERSION } from '@weir/domain/records/records-columns';
+import { GROUP_ARCHIVER, TOPIC_ENRICHED, TOPIC_RAW } from '@weir/domain/records/topics';
+import type { Analytics } from '@weir/ports/analytics';
+import type { EventLog, StoredRecord } from '@weir/ports/event-log';
+import type { ObjectStore } from '@weir/ports/object-store';
+import type { ArchiveErasure } from '@weir/ports/registry';
+import { type ChangeRecord, rewriteSegment } from '@weir/runtime/archive/rewrite-segment';
+import { parseSegmentName, type SegmentRange } from '@weir/runtime/archive/segment-name';
+import { createStoredOutcomes, type StoredOutcomes } from './stored-outcomes.ts';
+
+export interface EraseArchive {
+  readonly store: ObjectStore;
+  readonly analytics: Pick<Analytics, 'select' | 'streamQuery' | 'generation'>;
+  readonly parts: readonly Tombstone[];
+  /** The progress of an earlier attempt, from which this one continues. */
+  readonly begun: ArchiveErasure;
+  readonly clock: () => number;
+  /** Throws when another process has taken over. Called before each segment. */
+  readonly assertOwn: () => void;
+  readonly report: (progress: ArchiveErasure) => Promise<void>;
+}
+
+const REPORT_EVERY_MS = 5_000;
+const EMPTY = new Uint8Array(0);
+
+/** The partitions that the archiver has not archived up to these offsets, as text; empty: it has archived all of them. */
+export async function unarchived(
+  eventLog: Pick<EventLog, 'positions'>,
+  ends: Readonly<Record<string, readonly number[]>>,
+): Promise<string> {
+  const behind: string[] = [];
+  for (const [topic, offsets] of Object.entries(ends)) {
+    for (const { partition, committed = 0 } of await eventLog.positions(topic, GROUP_ARCHIVER)) {
+      if (committed < (offsets[partition] ?? 0)) behind.push(`${topic} ${partition}`);
+    }
+  }
+  return behind.join(', ');
+}
+
+/**
+ * Rewrites the segments that contain records of the erased persons, in one pass over the archive: enriched records become rows with the
+ * outcome `erased`, raw records become empty. Call it when the tables are erased and all records of these persons are archived. A repeat
+ * after a kill continues after the last reported segment; erasing a segment twice changes nothing. Rejects with `object_store_damaged` at
+ * a damaged segment.
+ */
+export async function eraseArchive(task: EraseArchive): Promise<ArchiveErasure> {
+  const { store, parts, begun, clock, assertOwn, report } = task;
+  const siteId = parts[0]?.siteId ?? '';
+  const stored = await createStoredOutcomes(task.analytics);
+  let progress = begun;
+  let reportedAt = clock();
+  for await (const { name, storedAt } of store.list('')) {
+    const range = parseSegmentName(name);
+    if (range === undefined || name <= progress.after) continue;
+    assertOwn();
+    const change = range.topic === TOPIC_ENRICHED ? eraseEnriched(parts, siteId) : await eraseRaw(parts, range, stored);
+    const records = change === undefined ? 0 : await rewriteSegment(store, range, storedAt, change);
+    progress = {
+      after: name,
+      segments: progress.segments + 1,
+      rewritten: progress.rewritten + (records > 0 ? 1 : 0),
+      records: { ...progress.records, [range.topic]: (progress.records[range.topic] ?? 0) + records },
+    };
+    if (records === 0 && clock() - reportedAt < REPORT_EVERY_MS) continue;
+    reportedAt = clock();
+    await report(progress);
+  }
+  return progress;
+}
+
+function eraseEnriched(parts: readonly Tombstone[], siteId: string): ChangeRecord {
+  const eraseLine = createLineEraser((id) => (id === siteId ? parts : []));
+  return (record) => {
+    // Searching the bytes is cheaper than parsing the line, and most segments also have records of other sites.
+    if (!textOf(record.value).includes(siteId)) return record;
+    const value = eraseLine(record.value, Number(record.headers[HEADER_COLUMNS_VERSION]));
+    return value === record.value ? record : { ...record, value };
+  };
+}
+
+/** Returns the function that empties the raw records to erase. Undefined: the segment is not one of raw records. */
+async function eraseRaw(
+  parts: readonly Tombstone[],
+  range: SegmentRange,
+  stored: StoredOutcomes,
+): Promise<ChangeRecord | undefined> {
+  if (range.topic !== TOPIC_RAW) return undefined;
+  const erases = compileErasures(parts);
+  const siteId = parts[0]?.siteId ?? '';
+  /** Whether a text in the raw record is the ID of an erased person. Dead letters are searched in the same way. */
+  const names = (record: StoredRecord): boolean => {
+    const text = textOf(record.value).toString();
+    // The tombstone is compared with the time of the append, which is about the time of receipt.
+    return text.includes(siteId) && (erases?.letter(letterTexts(text), record.appendedAt) ?? false);
+  };
+  if (!stored.hasLog(range.logId)) return (record) => (names(record) ? blank(record) : record);
+  const outcomes = await stored.read(range);
+  return (record) => {
+    const outcome = outcomes.get(record.offset);
+    return outcome === 'erased' || (outcome === 'unnamed' && names(record)) ? blank(record) : record;
+  };
+}
+
+const blank: ChangeRecord = (record) =>
+  record.value.byteLength === 0
+    ? record
+    : { offset: record.offset, appendedAt: record.appendedAt, headers: {}, value: EMPTY };
+
+const textOf = (value: Uint8Array): Buffer => Buffer.from(value.buffer, value.byteOffset, value.byteLength);

@@ -1,0 +1,55 @@
+import type { Analytics } from '@weir/ports/analytics';
+import type { SegmentRange } from '@weir/runtime/archive/segment-name';
+
+/** `unnamed`: the record was a duplicate, was dropped or has expired, so its row has no visitor and no user. Its raw record can still contain them. */
+type Outcome = 'erased' | 'unnamed';
+
+/** Looks up, in the tables, which raw records of the archive must be erased or searched. */
+export interface StoredOutcomes {
+  hasLog(logId: string): boolean;
+  /**
+   * Returns the outcomes by raw offset, for all records of the range and maybe for further ones. Raw offsets with another outcome are not in
+   * the map. Reading ranges in order is cheap, because one query serves many of them.
+   */
+  read(range: SegmentRange): Promise<ReadonlyMap<number, Outcome>>;
+}
+
+interface Page {
+  readonly logId: string;
+  readonly partition: number;
+  readonly from: number;
+  /** The page is complete up to this raw offset. */
+  to: number;
+  readonly outcomes: Map<number, Outcome>;
+}
+
+const PAGE_ROWS = 100_000;
+
+export async function createStoredOutcomes({ select }: Pick<Analytics, 'select'>): Promise<StoredOutcomes> {
+  const logs = await select<{ log_id: string }>('SELECT DISTINCT toString(log_id) AS log_id FROM records');
+  const known = new Set(logs.map(({ log_id }) => log_id));
+  let page: Page | undefined;
+
+  async function extend(to: Page): Promise<void> {
+    const { logId: log, partition, from } = to;
+    const rows = await select<{ raw_offset: number | string; is_erased: number | boolean }>(
+      `SELECT raw_offset, outcome = 'erased' AS is_erased FROM records
+       WHERE outcome IN ('erased', 'expired', 'duplicate', 'dropped') AND log_id = {log:String} AND raw_partition = {partition:UInt32}
+         AND raw_offset >= {from:UInt64} ORDER BY raw_offset LIMIT ${PAGE_ROWS}`,
+      { log, partition, from: Math.max(from, to.to + 1) },
+    );
+    for (const row of rows) to.outcomes.set(Number(row.raw_offset), row.is_erased ? 'erased' : 'unnamed');
+    to.to = rows.length < PAGE_ROWS ? Number.MAX_SAFE_INTEGER : Number(rows.at(-1)?.raw_offset);
+  }
+
+  return {
+    hasLog: (logId) => known.has(logId),
+    async read({ logId, partition, from, to }) {
+      if (page?.logId !== logId || page.partition !== partition || from < page.from || page.to < from) {
+        page = { logId, partition, from, to: -1, outcomes: new Map() };
+      }
+      while (page.to < to) await extend(page);
+      return page.outcomes;
+    },
+  };
+}

@@ -1,0 +1,44 @@
+import type { Tombstone } from '@weir/domain/erasure/tombstone';
+import type { ParquetErasure } from '@weir/ports/registry';
+import type { EraseArchive } from '../erasure/erase-archive.ts';
+import { PARTS, type ParquetRound, parsePartName, readRound } from './parquet-rounds.ts';
+import { storePart } from './parquet-rows.ts';
+
+/**
+ * Stores the Parquet files of a site again, for each day with erased or expired rows (an expired row may have been of the person). Call it
+ * when the tables are erased, because the files are made from the tables. `left` counts files that cannot be made again, because they have
+ * rows of logs that the tables do not have.
+ */
+export async function eraseParquet(
+  { store, analytics, assertOwn }: Pick<EraseArchive, 'store' | 'analytics' | 'assertOwn'>,
+  [first]: readonly Tombstone[],
+): Promise<ParquetErasure> {
+  const site = first?.siteId ?? '';
+  const rows = await analytics.select<{ day: string }>(
+    "SELECT DISTINCT toString(toDate(received_at, 'UTC')) AS day FROM records WHERE outcome IN ('erased', 'expired') AND site_id = {site:String}",
+    { site },
+  );
+  const days = new Set(rows.map(({ day }) => day));
+  const logs = await analytics.select<{ log_id: string }>('SELECT DISTINCT toString(log_id) AS log_id FROM records');
+  const known = new Set(logs.map(({ log_id }) => log_id));
+  const rounds = new Map<number, ParquetRound>();
+  const roundOf = async (round: number): Promise<ParquetRound> => {
+    const found = rounds.get(round) ?? (await readRound(store, round));
+    rounds.set(round, found);
+    return found;
+  };
+  let rewritten = 0;
+  let left = 0;
+  for await (const { name } of store.list(`${PARTS}site=${site}/`)) {
+    const part = parsePartName(name);
+    if (part === undefined) continue;
+    const round = await roundOf(part.round);
+    if (!round.ends.every(({ logId }) => known.has(logId))) left++;
+    else if (days.has(part.day)) {
+      assertOwn();
+      await storePart({ analytics, store }, part, await roundOf(part.round - 1), round);
+      rewritten++;
+    }
+  }
+  return { rewritten, left };
+}

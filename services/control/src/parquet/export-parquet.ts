@@ -1,0 +1,92 @@
+import type { Analytics } from '@weir/ports/analytics';
+import type { ObjectStore } from '@weir/ports/object-store';
+import type { Registry } from '@weir/ports/registry';
+import type { Logger } from '@weir/runtime/logger';
+import { lastRound, PARTS, type ParquetRound, parsePartName, partName, putRound, readRound } from './parquet-rounds.ts';
+import { partsOf, storePart } from './parquet-rows.ts';
+
+export interface ParquetDeps {
+  readonly store: ObjectStore;
+  readonly analytics: Pick<Analytics, 'select' | 'streamQuery' | 'generation'>;
+  readonly registry: Pick<Registry, 'erasures' | 'expiry'>;
+  readonly clock: () => number;
+  readonly logger: Logger;
+  /** For how long after its day a file is kept. Undefined: no file is deleted. */
+  readonly retentionMs: number | undefined;
+}
+
+const DAY_MS = 24 * 3_600_000;
+/** A day counts as complete this long after its end. Rows of the day that are stored later come into a file of a later round. */
+const COMPLETE_AFTER_MS = 3_600_000;
+
+const dayOf = (timeMs: number): string => new Date(timeMs).toISOString().slice(0, 10);
+
+/**
+ * Continues an interrupted round, or begins a new round if a day is complete that no round has exported. A round exports the rows of complete
+ * days. `fence` rejects if another process exports now. Resolves with the number of stored files.
+ */
+export async function exportParquet(
+  deps: ParquetDeps,
+  signal: AbortSignal,
+  fence: () => Promise<void>,
+): Promise<number> {
+  const { store, clock, logger } = deps;
+  const last = await readRound(store, await lastRound(store));
+  const through = dayOf(clock() - COMPLETE_AFTER_MS - DAY_MS);
+  if ((last.done && through <= last.through) || isChanging(deps, clock())) return 0;
+  await deleteExpired(deps);
+  let round = last;
+  if (last.done) {
+    round = { round: last.round + 1, through, ends: await endsOf(deps.analytics), after: '', done: false };
+    await fence();
+    await putRound(store, round);
+  }
+  const before = await readRound(store, round.round - 1);
+  let stored = 0;
+  for (const part of await partsOf(deps.analytics, before, round)) {
+    const name = partName(part);
+    if (name <= round.after || isExpired(deps, part.day)) continue;
+    signal.throwIfAborted();
+    const begunAt = clock();
+    if (isChanging(deps, begunAt)) return stored;
+    await storePart(deps, part, before, round);
+    // If an erasure began meanwhile, the file can contain erased rows. The next attempt stores it again when the erasure has ended.
+    if (isChanging(deps, begunAt)) return stored;
+    await fence();
+    round = { ...round, after: name };
+    await putRound(store, round);
+    stored++;
+  }
+  await fence();
+  await putRound(store, { ...round, done: true });
+  logger.info(
+    { round: round.round, through: round.through, parts: stored },
+    'exported the rows of complete days as Parquet',
+  );
+  return stored;
+}
+
+async function endsOf({ select }: Pick<Analytics, 'select'>): Promise<ParquetRound['ends']> {
+  const rows = await select<{ log_id: string; raw_partition: number; end: number | string }>(
+    'SELECT toString(log_id) AS log_id, raw_partition, max(raw_offset) + 1 AS end FROM records GROUP BY log_id, raw_partition',
+  );
+  return rows.map((row) => ({ logId: row.log_id, partition: Number(row.raw_partition), end: Number(row.end) }));
+}
+
+/** Whether an erasure or an expiry removes rows now, or an erasure has ended since this time. */
+function isChanging({ registry }: ParquetDeps, timeMs: number): boolean {
+  if (registry.expiry() !== undefined) return true;
+  return registry.erasures().some(({ finishedAt }) => finishedAt === undefined || finishedAt >= timeMs);
+}
+
+function isExpired({ clock, retentionMs }: ParquetDeps, day: string): boolean {
+  return retentionMs !== undefined && Date.parse(`${day}T00:00:00Z`) + DAY_MS + retentionMs < clock();
+}
+
+async function deleteExpired(deps: ParquetDeps): Promise<void> {
+  if (deps.retentionMs === undefined) return;
+  for await (const { name } of deps.store.list(PARTS)) {
+    const part = parsePartName(name);
+    if (part !== undefined && isExpired(deps, part.day)) await deps.store.delete(name);
+  }
+}

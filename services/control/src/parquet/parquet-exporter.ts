@@ -1,0 +1,48 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { isDependencyError } from '@weir/domain/errors';
+import { GROUP_PARQUET, TABLE_REGISTRY } from '@weir/domain/records/topics';
+import type { EventLog, PartitionHandle } from '@weir/ports/event-log';
+import { pauseBeforeRetry } from '@weir/runtime/consume/consume-retry';
+import { untilAborted } from '../replay/replayer.ts';
+import { exportParquet, type ParquetDeps } from './export-parquet.ts';
+
+export interface ParquetExporterDeps extends ParquetDeps {
+  readonly eventLog: EventLog;
+}
+
+const LOOK_EVERY_MS = 60_000;
+
+/**
+ * Exports the rows of each day when the day is complete. A consumer group on the topic `registry` elects the process that does it: the owner
+ * of partition 0.
+ */
+export async function startParquetExporter(deps: ParquetExporterDeps): Promise<{ close(): Promise<void> }> {
+  const { eventLog, logger } = deps;
+  return eventLog.consume({
+    topic: TABLE_REGISTRY,
+    group: GROUP_PARQUET,
+    onError: (error) => logger.warn({ err: error }, 'parquet: retrying to take part in the election'),
+    async open(handle) {
+      const exporting = handle.partition === 0 ? exportAlways(deps, handle) : Promise.resolve();
+      return { handle: () => untilAborted(handle.signal), close: () => exporting };
+    },
+  });
+}
+
+async function exportAlways(deps: ParquetExporterDeps, handle: PartitionHandle): Promise<void> {
+  const { signal } = handle;
+  const fence = () => handle.commit({ offset: 0, metadata: '' });
+  for (let failures = 0; !signal.aborted; ) {
+    try {
+      await exportParquet(deps, signal, fence);
+      failures = 0;
+      await pause(LOOK_EVERY_MS, undefined, { signal });
+    } catch (error) {
+      if (signal.aborted) return;
+      // After a swap or an election, this is not an error: the next attempt continues with the same file.
+      const expected = isDependencyError(error, 'generation_changed') || isDependencyError(error, 'partition_lost');
+      if (!expected) deps.logger.warn({ err: error }, 'the export of Parquet files failed; the next attempt continues');
+      await pauseBeforeRetry(failures++, signal);
+    }
+  }
+}

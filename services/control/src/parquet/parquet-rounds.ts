@@ -1,0 +1,69 @@
+import { text } from 'node:stream/consumers';
+import { DependencyError } from '@weir/domain/errors';
+import type { ObjectStore } from '@weir/ports/object-store';
+
+/**
+ * The state of one round of the export, which is an object in the archive. When a round is done, all rows were exported whose day is at most
+ * `through` and whose raw offset is below the end of their log and partition. A round exports only rows that no earlier round has exported,
+ * so each row is in exactly one file. A part is the file of one site and day.
+ */
+export interface ParquetRound {
+  readonly round: number;
+  /** The last day that the round exports (UTC, YYYY-MM-DD). */
+  readonly through: string;
+  /** For each log and partition, the highest raw offset in the tables at the start of the round, plus 1. */
+  readonly ends: readonly { readonly logId: string; readonly partition: number; readonly end: number }[];
+  /** The name of the last stored part. Empty: no part is stored yet. */
+  readonly after: string;
+  readonly done: boolean;
+}
+
+/** The round before the first one: it has exported no row. */
+const NOTHING: ParquetRound = { round: 0, through: '1970-01-01', ends: [], after: '', done: true };
+
+export interface ParquetPart {
+  readonly site: string;
+  readonly day: string;
+  readonly round: number;
+}
+
+const ROUNDS = 'parquet-rounds/';
+export const PARTS = 'parquet/';
+const ROUND_DIGITS = 8;
+const PART = /^parquet\/site=([A-Za-z0-9_-]{1,64})\/day=(\d{4}-\d\d-\d\d)\/(\d{8})\.parquet$/;
+
+const digits = (round: number): string => String(round).padStart(ROUND_DIGITS, '0');
+
+export function partName({ site, day, round }: ParquetPart): string {
+  return `${PARTS}site=${site}/day=${day}/${digits(round)}.parquet`;
+}
+
+/** Parses the name of a part. Undefined: it is the name of another object. */
+export function parsePartName(name: string): ParquetPart | undefined {
+  const [, site = '', day = '', round] = PART.exec(name) ?? [];
+  return round === undefined ? undefined : { site, day, round: Number(round) };
+}
+
+export function putRound(store: ObjectStore, round: ParquetRound): Promise<void> {
+  return store.put(`${ROUNDS}${digits(round.round)}.json`, Buffer.from(`${JSON.stringify(round)}\n`));
+}
+
+/** Returns the number of the last round. 0: there is no round yet. */
+export async function lastRound(store: ObjectStore): Promise<number> {
+  let last = 0;
+  for await (const { name } of store.list(ROUNDS)) last = Number(name.slice(ROUNDS.length).replace('.json', ''));
+  return last;
+}
+
+export async function readRound(store: ObjectStore, round: number): Promise<ParquetRound> {
+  if (round === 0) return NOTHING;
+  const name = `${ROUNDS}${digits(round)}.json`;
+  const found = await store.get(name);
+  if (found === undefined) throw new DependencyError('object_store_damaged', `the archive does not have ${name}`);
+  const content = await text(found);
+  try {
+    return JSON.parse(content) as ParquetRound;
+  } catch (cause) {
+    throw new DependencyError('object_store_damaged', `${name} of the archive cannot be read`, { cause });
+  }
+}

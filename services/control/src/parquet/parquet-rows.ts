@@ -1,0 +1,69 @@
+import type { Readable } from 'node:stream';
+import { DependencyError } from '@weir/domain/errors';
+import { RECORDS_COLUMNS } from '@weir/domain/records/records-columns';
+import type { Analytics } from '@weir/ports/analytics';
+import type { ObjectStore } from '@weir/ports/object-store';
+import { type ParquetPart, type ParquetRound, partName } from './parquet-rounds.ts';
+
+/** The time limit of the query for one part, which can have all rows that a site received in a day. */
+const PART_SECONDS_MAX = 3_600;
+
+type Params = Readonly<Record<string, unknown>>;
+
+/** A condition for the rows that a round exports: those within its limits that the round before it did not export. */
+function rowsOfRound(before: ParquetRound, round: ParquetRound): { readonly sql: string; readonly params: Params } {
+  const upTo = (which: string): string =>
+    `(toDate(received_at, 'UTC') <= {${which}_through:Date} AND raw_offset < transform(concat(log_id, ' ', toString(raw_partition)), ` +
+    `{${which}_keys:Array(String)}, {${which}_ends:Array(UInt64)}, toUInt64(0)))`;
+  const paramsOf = (which: string, { through, ends }: ParquetRound): Params => ({
+    [`${which}_through`]: through,
+    // The first element of each list is only there because ClickHouse cannot find the type of an empty list.
+    [`${which}_keys`]: ['', ...ends.map(({ logId, partition }) => `${logId} ${partition}`)],
+    [`${which}_ends`]: [0, ...ends.map(({ end }) => end)],
+  });
+  return {
+    sql: `site_id != '' AND ${upTo('round')} AND NOT ${upTo('before')}`,
+    params: { ...paramsOf('round', round), ...paramsOf('before', before) },
+  };
+}
+
+/** Lists the parts of a round, in the order of their names. */
+export async function partsOf(
+  { select }: Pick<Analytics, 'select'>,
+  before: ParquetRound,
+  round: ParquetRound,
+): Promise<readonly ParquetPart[]> {
+  const { sql, params } = rowsOfRound(before, round);
+  const rows = await select<{ site: string; day: string }>(
+    `SELECT DISTINCT toString(site_id) AS site, toString(toDate(received_at, 'UTC')) AS day FROM records WHERE ${sql}`,
+    params,
+  );
+  return rows
+    .map(({ site, day }) => ({ site, day, round: round.round }))
+    .toSorted((a, b) => (partName(a) < partName(b) ? -1 : 1));
+}
+
+/** Stores a part with the rows that are in the tables now. Throws `generation_changed` if the tables are exchanged meanwhile. */
+export async function storePart(
+  {
+    analytics,
+    store,
+  }: { readonly analytics: Pick<Analytics, 'streamQuery' | 'generation'>; readonly store: ObjectStore },
+  part: ParquetPart,
+  before: ParquetRound,
+  round: ParquetRound,
+): Promise<void> {
+  const { sql, params } = rowsOfRound(before, round);
+  // Parquet has no type for JSON.
+  const columns = RECORDS_COLUMNS.map((name) => (name === 'properties' ? 'toString(properties) AS properties' : name));
+  const generation = await analytics.generation();
+  const rows: Readable = await analytics.streamQuery(
+    `SELECT ${columns.join(', ')} FROM records
+     WHERE site_id = {site:String} AND received_at >= toDateTime64({day:String}, 3, 'UTC') AND received_at < toDateTime64({day:String}, 3, 'UTC') + INTERVAL 1 DAY AND ${sql}`,
+    { ...params, site: part.site, day: part.day },
+    { format: 'Parquet', secondsMax: PART_SECONDS_MAX },
+  );
+  await store.put(partName(part), rows);
+  if ((await analytics.generation()) === generation) return;
+  throw new DependencyError('generation_changed', `the tables were exchanged while ${partName(part)} was stored`);
+}

@@ -1,0 +1,120 @@
+import { DependencyError } from '@weir/domain/errors';
+import { TOPIC_ENRICHED } from '@weir/domain/records/topics';
+import type { ArchivePosition, ReplayRequest, ReplayStart } from '@weir/domain/registry/replay';
+import type { ObjectStore } from '@weir/ports/object-store';
+import { summariseArchive } from '@weir/runtime/archive/archive-manifest';
+import { readSegment } from '@weir/runtime/archive/read-segment';
+import { parseSegmentName, type SegmentRange, segmentFolder } from '@weir/runtime/archive/segment-name';
+import type { ReadableTables } from '../../steady-tables.ts';
+import { CLOCKS_DIFFER_MS, REPEATS_MAX, rawOffsetOf } from '../plan-replay.ts';
+
+/** Segments of one enriched partition without a gap between them: the offsets `from` to `to` of the topic, both included. */
+export interface ArchiveRun {
+  readonly logId: string;
+  readonly partition: number;
+  readonly from: number;
+  readonly to: number;
+}
+
+/** All runs of enriched records that may be in the scope, in the order in which they are read. */
+export async function listRuns(
+  store: ObjectStore,
+  { sinceMs }: Pick<ReplayRequest, 'sinceMs'>,
+): Promise<readonly ArchiveRun[]> {
+  const storedFromMs = sinceMs === undefined ? 0 : sinceMs - CLOCKS_DIFFER_MS;
+  const partitions = await summariseArchive(store, { prefix: `${TOPIC_ENRICHED}/`, storedFromMs });
+  return partitions.flatMap(({ logId, partition, ranges }) =>
+    ranges.map(([from, to]) => ({ logId, partition, from, to })),
+  );
+}
+
+/** The runs to read: those of earlier logs, and those of this log with records from before the position at which the replay begins to read the topic. */
+export function neededRuns(
+  runs: readonly ArchiveRun[],
+  logId: string,
+  starts: readonly ReplayStart[],
+): readonly (ArchiveRun & { readonly records: number })[] {
+  return runs.flatMap((run) => {
+    const end = run.logId === logId ? (starts[run.partition]?.offset ?? 0) : run.to + 1;
+    const records = Math.min(run.to + 1, end) - run.from;
+    return records > 0 ? [{ ...run, records }] : [];
+  });
+}
+
+/**
+ * A text that says which rows would be missing after the replay: the archive has a gap in a partition of an earlier log, and the tables
+ * have no rows of that partition. Undefined: no rows would be missing.
+ */
+export async function missingRows(
+  { select }: Pick<ReadableTables, 'select'>,
+  live: string,
+  runs: readonly ArchiveRun[],
+): Promise<string | undefined> {
+  const held = await select<{ log_id: string; raw_partition: number }>(
+    `SELECT DISTINCT toString(log_id) AS log_id, raw_partition FROM ${live}.records`,
+  );
+  let previous: ArchiveRun | undefined;
+  for (const run of runs) {
+    const follows = previous?.logId === run.logId && previous.partition === run.partition;
+    const next = follows && previous !== undefined ? previous.to + 1 : 0;
+    previous = run;
+    if (run.from === next) continue;
+    if (held.some((row) => row.log_id === run.logId && Number(row.raw_partition) === run.partition)) continue;
+    return (
+      `the archive does not have the offsets ${next} to ${run.from - 1} of ${TOPIC_ENRICHED}, partition ${run.partition} of the log ${run.logId}, ` +
+      'and the tables do not have that log: put the missing segments back (weir archive list), or move all segments of that log away'
+    );
+  }
+  return undefined;
+}
+
+/** Whether the run lies completely before the position, in the order in which runs are read. */
+export function isBefore(run: ArchiveRun, { logId, partition, offset }: ArchivePosition): boolean {
+  if (run.logId !== logId) return run.logId < logId;
+  return run.partition !== partition ? run.partition < partition : run.to < offset;
+}
+
+export function includes(run: ArchiveRun, { logId, partition, offset }: ArchivePosition): boolean {
+  return run.logId === logId && run.partition === partition && run.from <= offset && offset <= run.to + 1;
+}
+
+/** The segments of a run from the one with this offset on, in order. Throws `object_store_damaged` if one of them is not there any more. */
+export async function* segmentsFrom(store: ObjectStore, run: ArchiveRun, offset: number): AsyncIterable<SegmentRange> {
+  let next: number | undefined;
+  for await (const { name } of store.list(segmentFolder({ topic: TOPIC_ENRICHED, ...run }))) {
+    const range = parseSegmentName(name);
+    if (range === undefined || range.to < offset || range.from > run.to) continue;
+    if (range.from > (next ?? offset)) break;
+    yield range;
+    next = range.to + 1;
+  }
+  if ((next ?? offset) <= run.to) throw segmentsGone(run, next ?? offset);
+}
+
+function segmentsGone({ logId, partition, to }: ArchiveRun, from: number): DependencyError {
+  return new DependencyError(
+    'object_store_damaged',
+    `the archive does not have the offsets ${from} to ${to} of ${TOPIC_ENRICHED}, partition ${partition} of the log ${logId}, any more: ` +
+      'put the segments back, or drop the replay and start it again',
+  );
+}
+
+/**
+ * The raw offset from which the records of a run can be used. The first outcome of a raw record counts, so the records of the run must not be
+ * repeats of records before it. A run that does not begin at offset 0 can begin with repeats. Undefined: the run is too short to show
+ * where they end.
+ */
+export async function firstRawOffset(store: ObjectStore, run: ArchiveRun): Promise<number | undefined> {
+  let highest = -1;
+  let records = 0;
+  for await (const segment of segmentsFrom(store, run, run.from)) {
+    for await (const batch of readSegment(store, segment)) {
+      for (const record of batch) {
+        if (run.from === 0) return rawOffsetOf(record);
+        highest = Math.max(highest, rawOffsetOf(record));
+        if (++records === REPEATS_MAX) return highest;
+      }
+    }
+  }
+  return undefined;
+}

@@ -1,0 +1,124 @@
+import { DependencyError } from '@weir/domain/errors';
+import type { ArchivedRange, ArchivePosition, Replay, ReplayState } from '@weir/domain/registry/replay';
+import type { Commit } from '@weir/ports/event-log';
+import type { ObjectStore } from '@weir/ports/object-store';
+import type { PartitionStatus } from '@weir/runtime/consume/consume-status';
+import { createRowEraser, startedAt } from '../erased-rows-of-log.ts';
+import type { FillerDeps } from '../replay-filler.ts';
+import type { ReplayGate } from '../replay-gate.ts';
+import { takesRow } from '../replay-scope.ts';
+import { createArchiveLog } from './archive-log.ts';
+import { type ArchiveRun, firstRawOffset, includes, isBefore, listRuns, neededRuns } from './archive-runs.ts';
+
+export interface ArchiveFillDeps extends FillerDeps {
+  readonly archive?: ObjectStore | undefined;
+  readonly gate: ReplayGate;
+  readonly signal: AbortSignal;
+  putState(state: ReplayState): Promise<void>;
+  /** Called about every second with the status of the writer. Resolves with false when the work must stop. */
+  goesOn(status: readonly PartitionStatus[]): Promise<boolean>;
+}
+
+/** A run of the archive to read, with the raw offsets (`rawEnd` exclusive) whose rows are taken from it. */
+interface ReadRun {
+  readonly run: ArchiveRun & { readonly records: number };
+  readonly rawFrom: number;
+  readonly rawEnd: number;
+  readonly committed: Commit | undefined;
+}
+
+export function archiveOf({ archive }: Pick<ArchiveFillDeps, 'archive'>): ObjectStore {
+  if (archive !== undefined) return archive;
+  throw new DependencyError(
+    'object_store_refused',
+    'ARCHIVE_URL is not set for the role control, which reads the archive',
+  );
+}
+
+/**
+ * Fills the shadow tables with the archived rows that are not replayed from the topic, one run after the other. A run is read by the code of
+ * the live writer, so its inserts are protected in the same way; its commits are stored in the state of the replay. Resolves with the new
+ * state when all runs are read, and with undefined when the work must stop before that.
+ */
+export async function fillFromArchive(
+  deps: ArchiveFillDeps,
+  replay: Replay,
+  state: ReplayState,
+): Promise<ReplayState | undefined> {
+  const { eventLog, gate } = deps;
+  const store = archiveOf(deps);
+  const runs = neededRuns(await listRuns(store, replay.request), eventLog.logId, state.starts);
+  gate.setEnds(Array.from({ length: 1 + Math.max(0, ...runs.map(({ partition }) => partition)) }, () => UNLIMITED));
+  let now = state;
+  let recordsBefore = 0;
+  for (const run of runs) {
+    const { reading } = now;
+    if (reading === undefined || !isBefore(run, reading)) {
+      const rawEnd = run.logId === eventLog.logId ? (state.starts[run.partition]?.rawOffset ?? 0) : UNLIMITED;
+      const resumed = reading !== undefined && includes(run, reading) ? reading : undefined;
+      const rawFrom = resumed?.rawFrom ?? (await firstRawOffset(store, run));
+      if (rawFrom !== undefined && rawFrom < rawEnd) {
+        const counted = { ...now, recordsCopied: recordsBefore };
+        const read = await readRun(deps, replay, counted, { run, rawFrom, rawEnd, committed: resumed });
+        if (read === undefined) return undefined;
+        now = read;
+      }
+    }
+    recordsBefore += run.records;
+  }
+  return { ...now, recordsCopied: recordsBefore };
+}
+
+const UNLIMITED = Number.MAX_SAFE_INTEGER;
+
+async function readRun(
+  deps: ArchiveFillDeps,
+  replay: Replay,
+  state: ReplayState,
+  { run, rawFrom, rawEnd, committed }: ReadRun,
+): Promise<ReplayState | undefined> {
+  const { eventLog, registry, shadow, gate, signal, putState, goesOn, startReplayWriter } = deps;
+  const { request } = replay;
+  const erased = createRowEraser(registry, startedAt({ request, state }), request.keep);
+  const start = { offset: run.from, rawOffset: rawFrom, rawEnd: UNLIMITED };
+  const at = ({ offset, metadata }: Commit): ArchivePosition => {
+    return { logId: run.logId, partition: run.partition, rawFrom, offset, metadata };
+  };
+  const archive = createArchiveLog({
+    ...{ eventLog, gate, run, committed, rawEnd },
+    store: archiveOf(deps),
+    save: (commit) =>
+      putState({
+        ...state,
+        reading: at(commit),
+        recordsCopied: state.recordsCopied + Math.min(run.records, commit.offset - run.from),
+      }),
+  });
+  const writer = await startReplayWriter({
+    eventLog: archive.eventLog,
+    analytics: shadow.analytics,
+    firstRawOffset: () => rawFrom,
+    lineOf: (_, row) => (takesRow(row, start, request) ? erased(row) : undefined),
+  });
+  try {
+    const finished = archive.finished.then((rawNext) => ({ rawNext }));
+    while (!signal.aborted) {
+      const ended = await Promise.race([finished, goesOn(writer.status())]);
+      if (ended === false) return undefined;
+      if (ended === true) continue;
+      const { logId, partition } = run;
+      const range: ArchivedRange = { logId, partition, from: rawFrom, to: Math.min(ended.rawNext, rawEnd) - 1 };
+      const read = {
+        ...state,
+        reading: at({ offset: run.to + 1, metadata: '' }),
+        archived: [...(state.archived ?? []), range],
+      };
+      await writer.close();
+      await putState(read);
+      return read;
+    }
+    return undefined;
+  } finally {
+    await writer.close();
+  }
+}

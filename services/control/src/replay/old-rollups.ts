@@ -1,0 +1,50 @@
+import type { Analytics } from '@weir/ports/analytics';
+import type { ShadowTables } from '@weir/ports/shadow-tables';
+
+/** The number of sessions in one insert. They are one block, which ClickHouse holds in memory. */
+const SESSIONS_PER_BLOCK = 100_000;
+
+/**
+ * Copies sessions whose events have expired into the shadow tables, with the times at which their visitors were seen. A replay cannot compute
+ * these rows again. Call it when both sets of tables have the same records and nothing is inserted. `token` names the swap, so that a repeat
+ * changes nothing.
+ */
+export async function keepOldRollups(
+  { analytics, shadow }: { readonly analytics: Analytics; readonly shadow: ShadowTables },
+  token: string,
+): Promise<void> {
+  const { live, shadow: other } = shadow;
+  const limits = await analytics.select<{ site: string; until: number | string }>(
+    `SELECT toString(site_id) AS site, toUnixTimestamp64Milli(max(timestamp)) AS until
+     FROM ${live}.records WHERE outcome = 'expired' AND reason = 'events' GROUP BY site ORDER BY site`,
+  );
+  if (limits.length === 0) return;
+  const sites = limits.map(({ site }) => `'${site}'`).join(', ');
+  const own = `site_id IN (${sites})`;
+  const until = `fromUnixTimestamp64Milli(transform(toString(site_id), [${sites}], [${limits.map((row) => Number(row.until)).join(', ')}], toInt64(0)), 'UTC')`;
+  await analytics.runningInsertsEnd(other);
+
+  const key = 'site_id, made_for, session_id';
+  const counted = (database: string, sign: '' | '-'): string =>
+    `SELECT ${key}, ${sign}toInt64(sum(pageviews) + sum(events)) AS hits, ${sign === '' ? 'min(started_at)' : 'max(ended_at)'} AS moment
+     FROM ${database}.session_fragments WHERE ${own} GROUP BY ${key}`;
+  /** Sessions that began before the last expired event, and of which the shadow tables count fewer hits. */
+  const incomplete = `SELECT ${key} FROM (${counted(live, '')} UNION ALL ${counted(other, '-')})
+    GROUP BY ${key} HAVING sum(hits) > 0 AND maxIf(moment, hits > 0) <= ${until}`;
+  const [row] = await analytics.select<{ n: number | string }>(`SELECT count() AS n FROM (${incomplete})`);
+  const blocks = Math.ceil(Number(row?.n ?? 0) / SESSIONS_PER_BLOCK);
+  for (let block = 0; block < blocks; block++) {
+    const these = `${own} AND (${key}) IN (SELECT ${key} FROM (${incomplete}) WHERE cityHash64(${key}) % ${blocks} = ${block})`;
+    await analytics.change(`ALTER TABLE ${other}.session_fragments DELETE WHERE ${these}`);
+    const insert = `INSERT INTO ${other}.session_fragments SELECT * FROM ${live}.session_fragments WHERE ${these}`;
+    await analytics.change(insert, `rollups:${token}:${block}/${blocks}`);
+  }
+  for (const [table, columns] of [
+    ['sessions_moved', 'site_id, visitor_id'],
+    ['people_seen', 'site_id, visitor_id, user_id, first_seen_at, last_seen_at'],
+  ] as const) {
+    await analytics.change(
+      `INSERT INTO ${other}.${table} (${columns}) SELECT ${columns} FROM ${live}.${table} WHERE ${own}${table === 'people_seen' ? ` AND first_seen_at <= ${until}` : ''}`,
+    );
+  }
+}

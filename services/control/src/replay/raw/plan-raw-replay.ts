@@ -1,0 +1,76 @@
+import { utcDay } from '@weir/domain/people/cookieless';
+import { GROUP_ENRICHER, GROUP_REPLAY_WRITER, TOPIC_RAW, TOPIC_REPLAYED } from '@weir/domain/records/topics';
+import type { ReplayScope, ReplayStart } from '@weir/domain/registry/replay';
+import type { Analytics } from '@weir/ports/analytics';
+import type { EventLog } from '@weir/ports/event-log';
+import type { Registry } from '@weir/ports/registry';
+
+export interface PlanRawDeps {
+  readonly eventLog: EventLog;
+  readonly analytics: Pick<Analytics, 'highestRawOffset'>;
+  readonly registry: Pick<Registry, 'existingSalt'>;
+  readonly clock: () => number;
+  readonly rawRetentionMs: number;
+}
+
+export interface RawPlan {
+  readonly starts: readonly ReplayStart[];
+  /** Why some records are copied although they are in the scope of the replay and still in the topic. Undefined: there are none. */
+  readonly note: string | undefined;
+}
+
+const HOUR_MS = 3600_000;
+const DAY_MS = 24 * HOUR_MS;
+/** Records that expire within this time after the start are copied and not replayed, because retention could remove them first. */
+const EXPIRES_SOON_MS = DAY_MS;
+/** The largest expected difference between the clocks of the gateway, which notes the time of receipt, and of the log, which finds records by time. */
+const CLOCKS_DIFFER_MS = HOUR_MS;
+/** Up to 04:00, a visit can have the visitor ID of the day before (put-visitor.ts), for which the salt of that day is needed. */
+const NEEDS_SALT_OF_DAY_BEFORE_MS = 4 * HOUR_MS;
+
+/** Finds the position at which the replay from raw of each partition begins. */
+export async function planRawReplay(deps: PlanRawDeps, scope: ReplayScope): Promise<RawPlan> {
+  const { eventLog, analytics, clock, rawRetentionMs } = deps;
+  const raw = await eventLog.positions(TOPIC_RAW, GROUP_ENRICHER);
+  const replayed = await eventLog.positions(TOPIC_REPLAYED, GROUP_REPLAY_WRITER);
+  const firsts = raw.map(({ first }) => first);
+  const wanted = scope.sinceMs === undefined ? 0 : Math.max(0, scope.sinceMs - CLOCKS_DIFFER_MS);
+  const kept = clock() - rawRetentionMs + Math.min(EXPIRES_SOON_MS, rawRetentionMs / 2);
+  const salted = (await saltsFrom(deps, firsts)) ?? 0;
+  const offsetsFrom = async (timeMs: number): Promise<readonly number[]> => {
+    const found = await eventLog.offsetsAtTime(TOPIC_RAW, Math.max(0, timeMs));
+    return firsts.map((first, partition) => Math.max(first, found[partition] ?? first));
+  };
+  const wantedOffsets = await offsetsFrom(wanted);
+  const offsets = await offsetsFrom(Math.max(wanted, kept, salted));
+  const starts = await Promise.all(
+    offsets.map(async (rawFrom, partition) => {
+      const rawEnd = (await analytics.highestRawOffset(eventLog.logId, partition)) + 1;
+      return { offset: replayed[partition]?.end ?? 0, rawOffset: Math.min(rawFrom, rawEnd), rawEnd };
+    }),
+  );
+  const isWhole = offsets.every((offset, partition) => offset <= (wantedOffsets[partition] ?? 0));
+  if (isWhole) return { starts, note: undefined };
+  const why = salted > kept ? 'their salts were deleted' : 'they are about to expire';
+  const from = new Date(Math.max(wanted, kept, salted)).toISOString();
+  return { starts, note: `records that the log received before ${from} are copied, not enriched again: ${why}` };
+}
+
+/**
+ * The time from which on the salts of all records still exist. Undefined: they exist for all records in the log. The oldest salts are
+ * deleted first, so the oldest salt that exists shows this time.
+ */
+async function saltsFrom(
+  { eventLog, registry, clock, rawRetentionMs }: PlanRawDeps,
+  firsts: readonly number[],
+): Promise<number | undefined> {
+  const today = Math.floor(clock() / DAY_MS) * DAY_MS;
+  const oldest = today - Math.ceil(rawRetentionMs / DAY_MS + 2) * DAY_MS;
+  for (let day = oldest; day <= today; day += DAY_MS) {
+    if (registry.existingSalt(utcDay(day)) === undefined) continue;
+    const begins = await eventLog.offsetsAtTime(TOPIC_RAW, day);
+    const isComplete = begins.every((begin, partition) => begin <= (firsts[partition] ?? 0));
+    return isComplete ? undefined : day + NEEDS_SALT_OF_DAY_BEFORE_MS + CLOCKS_DIFFER_MS;
+  }
+  return undefined;
+}

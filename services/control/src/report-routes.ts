@@ -1,0 +1,52 @@
+import { NEW_GOAL } from '@weir/domain/registry/admin-limits';
+import type { AdminRoute } from './http/admin-route.ts';
+import { FUNNEL_OPERATION } from './openapi/funnel-operation.ts';
+import { GOAL_OPERATIONS } from './openapi/goal-operations.ts';
+import { OVERVIEW_OPERATION } from './openapi/overview-operation.ts';
+import { REALTIME_OPERATION } from './openapi/realtime-operation.ts';
+import { REPORT_OPERATIONS } from './openapi/report-operations.ts';
+import { VISITOR_PATH_OPERATIONS as PATHS } from './openapi/visitor-path-operations.ts';
+import { cohorts } from './reports/cohorts/cohorts-route.ts';
+import { conversions } from './reports/goals/conversions-route.ts';
+import { createGoal, listGoals, removeGoal } from './reports/goals/goals-route.ts';
+import { overview } from './reports/overview/overview-route.ts';
+import { funnel } from './reports/paths/funnel-route.ts';
+import { journeys } from './reports/paths/journeys-route.ts';
+import { realtime } from './reports/realtime/realtime-route.ts';
+import { breakdown } from './routes/breakdown-route.ts';
+import { stats } from './routes/stats-route.ts';
+
+const SITE = '/sites/{site_id}';
+
+/** The routes of the reports (docs/stats.md) and of the goals that they count, relative to /api/admin. */
+export const REPORT_ROUTES: readonly AdminRoute[] = [
+  { method: 'GET', path: '/stats', operation: OVERVIEW_OPERATION, isReport: true, handler: overview },
+  { method: 'GET', path: `${SITE}/stats`, operation: REPORT_OPERATIONS.stats, isReport: true, handler: stats },
+  {
+    method: 'GET',
+    path: `${SITE}/breakdown`,
+    operation: REPORT_OPERATIONS.breakdown,
+    isReport: true,
+    handler: breakdown,
+  },
+  { method: 'GET', path: `${SITE}/realtime`, operation: REALTIME_OPERATION, isReport: true, handler: realtime },
+  { method: 'GET', path: `${SITE}/funnel`, operation: FUNNEL_OPERATION, isReport: true, handler: funnel },
+  { method: 'GET', path: `${SITE}/cohorts`, operation: PATHS.cohorts, isReport: true, handler: cohorts },
+  { method: 'GET', path: `${SITE}/journeys`, operation: PATHS.journeys, isReport: true, handler: journeys },
+  { method: 'GET', path: `${SITE}/goals`, operation: GOAL_OPERATIONS.listGoals, handler: listGoals },
+  {
+    method: 'POST',
+    path: `${SITE}/goals`,
+    body: NEW_GOAL,
+    operation: GOAL_OPERATIONS.createGoal,
+    handler: createGoal,
+  },
+  { method: 'DELETE', path: `${SITE}/goals/{goal_id}`, operation: GOAL_OPERATIONS.removeGoal, handler: removeGoal },
+  {
+    method: 'GET',
+    path: `${SITE}/conversions`,
+    operation: GOAL_OPERATIONS.conversions,
+    isReport: true,
+    handler: conversions,
+  },
+];

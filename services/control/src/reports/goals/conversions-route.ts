@@ -1,0 +1,58 @@
+import type { Goal } from '@weir/domain/registry/goal';
+import type { AdminDeps } from '../../control-deps.ts';
+import { invalid, notFound, ok, type Reply } from '../../http/admin-reply.ts';
+import type { AdminRequest } from '../../http/admin-route.ts';
+import type { Checked } from '../../http/compile-body.ts';
+import { readCount } from '../../http/query-parameters.ts';
+import { DIMENSION_NAMES, dimensionOf } from '../dimensions.ts';
+import { CONVERSIONS_PARAMETERS, LIMIT_MAX, PAGE_MAX, type Query, readQuery } from '../read-query.ts';
+import { readReportRequest } from '../report-request.ts';
+import { type ConversionsOf, conversionsReport, goalsReport } from './conversions-report.ts';
+import { CONVERSION_ORDERS, type ConversionOrder } from './conversions-sql.ts';
+
+const LIMIT_DEFAULT = 100;
+const ORDER_DEFAULT = 'conversions:desc';
+
+/** Returns the conversions of the goals of a site, or of one goal by a dimension (docs/stats.md, Goals). */
+export async function conversions(deps: AdminDeps, { params, http, context }: AdminRequest): Promise<Reply> {
+  const site = deps.registry.site(params.site_id ?? '');
+  if (site === undefined) return notFound('site');
+  const query = readQuery(http.originalUrl, CONVERSIONS_PARAMETERS);
+  if ('problem' in query) return invalid(query.problem);
+  const goals = deps.registry.goals(site.siteId);
+  const goal = goals.find(({ goalId }) => goalId === query.value.goal);
+  if (query.value.goal !== undefined && goal === undefined) return notFound('goal');
+  const by = readDimension(query.value, goal);
+  if ('problem' in by) return invalid(by.problem);
+  const report = await deps.tables.read<Checked<object>>(async (analytics) => {
+    const reading = { analytics, clock: deps.clock };
+    const request = await readReportRequest(site, query.value, reading);
+    if ('problem' in request) return request;
+    if (goal !== undefined && by.value !== undefined)
+      return { value: await conversionsReport(request.value, goal, by.value, reading) };
+    return { value: await goalsReport(request.value, goal === undefined ? goals : [goal], reading) };
+  }, context);
+  return 'problem' in report ? invalid(report.problem) : ok(report.value);
+}
+
+/** Reads the requested dimension. Undefined: the request has none. */
+function readDimension(query: Query, goal: Goal | undefined): Checked<ConversionsOf | undefined> {
+  if (query.dimension === undefined) {
+    const extra = (['order', 'limit', 'page'] as const).find((name) => query[name] !== undefined);
+    return extra === undefined ? { value: undefined } : { problem: `dimension is required when ${extra} is sent` };
+  }
+  const by = dimensionOf(query.dimension);
+  if (by === undefined) return { problem: `dimension must be one of ${DIMENSION_NAMES.join(', ')}` };
+  if (goal === undefined) return { problem: 'goal is required when dimension is sent' };
+  const [orderName, direction = 'desc', ...more] = (query.order ?? ORDER_DEFAULT).split(':');
+  const orders = Object.keys(CONVERSION_ORDERS) as ConversionOrder[];
+  const order = orders.find((name) => name === orderName);
+  if (order === undefined || (direction !== 'asc' && direction !== 'desc') || more.length > 0) {
+    return { problem: `order must be one of ${orders.join(', ')}, with :asc or :desc after it` };
+  }
+  const limit = readCount('limit', query.limit, { max: LIMIT_MAX, otherwise: LIMIT_DEFAULT });
+  if ('problem' in limit) return limit;
+  const page = readCount('page', query.page, { max: PAGE_MAX, otherwise: 1 });
+  if ('problem' in page) return page;
+  return { value: { by, order, direction, limit: limit.value, page: page.value } };
+}

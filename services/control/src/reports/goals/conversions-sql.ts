@@ -1,0 +1,105 @@
+import type { Action } from '@weir/domain/registry/goal';
+import type { Dimension } from '../dimensions.ts';
+import type { Parameters } from '../parameters.ts';
+import { IN_PERIOD, reportParts, type Scope, type Statement } from '../report-sql.ts';
+import { ACTION_COLUMNS, actionCondition } from './action-sql.ts';
+
+const COLUMNS = [...ACTION_COLUMNS, 'event_id', 'value', 'value_text'];
+const ALL_VISITORS = "uniqExactIf(hit.visitor_id, hit.visitor_id != '')";
+/** A condition for rows with a value. Only these can be payments (docs/people-and-money.md). */
+const HAS_VALUE = "(hit.value IS NOT NULL OR hit.value_text != '')";
+
+/**
+ * One row for each goal with conversions (`goal` is its place in the list, from 1), and one for all counted rows (`goal` 0). `with_value`
+ * is the number of conversions that may be payments.
+ */
+export function goalsStatement(scope: Scope, goals: readonly Action[]): Statement {
+  const { parameters, tables, hits } = reportParts(scope, undefined, COLUMNS);
+  const sql = `${tables}
+SELECT goal, count() AS conversions, uniqExactIf(visitor_id, visitor_id != '') AS visitors, countIf(has_value) AS with_value
+FROM
+(
+  SELECT hit.visitor_id AS visitor_id, ${HAS_VALUE} AS has_value, arrayJoin(arrayConcat([0], ${matched(goals, parameters)})) AS goal
+  FROM ${hits}
+) AS found
+GROUP BY goal
+ORDER BY goal`;
+  return { sql, params: parameters.values };
+}
+
+/** The sum of the payments among the conversions of each goal, by currency. */
+export function goalRevenueStatement(scope: Scope, goals: readonly Action[]): Statement {
+  const { parameters, tables, hits } = reportParts(scope, undefined, COLUMNS);
+  const sql = `${tables}
+SELECT goal, ${SUM_PAID}
+FROM
+(
+  SELECT hit.event_id AS event_id, arrayJoin(${matched(goals, parameters)}) AS goal
+  FROM ${hits}
+) AS conversion
+INNER JOIN ${PAID} AS paid ON paid.event_id = conversion.event_id
+GROUP BY goal, currency
+ORDER BY goal, currency`;
+  return { sql, params: parameters.values };
+}
+
+export const CONVERSION_ORDERS = {
+  conversions: 'conversions',
+  converting_visitors: 'converting_visitors',
+  visitors: 'visitors',
+  conversion_rate: 'converting_visitors / visitors',
+} as const;
+export type ConversionOrder = keyof typeof CONVERSION_ORDERS;
+
+export interface ConversionsPage {
+  readonly order: ConversionOrder;
+  readonly direction: 'asc' | 'desc';
+  readonly rowsMax: number;
+  readonly skip: number;
+}
+
+/** One row for each value of a dimension (`name`): the conversions of one goal, and the visitors with and without a conversion. */
+export function conversionsStatement(scope: Scope, goal: Action, by: Dimension, page: ConversionsPage): Statement {
+  const { parameters, tables, hits, hitValue } = reportParts(scope, by, COLUMNS);
+  const isGoal = actionCondition(goal, 'goal', parameters);
+  const { order, direction, rowsMax, skip } = page;
+  const sql = `${tables}
+SELECT toString(${hitValue(by)}) AS name, countIf(${isGoal}) AS conversions,
+  uniqExactIf(hit.visitor_id, hit.visitor_id != '' AND ${isGoal}) AS converting_visitors, ${ALL_VISITORS} AS visitors,
+  countIf(${isGoal} AND ${HAS_VALUE}) AS with_value
+FROM ${hits}
+GROUP BY name${by.listsEmpty ? '' : "\nHAVING name != ''"}
+ORDER BY ${CONVERSION_ORDERS[order]} ${direction.toUpperCase()} NULLS LAST, name
+LIMIT ${parameters.put('rows', 'UInt32', rowsMax)} OFFSET ${parameters.put('skip', 'UInt32', skip)}`;
+  return { sql, params: parameters.values };
+}
+
+/** The sum of the payments among the conversions of one goal, by value of the dimension and currency. */
+export function conversionRevenueStatement(scope: Scope, goal: Action, by: Dimension): Statement {
+  const { parameters, tables, hits, hitValue } = reportParts(scope, by, COLUMNS);
+  const sql = `${tables}
+SELECT name, ${SUM_PAID}
+FROM
+(
+  SELECT toString(${hitValue(by)}) AS name, if(${actionCondition(goal, 'goal', parameters)}, hit.event_id, '') AS event_id
+  FROM ${hits}
+) AS conversion
+INNER JOIN ${PAID} AS paid ON paid.event_id = conversion.event_id
+GROUP BY name, currency
+ORDER BY name, currency`;
+  return { sql, params: parameters.values };
+}
+
+/** The places of the goals that a row converts, from 1. */
+function matched(goals: readonly Action[], parameters: Parameters): string {
+  const places = goals.map(
+    (goal, index) => `if(${actionCondition(goal, `goal${index}`, parameters)}, ${index + 1}, 0)`,
+  );
+  return `arrayFilter(place -> place > 0, [${places.join(', ')}])`;
+}
+
+/** Payments whose amount is a decimal number, refunds included. The sum has 76 digits, so that it cannot overflow. */
+const SUM_PAID = 'paid.currency AS currency, toString(sum(toDecimal256(paid.amount, 18))) AS amount';
+const PAID = `(
+  SELECT event_id, currency, amount FROM payments WHERE site_id = {site:String} AND ${IN_PERIOD} AND amount IS NOT NULL
+)`;

@@ -1,0 +1,52 @@
+import { type Action, actionProblem, type Goal } from '@weir/domain/registry/goal';
+import type { AdminDeps } from '../../control-deps.ts';
+import { formatTime } from '../../format-time.ts';
+import { conflict, created, invalid, notFound, ok, type Reply } from '../../http/admin-reply.ts';
+import type { AdminRequest } from '../../http/admin-route.ts';
+import { randomId } from '../../registry/random-id.ts';
+
+/** The maximum number of goals. A query has at most 100 parameters: one for each goal, and those of the filters. */
+export const GOALS_PER_SITE_MAX = 50;
+
+interface NewGoal extends Action {
+  readonly name?: string;
+}
+
+export function listGoals({ registry }: AdminDeps, { params }: AdminRequest): Reply {
+  const siteId = params.site_id ?? '';
+  return registry.site(siteId) === undefined ? notFound('site') : ok(registry.goals(siteId).map(goalView));
+}
+
+export function createGoal(deps: AdminDeps, { params, body }: AdminRequest<NewGoal>): Promise<Reply> {
+  const { registry, runExclusive, randomBytes, clock } = deps;
+  return runExclusive(async () => {
+    const siteId = params.site_id ?? '';
+    if (registry.site(siteId) === undefined) return notFound('site');
+    if ('problem' in body) return invalid(body.problem);
+    const { type, value, name = value } = body.value;
+    const problem = actionProblem({ type, value });
+    if (problem !== undefined) return invalid(problem);
+    const goals = registry.goals(siteId);
+    const same = goals.find((goal) => goal.type === type && goal.value === value);
+    if (same !== undefined) return conflict(`the site has this goal already: ${same.goalId}, ${type} ${value}`);
+    if (goals.length >= GOALS_PER_SITE_MAX) {
+      return conflict(`the site has ${GOALS_PER_SITE_MAX} goals, the most there can be`);
+    }
+    const goal: Goal = { goalId: randomId('goal', randomBytes), siteId, name, type, value, createdAt: clock() };
+    await registry.putGoal(goal);
+    return created(goalView(goal));
+  });
+}
+
+export function removeGoal({ registry, runExclusive }: AdminDeps, { params }: AdminRequest): Promise<Reply> {
+  return runExclusive(async () => {
+    const { site_id: siteId = '', goal_id: goalId = '' } = params;
+    if (!registry.goals(siteId).some((goal) => goal.goalId === goalId)) return notFound('goal');
+    await registry.removeGoal(siteId, goalId);
+    return ok({ goal_id: goalId, removed: true });
+  });
+}
+
+function goalView({ goalId, siteId, name, type, value, createdAt }: Goal): object {
+  return { goal_id: goalId, site_id: siteId, name, type, value, created_at: formatTime(createdAt) };
+}

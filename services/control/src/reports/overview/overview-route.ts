@@ -1,0 +1,36 @@
+import type { AdminDeps } from '../../control-deps.ts';
+import { invalid, ok, type Reply } from '../../http/admin-reply.ts';
+import type { AdminRequest } from '../../http/admin-route.ts';
+import { readCount } from '../../http/query-parameters.ts';
+import { INTERVALS } from '../buckets.ts';
+import { OVERVIEW_PARAMETERS, PAGE_MAX, readChoice, readQuery } from '../read-query.ts';
+import { readReportOptions } from '../report-request.ts';
+import { OVERVIEW_SITES_MAX, overviewReport } from './overview-report.ts';
+
+const LIMIT_DEFAULT = 100;
+
+/** Returns the totals of all sites (docs/stats.md, All sites). */
+export async function overview(deps: AdminDeps, { http, context }: AdminRequest): Promise<Reply> {
+  const query = readQuery(http.originalUrl, OVERVIEW_PARAMETERS);
+  if ('problem' in query) return invalid(query.problem);
+  const options = readReportOptions(query.value);
+  if ('problem' in options) return invalid(options.problem);
+  const interval = readChoice('interval', query.value.interval, INTERVALS);
+  if ('problem' in interval) return invalid(interval.problem);
+  const limit = readCount('limit', query.value.limit, { max: OVERVIEW_SITES_MAX, otherwise: LIMIT_DEFAULT });
+  if ('problem' in limit) return invalid(limit.problem);
+  const page = readCount('page', query.value.page, { max: PAGE_MAX, otherwise: 1 });
+  if ('problem' in page) return invalid(page.problem);
+
+  const all = deps.registry.sites().toSorted((a, b) => order(a.siteId, b.siteId));
+  const sites = all.slice((page.value - 1) * limit.value, page.value * limit.value);
+  const { withBots, withExplanation } = options.value;
+  const request = { sites, period: query.value, interval: interval.value, withBots, withExplanation };
+  const { clock } = deps;
+  const report = await deps.tables.read((analytics) => overviewReport(request, { analytics, clock }), context);
+  if ('problem' in report) return invalid(report.problem);
+  const paging = { limit: limit.value, page: page.value, has_more: all.length > page.value * limit.value };
+  return ok({ ...paging, ...report.value });
+}
+
+const order = (a: string, b: string): number => (a < b ? -1 : Number(a > b));

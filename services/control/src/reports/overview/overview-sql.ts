@@ -1,0 +1,90 @@
+import { createParameters } from '../parameters.ts';
+import type { Period } from '../period.ts';
+import { COUNT_HITS, COUNT_VISITS, type Statement, SUM_FOUND } from '../report-sql.ts';
+
+/** The sites of one time zone, whose days begin at the same moments. */
+export interface OverviewZone {
+  readonly siteIds: readonly string[];
+  readonly period: Period;
+  /** The period of the same kind that ends where `period` begins. */
+  readonly before: Period;
+  /** The starts of the buckets of `period`. */
+  readonly starts: readonly number[];
+}
+
+/** The distance between the numbers of two time zones. It is greater than every time in Unix milliseconds up to the year 2100. */
+const ZONE_STEP = 2 ** 42;
+
+/** The number that the statement uses for the bucket of a zone that starts at this time. */
+export function bucketKey(zoneNumber: number, startMs: number): number {
+  return zoneNumber * ZONE_STEP + Math.max(0, startMs);
+}
+
+/**
+ * One row of `Counts` for each site and bucket that is not empty (`bucket` is its key), one for the whole period of each site, and one
+ * for the period before it (both `is_total`).
+ *
+ * `roundDown` needs one constant list of numbers for all zones, but buckets begin at other times in each zone. Therefore the list contains
+ * the number of the zone times `ZONE_STEP`, plus the time in milliseconds.
+ */
+export function overviewStatement(zones: readonly OverviewZone[], withBots: boolean): Statement {
+  const parameters = createParameters();
+  const sites = parameters.put(
+    'sites',
+    'Array(String)',
+    zones.flatMap(({ siteIds }) => siteIds),
+  );
+  const numbers = parameters.put(
+    'zones',
+    'Array(Int64)',
+    zones.flatMap(({ siteIds }, n) => siteIds.map(() => n)),
+  );
+  const befores = zones.flatMap(({ before }, n) => (before.toMs > 0 ? [bucketKey(n, before.fromMs)] : []));
+  const outside = zones.flatMap(({ period }, n) => [n * ZONE_STEP - 1, bucketKey(n, period.toMs)]);
+  const starts = zones.flatMap((zone, n) => zone.starts.map((start) => bucketKey(n, start)));
+  const cuts = parameters.put(
+    'cuts',
+    'Array(Int64)',
+    [...befores, ...outside, ...starts].toSorted((a, b) => a - b),
+  );
+  const before = parameters.put('befores', 'Array(Int64)', befores);
+  const notCounted = parameters.put('outside', 'Array(Int64)', outside);
+  const from = parameters.put('from', 'Int64', Math.min(...zones.map((zone) => zone.before.fromMs)));
+  const to = parameters.put('to', 'Int64', Math.max(...zones.map((zone) => zone.period.toMs)));
+  const bucketOf = (moment: string): string =>
+    `roundDown(transform(site_id, ${sites}, ${numbers}, toInt64(0)) * ${ZONE_STEP} + toUnixTimestamp64Milli(${moment}), ${cuts})`;
+  const sql = `WITH
+hit AS
+(
+  SELECT site_id, session_id, visitor_id, type, ${bucketOf('timestamp')} AS bucket, bucket IN ${before} AS is_before
+  FROM events
+  WHERE site_id IN ${sites}
+    AND timestamp >= fromUnixTimestamp64Milli(${from}) AND timestamp < fromUnixTimestamp64Milli(${to})
+    AND bucket NOT IN ${notCounted}
+    AND NOT startsWith(event_name, '$')${withBots ? '' : "\n    AND bot = ''"}
+),
+visit AS
+(
+  SELECT site_id, session_id, is_bounce, duration_seconds, pageviews, ${bucketOf('started_at')} AS bucket, bucket IN ${before} AS is_before
+  FROM sessions
+  WHERE site_id IN ${sites} AND bucket NOT IN ${notCounted}
+    AND (site_id, session_id, is_before) IN (SELECT site_id, session_id, is_before FROM hit)
+)
+SELECT site_id, is_before, is_total, bucket, ${SUM_FOUND}
+FROM
+(
+  SELECT site_id, is_before, grouping(bucket) AS is_total, bucket,
+    ${COUNT_HITS}
+  FROM hit
+  GROUP BY GROUPING SETS ((site_id, is_before), (site_id, is_before, bucket))
+  UNION ALL
+  SELECT site_id, is_before, grouping(bucket) AS is_total, bucket,
+    ${COUNT_VISITS}
+  FROM visit
+  GROUP BY GROUPING SETS ((site_id, is_before), (site_id, is_before, bucket))
+) AS found
+WHERE is_total OR NOT is_before
+GROUP BY site_id, is_before, is_total, bucket
+ORDER BY site_id, is_before, is_total, bucket`;
+  return { sql, params: parameters.values };
+}

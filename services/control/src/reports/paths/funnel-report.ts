@@ -1,0 +1,46 @@
+import type { Action } from '@weir/domain/registry/goal';
+import { countExcludedRows } from '../excluded-rows.ts';
+import type { ReportDeps, ReportRequest } from '../report-request.ts';
+import { headView, statementView } from '../report-view.ts';
+import { funnelStatement } from './funnel-sql.ts';
+
+export interface FunnelOf {
+  readonly steps: readonly Action[];
+  /** The longest time from the first step to the last one. */
+  readonly withinMs: number;
+}
+
+/** Answers the funnel report: the number of visitors who reached each step. */
+export async function funnelReport(
+  request: ReportRequest,
+  { steps, withinMs }: FunnelOf,
+  deps: ReportDeps,
+): Promise<object> {
+  const statement = funnelStatement(request.scope, steps, withinMs);
+  const { rows } = await deps.analytics.userQuery(statement.sql, statement.params);
+  const reached = (step: number): number =>
+    rows.reduce((sum, { level, visitors }) => sum + (Number(level) >= step ? Number(visitors) : 0), 0);
+  const share = (part: number, of: number): number | null => (of === 0 ? null : Number((part / of).toFixed(4)));
+  const first = reached(1);
+  return {
+    ...headView(request),
+    within_seconds: withinMs / 1000,
+    steps: steps.map(({ type, value }, index) => {
+      const visitors = reached(index + 1);
+      const before = index === 0 ? visitors : reached(index);
+      return {
+        ...{ type, value, visitors, dropped: before - visitors },
+        ...{ rate: share(visitors, first), step_rate: share(visitors, before) },
+      };
+    }),
+    conversion_rate: share(reached(steps.length), first),
+    ...(request.withExplanation
+      ? {
+          explain: {
+            statements: [statementView('funnel', statement)],
+            left_out: await countExcludedRows(request.scope, deps),
+          },
+        }
+      : {}),
+  };
+}

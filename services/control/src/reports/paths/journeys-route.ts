@@ -1,0 +1,33 @@
+import type { AdminDeps } from '../../control-deps.ts';
+import { invalid, notFound, ok, type Reply } from '../../http/admin-reply.ts';
+import type { AdminRequest } from '../../http/admin-route.ts';
+import type { Checked } from '../../http/compile-body.ts';
+import { readCount } from '../../http/query-parameters.ts';
+import { hasControlCharacter } from '../dimensions.ts';
+import { FILTER_VALUE_CHARS_MAX } from '../filter.ts';
+import { JOURNEYS_PARAMETERS, LIMIT_MAX, readQuery } from '../read-query.ts';
+import { readReportRequest } from '../report-request.ts';
+import { journeysReport } from './journeys-report.ts';
+
+const LIMIT_DEFAULT = 10;
+
+/** Returns the pages before and after a page (docs/stats.md, Journeys). */
+export async function journeys(deps: AdminDeps, { params, http, context }: AdminRequest): Promise<Reply> {
+  const site = deps.registry.site(params.site_id ?? '');
+  if (site === undefined) return notFound('site');
+  const query = readQuery(http.originalUrl, JOURNEYS_PARAMETERS);
+  if ('problem' in query) return invalid(query.problem);
+  const { path = '' } = query.value;
+  if (path === '' || [...path].length > FILTER_VALUE_CHARS_MAX || hasControlCharacter(path)) {
+    return invalid(`path must be a page of up to ${FILTER_VALUE_CHARS_MAX} chars, such as /pricing`);
+  }
+  const limit = readCount('limit', query.value.limit, { max: LIMIT_MAX, otherwise: LIMIT_DEFAULT });
+  if ('problem' in limit) return invalid(limit.problem);
+  const report = await deps.tables.read<Checked<object>>(async (analytics) => {
+    const reading = { analytics, clock: deps.clock };
+    const request = await readReportRequest(site, query.value, reading);
+    if ('problem' in request) return request;
+    return { value: await journeysReport(request.value, { path, limit: limit.value }, reading) };
+  }, context);
+  return 'problem' in report ? invalid(report.problem) : ok(report.value);
+}

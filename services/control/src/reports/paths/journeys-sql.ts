@@ -1,0 +1,33 @@
+import { reportParts, type Scope, type Statement } from '../report-sql.ts';
+
+/**
+ * One row for each page before the page (`list` is `previous`), each page after it (`next`), and one for the page itself (`page`). A view without
+ * a page before or after it counts for the empty page.
+ */
+export function journeysStatement(scope: Scope, page: string, rowsMax: number): Statement {
+  const { parameters, tables, hits } = reportParts(scope, undefined, ['pathname', 'event_id']);
+  const path = parameters.put('path', 'String', page);
+  const sql = `${tables}
+SELECT step.1 AS list, step.2 AS value, count() AS views, uniqExact(session_id) AS visits
+FROM
+(
+  SELECT session_id, arrayJoin(arrayFilter(place -> pages[place] = ${path}, arrayEnumerate(pages))) AS place,
+    arrayJoin([('page', ''), ('previous', pages[place - 1]), ('next', pages[place + 1])]) AS step
+  FROM
+  (
+    SELECT session_id, arrayCompact(arrayMap(view -> view.3, arraySort(groupArray((timestamp, event_id, pathname))))) AS pages
+    FROM
+    (
+      SELECT hit.session_id AS session_id, hit.timestamp AS timestamp, hit.event_id AS event_id, hit.type AS type, hit.pathname AS pathname
+      FROM ${hits}
+    ) AS counted
+    WHERE type = 'pageview' AND session_id != ''
+    GROUP BY session_id
+    HAVING has(pages, ${path})
+  ) AS visited
+) AS stepped
+GROUP BY list, value
+ORDER BY list, views DESC, value
+LIMIT ${parameters.put('rows', 'UInt32', rowsMax)} BY list`;
+  return { sql, params: parameters.values };
+}

@@ -1,0 +1,136 @@
+import type { Expiry } from '@weir/ports/registry';
+import { type ExpireRows, expireRows } from './expired-rows.ts';
+
+/** The number of profiles that one round of statements removes. */
+const PROFILES_PER_PAGE = 20_000;
+
+export interface ExpireTables extends ExpireRows {
+  readonly expiry: Expiry;
+  readonly logId: string;
+  /** The database: that of the live tables, or that of the shadow tables of a replay. */
+  readonly database: string;
+}
+
+/** Whether a database has rows that an expiry would remove. */
+export async function hasExpired(
+  task: Pick<ExpireTables, 'analytics' | 'expiry' | 'logId' | 'database'>,
+): Promise<boolean> {
+  const { analytics, database, expiry } = task;
+  for (const [table, condition] of [['records', eventsOf(task)] as const, ...simpleTables(task)]) {
+    if (condition === undefined) continue;
+    const found = await analytics.select(`SELECT 1 FROM ${database}.${table} WHERE ${condition} LIMIT 1`);
+    if (found.length > 0) return true;
+  }
+  return expiry.before.profiles !== undefined && (await quietProfiles(task, 1)).length > 0;
+}
+
+/** Removes the expired rows from all tables of one database. */
+export async function expireTables(task: ExpireTables): Promise<void> {
+  const { database, expiry, change } = task;
+  const { expiryId, before } = expiry;
+  const sites = sitesOf(expiry);
+  const condition = eventsOf(task);
+  const token = `${expiryId}:${database}`;
+  if (condition !== undefined)
+    await expireRows(task, { database, sites, condition, kind: 'events', token: `${token}:events` });
+  if (before.profiles !== undefined) {
+    for (let page = await quietProfiles(task); page.length > 0; page = await quietProfiles(task)) {
+      await expireProfiles(task, page, `${token}:profiles:${page[0]}`);
+    }
+  }
+  for (const [table, where] of simpleTables(task)) {
+    if (where !== undefined) await change(`ALTER TABLE ${database}.${table} DELETE WHERE ${where}`);
+  }
+}
+
+/** A condition for records that were stored before the expiry began. Later ones can expire in the next expiry. */
+function stored({ expiry, logId }: Pick<ExpireTables, 'expiry' | 'logId'>): string {
+  return `(log_id != '${logId}' OR raw_offset < [${expiry.ends.join(', ')}][raw_partition + 1])`;
+}
+
+function sitesOf({ siteIds }: Expiry): string {
+  return siteIds.map((siteId) => `'${siteId}'`).join(', ');
+}
+
+const time = (ms: number): string => `fromUnixTimestamp64Milli(${ms}, 'UTC')`;
+
+function eventsOf(task: Pick<ExpireTables, 'expiry' | 'logId'>): string | undefined {
+  const { events } = task.expiry.before;
+  if (events === undefined) return undefined;
+  return `site_id IN (${sitesOf(task.expiry)}) AND (timestamp < ${time(events)} OR received_at < ${time(events)})
+    AND outcome NOT IN ('identify', 'erased', 'expired') AND ${stored(task)}`;
+}
+
+/** The tables from which expired rows are simply deleted, each with the condition for these rows. Undefined: no row of the table expires. */
+function simpleTables({
+  database,
+  expiry,
+}: Pick<ExpireTables, 'database' | 'expiry'>): readonly (readonly [table: string, condition: string | undefined])[] {
+  const { events, profiles, rollups } = expiry.before;
+  const where = (before: number | undefined, condition: (time: string) => string): string | undefined =>
+    before === undefined ? undefined : `site_id IN (${sitesOf(expiry)}) AND ${condition(time(before))}`;
+  return [
+    ['payments_log', where(events, (at) => `(timestamp < ${at} OR received_at < ${at})`)],
+    ['dead_letters_merged', where(events, (at) => `failed_at < ${at}`)],
+    [
+      'people_seen',
+      where(
+        profiles,
+        (at) =>
+          `(site_id, visitor_id, user_id) IN (SELECT site_id, visitor_id, user_id FROM ${database}.people_seen
+           WHERE site_id IN (${sitesOf(expiry)}) GROUP BY site_id, visitor_id, user_id HAVING max(last_seen_at) < ${at})`,
+      ),
+    ],
+    // A session that only server events named has no times of a visit, so it stays. It is not shown, and has no visitor.
+    ['session_fragments', where(rollups, (at) => `visited AND ended_at < ${at}`)],
+    [
+      'sessions_moved',
+      where(
+        rollups,
+        () =>
+          `(site_id, visitor_id) NOT IN (SELECT site_id, made_for FROM ${database}.session_fragments WHERE site_id IN (${sitesOf(expiry)}))`,
+      ),
+    ],
+  ];
+}
+
+/** The profile IDs of users who have expired: since the limit, neither the user nor a visitor of the user was seen. */
+async function quietProfiles(
+  { analytics, database, expiry }: Pick<ExpireTables, 'analytics' | 'database' | 'expiry'>,
+  limit = PROFILES_PER_PAGE,
+): Promise<readonly string[]> {
+  const sites = `site_id IN (${sitesOf(expiry)})`;
+  const at = time(expiry.before.profiles ?? 0);
+  const rows = await analytics.select<{ id: string }>(
+    `SELECT profile_id AS id FROM (
+       SELECT site_id, profile_id, any(user_id) AS user, max(last_seen_at) AS seen
+       FROM ${database}.profiles_latest WHERE ${sites} GROUP BY site_id, profile_id
+     ) WHERE seen < ${at}
+       AND (site_id, user) NOT IN (SELECT site_id, user_id FROM ${database}.people_seen WHERE ${sites} AND last_seen_at >= ${at})
+       AND (site_id, profile_id) NOT IN (
+         SELECT site_id, profile_id FROM ${database}.links WHERE ${sites} AND (site_id, visitor_id) IN (
+           SELECT site_id, visitor_id FROM ${database}.people_seen WHERE ${sites} AND last_seen_at >= ${at}))
+     ORDER BY id LIMIT ${limit}`,
+  );
+  return rows.map(({ id }) => id);
+}
+
+/** Removes profiles. `profiles_latest` comes last, because a repeat after a kill finds the profiles in this table. */
+async function expireProfiles(task: ExpireTables, page: readonly string[], token: string): Promise<void> {
+  const { database, expiry, change } = task;
+  const profiles = page.map((id) => `'${id}'`).join(', ');
+  const condition = `site_id IN (${sitesOf(expiry)}) AND outcome = 'identify' AND JSONExtractString(detail, 'profile_id') IN (${profiles})
+    AND received_at < ${time(expiry.before.profiles ?? 0)} AND ${stored(task)}`;
+  await expireRows(task, { database, sites: sitesOf(expiry), condition, kind: 'profiles', token });
+  const own = `site_id IN (${sitesOf(expiry)}) AND profile_id IN (${profiles})`;
+  const owned = `site_id IN (${sitesOf(expiry)}) AND finalizeAggregation(owner).2 IN (${profiles})`;
+  for (const [table, where] of [
+    ['links_latest', own],
+    ['links_log', own],
+    ['profile_values', own],
+    ['payment_links', owned],
+    ['profiles_latest', own],
+  ] as const) {
+    await change(`ALTER TABLE ${database}.${table} DELETE WHERE ${where}`);
+  }
+}

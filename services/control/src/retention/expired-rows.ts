@@ -1,0 +1,98 @@
+import type { Analytics } from '@weir/ports/analytics';
+import type { ExpiryChunk } from '@weir/ports/registry';
+import { booksFix } from '../erasure/erased-rows.ts';
+
+/** The number of raw offsets in a chunk. The rows `expired` of a chunk are one block, which ClickHouse holds in memory. */
+const CHUNK_OFFSETS = 100_000;
+/** For at least this time after an insert, the tables remember its deduplication token. */
+const TOKEN_KEPT_MS = 10 * 60_000;
+
+/** Selects the records to expire, either events or the records of profiles. */
+export interface ExpiredRows {
+  readonly database: string;
+  readonly kind: 'events' | 'profiles';
+  /** The site IDs as an SQL list of quoted texts. */
+  readonly sites: string;
+  /** An SQL condition for the rows of `records` that expire. */
+  readonly condition: string;
+  /** Part of the deduplication tokens, so that each set of records has its own tokens. */
+  readonly token: string;
+}
+
+export interface ExpireRows {
+  readonly analytics: Analytics;
+  readonly clock: () => number;
+  readonly startedAt: number;
+  /** Runs one statement that changes tables. Rejects if the work is over or another process has it. */
+  readonly change: (statement: string, token?: string) => Promise<void>;
+  /** The chunk whose insert was begun last, maybe by another process. */
+  readonly lastBegun: () => ExpiryChunk | undefined;
+  readonly begin: (chunk: ExpiryChunk) => Promise<void>;
+}
+
+type Place = Pick<ExpiryChunk, 'month' | 'logId' | 'partition' | 'nth'>;
+
+/**
+ * Replaces records by rows with the outcome `expired`, month by month: first it inserts these rows, then it deletes the records. In between,
+ * a raw offset is stored twice; the audit counts these offsets as `erasing`. It can be repeated after a kill.
+ */
+export async function expireRows(work: ExpireRows, rows: ExpiredRows): Promise<void> {
+  const { database, condition, kind, token } = rows;
+  const chunks = (
+    await work.analytics.select<Record<'log' | 'part' | 'month' | 'nth', string | number>>(
+      `SELECT toString(log_id) AS log, raw_partition AS part, toYYYYMM(received_at) AS month, intDiv(raw_offset, ${CHUNK_OFFSETS}) AS nth
+       FROM ${database}.records WHERE ${condition} GROUP BY log, part, month, nth`,
+    )
+  )
+    .map((row) => ({
+      month: Number(row.month),
+      logId: String(row.log),
+      partition: Number(row.part),
+      nth: Number(row.nth),
+    }))
+    .sort(inOrder);
+  for (const month of new Set(chunks.map((chunk) => chunk.month))) {
+    for (const place of chunks.filter((one) => one.month === month)) {
+      const last = work.lastBegun();
+      const isLast = last?.token === token && inOrder(place, last) === 0;
+      // The chunks before the last one have their rows `expired`. Their records are deleted together with the rest of the month.
+      if (last?.token === token && last.month === month && inOrder(place, last) < 0) continue;
+      const chunk = isLast ? last : { ...place, token, at: work.clock() };
+      if (!isLast) await work.begin(chunk);
+      await putChunk(work, rows, chunk);
+    }
+    // A person who has come back does not match the condition any more, but can already have rows `expired`, so these rows select the records.
+    const replaced = `SELECT log_id, raw_partition, raw_offset FROM ${database}.records
+      WHERE outcome = 'expired' AND reason = 'profiles' AND toYYYYMM(received_at) = ${month}`;
+    const removed =
+      kind === 'events' ? condition : `outcome = 'identify' AND (log_id, raw_partition, raw_offset) IN (${replaced})`;
+    await work.change(`ALTER TABLE ${database}.records DELETE IN PARTITION ${month} WHERE ${removed}`);
+  }
+}
+
+async function putChunk(work: ExpireRows, rows: ExpiredRows, chunk: ExpiryChunk): Promise<void> {
+  const { analytics, change, clock, startedAt } = work;
+  const { database, condition, kind, sites } = rows;
+  const { token, month, logId, partition, nth, at } = chunk;
+  const place = `log_id = '${logId}' AND raw_partition = ${partition} AND toYYYYMM(received_at) = ${month}
+    AND raw_offset >= ${nth * CHUNK_OFFSETS} AND raw_offset < ${(nth + 1) * CHUNK_OFFSETS}`;
+  const kept = 'site_id, received_at, outcome, reason, rule_id, enrichment, log_id, raw_partition, raw_offset';
+  const insert = (further: string): string =>
+    `INSERT INTO ${database}.expirations (${kept}, happened_at, expired_as)
+     SELECT ${kept}, least(timestamp, received_at) AS happened_at, '${kind}' AS expired_as
+     FROM ${database}.records WHERE ${condition} AND ${place} AND ${further} ORDER BY raw_offset`;
+  if (clock() - at < TOKEN_KEPT_MS) return change(insert('1'), `${token}:${month}:${logId}:${partition}:${nth}`);
+  // ClickHouse may have forgotten the token, so only the rows that are missing are inserted.
+  await analytics.runningInsertsEnd(database);
+  const there = `SELECT raw_offset FROM ${database}.records WHERE ${place} AND outcome = 'expired'`;
+  await change(insert(`raw_offset NOT IN (${there})`));
+  const leaving = `(${condition}) AND (log_id, raw_partition, raw_offset) IN (
+    SELECT log_id, raw_partition, raw_offset FROM ${database}.records WHERE outcome = 'expired' AND toYYYYMM(received_at) = ${month})`;
+  await change(booksFix({ database, sites, month, leaving, until: startedAt }));
+}
+
+function inOrder(a: Place, b: Place): number {
+  if (a.month !== b.month) return a.month - b.month;
+  if (a.logId !== b.logId) return a.logId < b.logId ? -1 : 1;
+  return a.partition - b.partition || a.nth - b.nth;
+}

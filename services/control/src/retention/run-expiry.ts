@@ -1,0 +1,94 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Analytics } from '@weir/ports/analytics';
+import type { EventLog } from '@weir/ports/event-log';
+import type { Expiry, Registry } from '@weir/ports/registry';
+import { liveAndShadow } from '../erasure/live-and-shadow.ts';
+import { isSwapping } from '../erasure/request-erasure.ts';
+import { Taken } from '../erasure/run-erasure.ts';
+import { expireTables } from './expire-tables.ts';
+import { tablesInUse } from './tables-in-use.ts';
+
+export interface ExpiryDeps {
+  readonly registry: Registry;
+  readonly eventLog: EventLog;
+  readonly analytics: Analytics;
+  readonly clock: () => number;
+}
+
+export interface ExpiryWork extends ExpiryDeps {
+  readonly workerId: string;
+  readonly signal: AbortSignal;
+  /** True: this is the only process, so no other process changes the registry. */
+  readonly alone: boolean;
+}
+
+/** After this time, a change of the registry has reached every process. */
+const REGISTRY_LAG_MS = 2_000;
+const SWAP_POLL_MS = 50;
+const REPORT_EVERY_MS = 10_000;
+/** The longest pause after a statement. Otherwise the pause is as long as the statement took, so that other work has time. */
+const REST_MAX_MS = 10_000;
+
+/**
+ * Carries out the expiry that is in the registry, or continues one that another process has begun, and then removes it from the registry.
+ * While it is there, no erasure, replay or backup begins; if one of these was begun at the same time, the expiry is cancelled.
+ * Rejects with `Taken` if another process continues it. Rejects with the error of a dependency: then call it again.
+ */
+export async function runExpiry(work: ExpiryWork): Promise<void> {
+  const { registry, analytics, eventLog, clock, workerId, signal, alone } = work;
+  let writing: Promise<void> = Promise.resolve();
+
+  function own(): Expiry {
+    signal.throwIfAborted();
+    const expiry = registry.expiry();
+    if (expiry?.worker?.id !== workerId) throw new Taken();
+    return expiry;
+  }
+  /** Writes a change to the registry. The writes run one after the other, so that a regular report cannot overwrite a change. */
+  function update(change: Partial<Expiry>): Promise<void> {
+    const written = writing.then(() =>
+      registry.putExpiry({ ...own(), ...change, worker: { id: workerId, at: clock() } }),
+    );
+    writing = written.catch(() => undefined);
+    return written;
+  }
+  async function change(statement: string, token?: string): Promise<void> {
+    while (isSwapping(registry)) await pause(SWAP_POLL_MS, undefined, { signal });
+    own();
+    const startedAt = clock();
+    await analytics.change(statement, token);
+    await pause(Math.min(clock() - startedAt, REST_MAX_MS), undefined, { signal });
+  }
+
+  const taken = registry.expiry();
+  if (taken === undefined) return;
+  await registry.putExpiry({ ...taken, worker: { id: workerId, at: clock() } });
+  const reports = setInterval(() => void update({}).catch(() => undefined), REPORT_EVERY_MS);
+  reports.unref();
+  try {
+    if (own().phase === 'waiting') {
+      if (!alone) await pause(REGISTRY_LAG_MS, undefined, { signal });
+      if (tablesInUse(registry) !== undefined) return await registry.removeExpiry();
+      await update({ phase: 'deleting' });
+    }
+    for (const { name: database } of await liveAndShadow(analytics)) {
+      await expireTables({
+        analytics,
+        clock,
+        database,
+        logId: eventLog.logId,
+        expiry: own(),
+        startedAt: own().startedAt,
+        change,
+        lastBegun: () => own().chunk,
+        begin: (chunk) => update({ chunk }),
+      });
+    }
+    own();
+    await writing;
+    await registry.removeExpiry();
+  } finally {
+    clearInterval(reports);
+    await writing;
+  }
+}

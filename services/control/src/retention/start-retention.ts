@@ -1,0 +1,144 @@
+import { isDependencyError } from '@weir/domain/errors';
+import { expiresBefore, KEEP_KINDS, type Keep, keepOf } from '@weir/domain/registry/keep';
+import type { Expiry } from '@weir/ports/registry';
+import type { Logger } from '@weir/runtime/logger';
+import { liveAndShadow } from '../erasure/live-and-shadow.ts';
+import { isFree, problemText, Taken } from '../erasure/run-erasure.ts';
+import { hasExpired } from './expire-tables.ts';
+import { type ExpiryDeps, runExpiry } from './run-expiry.ts';
+import { tablesInUse } from './tables-in-use.ts';
+
+export interface StartRetentionDeps extends ExpiryDeps {
+  /** Resolves when the tables can be used. */
+  readonly ready: Promise<void>;
+  /** True: this is the only process, because the event log is embedded. */
+  readonly alone: boolean;
+  /** A random ID of this process. */
+  readonly workerId: string;
+  /** The settings KEEP_EVENTS, KEEP_PROFILES and KEEP_ROLLUPS, for sites that do not set their own times. */
+  readonly keep: Keep;
+  readonly logger: Logger;
+  readonly lookEveryMs?: number;
+}
+
+export interface RunningRetention {
+  close(): Promise<void>;
+}
+
+const LOOK_EVERY_MS = 60_000;
+/** The maximum number of sites in one expiry, because their IDs are in one record of the registry and in each statement. */
+const SITES_AT_ONCE_MAX = 1_000;
+
+/** Removes the rows that the sites do not keep any longer, once a day and soon after a setting was changed. */
+export function startRetention(deps: StartRetentionDeps): RunningRetention {
+  const { registry, clock, logger, workerId, lookEveryMs = LOOK_EVERY_MS } = deps;
+  const stop = new AbortController();
+  const { signal } = stop;
+  /** The groups of sites (as JSON, with their limits) for which nothing was left to remove. They are not checked again. */
+  let clean = new Set<string>();
+  let working: Promise<void> | undefined;
+
+  /** Groups the sites by their limits. The site ID '' stands for records without a site, which follow the setting for all sites. */
+  function groups(): readonly Pick<Expiry, 'siteIds' | 'before'>[] {
+    const found = new Map<string, { siteIds: string[]; before: Expiry['before'] }>();
+    for (const site of [{ siteId: '' }, ...registry.sites()]) {
+      const keep = keepOf(site, deps.keep);
+      const limits = KEEP_KINDS.map((kind) => [kind, expiresBefore(keep[kind], clock())] as const);
+      const before = Object.fromEntries(limits.filter(([, at]) => at !== undefined)) as Expiry['before'];
+      const key = JSON.stringify(before);
+      const group = found.get(key) ?? { siteIds: [], before };
+      found.set(key, group);
+      group.siteIds.push(site.siteId);
+    }
+    return [...found.values()].filter(({ before }) => Object.keys(before).length > 0).flatMap(inParts);
+  }
+
+  async function beginNext(): Promise<boolean> {
+    const all = groups();
+    const keys = all.map((group) => JSON.stringify(group));
+    clean = new Set(keys.filter((key) => clean.has(key)));
+    for (const [nth, group] of all.entries()) {
+      const key = keys[nth] as string;
+      if (clean.has(key)) continue;
+      const expiry = await newExpiry(group);
+      if (await isNeeded(expiry)) {
+        await registry.putExpiry(expiry);
+        return true;
+      }
+      clean.add(key);
+    }
+    return false;
+  }
+
+  async function newExpiry(group: Pick<Expiry, 'siteIds' | 'before'>): Promise<Expiry> {
+    const { eventLog, analytics } = deps;
+    const startedAt = clock();
+    const ends: number[] = [];
+    for (let partition = 0; partition < eventLog.partitionCount; partition++) {
+      ends.push((await analytics.highestRawOffset(eventLog.logId, partition)) + 1);
+    }
+    return { ...group, expiryId: `expiry_${startedAt}_${workerId.slice(0, 8)}`, startedAt, phase: 'waiting', ends };
+  }
+
+  async function isNeeded(expiry: Expiry): Promise<boolean> {
+    const { analytics, eventLog } = deps;
+    for (const { name: database } of await liveAndShadow(analytics)) {
+      if (await hasExpired({ analytics, expiry, logId: eventLog.logId, database })) return true;
+    }
+    return false;
+  }
+
+  async function workOff(): Promise<void> {
+    await deps.ready;
+    while (!signal.aborted) {
+      const expiry = registry.expiry();
+      if (expiry === undefined && (tablesInUse(registry) !== undefined || !(await beginNext()))) return;
+      const { worker } = registry.expiry() ?? {};
+      if (!isFree(worker, deps)) return;
+      await runExpiry({ ...deps, signal });
+      logger.info({ sites: expiry?.siteIds.length }, 'expired rows were removed');
+    }
+  }
+
+  function look(): void {
+    if (signal.aborted || working !== undefined) return;
+    working = workOff()
+      .catch((error: unknown) => {
+        if (signal.aborted || error instanceof Taken) return;
+        const problem = problemText(error);
+        const code = isDependencyError(error) ? error.code : undefined;
+        logger.error({ code, problem }, 'removing expired rows stopped and will be tried again');
+      })
+      .finally(() => {
+        working = undefined;
+      });
+  }
+
+  // A swap brings other tables, which can have rows that were already removed from the former ones. So all groups are checked again.
+  const stopListening = registry.onReplayChange(() => {
+    clean = new Set();
+  });
+  const timer = setInterval(look, lookEveryMs);
+  timer.unref();
+  registry.onChange(look);
+  look();
+  return {
+    async close() {
+      stop.abort();
+      stopListening();
+      clearInterval(timer);
+      await working;
+    },
+  };
+}
+
+function inParts({
+  siteIds,
+  before,
+}: Pick<Expiry, 'siteIds' | 'before'>): readonly Pick<Expiry, 'siteIds' | 'before'>[] {
+  const parts: Pick<Expiry, 'siteIds' | 'before'>[] = [];
+  for (let from = 0; from < siteIds.length; from += SITES_AT_ONCE_MAX) {
+    parts.push({ siteIds: siteIds.slice(from, from + SITES_AT_ONCE_MAX), before });
+  }
+  return parts;
+}

@@ -1,0 +1,98 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { profileId } from '@weir/domain/people/profile-id';
+import { eventually } from '@weir/testkit/eventually';
+import { openReplayHarness, type ReplayHarness } from '../replay-harness.ts';
+
+jest.setTimeout(300_000);
+
+let weir: ReplayHarness;
+beforeAll(async () => {
+  weir = await openReplayHarness(40);
+});
+afterAll(() => weir.close());
+
+const STORED: readonly { readonly name: string }[] = JSON.parse(
+  readFileSync(join(__dirname, '../../../../schemas/clickhouse/stored-tables.json'), 'utf8'),
+).tables;
+/** The books without sums of 0: an erasure leaves such sums in the table, but a replay does not write them. */
+const BOOKS = (database: string) =>
+  `SELECT site_id, toString(minute) AS at, outcome, reason, sum(records) AS n FROM ${database}.books
+   GROUP BY ALL HAVING n != 0 ORDER BY ALL`;
+
+async function contents(database: string): Promise<object> {
+  const { books: _, ...digests } = await weir.digests(database);
+  return { ...digests, books: await weir.analytics.select(BOOKS(database)) };
+}
+
+async function forget(user: string): Promise<Readonly<Record<string, number>>> {
+  const asked = await weir.call('POST', '/sites/shop/erasures', { users: [user] });
+  expect(asked.status).toBe(202);
+  return eventually('the erasure', async () => {
+    const { data } = (await weir.call('GET', `/erasures/${asked.body.data.erasure_id}`)).body;
+    if (data.problem !== null) throw new Error(data.problem);
+    return data.phase === 'done' ? data.removed : undefined;
+  });
+}
+
+/** Rows of a site in each stored table whose bytes name the user or its profile. */
+async function rowsThatName(user: string, database: string): Promise<Readonly<Record<string, number>>> {
+  const found: Record<string, number> = {};
+  for (const { name } of STORED) {
+    const text = "formatRow('JSONEachRow', *)";
+    const rows = await weir.count(
+      `SELECT count() AS n FROM ${database}.${name} WHERE site_id = 'shop'
+       AND (position(${text}, '${user}') > 0 OR position(${text}, '${profileId('shop', user)}') > 0)`,
+    );
+    if (rows > 0) found[name] = rows;
+  }
+  return found;
+}
+
+async function reaches(wanted: string): Promise<void> {
+  await eventually(`the phase ${wanted}`, async () => {
+    const { data } = (await weir.current()).body;
+    if (data.refusal !== null) throw new Error(data.refusal);
+    return data.phase === wanted;
+  });
+}
+
+test('forget, replay, swap, forget, undo: no table of either side has the persons, and others keep their rows', async () => {
+  const rowsOfOthers = `SELECT count() AS n, sum(cityHash64(formatRow('JSONEachRow', *))) AS checksum FROM records
+    WHERE site_id = 'blog' OR (site_id = 'shop' AND user_id IN ('user-0', 'user-3', 'user-4'))`;
+  const [others] = await weir.analytics.select(rowsOfOthers);
+  for (const user of ['user-1', 'user-2']) expect(await rowsThatName(user, 'weir')).not.toEqual({});
+
+  await forget('user-1');
+  expect(await rowsThatName('user-1', 'weir')).toEqual({});
+  const forgotten = await contents('weir');
+
+  await weir.call('POST', '/replays', { from: 'enriched' });
+  await weir.follows();
+  expect(await contents('weir_shadow')).toEqual(forgotten);
+  expect((await weir.call('POST', '/replays/current/swap')).status).toBe(200);
+  await reaches('swapped');
+  expect(await contents('weir')).toEqual(forgotten);
+  expect(await rowsThatName('user-1', 'weir')).toEqual({});
+
+  // The former tables still exist, for an undo.
+  const removed = await forget('user-2');
+  expect(removed.records).toBeGreaterThan(0);
+  expect(removed['weir_shadow.records']).toBe(removed.records);
+  for (const database of ['weir', 'weir_shadow']) expect(await rowsThatName('user-2', database)).toEqual({});
+  const both = await contents('weir');
+  expect(await contents('weir_shadow')).toEqual(both);
+  expect(await weir.analytics.select(rowsOfOthers)).toEqual([others]);
+
+  expect((await weir.call('POST', '/replays/current/undo')).status).toBe(200);
+  await reaches('undone');
+  expect(await contents('weir')).toEqual(both);
+  await weir.settled();
+  await weir.drop();
+
+  // The whole log again: both persons stay forgotten.
+  await weir.call('POST', '/replays', { from: 'enriched' });
+  await weir.follows();
+  expect(await contents('weir_shadow')).toEqual(both);
+  await weir.drop();
+});

@@ -1,0 +1,131 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { openFileObjectStore } from '@weir/adapters/object-store/file-object-store';
+import { startArchiver } from '@weir/archiver/archiver';
+import { exportParquet } from '@weir/control/parquet/export-parquet';
+import { DependencyError } from '@weir/domain/errors';
+import { RECORDS_COLUMNS } from '@weir/domain/records/records-columns';
+import type { ObjectStore } from '@weir/ports/object-store';
+import { createLogger } from '@weir/runtime/logger';
+import { createMetrics } from '@weir/runtime/prometheus-metrics';
+import { eventually } from '@weir/testkit/eventually';
+import { openReplayHarness, type ReplayHarness } from './replay-harness.ts';
+
+jest.setTimeout(600_000);
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+const folder = mkdtempSync(join(tmpdir(), 'weir-parquet-'));
+const files = openFileObjectStore(folder);
+const logger = createLogger('silent');
+/** The number of parts after which the next one cannot be stored. */
+let partsUntilFailure = Number.POSITIVE_INFINITY;
+const store: ObjectStore = {
+  ...files,
+  async put(name, body) {
+    if (name.endsWith('.parquet') && partsUntilFailure-- <= 0)
+      throw new DependencyError('object_store_unavailable', 'of the test');
+    await files.put(name, body);
+  },
+};
+
+let weir: ReplayHarness;
+beforeAll(async () => {
+  weir = await openReplayHarness(60, { archive: store });
+});
+afterAll(async () => {
+  await weir.close();
+  rmSync(folder, { recursive: true });
+});
+
+/** The time 02:00 UTC, this number of days after today. */
+const daysLater = (days: number) => Math.floor(Date.now() / DAY_MS) * DAY_MS + days * DAY_MS + 2 * HOUR_MS;
+const runAt = (nowMs: number, retentionMs?: number) => {
+  const { analytics, registry } = weir;
+  const deps = { store, analytics, registry, clock: () => nowMs, logger, retentionMs };
+  return exportParquet(deps, new AbortController().signal, async () => undefined);
+};
+const parts = async (): Promise<readonly string[]> => {
+  const names: string[] = [];
+  for await (const { name } of files.list('parquet/')) names.push(name);
+  return names;
+};
+
+const COLUMNS = RECORDS_COLUMNS.map((name) =>
+  name === 'properties' ? 'toString(properties) AS properties' : name,
+).join(', ');
+const digestOf = async (rows: string) => {
+  const [row] = await weir.analytics.select<{ n: number; digest: string }>(
+    `SELECT count() AS n, hex(SHA256(arrayStringConcat(arraySort(groupArray(formatRow('JSONEachRow', *)))))) AS digest FROM (${rows})`,
+  );
+  return `${row?.n} ${row?.digest}`;
+};
+const ofTables = () => digestOf(`SELECT ${COLUMNS} FROM records WHERE site_id != ''`);
+
+/** Reads all parts with ClickHouse, with the types of the table. */
+async function ofParts(): Promise<string> {
+  await weir.command('DROP TABLE IF EXISTS weir.read_back');
+  await weir.command('CREATE TABLE weir.read_back ENGINE = Memory AS SELECT * FROM weir.records WHERE 0');
+  const structure = await weir.analytics.select<{ name: string; type: string }>(
+    "SELECT name, if(name = 'properties', 'String', type) AS type FROM system.columns WHERE database = 'weir' AND table = 'records' AND default_kind != 'EPHEMERAL' ORDER BY position",
+  );
+  const types = structure.map(({ name, type }) => `${name} ${type.replaceAll("'", "\\'")}`).join(', ');
+  const glob = join(folder, 'parquet/site=*/day=*/*.parquet');
+  await weir.command(
+    `INSERT INTO weir.read_back (${RECORDS_COLUMNS.join(', ')}) SELECT ${RECORDS_COLUMNS.join(', ')} FROM file('${glob}', Parquet, '${types}')`,
+  );
+  return digestOf(`SELECT ${COLUMNS} FROM weir.read_back`);
+}
+
+test('complete days are exported by site and day, once, also after a failure in between', async () => {
+  expect(await runAt(daysLater(0))).toBe(0);
+  expect(await parts()).toEqual([]);
+  partsUntilFailure = 1;
+  await expect(runAt(daysLater(1))).rejects.toThrow('of the test');
+  expect(await parts()).toHaveLength(1);
+  partsUntilFailure = Number.POSITIVE_INFINITY;
+  expect(await runAt(daysLater(1))).toBe(1);
+  expect(await runAt(daysLater(1))).toBe(0);
+  const day = new Date().toISOString().slice(0, 10);
+  expect(await parts()).toEqual(['blog', 'shop'].map((site) => `parquet/site=${site}/day=${day}/00000002.parquet`));
+  expect(await ofParts()).toBe(await ofTables());
+});
+
+test('rows that are stored later are in a further part', async () => {
+  await weir.visits(6);
+  expect(await runAt(daysLater(1))).toBe(0);
+  expect(await runAt(daysLater(2))).toBe(2);
+  expect(await parts()).toHaveLength(4);
+  expect(await ofParts()).toBe(await ofTables());
+});
+
+test('an erased person is in no part', async () => {
+  const limits = { segmentBytesMax: 1_000_000, lingerMs: 100, retentionMs: undefined, upkeepMs: HOUR_MS };
+  const { eventLog } = weir;
+  const archiver = await startArchiver({ eventLog, store, clock: Date.now, logger, metrics: createMetrics(), limits });
+  const begun = await weir.call('POST', '/sites/shop/erasures', { visitors: ['visitor-1'] });
+  const receipt = await eventually(
+    'the erasure to be done',
+    async () => {
+      const { data } = (await weir.call('GET', `/erasures/${begun.body.data.erasure_id}`)).body;
+      if (data.phase !== 'done') throw new Error(`${data.phase}: ${data.problem}`);
+      return data;
+    },
+    150_000,
+  );
+  await archiver.close();
+  expect(receipt.archive.parquet_files).toBe(2);
+  expect(await ofParts()).toBe(await ofTables());
+  expect(
+    await weir.count("SELECT count() AS n FROM weir.read_back WHERE visitor_id = 'visitor-1' AND site_id = 'shop'"),
+  ).toBe(0);
+  expect(await weir.count("SELECT count() AS n FROM weir.read_back WHERE outcome = 'erased'")).toBeGreaterThan(0);
+});
+
+test('parts are deleted when their day is older than the retention', async () => {
+  await runAt(daysLater(3), 30 * DAY_MS);
+  expect(await parts()).toHaveLength(4);
+  await runAt(daysLater(40), 30 * DAY_MS);
+  expect(await parts()).toEqual([]);
+});

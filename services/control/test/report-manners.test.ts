@@ -1,0 +1,57 @@
+import { eventually } from '@weir/testkit/eventually';
+import { ADMIN_TOKEN, type ControlHarness, openControlHarness } from './control-harness.ts';
+
+/** A query that takes far longer than the test. */
+const ENDLESS = 'SELECT sum(cityHash64(number)) AS nobody_waits FROM numbers(100000000000)';
+const RUNNING =
+  "SELECT count() AS n FROM system.processes WHERE query LIKE '%nobody_waits%' AND query NOT LIKE '%system.processes%'";
+
+describe('limits of queries (docs/api.md, Admin API)', () => {
+  let weir: ControlHarness;
+  let queries = 0;
+
+  beforeAll(async () => {
+    weir = await openControlHarness(undefined, (analytics) => ({
+      ...analytics,
+      userQuery(query, params, options) {
+        queries += 1;
+        return analytics.userQuery(query, params, options);
+      },
+    }));
+    await weir.call('POST', '/sites', { site_id: 'manners', name: 'Manners', domain: 'example.com' });
+  }, 120_000);
+  afterAll(() => weir.close());
+
+  test('the same report within a second is computed once', async () => {
+    const ask = () => weir.call('GET', '/sites/manners/stats?period=7d');
+    queries = 0;
+    const replies = await Promise.all([ask(), ask(), ask()]);
+    expect(replies.map(({ status }) => status)).toEqual([200, 200, 200]);
+    expect(new Set(replies.map(({ body }) => JSON.stringify(body))).size).toBe(1);
+    expect(queries).toBe(1);
+  });
+
+  test('an answer says how long its parts took', async () => {
+    const { headers } = await weir.call('GET', '/sites/manners/breakdown?dimension=page&period=7d');
+    expect(headers.get('server-timing')).toMatch(/^queue;dur=[\d.]+, db;dur=[\d.]+, total;dur=[\d.]+$/);
+  });
+
+  test('a query whose caller leaves is cancelled', async () => {
+    const running = async (): Promise<number> => {
+      const [row] = await weir.analytics.select<{ n: string | number }>(RUNNING);
+      return Number(row?.n);
+    };
+    const abort = new AbortController();
+    const asked = fetch(`${weir.url}/api/admin/sql`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${ADMIN_TOKEN}` },
+      body: JSON.stringify({ query: ENDLESS }),
+      signal: abort.signal,
+    });
+    const left = expect(asked).rejects.toMatchObject({ name: 'AbortError' });
+    await eventually('the query to run', async () => (await running()) === 1);
+    abort.abort();
+    await left;
+    await eventually('the query to be cancelled', async () => (await running()) === 0);
+  });
+});

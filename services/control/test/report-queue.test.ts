@@ -1,0 +1,94 @@
+import { createReportQueue, type Question, SHARED_MS } from '@weir/control/reports/report-queue';
+
+/** Creates a promise that the test resolves or rejects at the wanted moment. */
+function deferred() {
+  let end: (value: string) => void = () => undefined;
+  const result = new Promise<string>((resolve) => {
+    end = resolve;
+  });
+  return { result, end: (value: string) => end(value) };
+}
+
+function question(text: string, siteId = 'site', signal = new AbortController().signal): Question {
+  return { text, siteId, signal };
+}
+
+describe('reports are answered a few at a time', () => {
+  test('the same question within a second is worked on once', async () => {
+    let now = 0;
+    let works = 0;
+    const queue = createReportQueue<number>(() => now);
+    const work = async () => ++works;
+    const [first, second] = await Promise.all([queue.ask(question('a'), work), queue.ask(question('a'), work)]);
+    expect([first.answer, first.isShared, second.answer, second.isShared]).toEqual([1, false, 1, true]);
+    now = SHARED_MS - 1;
+    expect((await queue.ask(question('a'), work)).answer).toBe(1);
+    now = SHARED_MS;
+    expect((await queue.ask(question('a'), work)).answer).toBe(2);
+    expect((await queue.ask(question('b'), work)).answer).toBe(3);
+  });
+
+  test('a failure is not shared with later questions', async () => {
+    const queue = createReportQueue<string>(() => 0);
+    await expect(
+      queue.ask(question('a'), async () => {
+        throw new Error('refused');
+      }),
+    ).rejects.toThrow('refused');
+    expect((await queue.ask(question('a'), async () => 'well')).answer).toBe('well');
+  });
+
+  test('work is aborted when its last caller has left, and only then', async () => {
+    const queue = createReportQueue<string>(() => 0);
+    const work = deferred();
+    let signal: AbortSignal | undefined;
+    const callers = [new AbortController(), new AbortController()];
+    const asked = callers.map((caller) =>
+      queue.ask(question('a', 'site', caller.signal), (context) => {
+        signal = context.signal;
+        return work.result;
+      }),
+    );
+    const left = asked.map((one) => expect(one).rejects.toMatchObject({ name: 'AbortError' }));
+    callers[0]?.abort();
+    await left[0];
+    expect(signal?.aborted).toBe(false);
+    callers[1]?.abort();
+    await left[1];
+    expect(signal?.aborted).toBe(true);
+    // An aborted answer is not given to the next caller.
+    expect((await queue.ask(question('a'), async () => 'new')).answer).toBe('new');
+    work.end('late');
+  });
+
+  test('sites take turns', async () => {
+    const queue = createReportQueue<void>(() => 0);
+    const order: string[] = [];
+    const blocks = Array.from({ length: 4 }, deferred);
+    const blocked = blocks.map(({ result }, n) =>
+      queue.ask(question(`block ${n}`, 'busy'), async () => {
+        await result;
+      }),
+    );
+    const later = [...Array.from({ length: 5 }, (_, n) => `busy ${n}`), 'quiet 0'].map((text) =>
+      queue.ask(question(text, text.split(' ')[0]), async () => {
+        order.push(text);
+      }),
+    );
+    for (const { end } of blocks) end('');
+    await Promise.all([...blocked, ...later]);
+    expect(order.indexOf('quiet 0')).toBeLessThan(order.indexOf('busy 2'));
+    expect(order).toHaveLength(6);
+  });
+
+  test('too many waiting questions are refused', async () => {
+    const queue = createReportQueue<string>(() => 0);
+    const block = deferred();
+    const asked = Array.from({ length: 260 }, (_, n) => queue.ask(question(String(n)), () => block.result));
+    await expect(queue.ask(question('one more'), async () => '')).rejects.toMatchObject({
+      code: 'analytics_unavailable',
+    });
+    block.end('');
+    await Promise.all(asked);
+  });
+});

@@ -1,0 +1,29 @@
+import { SESSION_IDLE_MS, type VisitorSession } from '../session/visitor-sessions.ts';
+import { MADE_ID, SESSIONS_KEPT_MAX } from '../steps/put-session.ts';
+
+/** The rows of a visitor with the same session ID. */
+export interface SessionRows extends VisitorSession {
+  /** The highest raw offset of these rows. */
+  readonly newest: number;
+}
+
+/**
+ * The sessions of a visitor as the state has them after these rows, newest first. A late hit can have connected computed sessions.
+ * Their earlier rows then have other IDs; the newest row has the ID of the whole session.
+ */
+export function sessionsOfRows(rows: readonly SessionRows[]): readonly VisitorSession[] {
+  const sessions: SessionRows[] = [];
+  let open: SessionRows | undefined;
+  for (const one of rows.toSorted((a, b) => a.start - b.start)) {
+    if (!MADE_ID.test(one.id)) sessions.push(one);
+    else if (open !== undefined && one.start <= open.last + SESSION_IDLE_MS) {
+      const { id, newest } = one.newest > open.newest ? one : open;
+      open = { id, newest, start: open.start, last: Math.max(open.last, one.last) };
+    } else {
+      if (open !== undefined) sessions.push(open);
+      open = one;
+    }
+  }
+  if (open !== undefined) sessions.push(open);
+  return sessions.sort((a, b) => b.start - a.start).slice(0, SESSIONS_KEPT_MAX);
+}

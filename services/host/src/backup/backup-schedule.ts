@@ -1,0 +1,47 @@
+import type { BackupView } from '@weir/control/backups/backup-control';
+import type { BackupMetrics } from '@weir/runtime/backup-metrics';
+import type { Config } from '@weir/runtime/config/config';
+
+/** When the next backup of the schedule may be tried: each attempt pauses the writer and copies the log. */
+export interface BackupSchedule {
+  /** A backup to this place succeeded or failed. Only the place of the schedule counts. */
+  succeeded(to: string, at: number): void;
+  failed(to: string, at: number): void;
+  /** When the newest backup in the place of the schedule was made, in Unix milliseconds; minus infinity if it has none. */
+  found(newest: number): void;
+  /** Whether it is too early for the next attempt after a failed one. */
+  waits(now: number): boolean;
+  view(): Pick<BackupView, 'failed_attempts' | 'next_attempt_at'>;
+}
+
+const FIRST_PAUSE_MS = 60_000;
+const PAUSE_MAX_MS = 3_600_000;
+
+export function createBackupSchedule({ to: place }: Config['backup'], metrics: BackupMetrics): BackupSchedule {
+  let failures = 0;
+  let nextAttemptAt: number | undefined;
+  metrics.failedAttempts(0);
+  return {
+    succeeded(to, at) {
+      if (to !== place) return;
+      failures = 0;
+      nextAttemptAt = undefined;
+      metrics.failedAttempts(0);
+      metrics.newest(at);
+    },
+    failed(to, at) {
+      if (to !== place) return;
+      nextAttemptAt = at + Math.min(FIRST_PAUSE_MS * 2 ** failures, PAUSE_MAX_MS);
+      failures++;
+      metrics.failedAttempts(failures);
+    },
+    found(newest) {
+      if (Number.isFinite(newest)) metrics.newest(newest);
+    },
+    waits: (now) => nextAttemptAt !== undefined && now < nextAttemptAt,
+    view: () => ({
+      failed_attempts: failures,
+      next_attempt_at: nextAttemptAt === undefined ? null : new Date(nextAttemptAt).toISOString(),
+    }),
+  };
+}

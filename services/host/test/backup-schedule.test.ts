@@ -1,0 +1,56 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { openObjectStore } from '@weir/adapters/object-store/open-object-store';
+import { createBackupMetrics } from '@weir/runtime/backup-metrics';
+import { createLogger } from '@weir/runtime/logger';
+import { createMetrics } from '@weir/runtime/prometheus-metrics';
+import { eventually } from '@weir/testkit/eventually';
+import { runBackups } from '../src/backup/run-backups.ts';
+
+const MINUTE_MS = 60_000;
+const START = Date.UTC(2026, 10, 22);
+
+const folder = mkdtempSync(join(tmpdir(), 'weir-schedule-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+test('failed attempts at the backup of the schedule are counted, and the next one is made later each time', async () => {
+  const place = `file://${join(folder, 'place')}`;
+  let now = START;
+  const metrics = createMetrics();
+  const backups = runBackups({
+    source: {
+      logId: 'log',
+      dataDir: folder,
+      freezeTables: () => Promise.reject(new Error('ClickHouse does not answer')),
+      copyLog: () => Promise.resolve(),
+    },
+    erased: () => ({ version: 1, at: 0, tombstones: [] }),
+    openStore: (url) => openObjectStore({ url, s3: { endpoint: undefined, region: 'us-east-1', pathStyle: false } }),
+    schedule: { to: place, everyMs: 24 * 60 * MINUTE_MS, keep: undefined },
+    clock: () => now,
+    logger: createLogger('silent'),
+    metrics: createBackupMetrics(metrics),
+  });
+  const attempt = async (to: string) => {
+    expect(backups.start({ to, keep: undefined })).toMatchObject({ state: 'running', error: null });
+    await eventually('the end of the attempt', () => backups.current()?.state === 'failed');
+    return backups.current();
+  };
+  try {
+    expect(backups.current()).toBeUndefined();
+    for (const [nth, minutes] of [1, 2, 4, 8, 16, 32, 60, 60].entries()) {
+      expect(await attempt(place)).toMatchObject({
+        error: 'ClickHouse does not answer',
+        failed_attempts: nth + 1,
+        next_attempt_at: new Date(now + minutes * MINUTE_MS).toISOString(),
+      });
+      now += minutes * MINUTE_MS;
+    }
+    expect(await metrics.metrics()).toContain('weir_backup_failed_attempts 8');
+    // A backup to another place does not reset the count of failed attempts.
+    expect(await attempt(`file://${join(folder, 'other')}`)).toMatchObject({ failed_attempts: 8 });
+  } finally {
+    await backups.close();
+  }
+});

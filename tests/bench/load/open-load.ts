@@ -1,0 +1,88 @@
+import { connect, type Socket } from 'node:net';
+import type { RequestMaker } from './load-requests.ts';
+
+export interface OpenLoadTask {
+  readonly port: number;
+  readonly perSecond: number;
+  readonly status: number;
+  readonly make: RequestMaker;
+}
+
+export interface OpenLoad {
+  /** The latencies since the last call, in ascending order, in milliseconds from the planned time of a request to its answer. */
+  takeLatencies(): Float64Array;
+  answered(): number;
+  /** Resolves when every request has its answer. Rejects if an answer was not the expected one. */
+  stop(): Promise<void>;
+}
+
+/** Requests that are planned but not sent because the connections are busy. More than these mean that the server is stuck. */
+const CONNECTIONS_MAX = 512;
+const TICK_MS = 1;
+
+/**
+ * Sends requests at a fixed rate, whether or not earlier ones have been answered (open loop), so that a slow answer does not
+ * hide the wait of the requests behind it. Each connection carries one request at a time.
+ */
+export function startOpenLoad({ port, perSecond, status, make }: OpenLoadTask): OpenLoad {
+  const startedAt = performance.now();
+  const idle: Socket[] = [];
+  const all = new Set<Socket>();
+  let latencies: number[] = [];
+  let planned = 0;
+  let answered = 0;
+  let failure: Error | undefined;
+
+  function send(socket: Socket, n: number): void {
+    const plannedAt = startedAt + (n * 1000) / perSecond;
+    let answer = '';
+    const receive = (chunk: Buffer): void => {
+      answer += chunk.toString('latin1');
+      if (!answer.includes('\r\n\r\n')) return;
+      const length = Number(/\r\ncontent-length: (\d+)/i.exec(answer)?.[1] ?? '0');
+      if (answer.length < answer.indexOf('\r\n\r\n') + 4 + length) return;
+      socket.off('data', receive);
+      if (!answer.startsWith(`HTTP/1.1 ${status} `))
+        failure ??= new Error(`unexpected answer: ${answer.slice(0, 200)}`);
+      latencies.push(performance.now() - plannedAt);
+      answered++;
+      idle.push(socket);
+    };
+    socket.on('data', receive);
+    socket.write(make(n));
+  }
+
+  function newSocket(): Socket {
+    if (all.size === CONNECTIONS_MAX) throw new Error(`${CONNECTIONS_MAX} requests wait for their answers`);
+    const socket = connect({ port, host: '127.0.0.1', noDelay: true });
+    socket.on('error', (error) => {
+      failure ??= error;
+    });
+    all.add(socket);
+    return socket;
+  }
+
+  const timer = setInterval(() => {
+    const due = Math.floor(((performance.now() - startedAt) * perSecond) / 1000);
+    try {
+      for (; planned < due && failure === undefined; planned++) send(idle.pop() ?? newSocket(), planned);
+    } catch (error) {
+      failure ??= error as Error;
+    }
+  }, TICK_MS);
+
+  return {
+    takeLatencies() {
+      const taken = Float64Array.from(latencies).sort();
+      latencies = [];
+      return taken;
+    },
+    answered: () => answered,
+    async stop() {
+      clearInterval(timer);
+      while (answered < planned && failure === undefined) await new Promise((resolve) => setTimeout(resolve, 10));
+      for (const socket of all) socket.destroy();
+      if (failure !== undefined) throw failure;
+    },
+  };
+}

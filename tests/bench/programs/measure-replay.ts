@@ -1,0 +1,184 @@
+import { join } from 'node:path';
+import { openClickhouseAnalytics } from '@weir/adapters/clickhouse/clickhouse-analytics';
+import { openClickhouseShadow } from '@weir/adapters/clickhouse/clickhouse-shadow';
+import { startReplayer } from '@weir/control/replay/replayer';
+import { GROUP_WRITER, TOPIC_ENRICHED } from '@weir/domain/records/topics';
+import type { ReplayPhase } from '@weir/domain/registry/replay';
+import { startEmbeddedClickhouse } from '@weir/embedded-clickhouse/start-embedded-clickhouse';
+import { createLogger } from '@weir/runtime/logger';
+import { createMetrics } from '@weir/runtime/prometheus-metrics';
+import { startWriter } from '@weir/writer/writer';
+import { caughtUp } from './bench-engines.ts';
+import { readTraffic } from './bench-traffic.ts';
+import {
+  anonymousMebibytes,
+  cpuMicrosOfProcess,
+  fillEnrichedLog,
+  insertDirectly,
+  untilMerged,
+  writeDirectBlocks,
+} from './enriched-log.ts';
+import { rawReplays } from './raw-replays.ts';
+
+export interface ReplayTask {
+  readonly folder: string;
+  readonly rounds: number;
+  readonly rows: number;
+  readonly partitions: number;
+  readonly rowsMax: number;
+  readonly bytesMax: number;
+  readonly lingerMs: number;
+  readonly insertsAtOnce: number;
+  readonly clickhouseEntry: string;
+  readonly migrationsDir: string;
+}
+
+/** The results of a run. The lists have one number for each round. */
+export interface ReplayFigures {
+  readonly origin: 'real' | 'generated';
+  readonly bytes: number;
+  readonly replay: ReplayArm;
+  readonly direct: ReplayArm;
+  readonly raw: ReplayArm;
+  /** How long the enricher took for the same records, before the rounds. */
+  readonly enrichSeconds: number;
+  /** The highest anonymous memory in MiB in each quarter of the last replay: of this process, and of ClickHouse. */
+  readonly quarters: readonly { readonly own: number; readonly engine: number }[];
+}
+
+export interface ReplayArm {
+  readonly seconds: number[];
+  /** CPU microseconds per row, of this process and ClickHouse together. */
+  readonly cpu: number[];
+}
+
+const logger = createLogger('error');
+const SAMPLE_MS = 500;
+const POLL_MS = 20;
+const QUARTERS = 4;
+const RETENTION_MS = 30 * 24 * 3_600_000;
+
+async function main(task: ReplayTask): Promise<ReplayFigures> {
+  const { folder, rounds, rows, partitions, insertsAtOnce: insertsMax } = task;
+  const traffic = readTraffic();
+  const clickhouse = await startEmbeddedClickhouse({ dataDir: folder, entry: task.clickhouseEntry, logger });
+  await clickhouse.ready();
+  const { url, username, password } = clickhouse;
+  const enginePid = () => clickhouse.pid() ?? 0;
+  const tables = { url, username, password, migrationsDir: task.migrationsDir };
+  const analytics = openClickhouseAnalytics(tables);
+  const shadow = openClickhouseShadow(tables, analytics);
+  await analytics.migrate();
+
+  const { eventLog, registry, enrichSeconds, ...engines } = await fillEnrichedLog(join(folder, 'log'), {
+    traffic,
+    rows,
+    partitions,
+  });
+  const limits = { rowsMax: task.rowsMax, bytesMax: task.bytesMax, lingerMs: task.lingerMs, insertsMax };
+  const shared = { clock: Date.now, logger, limits, pauses: undefined };
+  const writer = await startWriter({ ...shared, eventLog, analytics, metrics: createMetrics() });
+  await caughtUp(eventLog, TOPIC_ENRICHED, GROUP_WRITER, POLL_MS);
+  await writer.close();
+  const blocks = await writeDirectBlocks({ eventLog, registry, ...engines }, folder, task.rowsMax);
+
+  const replayer = startReplayer({
+    ...{ eventLog, registry, analytics, shadow, clock: Date.now, logger, retentionMs: RETENTION_MS },
+    liveWriters: { nextSwap: noSwap, pause: noSwap, resume: noSwap },
+    startReplayWriter: ({ eventLog: log, analytics: target, ...replay }) =>
+      startWriter({ ...shared, eventLog: log, analytics: target, metrics: createMetrics(), replay }),
+    raw: rawReplays({ folder: join(folder, 'replay-state'), eventLog, registry, analytics }),
+  });
+
+  /** Resolves when the replay has this phase; `undefined`: when there is none. */
+  async function untilPhase(wanted: ReplayPhase | undefined): Promise<void> {
+    while (registry.replay()?.state?.phase !== wanted || (wanted === undefined && registry.replay() !== undefined)) {
+      await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+    }
+  }
+
+  async function replay(replayId: string, from: 'enriched' | 'raw'): Promise<void> {
+    await registry.putReplayRequest({ replayId, from, startedAt: Date.now() });
+    await untilPhase('follow');
+  }
+
+  async function dropReplay(replayId: string): Promise<void> {
+    await registry.putReplayWish({ replayId, wish: 'drop', askedAt: Date.now() });
+    await untilPhase(undefined);
+  }
+
+  async function measured(arm: ReplayArm | undefined, work: () => Promise<void>): Promise<Memory[]> {
+    (globalThis as { gc?: () => void }).gc?.();
+    await untilMerged(analytics);
+    const samples: Memory[] = [];
+    const sampler = setInterval(() => {
+      samples.push({ own: anonymousMebibytes(process.pid), engine: anonymousMebibytes(enginePid()) });
+    }, SAMPLE_MS);
+    const engineBefore = cpuMicrosOfProcess(enginePid());
+    const ownBefore = process.cpuUsage();
+    const startedAt = performance.now();
+    await work();
+    const seconds = (performance.now() - startedAt) / 1000;
+    clearInterval(sampler);
+    const { user, system } = process.cpuUsage(ownBefore);
+    arm?.seconds.push(seconds);
+    arm?.cpu.push((user + system + cpuMicrosOfProcess(enginePid()) - engineBefore) / rows);
+    return samples;
+  }
+
+  const figures = { replay: newArm(), direct: newArm(), raw: newArm() };
+  let samples: Memory[] = [];
+  async function replayRound(round: number): Promise<void> {
+    const replayId = `bench-${round}`;
+    samples = await measured(figures.replay, () => replay(replayId, 'enriched'));
+    await dropReplay(replayId);
+  }
+  async function rawRound(round: number): Promise<void> {
+    const replayId = `bench-raw-${round}`;
+    await measured(figures.raw, () => replay(replayId, 'raw'));
+    await dropReplay(replayId);
+  }
+  async function directRound(round: number): Promise<void> {
+    const inserting = { name: `${round}`, analytics: shadow.analytics, atOnce: insertsMax };
+    await measured(figures.direct, async () => {
+      await shadow.create();
+      await insertDirectly(blocks, inserting);
+    });
+    await shadow.drop();
+  }
+  for (let round = 0; round < rounds; round++) {
+    const arms = [replayRound, directRound, rawRound];
+    for (const arm of round % 2 === 0 ? arms : arms.reverse()) await arm(round);
+  }
+  await replayer.close();
+  await registry.close();
+  await engines.close();
+  await shadow.close();
+  await analytics.close();
+  await clickhouse.close();
+  return { origin: traffic.origin, bytes: blocks.bytes, enrichSeconds, ...figures, quarters: quartersOf(samples) };
+}
+
+interface Memory {
+  readonly own: number;
+  readonly engine: number;
+}
+
+function quartersOf(samples: readonly Memory[]): readonly Memory[] {
+  const length = Math.ceil(samples.length / QUARTERS);
+  return Array.from({ length: QUARTERS }, (_, nth) => {
+    const own = samples.slice(nth * length, (nth + 1) * length);
+    return { own: Math.max(0, ...own.map((one) => one.own)), engine: Math.max(0, ...own.map((one) => one.engine)) };
+  });
+}
+
+function newArm(): ReplayArm {
+  return { seconds: [], cpu: [] };
+}
+
+/** Takes the place of the function that pauses the writers for a swap: this benchmark never exchanges tables. */
+async function noSwap(): Promise<never> {
+  throw new Error('a bench of replay does not swap');
+}
+
+console.log(JSON.stringify(await main(JSON.parse(process.argv[2] ?? '{}') as ReplayTask)));

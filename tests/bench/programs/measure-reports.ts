@@ -1,0 +1,203 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { openClickhouseAnalytics } from '@weir/adapters/clickhouse/clickhouse-analytics';
+import { breakdownReport } from '@weir/control/reports/breakdown-report';
+import { dimensionOf } from '@weir/control/reports/dimensions';
+import { BREAKDOWN_PARAMETERS, readQuery, STATS_PARAMETERS } from '@weir/control/reports/read-query';
+import { readReportRequest } from '@weir/control/reports/report-request';
+import { statsReport } from '@weir/control/reports/stats-report';
+import { isDependencyError } from '@weir/domain/errors';
+import { startEmbeddedClickhouse } from '@weir/embedded-clickhouse/start-embedded-clickhouse';
+import type { Analytics } from '@weir/ports/analytics';
+import { createLogger } from '@weir/runtime/logger';
+import { type ReportRequest, reportRequests } from '../reports/report-requests.ts';
+import { countRows, insertPeople, insertTraffic, TRAFFIC_SITE, type Traffic } from '../reports/report-traffic.ts';
+import { cpuMicrosOfProcess } from './enriched-log.ts';
+
+export interface ReportsTask {
+  readonly folder: string;
+  readonly rows: number;
+  readonly rounds: number;
+  /** The reports to measure. Undefined: all. */
+  readonly only: readonly string[] | undefined;
+  readonly seed: number;
+  readonly endMs: number;
+  readonly clickhouseEntry: string;
+  readonly migrationsDir: string;
+}
+
+export interface ReportFigures extends ReportRequest {
+  /** The duration of each round in milliseconds. Empty: the report was refused. */
+  readonly ms: readonly number[];
+  /** The highest memory of a statement, sampled while it ran. 0: the statement was too short for a sample. */
+  readonly peakBytes: number;
+  /** The number of uncompressed bytes that were read from the tables. */
+  readonly readBytes: number;
+  /** Why the report was refused; empty: it was not. */
+  readonly refused: string;
+}
+
+export interface ReportsFigures {
+  readonly rows: number;
+  readonly fillSeconds: number;
+  /** The CPU time of ClickHouse for each inserted row, merges included. */
+  readonly engineMicrosPerRow: number;
+  readonly tables: readonly { readonly name: string; readonly bytes: number }[];
+  /** The columns of `records`. */
+  readonly columns: readonly { readonly name: string; readonly bytes: number }[];
+  readonly reports: readonly ReportFigures[];
+}
+
+const CHUNK_ROWS = 50_000;
+const SAMPLE_SESSIONS = 200_000;
+const POLL_MS = 10;
+const REFUSED_CHARS_MAX = 60;
+const note = (text: string): void => console.error(`bench: reports: ${text}`);
+
+async function main(task: ReportsTask): Promise<ReportsFigures> {
+  const logger = createLogger('error');
+  const engine = await startEmbeddedClickhouse({ dataDir: task.folder, entry: task.clickhouseEntry, logger });
+  await engine.ready();
+  const { url, username, password } = engine;
+  const analytics = openClickhouseAnalytics({ url, username, password, migrationsDir: task.migrationsDir });
+  await analytics.migrate();
+
+  const startedAt = performance.now();
+  const cpuBefore = cpuMicrosOfProcess(engine.pid() ?? 0);
+  const rows = await fill(analytics, task);
+  await untilMerged(analytics);
+  const fillSeconds = (performance.now() - startedAt) / 1000;
+  const engineMicrosPerRow = (cpuMicrosOfProcess(engine.pid() ?? 0) - cpuBefore) / rows;
+  note(`${rows} rows in ${fillSeconds.toFixed(0)} s`);
+
+  const tables = await tableBytes(analytics);
+  const reports = await measureReports(analytics, task);
+  const columns = await columnBytes(analytics);
+  await analytics.close();
+  await engine.close();
+  return { rows, fillSeconds, engineMicrosPerRow, tables, columns, reports };
+}
+
+/** Inserts chunks in the order of time. Each is one insert with a token, through the views of `records`. Resolves with the rows. */
+async function fill(analytics: Analytics, { rows: wanted, seed, endMs }: ReportsTask): Promise<number> {
+  const one = async (query: string): Promise<number> =>
+    Number(Object.values((await analytics.select<Record<string, unknown>>(query))[0] ?? {})[0]);
+  const sampled = await one(countRows({ seed, endMs, sessions: SAMPLE_SESSIONS }));
+  const traffic: Traffic = { seed, endMs, sessions: Math.round((wanted * SAMPLE_SESSIONS) / sampled) };
+  const chunk = Math.max(1, Math.round((traffic.sessions * CHUNK_ROWS) / wanted));
+  let lateCount = 0;
+  for (let from = 0; from <= traffic.sessions; from += chunk) {
+    const count = Math.max(0, Math.min(chunk, traffic.sessions - from));
+    // Raw offsets must rise, but can have gaps. The chunks begin so far apart that they cannot overlap.
+    const firstOffset = (from / chunk) * CHUNK_ROWS * 10;
+    await analytics.change(insertTraffic(traffic, { from, count, lateCount, firstOffset }), `bench:${from}`);
+    lateCount = count;
+    if ((from / chunk) % 20 === 0) note(`filled ${Math.round((100 * from) / traffic.sessions)} %`);
+  }
+  await analytics.change(insertPeople(traffic, 0), 'bench:people');
+  return one(`SELECT count() FROM records WHERE site_id = '${TRAFFIC_SITE}'`);
+}
+
+/** Measures each report in several rounds. The first round does not count for the times: it only measures memory and read bytes. */
+async function measureReports(analytics: Analytics, task: ReportsTask): Promise<readonly ReportFigures[]> {
+  const figures: ReportFigures[] = [];
+  for (const request of reportRequests(task.only)) {
+    const watched = await watch(analytics, () => ask(analytics, request, task.endMs));
+    const ms: number[] = [];
+    for (let round = 0; round < task.rounds && watched.refused === ''; round++) {
+      const startedAt = performance.now();
+      await ask(analytics, request, task.endMs);
+      ms.push(performance.now() - startedAt);
+    }
+    figures.push({ ...request, ms, ...watched });
+    const { variant, report, period } = request;
+    note(`${variant}, ${report} ${period}: ${watched.refused || ms.map((one) => one.toFixed(0)).join(', ')}`);
+  }
+  return figures;
+}
+
+/** The same work as for a request to the admin API, without HTTP. The time is the end of the traffic. */
+async function ask(analytics: Analytics, { report, query }: ReportRequest, nowMs: number): Promise<void> {
+  const site = {
+    siteId: TRAFFIC_SITE,
+    name: 'bench',
+    domain: 'www.example.com',
+    timezone: 'UTC',
+    limits: {},
+    createdAt: 0,
+  };
+  const deps = { analytics, clock: () => nowMs };
+  const by = dimensionOf(report);
+  const read = readQuery(`/${query}`, by === undefined ? STATS_PARAMETERS : BREAKDOWN_PARAMETERS);
+  if ('problem' in read) throw new Error(read.problem);
+  const request = await readReportRequest(site, read.value, deps);
+  if ('problem' in request) throw new Error(request.problem);
+  const order = { metric: 'visitors', direction: 'desc' } as const;
+  if (by === undefined) await statsReport(request.value, undefined, deps);
+  else await breakdownReport(request.value, { by, order, limit: 100, page: 1 }, deps);
+}
+
+async function watch(
+  analytics: Analytics,
+  work: () => Promise<void>,
+): Promise<Pick<ReportFigures, 'peakBytes' | 'readBytes' | 'refused'>> {
+  let running = true;
+  let refused = '';
+  let peakBytes = 0;
+  const before = await selectedBytes(analytics);
+  const done = work()
+    .catch((error: unknown) => {
+      if (!isDependencyError(error)) throw error;
+      refused = error.message.slice(0, REFUSED_CHARS_MAX);
+    })
+    .finally(() => {
+      running = false;
+    });
+  const poll = async (): Promise<void> => {
+    while (running) {
+      const [row] = await analytics.select<{ peak: string | number }>(
+        "SELECT max(peak_memory_usage) AS peak FROM system.processes WHERE position(query, 'system.processes') = 0",
+      );
+      peakBytes = Math.max(peakBytes, Number(row?.peak ?? 0));
+      await pause(POLL_MS);
+    }
+  };
+  await Promise.all([done, poll()]);
+  return { peakBytes, readBytes: (await selectedBytes(analytics)) - before, refused };
+}
+
+async function selectedBytes(analytics: Analytics): Promise<number> {
+  const query = "SELECT sum(value) AS bytes FROM system.events WHERE event = 'SelectedBytes'";
+  return Number((await analytics.select<{ bytes: string | number }>(query))[0]?.bytes ?? 0);
+}
+
+async function tableBytes(analytics: Analytics): Promise<ReportsFigures['tables']> {
+  const rows = await analytics.select<{ name: string; bytes: string | number }>(
+    `SELECT table AS name, sum(bytes_on_disk) AS bytes FROM system.parts
+     WHERE active AND database = currentDatabase() GROUP BY name ORDER BY bytes DESC`,
+  );
+  return rows.map(({ name, bytes }) => ({ name, bytes: Number(bytes) }));
+}
+
+/** Returns the size of each column. Small table parts have no sizes of columns, so all parts are first written again with one file per column. */
+async function columnBytes(analytics: Analytics): Promise<ReportsFigures['columns']> {
+  await analytics.change('ALTER TABLE records MODIFY SETTING min_bytes_for_wide_part = 0');
+  const partitions = await analytics.select<{ id: string }>(
+    "SELECT DISTINCT partition_id AS id FROM system.parts WHERE active AND database = currentDatabase() AND table = 'records'",
+  );
+  for (const { id } of partitions) await analytics.change(`OPTIMIZE TABLE records PARTITION ID '${id}' FINAL`);
+  const rows = await analytics.select<{ name: string; bytes: string | number }>(
+    `SELECT column AS name, sum(column_bytes_on_disk) AS bytes FROM system.parts_columns
+     WHERE active AND database = currentDatabase() AND table = 'records' GROUP BY name ORDER BY bytes DESC`,
+  );
+  return rows.map(({ name, bytes }) => ({ name, bytes: Number(bytes) }));
+}
+
+async function untilMerged(analytics: Analytics): Promise<void> {
+  for (let quiet = 0; quiet < 5; ) {
+    const [row] = await analytics.select<{ merges: string | number }>('SELECT count() AS merges FROM system.merges');
+    quiet = Number(row?.merges) === 0 ? quiet + 1 : 0;
+    await pause(200);
+  }
+}
+
+console.log(JSON.stringify(await main(JSON.parse(process.argv[2] ?? '{}') as ReportsTask)));

@@ -1,0 +1,32 @@
+import { COLUMN_DIMENSION_NAMES } from '@weir/control/reports/dimensions';
+
+/** A report as it is asked over the admin API: the query of its URL. */
+export interface ReportRequest {
+  /** `stats`, or the dimension of a breakdown. */
+  readonly report: string;
+  readonly period: string;
+  readonly variant: string;
+  readonly query: string;
+}
+
+export const PERIODS = ['24h', '7d', '30d', '12mo'] as const;
+/** The variants of each report: names, and the parameters that are added to the period. */
+export const VARIANTS: readonly (readonly [name: string, query: string])[] = [
+  ['no filter', ''],
+  ['1 filter', '&filter=country:is:US'],
+  ['2 filters', '&filter=country:is:US,DE&filter=source:is:Google'],
+  ['with comparison', '&compare=previous_period'],
+];
+export const REPORTS: readonly string[] = ['stats', ...COLUMN_DIMENSION_NAMES, 'property:plan', 'property:item.sku'];
+
+/** The requests to measure. `only`: the names of the reports. Undefined: all reports. */
+export function reportRequests(only: readonly string[] | undefined): readonly ReportRequest[] {
+  return VARIANTS.flatMap(([variant, query]) =>
+    REPORTS.filter((report) => only?.includes(report) ?? true).flatMap((report) =>
+      PERIODS.map((period) => {
+        const ofReport = report === 'stats' ? '' : `&dimension=${report}&limit=100`;
+        return { report, period, variant, query: `?period=${period}${ofReport}${query}` };
+      }),
+    ),
+  );
+}

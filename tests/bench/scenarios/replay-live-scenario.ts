@@ -1,0 +1,158 @@
+import { appendFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { eventually } from '@weir/testkit/eventually';
+import { generateAccessLog } from '@weir/testkit/sample-access-log';
+import { createWeirClient } from '@weir/testkit/weir-client';
+import { ADMIN_TOKEN, startWholeWeir } from '../load/bench-servers.ts';
+import { percentile } from '../load/http-load.ts';
+import { EVENTS } from '../load/load-requests.ts';
+import { startOpenLoad } from '../load/open-load.ts';
+import { ratios, showNumber, showSpread, spreadOf } from '../report/spread.ts';
+import type { Bench, Findings, Scenario } from './scenario.ts';
+
+const RECORDS = 200_000;
+const PER_SECOND = 500;
+const QUIET_SECONDS = 15;
+const LATENCY_RATIO_MAX = 1.3;
+const LAG_SECONDS_MAX = 2;
+/** Half of the generated lines are pageviews, so one record needs two lines. */
+const LINES_PER_RECORD = 2;
+const LINES_PER_PART = 100_000;
+const MINUTES_MAX = 60;
+const POLL_MS = 250;
+
+export const replayLive: Scenario = {
+  name: 'replay-live',
+  about: 'one process with every role: latency and lag of live events, with and without a replay beside them',
+  rounds: 5,
+  onlyByName: 'it imports the records first, which takes minutes',
+  run,
+};
+
+interface Window {
+  readonly p50: number[];
+  readonly p99: number[];
+  readonly lag: number[];
+}
+
+async function run({ programs, rounds, records = RECORDS, note }: Bench): Promise<Findings> {
+  const weir = await startWholeWeir(programs);
+  const client = createWeirClient([weir.url], ADMIN_TOKEN);
+  const file = join(programs.newFolder(), 'access.log');
+  const lines = records * LINES_PER_RECORD;
+  for (let from = 0; from < lines; from += LINES_PER_PART) {
+    appendFileSync(file, generateAccessLog(Math.min(LINES_PER_PART, lines - from), from));
+  }
+  await programs.run('weir', ['import', file, '--site', 'demo', '--json'], {
+    WEIR_URL: weir.url,
+    WEIR_ADMIN_TOKEN: ADMIN_TOKEN,
+  });
+  const imported = await client.number('SELECT count() FROM records');
+  note(`${imported} records are stored`);
+
+  const load = startOpenLoad({ port: weir.port, perSecond: PER_SECOND, status: 202, make: EVENTS.make(weir.key) });
+  const quiet: Window = { p50: [], p99: [], lag: [] };
+  const busy: Window = { p50: [], p99: [], lag: [] };
+  const seconds: number[] = [];
+  let differences = 0;
+
+  /** Measures the load until `isOver` resolves with true. */
+  async function measure(window: Window, isOver: () => Promise<boolean>): Promise<void> {
+    load.takeLatencies();
+    let lag = 0;
+    while (!(await isOver())) {
+      lag = Math.max(lag, ...(await client.lags()));
+      await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+    }
+    const latencies = load.takeLatencies();
+    window.p50.push(percentile(latencies, 0.5));
+    window.p99.push(percentile(latencies, 0.99));
+    window.lag.push(lag / PER_SECOND);
+  }
+  const phase = async (): Promise<unknown> => (await current())?.phase;
+  const current = async (): Promise<{ phase: string; refusal: string | null } | undefined> =>
+    ((await client.admin('GET', '/replays/current')).json as { data?: { phase: string; refusal: string | null } }).data;
+
+  for (let round = 0; round < rounds; round++) {
+    const quietUntil = performance.now() + QUIET_SECONDS * 1000;
+    await measure(quiet, async () => performance.now() > quietUntil);
+    const startedAt = performance.now();
+    await client.must(201, 'POST', '/replays', { from: 'enriched' });
+    await measure(busy, async () => (await phase()) === 'follow');
+    seconds.push((performance.now() - startedAt) / 1000);
+    const diff = (await client.must(200, 'GET', '/replays/current/diff')) as { readonly changes: readonly unknown[] };
+    differences += diff.changes.length;
+    if (round === rounds - 1) break;
+    await client.must(200, 'DELETE', '/replays/current');
+    await eventually('the replay to be dropped', async () => (await phase()) === undefined);
+    note(`round ${round + 1}: p50 ${showNumber(quiet.p50.at(-1) ?? 0)} and ${showNumber(busy.p50.at(-1) ?? 0)} ms`);
+  }
+  await client.must(200, 'POST', '/replays/current/swap');
+  await eventually(
+    'the tables to be exchanged',
+    async () => {
+      const replay = await current();
+      if (replay?.refusal) throw new Error(`the swap was refused: ${replay.refusal}`);
+      return replay?.phase === 'swapped';
+    },
+    MINUTES_MAX * 60_000,
+  );
+  await load.stop();
+  await client.settled(MINUTES_MAX * 60_000);
+  const stored = await client.number('SELECT count() FROM records');
+  await client.balanced();
+  await weir.stop();
+
+  const latency = ratios(busy.p50, quiet.p50);
+  const lag = spreadOf(busy.lag);
+  const row = (what: string, { p50, p99, lag: lags }: Window): string[] => [
+    what,
+    showSpread(spreadOf(p50)),
+    showSpread(spreadOf(p99)),
+    showSpread(spreadOf(lags)),
+  ];
+  const expected = imported + load.answered();
+  return {
+    tables: [
+      {
+        head: ['live traffic', 'p50 ms', 'p99 ms', 'highest lag of enricher and writer, s'],
+        rows: [row('without a replay', quiet), row('beside a replay', busy)],
+      },
+      {
+        head: ['the replay', 'records/s', 'seconds until it follows', 'values that differ'],
+        rows: [
+          [
+            `${imported} records and the live ones`,
+            showSpread(spreadOf(seconds.map((took) => imported / took)), 0),
+            showSpread(spreadOf(seconds)),
+            String(differences),
+          ],
+        ],
+      },
+    ],
+    targets: [
+      {
+        what: 'p50 of live answers beside a replay, compared with none',
+        wanted: `<= ${LATENCY_RATIO_MAX} times`,
+        found: `${showSpread(latency, 2)} times`,
+        met: latency.median <= LATENCY_RATIO_MAX,
+      },
+      {
+        what: 'lag of live records beside a replay',
+        wanted: `< ${LAG_SECONDS_MAX} s`,
+        found: `${showSpread(lag)} s`,
+        met: lag.median < LAG_SECONDS_MAX,
+      },
+      {
+        what: 'records after the swap, live ones included',
+        wanted: String(expected),
+        found: String(stored),
+        met: stored === expected && differences === 0,
+      },
+    ],
+    notes: [
+      `${PER_SECOND} server events per second, open loop: the latency counts from the planned time of a request. Windows of ${QUIET_SECONDS} s without a replay alternate with whole replays (from its request until it follows the live tables), ${rounds} rounds. Client, Weir and its ClickHouse share the cores of this machine.`,
+      'The lag is the highest number of records that the enricher or the writer had not processed, read four times per second, divided by the rate. The last replay is swapped while the traffic continues, and then every record is counted and the audit is run.',
+    ],
+  };
+}

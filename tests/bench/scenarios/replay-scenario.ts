@@ -1,0 +1,85 @@
+import { join } from 'node:path';
+import { loadConfig } from '@weir/runtime/config/config';
+import { PROJECT_ROOT } from '@weir/testkit/weir-process';
+import type { ReplayArm, ReplayFigures, ReplayTask } from '../programs/measure-replay.ts';
+import { ratios, showNumber, showSpread, spreadOf } from '../report/spread.ts';
+import type { Bench, Findings, Scenario } from './scenario.ts';
+
+/** The lowest accepted speed of a replay, as a part of the speed of direct inserts. */
+const SPEED_MIN = 0.7;
+const ROWS = 200_000;
+const PARTITIONS = 4;
+const INSERTS_AT_ONCE = 2;
+
+export const replay: Scenario = {
+  name: 'replay',
+  about:
+    'speed, CPU and memory of a replay from the enriched topic and from raw, compared with direct inserts of the same rows',
+  rounds: 5,
+  onlyByName: 'it fills tables several times, which takes minutes',
+  run,
+};
+
+async function run({ programs, rounds, records: rows = ROWS }: Bench): Promise<Findings> {
+  const { writerRowsMax: rowsMax, writerBytesMax: bytesMax, writerLingerMs: lingerMs } = loadConfig({}).batch;
+  const task: ReplayTask = {
+    folder: programs.newFolder(),
+    rounds,
+    rows,
+    partitions: PARTITIONS,
+    rowsMax,
+    bytesMax,
+    lingerMs,
+    insertsAtOnce: INSERTS_AT_ONCE,
+    clickhouseEntry: programs.path('clickhouse-server'),
+    migrationsDir: join(PROJECT_ROOT, 'schemas/clickhouse'),
+  };
+  const {
+    origin,
+    bytes,
+    replay: own,
+    direct,
+    raw,
+    enrichSeconds,
+    quarters,
+  } = await programs.measure<ReplayFigures>('measure-replay', task);
+  const speed = ratios(direct.seconds, own.seconds);
+  const row = (what: string, { seconds, cpu }: ReplayArm): string[] => [
+    what,
+    showSpread(spreadOf(seconds.map((took) => rows / took)), 0),
+    showSpread(spreadOf(cpu), 2),
+  ];
+  return {
+    tables: [
+      {
+        head: ['what', 'rows/s', 'CPU µs per row, this process and ClickHouse'],
+        rows: [
+          row('replay: create the shadow tables, read the log, plan, insert, commit, follow', own),
+          row('direct: create the tables, insert prepared blocks with the same rows', direct),
+          row('replay from raw: enrich the raw records again, append the outcomes, and all of the above', raw),
+          ['the enricher alone, once, before the rounds', showNumber(rows / enrichSeconds, 0), ''],
+          ['replay / direct', `speed ${showSpread(speed, 2)}`, `CPU ${showSpread(ratios(own.cpu, direct.cpu), 2)}`],
+        ],
+      },
+      {
+        head: ['highest anonymous memory, MiB', ...quarters.map((_, nth) => `quarter ${nth + 1} of the last replay`)],
+        rows: [
+          ['this process', ...quarters.map(({ own: mebibytes }) => showNumber(mebibytes, 0))],
+          ['ClickHouse', ...quarters.map(({ engine }) => showNumber(engine, 0))],
+        ],
+      },
+    ],
+    targets: [
+      {
+        what: 'a replay compared with direct inserts: speed',
+        wanted: `>= ${SPEED_MIN} times`,
+        found: `${showSpread(speed, 2)} times`,
+        met: speed.median >= SPEED_MIN,
+      },
+    ],
+    notes: [
+      `${showNumber(rows, 0)} rows per round (${showNumber(bytes / rows, 0)} bytes each): the enriched records of ${origin === 'real' ? 'the real access log' : 'a generated access log (WEIR_TEST_ACCESS_LOG is not set)'}, repeated many times, in ${PARTITIONS} partitions. Both sides fill a second, empty database with all tables and views, in blocks of ${rowsMax} rows, ${INSERTS_AT_ONCE} at a time, each with a token.`,
+      'The time of the replay is the time from its request until it follows the live tables. It includes the steps of its leader, who looks once a second. There is no live traffic.',
+    ],
+  };
+}

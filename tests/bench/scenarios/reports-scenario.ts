@@ -1,0 +1,175 @@
+import { join } from 'node:path';
+import { PROJECT_ROOT } from '@weir/testkit/weir-process';
+import type { ReportFigures, ReportsFigures, ReportsTask } from '../programs/measure-reports.ts';
+import { showNumber } from '../report/spread.ts';
+import { PERIODS, REPORTS, VARIANTS } from '../reports/report-requests.ts';
+import type { Bench, Findings, Scenario, Table, Target } from './scenario.ts';
+
+const ROWS_DEFAULT = 1_000_000;
+const SEED = 1;
+const END = '2026-10-31T12:00:00Z';
+const MIB = 1024 ** 2;
+/** The bytes of an event that the project wants, all tables included. */
+const EVENT_BYTES_MAX = 60;
+const PEAK_MIB_MAX = 500;
+const SHORT_MS_MAX = 150;
+const YEAR_MS_MAX = 500;
+
+export const reports: Scenario = {
+  name: 'reports',
+  about:
+    'time, memory and bytes of every report and dimension, and the size and cost of the rows, on generated traffic of a year',
+  rounds: 3,
+  onlyByName: 'it takes from half an hour (one million rows) to many hours',
+  run,
+};
+
+async function run({ programs, rounds, rows, reports: only, note }: Bench): Promise<Findings> {
+  const unknown = only?.filter((name) => !REPORTS.includes(name)) ?? [];
+  if (unknown.length > 0) throw new Error(`no such report: ${unknown.join(', ')}; known are ${REPORTS.join(', ')}`);
+  const found: ReportsFigures[] = [];
+  for (const wanted of rows ?? [ROWS_DEFAULT]) {
+    note(`${wanted} rows`);
+    const task: ReportsTask = {
+      folder: programs.newFolder(),
+      rows: wanted,
+      rounds,
+      only,
+      seed: SEED,
+      endMs: Date.parse(END),
+      clickhouseEntry: programs.path('clickhouse-server'),
+      migrationsDir: join(PROJECT_ROOT, 'schemas/clickhouse'),
+    };
+    found.push(await programs.measure<ReportsFigures>('measure-reports', task));
+  }
+  return {
+    tables: [
+      storageTable(found),
+      columnsTable(found),
+      ...found.flatMap((figures) => [
+        summaryTable(figures),
+        ...VARIANTS.map(([variant]) => detailTable(figures, variant)),
+      ]),
+    ],
+    targets: found.flatMap(targetsOf),
+    notes: [
+      ...(only === undefined ? [] : [`Only these reports were measured: ${only.join(', ')}.`]),
+      `The traffic is SQL over \`numbers()\` with a seed (tests/bench/reports): one site for a year until ${END}, sessions of 1 to 170 hits, 50,000 paths of which few get most hits, events with properties, 3 % bots, half of the visitors cookieless and the others with four sessions each, 5 % of the rows up to 23 hours late, and identified visitors. It is inserted in chunks in the order of time, each with a token, so that all views are filled as by the writer.`,
+      `Each report runs as for the admin API, without HTTP, alone, with embedded ClickHouse: one round that is not counted, then ${rounds}. p50 and p95 are the nearest ranks. The memory is the peak of a statement that was seen every 10 ms in the first round; "-" means that no statement was long enough to be seen. The bytes are uncompressed bytes that were read from tables. "refused": the report exceeded the limit of memory or time of a query.`,
+      'The CPU of the engine contains the SQL that generates the rows, and the merges until the tables are quiet. The sizes of columns are those of `records` after each month was merged into one part with one file for each column.',
+    ],
+  };
+}
+
+const sizeOf = ({ rows }: ReportsFigures): string => `${showNumber(rows, 0)} rows`;
+
+function storageTable(found: readonly ReportsFigures[]): Table {
+  const names = [...new Set(found.flatMap(({ tables }) => tables.map(({ name }) => name)))];
+  const perEvent = ({ tables, rows }: ReportsFigures, name: string | undefined): string => {
+    const bytes = tables.reduce((sum, table) => sum + (name === undefined || table.name === name ? table.bytes : 0), 0);
+    return showNumber(bytes / rows, 2);
+  };
+  return {
+    head: ['bytes of an event', ...found.map(sizeOf)],
+    rows: [
+      ['all tables', ...found.map((figures) => perEvent(figures, undefined))],
+      ...names.map((name) => [`\`${name}\``, ...found.map((figures) => perEvent(figures, name))]),
+      ['CPU of the engine, µs per inserted row', ...found.map((one) => showNumber(one.engineMicrosPerRow, 2))],
+      ['seconds to insert all rows', ...found.map(({ fillSeconds }) => showNumber(fillSeconds, 0))],
+    ],
+  };
+}
+
+function columnsTable(found: readonly ReportsFigures[]): Table {
+  const names = [...new Set(found.flatMap(({ columns }) => columns.map(({ name }) => name)))];
+  const perEvent = ({ columns, rows }: ReportsFigures, name: string): string =>
+    showNumber((columns.find((column) => column.name === name)?.bytes ?? 0) / rows, 2);
+  return {
+    head: ['bytes of a column of `records`', ...found.map(sizeOf)],
+    rows: names.map((name) => [`\`${name}\``, ...found.map((figures) => perEvent(figures, name))]),
+  };
+}
+
+/** The highest values of all reports of a variant and a period. */
+function summaryTable(figures: ReportsFigures): Table {
+  const rows = VARIANTS.flatMap(([variant]) =>
+    PERIODS.map((period) => {
+      const own = figures.reports.filter((one) => one.variant === variant && one.period === period);
+      const ms = own.flatMap((one) => one.ms);
+      return [
+        variant,
+        period,
+        showNumber(rank(ms, 0.5), 0),
+        showNumber(rank(ms, 0.95), 0),
+        memory(Math.max(...own.map(({ peakBytes }) => peakBytes))),
+        showNumber(Math.max(...own.map(({ readBytes }) => readBytes)) / MIB, 0),
+        String(own.filter(({ refused }) => refused !== '').length),
+      ];
+    }),
+  );
+  return {
+    head: [
+      `all reports below, ${sizeOf(figures)}`,
+      'period',
+      'p50 ms',
+      'p95 ms',
+      'highest MiB',
+      'most MiB read',
+      'refused',
+    ],
+    rows,
+  };
+}
+
+function detailTable(figures: ReportsFigures, variant: string): Table {
+  return {
+    head: [`${variant}, ${sizeOf(figures)}: p50 / p95 ms, MiB, MiB read`, ...PERIODS],
+    rows: [...new Set(figures.reports.map(({ report }) => report))].map((report) => [
+      report,
+      ...PERIODS.map((period) => {
+        const one = figures.reports.find(
+          (candidate) => candidate.variant === variant && candidate.report === report && candidate.period === period,
+        );
+        return one === undefined ? '' : cellOf(one);
+      }),
+    ]),
+  };
+}
+
+function cellOf({ ms, peakBytes, readBytes, refused }: ReportFigures): string {
+  if (refused !== '') return `refused, ${memory(peakBytes)}`;
+  const times = `${showNumber(rank(ms, 0.5), 0)} / ${showNumber(rank(ms, 0.95), 0)}`;
+  return `${times}, ${memory(peakBytes)}, ${showNumber(readBytes / MIB, 0)}`;
+}
+
+const memory = (bytes: number): string => (bytes === 0 ? '-' : showNumber(bytes / MIB, 0));
+
+/** The value at this share of the sorted figures (nearest rank). */
+function rank(figures: readonly number[], share: number): number {
+  const sorted = [...figures].sort((a, b) => a - b);
+  return sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? Number.NaN;
+}
+
+function targetsOf(figures: ReportsFigures): readonly Target[] {
+  const size = sizeOf(figures);
+  const slowest = (periods: readonly string[]): number =>
+    Math.max(
+      ...figures.reports
+        .filter(({ period }) => periods.includes(period))
+        .map(({ ms, refused }) => (refused === '' ? rank(ms, 0.95) : Number.POSITIVE_INFINITY)),
+    );
+  const atMost = (what: string, value: number, max: number, unit: string): Target => ({
+    what: `${size}: ${what}`,
+    wanted: `<= ${max} ${unit}`,
+    found: Number.isFinite(value) ? `${showNumber(value, 0)} ${unit}` : 'refused',
+    met: value <= max,
+  });
+  const bytes = figures.tables.reduce((sum, table) => sum + table.bytes, 0) / figures.rows;
+  const peak = Math.max(...figures.reports.map(({ peakBytes }) => peakBytes)) / MIB;
+  return [
+    atMost('p95 of the slowest report up to 30 days', slowest(['24h', '7d', '30d']), SHORT_MS_MAX, 'ms'),
+    atMost('p95 of the slowest report of 12 months', slowest(['12mo']), YEAR_MS_MAX, 'ms'),
+    atMost('peak memory', peak, PEAK_MIB_MAX, 'MiB'),
+    atMost('bytes of an event, all tables', bytes, EVENT_BYTES_MAX, 'bytes'),
+  ];
+}

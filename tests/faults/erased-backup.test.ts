@@ -1,0 +1,95 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { eventually } from '@weir/testkit/eventually';
+import { runProgram, startWeir, TEST_ADMIN_TOKEN, type WeirProcess } from '@weir/testkit/weir-process';
+
+const folders: string[] = [];
+
+function makeFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'weir-erased-'));
+  folders.push(folder);
+  return folder;
+}
+
+afterAll(() => {
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+});
+
+async function weirCommand(weir: WeirProcess, code: number, ...args: readonly string[]): Promise<string> {
+  const ended = await runProgram('weir.js', args, { WEIR_URL: weir.url, WEIR_ADMIN_TOKEN: TEST_ADMIN_TOKEN });
+  expect([ended.code, ended.stderr]).toEqual([code, expect.anything()]);
+  return `${ended.stdout}${ended.stderr}`;
+}
+
+const rowsThatName = (weir: WeirProcess, name: string) =>
+  weir.client.number(
+    `SELECT (SELECT count() FROM records WHERE user_id = '${name}' OR visitor_id = '${name}') +
+      (SELECT count() FROM profiles WHERE user_id = '${name}') + (SELECT count() FROM sessions WHERE visitor_id = '${name}')`,
+  );
+
+async function erasedSince(restored: WeirProcess): Promise<void> {
+  // These are the first queries after the restore, because Weir serves nothing before the persons are erased.
+  for (const name of ['anna', 'bob']) expect([name, await rowsThatName(restored, name)]).toEqual([name, 0]);
+  expect(await rowsThatName(restored, 'carl')).toBeGreaterThan(0);
+  await eventually('a balanced audit', async () => {
+    const audit = (await restored.client.must(200, 'GET', '/audit')) as {
+      balanced: boolean;
+      totals: { erased: number };
+    };
+    return audit.balanced && audit.totals.erased > 0;
+  });
+}
+
+test('persons who were erased after a backup do not come back with it', async () => {
+  const [place, other] = [makeFolder(), makeFolder()];
+  const weir = await startWeir({ env: { WEIR_BACKUP_TO: `file://${place}` } });
+  const { client } = weir;
+  const site = await client.createSite();
+  const { key } = await client.createKey(site);
+  await client.keyKnown(key);
+  for (const name of ['anna', 'bob', 'carl']) {
+    await client.identify(key, { visitor_id: name, user_id: name, email: `${name}@example.com` });
+    await client.events(key, { name: 'seen', visitor_id: name, session_id: `session-${name}` });
+    await client.events(key, { name: 'named', user_id: name });
+  }
+  await client.settled();
+  for (const folder of [place, other]) await weirCommand(weir, 0, 'backup', 'create', folder);
+  // Both persons are erased after the backups were made.
+  await weirCommand(weir, 0, 'forget', '--site', site, '--user', 'anna');
+  const list = join(makeFolder(), 'erased.json');
+  writeFileSync(list, await weirCommand(weir, 0, 'forget', '--list', '--json'));
+  const [old] = (await weirCommand(weir, 0, 'backup', 'list', place)).split('\n');
+  await weirCommand(weir, 0, 'forget', '--site', site, '--user', 'bob');
+  writeFileSync(list, await weirCommand(weir, 0, 'forget', '--list', '--json'));
+  expect(await weirCommand(weir, 0, 'forget', '--list')).toMatch(/erasure_.*\n.*erasure_/);
+  await weir.stop();
+
+  // Each erasure has updated the list in the place of the scheduled backups.
+  const fromPlace = join(makeFolder(), 'restored');
+  const said = await weirCommand(weir, 0, 'backup', 'restore', place, fromPlace, '--id', old as string);
+  expect(said).toContain('2 erasures that the backup does not have');
+  const restored = await startWeir({ dataDir: fromPlace });
+  await erasedSince(restored);
+  await restored.stop();
+
+  // In another place, the list is as old as the newest backup, so the operator gives a list.
+  const fromOther = join(makeFolder(), 'restored');
+  await weirCommand(weir, 0, 'backup', 'restore', other, fromOther, '--erased', list);
+  const second = await startWeir({ dataDir: fromOther });
+  await erasedSince(second);
+  // After a kill, the erased persons do not come back either.
+  await second.kill9();
+  await second.restart();
+  await erasedSince(second);
+  await second.stop();
+
+  rmSync(join(other, 'erased.json'));
+  const refused = makeFolder();
+  expect(await weirCommand(weir, 2, 'backup', 'restore', other, join(refused, 'a'))).toContain('--nothing-erased');
+  writeFileSync(list, '{"version": 1}');
+  expect(await weirCommand(weir, 2, 'backup', 'restore', other, join(refused, 'b'), '--erased', list)).toContain(
+    'is not a list of erasures',
+  );
+  await weirCommand(weir, 0, 'backup', 'restore', other, join(refused, 'c'), '--nothing-erased');
+}, 300_000);

@@ -1,0 +1,31 @@
+import type { Model, ModelRow, ModelVisit } from './model-rows.ts';
+
+const OF_THE_VISIT = ['entry', 'exit', 'source', 'channel', 'referrer'];
+/** The dimensions that list rows without a value, under the empty text. */
+export const LISTS_EMPTY = [
+  ...['source', 'channel', 'referrer', 'country', 'region', 'city', 'language'],
+  ...['browser', 'browser_version', 'os', 'os_version', 'device'],
+];
+export const isOfVisit = (dimension: string): boolean =>
+  OF_THE_VISIT.includes(dimension) || dimension.startsWith('utm_');
+
+/** The value of a dimension for a row: the value of the row's visit, or the row's own value if it has no visit. */
+export function dimensionValue(model: Model, row: ModelRow, dimension: string): string {
+  if (!isOfVisit(dimension)) return ownValue(row, dimension);
+  const visit = model.visits.get(row.session);
+  return visit === undefined ? (row.values[dimension] ?? '') : visitValue(visit, dimension);
+}
+export const visitValue = ({ values }: ModelVisit, dimension: string): string => values[dimension] ?? '';
+
+export function ownValue({ values, name, origin, bot, properties }: ModelRow, dimension: string): string {
+  if (dimension === 'event') return name;
+  if (dimension === 'origin') return origin;
+  if (dimension === 'bot') return bot;
+  if (!dimension.startsWith('property:')) return values[dimension] ?? '';
+  const steps = dimension.slice('property:'.length).split('.');
+  const found = steps.reduce<unknown>(
+    (value, step) => (value as Record<string, unknown> | undefined)?.[step],
+    properties,
+  );
+  return found === undefined ? '' : String(found);
+}

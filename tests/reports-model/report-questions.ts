@@ -1,0 +1,171 @@
+import fc from 'fast-check';
+import { DAY_MS, daysLater, HOUR_MS, type Interval, localDate } from './local-time.ts';
+import type { Model } from './model-rows.ts';
+import { dimensionValue } from './model-values.ts';
+import { AGENTS, BOT, EVENT_NAMES, LANGUAGES, LINKS, NETWORKS, PATHS } from './sent-parts.ts';
+
+const OPERATORS = ['is', 'is_not', 'contains', 'contains_not', 'matches', 'matches_not'] as const;
+export interface Filter {
+  readonly dimension: string;
+  readonly operator: (typeof OPERATORS)[number];
+  readonly values: readonly string[];
+}
+
+/** One request to `stats`, or to `breakdown` where `dimension` is not empty. */
+export interface Question {
+  readonly period: string | undefined;
+  readonly from: string | undefined;
+  readonly to: string | undefined;
+  readonly interval: Interval;
+  readonly compare: 'previous_period' | 'previous_year' | undefined;
+  readonly bots: 'include' | 'exclude';
+  readonly explain: boolean;
+  readonly filters: readonly Filter[];
+  readonly dimension: string;
+  readonly order: string;
+  readonly limit: number;
+  readonly page: number;
+}
+
+const linkValues = (name: string): readonly string[] => LINKS.map(({ values }) => values[name] ?? '');
+const agentValues = (name: keyof (typeof BOT)['values']): readonly string[] =>
+  [...AGENTS, BOT].map(({ values }) => values[name]);
+const networkValues = (name: keyof (typeof NETWORKS)[number]['values']) => NETWORKS.map(({ values }) => values[name]);
+
+/** Every dimension, with values for filters: some that the histories contain, and one that they do not contain. */
+const VALUES: Readonly<Record<string, readonly string[]>> = {
+  ...{ page: PATHS, entry: PATHS, exit: PATHS, hostname: ['example.com'], language: LANGUAGES },
+  ...Object.fromEntries(
+    ['source', 'channel', 'referrer', 'utm_source', 'utm_medium', 'utm_campaign', 'utm_term', 'utm_content'].map(
+      (name) => [name, linkValues(name)],
+    ),
+  ),
+  ...{ country: networkValues('country'), region: networkValues('region'), city: networkValues('city') },
+  ...{ browser: agentValues('browser'), browser_version: agentValues('browser_version') },
+  ...{ os: agentValues('os'), os_version: agentValues('os_version'), device: agentValues('device') },
+  ...{ event: EVENT_NAMES, origin: ['collect', 'server', 'import'], bot: [BOT.bot] },
+  ...{ 'property:plan': ['pro', 'free', "o'x"], 'property:seats': ['0', '1', '2'] },
+  ...{ 'property:trial': ['true', 'false'], 'property:cart.total': ['0', '1'], 'property:none': ['x'] },
+};
+export const DIMENSIONS: readonly string[] = Object.keys(VALUES);
+
+const METRICS = ['visitors', 'visits', 'pageviews', 'events', 'bounce_rate', 'visit_duration', 'views_per_visit'];
+const PERIODS = ['24h', 'today', 'yesterday', '7d', '7d', '30d', '90d', '12mo', 'month', 'year', 'all'];
+
+/** Generates filters. Most of their values occur in the history; otherwise most answers would be empty. */
+const filterOn = (model: Model): fc.Arbitrary<Filter> =>
+  fc
+    .record({
+      picked: fc.array(fc.nat(), { minLength: 1, maxLength: 2 }),
+      dimension: fc.constantFrom(...DIMENSIONS),
+      fromHistory: fc.constantFrom(true, true, true, false),
+      operator: fc.constantFrom(...OPERATORS),
+      cut: fc.constantFrom('whole', 'start', 'end', 'inner'),
+    })
+    .map(({ dimension, operator, picked, fromHistory, cut }): Filter => {
+      const held = model.rows.map((row) => dimensionValue(model, row, dimension));
+      const known = fromHistory && held.length > 0 ? held : [...(VALUES[dimension] ?? []), 'unknown', ''];
+      const values = picked.map((index) => known[index % known.length] ?? '');
+      if (operator === 'is' || operator === 'is_not') return { dimension, operator, values };
+      const part = (value: string): string => {
+        if (cut === 'start') return value.slice(0, 3);
+        return cut === 'end' ? value.slice(-3) : cut === 'inner' ? value.slice(1, -1) : value;
+      };
+      const glob = (value: string): string => {
+        if (cut === 'start') return `${value.slice(0, 2)}*`;
+        return cut === 'end' ? `*${value.slice(-2)}` : cut === 'inner' ? `*${value.slice(1, 3)}*` : value;
+      };
+      const isGlob = operator === 'matches' || operator === 'matches_not';
+      return { dimension, operator, values: values.map((value) => (isGlob ? glob(value) : part(value)) || 'x') };
+    });
+
+/** The dates of the history and moments within it, or a period that ends now. */
+const period = fc.oneof(
+  fc.record({ period: fc.constantFrom(...PERIODS) }),
+  fc.record({ day: fc.constantFrom(0, 1, 1, 2, 3), days: fc.nat(2) }),
+  fc.record({ fromMs: fc.integer({ min: 0, max: 2 * DAY_MS }), lengthMs: fc.integer({ min: 1, max: 3 * DAY_MS }) }),
+);
+
+export const question = (model: Model): fc.Arbitrary<Question> =>
+  fc
+    .record({
+      period,
+      interval: fc.constantFrom<Interval>('hour', 'day', 'week', 'month'),
+      compare: fc.constantFrom(undefined, undefined, 'previous_period', 'previous_year'),
+      bots: fc.constantFrom('exclude', 'exclude', 'include'),
+      explain: fc.constantFrom(true, false, false, false),
+      filters: fc.oneof(
+        { weight: 2, arbitrary: fc.constant([]) },
+        { weight: 1, arbitrary: fc.array(filterOn(model), { minLength: 1, maxLength: 2 }) },
+      ),
+      metric: fc.constantFrom('visitors', 'visitors', ...METRICS),
+      direction: fc.constantFrom('desc', 'asc'),
+      part: fc.constantFrom(
+        { limit: 1000, page: 1 },
+        { limit: 1000, page: 1 },
+        { limit: 2, page: 1 },
+        { limit: 1, page: 2 },
+      ),
+    })
+    .map(({ period: span, part, metric, direction, compare, interval, ...others }): Question => {
+      const isMoment = 'fromMs' in span || ('period' in span && span.period === '24h');
+      const isLong = 'period' in span && ['90d', '12mo', 'year', 'all'].includes(span.period);
+      return {
+        ...others,
+        ...part,
+        period: 'period' in span ? span.period : undefined,
+        ...spanOf(span, model.history.base, model.history.zone),
+        interval: isLong && interval === 'hour' ? 'day' : interval,
+        // Moments a year earlier need the wall clock, which the model leaves out.
+        compare: isMoment && compare === 'previous_year' ? 'previous_period' : compare,
+        dimension: '',
+        order: `${metric}:${direction}`,
+      };
+    });
+
+function spanOf(
+  span:
+    | { readonly period: string }
+    | { readonly day: number; readonly days: number }
+    | { readonly fromMs: number; readonly lengthMs: number },
+  base: number,
+  zone: string,
+): Pick<Question, 'from' | 'to'> {
+  if ('day' in span) {
+    const first = daysLater(localDate(base + 12 * HOUR_MS, zone), span.day);
+    return { from: first, to: daysLater(first, span.days) };
+  }
+  if (!('fromMs' in span)) return { from: undefined, to: undefined };
+  const from = base + span.fromMs;
+  return { from: new Date(from).toISOString(), to: new Date(from + span.lengthMs).toISOString() };
+}
+
+/** The path of a question below the site, for example `/stats?period=7d`. */
+export function pathOf(question: Question): string {
+  const { period, from, to, interval, compare, bots, explain, filters, dimension, order, limit, page } = question;
+  const escaped = (text: string): string => text.replace(/[\\,:]/g, '\\$&');
+  const nameOf = (name: string): string =>
+    name.startsWith('property:') ? `property:${escaped(name.slice('property:'.length))}` : name;
+  const query = new URLSearchParams();
+  const add = (name: string, value: string | number | undefined): void => {
+    if (value !== undefined) query.append(name, String(value));
+  };
+  add('period', period);
+  add('from', from);
+  add('to', to);
+  add('compare', compare);
+  add('bots', bots);
+  if (explain) add('explain', 1);
+  for (const { dimension: of, operator, values } of filters) {
+    add('filter', `${nameOf(of)}:${operator}:${values.map(escaped).join(',')}`);
+  }
+  if (dimension === '') {
+    add('interval', interval);
+    return `/stats?${query}`;
+  }
+  add('dimension', dimension);
+  add('order', order);
+  add('limit', limit);
+  add('page', page);
+  return `/breakdown?${query}`;
+}

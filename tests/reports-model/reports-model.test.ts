@@ -1,0 +1,173 @@
+import fc from 'fast-check';
+import { expectedTables } from './model-people.ts';
+import { expectedBreakdown, expectedStats } from './model-reports.ts';
+import { type Model, modelOf } from './model-rows.ts';
+import { readSiteTables } from './read-site-tables.ts';
+import { type Lane, type Lanes, openLanes } from './report-lanes.ts';
+import { DIMENSIONS, pathOf, type Question, question } from './report-questions.ts';
+import { type History, history } from './sent-history.ts';
+
+/**
+ * Compares the reports and tables of random histories with a model in plain TypeScript. `WEIR_MODEL_CASES` sets the number of
+ * histories. `WEIR_MODEL_SEED` sets the seed of the first one; each next one has the next seed. A failure prints its seed.
+ */
+const CASES = Number(process.env.WEIR_MODEL_CASES ?? 24);
+const FIRST_SEED = Number(process.env.WEIR_MODEL_SEED ?? Math.floor(Math.random() * 2 ** 31));
+const LANES = 2;
+/** The number of histories that are sent before their reports are requested. */
+const BATCH = 24;
+const QUESTIONS = 6;
+const SHRINK_RUNS_MAX = 60;
+const CASE_WITHIN_MS = 20_000;
+
+let opened: Lanes;
+beforeAll(async () => {
+  opened = await openLanes(LANES);
+});
+afterAll(() => opened?.close());
+
+interface Case {
+  readonly seed: number;
+  readonly history: History;
+  readonly questions: readonly Question[];
+}
+
+/** The case of a seed. It avoids a property of fast-check: the first value that a generator returns is usually small. */
+function caseOf(seed: number): Case {
+  const [made] = fc.sample(fc.noBias(history), { seed, numRuns: 1 });
+  if (made === undefined) throw new Error('fast-check generated nothing');
+  return { seed, history: made, questions: questionsOf(made, seed) };
+}
+
+/** Some questions to `stats`, and some to `breakdown`. The dimensions take turns, so that few histories are enough for all. */
+function questionsOf(made: History, seed: number): readonly Question[] {
+  return fc.sample(fc.noBias(question(modelOf(made))), { seed, numRuns: QUESTIONS }).map((asked, index) => {
+    const dimension = index % 3 === 0 ? '' : (DIMENSIONS[(seed * QUESTIONS + index) % DIMENSIONS.length] ?? '');
+    return { ...asked, dimension };
+  });
+}
+
+interface Difference {
+  readonly of: string;
+  readonly found: unknown;
+  readonly wanted: unknown;
+}
+
+/** The first answer that differs from the model; undefined: none does. */
+async function differenceOf(lane: Lane, site: string, tables: object, model: Model, questions: readonly Question[]) {
+  const differs = (of: string, found: unknown, wanted: unknown): Difference | undefined =>
+    isEqual(found, wanted) ? undefined : { of, found, wanted };
+  const ofTables = differs('tables', tables, expectedTables(model));
+  if (ofTables !== undefined) return ofTables;
+  for (const asked of questions) {
+    const path = pathOf(asked);
+    const answer = await lane.client.admin('GET', `/sites/${site}${path}`);
+    if (answer.status !== 200) return { of: path, found: answer.text, wanted: 'status 200' };
+    const isStats = asked.dimension === '';
+    const wanted = isStats ? expectedStats(model, asked, lane.now) : expectedBreakdown(model, asked, lane.now);
+    const difference = differs(path, shownOf((answer.json as { data: Answer }).data), wanted);
+    if (difference !== undefined) return difference;
+  }
+  return undefined;
+}
+
+type Answer = Readonly<Record<string, unknown>>;
+
+/** The answer of a report in the form of the model: times are Unix milliseconds, and the fields that repeat the request are left out. */
+function shownOf(data: Answer): object {
+  const { totals, buckets, rows, has_more, comparison, explain, from, to } = data;
+  const span = { from: Date.parse(String(from)), to: Date.parse(String(to)) };
+  const ofBuckets = (buckets as readonly Answer[] | undefined)?.map(({ start, end, ...numbers }) => ({
+    ...{ start: Date.parse(String(start)), end: Date.parse(String(end)) },
+    ...numbers,
+  }));
+  const { change } = (comparison ?? {}) as Answer;
+  return {
+    ...span,
+    ...(totals === undefined ? { has_more, rows } : { totals, buckets: ofBuckets }),
+    ...(comparison === undefined
+      ? {}
+      : { comparison: { ...shownOf(comparison as Answer), ...(change === undefined ? {} : { change }) } }),
+    ...(explain === undefined ? {} : { left_out: (explain as { left_out: unknown }).left_out }),
+  };
+}
+
+function isEqual(found: unknown, wanted: unknown): boolean {
+  try {
+    expect(found).toEqual(wanted);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+async function runCases(cases: readonly Case[]): Promise<(Case & { readonly difference: Difference }) | undefined> {
+  const sites = new Map<Case, { readonly lane: Lane; readonly site: string }>();
+  const inLanes = (work: (lane: Lane, one: Case) => Promise<void>): Promise<unknown> =>
+    Promise.all(
+      opened.lanes.map(async (lane, nth) => {
+        for (const one of cases.filter((_, index) => index % opened.lanes.length === nth)) await work(lane, one);
+      }),
+    );
+  await inLanes(async (lane, one) => void sites.set(one, { lane, site: await lane.send(one.history) }));
+  await opened.settled();
+  const tables = await readSiteTables(
+    (opened.lanes[0] as Lane).client,
+    [...sites.values()].map(({ site }) => site),
+  );
+  let failed: (Case & { readonly difference: Difference }) | undefined;
+  await inLanes(async (lane, one) => {
+    if (failed !== undefined) return;
+    lane.now = nowOf(one);
+    const site = sites.get(one)?.site ?? '';
+    const difference = await differenceOf(lane, site, tables(site), modelOf(one.history), one.questions);
+    if (difference !== undefined) failed ??= { ...one, difference };
+  });
+  return failed;
+}
+
+/** The time at which the reports are requested: on the last day of the history, or up to two days later. */
+function nowOf({ seed, history: { base } }: Case): number {
+  return base + 2.5 * 86_400_000 + ((seed * 7_919) % (2 * 86_400_000));
+}
+
+/** Removes records from a failing history as long as it fails. Keeps the question that failed. */
+async function shrunk(failing: Case & { readonly difference: Difference }) {
+  let smallest = failing;
+  let runs = 0;
+  const questions = failing.questions.filter((asked) => pathOf(asked) === failing.difference.of);
+  for (let size = Math.ceil(failing.history.sent.length / 2); size >= 1; size = Math.floor(size / 2)) {
+    for (let from = 0; from < smallest.history.sent.length && runs < SHRINK_RUNS_MAX; ) {
+      runs += 1;
+      const sent = smallest.history.sent.filter((_, index) => index < from || index >= from + size);
+      const history = { ...smallest.history, sent };
+      const still = await runCases([{ ...smallest, history, questions }]);
+      if (still === undefined) from += size;
+      else smallest = still;
+    }
+  }
+  return smallest;
+}
+
+/** A failing history as text, with one line for each record. Columns that follow from other columns are left out. */
+function shownHistory({ zone, base, sent }: History): string {
+  const short = (name: string, value: unknown): unknown => (name === 'values' || name === 'text' ? undefined : value);
+  return [`zone ${zone}, base ${base}`, ...sent.map((one) => JSON.stringify(one, short))].join('\n');
+}
+
+test(
+  `reports and tables of ${CASES} random histories equal those of a model (WEIR_MODEL_SEED=${FIRST_SEED})`,
+  async () => {
+    for (let first = 0; first < CASES; first += BATCH) {
+      const cases = Array.from({ length: Math.min(BATCH, CASES - first) }, (_, n) => caseOf(FIRST_SEED + first + n));
+      const failed = await runCases(cases);
+      if (failed === undefined) continue;
+      const { history: least, difference } = await shrunk(failed);
+      console.error(
+        `WEIR_MODEL_SEED=${failed.seed} WEIR_MODEL_CASES=1 repeats this failure: ${difference.of}\n${shownHistory(least)}`,
+      );
+      expect(difference.found).toEqual(difference.wanted);
+    }
+  },
+  60_000 + CASES * CASE_WITHIN_MS,
+);
