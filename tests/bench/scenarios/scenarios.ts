@@ -5,7 +5,7 @@ import { exclusions } from './exclusion-scenario.ts';
 import { gateway } from './gateway-scenario.ts';
 import { importLog } from './import-scenario.ts';
 import { log } from './log-scenario.ts';
-import { replayLive } from './replay-live-scenario.ts';
+import { replayLive, replayLiveRaw } from './replay-live-scenario.ts';
 import { replay } from './replay-scenario.ts';
 import { reports } from './reports-scenario.ts';
 import type { Scenario } from './scenario.ts';
@@ -22,6 +22,7 @@ export const SCENARIOS: readonly Scenario[] = [
   write,
   replay,
   replayLive,
+  replayLiveRaw,
   endToEnd,
   importLog,
   snippet,
