@@ -26,22 +26,31 @@ const TICK_MS = 1;
  */
 export function startOpenLoad({ port, perSecond, status, make }: OpenLoadTask): OpenLoad {
   const startedAt = performance.now();
-  const idle: Socket[] = [];
+  let idle: Socket[] = [];
   const all = new Set<Socket>();
   let latencies: number[] = [];
   let planned = 0;
   let answered = 0;
   let failure: Error | undefined;
 
-  function send(socket: Socket, n: number): void {
+  /** A request that is sent again was lost: the server had closed its idle connection just before. */
+  function send(n: number, isRepeat = false): void {
+    const reused = isRepeat ? undefined : idle.pop();
+    const socket = reused ?? newSocket();
     const plannedAt = startedAt + (n * 1000) / perSecond;
     let answer = '';
+    const lose = (): void => {
+      if (failure !== undefined) return;
+      if (reused !== undefined && answer === '') send(n, true);
+      else failure ??= new Error('the server closed a connection before it answered');
+    };
     const receive = (chunk: Buffer): void => {
       answer += chunk.toString('latin1');
       if (!answer.includes('\r\n\r\n')) return;
       const length = Number(/\r\ncontent-length: (\d+)/i.exec(answer)?.[1] ?? '0');
       if (answer.length < answer.indexOf('\r\n\r\n') + 4 + length) return;
       socket.off('data', receive);
+      socket.off('close', lose);
       if (!answer.startsWith(`HTTP/1.1 ${status} `))
         failure ??= new Error(`unexpected answer: ${answer.slice(0, 200)}`);
       latencies.push(performance.now() - plannedAt);
@@ -49,14 +58,18 @@ export function startOpenLoad({ port, perSecond, status, make }: OpenLoadTask): 
       idle.push(socket);
     };
     socket.on('data', receive);
+    socket.on('close', lose);
     socket.write(make(n));
   }
 
   function newSocket(): Socket {
     if (all.size === CONNECTIONS_MAX) throw new Error(`${CONNECTIONS_MAX} requests wait for their answers`);
     const socket = connect({ port, host: '127.0.0.1', noDelay: true });
-    socket.on('error', (error) => {
-      failure ??= error;
+    // An error is followed by `close`, which knows whether a request was lost.
+    socket.on('error', () => undefined);
+    socket.on('close', () => {
+      all.delete(socket);
+      idle = idle.filter((other) => other !== socket);
     });
     all.add(socket);
     return socket;
@@ -65,7 +78,7 @@ export function startOpenLoad({ port, perSecond, status, make }: OpenLoadTask): 
   const timer = setInterval(() => {
     const due = Math.floor(((performance.now() - startedAt) * perSecond) / 1000);
     try {
-      for (; planned < due && failure === undefined; planned++) send(idle.pop() ?? newSocket(), planned);
+      for (; planned < due && failure === undefined; planned++) send(planned);
     } catch (error) {
       failure ??= error as Error;
     }
