@@ -82,6 +82,7 @@ async function openLane(engines: ControlHarness) {
   const control = createControl({
     ...{ registry, eventLog, analytics, shadow, addressSealer, clock, randomBytes, logger },
     adminToken: ADMIN_TOKEN,
+    dashboardDir: '',
     enrichedRetentionMs: Number.POSITIVE_INFINITY,
     replayProblem: () => undefined,
     pipelineStatus: () => [],

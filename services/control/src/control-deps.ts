@@ -36,6 +36,8 @@ export interface ControlDeps {
   readonly replayProblem: () => string | undefined;
   readonly addressSealer: AddressSealer;
   readonly adminToken: string;
+  /** The folder with the built dashboard: index.html and assets/. */
+  readonly dashboardDir: string;
   readonly clock: () => number;
   /** Returns cryptographically random bytes. */
   readonly randomBytes: (length: number) => Uint8Array;

@@ -199,9 +199,9 @@ export function createControl(deps: ControlDeps): Control {
   admin.use((_request, response) => sendError(response, 404, 'no such path'));
   admin.use(answerFailure(deps));
 
-  const router = express.Router();
+  const router = express.Router({ caseSensitive: true });
   router.use(ADMIN_PREFIX, admin);
-  dashboardRoutes(router);
+  dashboardRoutes(router, deps.dashboardDir);
   return { router };
 }
 

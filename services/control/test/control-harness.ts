@@ -134,6 +134,7 @@ export async function openControlHarness(
       replayProblem: () => replayer.problem(),
       addressSealer: createAddressSealer({ registry, randomBytes }),
       adminToken: ADMIN_TOKEN,
+      dashboardDir: join(folder, 'dashboard'),
       clock,
       randomBytes,
       logger,

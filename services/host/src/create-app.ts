@@ -60,6 +60,7 @@ export function createApp(deps: AppDeps): Gateway {
           replayProblem: deps.replayProblem,
           addressSealer,
           adminToken,
+          dashboardDir: deps.files.dashboardDir,
           clock,
           randomBytes,
           logger,

@@ -1,22 +1,61 @@
-import type { Router } from 'express';
+import type { Request, Response, Router } from 'express';
+import { sendError } from '../http/admin-reply.ts';
 import { methodNotAllowed } from '../http/admin-route.ts';
+import { type DashboardFile, ENCODINGS, type Encoding, readDashboardFiles } from './dashboard-files.ts';
 import { DASHBOARD_PAGE } from './dashboard-page.ts';
 import { DASHBOARD_SCRIPT } from './dashboard-script.ts';
 import { DASHBOARD_STYLE } from './dashboard-style.ts';
 
 const HEADERS = {
   'Content-Security-Policy':
-    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-  'Referrer-Policy': 'no-referrer',
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; font-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
+  'Referrer-Policy': 'same-origin',
   'X-Content-Type-Options': 'nosniff',
-  'Cache-Control': 'no-cache',
+  'Cross-Origin-Opener-Policy': 'same-origin',
+  'Cross-Origin-Resource-Policy': 'same-origin',
 };
+const METHODS = 'GET, HEAD';
+const PAGE = '/index.html';
 
 /**
- * Serves the dashboard. Its files are texts in the program, so that the bundle and the sources serve the same content. It uses
- * no cookies.
+ * Serves the built dashboard below /dashboard. A path that is not a file gets the page, because the pages of the dashboard have
+ * paths of their own. All files are in memory, so a path of a request never reaches the file system.
  */
-export function dashboardRoutes(router: Router): void {
+export function dashboardRoutes(router: Router, folder: string): void {
+  const files = readDashboardFiles(folder);
+  const page = files.get(PAGE);
+  if (page === undefined) {
+    oldDashboardRoutes(router);
+    return;
+  }
+  const notAllowed = methodNotAllowed(METHODS);
+  const root = router.route('/');
+  root.get((_request, response) => response.set({ ...HEADERS, 'Cache-Control': 'no-cache' }).redirect('/dashboard'));
+  root.all(notAllowed);
+  router.use('/dashboard', (request, response, next) => {
+    if (request.method !== 'GET' && request.method !== 'HEAD') return notAllowed(request, response, next);
+    const file = files.get(request.path);
+    response.set(HEADERS);
+    if (file === undefined && request.path.startsWith('/assets/')) return sendError(response, 404, 'no such path');
+    return sendFile(request, response, file ?? page);
+  });
+}
+
+function sendFile(request: Request, response: Response, file: DashboardFile): void {
+  response.set(file.headers);
+  if (request.fresh) {
+    response.status(304).end();
+    return;
+  }
+  const known = Object.keys(ENCODINGS) as Encoding[];
+  const encoding = known.find((name) => file.compressed[name] && request.acceptsEncodings(name) === name);
+  if (encoding !== undefined) response.set('Content-Encoding', encoding);
+  const body = (encoding && file.compressed[encoding]) ?? file.plain;
+  response.set('Content-Length', String(body.length)).end(body);
+}
+
+/** Serves the dashboard of texts in the program. It uses no cookies. */
+function oldDashboardRoutes(router: Router): void {
   const files = [
     ['/', 'text/html', DASHBOARD_PAGE],
     ['/dashboard', 'text/html', DASHBOARD_PAGE],
@@ -26,8 +65,11 @@ export function dashboardRoutes(router: Router): void {
   for (const [path, type, text] of files) {
     const route = router.route(path);
     route.get((_request, response) => {
-      response.set(HEADERS).type(type).send(text);
+      response
+        .set({ ...HEADERS, 'Cache-Control': 'no-cache' })
+        .type(type)
+        .send(text);
     });
-    route.all(methodNotAllowed('GET, HEAD'));
+    route.all(methodNotAllowed(METHODS));
   }
 }

@@ -9,6 +9,8 @@ export interface ProjectFiles {
   readonly clickhouseServer: string;
   /** The built files for browsers, such as /weir.js. */
   readonly publicDir: string;
+  /** The built dashboard. */
+  readonly dashboardDir: string;
 }
 
 export function findProjectFiles(): ProjectFiles {
@@ -20,6 +22,7 @@ export function findProjectFiles(): ProjectFiles {
       ? join(root, 'packages', 'embedded-clickhouse', 'src', 'clickhouse-server.ts')
       : join(dirname(here), 'clickhouse-server.js'),
     publicDir: join(root, 'dist', 'public'),
+    dashboardDir: join(root, 'dist', 'dashboard'),
   };
 }
 
