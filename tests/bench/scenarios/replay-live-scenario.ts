@@ -23,7 +23,8 @@ const POLL_MS = 250;
 
 export const replayLive: Scenario = {
   name: 'replay-live',
-  about: 'one process with every role: latency and lag of live events, with and without a replay from the enriched topic beside them',
+  about:
+    'one process with every role: latency and lag of live events, with and without a replay from the enriched topic beside them',
   rounds: 5,
   onlyByName: 'it imports the records first, which takes minutes',
   run: (bench) => run(bench, 'enriched'),
