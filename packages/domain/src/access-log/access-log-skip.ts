@@ -22,7 +22,7 @@ export const ASSET_EXTENSIONS: ReadonlySet<string> = new Set([
   ...['mp3', 'mp4', 'm4a', 'm4v', 'webm', 'ogg', 'ogv', 'oga', 'wav', 'flac', 'mov', 'avi', 'swf', 'flv'],
 ]);
 
-/** Files that crawlers, feed readers and browsers fetch by themselves. Compared with the last part of a path. */
+/** Files that crawlers, feed readers and browsers fetch by themselves. Each pattern is compared with the last part of a path. */
 const FOR_PROGRAMS: readonly (readonly [AccessLogSkip, RegExp])[] = [
   ['asset', /^(?:favicon\.|apple-touch-icon)/],
   ['robots', /^robots\.txt$/],
@@ -44,7 +44,10 @@ export function accessLogSkip(entry: AccessLogEntry): AccessLogSkip | undefined 
   return programSkip(path);
 }
 
-/** Why a URL that programs fetch is skipped; `undefined` for all other URLs. `target`: a path or an absolute URL, in lower case. */
+/**
+ * Returns why a URL that only programs fetch is skipped; `undefined` for all other URLs. `target`: a path or an absolute URL,
+ * in lower case.
+ */
 function programSkip(target: string): AccessLogSkip | undefined {
   const path = target.replace(/^https?:\/\/[^/]*/, '').replace(/\/{2,}/g, '/');
   if (path.startsWith('/.well-known/')) return 'well_known';

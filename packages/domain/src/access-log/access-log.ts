@@ -7,7 +7,7 @@ import { readJsonLine } from './json-line.ts';
 
 /**
  * `combined` and `common` are the formats of Apache and nginx with these names. `vhost_combined` is Apache's format with
- * `host:port` before the client. `vhost` is the same with only the host. `ovh` has the host after the client. `json` has one
+ * `host:port` before the client. `vhost` is the same without the port. `ovh` has the host after the client. `json` has one
  * object per line (field names: json-line.ts).
  */
 export type AccessLogFormat = 'combined' | 'common' | 'vhost_combined' | 'vhost' | 'ovh' | 'json';
@@ -38,9 +38,9 @@ export type AccessLogOutcome =
   | { readonly kind: 'bad'; readonly reason: string };
 
 export interface AccessLogOptions {
-  /** Undefined: a line that begins with `{` is JSON, each other line is combined or common. */
+  /** If undefined, a line that begins with `{` is read as JSON, and each other line as combined or common. */
   readonly format: AccessLogFormat | undefined;
-  /** The host of the URLs if the log contains none: the domain of the site. */
+  /** The domain of the site. It is the host of the URLs if the log contains no host. */
   readonly domain: string;
 }
 

@@ -48,7 +48,10 @@ export function isHostName(text: string): boolean {
   return NAME.test(text) && !NUMERIC_END.test(text);
 }
 
-/** The host in the field of a virtual host, without port. Empty if the server has no name for it; `undefined` if it is not a host. */
+/**
+ * The host in the field of a virtual host, without port. Empty for a placeholder such as `-` or `_default_`; `undefined` if the
+ * text is not a host.
+ */
 export function virtualHost(text: string): string | undefined {
   if (UNNAMED_HOST.test(text.replace(PORT, ''))) return '';
   const address = clientAddress(text);

@@ -5,7 +5,7 @@ import { type ClfHead, type ClfLayout, clfLayoutOf, virtualHost } from './clf-la
 const QUOTED = '"((?:[^"\\\\]|\\\\.)*)"';
 /**
  * Only the user agent can contain unescaped quotes (some servers do not escape them). It then ends at the last quote of the line.
- * If the line was cut off within the user agent, the remaining part of the user agent is read.
+ * If the line was cut off within the user agent, the part before the cut is read.
  */
 const LINE = new RegExp(
   `^(\\S+) (\\S+) (.{1,256}?) \\[([^\\]]{20,40})\\] ${QUOTED} (\\d{3}) (?:\\S+)(?: ${QUOTED} (?:${QUOTED}(?= |$)|"(.*)"|"([^"]*)$))?`,
@@ -13,7 +13,7 @@ const LINE = new RegExp(
 
 export interface ClfOptions {
   readonly layout: ClfLayout;
-  /** True: a line without referrer and user agent is an error. */
+  /** If true, a line without referrer and user agent is an error. */
   readonly combined: boolean;
 }
 

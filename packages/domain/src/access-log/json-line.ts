@@ -3,9 +3,10 @@ import { readLogTime } from './access-log-time.ts';
 import { dashIsEmpty, readRequest } from './clf-line.ts';
 
 /**
- * The names of the fields that are read; the first one that is present counts. A dot separates the name of an object from the name
- * of a field in it. The names cover nginx's variables, Caddy's access log, and the usual JSON layouts of Apache and Traefik. Only
- * the time and the target are required; a missing method counts as GET and a missing status as 200.
+ * The names under which each field is read. If a line has several of them, the first one in the list counts. A dot separates
+ * the name of an object from the name of a field in it. The names cover nginx's variables, Caddy's access log, and the usual
+ * JSON layouts of Apache and Traefik. Only the time and the target are required; a missing method counts as GET and a missing
+ * status as 200.
  */
 export const ACCESS_LOG_JSON_FIELDS = {
   time: ['timestamp', 'time', 'ts', '@timestamp', 'time_iso8601', 'time_local', 'msec', 'date', 'StartUTC'],
@@ -36,7 +37,7 @@ export const ACCESS_LOG_JSON_FIELDS = {
   ],
 } as const;
 
-/** Reads a line that is a JSON object. Returns the reason if it is not one, or if it has no target. */
+/** Reads a line that is a JSON object. Returns the reason if the line is not a JSON object or has no target. */
 export function readJsonLine(line: string): AccessLogEntry | string {
   const object = parseObject(line);
   if (object === undefined) return 'not a JSON object';

@@ -2,7 +2,7 @@ import { CAMPAIGN_TAGS } from './campaign-tags.ts';
 
 /**
  * A query parameter that an advertising platform or mailing service adds to its links (docs/tables.md, click_id_type). Upper and
- * lower case are the same.
+ * lower case make no difference.
  */
 export interface ClickId {
   /** The parameter's usual name. */
@@ -50,7 +50,7 @@ export function isCampaignParameter(name: string): boolean {
   return TAGS.has(name) || lower.startsWith('utm_') || BY_PARAMETER.has(lower);
 }
 
-/** Returns the first click ID in a query. */
+/** Returns the first click ID in a query that has a value; `undefined` if there is none. */
 export function clickIdOf(query: URLSearchParams): ClickId | undefined {
   for (const [parameter, value] of query) {
     const clickId = value === '' ? undefined : BY_PARAMETER.get(parameter.toLowerCase());

@@ -26,7 +26,7 @@ export interface SourceEntry {
   readonly tags?: readonly string[];
 }
 
-/** Sources of another list, by exact host, or by host and the start of a path (`google.com/products`). */
+/** Sources of a second list, which is not Weir's own, by exact host, or by host and the start of a path (`google.com/products`). */
 export type SourcesByHost = Readonly<Record<string, { readonly source: string; readonly medium: string }>>;
 
 export interface SourceLists {
@@ -42,7 +42,7 @@ export interface Sources {
   ofReferrer(hostname: string, pathname: string): Source | undefined;
   /** The source to which an Android app belongs. */
   ofApp(id: string): Source | undefined;
-  /** The source that a tag (utm_source, ref, …) names, in any case: a name, an alias or a host. */
+  /** The source that a tag (utm_source, ref, …) names. The tag is a name, an alias or a host, in upper or lower case. */
   ofTag(tag: string): Source | undefined;
   /** The source that a tag names, if the tag says that the traffic is paid: `facebook-ads`, `adwords`. */
   ofPaidTag(tag: string): PaidTag<Source> | undefined;
@@ -123,7 +123,10 @@ export function createSources(
     const starts = ({ path }: PathSource): boolean => pathname.startsWith(path);
     return (paths.find(starts) ?? byFurtherPath.get(host)?.find(starts))?.source;
   };
-  /** Recognises webmail hosts that are in no list by their first label, as in `webmail.example.com`. The host is the name of the source. */
+  /**
+   * Recognises a webmail host that is in no list. Its first label shows that it is one, as in `webmail.example.com`. The host
+   * is the name of the source.
+   */
   const ofWebmail = (hostname: string): Source | undefined => {
     const label = hostname.slice(0, Math.max(0, hostname.indexOf('.'))).replace(/-?\d+$/, '');
     if (!isWebmail.has(label) || hostname.indexOf('.') === hostname.lastIndexOf('.')) return undefined;
@@ -151,7 +154,10 @@ function bare(hostname: string): string {
   return hostname.startsWith('www.') ? hostname.slice(4) : hostname;
 }
 
-/** Replaces the public suffix: `google.co.uk` becomes `google.*`. Each label still starts at the same position. */
+/**
+ * Replaces the public suffix: `google.co.uk` becomes `google.*`. Each label still starts at the same position. Empty if the host has no
+ * such suffix.
+ */
 function starOf(hostname: string, suffix: string | undefined): string {
   return suffix === undefined || !hostname.endsWith(`.${suffix}`) ? '' : `${hostname.slice(0, -suffix.length)}*`;
 }

@@ -46,19 +46,19 @@ export function dumpEndLine(rows: number): string {
   return `${JSON.stringify({ weir_dump_end: DUMP_VERSION, rows })}\n`;
 }
 
-/** Parses the first line of a dump. Undefined: the text is not the first line of a dump. */
+/** Parses the first line of a dump. Returns undefined if the text is not the first line of a dump. */
 export function readDumpHead(line: string): DumpHead | undefined {
   const head = parsed(line) as DumpHead | undefined;
   return typeof head?.weir_dump === 'number' && typeof head.timezone === 'string' ? head : undefined;
 }
 
-/** Why this version of Weir cannot import the dump; undefined: it can. */
+/** Returns why this version of Weir cannot import the dump; undefined if it can. */
 export function dumpProblem({ weir_dump: version, columns }: DumpHead): string | undefined {
   if (version !== DUMP_VERSION) return `it has version ${version}; this Weir reads version ${DUMP_VERSION}`;
   return JSON.stringify(columns) === JSON.stringify(DUMP_COLUMNS) ? undefined : 'its first line names other columns';
 }
 
-/** The number of rows in the last line of a dump. Undefined: the text is not the last line of a dump. */
+/** Returns the number of rows in the last line of a dump. Returns undefined if the text is not the last line of a dump. */
 export function readDumpEnd(line: string): number | undefined {
   const end = parsed(line) as { weir_dump_end?: unknown; rows?: unknown } | undefined;
   return end?.weir_dump_end === DUMP_VERSION && typeof end.rows === 'number' ? end.rows : undefined;

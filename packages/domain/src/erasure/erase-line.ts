@@ -6,17 +6,17 @@ import type { Tombstone } from './tombstone.ts';
 
 type Fields = ReadonlyMap<string, unknown>;
 
-/** The payment customer that an event names in its properties. */
+/** The payment customer that an event names in its properties. Empty if it names none. */
 export function customerIdOf(properties: Readonly<Record<string, unknown>> | undefined): string {
   const id = properties?.payment_customer_id;
   return typeof id === 'string' || typeof id === 'number' ? String(id) : '';
 }
 
 /**
- * For a replay from `events.enriched`. Returns a function that receives the line (JSONCompactEachRow) of an enriched record. It returns
- * the line unchanged, or a line with the outcome `erased` if a tombstone covers the record, or with the outcome `expired` if it is an event
- * of before `expiresBefore` (Unix milliseconds; undefined: events of the site never expire). It parses the line, so call it only if there are
- * tombstones or limits.
+ * For a replay from `events.enriched`. Returns a function that receives the line (JSONCompactEachRow) of an enriched record. It
+ * returns the line unchanged, or a line with the outcome `erased` if a tombstone covers the record, or with the outcome
+ * `expired` if it is an event from before `expiresBefore` (Unix milliseconds; undefined if events of the site never expire).
+ * The function parses the line, so call it only if there are tombstones or limits.
  */
 export function createLineEraser(
   tombstonesOf: (siteId: string) => readonly Tombstone[],
@@ -49,7 +49,10 @@ export function createLineEraser(
     );
   }
 
-  /** Whether an erased ID is in a dead letter. It is searched in all texts of the payload, because an unreadable record has no columns for IDs. */
+  /**
+   * Whether a dead letter contains an erased ID. All strings of its payload are searched, because an unreadable record has no
+   * columns for IDs.
+   */
   function isErasedLetter(fields: Fields): boolean {
     const { payload } = JSON.parse(textOf(fields.get('detail'))) as { readonly payload?: unknown };
     const texts = letterTexts(typeof payload === 'string' ? payload : JSON.stringify(payload ?? ''));
@@ -61,7 +64,10 @@ const KEPT = new Set(['site_id', 'received_at', 'enrichment', 'log_id', 'raw_par
 
 const EVENT_OUTCOMES = new Set(['row', 'duplicate', 'dropped', 'dead']);
 
-/** The row that is left of a record: the position in the log, the site, the times and the version of the enrichment. */
+/**
+ * The line that replaces an erased or expired record. It keeps the position in the log, the site, the times and the version of
+ * the enrichment.
+ */
 function bareLine(fields: Fields, outcome: Outcome, reason: string, timestamp: number): Uint8Array {
   const values = [...fields].map(([column, value]) => {
     if (column === 'outcome') return outcome;

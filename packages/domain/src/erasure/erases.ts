@@ -3,7 +3,10 @@ import { type ErasableRecord, erasureHash, readEntry, type Span, type Tombstone 
 /** Decides whether records of one site are erased, by the tombstones of the site. */
 export interface Erases {
   record(record: ErasableRecord): boolean;
-  /** Whether a dead letter is erased: one of the strings of its payload is the site, and another one is an erased ID. */
+  /**
+   * Whether a dead letter is erased. `texts` are the strings of its payload. One of them must be the ID of the site. Then the letter is
+   * erased if the whole site is erased, or if another string is an erased ID.
+   */
   letter(texts: readonly string[], receivedAt: number): boolean;
 }
 
@@ -19,8 +22,8 @@ interface SaltedSet {
 }
 
 /**
- * Compiles the tombstones of one site; undefined if there are none. Checking a record that was received after all erasures costs one
- * comparison. Checking an older record costs at most three hashes.
+ * Compiles the tombstones of one site. Returns undefined if there are no tombstones. Checking a record that was received after
+ * all erasures costs one comparison. Checking an older record costs at most three hashes.
  */
 export function compileErasures(tombstones: readonly Tombstone[]): Erases | undefined {
   const [{ siteId } = { siteId: '' }] = tombstones;

@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
 
 /**
- * A part of the list of erased IDs of one erasure. Because of it, erased records do not come back from the log. It contains salted
- * hashes instead of IDs. The IDs cannot be read from it, but a guessed ID can be tested.
+ * A part of the list of erased IDs of one erasure. With this list, erased records do not come back when the log is read again. It
+ * contains salted hashes instead of IDs. The IDs cannot be read from the hashes, but a guessed ID can be tested.
  */
 export interface Tombstone {
   readonly siteId: string;
@@ -13,11 +13,11 @@ export interface Tombstone {
   readonly at: number;
   /** All erasures of a site have the same salt, so that the IDs of a record are hashed only once. */
   readonly salt: string;
-  /** True: all records of the site are erased, and `entries` is empty. */
+  /** If true, all records of the site are erased, and `entries` is empty. */
   readonly whole: boolean;
   /**
-   * `<kind>:<hash>`. For a device that several users shared, the entry is `d:<hash>:<from>-<to>,…`, with the times at which it belonged
-   * to the erased user.
+   * Each entry is `<kind>:<hash>`. For a device that several users shared, the entry is `d:<hash>:<from>-<to>,…`, with the
+   * times at which it belonged to the erased user.
    */
   readonly entries: readonly string[];
 }
@@ -28,7 +28,7 @@ export interface Tombstone {
  * - `d`: a device, which is a visitor that was linked to an erased user. Its records are erased unless they name a user.
  * - `u`: a user. All records that name it are erased.
  * - `c`: a payment customer of an erased user. All rows that name it are erased.
- * - `p`: the profile ID of an erased user. No record names it directly.
+ * - `p`: the profile ID of an erased user. Stored rows of the user contain it.
  */
 export type ErasureKind = 'v' | 'd' | 'u' | 'c' | 'p';
 
@@ -64,7 +64,7 @@ export function entryOf(kind: ErasureKind, idHash: string, spans: readonly Span[
 export interface ErasureEntry {
   readonly kind: ErasureKind;
   readonly hash: string;
-  /** The times at which the ID belonged to the erased person. Empty: at all times. */
+  /** The times at which the ID belonged to the erased person. Empty if it always belonged to that person. */
   readonly spans: readonly Span[];
 }
 

@@ -5,7 +5,7 @@ import type { ExclusionRule } from '../registry/site.ts';
 /** The parsed network of each rule. After a change of one rule, all rules of the site are compiled again, but most have not changed. */
 const read = new WeakMap<ExclusionRule, Network>();
 
-/** Finds the most specific address rule that contains an address. */
+/** Compiles address rules to a table, which finds the most specific rule whose network contains an address. */
 export function compileAddressRules(rules: readonly ExclusionRule[]): NetworkTable<ExclusionRule> {
   const entries: (readonly [Network, ExclusionRule])[] = [];
   for (const rule of rules) {

@@ -3,8 +3,8 @@ import type { ExclusionRule } from '../registry/site.ts';
 import { compilePathGlob } from './exclusion-path.ts';
 
 /**
- * Matches many globs, in which `*` stands for any characters. Texts without `*` and prefixes (`/admin/*`) are found by lookup, the
- * longest prefix first. Only the other globs are tested one by one.
+ * Compiles many globs, in which `*` stands for any characters, to a function that returns the rule that matches a text. The function
+ * finds values without `*` and prefixes (`/admin/*`) by lookup, the longest prefix first. It tests only the other globs one by one.
  */
 export function compileGlobs(
   rules: readonly ExclusionRule[],
@@ -36,7 +36,7 @@ export function compileGlobs(
   };
 }
 
-/** If two rules are equal, the first one counts. */
+/** Adds an entry unless the map already has the key: if two rules are equal, the first one counts. */
 export function keepFirst<Key, Value>(map: Map<Key, Value>, key: Key, value: Value): void {
   if (!map.has(key)) map.set(key, value);
 }

@@ -1,6 +1,6 @@
 /**
- * Compiles a glob: `*` matches any characters, also `/`, and every other character matches itself. It searches the parts between
- * the stars one by one. A RegExp for `*a*a*a*` would take minutes on a path that an attacker sends.
+ * Compiles a glob: `*` matches any characters, also `/`, and every other character matches itself. The returned function searches the
+ * parts between the stars one by one. A RegExp for `*a*a*a*` would take minutes on a path that an attacker sends.
  */
 export function compilePathGlob(glob: string): (path: string) => boolean {
   const [first = '', ...rest] = glob.split('*');

@@ -22,7 +22,7 @@ export function excludedBy(rule: ExclusionRule): DropReason {
 }
 
 /**
- * Compiles all rules of a site into one function; `undefined` if the site has none. The types are compared in the order of
+ * Compiles all rules of a site into one function; `undefined` if the site has no rules. The types are compared in the order of
  * docs/operations.md. If several rules of one type match, the function returns the most specific one, which is the one that is counted.
  */
 export function compileExclusions(rules: readonly ExclusionRule[]): ExclusionMatcher | undefined {

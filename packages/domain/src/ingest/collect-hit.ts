@@ -11,7 +11,7 @@ import { type EventValue, readValue } from './value.ts';
 
 export type HitType = 'pageview' | 'event' | 'identify';
 
-/** A hit of the browser snippet (docs/api.md, Fields of a collect hit) after it was read: free text is cut. Empty text: absent. */
+/** A hit of the browser snippet (docs/api.md, Fields of a collect hit) after it was read: long texts are cut. An absent text is empty. */
 export interface CollectHit extends PageContext, EventValue {
   readonly siteId: string;
   /** Empty in cookieless mode. */
@@ -24,7 +24,7 @@ export interface CollectHit extends PageContext, EventValue {
   /** Empty unless `type` is `event`. */
   readonly eventName: string;
   readonly properties: JsonObject | undefined;
-  /** Only for an identify hit. */
+  /** Undefined unless `type` is `identify`. */
   readonly identity: Identity | undefined;
 }
 
@@ -34,7 +34,7 @@ export interface CollectHitFields {
   readonly visitor_id: string;
   readonly session_id: string;
   readonly type: HitType;
-  /** Only for an event. */
+  /** Undefined unless `type` is `event`. */
   readonly properties: JsonObject | undefined;
   readonly identity: Identity | undefined;
 }
@@ -134,7 +134,10 @@ function pickHit(body: JsonObject): PickedHit {
   return fields;
 }
 
-/** `readBrowserIdentity` checks an object, because it knows the aliases. Any other value is passed to the schema, which refuses it. */
+/**
+ * The value of `identity` for the schema. For an object it is a placeholder, because `readBrowserIdentity` checks the object: it knows the
+ * aliases. Any other value is passed unchanged, and the schema refuses it.
+ */
 function identityOf(identity: Json | undefined): Json | undefined {
   if (typeof identity !== 'object' || identity === null || Array.isArray(identity)) return identity ?? undefined;
   return PLACEHOLDER;

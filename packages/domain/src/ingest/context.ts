@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from '../json/json.ts';
 import { sent } from './aliases.ts';
 
-/** The page on which a hit or an event happened. Empty text: absent. */
+/** The page on which a hit or an event happened. An absent text is empty. */
 export interface PageContext {
   /** The URL as sent, including its fragment. */
   readonly url: string;

@@ -10,7 +10,7 @@ import { type EventValue, readValue } from './value.ts';
 
 /**
  * A server event (docs/api.md, Fields of a server event) after it was read: aliases, shortcuts and "null means absent" are
- * resolved. Empty text: absent.
+ * resolved. An absent text is empty.
  */
 export interface ServerEvent extends EventValue {
   readonly name: string;
@@ -21,12 +21,12 @@ export interface ServerEvent extends EventValue {
   readonly userId: string;
   readonly externalId: string;
   readonly idempotencyKey: string;
-  /** Unix milliseconds; `undefined`: the time of receipt counts. */
+  /** Unix milliseconds. If it is `undefined`, the time of receipt counts. */
   readonly timestamp: number | undefined;
   readonly context: ServerContext;
 }
 
-/** The fields of a server event after the checks, under their snake_case names. `undefined`: absent. */
+/** The fields of a server event after the checks, under their snake_case names. An absent field is `undefined`. */
 export interface ServerEventFields {
   readonly name: string;
   readonly value: number | string | undefined;

@@ -15,7 +15,8 @@ const shown = (text: string): string => JSON.stringify(cutChars(text, SHOWN_CHAR
 /**
  * Returns the rule of ClickHouse's JSON type that these properties or traits break; `undefined` if they can be stored as they were
  * sent (docs/api.md). A property that is null or an empty object is not stored, but breaks no rule. `text` returns the text of the
- * request's body, in which long integers still have all digits. `sentAs` returns the properties of a parsed body.
+ * request's body, in which long integers still have all digits. `sentAs` returns the part of the parsed body from which `properties` was
+ * read.
  */
 export function unstorableRule(
   properties: JsonObject,
@@ -50,7 +51,7 @@ function brokenValue(value: Json, key: string, found: Found): string | undefined
   return undefined;
 }
 
-/** The items that the arrays at one depth of an array contain: ClickHouse stores all of them with one type. */
+/** What the arrays at one depth of a nested array contain. ClickHouse stores all items of one depth with the same type. */
 interface ArrayItems {
   nulls: boolean;
   arrays: boolean;
@@ -87,8 +88,8 @@ function notUnicode(key: string): string {
 }
 
 /**
- * ClickHouse reads a dot in a key as a step into an object. So two keys can lead to one value, or one key can lead through the value
- * of another. The objects in an array have paths of their own.
+ * ClickHouse reads a dot in a key as a step into an object. So two keys can have the same path, or the path of one key can continue the
+ * path of another key, which has a value. The paths of an object in an array begin at that object.
  */
 function clashIn(object: JsonObject): string | undefined {
   const leaves: { readonly path: string; readonly order: string }[] = [];
@@ -107,7 +108,7 @@ function clashIn(object: JsonObject): string | undefined {
     }
   };
   walk(object, '');
-  // The dot sorts before all other characters. So a path that leads through another path is the next one after it.
+  // In `order`, the dot sorts before all other characters. So a path that continues another path comes directly after it.
   leaves.sort((a, b) => (a.order < b.order ? -1 : 1));
   for (const [at, { path, order }] of leaves.entries()) {
     const next = leaves[at + 1];

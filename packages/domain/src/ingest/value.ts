@@ -1,6 +1,6 @@
 import type { Json } from '../json/json.ts';
 
-/** The value of an event (docs/api.md, POST /api/v1/events): a number, or a text. A text that is a decimal number has both fields. */
+/** The value of an event (docs/api.md, POST /api/v1/events): a number, or a text. A text that is a decimal number sets both fields. */
 export interface EventValue {
   readonly value: number | undefined;
   /** The text as sent; empty if the value was not sent as a string. */

@@ -39,7 +39,7 @@ export function fits64Bits(digits: string): boolean {
   return integer >= INT64_MIN && integer < UINT64_END;
 }
 
-/** True if a Float64 of this value is written with the same digits: `100000000000000000000000` is, `9007199254740993` is not. */
+/** True if a Float64 keeps all of these digits: true for `100000000000000000000000`, false for `9007199254740993`. */
 export function fitsFloat64(digits: string): boolean {
   const number = Number(digits);
   if (!Number.isFinite(number)) return false;

@@ -1,6 +1,9 @@
 import type { SyntaxKind } from 'jsonc-parser';
 
-/** The kinds of tokens of jsonc-parser. Its own const enum cannot be used in isolated modules. A wrong number does not compile. */
+/**
+ * The kinds of tokens of jsonc-parser. Its own const enum cannot be used in isolated modules. A number that is not in this enum
+ * does not compile.
+ */
 export const JSON_TOKEN = {
   openBrace: 1,
   closeBrace: 2,

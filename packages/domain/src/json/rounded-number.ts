@@ -6,8 +6,8 @@ const MAY_BE_ROUNDED = /\d[\d.]{15}/;
 const VALUE_KEYS: readonly string[] = ['value', 'event_value', 'eventValue'];
 
 /**
- * The text of an event's value that was sent as a JSON number, if a Float64 could round it: amounts of money must stay exact.
- * Empty if the number itself is exact. `body` returns the text of the body.
+ * Returns the text of an event's value if it was sent as a JSON number that a Float64 could round: amounts of money must stay exact.
+ * Empty if the number is exact. `body` returns the text of the body.
  */
 export function roundedNumberText(value: number, body: () => string): string {
   const text = body();

@@ -11,7 +11,7 @@ export function compileNetworks<Value>(entries: readonly (readonly [Network, Val
   const ipv4 = segmentsOf(entries.filter(([network]) => network.family === 4));
   const ipv6 = segmentsOf(entries.filter(([network]) => network.family === 6));
   return (ip) => {
-    // Without IPv6 networks the result is known without parsing the address, which costs more than the search.
+    // If there are no IPv6 networks, no IPv6 address matches. Then the address is not parsed: parsing costs more than the search.
     if (ipv6.starts.length === 0 && ip.includes(':') && !/^::ffff:/i.test(ip)) return undefined;
     const address = addressNumber(ip);
     if (address === undefined) return undefined;

@@ -56,7 +56,7 @@ export function addressNumber(text: string): AddressNumber | undefined {
   return (((((BigInt(a) << 32n) | BigInt(b)) << 32n) | BigInt(c)) << 32n) | BigInt(d);
 }
 
-/** Writes an IPv6 address whose last part is an IPv4 address (`64:ff9b::192.0.2.1`) in hex only. Empty if that part is invalid. */
+/** If the last part of an IPv6 address is an IPv4 address (`64:ff9b::192.0.2.1`), writes it in hex. Empty if that part is invalid. */
 export function undotted(text: string): string {
   if (!text.includes('.')) return text;
   const cut = text.lastIndexOf(':') + 1;

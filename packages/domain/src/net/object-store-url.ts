@@ -1,6 +1,6 @@
 const S3_URL = /^s3:\/\/[a-z0-9][a-z0-9.-]{1,62}(\/[A-Za-z0-9._=-]+)*\/?$/;
 
-/** Why `url` cannot name an object store; undefined if it can. */
+/** Returns why `url` cannot name an object store; undefined if it can. */
 export function objectStoreUrlProblem(url: string): string | undefined {
   if (S3_URL.test(url)) return undefined;
   const parsed = url.startsWith('file:') && URL.canParse(url) ? new URL(url) : undefined;

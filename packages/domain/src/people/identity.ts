@@ -7,7 +7,7 @@ import { rule, toFieldError, validator } from '../json/json-schema.ts';
 import { keysInTextOrder } from '../records/body-text.ts';
 import { isImageUrl } from './image-url.ts';
 
-/** An identity (docs/api.md, Fields of an identity) after it was read. Empty text: not sent. */
+/** An identity (docs/api.md, Fields of an identity) after it was read. A text that was not sent is empty. */
 export interface Identity {
   readonly visitorId: string;
   readonly userId: string;
@@ -25,7 +25,7 @@ export interface Identity {
    * such a trait.
    */
   readonly invalidTraits: number;
-  /** The signature of the user ID that a browser sent. Empty: not sent, or not an identify of a browser. */
+  /** The signature of the user ID that a browser sent. Empty if it was not sent, and for an identify of a server. */
   readonly signature: string;
 }
 
@@ -35,7 +35,10 @@ export interface Identity {
  */
 export type IdentitySource = 'request' | 'record';
 
-/** Returns the text of the request's body. Called only if the order of the keys is needed, which JavaScript's objects do not keep. */
+/**
+ * Returns the text of the request's body. It is called only if the text is needed: for the order of the keys, which JavaScript's objects do
+ * not keep, or for long integers, which JSON.parse rounds.
+ */
 export type BodyText = () => string;
 
 const FIELDS = schema.$defs.fields.properties;

@@ -1,4 +1,4 @@
-/** Characters that end an attribute or a string in the pages that show the image. `URL` does not escape the apostrophe. */
+/** Characters that could end an attribute or a string in a page that shows the image. `URL` does not escape the apostrophe. */
 const UNSAFE = /[\p{Cc}'"]/u;
 
 /** True if a text is the address of an image: an http or https URL, in the spelling that `URL` produces. */

@@ -19,7 +19,7 @@ function blanked(text: string): string {
   let depth = 0;
   let expectsKey = false;
   let topKey = '';
-  /** The position after the colon of the address that is being skipped. -1: no address is being skipped. */
+  /** The position after the colon of the address that is being skipped; -1 if no address is being skipped. */
   let valueFrom = -1;
   /** The nesting depth of that address. */
   let valueDepth = 0;

@@ -1,6 +1,6 @@
 /**
- * The outcome of a raw record. Each raw record has exactly one (docs/tables.md, `outcomes`). `row` is a row of `events`. Of `erased` and
- * `expired` records, only the place in the log, the site and the times are left.
+ * The outcome of a raw record. Each raw record has exactly one (docs/tables.md, `outcomes`). `row` is a row of `events`. An `erased` or
+ * `expired` record keeps only its place in the log, its site, its times and the version of its enrichment.
  */
 export type Outcome = 'row' | 'identify' | 'duplicate' | 'dropped' | 'dead' | 'erased' | 'expired';
 

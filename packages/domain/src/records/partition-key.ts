@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { visitorNetwork } from '../net/ip-address.ts';
 
-/** The IDs in a record from which its partition key is made. Empty text: absent. */
+/** The IDs in a record from which its partition key is made. An absent ID is empty. */
 export interface RecordOwner {
   readonly siteId: string;
   readonly eventId: string;
@@ -16,7 +16,7 @@ const CHARS_MAX = 256;
 /**
  * The key that selects the partition of a record: the user, if the record is an identify or has a user but no visitor; otherwise the
  * visitor; otherwise the idempotency key; otherwise the event. So an identify is in the same partition as later events that depend
- * on its user, and comes first.
+ * on its user, and before them.
  */
 export function partitionKey(owner: RecordOwner, isIdentify: boolean): string {
   const { siteId, userId, visitorId, idempotencyKey } = owner;

@@ -14,7 +14,7 @@ export type RecordKind = 'collect' | 'event' | 'identify' | 'import' | 'unlink' 
  * functions of this package that the gateway validated it with, so a replay benefits from later fixes.
  */
 export interface RawRecord {
-  /** UUIDv7; for an import UUIDv5(site, file digest, line); for a dumped row that of the row. */
+  /** UUIDv7; for an import UUIDv5(site, file digest, line); for a dumped row, the event ID of that row. */
   readonly eventId: string;
   readonly kind: RecordKind;
   readonly siteId: string;

@@ -1,7 +1,7 @@
 /** The topics of the event log. docs/architecture.md describes their content. */
 export const TOPIC_RAW = 'events.raw';
 export const TOPIC_ENRICHED = 'events.enriched';
-/** The outcomes of a replay from raw, until its writer has stored them. Empty otherwise. */
+/** The outcomes of a replay from raw, until its writer has stored them. Without such a replay, the topic is empty. */
 export const TOPIC_REPLAYED = 'events.replayed';
 /** The compacted topic that stores the registry. */
 export const TABLE_REGISTRY = 'registry';

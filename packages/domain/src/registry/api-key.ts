@@ -20,7 +20,7 @@ export function isSameHash(a: string, b: string): boolean {
 
 const BEARER = /^bearer +(\S+) *$/i;
 
-/** The token of an `Authorization: Bearer …` header; the scheme is read in any case. */
+/** The token of an `Authorization: Bearer …` header; undefined if it has none. The scheme can be in upper or lower case. */
 export function bearerToken(header: string | undefined): string | undefined {
   if (header === undefined || header.length > HEADER_CHARS_MAX) return undefined;
   return BEARER.exec(header)?.[1];

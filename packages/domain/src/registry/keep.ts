@@ -14,7 +14,7 @@ export const KEEP_FOREVER: Keep = { events: 'forever', profiles: 'forever', roll
 const DAY_MS = 86_400_000;
 const DAYS_OF = { d: 1, y: 365 } as const;
 
-/** The number of days of a time such as `400d` or `2y`. Undefined: the rows are kept forever. */
+/** The number of days of a time such as `400d` or `2y`. Undefined if the rows are kept forever. */
 export function keepDays(text: string): number | undefined {
   if (!new RegExp(KEEP_PATTERN).test(text)) throw new RangeError(`not a time to keep rows: ${text}`);
   if (text === 'forever') return undefined;
@@ -29,14 +29,20 @@ export function keepOf(
   return { ...otherwise, ...site?.keep };
 }
 
-/** Why these times cannot be combined: if events were kept longer than sessions, a replay would compute removed sessions again. */
+/**
+ * Returns why these times cannot be combined; undefined if they can. If events were kept longer than sessions, a replay would compute
+ * removed sessions again.
+ */
 export function keepProblem({ events, rollups }: Keep): string | undefined {
   const longest = Number.POSITIVE_INFINITY;
   if ((keepDays(rollups) ?? longest) >= (keepDays(events) ?? longest)) return undefined;
   return `rollups (${rollups}) must be kept at least as long as events (${events})`;
 }
 
-/** The beginning of the first UTC day (Unix milliseconds) whose rows are kept: all rows from before it have expired. Undefined: no row expires. */
+/**
+ * The beginning of the first UTC day (Unix milliseconds) whose rows are kept: all rows from before it have expired. Undefined
+ * if no row expires.
+ */
 export function expiresBefore(text: string, now: number): number | undefined {
   const days = keepDays(text);
   if (days === undefined) return undefined;

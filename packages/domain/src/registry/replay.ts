@@ -15,19 +15,22 @@ export interface ReplayScope {
 export interface ReplayRequest extends ReplayScope {
   readonly replayId: string;
   readonly from: ReplaySource;
-  /** The maximum number of records per second that the replay writes. Undefined: no such limit. */
+  /** The maximum number of records per second that the replay writes. Undefined if there is no such limit. */
   readonly recordsPerSecondMax?: number;
   readonly startedAt: number;
-  /** The setting for all sites, at the start of the replay, of how long rows are kept. Absent: an older version of Weir started the replay. */
+  /**
+   * How long rows are kept: the setting for all sites at the start of the replay. Absent if an older version of Weir started
+   * the replay.
+   */
   readonly keep?: Keep;
 }
 
 /**
- * A replay fills a second set of tables (the shadow tables) and can exchange them with the live tables.
- * `create`: the shadow tables are created. `archive`: rows of the archive are written. `copy`: rows that the replay does not replace
- * are copied from the live tables. `fill`: the records of the log are written. `follow`: the shadow tables have all records of the live tables, and new ones soon after them. `swap`: the
- * tables are exchanged. `swapped`: the shadow database has the former tables. `undone`: the tables were exchanged back. `drop`: the
- * shadow tables and the replay are removed.
+ * A replay fills a second set of tables (the shadow tables) and can exchange them with the live tables. `create`: the shadow
+ * tables are created. `archive`: rows of the archive are written. `copy`: rows that the replay does not replace are copied from
+ * the live tables. `fill`: the records of the log are written. `follow`: the shadow tables have all records of the live tables,
+ * and receive each new record soon after the live tables. `swap`: the tables are exchanged. `swapped`: the shadow database has
+ * the former tables. `undone`: the tables were exchanged back. `drop`: the shadow tables and the replay are removed.
  */
 export type ReplayPhase = 'create' | 'archive' | 'copy' | 'fill' | 'follow' | 'swap' | 'swapped' | 'undone' | 'drop';
 
@@ -87,7 +90,7 @@ export interface ReplayState {
   readonly swap?: ReplaySwap;
   /** Unix milliseconds of the swap, and the positions at which it was made, by partition. */
   readonly swapped?: { readonly at: number; readonly positions: readonly SwapPosition[] };
-  /** True: an undo is in progress. The former tables are filled with newer records, and then exchanged back. */
+  /** True while an undo is in progress. The former tables are filled with newer records, and then exchanged back. */
   readonly undoing?: boolean;
   /** Unix milliseconds of the first attempt to undo the swap. */
   readonly undoFrom?: number;
@@ -117,7 +120,7 @@ export interface ReplaySwap {
 export interface ReplayWish {
   readonly replayId: string;
   readonly wish: 'swap' | 'undo' | 'drop';
-  /** Unix milliseconds. Higher than that of all earlier commands. */
+  /** Unix milliseconds. It is higher than the `askedAt` of all earlier commands. */
   readonly askedAt: number;
 }
 
@@ -130,7 +133,7 @@ export interface Replay {
   readonly wish?: ReplayWish;
 }
 
-/** The command that the leader has not begun or refused yet. */
+/** The command that the leader has neither begun nor refused yet; undefined if there is none. */
 export function pendingWish({ state, wish }: Replay): ReplayWish['wish'] | undefined {
   return wish !== undefined && wish.askedAt > (state?.answered ?? 0) ? wish.wish : undefined;
 }

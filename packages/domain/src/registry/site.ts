@@ -8,13 +8,13 @@ export interface Site {
   readonly domain: string;
   /** IANA name, e.g. `Europe/Berlin`. */
   readonly timezone: string;
-  /** Requests per minute; absent: the configured default. */
+  /** Requests per minute. If a limit is absent, the configured default applies. */
   readonly limits: SiteLimits;
-  /** Names of the query parameters that stored URLs keep; absent: all are kept; empty: none. See query-allow.ts. */
+  /** Names of the query parameters that stored URLs keep (query-allow.ts). If absent, all are kept; if empty, none is kept. */
   readonly queryAllow?: readonly string[];
-  /** Absent: the site has no identity secret, and the identifies of browsers are not authenticated. */
+  /** Absent if the site has no identity secret. Then the identifies of browsers are not authenticated. */
   readonly identityVerification?: IdentityVerification;
-  /** For how long the tables keep the rows of the site; absent: the setting for all sites. */
+  /** For how long the tables keep the rows of the site. If a time is absent, the setting for all sites applies. */
   readonly keep?: Partial<Keep>;
   readonly createdAt: number;
 }
@@ -24,7 +24,7 @@ export interface IdentityVerification {
   /** The plain secret, because signatures are computed with it. Only the response to its creation contains it; logs never do. */
   readonly secret: string;
   readonly secretCreatedAt: number;
-  /** True: an identify of a browser without a valid signature is dropped. */
+  /** If true, an identify of a browser without a valid signature is dropped. */
   readonly required: boolean;
 }
 
