@@ -59,12 +59,12 @@ export async function openChunkRepository(objects: ObjectStore): Promise<ChunkRe
   };
 }
 
-/** Reads the chunks in order. Throws `object_store_damaged` if a chunk is missing, or if its SHA-256 is not its name. */
+/** Reads the chunks in order. Throws `object_store_damaged` if a chunk is missing, or if its SHA-256 differs from its name. */
 export async function* readChunks(objects: ObjectStore, chunks: readonly string[]): AsyncIterable<Buffer> {
   for (const hash of chunks) yield await readChunk(objects, hash);
 }
 
-/** Deletes the chunks that are not in `used`. Resolves with their number. */
+/** Deletes the chunks that are not in `used`. Resolves with the number of deleted chunks. */
 export async function deleteUnusedChunks(objects: ObjectStore, used: ReadonlySet<string>): Promise<number> {
   let deleted = 0;
   for await (const { name } of objects.list(CHUNKS)) {

@@ -52,7 +52,7 @@ export interface CreateBackupOptions {
   readonly objects: ObjectStore;
   readonly source: BackupSource;
   readonly clock: () => number;
-  /** How many backups are kept; older ones are deleted. Undefined: no backup is deleted. */
+  /** How many backups are kept; older ones are deleted. If it is undefined, no backup is deleted. */
   readonly keep: number | undefined;
   readonly signal: AbortSignal;
   onProgress(progress: BackupProgress): void;
@@ -122,7 +122,7 @@ export async function createBackup(options: CreateBackupOptions): Promise<Backup
   }
 }
 
-/** Deletes all backups but the newest `keep`, then the chunks that only they used. */
+/** Deletes all backups except the newest `keep`, then the chunks that only the deleted backups used. */
 export async function expireBackups(objects: ObjectStore, keep: number): Promise<void> {
   const ids = await listSnapshots(objects);
   const old = ids.slice(0, Math.max(0, ids.length - keep));

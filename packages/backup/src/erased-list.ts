@@ -18,7 +18,10 @@ export async function writeErasedList(objects: ObjectStore, list: ErasedList): P
   await objects.put(NAME, Buffer.from(JSON.stringify(list)));
 }
 
-/** Reads the list of tombstones in a place of backups. Undefined: there is no list, because an older version of Weir made these backups. */
+/**
+ * Reads the list of tombstones in a place of backups. Resolves with undefined if there is no list, because an older version of
+ * Weir made these backups.
+ */
 export async function readErasedList(objects: ObjectStore): Promise<ErasedList | undefined> {
   const stream = await objects.get(NAME);
   return stream === undefined ? undefined : checkErasedList(await json(stream), NAME);

@@ -7,7 +7,7 @@ import { listSnapshots, readSnapshot, type Snapshot, type SnapshotItem } from '.
 
 export interface ReadBackupOptions {
   readonly objects: ObjectStore;
-  /** Undefined: the newest backup. */
+  /** The ID of the backup; undefined for the newest backup. */
   readonly id: string | undefined;
   onProgress(bytesDone: number, bytesTotal: number): void;
 }
@@ -91,7 +91,7 @@ async function readItem(
   }
 }
 
-/** The path of a file within `into`. Throws for a path that leads out of this folder: the snapshot can be damaged. */
+/** The path of a file within `into`. Throws for a path that leads out of this folder, which a damaged snapshot can contain. */
 function safePath(into: string, path: string): string {
   const target = join(into, path);
   if (target.startsWith(into.endsWith(sep) ? into : into + sep)) return target;

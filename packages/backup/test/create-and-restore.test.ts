@@ -120,7 +120,7 @@ test('the second backup stores only what has changed, and both can be restored',
   parts.delete('all_1_1_0');
   parts.set('all_3_3_0', randomBytes(2_000));
   const third = await create();
-  // One changed chunk at the end of the log, and the new part.
+  // Only one changed chunk at the end of the log and the new part were sent.
   expect(third.bytesSent).toBeLessThan(CHUNK_BYTES);
   expect(await restore(first.id)).toEqual(before);
   expect(await restore(third.id)).toEqual(expected());

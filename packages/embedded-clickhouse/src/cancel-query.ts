@@ -6,7 +6,7 @@ import type { Engine, EngineCall, EngineResult } from './engine.ts';
 
 const CANCEL_AGAIN_MS = 250;
 
-/** Calls `cancel` until the query has ended. Repeated, because cancelling has no effect before the query has begun. */
+/** Calls `cancel` again and again until the query has ended, because a cancellation has no effect before the query has begun. */
 export async function cancelUntilEnded(cancel: () => Promise<void>, query: Promise<unknown>): Promise<void> {
   let running = true;
   const ended = query.then(
@@ -24,7 +24,10 @@ export async function cancelUntilEnded(cancel: () => Promise<void>, query: Promi
   }
 }
 
-/** Runs a query, and cancels it when the client closes the connection before the answer. Nothing else would stop it before its time limit. */
+/**
+ * Runs a query, and cancels it when the client closes the connection before the answer. Otherwise the query would run until its
+ * time limit.
+ */
 export async function runForClient(engine: Engine, call: EngineCall, res: ServerResponse): Promise<EngineResult> {
   if (res.closed) throw clickhouseError(394, 'QUERY_WAS_CANCELLED', 'The client has closed the connection', 499);
   const name = randomUUID();

@@ -18,12 +18,14 @@ const RELOAD_PERIOD_MS = 30_000;
 /** If parts may be damaged, the process ends after this time, so that the insert can still be answered. */
 const ANSWER_WITHIN_MS = 100;
 
-/** The child process: chDB behind ClickHouse's HTTP interface on 127.0.0.1. Started by `startEmbeddedClickhouse` only. */
+/** The child process: chDB behind ClickHouse's HTTP interface on 127.0.0.1. Only `startEmbeddedClickhouse` starts it. */
 async function main(options: ChildOptions): Promise<void> {
-  // Ignores signals, because the parent sends a message to close. Ctrl-C signals the whole process group, but the parent must drain first.
+  // Ignores these signals, because the parent sends the message `close` instead. Ctrl-C signals the whole process group, but the parent
+  // must first finish its work with this process.
   process.on('SIGINT', () => undefined);
   process.on('SIGTERM', () => undefined);
-  // The parent has ended, perhaps by kill -9. Acknowledged inserts are durable, so this process ends and releases the folder at once.
+  // This event means that the parent has ended, perhaps by kill -9. Acknowledged inserts are durable, so this process ends at once, which
+  // releases the folder.
   process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'));
 
   // Writing to stderr fails on a full disk. Without a listener, this error would end the process.
@@ -33,7 +35,7 @@ async function main(options: ChildOptions): Promise<void> {
   const slots = createSlots(ACTIVE_MAX, WAITING_MAX);
   const pipeFolder = `${options.folder}.pipes`;
   const engine = openEngine(options.folder, LOCK_WAIT_MS).then((opened) => {
-    // Only now, because the engine has locked its folder: before that, another process could be using the pipes.
+    // The folder of the pipes is created after the engine has locked its folder: before that, another process could be using the pipes.
     createPipeFolder(pipeFolder);
     return opened;
   });

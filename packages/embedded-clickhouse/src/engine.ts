@@ -86,7 +86,8 @@ export async function openEngine(folder: string, lockWaitMs: number): Promise<En
       const session = new Session(folder);
       try {
         for (const command of setup) await session.queryAsync(command);
-        // APPEND, because the pipe exists. `queryStream` of chdb formats each block for itself: Parquet would be several files.
+        // Uses APPEND, because the pipe already exists. `queryStream` of chdb formats each block on its own: Parquet would be
+        // several files.
         await session.queryAsync(`${statement}\nINTO OUTFILE '${path}' APPEND FORMAT ${format}`, { format: 'Null' });
       } finally {
         session.close();
@@ -106,7 +107,10 @@ function markOf(name: string): string {
   return `/*${name}*/`;
 }
 
-/** Opens the engine, which locks the folder, and removes orphaned tokens. If there were any, it opens the engine again, which reads the tokens only when it is opened. */
+/**
+ * Opens the engine, which locks the folder, and removes orphaned tokens. If there were any, opens the engine again, because the
+ * engine reads the tokens only when it is opened.
+ */
 async function openRepaired(folder: string, lockWaitMs: number): Promise<Session> {
   const root = await openRoot(folder, lockWaitMs);
   const forgotten = removeOrphanedTokens(folder);

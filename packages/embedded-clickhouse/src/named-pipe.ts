@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 
 /**
- * A named pipe (FIFO). The engine opens `path` for writing as if it were a file; what it writes is read from `source`. The
- * engine waits while the pipe of 64 KiB is full, so a slow reader costs no memory.
+ * A named pipe (FIFO). The engine opens `path` for writing as if it were a file. `source` reads what the engine has written. The
+ * engine waits while the pipe (64 KiB) is full, so a slow reader costs no memory.
  */
 export interface NamedPipe {
   readonly path: string;
@@ -18,7 +18,7 @@ export interface NamedPipe {
 
 const run = promisify(execFile);
 
-/** Removes pipes that a killed process left behind. */
+/** Creates the folder for pipes. First removes pipes that a killed process left behind. */
 export function createPipeFolder(folder: string): void {
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { mode: 0o700 });

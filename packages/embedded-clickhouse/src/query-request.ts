@@ -1,6 +1,6 @@
 import { clickhouseError } from './clickhouse-error.ts';
 
-/** A request of ClickHouse's HTTP interface, read from URL and headers. */
+/** A request to ClickHouse's HTTP interface, read from the URL and the headers. */
 export interface QueryRequest {
   readonly query: string;
   readonly queryId: string;
@@ -9,11 +9,14 @@ export interface QueryRequest {
   readonly setup: readonly string[];
   readonly gzipAnswer: boolean;
   /**
-   * Sends the answer while it is computed. Without it the answer is buffered, so that an error has its own status. The format is
-   * `defaultFormat`; the statement has no FORMAT clause.
+   * If true, the answer is sent while it is computed, in the format `defaultFormat`, and the statement has no FORMAT clause. If false, the
+   * answer is buffered, so that an error has its own status.
    */
   readonly streamsAnswer: boolean;
-  /** The query can only read, so it is cancelled when the client leaves (on a server: cancel_http_readonly_queries_on_client_close). */
+  /**
+   * True if the query can only read. Such a query is cancelled when the client closes the connection, as on a server with the setting
+   * cancel_http_readonly_queries_on_client_close.
+   */
   readonly isReadOnly: boolean;
 }
 

@@ -18,8 +18,8 @@ export async function streamAnswer(
   const pipe = await openNamedPipe(pipeFolder);
   const { source } = pipe;
   const query = engine.writeTo(pipe.path, call);
-  // If the query fails, reading from the pipe fails with the same error. The handler is added here, because the code below may await
-  // `query` only after it has rejected.
+  // If the query fails, reading from the pipe fails with the same error. The handler is added at once, because `query` can reject before
+  // the code below awaits it.
   query.catch((error: unknown) => source.destroy(error instanceof Error ? error : new Error(String(error))));
   const leave = () => source.destroy();
   res.once('close', leave);

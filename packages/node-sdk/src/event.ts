@@ -22,7 +22,7 @@ export interface EventFields {
   readonly externalId?: string;
   /** Default: a random UUID. It makes retries safe. */
   readonly idempotencyKey?: string;
-  /** Default: now. */
+  /** Default: the time of the call. */
   readonly timestamp?: string | number | Date;
   readonly context?: EventContext;
 }

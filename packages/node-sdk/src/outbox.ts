@@ -108,7 +108,7 @@ export function createOutbox(deps: OutboxDeps): Outbox {
     }
   }
 
-  /** The number of events before the next identify, up to the size of one batch. */
+  /** The number of events before the next identify, up to the size of one batch. Always 1 if events are not sent in batches. */
   function eventsAhead(): number {
     if (!deps.batch) return 1;
     const end = waiting.findIndex((call) => call.kind === 'identify');

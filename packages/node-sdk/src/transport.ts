@@ -1,6 +1,6 @@
 /**
- * The result of an attempt. After `retry` the call can be sent again, after `refused` it cannot. `fits`: how many events one request
- * can have under the rate limit, if the response says so: now (`retry`), or in an unused window (`refused`).
+ * The result of an attempt. After `retry` the call can be sent again, after `refused` it cannot. `fits` is in the result if the response
+ * has headers about the rate limit: the number of events that are left now (`retry`), or the limit itself (`refused`).
  */
 export type Attempt =
   | { readonly outcome: 'done'; readonly json: unknown; readonly afterMs?: number }
@@ -17,8 +17,8 @@ export interface TransportOptions {
 }
 
 /**
- * Sends one attempt with `fetch`, on Node, Deno, Bun and edge runtimes. The returned function never rejects. An invalid URL or
- * key throws here, because otherwise each attempt would look like a network error.
+ * Returns a function that sends one attempt with `fetch`, on Node, Deno, Bun and edge runtimes. The returned function never rejects.
+ * `createTransport` throws for an invalid URL or key, because otherwise each attempt would look like a network error.
  */
 export function createTransport({ url, apiKey, timeoutMs, fetch }: TransportOptions): Post {
   const base = baseOf(url);

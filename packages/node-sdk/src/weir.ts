@@ -3,12 +3,16 @@ import { createOutbox, type Outbox, type OutboxStore, TIMER_MAX_MS } from './out
 import { createTransport } from './transport.ts';
 
 export interface WeirOptions {
-  /** Address of Weir, for example https://weir.example.com or https://example.com/weir. Anything but an http(s) URL throws. */
+  /**
+   * Address of Weir, for example https://weir.example.com or https://example.com/weir. The constructor throws if it is not an
+   * http(s) URL.
+   */
   readonly url: string;
   readonly apiKey: string;
   /**
-   * Receives calls that cannot be delivered: refused by Weir, or not accepted because the queue is full or the store failed. Also
-   * called, once per request, if the store cannot remove sent calls. Errors that it throws are logged. Default: a line on stderr.
+   * Receives each call that cannot be delivered: Weir refused it, or the client did not accept it because the queue is full or the store
+   * failed. It also receives one call per request if the store cannot remove sent calls. Errors that it throws are logged. Default: writes
+   * a line to stderr.
    */
   readonly onError?: (undelivered: Undelivered) => void;
   /** Stores unsent calls, so that they survive a restart: `openQueueFile(path)` of @weir/node-sdk/queue-file. */
@@ -49,13 +53,13 @@ export class Weir {
     });
   }
 
-  /** Queues an event. False: it was not accepted, and `onError` received the reason. */
+  /** Queues an event. Returns false if it was not accepted; `onError` then receives the reason. */
   track(name: string, fields: EventFields = {}): boolean {
     const id = fields.idempotencyKey ?? crypto.randomUUID();
     return this.#outbox.add({ id, kind: 'event', body: toEventBody(name, fields, id, this.#clock()) });
   }
 
-  /** Queues an identity. Events tracked later are sent later, so that they link to this user. */
+  /** Queues an identity. Events that are tracked later are sent later, so that they link to this user. */
   identify(visitorId: string, userId: string, fields: IdentityFields = {}): boolean {
     const { paymentCustomerId, ...rest } = fields;
     const body = { ...rest, payment_customer_id: paymentCustomerId, visitor_id: visitorId, user_id: userId };

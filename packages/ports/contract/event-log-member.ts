@@ -1,7 +1,10 @@
 import type { AppendRecord, EventLog, PartitionHandle, StoredRecord, Subscription } from '@weir/ports/event-log';
 import { eventually } from '@weir/testkit/eventually';
 
-/** On a busy machine a member can fail to join in time. The group then waits up to a minute until the broker removes that member. */
+/**
+ * How long tests wait until members have joined. On a busy machine a member can fail to join in time. The group then waits up to a minute
+ * until the broker removes that member.
+ */
 export const JOIN_WITHIN_MS = 150_000;
 
 /** Options of a group member that keeps the delivered records for the test. */

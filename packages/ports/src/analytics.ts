@@ -69,7 +69,7 @@ export interface RecordsBatch {
   readonly lines: readonly Uint8Array[];
   /** `records:<log_id>:<partition>:<from>-<to>:<version>` */
   readonly token: string;
-  /** The batch is stored only if the tables have this generation. Undefined: in tables of any generation. */
+  /** The batch is stored only if the tables have this generation. If it is undefined, the batch is stored in tables of any generation. */
   readonly generation: number | undefined;
 }
 

@@ -25,7 +25,7 @@ export interface EventLog {
   append(topic: string, records: readonly AppendRecord[]): Promise<readonly AppendOutcome[]>;
 
   /**
-   * Resolves when this member subscribed to the topic within a group; partitions are assigned later, through `options.open`.
+   * Resolves when this member has subscribed to the topic within a group. Partitions are assigned later, through `options.open`.
    * Delivery starts at the committed offset. Without a commit it starts at the earliest record, never at the latest.
    * A partition is assigned to one member at a time. A caller cannot assume exclusive ownership: a member that was
    * unreachable may still work on a partition that was reassigned. Its commits are rejected with `partition_lost`.
@@ -46,7 +46,7 @@ export interface EventLog {
 
   /**
    * Reads records of one partition outside any group. Starts at `from`, or at the oldest remaining record if retention removed
-   * the one at `from`. Resolves with at least one record if there is one, otherwise with none. The values together have about
+   * the one at `from`. Resolves with at least one record if there is one, otherwise with an empty list. The values together have about
    * `bytesMax` bytes at most. Rejects with `event_log_unavailable`.
    */
   read(topic: string, partition: number, from: number, bytesMax: number): Promise<readonly StoredRecord[]>;
@@ -158,7 +158,7 @@ export interface PartitionPosition {
   readonly first: number;
   /** One past the highest offset. */
   readonly end: number;
-  /** The offset of the group's last commit. */
+  /** The offset of the group's last commit; `undefined` if there is no commit. */
   readonly committed: number | undefined;
   /** The metadata of the group's last commit; `undefined` if there is no commit. */
   readonly metadata: string | undefined;

@@ -7,10 +7,13 @@ import type { Readable } from 'node:stream';
  * permissions must be changed first).
  */
 export interface ObjectStore {
-  /** Resolves when the object is stored durably. Readers see the whole object or none. Replaces an object of the same name. */
+  /** Resolves when the object is stored durably. Readers see the whole object or no object. Replaces an object of the same name. */
   put(name: string, body: Uint8Array | Readable): Promise<void>;
 
-  /** Resolves with the content; undefined if there is no such object. A caller that does not read it to its end must destroy it. */
+  /**
+   * Resolves with a stream of the content; undefined if there is no such object. A caller that does not read the whole stream
+   * must destroy it.
+   */
   get(name: string): Promise<Readable | undefined>;
 
   /** Lists all objects whose name starts with `prefix`, ordered by name (UTF-8 bytes). */

@@ -20,7 +20,7 @@ export interface Registry {
   goals(siteId: string): readonly Goal[];
   import(siteId: string, fileDigest: string): ImportLedgerEntry | undefined;
   imports(siteId: string): readonly ImportLedgerEntry[];
-  /** The tombstones of a site, which can also be a removed one. Returns the same array as long as the list does not change. */
+  /** The tombstones of a site, also of a removed site. Returns the same array as long as the list does not change. */
   tombstones(siteId: string): readonly Tombstone[];
   /** Whether any site has a tombstone. */
   hasTombstones(): boolean;
@@ -30,7 +30,7 @@ export interface Registry {
   /** All erasures, in the order of their requests. */
   erasures(): readonly Erasure[];
 
-  /** The removal of expired rows that is under way. */
+  /** The removal of expired rows that is in progress; undefined if there is none. */
   expiry(): Expiry | undefined;
 
   /**
@@ -56,7 +56,10 @@ export interface Registry {
   putExpiry(expiry: Expiry): Promise<void>;
   removeExpiry(): Promise<void>;
 
-  /** The replay that was started first and not removed. If two were started at the same time, the process that started the second removes it. */
+  /**
+   * The replay that was started first and not removed. If two were started at the same time, the process that started the
+   * second one removes the second one.
+   */
   replay(): Replay | undefined;
   putReplayRequest(request: ReplayRequest): Promise<void>;
   putReplayState(state: ReplayState): Promise<void>;
@@ -90,7 +93,7 @@ export interface Registry {
 export interface WritersPause {
   /** The number of the swap. Each swap has a higher number than all swaps before it. */
   readonly swap: number;
-  /** True: the pause has ended, and the writers continue. */
+  /** True if the pause has ended. Then the writers continue. */
   readonly over: boolean;
   /** Unix milliseconds. */
   readonly requestedAt: number;
@@ -104,7 +107,7 @@ export interface ImportLedgerEntry {
   readonly startedAt: number;
   /** Lines 1 to `linesDone` were processed: appended, skipped or reported. */
   readonly linesDone: number;
-  /** Lines `linesDone` + 1 to `linesPending` were being appended when this was written. After a crash they may be in the log. */
+  /** Lines `linesDone` + 1 to `linesPending` were being appended when this entry was written. After a crash, they may be in the log. */
   readonly linesPending: number;
   readonly hitsAppended: number;
   readonly finished: boolean;
@@ -121,7 +124,10 @@ export interface Erasure {
   readonly visitors: number;
   readonly users: number;
   readonly phase: ErasurePhase;
-  /** The end of each partition of `events.raw` at the request. All records before it must be stored before rows are deleted. Undefined: not read yet. */
+  /**
+   * The end of each partition of `events.raw` at the time of the request. All records before these ends must be stored before rows are
+   * deleted. Undefined until Weir has read the ends.
+   */
   readonly ends?: readonly number[];
   /** The numbers of removed rows, by table, and for the table `records` by outcome. */
   readonly removed: Readonly<Record<string, number>>;
@@ -129,12 +135,15 @@ export interface Erasure {
   readonly begun: Readonly<Record<string, number>>;
   /** The offsets up to which the topics must be archived before the archive is erased, by topic and partition. */
   readonly archiveEnds?: Readonly<Record<string, readonly number[]>>;
-  /** Undefined: the archive was not erased. */
+  /** Undefined if no part of the archive was erased yet. */
   readonly archive?: ArchiveErasure;
   readonly finishedAt?: number;
-  /** True: the tables were restored from a backup that is older than this erasure. It is carried out again before Weir serves anything. */
+  /**
+   * True if the tables were restored from a backup that is older than this erasure. Weir carries it out again before it serves
+   * any request.
+   */
   readonly restored?: boolean;
-  /** Why the last attempt failed. Weir tries again without an operator. Empty: no attempt has failed. */
+  /** Why the last attempt failed. Weir tries again without an operator. Absent or empty if no attempt has failed. */
   readonly problem?: string;
   /** The process that carries out the erasure, and the time of its last report. */
   readonly worker?: { readonly id: string; readonly at: number };
@@ -144,7 +153,7 @@ export type ErasurePhase = 'waiting' | 'resolving' | 'deleting' | 'archive' | 'd
 
 /** The progress of an erasure in the archive. */
 export interface ArchiveErasure {
-  /** The name of the last segment that is done; empty: none. */
+  /** The name of the last segment that is done. Empty if no segment is done yet. */
   readonly after: string;
   readonly segments: number;
   readonly rewritten: number;
@@ -164,7 +173,7 @@ export interface Expiry {
   readonly expiryId: string;
   /** The IDs of sites that keep their rows for the same time. The empty ID stands for records without a site. */
   readonly siteIds: readonly string[];
-  /** The time (Unix milliseconds) before which rows of a kind have expired. Absent: no row of this kind expires. */
+  /** The time (Unix milliseconds) before which rows of a kind have expired. Absent if no row of this kind expires. */
   readonly before: Partial<Readonly<Record<KeepKind, number>>>;
   readonly startedAt: number;
   /** `waiting`: nothing was changed yet. If an erasure, a replay or a backup was begun at the same time, the expiry is cancelled. */
@@ -172,11 +181,11 @@ export interface Expiry {
   /** For each partition, the raw offset at which the expiry ends (exclusive). Later records can expire in the next expiry. */
   readonly ends: readonly number[];
   readonly chunk?: ExpiryChunk;
-  /** The process that carries it out, and the time of its last report. */
+  /** The process that carries out the expiry, and the time of its last report. */
   readonly worker?: { readonly id: string; readonly at: number };
 }
 
-/** Raw records of one month whose rows `expired` are inserted at once. */
+/** Raw records of one month whose rows `expired` are inserted with one insert. */
 export interface ExpiryChunk {
   /** The name of the set of records to which the chunk belongs. It is part of the deduplication tokens. */
   readonly token: string;

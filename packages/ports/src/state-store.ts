@@ -146,5 +146,8 @@ export interface StateChange {
 
 /** A claim that was neither confirmed nor released (because its gateway crashed) expires after this time. */
 export const CLAIM_PENDING_MS = 15_000;
-/** Later records with an idempotency key are duplicates for this time after the first one. For confirmed claims and first-seen keys. */
+/**
+ * For this time after the first record with an idempotency key, later records with the same key are duplicates. Confirmed claims and
+ * first-seen keys use the same time.
+ */
 export const IDEMPOTENCY_WINDOW_MS = 24 * 3600_000;

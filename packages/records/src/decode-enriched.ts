@@ -6,7 +6,7 @@ export const HEADER_COLUMNS_VERSION = 'v';
 /** The columns and their types, by version of the column list. The header `v` of a record contains the version. */
 const COLUMNS = new Map(Object.entries(ENRICHED_COLUMNS).map(([version, types]) => [version, Object.entries(types)]));
 
-/** The headers of a record as Kafka clients give them. */
+/** The headers of a record, in each of the forms that Kafka clients use. */
 export type RecordHeaders = Readonly<
   Record<string, string | Uint8Array | readonly (string | Uint8Array)[] | undefined>
 >;

@@ -1,4 +1,4 @@
-/** The types of the columns of `events.enriched`, and what a decoded value of each is. */
+/** The types of the columns of `events.enriched`, each with the TypeScript type of a decoded value. */
 interface ColumnValues {
   text: string;
   /** A whole number of at least 0. Times are Unix milliseconds. */

@@ -14,7 +14,7 @@ const columns = Object.entries(ENRICHED_COLUMNS[1] ?? {});
 const bytes = (value: unknown): Buffer => Buffer.from(typeof value === 'string' ? value : JSON.stringify(value));
 const V1 = { v: '1', o: '7', r: '1764000000123' };
 
-/** The values of a line, with some of them by name. */
+/** The values of a line. `values` sets some columns by name; all others are empty. */
 function line(values: Readonly<Record<string, unknown>> = {}): unknown[] {
   return columns.map(([name, type]) => values[name] ?? EMPTY[type]);
 }

@@ -12,7 +12,10 @@ const SHOWN = new Set(
 );
 /** Functions that are refused wherever their name appears: `APPLY file` and `arrayMap(file, …)` call them without parentheses. */
 const FUNCTIONS_FORBIDDEN = new Set(['file', 'catboostevaluate']);
-/** Table functions that read outside the store or bypass the rule for `system`. Refused if a parenthesis follows the name. */
+/**
+ * The beginnings of the names of table functions that read outside of the store or bypass the rule for `system`. Such a name is refused if
+ * a parenthesis follows it.
+ */
 const TABLE_FUNCTIONS_FORBIDDEN =
   /^(?:url|s3|gcs|oss|cosn|hdfs|azureblobstorage|iceberg|deltalake|hudi|paimon|remote|cluster|mysql|postgresql|mongodb|redis|sqlite|odbc|jdbc|ytsaurus|arrowflight|executable|python|input|file|merge|loop|mergetree|timeseries|prometheus|kafka|nats|rabbitmq)/;
 const SYSTEM_TABLES_ALLOWED = new Set(
@@ -23,9 +26,9 @@ const SYSTEM_TABLES_ALLOWED = new Set(
 );
 
 /**
- * docs/api.md, Admin API: "Writes, settings, files, URLs and remote tables are refused". ClickHouse's `readonly` refuses most of
- * them; this function refuses what `readonly` allows: `INTO OUTFILE`, `KILL`, scalar `file()`, several statements, `system`.
- * Returns the statement without a trailing semicolon, or the reason for the refusal.
+ * Checks the rule of docs/api.md, Admin API: "Writes, settings, files, URLs and remote tables are refused". ClickHouse's setting `readonly`
+ * refuses most of these statements. This function also refuses what `readonly` allows: `INTO OUTFILE`, `KILL`, scalar `file()`, several
+ * statements, `system`. Returns the statement without a trailing semicolon, or the reason for the refusal.
  */
 export function checkUserQuery(sql: string): { readonly statement: string } | { readonly refused: string } {
   if (sql.length > SQL_CHARS_MAX) return { refused: `a query must be at most ${SQL_CHARS_MAX} characters` };

@@ -18,7 +18,7 @@ export interface ClickhouseAnalyticsConfig {
   readonly url: string;
   readonly username: string;
   readonly password: string;
-  /** The ClickHouse user that runs the queries of Weir's users. Default: the user above, with read-only settings. */
+  /** The ClickHouse user that runs the queries of Weir's users. Default: `username` above, with read-only settings. */
   readonly reader?: { readonly url: string; readonly username: string; readonly password: string };
   /** The database of Weir's tables. Default: `weir`. */
   readonly database?: string;
@@ -35,15 +35,15 @@ const INSERT_BYTES_MAX = 1024 * 1024 * 1024;
 
 /** Settings of an insert into `records`: one block with one token, no skipped rows, and an answer only when the rows are durable. */
 const INSERT_SETTINGS = {
-  // The server aborts the insert when the client times out. So the writer knows how long an insert with an unknown result can still
-  // arrive.
+  // The server aborts an insert after the same time as the client. So the writer knows how long an insert with an unknown result can
+  // still store its rows.
   max_execution_time: REQUEST_TIMEOUT_MS / 1000,
   async_insert: 0,
   wait_end_of_query: 1,
   input_format_parallel_parsing: 0,
   input_format_skip_unknown_fields: 0,
   input_format_null_as_default: 1,
-  // An unpaired surrogate is stored as the escape sequence that was sent.
+  // An invalid escape, such as that of an unpaired surrogate, is stored as text. The enricher writes no such escapes (json-text.ts).
   input_format_json_throw_on_bad_escape_sequence: 0,
   // A property that looks like a date stays a string.
   input_format_try_infer_dates: 0,
@@ -64,9 +64,9 @@ const INSERT_SETTINGS = {
 
 const LONG_STATEMENT = { max_query_size: String(STATEMENT_BYTES_MAX) };
 /**
- * Settings of the statements that `change` runs. `mutations_sync`: an ALTER … DELETE or UPDATE is done on all replicas when the statement ends.
- * `allow_nondeterministic_mutations`: otherwise a replicated table refuses a subquery in such a statement. The replicas get the same result,
- * because the subquery reads only tables that are not changed meanwhile.
+ * Settings of the statements that `change` runs. `mutations_sync`: an ALTER … DELETE or UPDATE is done on all replicas when the
+ * statement ends. `allow_nondeterministic_mutations`: without it, a replicated table refuses a subquery in such a statement.
+ * All replicas get the same result, because the subquery reads only tables that are not changed meanwhile.
  */
 const CHANGE_SETTINGS = {
   ...LONG_STATEMENT,
@@ -123,7 +123,7 @@ export function openClickhouseAnalytics(config: ClickhouseAnalyticsConfig): Clic
   const client = connect(config);
   const reader = connect(config.reader ?? config);
 
-  /** Whether the server has the setting of `EXACT_JSON_SETTINGS` (older ones refuse it); `undefined` until the server has answered. */
+  /** Whether the server has the setting of `EXACT_JSON_SETTINGS`, which older servers refuse; `undefined` until the server has answered. */
   let exactJson: boolean | undefined;
   async function exactJsonKnown(): Promise<boolean> {
     if (exactJson === undefined) {

@@ -1,4 +1,4 @@
-/** The first version with JSON columns and with views that deduplicate by the token of the insert. */
+/** The first version of ClickHouse with JSON columns and with views that deduplicate by the token of the insert. */
 const VERSION_MIN = '25.8';
 /**
  * The least number of tokens that a table must remember (`non_replicated_deduplication_window` in schemas/clickhouse): ten times

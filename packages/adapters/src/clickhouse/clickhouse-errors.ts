@@ -20,13 +20,13 @@ const ABOUT_A_ROW = new Set([
   53, 69, 70, 128, 131, 306, 321, 349, 407, 469, 645,
 ]);
 
-/** ClickHouse's error for an unknown column. An insert for another generation than that of the tables names such a column. */
+/** ClickHouse's error for an unknown column. An insert that was planned for another generation of the tables names such a column. */
 const NO_SUCH_COLUMN = 16;
 const NOT_ENOUGH_SPACE = 243;
 /** The operating system's text for a full disk, which ClickHouse quotes in its errors 75, 76 and 1001. */
 const NO_SPACE_LEFT = /errno: 28\b|No space left on device/;
 
-/** Error codes of a user's query that the query did not cause: no connection, too many queries, shutting down. */
+/** Error codes that a user's query can get but did not cause: no connection, too many queries, the server is shutting down. */
 const BUSY = new Set([202, 209, 210, 225, 236, 242, 279, 394, 439, 999]);
 
 /**
@@ -62,7 +62,7 @@ export function statementError(error: unknown): DependencyError {
   );
 }
 
-/** The error of a user's query. Exceeding a limit and missing permissions are `analytics_refused`, as invalid SQL is. */
+/** The error of a user's query. It is `analytics_refused` for invalid SQL, an exceeded limit or a missing permission. */
 export function userQueryError(error: unknown): DependencyError {
   const code = clickhouseCode(error);
   if (code === 159) return translated('analytics_refused', error, 'the query took longer than is allowed');

@@ -11,7 +11,7 @@ export interface MigrateConfig {
   readonly username: string;
   readonly password: string;
   readonly migrationsDir: string;
-  /** The cluster on which replicated tables are created. `undefined`: one server without replicas. */
+  /** The cluster on which replicated tables are created. `undefined` for one server without replicas. */
   readonly cluster?: string | undefined;
 }
 
@@ -24,7 +24,7 @@ const FORMER_NAMES: ReadonlyMap<string, string> = new Map([
   ['002_session_fragments.sql', '003_session_fragments.sql'],
 ]);
 
-/** Former digests of migrations. Since then only comments in these files were changed. */
+/** Digests of earlier texts of migrations. Only comments have changed since, so a database with such a digest is accepted. */
 const FORMER_DIGESTS: ReadonlyMap<string, readonly string[]> = new Map([
   ['000_records.sql', ['98fbff4ac3e7278c7da9f4c88edcd554aae07591dd366ddfdc28e6bc90bfbda9']],
 ]);
@@ -61,8 +61,9 @@ const UNKNOWN_TABLE = '60';
 const UNKNOWN_DATABASE = '81';
 
 /**
- * Returns `undefined` if the table `schema_migrations` does not exist. Called before any statement ON CLUSTER, because such a
- * statement waits for every replica: a start without missing migrations must not wait for an unavailable replica.
+ * Reads the digests of the applied migrations. Returns `undefined` if the table `schema_migrations` does not exist. It runs before any
+ * statement ON CLUSTER, because such a statement waits for every replica: if no migration is missing, a start must not wait for an
+ * unavailable replica.
  */
 async function readDigests(client: ClickHouseClient, database: string): Promise<Digests | undefined> {
   try {
@@ -125,8 +126,8 @@ interface Filling {
 }
 
 /**
- * The statement of a dictionary names the user that reads its table. In the embedded engine this is not the user of its HTTP
- * interface but an internal one without a password.
+ * Returns the values for the placeholders of a migration. The statement of a dictionary names the user that reads its table. In the
+ * embedded engine, this is not the user of the HTTP interface but an internal user without a password.
  */
 async function fillingFor(client: ClickHouseClient, config: MigrateConfig, database: string): Promise<Filling> {
   const answer = await client.query({ query: 'SELECT currentUser() AS username', format: 'JSONEachRow' });

@@ -50,7 +50,7 @@ export function openClickhouseShadow(
           clickhouse_settings: {
             ...clickhouseInsertSettings(cluster),
             insert_deduplication_token: token,
-            // One thread and ORDER BY: a repeated copy has the same rows in the same block, so that its token has an effect.
+            // With one thread and ORDER BY, a repeated copy has the same rows in the same block. Only then does its token match.
             max_threads: 1,
           },
         });

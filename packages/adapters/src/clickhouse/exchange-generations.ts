@@ -26,8 +26,9 @@ const INSERTS_END_WITHIN_MS = 10_000;
 const CHECK_EVERY_MS = 20;
 
 /**
- * Exchanges the tables of two databases, so that `live` has the next generation (n) and `shadow` the former one (n-1). The views stay
- * in their databases, because a view finds its tables by name. A closed table `records` refuses inserts (generation-fence.ts).
+ * Exchanges the tables of two databases, so that `live` has the next generation (n) and `shadow` the former one (n-1). The
+ * views stay in their databases, because a view finds its tables by name. A closed table `records` refuses inserts
+ * (generation-fence.ts).
  *
  *     step                                                    records in live, in shadow     inserts into live
  *     ------------------------------------------------------  -----------------------------  ---------------------------
@@ -40,10 +41,11 @@ const CHECK_EVERY_MS = 20;
  *     opens the live tables                                   n              n-1 closed      taken
  *     opens the shadow's tables                               n              n-1             taken
  *
- * Resolves when `live` has generation n and is open; a further call then changes nothing. After a failure or a kill at any statement,
- * call it again with the same arguments: it continues, because the comment of each table says whether the table was exchanged. If
- * the inserts do not end in time, the live tables are opened again, no table is exchanged, and the call rejects with
- * `analytics_unavailable`. Rejects with `analytics_refused` if the generation of `live` is neither n-1 nor n.
+ * Resolves when `live` has generation n and is open. Another call with the same arguments then changes nothing. After a failure
+ * or a kill at any statement, call it again with the same arguments: it continues, because the comment of each table says
+ * whether the table was exchanged. If the inserts do not end in time, the live tables are opened again, no table is exchanged,
+ * and the call rejects with `analytics_unavailable`. Rejects with `analytics_refused` if the generation of `live` is neither
+ * n-1 nor n.
  */
 export async function exchangeGenerations(statements: Statements, exchange: Exchange): Promise<void> {
   const { live, shadow, generation } = exchange;
@@ -82,7 +84,7 @@ export async function exchangeGenerations(statements: Statements, exchange: Exch
   await openFormer(statements, exchange);
 }
 
-/** Opens the tables that `live` had before. They are now in `shadow`, and an exchange that undoes this one needs them open. */
+/** Opens the tables that `live` had before. They are now in `shadow`. They must be open for an exchange that undoes this one. */
 async function openFormer(statements: Statements, { shadow, generation, cluster }: Exchange): Promise<void> {
   const former = await readFence(statements.select, shadow);
   if (former.generation !== generation - 1 || !former.closed) return;

@@ -30,7 +30,10 @@ interface CompactAnswer {
   readonly data: readonly (readonly unknown[])[];
 }
 
-/** Runs a query that `checkUserQuery` allows, read-only and with limits. If the signal aborts, closes the connection, which cancels the query. */
+/**
+ * Runs a query read-only and with limits. Rejects with `analytics_refused` if `checkUserQuery` refuses the query. If the signal
+ * aborts, closes the connection, which cancels the query.
+ */
 export async function runUserQuery(
   client: ClickHouseClient,
   query: string,

@@ -6,7 +6,7 @@ const CHECK_EVERY_MS = 20;
 /** The longest wait. Every insert has a shorter time limit, so it has ended by then. */
 const END_WITHIN_MS = 150_000;
 
-/** Waits until every insert into the tables of `database` that is running now has ended. Later inserts are not waited for. */
+/** Waits until every insert into the tables of `database` that is running now has ended. Does not wait for inserts that begin later. */
 export async function untilRunningInsertsEnd(
   select: Analytics['select'],
   database: string,

@@ -7,7 +7,7 @@ export interface KafkaAddress {
   /** Each entry is `host:port`. */
   readonly brokers: readonly string[];
   readonly clientId: string;
-  /** `true`: TLS with the system's certificates. */
+  /** `true` means TLS with the system's certificates. */
   readonly tls?: boolean | ConnectionOptions;
   readonly sasl?: SASLOptions;
 }

@@ -7,7 +7,7 @@ export function rootCause(error: unknown): Error {
   return found;
 }
 
-/** The broker's error name, for example `NOT_LEADER_FOR_PARTITION`; `undefined` if the error is not a broker's. */
+/** The name of a broker's error, for example `NOT_LEADER_FOR_PARTITION`; `undefined` if the error does not come from a broker. */
 export function brokerErrorType(error: unknown): string | undefined {
   const { name, type } = rootCause(error) as Error & { type?: string };
   return name.startsWith('KafkaJS') ? type : undefined;
@@ -18,7 +18,7 @@ export function eventLogUnavailable(what: string, error: unknown): DependencyErr
   return new DependencyError('event_log_unavailable', `${what}: ${rootCause(error).message}`, { cause: error });
 }
 
-/** Classifies an error while the log is opened. `event_log_refused`: a retry cannot help. */
+/** Classifies an error that occurred while the log was opened. It is `event_log_refused` if a retry cannot help. */
 export function openingError(error: unknown): DependencyError {
   const { name, type, code, message } = rootCause(error) as Error & {
     readonly type?: unknown;
@@ -38,7 +38,7 @@ const REFUSED_TYPES = /AUTHORIZATION_FAILED$|^SASL_AUTHENTICATION_FAILED$|^UNSUP
 /** Error codes of Node and OpenSSL for a certificate that is not trusted, and for a port that does not speak TLS. */
 const CERTIFICATE_CODES = /CERT|^UNABLE_TO_VERIFY|^ERR_TLS|^ERR_SSL|^EPROTO$/;
 
-/** Produce error codes of the Kafka protocol after which nothing is stored in this partition. `again`: a retry may succeed. */
+/** Produce error codes of the Kafka protocol after which nothing is stored in the partition. `again` is true if a retry may succeed. */
 const REFUSALS = new Map<number, { readonly type: string; readonly again: boolean }>([
   [2, { type: 'CORRUPT_MESSAGE', again: false }],
   [3, { type: 'UNKNOWN_TOPIC_OR_PARTITION', again: true }],
@@ -53,7 +53,7 @@ const REFUSALS = new Map<number, { readonly type: string; readonly again: boolea
   [87, { type: 'INVALID_RECORD', again: false }],
 ]);
 
-/** Classifies a produce error code other than 0. `undefined`: the records may be in the log. */
+/** Classifies a produce error code other than 0. Returns `undefined` if the records may be in the log. */
 export function knownRefusal(code: number): { readonly type: string; readonly again: boolean } | undefined {
   return REFUSALS.get(code);
 }

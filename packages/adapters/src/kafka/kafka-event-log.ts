@@ -36,7 +36,7 @@ export interface KafkaEventLogConfig extends KafkaAddress {
 }
 
 export interface KafkaEventLog extends EventLog {
-  /** Compares the topics with topics.json; meant to be called each minute. Rejects with `event_log_unavailable`. */
+  /** Compares the topics with topics.json. Call it every minute. Rejects with `event_log_unavailable`. */
   drift(): Promise<readonly TopicDrift[]>;
 }
 
@@ -85,7 +85,7 @@ async function openWith(links: Links, config: KafkaEventLogConfig): Promise<Kafk
     },
   });
   const found = await topics.ensure();
-  // Checked before anything is written: in a registry topic that is not compacted the log's ID would expire.
+  // This check comes before the first write: if the registry topic were not compacted, the log's ID would expire.
   refuseFatalDrift(await topics.drift());
 
   const all = Object.keys(config.topics.topics).map(named);
@@ -180,8 +180,8 @@ async function openWith(links: Links, config: KafkaEventLogConfig): Promise<Kafk
 export const APPEND_DEADLINE_MS = 1700;
 const REPLICATION_TIMEOUT_MS = 1000;
 /**
- * Limits of the enricher's appends, where no client waits. The deadline is longer, because an append that is abandoned while a busy
- * broker still works on it is repeated, and each repeat adds to the load.
+ * Limits of the enricher's appends, where no client waits. The deadline is longer: if an append were abandoned while a busy broker still
+ * works on it, the enricher would repeat it, and each repeat adds to the load.
  */
 const BACKGROUND = { deadlineMs: 8000, replicationTimeoutMs: 4500 };
 
@@ -221,7 +221,7 @@ function refuseFatalDrift(found: readonly TopicDrift[]): void {
 
 const toText = ({ topic, setting, wanted, found }: TopicDrift) => `${topic}: ${setting} is ${found}, not ${wanted}`;
 
-/** Number of attempts, 100 ms apart: a broker serves new partitions only after it has created their files. */
+/** Number of attempts, 100 ms apart. They are needed because a broker serves new partitions only after it has created their files. */
 const OPEN_ATTEMPTS = 200;
 
 async function awaitLeaders(
@@ -235,7 +235,7 @@ async function awaitLeaders(
     const count = topics[name.slice(prefix.length)]?.partitions;
     const asked = typeof count === 'number' ? partitions.slice(0, count) : partitions;
     await withRetry(link, OPEN_ATTEMPTS, async (cluster) => {
-      // Partitions without a leader are reported by `drift`, and do not prevent work on the others.
+      // `drift` reports partitions without a leader. They do not prevent work on the other partitions.
       const led = asked.filter((partition) => leaderOf(cluster, name, partition) !== undefined);
       const topic = { topic: name, partitions: led.map((partition) => ({ partition })), fromBeginning: true };
       await cluster.fetchTopicsOffset([topic]);

@@ -22,14 +22,17 @@ export interface KafkaLink {
 export interface KafkaLinkOptions {
   readonly address: KafkaAddress;
   readonly timeouts: KafkaTimeouts;
-  /** Metadata are requested for these topics only; empty: for the whole cluster. */
+  /** The topics for which metadata are requested. If the list is empty, they are requested for the whole cluster. */
   readonly topics: readonly string[];
-  /** True: topics that do not exist are left out of the metadata. False (default): they make the metadata request and all work fail. */
+  /**
+   * If true, topics that do not exist are left out of the metadata. If false (default), they make the metadata request and all
+   * work fail.
+   */
   readonly mayLackTopics?: boolean;
   readonly logger: Logger;
 }
 
-/** How long abandoned connections may still receive responses: perhaps only one of several brokers has failed. */
+/** How long abandoned connections may still receive responses, because perhaps only one of several brokers has failed. */
 const LAST_ANSWERS_MS = 300;
 
 interface Connections {
@@ -60,7 +63,7 @@ export function createKafkaLink(options: KafkaLinkOptions): KafkaLink {
       return cluster;
     };
     const connections = { cluster: connect(), sockets, running: new Set<() => void>() };
-    // Drops the connections after any error, also after an error response of a broker: all later work would fail with the same error.
+    // If connecting fails, also with an error response of a broker, the connections are dropped: otherwise all later work would fail too.
     connections.cluster.catch(() => {
       if (current === connections) void drop(connections);
     });
@@ -121,7 +124,7 @@ function withDeadline<T>(
     };
     const timer = setTimeout(end, withinMs);
     running.add(end);
-    // Work that was already rejected must not begin: the caller may have repeated it by now.
+    // Work that was already rejected must not begin, because the caller may have repeated it meanwhile.
     const begin = (connected: Cluster) => (running.has(end) ? work(connected) : Promise.reject(new Error('abandoned')));
     cluster.then(begin).then(resolve, reject).finally(over);
   });

@@ -9,7 +9,10 @@ export function claimLogId(registry: KafkaTable, newId: () => string): Promise<s
   return claim(registry, 'log_id', newId, (id) => id);
 }
 
-/** Returns the number of partitions with which the log was created. Older versions of Weir did not store it: then returns `found`. */
+/**
+ * Returns the number of partitions with which the log was created. Older versions of Weir did not store the number. Then this
+ * stores and returns `found`.
+ */
 export function claimPartitionCount(registry: KafkaTable, found: number, newId: () => string): Promise<number> {
   return claim(registry, 'partition_count', newId, () => found);
 }

@@ -14,7 +14,7 @@ const PUT_SEEN_DEADLINE_MS = 5000;
 export const RESERVED_KEY_PREFIX = '\u0000';
 
 export interface KafkaTable extends LogTable {
-  /** Entries with the reserved prefix, with the offset of the record that set them. */
+  /** The entries whose keys have the reserved prefix, each with the offset of the record that set it. */
   reserved(): ReadonlyMap<string, { readonly value: string; readonly offset: number }>;
 }
 

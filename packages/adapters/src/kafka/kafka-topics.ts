@@ -22,14 +22,14 @@ export interface TopicSpec {
 export interface TopicsOptions {
   readonly spec: TopicsSpec;
   readonly topicPrefix: string;
-  /** Opens connections for topics that may not exist. Called for each check; the connections are closed after it. */
+  /** Opens connections for topics that may not exist. It is called for each check, and the connections are closed after the check. */
   readonly openLink: (topics: readonly string[]) => KafkaLink;
   /** The number of partitions of a new log. */
   readonly partitions: number;
   readonly retentionMs: Readonly<Record<string, number>>;
 }
 
-/** A topic setting that differs from topics.json. `fatal`: exactly-once does not hold with it. */
+/** A topic setting that differs from topics.json. `fatal` is true if the difference breaks exactly-once. */
 export interface TopicDrift {
   readonly topic: string;
   readonly setting: string;
@@ -38,7 +38,7 @@ export interface TopicDrift {
   readonly fatal: boolean;
 }
 
-/** A difference in one of these breaks exactly-once. The other settings affect only durability margins or cost. */
+/** A difference in one of these settings breaks exactly-once. The other settings affect only durability margins or cost. */
 const FATAL = new Set([
   'partitions',
   'cleanup.policy',
@@ -101,7 +101,7 @@ export function createKafkaTopics(options: TopicsOptions): KafkaTopics {
       if (missing.length === 0) return log;
       try {
         await link.run(async (cluster) => {
-          // A cluster with fewer brokers than the replication factor gets fewer replicas, and `drift` reports it.
+          // If a cluster has fewer brokers than the replication factor, the topics get fewer replicas, and `drift` reports this.
           const replicas = Math.min(spec.replicationFactor, cluster.getNodeIds().length);
           const created = missing.map(([name, topic]) => ({
             topic: topicPrefix + name,

@@ -31,7 +31,7 @@ export interface GroupBroker extends Broker {
   leaveGroup(request: object): Promise<unknown>;
 }
 
-/** The functions of a broker with which topics are managed. */
+/** The functions of a broker that manage topics. */
 export interface AdminBroker extends Broker {
   createTopics(request: { readonly topics: readonly object[] }): Promise<unknown>;
   describeConfigs(request: { readonly resources: readonly object[] }): Promise<DescribeConfigResponse>;
@@ -48,13 +48,13 @@ export async function findController(cluster: Cluster): Promise<AdminBroker> {
 }
 
 export interface ClusterOptions {
-  /** True: a topic that does not exist is left out of the metadata. False: such a topic makes the metadata request fail. */
+  /** If true, a topic that does not exist is left out of the metadata. If false, such a topic makes the metadata request fail. */
   readonly mayLackTopics: boolean;
 }
 
 /**
- * A cluster object that is not connected yet. kafkajs passes it only to partition assigners, so this creates a consumer that never
- * runs. Its metadata include partitions without a leader; their `leader` is negative.
+ * Returns a cluster object that is not connected yet. kafkajs passes this object only to partition assigners, so the function creates a
+ * consumer that never runs. The metadata of the cluster include partitions without a leader; their `leader` is negative.
  */
 export function createCluster(kafka: Kafka, { mayLackTopics }: ClusterOptions): Cluster {
   let found: Cluster | undefined;
@@ -116,14 +116,17 @@ interface ConnectionPool {
 }
 
 /**
- * The same broker, but a response in which some partitions failed is returned instead of thrown, so that the results of the
- * other partitions are not lost. `payload` replaces the request body that kafkajs would encode.
+ * Returns the same broker with one difference: a response in which some partitions failed is returned instead of thrown, so
+ * that the results of the other partitions are not lost. `payload` replaces the request body that kafkajs would encode.
  */
 export function withPartitionErrors(broker: Broker, payload?: Buffer): Broker {
   return withResponseReader(broker, async (data) => data, payload);
 }
 
-/** The same broker, but `read` receives each decoded response and the function with which kafkajs would check it. */
+/**
+ * Returns the same broker with one difference: `read` receives each decoded response, and the function with which kafkajs would
+ * check it.
+ */
 function withResponseReader(
   broker: Broker,
   read: (data: unknown, parse: Parse) => Promise<unknown>,

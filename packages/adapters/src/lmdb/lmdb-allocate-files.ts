@@ -9,7 +9,7 @@ const LOCK_FILE_BYTES = 16 * 1024;
 const BLOCK_BYTES = 4096;
 const CHUNK_BYTES = 1024 * 1024;
 const ZERO_BLOCK = Buffer.alloc(BLOCK_BYTES);
-/** The name of an empty file. It exists if `data.mdb` was searched for holes. */
+/** The name of an empty file, which exists if `data.mdb` was already searched for holes. */
 const SEARCHED = 'allocated';
 
 /**
@@ -34,7 +34,7 @@ async function assertFree(folder: string): Promise<void> {
   }
 }
 
-/** LMDB maps this file into memory: on a full disk, a write to a hole in the file kills the process (SIGBUS). */
+/** Fills the lock file with zeros. LMDB maps it into memory: on a full disk, a write to a hole in the file kills the process (SIGBUS). */
 function allocateLockFile(path: string): void {
   const present = existsSync(path) ? statSync(path) : undefined;
   if (present !== undefined && present.size >= LOCK_FILE_BYTES && present.blocks * 512 >= present.size) return;
@@ -49,7 +49,10 @@ function allocateLockFile(path: string): void {
   }
 }
 
-/** Writes zeros to the holes that earlier versions of Weir left: LMDB does not write pages that one transaction allocates and frees. */
+/**
+ * Writes zeros to the holes that earlier versions of Weir left in the file. There are holes because LMDB does not write a page
+ * that the same transaction allocates and frees.
+ */
 async function fillHoles(path: string): Promise<void> {
   const file = await open(path, 'r+');
   try {

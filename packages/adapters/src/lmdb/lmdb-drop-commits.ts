@@ -1,8 +1,8 @@
 import { open } from 'lmdb';
 
 /**
- * Removes the commits of a consumer group from a log that no process has open. The next member of the group then starts like a new
- * group. For the writer, this is after the highest raw offset in the table `records`.
+ * Removes the commits of a consumer group from a log that no process has open. The next member of the group then starts where a
+ * new group starts. The writer starts after the highest raw offset in the table `records`.
  */
 export async function dropCommits(folder: string, group: string): Promise<void> {
   const env = open({ path: folder, maxDbs: 8 });

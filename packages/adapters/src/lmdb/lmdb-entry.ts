@@ -6,7 +6,10 @@ import type { StoredRecord } from '@weir/ports/event-log';
  */
 export type EntryKey = [topic: string, partition: number, firstOffset: number, count: number, appendedAt: number];
 
-/** Limit of an entry with several records; a larger record has its own entry. Larger entries would need long runs of free pages. */
+/**
+ * The limit of an entry with several records. A record that is larger has its own entry. Larger entries would need long runs of
+ * free pages.
+ */
 export const ENTRY_BYTES_MAX = 256 * 1024;
 
 export const HIGHEST_OFFSET = Number.MAX_SAFE_INTEGER;

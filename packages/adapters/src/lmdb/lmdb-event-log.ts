@@ -24,7 +24,7 @@ export interface LmdbEventLogConfig {
   /** Number of partitions of a new log; an existing log keeps its number. */
   readonly partitions: number;
   readonly clock: () => number;
-  /** Records older than this are removed, even if a consumer has not read them yet; that consumer then finds a gap in the offsets. */
+  /** Records older than this are removed, even if a consumer has not read them yet. Such a consumer then finds a gap in the offsets. */
   readonly retentionMs: (topic: string) => number;
   /** Bytes of values that may wait to be written; further appends are refused. Default 64 MiB. */
   readonly pendingBytesMax?: number;
@@ -34,8 +34,8 @@ export interface LmdbEventLogConfig {
 
 export interface LmdbEventLog extends EventLog {
   /**
-   * Copies the log as of now, with its tables and commits but without the salts, to `<folder>/data.mdb`. Appends go on meanwhile.
-   * The folder must exist.
+   * Copies the present content of the log, with its tables and commits but without the salts, to `<folder>/data.mdb`. Appends
+   * continue meanwhile. The folder must exist.
    */
   copyTo(folder: string): Promise<void>;
 }

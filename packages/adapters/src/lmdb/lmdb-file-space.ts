@@ -13,7 +13,7 @@ export interface WriteSize {
 /**
  * Allocated space in an environment's file. lmdb 3.5.6 corrupts the heap when the disk is full during a write (it formats an error
  * message into a buffer that is too short). So a transaction starts only if the file has allocated blocks for all its writes.
- * This allocates the blocks.
+ * `FileSpace` allocates these blocks.
  */
 export interface FileSpace {
   /** Allocated bytes after the last page that LMDB uses. Only valid between transactions. */

@@ -5,7 +5,7 @@ import type { WriteSize } from './lmdb-file-space.ts';
 import type { WriteFailure, WriteQueue } from './lmdb-write-queue.ts';
 
 export type Entries = Database<Buffer, EntryKey | [string, number, number]>;
-/** The end offset of each partition. Stored separately, because retention may remove the newest entry of a partition. */
+/** The end offset of each partition. It is stored separately, because retention can remove the newest entry of a partition. */
 export type Ends = Database<number, [topic: string, partition: number]>;
 
 export interface PartitionLog {
@@ -21,18 +21,21 @@ export interface PartitionLog {
   append(value: Uint8Array, headers: string, done: (outcome: AppendOutcome) => void): void;
   /** The lowest offset whose record was appended at or after `timeMs`; `end()` if there is none. */
   offsetAtTime(timeMs: number): number;
-  /** Calls `wake` once, as soon as a record at or after `offset` is durable. Returns a function that cancels this. */
+  /** Calls `wake` once, as soon as a record at or after `offset` is durable. Returns a function that cancels the call. */
   onAvailable(offset: number, wake: () => void): () => void;
   createReader(): PartitionReader;
-  /** Call it within `stage` of a write job. Removes up to `entriesMax` of the entries that are too old; returns how many. */
+  /** Call it within `stage` of a write job. Removes up to `entriesMax` entries for which `isOld` is true. Returns how many were removed. */
   stageRemoval(isOld: IsOld, entriesMax: number): number;
 }
 
-/** Whether an entry is to be removed, given when it was appended and one past its last offset. All entries before it are removed, too. */
+/**
+ * Whether an entry must be removed. `appendedAt`: the time at which it was appended. `end`: one past its last offset. All entries before it
+ * are removed too.
+ */
 export type IsOld = (appendedAt: number, end: number) => boolean;
 
 export interface PartitionReader {
-  /** Reads records from `from` on, or from the oldest remaining record on if retention removed that one. */
+  /** Reads records from offset `from` on, or from the oldest remaining record on if retention has removed the record at `from`. */
   read(from: number, recordsMax: number, bytesMax: number): StoredRecord[];
 }
 
@@ -175,7 +178,7 @@ export function createPartitionLog(topic: string, partition: number, deps: Parti
       read(from, recordsMax, bytesMax) {
         const records: StoredRecord[] = [];
         let bytes = 0;
-        /** Reads records of an entry. Returns false when a limit is reached, true when the entry ends. */
+        /** Reads records of an entry. Returns false if a limit is reached. Returns true if the entry ends first. */
         const take = (reader: EntryReader): boolean => {
           while (!reader.done) {
             bytes += reader.nextValueBytes;
@@ -245,7 +248,7 @@ export function createPartitionLog(topic: string, partition: number, deps: Parti
   };
 }
 
-/** Upper bound of the size of records in entries. An entry can be only half full, if the next record did not fit into it. */
+/** Upper bound of the size of records in entries. An entry can be only half full, because the next record did not fit into it. */
 function sizeOf(records: readonly Pending[]): WriteSize {
   let bytes = 0;
   for (const { value, headers } of records) bytes += recordBytes(value, headers);

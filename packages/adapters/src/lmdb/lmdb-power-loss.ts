@@ -4,7 +4,7 @@ import { join } from 'node:path';
 
 const MARK = 'last-boot';
 const CLEAN = 'closed and flushed';
-/** Written before LMDB opens the files. Some damaged files make LMDB kill the process; then this text remains in the marker file. */
+/** This text is in the marker file while LMDB opens the files. It remains there if a damaged file makes LMDB kill the process. */
 const OPENING = 'being opened';
 
 /**

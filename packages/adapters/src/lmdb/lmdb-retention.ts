@@ -2,10 +2,13 @@ import type { IsOld, PartitionLog } from './lmdb-partition-log.ts';
 import { submitWrite, type WriteQueue } from './lmdb-write-queue.ts';
 
 const CHECK_EVERY_MS = 60_000;
-/** Removals per partition and transaction. Further entries are removed in the next transaction, so that appends are not delayed. */
+/** How many entries of a partition one transaction removes. The next transaction removes further ones, so that appends are not delayed. */
 const REMOVED_ENTRIES_MAX = 500;
 
-/** Upper bound of a removal. LMDB's free list needs 8 bytes per page of an entry, and its own pages can be written twice. */
+/**
+ * Upper bound of what a removal writes. LMDB's free list needs 8 bytes per page of an entry, and pages of the list can be
+ * written twice.
+ */
 const REMOVAL_SIZE = { keys: REMOVED_ENTRIES_MAX, bytes: 2 * 1024 * 1024 };
 
 interface RetentionDeps {

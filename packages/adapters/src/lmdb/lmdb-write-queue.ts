@@ -57,7 +57,10 @@ export function createWriteQueue(env: RootDatabase, fileSpace: FileSpace, clock:
   let failure: WriteFailure | undefined;
   let broken: WriteFailure | undefined;
 
-  /** Splits the queue into jobs that fit into the file and jobs that do not. After it, start the transaction without another await. */
+  /**
+   * Splits the queue into jobs that fit into the file and jobs that do not. Start the transaction directly after it, without
+   * another await.
+   */
   async function splitQueue(): Promise<Taken> {
     try {
       return await growAndSplitQueue();
@@ -108,7 +111,7 @@ export function createWriteQueue(env: RootDatabase, fileSpace: FileSpace, clock:
       startedAt = clock();
       failure = broken ?? (await transact(env, jobs));
       fileSpace.topUp();
-      // After a write with an unknown result LMDB refuses all writes: later jobs are certainly not written.
+      // After a write with an unknown result, LMDB refuses all writes. So later jobs are certainly not written.
       if (failure?.known === false) broken = { ...failure, known: true };
       startedAt = undefined;
       for (const job of jobs) job.settle(failure);

@@ -24,7 +24,7 @@ export function openFileObjectStore(root: string): ObjectStore {
     const temporary = join(folder, `${TEMPORARY}${randomUUID()}`);
     await mkdir(folder, { recursive: true });
     try {
-      // `flush` writes the content to the disk before the rename. After a power cut, either the whole object exists or none of it.
+      // `flush` writes the content to the disk before the rename. After a power loss, either the whole object exists or no part of it.
       await pipeline(
         body instanceof Readable ? body : [body],
         createWriteStream(temporary, { flags: 'wx', flush: true }),
@@ -79,7 +79,7 @@ function byObjectName(a: Dirent, b: Dirent): number {
   return Buffer.compare(key(a), key(b));
 }
 
-/** Syncs all folders up to the parent of `root`: after a power cut, a new file or folder exists only if its parent folder was synced. */
+/** Syncs all folders up to the parent of `root`: after a power loss, a new file or folder exists only if its parent folder was synced. */
 async function syncFolders(root: string, folder: string): Promise<void> {
   for (let at = folder; at.length >= dirname(root).length; at = dirname(at)) {
     const handle = await open(at, 'r');
@@ -101,7 +101,7 @@ async function unlessMissing<T>(work: Promise<T>): Promise<T | undefined> {
   }
 }
 
-/** Error codes after which an operator must change something. Other errors can pass without a change. */
+/** Error codes after which an operator must change something. After other errors, a retry can succeed without a change. */
 const REFUSALS = ['EACCES', 'EPERM', 'EROFS', 'ENOTDIR', 'EISDIR'];
 
 async function translated<T>(what: string, work: Promise<T>): Promise<T> {

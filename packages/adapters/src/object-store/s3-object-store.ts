@@ -12,12 +12,15 @@ import { DependencyError } from '@weir/domain/errors';
 import type { ObjectStore, StoredObject } from '@weir/ports/object-store';
 import { assertObjectName } from './object-names.ts';
 
-/** Connection settings of S3. The AWS SDK reads the credentials: environment variables, the shared files, or the machine's role. */
+/**
+ * Connection settings of S3. The AWS SDK finds the credentials: in environment variables, in its shared files, or from the
+ * machine's role.
+ */
 export interface S3Config {
-  /** The address of another S3-compatible service, such as `http://minio:9000`; undefined: AWS. */
+  /** The address of another S3-compatible service, such as `http://minio:9000`. Undefined for AWS. */
   readonly endpoint: string | undefined;
   readonly region: string;
-  /** True: URLs have the form `endpoint/bucket/name` instead of `bucket.endpoint/name`. */
+  /** If true, URLs have the form `endpoint/bucket/name` instead of `bucket.endpoint/name`. */
   readonly pathStyle: boolean;
 }
 
@@ -112,7 +115,10 @@ export function openS3ObjectStore({ bucket, prefix, endpoint, region, pathStyle 
   };
 }
 
-/** After 429 and 5xx a retry may succeed. Any other error answer needs a change of the credentials, the bucket or the permissions. */
+/**
+ * Translates an error of the SDK. After the statuses 429 and 5xx, a retry may succeed. Any other error status needs a change of the
+ * credentials, the bucket or the permissions.
+ */
 function translate(what: string, error: unknown): unknown {
   if (error instanceof TypeError || error instanceof DependencyError || !(error instanceof Error)) return error;
   const status = error instanceof S3ServiceException ? error.$metadata.httpStatusCode : undefined;

@@ -14,8 +14,8 @@ export interface EraseAgain {
 }
 
 /**
- * Adds those erasures to a restored registry that are missing in the restored tables. The next start carries them out before it serves
- * anything. Resolves with their number.
+ * Adds to a restored registry the erasures that are missing in the restored tables. The next start carries them out before it serves
+ * any request. Resolves with the number of these erasures.
  */
 export async function eraseAgain({ folder, tombstones, begunAt }: EraseAgain): Promise<number> {
   const eventLog = await openLmdbEventLog({
@@ -27,7 +27,7 @@ export async function eraseAgain({ folder, tombstones, begunAt }: EraseAgain): P
   const randomSalt = () => randomBytes(32).toString('hex');
   const registry = await openLogRegistry({ eventLog, clock: Date.now, randomSalt });
   try {
-    // An expiry in the registry began after the tables were copied, so nothing of it is in them. A new one will begin.
+    // An expiry in the registry began after the tables were copied, so they do not contain its result. A new expiry will begin.
     if (registry.expiry() !== undefined) await registry.removeExpiry();
     const known = new Set(registry.allTombstones().map(keyOf));
     const isDone = (erasureId: string): boolean => (registry.erasure(erasureId)?.finishedAt ?? 0) >= begunAt;

@@ -14,7 +14,7 @@ type Rows = readonly (readonly [key: string, value: string])[];
 export async function openFileTable(path: string): Promise<TableStore> {
   const next = `${path}.new`;
   let rows = await unlessBroken(path, async () => {
-    // A crash left this file behind. The change in it was not acknowledged.
+    // If this file exists, a crash left it behind. The change in it was not acknowledged.
     await rm(next, { force: true });
     return existsSync(path) ? (JSON.parse(readFileSync(path, 'utf8')) as Rows) : [];
   });

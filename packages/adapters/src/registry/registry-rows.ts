@@ -137,8 +137,8 @@ const FIELDS: Readonly<Record<RegistryRow['kind'], Readonly<Record<string, Check
 };
 
 /**
- * Reads a row. Returns `undefined` for an unknown kind, which a newer Weir wrote. Throws `event_log_damaged`; the message names the
- * row and the field, but does not contain the value.
+ * Reads a row. Returns `undefined` for an unknown kind of row, which a newer version of Weir wrote. Throws `event_log_damaged`;
+ * the message names the row and the field, but does not contain the value.
  */
 export function readRow(key: string, value: string): RegistryRow | undefined {
   const [kind = '', first = '', last = ''] = key.split('/');

@@ -8,7 +8,7 @@ beforeAll(async () => {
 afterAll(() => opened.close());
 
 test('a property keeps its value when its path has other types in other rows of the insert', async () => {
-  // More types for one path than the column `properties` can have. The values that would be converted come last.
+  // The path has more types here than a path of the column `properties` can have. The values that would be converted come last.
   const sent = [
     '1.5',
     '"s"',

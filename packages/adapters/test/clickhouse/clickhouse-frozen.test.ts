@@ -2,7 +2,10 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** A migration that was applied must never change, not even in a comment: Weir refuses to start if the text is another one. */
+/**
+ * A migration that was applied must never change, not even in a comment: Weir refuses to start if the text of an applied
+ * migration differs.
+ */
 test.each([
   ['000_records.sql', '9aa7f755608d01896f25c8af5c50fbd4de61f6ba9c300ab11911003951334512'],
   ['001_outcomes.sql', 'a188fd21f8dde6cfb83a87122637ba4e201bd36c72e6db5924ef667d60b4153a'],

@@ -124,8 +124,8 @@ export async function tableCounts(analytics: ClickhouseAnalytics): Promise<Reado
   const counts: Record<string, string> = {
     session_fragments: 'sum(pageviews)',
     books_sums: 'sum(books_sums.records)',
-    // Minima and maxima, which a repeated row does not change. After a restart, ClickHouse stores one repeated insert in this view,
-    // because migration 008 changed the view's query.
+    // These columns are minima and maxima, which a repeated row does not change. After a restart, ClickHouse stores one repeated insert
+    // in this view, because migration 008 changed the view's query.
     profiles_latest: 'uniqExact(site_id, profile_id, first_seen_at, last_seen_at)',
   };
   const found: Record<string, unknown> = {};

@@ -10,7 +10,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(dataDir, { recursive: true }));
 
-/** Makes the files of a table look as if ClickHouse was killed between its two steps: the token is in the log, its part is missing. */
+/** Changes the files of a table to the state after a kill between two steps of ClickHouse: the token is in the log, its part is missing. */
 function unmake(table: string): void {
   const folder = realpathSync(join(dataDir, 'clickhouse/data/weir', table));
   const lines = readFileSync(join(folder, 'deduplication_logs/deduplication_log_1.txt'), 'utf8').trimEnd().split('\n');

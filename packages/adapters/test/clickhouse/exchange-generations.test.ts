@@ -17,8 +17,8 @@ let live: ClickhouseAnalytics;
 let shadow: ClickhouseAnalytics;
 let server: ClickHouseClient;
 /**
- * The tables that are now in `live` (here) and in `shadow` (there): the counts of their rows, and the profile that their dictionary has for
- * the visitor.
+ * What is now in the tables of `live` (`here`) and of `shadow` (`there`): the counts of their rows, and the profile that their
+ * dictionary has for the test's visitor.
  */
 let here: { readonly counts: Counts; readonly profile: string };
 let there: typeof here;
@@ -138,7 +138,7 @@ test('an exchange changes the fence column without a mutation, so no part is rew
 
 test('on a cluster, each statement runs on all replicas, and ClickHouse can parse it', async () => {
   const cluster = 'weir_main';
-  // The engine of this test has no cluster: it runs the statements without it.
+  // The engine of this test has no cluster, so it runs the statements without ON CLUSTER.
   const alone = (sql: string): string =>
     sql
       .replace(` ON CLUSTER '${cluster}'`, '')

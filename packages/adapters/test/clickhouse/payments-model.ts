@@ -2,7 +2,8 @@ import fc from 'fast-check';
 import { identify, type RowFields, T0 } from './clickhouse-harness.ts';
 import { type Act, belongedTo } from './people-model.ts';
 
-/** A model of docs/people-and-money.md that does not use SQL: visits, identifies and payments of one site, and the expected result. */
+// A model of docs/people-and-money.md that does not use SQL: visits, identifies and payments of one site, and the expected result.
+
 interface Visit {
   readonly session: string;
   readonly visitor: string;

@@ -2,7 +2,7 @@ import type { Row } from '@weir/testkit/weir-client';
 
 type Select = (query: string) => Promise<readonly Row[]>;
 
-/** Views with the time at which they were read: their rows differ at each query. */
+/** Views whose rows contain the time of the query, so they differ at each query. */
 const OF_THE_MOMENT = ['links_with_time', 'users_with_time'];
 
 /** A checksum of the sorted rows of `records` and of each view, by name. Two databases with the same rows have the same digests. */

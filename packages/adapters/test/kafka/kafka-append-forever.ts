@@ -1,4 +1,4 @@
-/** Appends to partition 0 of a topic until it is killed, as the docstring of `EventLogFixture.spawnWriter` describes. */
+/** A process that appends to partition 0 of a topic until it is killed: see the docstring of `EventLogFixture.spawnWriter`. */
 import { openKafkaFixtureLog } from './kafka-fixture-log.ts';
 
 const [brokers = '', topicPrefix = '', topic = ''] = process.argv.slice(2);

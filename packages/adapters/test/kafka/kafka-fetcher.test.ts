@@ -9,7 +9,7 @@ import { openKafkaFixtureLog } from './kafka-fixture-log.ts';
 const logger = createLogger('silent');
 
 describeLive('kafka', (brokers) => {
-  /** Opens a log with one unread record, and a fetcher without any source. So only the source that a test adds makes it fetch. */
+  /** Opens a log with one unread record, and a fetcher without any source. So the fetcher fetches only for the source that a test adds. */
   async function openFetcher() {
     const prefix = `test-${randomUUID().slice(0, 8)}.`;
     const log = await openKafkaFixtureLog(brokers(), prefix, 1);
@@ -35,7 +35,8 @@ describeLive('kafka', (brokers) => {
 
   test('a source that requests records while the fetcher polls it is not missed', async () => {
     const { fetcher, topic, link, close } = await openFetcher();
-    // Connects first. Then there are only microtasks between `add` and the first request, and the source wakes in each of them in turn.
+    // Connects first. Then there are only microtasks between `add` and the first request. Each round wakes the source after one
+    // more of them.
     await link.run(async (cluster) => cluster.refreshMetadata());
     for (let ticks = 0; ticks < 20; ticks++) {
       let wantsRecords = false;

@@ -49,7 +49,7 @@ describeLive('kafka', (brokers) => {
       begun = true;
     }, -60_000);
     await expect(work).rejects.toThrow('abandoned');
-    // This work is started later, so the first connection is open by now.
+    // This work starts later. When it resolves, the first connection is open.
     await link.run(async (cluster) => cluster.refreshMetadata());
     expect(begun).toBe(false);
     await link.close();

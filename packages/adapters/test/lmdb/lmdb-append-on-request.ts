@@ -6,7 +6,7 @@ import { openLmdbEventLog } from '../../src/lmdb/lmdb-event-log.ts';
  * of bytes and prints the outcome.
  */
 async function main(folder: string): Promise<void> {
-  // Without a listener, writing beyond the file size limit ends the process; with one, the write fails.
+  // Without this listener, a write beyond the file size limit ends the process. With it, the write fails.
   process.on('SIGXFSZ', () => undefined);
   const log = await openLmdbEventLog({ folder, partitions: 2, clock: Date.now, retentionMs: () => 3600_000 });
   for await (const line of createInterface({ input: process.stdin })) {

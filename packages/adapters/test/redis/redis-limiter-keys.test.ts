@@ -48,7 +48,7 @@ describeLive('redis', (url) => {
     salt = undefined;
     const unsalted = ADDRESSES.map((address) => `${address}/without-salt`);
     for (const address of unsalted) {
-      // Without a salt, the address is counted in this process.
+      // Without a salt, the address is counted only in this process.
       expect((await limiter.take('collect', address, 1)).allowed).toBe(true);
       expect((await limiter.take('collect', address, 1)).allowed).toBe(false);
     }

@@ -4,7 +4,7 @@ import { readSegment } from './read-segment.ts';
 import { createSegmentEncoder } from './segment-encoder.ts';
 import { type SegmentRange, segmentName } from './segment-name.ts';
 
-/** Returns the new record, or the same object if the record is not to be changed. */
+/** Returns the new record, or the same object if the record stays unchanged. */
 export type ChangeRecord = (record: StoredRecord) => StoredRecord;
 
 /** The folder of the markers: one empty object for each rewritten segment, in a folder with the UTC day on which the segment was first stored. */

@@ -42,8 +42,8 @@ export interface SegmentEncoder {
   bytes(): number;
   records(): number;
   /**
-   * Resolves with the content of the whole segment file. The header contains the last offset, which is known only now. So the encoder
-   * compresses the header last and puts it first: a gzip file may consist of several parts that were compressed separately.
+   * Resolves with the content of the whole segment file. The header contains the last offset, which is not known before this call.
+   * So the encoder compresses the header last and puts it first: a gzip file may consist of several parts that were compressed separately.
    */
   finish(range: SegmentRange): Promise<readonly Uint8Array[]>;
 }

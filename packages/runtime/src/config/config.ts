@@ -8,19 +8,19 @@ import { type EngineConfig, readEngineConfig } from './engine-config.ts';
 import { createEnvReader, type EnvReader } from './env-reader.ts';
 import { readS3Settings, type S3Settings } from './s3-config.ts';
 
-/** All settings. Each is an environment variable, described in docs/operations.md. Read once, at startup, by `loadConfig`. */
+/** All settings. Each is an environment variable, described in docs/operations.md. `loadConfig` reads them once, at startup. */
 export interface Config {
   readonly host: string;
   readonly port: number;
   readonly dataDir: string;
-  /** Undefined: a token is created at the first start and stored in the data folder. */
+  /** If it is undefined, a token is created at the first start and stored in the data folder. */
   readonly adminToken: string | undefined;
   readonly trustedProxies: readonly string[] | number;
-  /** The name of the header, in lower case. Undefined: `X-Forwarded-For`, or `Forwarded` if the former is not sent. */
+  /** The name of the header, in lower case. If it is undefined, Weir reads `X-Forwarded-For`, or `Forwarded` if the former is not sent. */
   readonly clientIpHeader: string | undefined;
   readonly collectPaths: readonly string[];
   readonly rateLimits: { readonly collect: number; readonly events: number; readonly identify: number };
-  /** Undefined: the bundled DB-IP data. */
+  /** The file with the geo data. If it is undefined, Weir uses the bundled DB-IP data. */
   readonly geoipDatabase: string | undefined;
   readonly rawRetentionHours: number;
   readonly enrichedRetentionDays: number;
@@ -35,7 +35,7 @@ export interface Config {
     readonly writerBytesMax: number;
     readonly writerLingerMs: number;
   };
-  /** How long SIGTERM waits for running requests; batches have five more seconds. */
+  /** How long Weir waits for running requests after SIGTERM. It waits five seconds longer for running batches. */
   readonly drainTimeoutMs: number;
   /** How often the settings of the engines are compared with those that exactly-once needs. */
   readonly guardIntervalMs: number;
@@ -44,7 +44,7 @@ export interface Config {
   readonly engines: EngineConfig;
   /** Undefined if Weir does not archive. */
   readonly archive: ArchiveConfig | undefined;
-  /** Scheduled backups of the data folder. */
+  /** Backups of the data folder: their schedule, and the defaults for backups on request. */
   readonly backup: BackupConfig;
   readonly s3: S3Settings;
   /** For how long the tables keep rows of sites that do not set it themselves. */
@@ -54,9 +54,9 @@ export interface Config {
 export interface BackupConfig {
   /** The place of the backups: `file:///folder` or `s3://bucket/prefix`. */
   readonly to: string | undefined;
-  /** Time between two scheduled backups. Undefined: backups are made only on request. */
+  /** Time between two scheduled backups. If it is undefined, backups are made only on request. */
   readonly everyMs: number | undefined;
-  /** How many backups are kept. Undefined: old backups are not deleted. */
+  /** How many backups are kept. If it is undefined, old backups are not deleted. */
   readonly keep: number | undefined;
 }
 

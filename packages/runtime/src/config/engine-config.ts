@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { EnvReader } from './env-reader.ts';
 
-/** The external services that replace embedded engines; undefined: the embedded engine is used. */
+/** The external services that replace embedded engines. If one is undefined, the embedded engine is used. */
 export interface EngineConfig {
   readonly kafka: KafkaConfig | undefined;
   readonly redis: RedisConfig | undefined;
@@ -46,7 +46,7 @@ export interface ClickhouseConfig {
   /** The ClickHouse user that runs users' queries; the same as the writer if no reader is configured. */
   readonly reader: ClickhouseUser;
   readonly database: string;
-  /** The cluster on which tables with replicas are created; undefined: one server. */
+  /** The cluster on which tables with replicas are created; undefined for a single server. */
   readonly cluster: string | undefined;
 }
 

@@ -1,13 +1,13 @@
 /** Reads environment variables and collects all problems. An empty variable counts as not set. */
 export interface EnvReader {
   text(name: string): string | undefined;
-  /** An integer from `min` to `max`, both included. */
+  /** Reads an integer from `min` to `max`, both included. */
   whole(name: string, fallback: number, min: number, max: number): number;
   /** Reads a variable whose value must be `true` or `false`. */
   flag(name: string, fallback: boolean): boolean;
   /** Reads a variable whose value must be one of these words. */
   oneOf<Word extends string>(name: string, words: readonly Word[]): Word | undefined;
-  /** Comma-separated items, without empty ones. */
+  /** Reads comma-separated items and leaves out empty ones. */
   list(name: string): readonly string[];
   problem(text: string): void;
   readonly problems: readonly string[];

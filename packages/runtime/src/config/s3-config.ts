@@ -2,7 +2,7 @@ import type { EnvReader } from './env-reader.ts';
 
 /** Settings for `s3://` URLs. The AWS SDK reads the credentials itself, from the environment, shared files or the role of the machine. */
 export interface S3Settings {
-  /** The URL of another S3-compatible service. Undefined: AWS. */
+  /** The URL of another S3-compatible service. Undefined for AWS. */
   readonly endpoint: string | undefined;
   readonly region: string;
   readonly pathStyle: boolean;

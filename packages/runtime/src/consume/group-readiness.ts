@@ -1,4 +1,7 @@
-/** A rebalance waits up to a minute for a member that finishes a batch; all members of the group wait with it. */
+/**
+ * How long a role may be out of its group and still count as ready. A rebalance waits up to a minute for a member that is
+ * finishing a batch, and all members of the group wait meanwhile.
+ */
 export const REJOIN_MAX_MS = 90_000;
 
 /**

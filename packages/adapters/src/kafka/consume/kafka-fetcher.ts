@@ -5,14 +5,17 @@ import { brokerOf, type KafkaLink, leaderOf } from '../kafka-link.ts';
 import { readEdges } from '../kafka-offsets.ts';
 import { withPartitionErrors } from '../kafkajs-private.ts';
 
-/** How long a broker waits for records before it sends an empty answer. A new source can wait this long for its first request. */
+/**
+ * How long a broker waits for records before it sends an empty answer. A new source can wait this long before its first request
+ * is sent.
+ */
 const MAX_WAIT_MS = 200;
 const REQUEST_BYTES_MAX = 16 * 1024 * 1024;
 const RETRY_PAUSE_MS = 100;
 const OFFSET_OUT_OF_RANGE = 1;
 /**
- * A broker that refuses to read a partition is asked again after `RETRY_PAUSE_MS`. Only each 50th consecutive refusal is reported to the
- * consumer.
+ * If a broker refuses to read a partition, the fetcher repeats the request after `RETRY_PAUSE_MS`. It reports only every 50th consecutive
+ * refusal to the consumer.
  */
 const REFUSALS_REPORTED_EACH = 50;
 
@@ -56,7 +59,7 @@ export function createKafkaFetcher(link: KafkaLink, logger: Logger): KafkaFetche
   const refusals = new WeakMap<FetchSource, number>();
   let stale = false;
   let pumping = false;
-  /** `pump` was called while it was running. It then runs once more, because another source may need records. */
+  /** True if `pump` was called while it was running. It then runs once more, because another source may need records. */
   let askedAgain = false;
   let retry: NodeJS.Timeout | undefined;
   let closed = false;

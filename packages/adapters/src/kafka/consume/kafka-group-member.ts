@@ -6,9 +6,9 @@ import { brokerErrorType, eventLogUnavailable, rootCause } from '../kafka-errors
 import type { KafkaLink } from '../kafka-link.ts';
 import { AssignerProtocol, findCoordinator, type GroupBroker } from '../kafkajs-private.ts';
 
-/** The broker removes a member without a heartbeat for this long. 6 s is the minimum with the default settings of a broker. */
+/** The broker removes a member that sends no heartbeat for this long. 6 s is the minimum with the default settings of a broker. */
 const SESSION_TIMEOUT_MS = 6000;
-/** How long a rebalance waits for a member that closes its partitions. */
+/** How long a rebalance waits for a member that is closing its partitions. */
 const REBALANCE_TIMEOUT_MS = 60_000;
 const HEARTBEAT_PAUSE_MS = 500;
 const RETRY_PAUSE_MS = 200;
@@ -27,7 +27,7 @@ export interface GroupMemberOptions {
   readonly topic: string;
   readonly groupId: string;
   /**
-   * Called after a rebalance. Resolves when work on the partitions has begun. After a rejection, this member calls `onError` and joins
+   * Called after a rebalance. Resolves when work on the partitions has begun. If it rejects, this member calls `onError` and joins
    * the group again.
    */
   assigned(session: Session): Promise<void>;
@@ -54,7 +54,7 @@ export function joinKafkaGroup(options: GroupMemberOptions): GroupMember {
   const closing = new AbortController();
   const coordinators = new WeakMap<Cluster, Promise<GroupBroker>>();
   let memberId = '';
-  /** The time (`performance.now()`) of the last successful heartbeat of the current session. */
+  /** The time (`performance.now()`) of the last successful heartbeat. It is undefined while the member has no session. */
   let heardAt: number | undefined;
   let leaveJoin: () => void = () => undefined;
 

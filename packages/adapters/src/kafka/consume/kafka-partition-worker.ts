@@ -22,7 +22,7 @@ export interface PartitionWorkerDeps {
   readonly wake: () => void;
 }
 
-/** One assigned partition: reads ahead, and calls the consumer with one batch at a time, in order. */
+/** Processes one assigned partition: reads ahead, and calls the consumer with one batch at a time, in order. */
 export interface PartitionWorker {
   readonly source: FetchSource;
   /** Aborts the handle's signal; resolves when the consumer has closed. */
@@ -45,9 +45,12 @@ export function startPartitionWorker(deps: PartitionWorkerDeps): PartitionWorker
   let arrived: () => void = () => undefined;
   let commits: Promise<void> = Promise.resolve();
   let over = false;
-  /** True until a record was read or committed. Records that retention removed before that are not reported as a gap. */
+  /** True until a record was read or committed. Until then, records that retention has removed are not reported as a gap. */
   let beginning = deps.committed === undefined;
-  /** The log ends before the next offset, so it has lost records. A record that later gets this offset is not the one that was lost. */
+  /**
+   * True if the log ends before the next offset, so it has lost records. Reading stops, because a new record with that offset is not the
+   * one that was lost.
+   */
   let truncated = false;
 
   const handle: PartitionHandle = {

@@ -14,7 +14,7 @@ interface FetchResponse {
   }[];
 }
 
-/** Reads the records of one fetch response, from `from` on. If retention removed that record, from the oldest remaining one on. */
+/** Reads records with one fetch, from offset `from` on. If retention has removed that record, reads from the oldest remaining record on. */
 export async function readRecords(
   link: KafkaLink,
   topic: string,
@@ -50,7 +50,7 @@ function fetchOnce(link: KafkaLink, topic: string, partition: number, from: numb
     const found = response.responses[0]?.partitions[0];
     if (found === undefined) throw new Error(`the broker did not answer for ${topic}/${partition}`);
     const refusal = knownRefusal(found.errorCode);
-    // The leader moved. `withRetry` finds the new one, because it requests new metadata.
+    // The leader may have moved. `withRetry` requests new metadata and finds the new leader.
     if (refusal?.again) throw new Error(refusal.type);
     return found;
   });

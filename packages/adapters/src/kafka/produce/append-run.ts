@@ -6,13 +6,13 @@ export interface KafkaRecord {
   readonly headers: Record<string, string>;
 }
 
-/** The records of one append call for one partition. They are stored next to each other and share one outcome. */
+/** The records of one append call for one partition. They get consecutive offsets and have the same outcome. */
 export interface AppendRun {
   readonly topic: string;
   readonly partition: number;
   readonly records: readonly KafkaRecord[];
   readonly bytes: number;
-  /** A time of `performance.now()`, because the system clock may be set back. */
+  /** A time of `performance.now()`, because the system clock can be set back. */
   readonly deadlineAt: number;
   settled: boolean;
   readonly settle: (outcome: RunOutcome) => void;

@@ -12,7 +12,7 @@ const BUFFER_BYTES_MAX = 64 * 1024 * 1024;
 const BATCH_BYTES_MAX = 15 * 1024 * 1024;
 const REQUEST_BYTES_MAX = 32 * 1024 * 1024;
 const RETRY_PAUSE_MS = 50;
-/** The minimum time between two metadata requests while a partition has no leader: all appends wait for such a request. */
+/** The minimum time between two metadata requests while a partition has no leader. All appends wait for each such request. */
 const METADATA_PAUSE_MS = 100;
 
 /** Appends runs of records. The outcomes are those of the port `EventLog`, and are known at most `deadlineMs` after the call. */
@@ -25,7 +25,10 @@ export interface KafkaAppender {
 export interface KafkaAppenderDeps {
   readonly link: KafkaLink;
   readonly deadlineMs: number;
-  /** How long a leader waits for its followers. Must be shorter than the link's request timeout, or the response comes too late. */
+  /**
+   * How long a leader waits for its followers. It must be shorter than the link's request timeout; otherwise the response comes
+   * too late.
+   */
   readonly replicationTimeoutMs: number;
   readonly compression: KafkaCompression;
   readonly logger: Logger;
@@ -33,8 +36,8 @@ export interface KafkaAppenderDeps {
 
 /**
  * Sends one request at a time to each leader. Records that arrive meanwhile go into the next request, so batches grow with the
- * load, and the order of the records is kept. When a broker hangs, the outcome of one request is unknown; the other records are
- * certainly not in the log.
+ * load, and the order of the records is kept. When a broker hangs, only the outcome of the request in flight is unknown. The
+ * records that wait behind it are certainly not in the log.
  */
 export function createKafkaAppender({
   link,

@@ -67,8 +67,9 @@ function settleStored(batch: readonly AppendRun[], base: number): void {
 }
 
 /**
- * `written`: the leader had assigned an offset to the batch before it failed. A leader that is replaced while it waits for its
- * followers also answers NOT_LEADER_OR_FOLLOWER. The followers may have the batch, so sending it again could store it twice.
+ * Settles the runs of a batch that failed, or returns them if they may be sent again. `written` is true if the leader had
+ * assigned an offset to the batch before it failed. Then the batch is not sent again, because the followers may have it. A
+ * leader that is replaced while it waits for its followers answers NOT_LEADER_OR_FOLLOWER too.
  */
 function settleFailed(batch: readonly AppendRun[], code: number, written: boolean): readonly AppendRun[] {
   const refusal = written ? undefined : knownRefusal(code);

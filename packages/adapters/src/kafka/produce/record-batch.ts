@@ -64,7 +64,7 @@ function encodeRecords(records: readonly KafkaRecord[]): Encoded {
   for (const [index, { key, value, headers }] of records.entries()) {
     at = writeVarint(batch, sizes[index] ?? 0, at);
     batch[at++] = 0;
-    // The difference between the timestamps of the record and of the batch: all records have the timestamp of the batch.
+    // The difference between the timestamps of the record and of the batch. It is 0: all records have the timestamp of the batch.
     batch[at++] = 0;
     at = writeVarint(batch, index, at);
     at = writeBytes(batch, key, at);

@@ -22,7 +22,7 @@ export function liveText(rows: ExpiringRows, key: string, now: number): string |
   return row === undefined || rowExpiresAt(row) <= now ? undefined : rowText(row);
 }
 
-/** Resolves when none of the tables has any of the keys. */
+/** Removes rows. Resolves when none of the tables has a row with one of the keys. */
 export async function removeRows(
   keys: readonly string[],
   tables: readonly ExpiringRows[],

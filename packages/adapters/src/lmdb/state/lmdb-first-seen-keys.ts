@@ -16,7 +16,10 @@ interface FirstSeen {
   readonly receivedAt: number;
 }
 
-/** A key can have one first-seen record per window. Older ones are kept, so that old records that are repeated get the same result. */
+/**
+ * The number of first-seen records that are kept per key. A key can have one in each window. The older ones are kept so that an old record
+ * gets the same result when it is repeated.
+ */
 const RECORDS_PER_KEY_MAX = 8;
 
 /**
@@ -75,7 +78,7 @@ export function createFirstSeenKeys(
         changed.set(id, next);
         return record;
       });
-      // Waits for a write even if this call changed nothing: its result may depend on an uncommitted insert of another call.
+      // Waits for a write even if this call changed nothing, because its result may depend on an uncommitted insert of another call.
       if (uncommitted.size > 0) await write(changed);
       return answers;
     },

@@ -37,7 +37,7 @@ export async function removeSiteRows(siteId: string, rows: ExpiringRows, writes:
   }
 }
 
-/** Pending claims are kept in memory only: if the process dies, the requests of its claims end too. */
+/** Pending claims are kept in memory only. If the process ends, the requests to which the claims belong end too. */
 export function createKeyClaims(
   rows: ExpiringRows,
   writes: WriteQueue,

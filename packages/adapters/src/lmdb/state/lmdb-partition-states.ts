@@ -35,7 +35,7 @@ export function createPartitionStates(
       let storedAt = 0;
       try {
         const stage = (): void => {
-          // The applied offset is compared within the transaction, because no earlier write can fail then.
+          // The applied offset is compared within the transaction, because all earlier transactions have ended by then.
           storedAt = applying.get(id) ?? applied.get(id) ?? 0;
           if (storedAt < from || storedAt >= to) return;
           storedAt = to;

@@ -31,8 +31,8 @@ const FIRST_SEEN_KEPT_MS = 96 * 3600_000;
 const PENDING_CLAIMS_MAX = 100_000;
 
 /**
- * The state store in LMDB. It is a cache of the log, so no call waits for an fsync. Changes survive `kill -9`. A power loss empties the
- * store, and the enricher computes the state from the log again. While no process has the store open, its folder may be deleted
+ * The state store in LMDB. It is a cache of the log, so no call waits for an fsync. Changes survive `kill -9`. After a power loss, the
+ * store is emptied, and the enricher computes the state from the log again. While no process has the store open, its folder may be deleted
  * or replaced by an older copy: each opening begins a new epoch.
  */
 export async function openLmdbStateStore(config: LmdbStateStoreConfig): Promise<StateStore> {
