@@ -17,6 +17,12 @@ export interface RedisConfig {
 
 export type RedisClient = Redis | Cluster;
 
+export interface RedisConnection {
+  readonly client: RedisClient;
+  /** Disconnects for good, without waiting for pending answers. */
+  close(): void;
+}
+
 /** Redis is a cache: a command that takes longer is rejected, so that requests are not delayed. */
 export const COMMAND_TIMEOUT_MS = 700;
 const CONNECT_TIMEOUT_MS = 500;
@@ -24,8 +30,8 @@ const CONNECT_TIMEOUT_MS = 500;
 const SOCKET_TIMEOUT_MS = 2_000;
 const RECONNECT_PAUSE_MAX_MS = 500;
 
-/** Connects and reconnects in the background. While there is no connection, commands reject at once. */
-export function connectRedis(config: RedisConfig): RedisClient {
+/** Connects and reconnects in the background until `close`. While there is no connection, commands reject at once. */
+export function connectRedis(config: RedisConfig): RedisConnection {
   const { logger } = config;
   const address = readRedisUrl(config.url);
   const client = address.kind === 'cluster' ? openCluster(address, config) : openSingle(address, config);
@@ -38,12 +44,42 @@ export function connectRedis(config: RedisConfig): RedisClient {
     if (!away) logger.warn({ reason: error.message }, 'redis is unavailable: reconnecting');
     away = true;
   });
-  return client;
+  const stopRetrying = connectAgainAfterTheEnd(client);
+  return {
+    client,
+    close() {
+      stopRetrying();
+      if (client.status !== 'end') client.disconnect();
+    },
+  };
 }
 
-/** Disconnects without waiting for pending answers. */
-export function disconnectRedis(client: RedisClient): void {
-  client.disconnect();
+/**
+ * In two cases, ioredis stops reconnecting although the client was not closed. A Sentinel announces a new master while the client asks
+ * for the address of the master: the status becomes `end`. The last connection to a Cluster ends while the client resolves host names:
+ * the status stays `close`. Returns a function that stops the retries.
+ */
+function connectAgainAfterTheEnd(client: RedisClient): () => void {
+  let attempts = 0;
+  let timer: NodeJS.Timeout | undefined;
+  const retry = () => {
+    timer = undefined;
+    // The client emits `error` for a failed attempt, and `close` or `end` follows.
+    if (client.status === 'end' || client.status === 'close') client.connect().catch(() => undefined);
+  };
+  const schedule = () => {
+    timer ??= setTimeout(retry, pauseBefore(++attempts));
+  };
+  client.on('ready', () => {
+    attempts = 0;
+  });
+  client.on('close', schedule);
+  client.on('end', schedule);
+  return () => {
+    client.off('close', schedule);
+    client.off('end', schedule);
+    clearTimeout(timer);
+  };
 }
 
 /** Rejects with `state_store_unavailable` if `commands` rejects. */

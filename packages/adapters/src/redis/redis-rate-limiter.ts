@@ -2,7 +2,7 @@ import { BoundedCache } from '@weir/domain/bounded-cache';
 import { RATE_LIMIT_WINDOW_SECONDS, type RateLimitBucket, type RateLimiter } from '@weir/ports/rate-limiter';
 import { RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible';
 import { createMemoryRateLimiter, type MemoryRateLimiterConfig, toRateLimit } from './memory-rate-limiter.ts';
-import { connectRedis, disconnectRedis, type RedisConfig } from './redis-connection.ts';
+import { connectRedis, type RedisConfig } from './redis-connection.ts';
 import { createHiddenKeys } from './redis-hidden-key.ts';
 
 export interface RedisRateLimiterConfig extends RedisConfig, Pick<MemoryRateLimiterConfig, 'keysMax'> {
@@ -46,7 +46,7 @@ interface Blocked {
 export function openRedisRateLimiter(config: RedisRateLimiterConfig): RateLimiter {
   const { clock, salt, keyPrefix = 'weir:' } = config;
   const hidden = createHiddenKeys();
-  const client = connectRedis(config);
+  const connection = connectRedis(config);
   const limiters = new BoundedCache<RateLimiterRedis>(LIMITERS_MAX);
   const local = createMemoryRateLimiter(config);
   let blocked = new Map<string, Blocked>();
@@ -58,7 +58,7 @@ export function openRedisRateLimiter(config: RedisRateLimiterConfig): RateLimite
     const limiter = new RateLimiterRedis({
       points: limit,
       duration: RATE_LIMIT_WINDOW_SECONDS,
-      storeClient: client,
+      storeClient: connection.client,
       keyPrefix: `${keyPrefix}limit:${bucket}`,
       rejectIfRedisNotReady: true,
       customIncrTtlLuaScript: COUNT_IF_IT_FITS,
@@ -95,7 +95,7 @@ export function openRedisRateLimiter(config: RedisRateLimiterConfig): RateLimite
       return toRateLimit(allowed, taken, leftMs, limit);
     },
     async close() {
-      disconnectRedis(client);
+      connection.close();
     },
   };
 }

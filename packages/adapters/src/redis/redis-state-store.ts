@@ -9,7 +9,7 @@ import {
   type StateChange,
   type StateStore,
 } from '@weir/ports/state-store';
-import { connectRedis, disconnectRedis, orUnavailable, type RedisConfig, removeMatching } from './redis-connection.ts';
+import { connectRedis, orUnavailable, type RedisConfig, removeMatching } from './redis-connection.ts';
 import { createRedisEpochs } from './redis-epochs.ts';
 import { withScripts } from './redis-scripts.ts';
 import { readRedisUrl } from './redis-url.ts';
@@ -37,7 +37,8 @@ const STATE_OFFSET_TTL_MS = 90 * 24 * 3600_000;
 
 /** The state store in Redis. Does not wait for a connection: every call without a connection rejects at once. */
 export async function openRedisStateStore(config: RedisStateStoreConfig): Promise<RedisStateStore> {
-  const client = withScripts(connectRedis(config));
+  const connection = connectRedis(config);
+  const client = withScripts(connection.client);
   const prefix = config.keyPrefix ?? 'weir:';
   const epochs = createRedisEpochs(client, prefix, readRedisUrl(config.url).kind === 'cluster', config.clock);
   const processingLagMaxMs = config.processingLagMaxMs ?? PROCESSING_LAG_MAX_MS;
@@ -136,7 +137,7 @@ export async function openRedisStateStore(config: RedisStateStoreConfig): Promis
     },
     removeAll: () => removeMatching(client, `${prefix}*`),
     async close() {
-      disconnectRedis(client);
+      connection.close();
     },
   };
 }
