@@ -80,7 +80,7 @@ async function openLane(engines: ControlHarness) {
   const rateLimiter = createMemoryRateLimiter();
   const clock = (): number => lane.now;
   const control = createControl({
-    ...{ registry, eventLog, analytics, shadow, addressSealer, clock, randomBytes, logger },
+    ...{ registry, eventLog, analytics, shadow, rateLimiter, addressSealer, clock, randomBytes, logger },
     adminToken: ADMIN_TOKEN,
     dashboardDir: '',
     enrichedRetentionMs: Number.POSITIVE_INFINITY,

@@ -1,5 +1,6 @@
 import type { Goal } from '@weir/domain/registry/goal';
 import type { ApiKey, ExclusionRule, Site } from '@weir/domain/registry/site';
+import type { Viewer } from '@weir/domain/registry/viewer';
 import type { ImportLedgerEntry, Registry } from '@weir/ports/registry';
 import { eventually } from '@weir/testkit/eventually';
 
@@ -54,6 +55,10 @@ export function registryContract(name: string, openFixture: () => Promise<Regist
     });
     const goal = (goalId: string, value = 'signup'): Goal => ({
       ...{ goalId, siteId, name: 'Signed up', type: 'event', value, createdAt: 3 },
+    });
+    const viewer = (viewerId: string, digit: string): Viewer => ({
+      ...{ viewerId: `${viewerId}-${siteId}`, siteId, name: viewerId, prefix: 'wv_abcde', createdAt: 4 },
+      hash: `${digit.repeat(60)}${String(sites).padStart(4, '0')}`,
     });
     const ledger = (fileDigest: string, linesDone = 0): ImportLedgerEntry => ({
       siteId,
@@ -115,12 +120,40 @@ export function registryContract(name: string, openFixture: () => Promise<Regist
       expect(fixture.registry.goals('no such site')).toEqual([]);
     });
 
-    test('removing a site removes its keys, rules, goals and imports, and nothing of other sites', async () => {
+    test('viewers are found by site, ID and hash, and removed with their last use', async () => {
+      const { registry } = fixture;
+      const [first, second] = [viewer('v1', 'a'), viewer('v2', 'b')];
+      await registry.putViewer(first);
+      await registry.putViewer(second);
+      await registry.putTokenUse({ siteId, id: first.viewerId, at: 7 });
+      expect(registry.viewers(siteId)).toEqual([first, second]);
+      expect([registry.viewer(first.viewerId), registry.viewerByHash(second.hash)]).toEqual([first, second]);
+      expect(registry.tokenUse(first.viewerId)?.at).toBe(7);
+      await registry.removeViewer(siteId, first.viewerId);
+      expect([registry.viewer(first.viewerId), registry.viewerByHash(first.hash)]).toEqual([undefined, undefined]);
+      expect([registry.viewers(siteId), registry.tokenUse(first.viewerId)]).toEqual([[second], undefined]);
+    });
+
+    test('another process sees the session secret and the sessions that were signed out', async () => {
+      const { registry } = fixture;
+      const other = await fixture.another();
+      const secret = { secret: 'ab'.repeat(32), createdAt: 5 };
+      await registry.putSessionSecret(secret);
+      await registry.putSignedOut({ sessionId: siteId, expiresAt: 9 });
+      expect(registry.sessionSecret()).toEqual(secret);
+      await eventually('the session is signed out', () => other.signedOut().has(siteId));
+      expect(other.sessionSecret()).toEqual(secret);
+      await registry.removeSignedOut(siteId);
+      expect(registry.signedOut().has(siteId)).toBe(false);
+    });
+
+    test('removing a site removes its keys, rules, goals, viewers and imports, and nothing of other sites', async () => {
       const neighbour = `${siteId}-neighbour`;
       await fixture.registry.putSite(site());
       await fixture.registry.putKey(key('k', 'c'));
       await fixture.registry.putExclusion(rule('r'));
       await fixture.registry.putGoal(goal('g'));
+      await fixture.registry.putViewer(viewer('v', 'c'));
       await fixture.registry.putImport(ledger('d'));
       await fixture.registry.putExclusion({ ...rule('r'), siteId: neighbour });
       await fixture.registry.removeSite(siteId);
@@ -131,7 +164,7 @@ export function registryContract(name: string, openFixture: () => Promise<Regist
         undefined,
       ]);
       expect([registry.keys(siteId), registry.exclusions(siteId), registry.imports(siteId)]).toEqual([[], [], []]);
-      expect(registry.goals(siteId)).toEqual([]);
+      expect([registry.goals(siteId), registry.viewers(siteId)]).toEqual([[], []]);
       expect(registry.exclusions(neighbour)).toHaveLength(1);
     });
 

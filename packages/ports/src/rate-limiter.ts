@@ -12,7 +12,7 @@ export interface RateLimiter {
   close(): Promise<void>;
 }
 
-export type RateLimitBucket = 'collect' | 'events' | 'identify';
+export type RateLimitBucket = 'collect' | 'events' | 'identify' | 'sign_in';
 
 export interface RateLimit {
   readonly allowed: boolean;

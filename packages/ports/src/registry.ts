@@ -3,9 +3,10 @@ import type { Goal } from '@weir/domain/registry/goal';
 import type { KeepKind } from '@weir/domain/registry/keep';
 import type { Replay, ReplayRequest, ReplayState, ReplayWish } from '@weir/domain/registry/replay';
 import type { ApiKey, ExclusionRule, Site } from '@weir/domain/registry/site';
+import type { SessionSecret, SignedOut, TokenUse, Viewer } from '@weir/domain/registry/viewer';
 
 /**
- * Sites, hashes of API keys, exclusion rules, goals, imports, erasures and daily salts. Every process holds all of it in memory, so reads do no
+ * Sites, hashes of API keys, exclusion rules, goals, viewers, imports, erasures and daily salts. Every process holds all of it in memory, so reads do no
  * I/O. Changes go through a compacted topic. While the log is unavailable, reads return the last known state.
  * Implementation: `adapters/registry/log-registry.ts`.
  */
@@ -18,6 +19,17 @@ export interface Registry {
   exclusions(siteId: string): readonly ExclusionRule[];
   /** The goals of a site, in the order of their creation. */
   goals(siteId: string): readonly Goal[];
+  viewer(viewerId: string): Viewer | undefined;
+  /** `hash`: SHA-256 of the token in lower-case hex. */
+  viewerByHash(hash: string): Viewer | undefined;
+  /** The viewers of a site, in the order of their creation. */
+  viewers(siteId: string): readonly Viewer[];
+  /** The last use of a token, by the ID of its viewer. Undefined: it was never used. */
+  tokenUse(id: string): TokenUse | undefined;
+  /** Undefined: there was no sign-in yet. If several processes put one at the same time, the last one counts. */
+  sessionSecret(): SessionSecret | undefined;
+  /** The sessions that were signed out. */
+  signedOut(): ReadonlyMap<string, SignedOut>;
   import(siteId: string, fileDigest: string): ImportLedgerEntry | undefined;
   imports(siteId: string): readonly ImportLedgerEntry[];
   /** The tombstones of a site, also of a removed site. Returns the same array as long as the list does not change. */
@@ -38,7 +50,7 @@ export interface Registry {
    * within a second. They reject with `event_log_unavailable`; the change may still become durable later.
    */
   putSite(site: Site): Promise<void>;
-  /** Removes the site with its keys, rules, goals and imports. After a rejection a part may be removed: call it again. */
+  /** Removes the site with its keys, rules, goals, viewers and imports. After a rejection a part may be removed: call it again. */
   removeSite(siteId: string): Promise<void>;
   putKey(key: ApiKey): Promise<void>;
   removeKey(siteId: string, keyId: string): Promise<void>;
@@ -46,6 +58,13 @@ export interface Registry {
   removeExclusion(siteId: string, ruleId: string): Promise<void>;
   putGoal(goal: Goal): Promise<void>;
   removeGoal(siteId: string, goalId: string): Promise<void>;
+  putViewer(viewer: Viewer): Promise<void>;
+  /** Removes the viewer. Its token and its sessions are refused from now on. */
+  removeViewer(siteId: string, viewerId: string): Promise<void>;
+  putTokenUse(use: TokenUse): Promise<void>;
+  putSessionSecret(secret: SessionSecret): Promise<void>;
+  putSignedOut(session: SignedOut): Promise<void>;
+  removeSignedOut(sessionId: string): Promise<void>;
   putImport(entry: ImportLedgerEntry): Promise<void>;
   /** Stores a tombstone. It is never removed. */
   putTombstone(tombstone: Tombstone): Promise<void>;

@@ -22,6 +22,7 @@ import { addSiteCommands } from './commands/site-command.ts';
 import { addSqlCommand } from './commands/sql-command.ts';
 import { addStatusCommand } from './commands/status-command.ts';
 import { addTopicsCommands } from './commands/topics-command.ts';
+import { addViewerCommands } from './commands/viewer-command.ts';
 import { addVisitorCommands } from './commands/visitor-command.ts';
 import { CliError, EXIT, type ExitCode } from './exit-codes.ts';
 
@@ -60,6 +61,7 @@ export async function runCli(args: readonly string[], io: CliIo): Promise<ExitCo
   });
   addSiteCommands(program, context);
   addKeyCommands(program, context);
+  addViewerCommands(program, context);
   addExclusionCommands(program, context);
   addVisitorCommands(program, context);
   addPersonCommands(program, context);

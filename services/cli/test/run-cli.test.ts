@@ -81,6 +81,25 @@ test('key add, list, revoke; exclusion add, list, remove', async () => {
   expect([refused.exitCode, refused.err]).toEqual([1, expect.stringContaining('must be an IP address or a CIDR')]);
 });
 
+test('viewer add, list, remove', async () => {
+  await run('site', 'add', 'example.com', '--id', 'watched');
+  const added = await run('viewer', 'add', '--site', 'watched', '--name', 'Ada');
+  expect([added.exitCode, added.out]).toEqual([0, expect.stringMatching(/\ntoken +wv_[\w-]{43}\nStore the token now/)]);
+  const token = /wv_[\w-]{43}/.exec(added.out)?.[0] ?? '';
+  const listed = await run('viewer', 'list', '--site', 'watched');
+  expect(listed.out).toMatch(
+    /^viewer_id +name +prefix +created_at +last_used_at\nviewer_\w+ +Ada +wv_.{5} .* never\n$/,
+  );
+  expect(listed.out).not.toContain(token);
+  const refused = await cli(['site', 'list'], { env: { ...env, WEIR_ADMIN_TOKEN: token } });
+  expect([refused.exitCode, refused.err]).toEqual([1, 'weir: this token cannot be used for this call\n']);
+  const stats = await cli(['stats', 'watched', '--json'], { env: { ...env, WEIR_ADMIN_TOKEN: token } });
+  expect(stats.exitCode).toBe(0);
+  const viewerId = /viewer_[a-z2-9]{12}/.exec(added.out)?.[0] ?? '';
+  expect((await run('viewer', 'remove', viewerId, '--site', 'watched')).out).toBe(`removed ${viewerId}\n`);
+  expect((await run('viewer', 'list', '--site', 'watched')).out).toMatch(/^no viewers yet/);
+});
+
 test('visitor unlink appends a record, which the audit counts as an identify', async () => {
   await run('site', 'add', 'example.com', '--id', 'v');
   const named = await run('visitor', 'unlink', 'v_1', '--user', '42', '--site', 'v');

@@ -4,6 +4,7 @@ import type { Keep } from '@weir/domain/registry/keep';
 import type { Analytics } from '@weir/ports/analytics';
 import type { EventLog } from '@weir/ports/event-log';
 import type { ObjectStore } from '@weir/ports/object-store';
+import type { RateLimiter } from '@weir/ports/rate-limiter';
 import type { Registry } from '@weir/ports/registry';
 import type { ShadowTables } from '@weir/ports/shadow-tables';
 import type { AddressSealer } from '@weir/runtime/address-sealer';
@@ -20,6 +21,7 @@ import type { ImportLeases } from './imports/import-lease.ts';
 import type { LagRate } from './pipeline/lag-rate.ts';
 import type { RunExclusive } from './registry/mutex.ts';
 import type { ReportQueue } from './reports/report-queue.ts';
+import type { SignIn } from './sign-in/sign-in.ts';
 import type { SteadyTables } from './steady-tables.ts';
 import type { RunInSlot } from './topics/read-slots.ts';
 
@@ -36,6 +38,8 @@ export interface ControlDeps {
   readonly replayProblem: () => string | undefined;
   readonly addressSealer: AddressSealer;
   readonly adminToken: string;
+  /** Limits the attempts to sign in. */
+  readonly rateLimiter: RateLimiter;
   /** The folder with the built dashboard: index.html and assets/. */
   readonly dashboardDir: string;
   readonly clock: () => number;
@@ -60,6 +64,7 @@ export interface ControlDeps {
 
 /** The dependencies of the handlers of the admin API. */
 export interface AdminDeps extends Omit<ControlDeps, 'analytics'> {
+  readonly signIn: SignIn;
   readonly tables: SteadyTables;
   readonly reportQueue: ReportQueue<Reply | StreamReply>;
   /** Runs the changes of the registry one after the other. */

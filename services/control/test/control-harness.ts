@@ -8,6 +8,7 @@ import { openClickhouseAnalytics } from '@weir/adapters/clickhouse/clickhouse-an
 import { openClickhouseShadow } from '@weir/adapters/clickhouse/clickhouse-shadow';
 import { openLmdbEventLog } from '@weir/adapters/lmdb/lmdb-event-log';
 import { openLmdbStateStore } from '@weir/adapters/lmdb/state/lmdb-state-store';
+import { createMemoryRateLimiter } from '@weir/adapters/redis/memory-rate-limiter';
 import { openLogRegistry } from '@weir/adapters/registry/log-registry';
 import { createControl } from '@weir/control/control';
 import { startErasures } from '@weir/control/erasure/start-erasures';
@@ -62,6 +63,7 @@ export async function openControlHarness(
 ) {
   const folder = await mkdtemp(join(tmpdir(), 'weir-control-'));
   let aheadMs = 0;
+  let adminToken = ADMIN_TOKEN;
   const clock = () => Date.now() + aheadMs;
   const logger = createLogger('error');
   const metrics = createMetrics();
@@ -123,6 +125,7 @@ export async function openControlHarness(
     });
   let replayer = lead();
 
+  const rateLimiter = createMemoryRateLimiter({ clock });
   const makeControl = () =>
     createControl({
       registry,
@@ -133,7 +136,8 @@ export async function openControlHarness(
       enrichedRetentionMs: replayRetentionMs,
       replayProblem: () => replayer.problem(),
       addressSealer: createAddressSealer({ registry, randomBytes }),
-      adminToken: ADMIN_TOKEN,
+      adminToken,
+      rateLimiter,
       dashboardDir: join(folder, 'dashboard'),
       clock,
       randomBytes,
@@ -219,6 +223,11 @@ export async function openControlHarness(
     },
     /** Deletes everything that control keeps in memory, as a kill of the process does. */
     forgetControl() {
+      control = makeControl();
+    },
+    /** Starts control again with another admin token. */
+    setAdminToken(token: string) {
+      adminToken = token;
       control = makeControl();
     },
     /** The lists with which a replay from raw enriches records that it begins later. */

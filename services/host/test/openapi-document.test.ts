@@ -1,6 +1,6 @@
 import SwaggerParser from '@apidevtools/swagger-parser';
 import { checkUserQuery } from '@weir/adapters/clickhouse/check-user-query';
-import { ADMIN_PREFIX, ADMIN_ROUTES } from '@weir/control/control';
+import { ADMIN_PREFIX, ADMIN_ROUTES } from '@weir/control/admin-routes';
 import { exclusionValueProblem } from '@weir/domain/exclusion/exclusion-value';
 import { EXCLUSION_TYPE } from '@weir/domain/registry/admin-limits';
 import { gatewayRoutes } from '@weir/gateway/app';

@@ -58,6 +58,11 @@ export async function openLogRegistry(config: LogRegistryConfig): Promise<Regist
 
   const put = (key: string, value: unknown): Promise<void> => table.put(key, JSON.stringify(value));
 
+  async function removeViewer(siteId: string, viewerId: string): Promise<void> {
+    await table.put(rowKey.viewer(siteId, viewerId), undefined);
+    if (index.tokenUses.has(viewerId)) await table.put(rowKey.use(siteId, viewerId), undefined);
+  }
+
   /**
    * Each process puts its salt under a key of its own. With a shared key, compaction would keep the last salt and lose the first one.
    * When the `put` has resolved, this process has applied all earlier rows of the log, so it knows the first salt.
@@ -78,7 +83,13 @@ export async function openLogRegistry(config: LogRegistryConfig): Promise<Regist
     keyByHash: (hash) => index.keysByHash.get(hash),
     keys: (siteId) => index.keysOf(siteId),
     exclusions: (siteId) => index.exclusionsOf(siteId),
-    goals: (siteId) => index.goalsOf(siteId),
+    goals: (siteId) => index.goals.of(siteId),
+    viewer: (viewerId) => index.viewersById.get(viewerId),
+    viewerByHash: (hash) => index.viewersByHash.get(hash),
+    viewers: (siteId) => index.viewers.of(siteId),
+    tokenUse: (id) => index.tokenUses.get(id),
+    sessionSecret: () => index.sessionSecret,
+    signedOut: () => index.signedOut,
     import: (siteId, fileDigest) => index.importsOf(siteId).get(fileDigest),
     imports: (siteId) => [...index.importsOf(siteId).values()],
 
@@ -94,7 +105,8 @@ export async function openLogRegistry(config: LogRegistryConfig): Promise<Regist
       await Promise.all([
         ...index.keysOf(siteId).map(({ keyId }) => table.put(rowKey.key(siteId, keyId), undefined)),
         ...index.exclusionsOf(siteId).map(({ ruleId }) => table.put(rowKey.exclusion(siteId, ruleId), undefined)),
-        ...index.goalsOf(siteId).map(({ goalId }) => table.put(rowKey.goal(siteId, goalId), undefined)),
+        ...index.goals.of(siteId).map(({ goalId }) => table.put(rowKey.goal(siteId, goalId), undefined)),
+        ...index.viewers.of(siteId).map(({ viewerId }) => removeViewer(siteId, viewerId)),
         ...[...index.importsOf(siteId).keys()].map((digest) => table.put(rowKey.import(siteId, digest), undefined)),
       ]);
       await table.put(rowKey.site(siteId), undefined);
@@ -105,6 +117,12 @@ export async function openLogRegistry(config: LogRegistryConfig): Promise<Regist
     removeExclusion: (siteId, ruleId) => table.put(rowKey.exclusion(siteId, ruleId), undefined),
     putGoal: (goal) => put(rowKey.goal(goal.siteId, goal.goalId), goal),
     removeGoal: (siteId, goalId) => table.put(rowKey.goal(siteId, goalId), undefined),
+    putViewer: (viewer) => put(rowKey.viewer(viewer.siteId, viewer.viewerId), viewer),
+    removeViewer,
+    putTokenUse: (use) => put(rowKey.use(use.siteId, use.id), use),
+    putSessionSecret: (secret) => put(rowKey.sessionSecret(), secret),
+    putSignedOut: (session) => put(rowKey.signedOut(session.sessionId), session),
+    removeSignedOut: (sessionId) => table.put(rowKey.signedOut(sessionId), undefined),
     putImport: (entry) => put(rowKey.import(entry.siteId, entry.fileDigest), entry),
 
     putTombstone: (tombstone) => put(rowKey.tombstone(tombstone), tombstone),

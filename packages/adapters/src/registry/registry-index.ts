@@ -2,8 +2,10 @@ import type { Tombstone } from '@weir/domain/erasure/tombstone';
 import type { Goal } from '@weir/domain/registry/goal';
 import type { Replay, ReplayPart } from '@weir/domain/registry/replay';
 import type { ApiKey, ExclusionRule, Site } from '@weir/domain/registry/site';
+import type { SessionSecret, SignedOut, TokenUse, Viewer } from '@weir/domain/registry/viewer';
 import type { Erasure, Expiry, ImportLedgerEntry, WritersPause } from '@weir/ports/registry';
 import { type RegistryRow, readRow } from './registry-rows.ts';
+import { SiteItems } from './site-items.ts';
 
 /** The rows of the registry's table, indexed so that each read is one look-up. */
 export class RegistryIndex {
@@ -13,12 +15,18 @@ export class RegistryIndex {
   writersPause: WritersPause | undefined;
   expiry: Expiry | undefined;
   readonly erasures = new Map<string, Erasure>();
+  readonly goals = new SiteItems<Goal>(({ goalId }) => goalId);
+  readonly viewers = new SiteItems<Viewer>(({ viewerId }) => viewerId);
+  readonly viewersById = new Map<string, Viewer>();
+  readonly viewersByHash = new Map<string, Viewer>();
+  readonly tokenUses = new Map<string, TokenUse>();
+  readonly signedOut = new Map<string, SignedOut>();
+  sessionSecret: SessionSecret | undefined;
   private readonly tombstones = new Map<string, readonly Tombstone[]>();
   private readonly keys = new Map<string, readonly ApiKey[]>();
   private readonly exclusions = new Map<string, Map<string, ExclusionRule>>();
   /** Cached list of each site's rules (a site can have thousands). Removed when a rule of the site changes. */
   private readonly exclusionLists = new Map<string, readonly ExclusionRule[]>();
-  private readonly goals = new Map<string, readonly Goal[]>();
   private readonly imports = new Map<string, ReadonlyMap<string, ImportLedgerEntry>>();
   /** The parts of each replay, by replay ID. A request is put only once, so the replays are in the order in which they were started. */
   private readonly replays = new Map<string, Map<ReplayPart['part'], ReplayPart['value']>>();
@@ -49,10 +57,6 @@ export class RegistryIndex {
       if (list.length > 0) this.exclusionLists.set(siteId, list);
     }
     return list;
-  }
-
-  goalsOf(siteId: string): readonly Goal[] {
-    return this.goals.get(siteId) ?? [];
   }
 
   importsOf(siteId: string): ReadonlyMap<string, ImportLedgerEntry> {
@@ -106,7 +110,21 @@ export class RegistryIndex {
         break;
       }
       case 'goal':
-        this.goals.set(row.value.siteId, [...this.goalsOf(row.value.siteId), row.value]);
+        this.goals.put(row.value);
+        break;
+      case 'viewer':
+        this.viewers.put(row.value);
+        this.viewersById.set(row.value.viewerId, row.value);
+        this.viewersByHash.set(row.value.hash, row.value);
+        break;
+      case 'use':
+        this.tokenUses.set(row.value.id, row.value);
+        break;
+      case 'session-secret':
+        this.sessionSecret = row.value;
+        break;
+      case 'signed-out':
+        this.signedOut.set(row.value.sessionId, row.value);
         break;
       case 'import':
         this.imports.set(
@@ -159,10 +177,21 @@ export class RegistryIndex {
         break;
       }
       case 'goal':
-        this.goals.set(
-          row.value.siteId,
-          this.goalsOf(row.value.siteId).filter((other) => other !== row.value),
-        );
+        this.goals.take(row.value);
+        break;
+      case 'viewer':
+        this.viewers.take(row.value);
+        this.viewersById.delete(row.value.viewerId);
+        this.viewersByHash.delete(row.value.hash);
+        break;
+      case 'use':
+        this.tokenUses.delete(row.value.id);
+        break;
+      case 'session-secret':
+        this.sessionSecret = undefined;
+        break;
+      case 'signed-out':
+        this.signedOut.delete(row.value.sessionId);
         break;
       case 'import': {
         const imports = new Map(this.importsOf(row.value.siteId));

@@ -4,6 +4,7 @@ import { ACTION_TYPES, type Goal } from '@weir/domain/registry/goal';
 import { KEEP_KINDS, KEEP_PATTERN } from '@weir/domain/registry/keep';
 import type { ReplayPart } from '@weir/domain/registry/replay';
 import type { ApiKey, ExclusionRule, ExclusionType, Scope, Site } from '@weir/domain/registry/site';
+import type { SessionSecret, SignedOut, TokenUse, Viewer } from '@weir/domain/registry/viewer';
 import type { Erasure, Expiry, ImportLedgerEntry, WritersPause } from '@weir/ports/registry';
 
 /** A row of the registry's table. Its key starts with its kind: `<kind>/…`. */
@@ -12,6 +13,10 @@ export type RegistryRow =
   | { readonly kind: 'key'; readonly value: ApiKey }
   | { readonly kind: 'exclusion'; readonly value: ExclusionRule }
   | { readonly kind: 'goal'; readonly value: Goal }
+  | { readonly kind: 'viewer'; readonly value: Viewer }
+  | { readonly kind: 'use'; readonly value: TokenUse }
+  | { readonly kind: 'session-secret'; readonly value: SessionSecret }
+  | { readonly kind: 'signed-out'; readonly value: SignedOut }
   | { readonly kind: 'import'; readonly value: ImportLedgerEntry }
   | { readonly kind: 'pause'; readonly value: WritersPause }
   | { readonly kind: 'tombstone'; readonly value: Tombstone }
@@ -25,6 +30,10 @@ export const rowKey = {
   key: (siteId: string, keyId: string) => `key/${siteId}/${keyId}`,
   exclusion: (siteId: string, ruleId: string) => `exclusion/${siteId}/${ruleId}`,
   goal: (siteId: string, goalId: string) => `goal/${siteId}/${goalId}`,
+  viewer: (siteId: string, viewerId: string) => `viewer/${siteId}/${viewerId}`,
+  use: (siteId: string, id: string) => `use/${siteId}/${id}`,
+  sessionSecret: () => 'session-secret/current',
+  signedOut: (sessionId: string) => `signed-out/${sessionId}`,
   import: (siteId: string, fileDigest: string) => `import/${siteId}/${fileDigest}`,
   writersPause: () => 'pause/writers',
   tombstone: ({ siteId, erasureId, part }: Tombstone) => `tombstone/${siteId}/${erasureId}/${part}`,
@@ -69,6 +78,8 @@ function isKeep(value: unknown): boolean {
   );
 }
 
+const isHash: Check = (value) => /^[0-9a-f]{64}$/.test(String(value));
+
 const isList = (value: unknown, check: Check): boolean => Array.isArray(value) && value.every(check);
 
 const FIELDS: Readonly<Record<RegistryRow['kind'], Readonly<Record<string, Check>>>> = {
@@ -87,13 +98,17 @@ const FIELDS: Readonly<Record<RegistryRow['kind'], Readonly<Record<string, Check
     keyId: filled,
     siteId: filled,
     name: text,
-    hash: (value) => /^[0-9a-f]{64}$/.test(String(value)),
+    hash: isHash,
     scopes: (value) => Array.isArray(value) && value.every(oneOf(SCOPES)),
     legacyIdentify: flag,
     createdAt: whole,
   },
   exclusion: { ruleId: filled, siteId: filled, type: oneOf(EXCLUSION_TYPES), value: text, createdAt: whole },
   goal: { goalId: filled, siteId: filled, name: text, type: oneOf(ACTION_TYPES), value: filled, createdAt: whole },
+  viewer: { viewerId: filled, siteId: filled, name: text, hash: isHash, prefix: filled, createdAt: whole },
+  use: { siteId: filled, id: filled, at: whole },
+  'session-secret': { secret: isHash, createdAt: whole },
+  'signed-out': { sessionId: filled, expiresAt: whole },
   import: {
     siteId: filled,
     fileDigest: filled,
@@ -133,7 +148,7 @@ const FIELDS: Readonly<Record<RegistryRow['kind'], Readonly<Record<string, Check
     ends: (value) => isList(value, whole),
   },
   replay: { replayId: filled },
-  salt: { salt: (value) => /^[0-9a-f]{64}$/.test(String(value)) },
+  salt: { salt: isHash },
 };
 
 /**

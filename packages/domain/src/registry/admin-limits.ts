@@ -115,6 +115,15 @@ export const NEW_GOAL = {
   },
 } as const;
 
+/** A token that signs in: the admin token, or that of a viewer. */
+export const NEW_SESSION = {
+  type: 'object',
+  required: ['token'],
+  properties: { token: { type: 'string', minLength: 1, maxLength: 256 } },
+} as const;
+
+export const NEW_VIEWER = { type: 'object', required: ['name'], properties: { name } } as const;
+
 export const UNLINK = {
   type: 'object',
   required: ['visitor_id'],

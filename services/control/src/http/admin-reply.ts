@@ -5,16 +5,23 @@ import type { Response } from 'express';
 
 /** The answer of a route. It is sent in the response envelope that docs/api.md (Admin API) describes. */
 export type Reply =
-  | { readonly status: 200 | 201 | 202; readonly data: unknown }
+  | { readonly status: 200 | 201 | 202; readonly data: unknown; readonly headers?: ReplyHeaders }
   /** JSON in pieces, sent without the envelope. `first` is ready; a failure before it was answered with an error status. */
   | { readonly status: 200; readonly first: string; readonly rest: AsyncIterable<string> }
-  | { readonly status: 400 | 404 | 409 | 503; readonly message: string; readonly retryAfterSeconds?: number };
+  | {
+      readonly status: 400 | 401 | 403 | 404 | 409 | 429 | 503;
+      readonly message: string;
+      readonly retryAfterSeconds?: number;
+    };
+
+type ReplyHeaders = Readonly<Record<string, string | readonly string[]>>;
 
 export const ok = (data: unknown): Reply => ({ status: 200, data });
 export const created = (data: unknown): Reply => ({ status: 201, data });
 /** Status 202: the work continues after the answer. */
 export const accepted = (data: unknown): Reply => ({ status: 202, data });
 export const invalid = (message: string): Reply => ({ status: 400, message });
+export const forbidden = (message: string): Reply => ({ status: 403, message });
 export const notFound = (what: string): Reply => ({ status: 404, message: `${what} not found` });
 export const conflict = (message: string): Reply => ({ status: 409, message });
 /** Status 409 for a conflict that ends without an operator, so that the caller should retry. */
@@ -31,6 +38,7 @@ export function isReply(value: object): value is Reply {
 
 export async function sendReply(response: Response, reply: Reply): Promise<void> {
   if ('data' in reply) {
+    for (const [name, value] of Object.entries(reply.headers ?? {})) response.setHeader(name, value);
     response.status(reply.status).json({ status: 'success', data: reply.data });
     return;
   }

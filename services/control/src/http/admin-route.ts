@@ -7,6 +7,7 @@ import express, { type NextFunction, type Request, type RequestHandler, type Res
 import type { AdminDeps } from '../control-deps.ts';
 import type { AdminOperation } from '../openapi/admin-operations.ts';
 import type { Answered } from '../reports/report-queue.ts';
+import { type Caller, isAllowed, type Role } from '../sign-in/caller.ts';
 import { type Reply, replyOfError, sendError, sendReply } from './admin-reply.ts';
 import { type Checked, compileBody } from './compile-body.ts';
 import { newTiming, type RequestContext, serverTimingText, signalOf } from './request-context.ts';
@@ -19,12 +20,15 @@ export interface AdminRequest<Body = object> {
   /** The validated body, or the reason why it is invalid. An empty object if the route has no body. */
   readonly body: Checked<Body>;
   readonly http: Request;
+  /** Of a route for anyone: without a viewer and without a session. */
+  readonly caller: Caller;
   readonly context: RequestContext;
 }
 
 /** A row of the route table. `path` is relative to /api/admin. */
 export interface AdminRoute extends TableRoute {
   readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
+  readonly role: Role;
   readonly operation: AdminOperation;
   /** The schema of the body. Absent: the route has no body. */
   readonly body?: Schema;
@@ -38,19 +42,43 @@ export interface AdminRoute extends TableRoute {
 
 export const BODY_BYTES_MAX = 1024 * 1024;
 
-/** Mounts the routes. A path of the table gets 405 with `Allow` for all other methods. */
+/**
+ * Mounts the routes. A path of the table gets 405 with `Allow` for all other methods, and an unknown path 404. Only a request with
+ * valid credentials learns which paths exist.
+ */
 export function mountAdminRoutes(router: Router, routes: readonly AdminRoute[], deps: AdminDeps): void {
   for (const [path, ofPath] of routesByPath(routes)) {
     const mounted = router.route(expressPath(path));
     for (const route of ofPath) {
       const readBody = route.method === 'POST' || route.method === 'PATCH' ? readJsonObject(route) : [];
-      mounted[METHODS[route.method]](...readBody, answer(route, deps));
+      mounted[METHODS[route.method]](requireRole(route.role, deps), ...readBody, answer(route, deps));
     }
-    mounted.all(methodNotAllowed(allowedMethods(ofPath)));
+    mounted.all(requireRole('viewer', deps), methodNotAllowed(allowedMethods(ofPath)));
   }
+  router.use(requireRole('viewer', deps), (_request, response) => sendError(response, 404, 'no such path'));
 }
 
 const METHODS = { GET: 'get', POST: 'post', PATCH: 'patch', DELETE: 'delete' } as const;
+
+const ANONYMOUS: Caller = { viewer: undefined, session: undefined };
+/** The callers of requests that a route has let pass. */
+const callers = new WeakMap<Request, Caller>();
+
+/** Answers 401 without valid credentials, and 403 if the caller's role is not enough. The body is not read before. */
+function requireRole(role: Role, { signIn }: AdminDeps): RequestHandler {
+  return (request, response, next) => {
+    if (role === 'anyone') return next();
+    const caller = signIn.callerOf(request);
+    if ('status' in caller) {
+      if (caller.status === 401) response.set('WWW-Authenticate', 'Bearer');
+      return sendError(response, caller.status, caller.message);
+    }
+    const { site_id: siteId } = request.params as Readonly<Record<string, string>>;
+    if (!isAllowed(caller, role, siteId)) return sendError(response, 403, 'this token cannot be used for this call');
+    callers.set(request, caller);
+    return next();
+  };
+}
 
 /** Answers 405: the path exists, but not with this method. */
 export function methodNotAllowed(allow: string): RequestHandler {
@@ -64,10 +92,11 @@ function answer(route: AdminRoute, deps: AdminDeps): RequestHandler {
   const check = route.body === undefined ? (): Checked<object> => ({ value: {} }) : compileBody<object>(route.body);
   return async (http, response) => {
     const params = http.params as Readonly<Record<string, string>>;
+    const caller = callers.get(http) ?? ANONYMOUS;
     const startedAt = performance.now();
     const signal = signalOf(response);
     const handle = async (context: RequestContext) =>
-      route.handler(deps, { params, body: check(http.body ?? {}), http, context });
+      route.handler(deps, { params, body: check(http.body ?? {}), http, caller, context });
     try {
       const {
         answer: reply,

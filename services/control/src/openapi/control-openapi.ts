@@ -9,8 +9,9 @@ import {
   type Schema,
 } from '@weir/runtime/http/openapi';
 import { openApiPaths } from '@weir/runtime/http/route-table';
-import { ADMIN_PREFIX, ADMIN_ROUTES } from '../control.ts';
+import { ADMIN_PREFIX, ADMIN_ROUTES } from '../admin-routes.ts';
 import { type AdminRoute, BODY_BYTES_MAX } from '../http/admin-route.ts';
+import type { Role } from '../sign-in/caller.ts';
 import { ADMIN_SCHEMAS } from './admin-api-schemas.ts';
 import { ADMIN_REQUEST_SCHEMAS, publishBody } from './admin-request-schemas.ts';
 
@@ -21,22 +22,38 @@ export function controlOpenApi(): OpenApiPart {
     tags: ['admin'],
     paths: openApiPaths(routes, operationObject),
     schemas: { ...ADMIN_REQUEST_SCHEMAS, ...ADMIN_SCHEMAS },
-    securitySchemes: { adminToken: { type: 'http', scheme: 'bearer', description: 'The admin token.' } },
+    securitySchemes: {
+      adminToken: { type: 'http', scheme: 'bearer', description: 'The admin token.' },
+      viewerToken: { type: 'http', scheme: 'bearer', description: 'The token of a viewer of the site.' },
+      session: {
+        type: 'apiKey',
+        in: 'cookie',
+        name: 'weir_session',
+        description: 'A session of the dashboard; over TLS the cookie is __Host-weir_session.',
+      },
+    },
   };
 }
 
-function operationObject({ operation, body, bodyBytesMax = BODY_BYTES_MAX }: AdminRoute): Schema {
+const SECURITY: Readonly<Record<Role, readonly Schema[]>> = {
+  admin: [{ adminToken: [] }, { session: [] }],
+  viewer: [{ adminToken: [] }, { viewerToken: [] }, { session: [] }],
+  anyone: [],
+};
+
+function operationObject({ operation, role, body, bodyBytesMax = BODY_BYTES_MAX }: AdminRoute): Schema {
   const { id, request, responses, ...described } = operation;
   const schema = request ?? (body === undefined ? undefined : publishBody(body));
   return {
     operationId: id,
     tags: ['admin'],
     ...described,
-    security: [{ adminToken: [] }],
+    security: SECURITY[role],
     ...(schema === undefined ? {} : { requestBody: jsonBody(schema, { required: 'required' in (body ?? {}) }) }),
     responses: {
       400: jsonResponse('Malformed, or a field broke a rule.', ENVELOPE),
-      401: jsonResponse('The admin token is missing or wrong.', ENVELOPE),
+      401: jsonResponse('The token or the session is missing or not valid.', ENVELOPE),
+      403: jsonResponse('The token cannot be used for this call, or a page of another origin sent it.', ENVELOPE),
       405: jsonResponse('Another method.', ENVELOPE, ALLOW),
       ...(schema !== undefined && {
         413: jsonResponse(`The body is over ${bodyBytesMax / 1024} KiB.`, ENVELOPE),

@@ -1,0 +1,44 @@
+const PREFIX = 'wv_';
+const RANDOM_BYTES = 32;
+const SHOWN_CHARS = 8;
+
+/** A person or a program that can read the reports of one site and nothing else. Times in this file are Unix milliseconds. */
+export interface Viewer {
+  readonly viewerId: string;
+  readonly siteId: string;
+  readonly name: string;
+  /** SHA-256 of the token, lower-case hex. The token is never stored. */
+  readonly hash: string;
+  /** The first characters of the token, so that a person recognises it. */
+  readonly prefix: string;
+  readonly createdAt: number;
+}
+
+/** A new token. It is shown once. */
+export function newViewerToken(randomBytes: (count: number) => Uint8Array): string {
+  return PREFIX + Buffer.from(randomBytes(RANDOM_BYTES)).toString('base64url');
+}
+
+export function tokenPrefix(token: string): string {
+  return token.slice(0, SHOWN_CHARS);
+}
+
+/** The secret with which all processes sign sessions (control/src/sign-in/session.ts). */
+export interface SessionSecret {
+  /** 32 random bytes, hex. */
+  readonly secret: string;
+  readonly createdAt: number;
+}
+
+/** A session that was signed out before it expired. */
+export interface SignedOut {
+  readonly sessionId: string;
+  readonly expiresAt: number;
+}
+
+/** The last time at which the token of a viewer was used, to the hour. */
+export interface TokenUse {
+  readonly siteId: string;
+  readonly id: string;
+  readonly at: number;
+}

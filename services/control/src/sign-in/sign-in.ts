@@ -1,0 +1,157 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import { isDependencyError } from '@weir/domain/errors';
+import type { ClientIp } from '@weir/domain/net/client-ip';
+import { visitorNetwork } from '@weir/domain/net/ip-address';
+import { bearerToken, hashApiKey } from '@weir/domain/registry/api-key';
+import type { Viewer } from '@weir/domain/registry/viewer';
+import type { RateLimit, RateLimiter } from '@weir/ports/rate-limiter';
+import type { Registry } from '@weir/ports/registry';
+import type { RunExclusive } from '../registry/mutex.ts';
+import type { Caller } from './caller.ts';
+import { isSameOrigin } from './same-origin.ts';
+import { readSessionCookie } from './session-cookie.ts';
+import { ADMIN_CREDENTIAL, readSessionText, type Session, sessionText } from './session-text.ts';
+
+/** A session ends after this time, also if it is in use. */
+export const SESSION_SECONDS = 30 * 86_400;
+export const ATTEMPTS_PER_NETWORK = 60;
+const ATTEMPTS_OVERALL = 600;
+const SESSION_ID_BYTES = 16;
+const SECRET_BYTES = 32;
+/** The last use of a token is stored to the hour, so that it is written at most once an hour. */
+const USE_MS = 3_600_000;
+
+/** Why a request is refused before its route. */
+export interface Refusal {
+  readonly status: 401 | 403;
+  readonly message: string;
+}
+
+/** Who is signed in: tokens, and sessions of browsers (docs/decisions/0032-sessions-are-signed-texts.md). */
+export interface SignIn {
+  /** Finds out who sent the request. */
+  callerOf(request: IncomingMessage): Caller | Refusal;
+  /** The caller to whom a token belongs. Undefined: the token is not valid. */
+  callerOfToken(token: string): Caller | undefined;
+  /** Counts an attempt to sign in, by the network of the client and overall. */
+  attempt(request: IncomingMessage): Promise<RateLimit>;
+  /** Begins a session for the caller. Resolves with the text of its cookie. */
+  begin(viewer: Viewer | undefined): Promise<{ readonly text: string; readonly session: Session }>;
+  /** Ends one session. Other processes refuse it within a second. */
+  end(session: Session): Promise<void>;
+  /** Ends all sessions of everybody. */
+  endAll(): Promise<void>;
+}
+
+interface SignInDeps {
+  readonly registry: Registry;
+  readonly adminToken: string;
+  readonly clock: () => number;
+  readonly randomBytes: (length: number) => Uint8Array;
+  readonly rateLimiter: RateLimiter;
+  readonly findClientIp: (request: IncomingMessage) => ClientIp;
+  readonly runExclusive: RunExclusive;
+}
+
+const NO_CALLER: Refusal = { status: 401, message: 'missing or invalid admin token' };
+const OTHER_ORIGIN: Refusal = { status: 403, message: 'the request comes from a page of another origin' };
+
+export function createSignIn(deps: SignInDeps): SignIn {
+  const { registry, clock, randomBytes, rateLimiter, runExclusive } = deps;
+  const adminHash = hashApiKey(deps.adminToken);
+  const usesInProgress = new Set<string>();
+
+  const tokenHashOf = (viewer: Viewer | undefined): string => viewer?.hash ?? adminHash;
+  const random = (bytes: number, encoding: 'hex' | 'base64url') => Buffer.from(randomBytes(bytes)).toString(encoding);
+
+  function callerOfToken(token: string): Caller | undefined {
+    // timingSafeEqual needs equal lengths. Hashes also hide the length of the token.
+    if (timingSafeEqual(sha256(token), Buffer.from(adminHash, 'hex'))) return { viewer: undefined, session: undefined };
+    const viewer = registry.viewerByHash(hashApiKey(token));
+    return viewer === undefined ? undefined : { viewer, session: undefined };
+  }
+
+  function callerOfSession(text: string): Caller | undefined {
+    const read = readSessionText(text);
+    const secret = registry.sessionSecret()?.secret;
+    if (read === undefined || secret === undefined) return undefined;
+    const { session, isSigned } = read;
+    const viewer = session.credential === ADMIN_CREDENTIAL ? undefined : registry.viewer(session.credential);
+    if (viewer === undefined && session.credential !== ADMIN_CREDENTIAL) return undefined;
+    if (!isSigned({ secret, tokenHash: tokenHashOf(viewer) })) return undefined;
+    if (session.expiresAt <= clock() || registry.signedOut().has(session.sessionId)) return undefined;
+    return { viewer, session };
+  }
+
+  function noteUse({ viewerId, siteId }: Viewer): void {
+    const at = Math.floor(clock() / USE_MS) * USE_MS;
+    if (registry.tokenUse(viewerId)?.at === at || usesInProgress.has(viewerId)) return;
+    usesInProgress.add(viewerId);
+    registry
+      .putTokenUse({ siteId, id: viewerId, at })
+      .catch((error: unknown) => {
+        // The next request tries again. A report that can be computed must not fail because the log is not available.
+        if (!isDependencyError(error)) throw error;
+      })
+      .finally(() => usesInProgress.delete(viewerId));
+  }
+
+  return {
+    callerOfToken,
+    callerOf(request) {
+      const { authorization } = request.headers;
+      const cookie = authorization === undefined ? readSessionCookie(request) : undefined;
+      const token = bearerToken(authorization);
+      const caller = cookie === undefined ? token && callerOfToken(token) : callerOfSession(cookie);
+      if (caller === undefined || caller === '') return NO_CALLER;
+      // Browsers add cookies to requests by themselves, so a page of another origin could send them.
+      if (caller.session !== undefined && !isSameOrigin(request)) return OTHER_ORIGIN;
+      if (caller.viewer !== undefined) noteUse(caller.viewer);
+      return caller;
+    },
+    async attempt(request) {
+      const network = visitorNetwork(deps.findClientIp(request).address);
+      const ofNetwork = await rateLimiter.take('sign_in', network === '' ? 'unknown' : network, ATTEMPTS_PER_NETWORK);
+      return ofNetwork.allowed ? rateLimiter.take('sign_in', 'all networks', ATTEMPTS_OVERALL) : ofNetwork;
+    },
+    begin(viewer) {
+      return runExclusive(async () => {
+        if (registry.sessionSecret() === undefined) await putSecret();
+        const secret = registry.sessionSecret()?.secret ?? '';
+        const session: Session = {
+          sessionId: random(SESSION_ID_BYTES, 'base64url'),
+          credential: viewer?.viewerId ?? ADMIN_CREDENTIAL,
+          expiresAt: clock() + SESSION_SECONDS * 1000,
+        };
+        return { session, text: sessionText(session, { secret, tokenHash: tokenHashOf(viewer) }) };
+      });
+    },
+    end(session) {
+      return runExclusive(async () => {
+        await removeSignedOut(({ expiresAt }) => expiresAt <= clock());
+        await registry.putSignedOut({ sessionId: session.sessionId, expiresAt: session.expiresAt });
+      });
+    },
+    endAll() {
+      return runExclusive(async () => {
+        await putSecret();
+        // No session is signed with the new secret yet, so the list is not needed any more.
+        await removeSignedOut(() => true);
+      });
+    },
+  };
+
+  async function putSecret(): Promise<void> {
+    await registry.putSessionSecret({ secret: random(SECRET_BYTES, 'hex'), createdAt: clock() });
+  }
+
+  async function removeSignedOut(isOver: (session: { readonly expiresAt: number }) => boolean): Promise<void> {
+    const over = [...registry.signedOut().values()].filter(isOver);
+    for (const { sessionId } of over) await registry.removeSignedOut(sessionId);
+  }
+}
+
+function sha256(text: string): Buffer {
+  return createHash('sha256').update(text).digest();
+}

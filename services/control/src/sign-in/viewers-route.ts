@@ -1,0 +1,64 @@
+import { hashApiKey } from '@weir/domain/registry/api-key';
+import { newViewerToken, tokenPrefix, type Viewer } from '@weir/domain/registry/viewer';
+import type { Registry } from '@weir/ports/registry';
+import type { AdminDeps } from '../control-deps.ts';
+import { formatTime } from '../format-time.ts';
+import { conflict, created, invalid, notFound, ok, type Reply } from '../http/admin-reply.ts';
+import type { AdminRequest } from '../http/admin-route.ts';
+import { randomId } from '../registry/random-id.ts';
+
+const VIEWERS_PER_SITE_MAX = 1000;
+
+export function listViewers({ registry }: AdminDeps, { params }: AdminRequest): Reply {
+  const siteId = params.site_id ?? '';
+  if (registry.site(siteId) === undefined) return notFound('site');
+  return ok(registry.viewers(siteId).map((viewer) => viewerView(viewer, registry)));
+}
+
+export function createViewer(
+  deps: AdminDeps,
+  { params, body }: AdminRequest<{ readonly name: string }>,
+): Promise<Reply> {
+  const { registry, runExclusive, randomBytes, clock } = deps;
+  return runExclusive(async () => {
+    const siteId = params.site_id ?? '';
+    if (registry.site(siteId) === undefined) return notFound('site');
+    if ('problem' in body) return invalid(body.problem);
+    if (registry.viewers(siteId).length >= VIEWERS_PER_SITE_MAX) {
+      return conflict(`the site has ${VIEWERS_PER_SITE_MAX} viewers, the most there can be`);
+    }
+    const token = newViewerToken(randomBytes);
+    const viewer: Viewer = {
+      viewerId: randomId('viewer', randomBytes),
+      siteId,
+      name: body.value.name,
+      hash: hashApiKey(token),
+      prefix: tokenPrefix(token),
+      createdAt: clock(),
+    };
+    await registry.putViewer(viewer);
+    return created({ ...viewerView(viewer, registry), token });
+  });
+}
+
+export function removeViewer({ registry, runExclusive }: AdminDeps, { params }: AdminRequest): Promise<Reply> {
+  return runExclusive(async () => {
+    const { site_id: siteId = '', viewer_id: viewerId = '' } = params;
+    if (registry.viewer(viewerId)?.siteId !== siteId) return notFound('viewer');
+    await registry.removeViewer(siteId, viewerId);
+    return ok({ viewer_id: viewerId, removed: true });
+  });
+}
+
+/** The view of a viewer for the admin API. It contains neither the token nor its hash. */
+function viewerView(viewer: Viewer, registry: Registry): object {
+  const use = registry.tokenUse(viewer.viewerId);
+  return {
+    viewer_id: viewer.viewerId,
+    site_id: viewer.siteId,
+    name: viewer.name,
+    prefix: viewer.prefix,
+    created_at: formatTime(viewer.createdAt),
+    last_used_at: use === undefined ? null : formatTime(use.at),
+  };
+}

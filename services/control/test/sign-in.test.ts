@@ -1,0 +1,188 @@
+import { ATTEMPTS_PER_NETWORK } from '@weir/control/sign-in/sign-in';
+import { createBrowsing, type Headers, OWN_PAGE } from './browse.ts';
+import { ADMIN_TOKEN, type ControlHarness, openControlHarness } from './control-harness.ts';
+
+let weir: ControlHarness;
+beforeAll(async () => {
+  weir = await openControlHarness();
+  for (const siteId of ['mine', 'other']) {
+    await weir.call('POST', '/sites', { name: siteId, domain: 'example.com', site_id: siteId, timezone: 'Asia/Tokyo' });
+  }
+});
+afterAll(() => weir.close());
+// The limit of attempts begins again for each test.
+beforeEach(() => weir.advance(61_000));
+
+const { browse, signIn, cookieOf, addViewer, dataOf } = createBrowsing(() => weir);
+
+describe('a session', () => {
+  test('begins with a token, says who is signed in, and ends when it is signed out', async () => {
+    const cookie = await cookieOf(ADMIN_TOKEN);
+    const session = await browse('GET', '/session', cookie);
+    expect(dataOf(session)).toEqual({
+      ...{ role: 'admin', sites: null, viewer: null, site: null },
+      expires_at: new Date(Date.parse(String(dataOf(session).expires_at))).toISOString(),
+    });
+    expect((await browse('GET', '/sites', cookie)).status).toBe(200);
+    const out = await browse('DELETE', '/session', cookie);
+    expect([out.status, out.headers['set-cookie']?.[0]]).toEqual([
+      200,
+      'weir_session=; Max-Age=0; Path=/; HttpOnly; SameSite=Strict',
+    ]);
+    // A copy of the cookie is of no use either.
+    expect((await browse('GET', '/sites', cookie)).status).toBe(401);
+  });
+
+  test('the cookie cannot be read by scripts, or be sent by other sites; over TLS only this host can set it', async () => {
+    const [plain] = (await signIn(ADMIN_TOKEN)).headers['set-cookie'] ?? [];
+    expect(plain).toMatch(/^weir_session=[\w.-]+; Max-Age=2592000; Path=\/; HttpOnly; SameSite=Strict$/);
+    for (const headers of [{ ...OWN_PAGE, origin: 'https://weir.example' }, { 'x-forwarded-proto': 'https' }]) {
+      const [secure] = (await signIn(ADMIN_TOKEN, headers as Headers)).headers['set-cookie'] ?? [];
+      expect(secure).toMatch(/^__Host-weir_session=[\w.-]+; Max-Age=\d+; Path=\/; HttpOnly; SameSite=Strict; Secure$/);
+      expect((await browse('GET', '/sites', String(secure).split(';')[0] ?? '')).status).toBe(200);
+    }
+  });
+
+  test('a cookie that was set before the sign-in does not become the session', async () => {
+    const planted = `weir_session=1.${'A'.repeat(22)}.admin.zzzzzzzz.${'0'.repeat(64)}`;
+    const answer = await signIn(ADMIN_TOKEN, { ...OWN_PAGE, cookie: planted });
+    expect(answer.headers['set-cookie']?.[0]).not.toContain('A'.repeat(22));
+    expect((await browse('GET', '/sites', planted)).status).toBe(401);
+    const own = await cookieOf(ADMIN_TOKEN, { ...OWN_PAGE, cookie: await cookieOf(ADMIN_TOKEN) });
+    expect(own).not.toBe(await cookieOf(ADMIN_TOKEN, { ...OWN_PAGE, cookie: own }));
+  });
+
+  test('a changed cookie is refused', async () => {
+    const cookie = await cookieOf((await addViewer()).token);
+    const [, id, credential, until, signature = ''] = cookie.split('.');
+    const first = signature.startsWith('0') ? '1' : '0';
+    for (const changed of [
+      `weir_session=1.${id}.admin.${until}.${signature}`,
+      `weir_session=1.${id}.${credential}.zzzzzzzzz.${signature}`,
+      `weir_session=1.${'B'.repeat(22)}.${credential}.${until}.${signature}`,
+      `weir_session=1.${id}.${credential}.${until}.${first}${signature.slice(1)}`,
+      `weir_session=1.${id}.${credential}.${until}.`,
+      'weir_session=',
+      `weir_session=${'x'.repeat(8000)}`,
+    ]) {
+      expect([changed, (await browse('GET', '/session', changed)).status]).toEqual([changed, 401]);
+    }
+    expect((await browse('GET', '/session', cookie)).status).toBe(200);
+  });
+
+  test('ends after 30 days', async () => {
+    const cookie = await cookieOf(ADMIN_TOKEN);
+    weir.advance(30 * 86_400_000 - 60_000);
+    expect((await browse('GET', '/session', cookie)).status).toBe(200);
+    weir.advance(61_000);
+    expect((await browse('GET', '/session', cookie)).status).toBe(401);
+  });
+
+  test('signing out everywhere ends the sessions of everybody, also those of before a restart', async () => {
+    const cookies = [
+      await cookieOf(ADMIN_TOKEN),
+      await cookieOf(ADMIN_TOKEN),
+      await cookieOf((await addViewer()).token),
+    ];
+    weir.forgetControl();
+    expect((await browse('GET', '/session', cookies[0] ?? '')).status).toBe(200);
+    await browse('DELETE', '/session', cookies[1] ?? '');
+    expect((await browse('DELETE', '/sessions', cookies[0] ?? '')).status).toBe(200);
+    for (const cookie of cookies) expect((await browse('GET', '/session', cookie)).status).toBe(401);
+    expect((await browse('GET', '/sites', await cookieOf(ADMIN_TOKEN))).status).toBe(200);
+    expect(weir.registry.signedOut().size).toBe(0);
+  });
+
+  test('ends when the admin token changes', async () => {
+    const cookie = await cookieOf(ADMIN_TOKEN);
+    weir.setAdminToken('another-admin-token-0123456789');
+    expect((await browse('GET', '/sites', cookie)).status).toBe(401);
+    weir.setAdminToken(ADMIN_TOKEN);
+    expect((await browse('GET', '/sites', cookie)).status).toBe(200);
+  });
+
+  test('a token in the header counts, whatever the cookie says', async () => {
+    const cookie = await cookieOf(ADMIN_TOKEN);
+    const answer = await browse('GET', '/sites', cookie, { ...OWN_PAGE, authorization: 'Bearer wrong' });
+    expect(answer.status).toBe(401);
+  });
+});
+
+describe('a page of another origin', () => {
+  const host = (): string => new URL(weir.url).host;
+  const own = (): readonly Headers[] => [
+    OWN_PAGE,
+    { origin: weir.url },
+    { origin: 'http://weir.example', 'x-forwarded-host': 'weir.example' },
+  ];
+  const foreign = (): readonly Headers[] => [
+    { 'sec-fetch-site': 'cross-site' },
+    { 'sec-fetch-site': 'same-site' },
+    { 'sec-fetch-site': 'none' },
+    { 'sec-fetch-site': 'cross-site', origin: weir.url },
+    { origin: 'https://evil.example' },
+    { origin: `http://${host()}.evil.example` },
+    { origin: `http://127.0.0.1:1` },
+    { origin: 'null' },
+    {},
+  ];
+
+  test('cannot change anything with the cookie of a person', async () => {
+    const cookie = await cookieOf(ADMIN_TOKEN);
+    for (const headers of foreign()) {
+      for (const [method, path] of [
+        ['POST', '/sites'],
+        ['PATCH', '/sites/mine'],
+        ['DELETE', '/sites/mine'],
+        ['DELETE', '/sessions'],
+      ] as const) {
+        const { status } = await browse(method, path, cookie, headers);
+        expect([headers, method, status]).toEqual([headers, method, 403]);
+      }
+    }
+    for (const headers of own()) expect((await browse('PATCH', '/sites/mine', cookie, headers)).status).toBe(200);
+    expect(weir.registry.site('mine')).toBeDefined();
+  });
+
+  test('cannot read anything either, and cannot sign a person in', async () => {
+    const cookie = await cookieOf(ADMIN_TOKEN);
+    for (const headers of foreign().slice(0, 2)) {
+      expect((await browse('GET', '/sites', cookie, headers)).status).toBe(403);
+    }
+    expect((await browse('GET', '/sites', cookie, { 'sec-fetch-site': 'none' })).status).toBe(200);
+    for (const headers of foreign().slice(0, -1)) {
+      const { status, headers: answered } = await signIn(ADMIN_TOKEN, headers);
+      expect([headers, status, answered['set-cookie']]).toEqual([headers, 403, undefined]);
+    }
+    // A program sends none of these headers.
+    expect((await signIn(ADMIN_TOKEN, {})).status).toBe(200);
+  });
+});
+
+describe('attempts to sign in', () => {
+  test.each(['', 'wrong', 7, null, 'x'.repeat(257)])('%p is refused, without a cookie', async (token) => {
+    const { status, headers } = await signIn(token);
+    expect([400, 401]).toContain(status);
+    expect(headers['set-cookie']).toBeUndefined();
+  });
+
+  test('are limited for each network, also with the right token, and only there', async () => {
+    const from = (address: string): Headers => ({ ...OWN_PAGE, 'x-forwarded-for': address });
+    for (let n = 0; n < ATTEMPTS_PER_NETWORK; n++)
+      expect((await signIn('wrong', from('198.51.100.7'))).status).toBe(401);
+    const limited = await signIn(ADMIN_TOKEN, from('198.51.100.7'));
+    expect([limited.status, Number(limited.headers['retry-after'])]).toEqual([429, expect.any(Number)]);
+    expect((await signIn(ADMIN_TOKEN, from('203.0.113.1'))).status).toBe(200);
+    expect((await weir.call('GET', '/sites', undefined, ADMIN_TOKEN)).status).toBe(200);
+    weir.advance(61_000);
+    expect((await signIn(ADMIN_TOKEN, from('198.51.100.7'))).status).toBe(200);
+  });
+
+  test('are limited overall', async () => {
+    const statuses = new Set<number>();
+    for (let n = 0; n < 610; n++) {
+      statuses.add((await signIn('wrong', { 'x-forwarded-for': `203.0.${n % 250}.${Math.floor(n / 250)}` })).status);
+    }
+    expect([...statuses].sort()).toEqual([401, 429]);
+  });
+});
