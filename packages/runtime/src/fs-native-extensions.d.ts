@@ -1,5 +1,5 @@
 /** The npm package fs-native-extensions contains no type declarations. */
 declare module 'fs-native-extensions' {
-  /** Takes an exclusive lock of the whole file, bound to this file descriptor; `false` if another descriptor holds it. */
+  /** Takes an exclusive lock on the whole file for this file descriptor. Returns `false` if another descriptor holds the lock. */
   export function tryLock(fd: number): boolean;
 }

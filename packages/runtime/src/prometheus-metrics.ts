@@ -106,7 +106,7 @@ export function createStateMetrics(registry: Metrics): StateMetrics {
   };
 }
 
-/** Counts, per engine, the settings that break exactly-once. */
+/** Returns a function that sets the metric of an engine: the number of its settings that break exactly-once. */
 export function createDriftMetric(registry: Metrics): (engine: string, settings: number) => void {
   const drift = new Gauge({
     name: 'weir_engine_drift',

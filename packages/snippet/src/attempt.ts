@@ -1,4 +1,7 @@
-/** The result, or undefined if the browser throws: storage and cookies do so in sandboxes and with some settings. */
+/**
+ * Returns the result of `run`, or undefined if it throws. In sandboxes and with some settings, browsers throw on access to
+ * storage and cookies.
+ */
 export function attempt<T>(run: () => T): T | undefined {
   try {
     return run();
@@ -7,7 +10,7 @@ export function attempt<T>(run: () => T): T | undefined {
   }
 }
 
-/** The storage of the browser for this origin. If the browser refuses it: an object in the memory of this page. */
+/** The storage of the browser for this origin. If the browser refuses access, an object in the memory of this page. */
 const storage: Record<string, string | number> = attempt(() => localStorage) || {};
 
 /** Reads a value from the storage. */

@@ -17,7 +17,7 @@ export interface Weir extends WeirCore {
 
 declare global {
   interface Window {
-    /** Set when a script of the snippet has run. `q`: the calls that the stub keeps until then. */
+    /** The stub and the snippet set this. Only the object of the stub has `q`: the calls that it keeps until the snippet has run. */
     weir?: Weir & { q?: (readonly [string, ...unknown[]])[] };
   }
 }

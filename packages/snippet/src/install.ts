@@ -4,12 +4,12 @@ import type { WeirCore } from './weir.ts';
 /** Calls that the stub kept before the script loaded, as [method, ...arguments]. */
 export type KeptCall = readonly [string, ...unknown[]];
 
-/** The calls that the stub kept. Undefined if the snippet has already run: a second script tag does nothing. */
+/** The calls that the stub kept. Undefined if the snippet has already run, because a second script tag must do nothing. */
 export function keptCalls(): KeptCall[] | undefined {
   return (window.weir || { q: [] }).q;
 }
 
-/** Sets `window.weir` and runs the kept calls. Opt-outs run before the first pageview. */
+/** Sets `window.weir` and runs the kept calls. The caller sends the first pageview later, so an opt-out among the calls applies to it. */
 export function install(weir: WeirCore, calls: KeptCall[]): void {
   // The object of weir.core.js has no opt-out methods, but gets the same type.
   window.weir = weir as Weir;

@@ -3,9 +3,15 @@ import type { Mode } from './mode.ts';
 
 /** The queue of hits. Hits are sent in order, one at a time, and kept until the server has answered. */
 export interface Queue {
-  /** With a hit: adds it to the end and sends the queue. Without a hit: sends the queue, and hits that an earlier page stored first. */
+  /**
+   * With a hit: adds it to the end and sends the queue. Without a hit: first adds the hits that an earlier page stored, then
+   * sends the queue.
+   */
   send(body?: string): void;
-  /** Call it when the page is hidden or ends. Waiting hits are sent as beacons, and the rest is stored for the next page. */
+  /**
+   * Call it when the page is hidden or ends. Waiting hits are sent as beacons. Hits that cannot be sent so are stored for the
+   * next page.
+   */
   leave(): void;
 }
 
@@ -77,7 +83,7 @@ export function createQueue(endpoints: string[], mode: () => Mode): Queue {
       } else queue.send();
     },
     leave() {
-      // While the server fails, a beacon would be lost: the page does not receive an answer to a beacon.
+      // After a failed request no beacon is sent, because it could be lost: the page does not receive an answer to a beacon.
       while (next() && failures === busy && attempt(() => navigator.sendBeacon(endpoints[0] as string, hits[busy]))) {
         hits.splice(busy, 1);
       }

@@ -29,7 +29,7 @@ export function createVisitor(): Visitor {
   return {
     ids(active) {
       const now = Date.now();
-      // The cookie is read first, because subdomains share it. Storage remains when cookies are cleared.
+      // The cookie is read first, because subdomains share it. The storage is read too, because it can remain when cookies are cleared.
       const states = `${attempt(() => document.cookie)} weir=${kept('weir')}`;
       const [, visitor = randomId(), session, seen = 0] = /\bweir=(\d+)\.(\d+)\.(\d+)/.exec(states) || [];
       const idle = now - (seen as number) > SESSION_IDLE_MS;

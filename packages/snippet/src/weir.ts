@@ -48,7 +48,10 @@ export interface Core {
   page: Partial<PageHit>;
 }
 
-/** Creates the part that all forms of the snippet share. It counts pages from the bfcache. The caller sends the first pageview. */
+/**
+ * Creates the part that all forms of the snippet share. It also counts pages that return from the back/forward cache. The
+ * caller sends the first pageview.
+ */
 export function createCore(
   site: string,
   endpoints: string[],
@@ -58,7 +61,7 @@ export function createCore(
 ): Core {
   const visitor = createVisitor();
   const queue = createQueue(endpoints, mode);
-  /** Hits before the page is visible: while it is prerendered, or in a background tab. They are sent when it becomes visible. */
+  /** Hits of a page that is not visible yet, because it is prerendered or in a background tab. They are sent when it becomes visible. */
   const unseen: (() => void)[] = [];
   let isSeen: boolean | undefined;
   let referrer = cleanUrl(document.referrer);

@@ -25,7 +25,10 @@ export interface HttpAnswer {
   readonly json: unknown;
 }
 
-/** Sends one request, exactly as given. Rejects without a complete answer: connection refused or lost, or timeout. */
+/**
+ * Sends one request, exactly as given. Rejects if there is no complete answer: the connection was refused or lost, or the time
+ * limit was exceeded.
+ */
 export function sendHttp(baseUrl: string, sent: HttpRequest): Promise<HttpAnswer> {
   const body = bodyBytes(sent.body);
   const headers: Record<string, string> = { ...sent.headers };

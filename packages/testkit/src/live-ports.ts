@@ -8,7 +8,10 @@ export type LiveChoice =
 
 const VARIABLES = { kafka: 'KAFKA_BROKERS', redis: 'REDIS_URL', s3: 'S3_ENDPOINT' } as const;
 
-/** Chooses a real service for tests: the given address, otherwise Docker, otherwise a local process. Or says why there is none. */
+/**
+ * Chooses a real service for tests: the given address, otherwise Docker, otherwise a local process. If there is none, returns
+ * the reason.
+ */
 export function chooseLive(name: LiveName): LiveChoice {
   const given = process.env[VARIABLES[name]];
   if (given) return { kind: 'given', start: async () => ({ address: given, stop: async () => undefined }) };

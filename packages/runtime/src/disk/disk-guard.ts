@@ -29,12 +29,12 @@ const CHECK_EVERY_MS = 250;
 const RESERVE_FILE_BYTES_MAX = 16 * 1024 * 1024;
 /** Writing resumes when the free space exceeds the reserve by this factor. */
 const RESUME_FACTOR = 1.1;
-/** Limits the reserve. Otherwise Weir would never store an event on a disk that is smaller than the reserve. */
+/** The reserve is at most this part of the disk. Otherwise Weir would never store an event on a disk that is smaller than the reserve. */
 const RESERVE_PART_MAX = 1 / 4;
 /** A file system with fewer free inodes counts as full. */
 const INODES_MIN = 200;
 
-/** Free bytes on the disk of this folder; 0 if inodes are short. */
+/** Free bytes on the disk of this folder; 0 if the file system has too few free inodes. */
 export async function freeBytes(folder: string): Promise<number> {
   const { bavail, bsize, files, ffree } = await statfs(folder);
   return files > 0 && ffree < INODES_MIN ? 0 : bavail * bsize;

@@ -143,8 +143,8 @@ function prototypesOf(app: HttpApp): Constructors {
 }
 
 /**
- * V8 reserves space in an object for the properties that its constructor and the inherited constructors assign. Without inheritance
- * it reserves none, and puts Node's thirty properties into an array that it copies at every third property.
+ * V8 reserves space in an object for the properties that its constructor and the inherited constructors assign. Without inheritance,
+ * V8 reserves no space, and puts Node's thirty properties into an array that it copies at every third property.
  */
 function inheritSlots(type: object, parent: object): void {
   Object.setPrototypeOf(type, parent);

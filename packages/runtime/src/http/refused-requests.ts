@@ -34,9 +34,9 @@ const BY_CODE: Readonly<Record<string, Pick<RefusedRequest, 'status' | 'message'
 };
 
 /**
- * Some requests are answered by Node itself, without a body and without the headers of the endpoint: heads that cannot be parsed,
- * and bodies that break off or take too long. This answers them with `refuse`. The caller must call the returned function for
- * each request that arrives.
+ * Answers with `refuse` the requests that Node would otherwise answer itself, without a body and without the headers of the endpoint:
+ * requests whose head cannot be parsed, and requests whose body ends early or takes too long. The caller must call the returned function
+ * for each request that arrives.
  */
 export function answerRefused(server: Server, refuse: Refuse): (response: ServerResponse) => void {
   const latest = new WeakMap<Socket, ServerResponse>();
