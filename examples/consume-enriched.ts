@@ -6,7 +6,8 @@ const { KAFKA_BROKERS = '127.0.0.1:9092', KAFKA_TOPIC_PREFIX = '' } = process.en
 const kafka = new kafkajs.Kafka({ brokers: KAFKA_BROKERS.split(','), logLevel: kafkajs.logLevel.ERROR });
 const consumer = kafka.consumer({ groupId: 'consume-enriched-example' });
 
-// Weir can append some outcomes a second time. Store these raw offsets with your results, so that they survive a restart.
+// The highest raw offset of each partition so far. Weir can append some outcomes a second time; this program skips the repeats. Store the
+// offsets with your results, so that they survive a restart.
 const highest = new Map<string, number>();
 
 await consumer.connect();

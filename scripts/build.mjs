@@ -1,4 +1,4 @@
-// Bundles the programs of Weir with their npm packages into dist/, because one file loads faster than a thousand files.
+// Bundles the programs of Weir with their npm packages into dist/, because a few files load faster than a thousand files.
 import { rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';

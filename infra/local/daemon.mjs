@@ -15,8 +15,8 @@ export function startDaemon(dir, command, args, env = process.env) {
 }
 
 /**
- * The process ID in `<dir>/pid`, if that process is alive and its command line contains `mark`. The operating system reuses
- * process IDs, so `mark` is needed.
+ * The process ID in `<dir>/pid`, if that process is alive and its command line contains `mark`; otherwise undefined. `mark` is needed,
+ * because the operating system reuses process IDs.
  */
 export function livePid(dir, mark) {
   const file = join(dir, 'pid');
@@ -28,7 +28,7 @@ export function livePid(dir, mark) {
 function isAlive(pid, mark) {
   try {
     process.kill(pid, 0);
-    // The command line of a zombie process is empty: it is dead, but its parent has not waited for it.
+    // The command line of a zombie process is empty. A zombie is dead, but its parent has not waited for it.
     return !existsSync('/proc') || readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(mark);
   } catch {
     return false;

@@ -5,7 +5,7 @@ export interface Block {
   readonly bits: string;
   readonly first: bigint;
   readonly last: bigint;
-  /** True: the address before this network is not assigned. */
+  /** True if the address before this network is not assigned. */
   readonly gapBefore: boolean;
 }
 

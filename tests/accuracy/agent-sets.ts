@@ -4,7 +4,7 @@ import { parse } from 'yaml';
 import { browserLabel, deviceLabel, systemLabel } from './labels.ts';
 
 /**
- * A user agent of a public set, with the labels of the set translated to Weir's terms. Undefined: the set has no such label.
+ * A user agent of a public set, with the labels of the set translated to Weir's terms. A label is undefined if the set does not have it.
  */
 export interface AgentCase {
   readonly userAgent: string;
@@ -40,7 +40,7 @@ interface Visit {
   readonly screenHeight: number;
 }
 
-/** Visits of 2026, with the machine's data that the browser's scripts saw: `navigator.platform` and the screen. */
+/** Visits of 2026, with what scripts in the browser can read about the machine: `navigator.platform` and the screen. */
 export function visits(): AgentSet {
   const found = readJson<readonly Visit[]>(join(folderOf('user-agents'), 'dist/user-agents.json'));
   const cases = found.map((visit) => ({
@@ -54,7 +54,8 @@ export function visits(): AgentSet {
 }
 
 /**
- * A user agent with both Linux and iPhone belongs to a program that imitates a browser. Its real operating system is unknown.
+ * The operating system of a visit; undefined if it is unknown. For example, a visit with a Linux platform and the user agent of an iPhone
+ * comes from a program that imitates a browser.
  */
 function platformLabel({ platform, userAgent }: Visit): string | undefined {
   if (/^iP/.test(platform)) return 'iOS';

@@ -1,6 +1,8 @@
 import { browserName, deviceType, systemFamily } from '@weir/enricher/user-agent/browser-and-os-names';
 
-/** Translates the labels of the sets to Weir's terms. Labels such as `UNKNOWN` mean that the set has no answer. */
+// This file translates the labels of the sets to Weir's terms.
+
+/** Labels which mean that the set has no answer. */
 const NOTHING = /^(?:unknown|undefined|other|misc|)$/i;
 
 const BROWSERS: Readonly<Record<string, string>> = {

@@ -3,13 +3,13 @@ import type { Scenario } from './scenarios/scenario.ts';
 
 export interface BenchOptions {
   readonly scenarios: readonly Scenario[];
-  /** Undefined: each scenario uses its own number of rounds. */
+  /** If it is undefined, each scenario uses its own number of rounds. */
   readonly rounds: number | undefined;
-  /** Undefined: each scenario uses its own number of records. */
+  /** If it is undefined, each scenario uses its own number of records. */
   readonly records: number | undefined;
-  /** Undefined: each scenario uses its own number of rows. */
+  /** If it is undefined, each scenario uses its own number of rows. */
   readonly rows: readonly number[] | undefined;
-  /** The names of the reports to measure. Undefined: all reports. */
+  /** The names of the reports to measure. If it is undefined, all reports are measured. */
   readonly reports: readonly string[] | undefined;
   readonly write: boolean;
   readonly help: boolean;
@@ -17,7 +17,7 @@ export interface BenchOptions {
   readonly profileDir: string | undefined;
 }
 
-/** Throws an error with the usage if an argument is unknown. */
+/** Reads the command line. Throws if an argument is unknown or not allowed; the caller then prints the usage. */
 export function readOptions(args: readonly string[], all: readonly Scenario[]): BenchOptions {
   const { values, positionals } = parseArgs({
     args: [...args],

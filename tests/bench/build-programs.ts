@@ -7,8 +7,8 @@ import { bareEnv, PROJECT_ROOT, startFlags } from '@weir/testkit/weir-process';
 import { build, type Plugin } from 'esbuild';
 
 /**
- * The measured programs: those of `npm start` and those of the benchmark. All are bundled in the same way, and each runs in its
- * own process.
+ * The measured programs: those of `npm start`, as scripts/build.mjs bundles them, and those of the benchmark. Each runs in its own
+ * process.
  */
 export interface Programs {
   /** Runs a program of `programs/` to its end, and returns the JSON that it prints. */
@@ -37,7 +37,7 @@ export interface RunningProgram {
 
 const OWN = join(PROJECT_ROOT, 'tests/bench/programs');
 
-/** Packages from npm are not bundled, as in scripts/build.mjs. */
+/** Leaves packages from npm out of the bundles of the benchmark's programs. scripts/build.mjs bundles these packages too. */
 const externalPackages: Plugin = {
   name: 'external-packages',
   setup(plugin) {

@@ -12,8 +12,8 @@ export function modelModule(apiVersion: string): string {
 }
 
 /**
- * Writes the manifests as TypeScript object literals of their Kubernetes types, and returns the errors of the compiler. It finds
- * unknown fields, which the JSON Schemas allow.
+ * Writes the manifests as TypeScript object literals of their Kubernetes types, and returns the errors of the compiler. The
+ * compiler finds unknown fields, which the JSON Schemas allow.
  */
 export function typeProblems(manifests: readonly Manifest[]): string {
   const dir = mkdtempSync(join(ROOT, 'node_modules/.manifests-'));

@@ -36,7 +36,10 @@ export interface Services extends Readonly<Record<ServiceName, Service>> {
   close(): Promise<void>;
 }
 
-/** Why the services are not available on this machine; `undefined`: they are. With CI=true, missing ones are installed. */
+/**
+ * Why the services are not available on this machine; `undefined` if they are. Also `undefined` with CI=true, because the start then
+ * installs what is missing.
+ */
 export function servicesProblem(): string | undefined {
   if (process.env.CI === 'true') return undefined;
   const { status, stderr } = spawnSync(process.execPath, [PROGRAM, 'check'], { encoding: 'utf8' });

@@ -22,7 +22,7 @@ interface Replay {
 
 test.each([
   ['enriched', [SWAP, UNDO]],
-  // The tables then are those that the replay has made.
+  // At the end, the live tables are those that the replay has made.
   ['raw', [SWAP]],
 ] as const)(
   `kill -9 at ${KILLS} random moments of each step of a replay from %s under load: nothing lost, nothing twice in any table`,
@@ -38,7 +38,7 @@ test.each([
       await eventually('enough events', () => load.acknowledgedKeys.size >= EVENTS_BEFORE, STEP_WITHIN_MS);
 
       const kill = async (): Promise<void> => {
-        await pause(20 + random() * 1_500); // the fault itself is a moment in time, so here a pause is the test
+        await pause(20 + random() * 1_500); // the kill must happen at a random moment, so the pause is part of the test
         await weir.kill9();
         await weir.restart();
       };

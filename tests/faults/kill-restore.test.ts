@@ -40,7 +40,7 @@ async function restores(env: Readonly<Record<string, string>>, endpoint: string 
   };
   const reaches = async (phase: string, kills: number): Promise<void> => {
     for (let killed = 0; killed < kills; killed++) {
-      await pause(20 + random() * 1_500); // the fault itself is a moment in time, so here a pause is the test
+      await pause(20 + random() * 1_500); // the kill must happen at a random moment, so the pause is part of the test
       await weir.kill9();
       await weir.restart();
     }

@@ -58,7 +58,7 @@ test(`kill -9 at ${KILLS} moments while rows expire under load: each expired rec
     const load = startLoad({ url: weir.url, site: busy, key, clients: 2 });
     await client.must(200, 'PATCH', `/sites/${limited}`, { keep: { events: `${KEEP_DAYS}d` } });
     for (let kill = 0; kill < KILLS; kill++) {
-      await pause(random() * 1_200); // the fault itself is a moment in time, so here a pause is the test
+      await pause(random() * 1_200); // the kill must happen at a random moment, so the pause is part of the test
       await weir.kill9();
       await weir.restart();
     }

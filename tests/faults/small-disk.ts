@@ -35,7 +35,7 @@ const FILLER = 'filler';
 const TAKES_MAX = 20;
 const MISSED_BYTES = 256 * 1024;
 
-/** Why this machine cannot mount a file system; `undefined`: it can. */
+/** Why this machine cannot mount a file system; `undefined` if it can. */
 export function whyNoMount(): string | undefined {
   if (process.platform !== 'linux') return 'mounting a small file system needs Linux';
   if (process.getuid?.() !== 0) return 'mounting a small file system needs root';
@@ -87,8 +87,8 @@ export function mountSmallDisk(type: FileSystem, megabytes: number): SmallDisk {
       closeSync(file);
     },
     takeAtOnce() {
-      // Weir may use space between the check and the system call. On tmpfs, a call that cannot get all of its bytes then gets none, so
-      // it is repeated with less.
+      // Weir may use space between the check and the system call. On tmpfs, a call that cannot get all of its bytes gets no bytes, so
+      // it is repeated with a smaller number.
       let missed = 0;
       for (let nth = 0; nth < TAKES_MAX && free() > missed * MISSED_BYTES; nth++) {
         const before = free();

@@ -1,7 +1,6 @@
-/**
- * Local time by the calendar of `Intl`. The reports use another implementation (Temporal). All time zones of the histories change
- * their offset at full quarters of an hour of UTC, so an offset is looked up once for each quarter.
- */
+// This file computes local time with the calendar of `Intl`. The reports use another implementation (Temporal). All time zones of the
+// histories change their offset at full quarters of an hour of UTC, so an offset is looked up once for each quarter.
+
 export const MINUTE_MS = 60_000;
 export const HOUR_MS = 60 * MINUTE_MS;
 export const DAY_MS = 24 * HOUR_MS;

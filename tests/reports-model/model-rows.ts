@@ -2,7 +2,9 @@ import { DAY_MS, HOUR_MS, MINUTE_MS } from './local-time.ts';
 import { type History, type Hit, type Sent, type ServerEvent, sessionOf, visitorOf } from './sent-history.ts';
 import { BOT, DIRECT, DROPPED_PATH, NO_AGENT, NO_LINK, NO_NETWORK } from './sent-parts.ts';
 
-/** This file computes the expected rows and visits of a history, by the rules of docs/api.md (Linking, Cookieless mode) and docs/stats.md, without SQL. */
+// This file computes the expected rows and visits of a history, by the rules of docs/api.md (Linking, Cookieless mode) and
+// docs/stats.md, without SQL.
+
 const IDLE_MS = 30 * MINUTE_MS;
 const VISITOR_KEPT_UNTIL_MS = 4 * HOUR_MS;
 
@@ -13,7 +15,7 @@ export interface ModelRow {
   /** The name of the event. Empty for a pageview. */
   readonly name: string;
   readonly visitor: string;
-  /** The visit that the row belongs to; empty: none. There are visits without a row in `visits`: those of bots. */
+  /** The visit that the row belongs to; empty if it belongs to no visit. The visits of bots are not in `Model.visits`. */
   session: string;
   readonly user: string;
   readonly bot: string;
@@ -44,7 +46,7 @@ export interface Model {
   readonly duplicates: ReadonlySet<Sent>;
 }
 
-/** A visit as far as its hits have arrived. `anchor`: the time of one of its hits. */
+/** A visit, computed from those of its hits that have arrived so far. `anchor`: the time of one of these hits. */
 interface Known {
   readonly anchor: number;
   readonly start: number;
@@ -157,7 +159,10 @@ export function modelOf(history: History): Model {
 const ANCHOR = '@';
 const anchorOf = (visitor: string, at: number): string => `${visitor}${ANCHOR}${at}`;
 
-/** The final name of a visit whose hits have no session ID: it contains the first hit, which is known only when all hits have arrived. */
+/**
+ * The final name of a visit whose hits have no session ID: it contains the time of the first hit, which is known only when all
+ * hits have arrived.
+ */
 function finalSession(session: string, arrived: ReadonlyMap<string, ReadonlyMap<string, readonly number[]>>): string {
   if (!session.includes(ANCHOR)) return session;
   const [visitor = '', anchor] = session.split(ANCHOR);
@@ -171,7 +176,7 @@ function spanOf(times: readonly number[]): Known {
   return { anchor: start, start, last: Math.max(...times) };
 }
 
-/** A visit ends when the visitor has been idle for 30 minutes. */
+/** Groups the times of hits into visits. A visit ends when the visitor has been idle for 30 minutes. */
 function clusters(times: readonly number[]): readonly Known[] {
   const found: number[][] = [];
   for (const at of times.toSorted((a, b) => a - b)) {

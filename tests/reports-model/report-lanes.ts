@@ -152,7 +152,7 @@ async function sendHistory(lane: Lane, history: History): Promise<string> {
   return site;
 }
 
-/** Lines of an access log that arrive one after the other are sent as one file. */
+/** The lines of access logs that arrive one after the other from this index on. They are sent as one file. */
 function linesFrom({ sent }: History, from: number): readonly Hit[] {
   const lines: Hit[] = [];
   for (const one of sent.slice(from)) {

@@ -79,7 +79,7 @@ const filterOn = (model: Model): fc.Arbitrary<Filter> =>
       return { dimension, operator, values: values.map((value) => (isGlob ? glob(value) : part(value)) || 'x') };
     });
 
-/** The dates of the history and moments within it, or a period that ends now. */
+/** Generates a period: one that ends now, dates of the history, or moments within the history. */
 const period = fc.oneof(
   fc.record({ period: fc.constantFrom(...PERIODS) }),
   fc.record({ day: fc.constantFrom(0, 1, 1, 2, 3), days: fc.nat(2) }),
@@ -116,7 +116,7 @@ export const question = (model: Model): fc.Arbitrary<Question> =>
         period: 'period' in span ? span.period : undefined,
         ...spanOf(span, model.history.base, model.history.zone),
         interval: isLong && interval === 'hour' ? 'day' : interval,
-        // Moments a year earlier need the wall clock, which the model leaves out.
+        // For moments, the comparison with the year before depends on the wall clock, which the model does not compute.
         compare: isMoment && compare === 'previous_year' ? 'previous_period' : compare,
         dimension: '',
         order: `${metric}:${direction}`,

@@ -32,7 +32,10 @@ interface Case {
   readonly questions: readonly Question[];
 }
 
-/** The case of a seed. It avoids a property of fast-check: the first value that a generator returns is usually small. */
+/**
+ * Generates the case of a seed. `noBias` is needed, because otherwise the first value that a generator of fast-check returns is
+ * usually small.
+ */
 function caseOf(seed: number): Case {
   const [made] = fc.sample(fc.noBias(history), { seed, numRuns: 1 });
   if (made === undefined) throw new Error('fast-check generated nothing');
@@ -53,7 +56,7 @@ interface Difference {
   readonly wanted: unknown;
 }
 
-/** The first answer that differs from the model; undefined: none does. */
+/** The first answer that differs from the model; undefined if all answers are equal. */
 async function differenceOf(lane: Lane, site: string, tables: object, model: Model, questions: readonly Question[]) {
   const differs = (of: string, found: unknown, wanted: unknown): Difference | undefined =>
     isEqual(found, wanted) ? undefined : { of, found, wanted };

@@ -39,7 +39,7 @@ export interface Hit extends Common {
   readonly kind: 'hit';
   readonly person: Person;
   readonly visit: number;
-  /** The name of the event. Empty: the hit is a pageview. */
+  /** The name of the event. Empty if the hit is a pageview. */
   readonly name: string;
   readonly path: string;
   readonly link: Link;
@@ -48,7 +48,7 @@ export interface Hit extends Common {
 export interface ServerEvent extends Common {
   readonly kind: 'server';
   readonly name: string;
-  /** The visitor ID that was sent. Empty: none was sent. */
+  /** The visitor ID that was sent. Empty if no visitor ID was sent. */
   readonly visitor: string;
   readonly session: string;
   readonly user: string;
@@ -211,7 +211,7 @@ export const history: fc.Arbitrary<History> = fc
     const base = dayStart(daysLater(date, -1), zone);
     const people = drawn.map((one, index): Person => ({ index, ...one }));
     const taken = new Set<number>();
-    /** The time, or the next one that no other record has: which of two hits of one millisecond was first is not defined. */
+    /** Returns the time, or the next time that no other record has. The order of two hits of the same millisecond is not defined. */
     const unique = (ms: number): number => {
       let at = ms;
       while (taken.has(at)) at += 1;

@@ -1,4 +1,4 @@
-/** What the histories send, with the columns that the enricher makes of it. Other tests check the enrichment itself. */
+// This file defines what the histories send, with the columns that the enricher makes of it. Other tests check the enrichment itself.
 
 /** A person's browser, or a bot. */
 export interface Agent {

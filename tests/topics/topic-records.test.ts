@@ -14,7 +14,7 @@ import Ajv2020 from 'ajv/dist/2020.js';
 import { type PlacedRecord, readAll, rowsOf, text } from './placed-record.ts';
 import { CLIENT_ADDRESS, sendSomeTraffic } from './some-traffic.ts';
 
-/** The page that is compared with the records of a running Weir, like schemas/topics, @weir/records and the examples. */
+/** The tests compare this page, schemas/topics, @weir/records and the examples with the records of a running Weir. */
 const PAGE = readFileSync('docs/topics.md', 'utf8');
 const SCHEMAS = join(PROJECT_ROOT, 'schemas/topics');
 const codes = (language: string): string[] =>
@@ -178,7 +178,7 @@ describe('ClickHouse', () => {
   });
 
   test('the table and the view have the columns of each row once, and no other outcomes and versions', async () => {
-    // The columns of a Kafka table that the view needs.
+    // This table has those columns of a Kafka table that the view needs.
     await run(
       'CREATE TABLE enriched_queue (line String, `_headers.name` Array(String), `_headers.value` Array(String)) ENGINE = Null',
     );

@@ -1,5 +1,5 @@
--- The audit, per log and raw partition: every raw offset from 0 to the highest has exactly one outcome, so `duplicates` and
--- `gaps` are 0. With retention, the lowest offset may be above 0: `gaps` counts from the lowest that is there.
+-- The audit of each log and raw partition. Every raw offset up to the highest has exactly one outcome, so `duplicates` and `gaps` must
+-- be 0. The lowest offset can be above 0. `gaps` counts the missing offsets between the lowest and the highest stored offset.
 SELECT
     log_id,
     raw_partition,

@@ -89,7 +89,7 @@ describeOwnProcess('forgetting in a process of its own', () => {
       const gone = Array.from({ length: PERSONS }, () => newId('gone'));
       await put(gone);
       const erasure = await begin({ users: gone.map((name) => `u${name}`) });
-      await pause(random() * 1_500); // the fault itself is a moment in time, so here a pause is the test
+      await pause(random() * 1_500); // the kill must happen at a random moment, so the pause is part of the test
       await weir.kill9();
       await weir.restart();
       await done(erasure);

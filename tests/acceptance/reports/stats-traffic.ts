@@ -21,7 +21,7 @@ const HOUR_MS = 60 * MINUTE_MS;
 export interface Stretch {
   readonly from: string;
   readonly to: string;
-  /** Times at whose exact millisecond visitors arrive. */
+  /** Some visitors arrive at exactly these times, to the millisecond. */
   readonly edges: readonly string[];
 }
 

@@ -89,8 +89,8 @@ async function fill(eventLog: EventLog, records: number, again: () => AppendReco
 }
 
 /**
- * The records that an import would append, except for their event IDs: computing these as an import does would take longer than
- * the rest.
+ * Returns a function that makes the records that an import would append. Only their event IDs differ: computing them as an import does
+ * would take longer than all other work.
  */
 async function traffic(partitionCount: number, registry: Registry): Promise<() => AppendRecord[]> {
   const made = await readTraffic().rawRecords('bench', registry);

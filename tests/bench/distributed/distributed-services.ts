@@ -51,7 +51,8 @@ export async function startBenchServices(): Promise<BenchServices> {
 }
 
 /**
- * Counts child processes too, because the embedded ClickHouse is a child of the started process. Only on Linux; otherwise 0.
+ * The CPU time of a process and its child processes, in ticks. The embedded ClickHouse is a child of the started process. 0 on systems
+ * without /proc.
  */
 function ticksWithChildren(pid: number): number {
   if (!existsSync('/proc/self/stat')) return 0;

@@ -16,7 +16,7 @@ export interface OpenLoad {
   stop(): Promise<void>;
 }
 
-/** Requests that are planned but not sent because the connections are busy. More than these mean that the server is stuck. */
+/** The maximum number of connections, and so of requests that wait for their answers. If more are needed, the server is stuck. */
 const CONNECTIONS_MAX = 512;
 const TICK_MS = 1;
 
@@ -33,7 +33,7 @@ export function startOpenLoad({ port, perSecond, status, make }: OpenLoadTask): 
   let answered = 0;
   let failure: Error | undefined;
 
-  /** A request that is sent again was lost: the server had closed its idle connection just before. */
+  /** `isRepeat`: the request is sent again, because the server closed its reused connection without an answer. */
   function send(n: number, isRepeat = false): void {
     const reused = isRepeat ? undefined : idle.pop();
     const socket = reused ?? newSocket();
@@ -65,7 +65,7 @@ export function startOpenLoad({ port, perSecond, status, make }: OpenLoadTask): 
   function newSocket(): Socket {
     if (all.size === CONNECTIONS_MAX) throw new Error(`${CONNECTIONS_MAX} requests wait for their answers`);
     const socket = connect({ port, host: '127.0.0.1', noDelay: true });
-    // An error is followed by `close`, which knows whether a request was lost.
+    // After an error, the event `close` follows. Its listener handles a request that was lost.
     socket.on('error', () => undefined);
     socket.on('close', () => {
       all.delete(socket);

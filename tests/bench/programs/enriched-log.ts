@@ -117,7 +117,7 @@ export async function untilMerged(analytics: Analytics): Promise<void> {
   }
 }
 
-/** The user and system time of a process in microseconds, from /proc. On systems without /proc: 0. */
+/** The user and system time of a process in microseconds, from /proc. 0 on systems other than Linux. */
 export function cpuMicrosOfProcess(pid: number): number {
   if (process.platform !== 'linux') return 0;
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
@@ -125,7 +125,7 @@ export function cpuMicrosOfProcess(pid: number): number {
   return (Number(fields[11]) + Number(fields[12])) * TICK_MICROS;
 }
 
-/** The anonymous memory of a process in MiB, from /proc. Pages of the mapped log do not count. On systems without /proc: 0. */
+/** The anonymous memory of a process in MiB, from /proc. Pages of the mapped log do not count. 0 on systems other than Linux. */
 export function anonymousMebibytes(pid: number): number {
   if (process.platform !== 'linux') return 0;
   const line = readFileSync(`/proc/${pid}/status`, 'utf8').match(/^RssAnon:\s+(\d+) kB$/m);

@@ -90,7 +90,7 @@ async function main(task: ReplayTask): Promise<ReplayFigures> {
     raw: rawReplays({ folder: join(folder, 'replay-state'), eventLog, registry, analytics }),
   });
 
-  /** Resolves when the replay has this phase; `undefined`: when there is none. */
+  /** Resolves when the replay has this phase. With `undefined`, resolves when there is no replay. */
   async function untilPhase(wanted: ReplayPhase | undefined): Promise<void> {
     while (registry.replay()?.state?.phase !== wanted || (wanted === undefined && registry.replay() !== undefined)) {
       await new Promise((resolve) => setTimeout(resolve, POLL_MS));

@@ -17,7 +17,7 @@ export interface ReportsTask {
   readonly folder: string;
   readonly rows: number;
   readonly rounds: number;
-  /** The reports to measure. Undefined: all. */
+  /** The reports to measure. If it is undefined, all reports are measured. */
   readonly only: readonly string[] | undefined;
   readonly seed: number;
   readonly endMs: number;
@@ -26,13 +26,13 @@ export interface ReportsTask {
 }
 
 export interface ReportFigures extends ReportRequest {
-  /** The duration of each round in milliseconds. Empty: the report was refused. */
+  /** The duration of each round in milliseconds. Empty if the report was refused. */
   readonly ms: readonly number[];
-  /** The highest memory of a statement, sampled while it ran. 0: the statement was too short for a sample. */
+  /** The highest memory of a statement, sampled while it ran. 0 if the statement was too short for a sample. */
   readonly peakBytes: number;
   /** The number of uncompressed bytes that were read from the tables. */
   readonly readBytes: number;
-  /** Why the report was refused; empty: it was not. */
+  /** Why the report was refused; empty if it was not refused. */
   readonly refused: string;
 }
 
@@ -77,7 +77,10 @@ async function main(task: ReportsTask): Promise<ReportsFigures> {
   return { rows, fillSeconds, engineMicrosPerRow, tables, columns, reports };
 }
 
-/** Inserts chunks in the order of time. Each is one insert with a token, through the views of `records`. Resolves with the rows. */
+/**
+ * Inserts chunks in the order of time. Each chunk is one insert with a token, through the views of `records`. Resolves with the
+ * number of rows.
+ */
 async function fill(analytics: Analytics, { rows: wanted, seed, endMs }: ReportsTask): Promise<number> {
   const one = async (query: string): Promise<number> =>
     Number(Object.values((await analytics.select<Record<string, unknown>>(query))[0] ?? {})[0]);
@@ -115,7 +118,7 @@ async function measureReports(analytics: Analytics, task: ReportsTask): Promise<
   return figures;
 }
 
-/** The same work as for a request to the admin API, without HTTP. The time is the end of the traffic. */
+/** Does the same work as a request to the admin API, without HTTP. `nowMs`, the present time for the report, is the end of the traffic. */
 async function ask(analytics: Analytics, { report, query }: ReportRequest, nowMs: number): Promise<void> {
   const site = {
     siteId: TRAFFIC_SITE,

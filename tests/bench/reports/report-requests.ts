@@ -1,6 +1,6 @@
 import { COLUMN_DIMENSION_NAMES } from '@weir/control/reports/dimensions';
 
-/** A report as it is asked over the admin API: the query of its URL. */
+/** A report with the query of its URL in the admin API. */
 export interface ReportRequest {
   /** `stats`, or the dimension of a breakdown. */
   readonly report: string;
@@ -19,7 +19,7 @@ export const VARIANTS: readonly (readonly [name: string, query: string])[] = [
 ];
 export const REPORTS: readonly string[] = ['stats', ...COLUMN_DIMENSION_NAMES, 'property:plan', 'property:item.sku'];
 
-/** The requests to measure. `only`: the names of the reports. Undefined: all reports. */
+/** The requests to measure. `only`: the names of the reports. If it is undefined, all reports are measured. */
 export function reportRequests(only: readonly string[] | undefined): readonly ReportRequest[] {
   return VARIANTS.flatMap(([variant, query]) =>
     REPORTS.filter((report) => only?.includes(report) ?? true).flatMap((report) =>

@@ -95,7 +95,7 @@ export function insertTraffic(
   const { seed } = traffic;
   const ofHit = (name: string): string => random(seed, 'nth, hit', name);
   const isLate = `sipHash64(${seed}, nth, hit, 'late') % ${LATE_ROW_OF} = 0`;
-  // As the enricher does, the session ID is made from the first row of the session that arrives in time.
+  // As in the enricher, the session ID is made from the first row of the session that arrives in time.
   const slot = (at: string): string => `toString(intDiv(${at}, ${IDLE_MS}))`;
   const made = (at: string): string =>
     `concat('s_', substring(lower(hex(SHA256(concat('${TRAFFIC_SITE}', '\\0', visitor, '\\0', ${slot(at)})))), 1, 32))`;

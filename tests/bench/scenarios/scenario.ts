@@ -8,7 +8,7 @@ export interface Scenario {
   readonly rounds: number;
   /** The reason why it runs only if it is named on the command line. */
   readonly onlyByName?: string;
-  /** Why it cannot run on this machine; `undefined`: it can. */
+  /** Why it cannot run on this machine; `undefined` if it can. */
   missing?(): string | undefined;
   run(bench: Bench): Promise<Findings>;
 }
@@ -16,11 +16,11 @@ export interface Scenario {
 export interface Bench {
   readonly programs: Programs;
   readonly rounds: number;
-  /** The number of records of a backlog. Undefined: the scenario uses its own number. */
+  /** The number of records of a backlog. If it is undefined, the scenario uses its own number. */
   readonly records: number | undefined;
-  /** The sizes of the tables of reports, one after the other. Undefined: the scenario uses its own number. */
+  /** The sizes of the tables of reports, one after the other. If it is undefined, the scenario uses its own sizes. */
   readonly rows: readonly number[] | undefined;
-  /** The reports to measure. Undefined: all. */
+  /** The reports to measure. If it is undefined, all reports are measured. */
   readonly reports: readonly string[] | undefined;
   /** Prints the progress to standard error. */
   note(text: string): void;
