@@ -79,7 +79,7 @@ async function run({ programs, rounds, records: rows = ROWS }: Bench): Promise<F
     ],
     notes: [
       `${showNumber(rows, 0)} rows per round (${showNumber(bytes / rows, 0)} bytes each): the enriched records of ${origin === 'real' ? 'the real access log' : 'a generated access log (WEIR_TEST_ACCESS_LOG is not set)'}, repeated many times, in ${PARTITIONS} partitions. Both sides fill a second, empty database with all tables and views, in blocks of ${rowsMax} rows, ${INSERTS_AT_ONCE} at a time, each with a token.`,
-      'The time of the replay is the time from its request until it follows the live tables. It includes the steps of its leader, who looks once a second. There is no live traffic.',
+      'The time of the replay is the time from its request until it follows the live tables. It includes the waits of the leader of the replay, which acts once a second. There is no live traffic.',
     ],
   };
 }
