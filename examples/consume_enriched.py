@@ -20,7 +20,7 @@ def decode_enriched(headers, value):
 
 
 def rows(messages):
-    """The rows of the messages. Weir can append a run of outcomes twice: store this position with your results."""
+    """Yields the rows of the messages without repeats. Weir can append some outcomes twice: store the raw offsets with your results."""
     highest = {}
     for message in messages:
         event = decode_enriched(message.headers, message.value)

@@ -13,6 +13,7 @@ const USAGE = `Usage: npm run -s sample-comments -- [--seed N] [--comments N] [-
 `;
 const { seed, comments, paragraphs } = readArguments();
 const COMMENT = /\/\*\*[\s\S]*?\*\/|(?:^[ \t]*\/\/.*\n)+/gm;
+const CODE_BLOCK = /^ *```[\s\S]*?^ *```$/gm;
 /** Shorter texts are not drawn. */
 const CHARS_MIN = 40;
 
@@ -31,6 +32,7 @@ const allParagraphs = files
   .filter((file) => file.endsWith('.md') && !/CHANGELOG|LICENSE|CODE_OF_CONDUCT/.test(file))
   .flatMap((file) =>
     read(file)
+      .replace(CODE_BLOCK, '')
       .split(/\n\s*\n/)
       .filter((paragraph) => /^[A-Z*`]/.test(paragraph) && paragraph.trim().length >= CHARS_MIN)
       .map((paragraph) => `${file}\n${paragraph.trim()}`),

@@ -29,9 +29,9 @@ export function bots(): Section {
   return {
     title: 'Bots',
     markdown: [
-      'Every user agent in the lists of bots is counted. The people are the mainstream user agents (see above) of the other sets.',
+      'Every user agent in the lists of bots is counted. The user agents of people are the mainstream ones (see above) of the other sets.',
       "The package isbot is itself tested with crawler-user-agents. Its other test data is not in its npm package. Before Weir's",
-      'lists were improved with the misses of these sets, 99.58 % of the bots and 0.41 % of the people were called bots. The',
+      'lists were improved with the misses of these sets, 99.58 % of the bots and 0.41 % of the people were recognised as bots. The',
       'older sets label some bots as browsers, for example curl and PhantomJS.',
       '',
       table(

@@ -37,8 +37,8 @@ export function clients(): Section {
   return {
     title: 'Browser, system, device',
     markdown: [
-      'A case is mainstream if its label in the set is one of the names in `tests/accuracy/mainstream.ts`. The age of the user',
-      'agent and the result of the test do not matter. The targets are averages over the sets: each set with at least',
+      'A case is mainstream if its label in the set is one of the names in `tests/accuracy/mainstream.ts`, however old',
+      'the user agent is and whatever the result of the test is. The targets are averages over the sets: each set with at least',
       `${SET_CASES_MIN} mainstream cases counts the same, whatever its size. \`tests/accuracy/labels.ts\` translates the labels of the sets to`,
       "Weir's terms. Weir gets the size of the screen if the set has it, and no Client Hints, because no set has them. One set",
       'has the tests of ua-parser-js, the library that Weir uses.',
