@@ -72,7 +72,7 @@ ${all.map(({ name, about, onlyByName }) => `  ${name.padEnd(12)}${about}${onlyBy
 
 options:
   --rounds N      rounds of each scenario
-  --records N     the backlog of "distributed" (default 2,000,000), the records of "replay", "replay-live" and "replay-live-raw" (200,000)
+  --records N     the backlog of "distributed" (default 2,000,000), the records of "replay" (400,000), "replay-live" and "replay-live-raw" (200,000)
   --rows N,N      the sizes of the tables of "reports"; default 1,000,000
   --reports A,B   only these reports of "reports": stats, or dimensions of breakdowns; default all
   --write         renews docs/benchmarks.md (all scenarios), or the section of one that runs only where named

@@ -43,3 +43,15 @@ test('a rate admits a tenth of a second at a time, and charges a whole chunk at 
   now = 5_200;
   expect(await gate.admit(0, [7], never)).toBe(1);
 });
+
+test('more records are expected from the first admitted record up to the end', async () => {
+  const gate = createReplayGate(undefined, Date.now);
+  gate.setEnds([4]);
+  expect(gate.expectsMore(0)).toBe(false);
+  await gate.admit(0, [0, 1, 2], never);
+  expect(gate.expectsMore(0)).toBe(true);
+  await gate.admit(0, [2, 3], never);
+  expect(gate.expectsMore(0)).toBe(false);
+  gate.setEnds([5]);
+  expect(gate.expectsMore(0)).toBe(true);
+});

@@ -51,8 +51,16 @@ export interface GathererOptions {
   readonly interrupted: () => boolean;
   /** Only for a replay. Returns the line that is inserted for a row, or undefined if the row is not inserted. */
   readonly lineOf: ((row: Row) => Uint8Array | undefined) | undefined;
+  /** Whether more rows will follow soon. The linger time is then extended, up to `LINGER_EXTENDED_MS`. */
+  readonly expectsMore: () => boolean;
   readonly signal: AbortSignal;
 }
+
+/**
+ * A replay enriches its partitions at the same time, so a batch of one partition takes seconds to fill. With the linger time of live rows,
+ * ClickHouse needed twice the CPU time for each row, because the inserts had a quarter of the rows.
+ */
+const LINGER_EXTENDED_MS = 10_000;
 
 export function createGatherer(options: GathererOptions): Gatherer {
   const { limits, signal, lineOf } = options;
@@ -62,6 +70,8 @@ export function createGatherer(options: GathererOptions): Gatherer {
   let gap = false;
   let timer: NodeJS.Timeout | undefined;
   let lingerOver = false;
+  /** How long the present linger time was extended. */
+  let extendedMs = 0;
   let closed = false;
 
   const stopped = (): boolean => closed || signal.aborted;
@@ -72,6 +82,11 @@ export function createGatherer(options: GathererOptions): Gatherer {
     if (lingerOver || stopped()) return;
     timer ??= setTimeout(() => {
       timer = undefined;
+      if (extendedMs < LINGER_EXTENDED_MS && options.expectsMore()) {
+        extendedMs += limits.lingerMs;
+        startLinger();
+        return;
+      }
       lingerOver = true;
       changed.notify();
     }, limits.lingerMs);
@@ -81,6 +96,7 @@ export function createGatherer(options: GathererOptions): Gatherer {
     clearTimeout(timer);
     timer = undefined;
     lingerOver = false;
+    extendedMs = 0;
   }
 
   return {
@@ -105,6 +121,7 @@ export function createGatherer(options: GathererOptions): Gatherer {
     ready,
     take() {
       const batch = batcher.take(lingerOver) as Batch;
+      extendedMs = 0;
       if (batcher.firstRow() === undefined) stopLinger();
       changed.notify();
       return batch;

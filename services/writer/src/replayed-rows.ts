@@ -9,6 +9,8 @@ export interface ReplayedRows {
   firstRawOffset(partition: number): number;
   /** The line that is inserted for a row. Undefined: the row is not inserted, because it was copied or has been erased. */
   lineOf(partition: number, row: Row): Uint8Array | undefined;
+  /** Whether more rows will follow soon. The writer then waits longer for a full batch, because no reader waits for these rows. */
+  expectsMore(partition: number): boolean;
 }
 
 const NO_LINE = new Uint8Array(0);

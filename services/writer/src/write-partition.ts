@@ -102,6 +102,7 @@ export async function openPartitionWriter(deps: PartitionWriterDeps): Promise<Re
     planned: resume.redo,
     interrupted: () => swapToPauseFor() !== undefined,
     lineOf: deps.replay && ((row) => deps.replay?.lineOf(partition, row)),
+    expectsMore: () => deps.replay?.expectsMore(partition) ?? false,
     signal,
   });
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { RECORDS_COLUMNS } from '@weir/domain/records/records-columns';
 import { GROUP_ENRICHER, TOPIC_ENRICHED, TOPIC_RAW } from '@weir/domain/records/topics';
 import { startEnricher } from '@weir/enricher/enricher';
-import { openGeo } from '@weir/enricher/geo/open-geo';
+import { type Geo, openGeo } from '@weir/enricher/geo/open-geo';
 import { createEnrichment } from '@weir/enricher/pipeline/pipeline';
 import type { Analytics } from '@weir/ports/analytics';
 import { createLogger } from '@weir/runtime/logger';
@@ -14,16 +14,16 @@ import type { Traffic } from './bench-traffic.ts';
 const TICK_MICROS = 10_000;
 const READ_BYTES_MAX = 4 * 1024 * 1024;
 
-/**
- * Opens engines whose enriched topic has the enriched records of the traffic, repeated until there are `rows` of them. `enrichSeconds`: how
- * long the enricher took.
- */
-export async function fillEnrichedLog(
-  folder: string,
-  { traffic, rows, partitions }: { readonly traffic: Traffic; readonly rows: number; readonly partitions: number },
-): Promise<Engines & { readonly enrichSeconds: number }> {
+export interface LogOfTraffic {
+  readonly traffic: Traffic;
+  readonly rows: number;
+  readonly partitions: number;
+}
+
+/** Opens engines whose raw topic has the raw records of the traffic, repeated until there are `rows` of them. */
+export async function fillRawLog(folder: string, { traffic, rows, partitions }: LogOfTraffic): Promise<Engines> {
   const engines = await openEngines(folder, partitions);
-  const { eventLog, stateStore, registry } = engines;
+  const { eventLog, registry } = engines;
   let appended = 0;
   for (let copy = 0; appended < rows; copy++) {
     const records = (await traffic.rawRecords(`${folder}-${copy}`, registry)).slice(0, rows - appended);
@@ -33,16 +33,25 @@ export async function fillEnrichedLog(
     );
     appended += records.length;
   }
-  const geo = await openGeo({});
+  return engines;
+}
+
+/** Runs the enricher until all raw records have an outcome. */
+export async function enrichAll({ eventLog, stateStore, registry }: Engines, geo: Geo): Promise<void> {
   const enrichment = createEnrichment({ registry, geo, logId: eventLog.logId, clock: Date.now });
   const deps = { eventLog, stateStore, registry, enrichment, clock: Date.now, metrics: createMetrics() };
-  const startedAt = performance.now();
   const enricher = await startEnricher({ ...deps, logger: createLogger('error') });
   await caughtUp(eventLog, TOPIC_RAW, GROUP_ENRICHER, 10);
-  const enrichSeconds = (performance.now() - startedAt) / 1000;
   await enricher.close();
+}
+
+/** Opens engines whose enriched topic has the enriched records of the traffic, repeated until there are `rows` of them. */
+export async function fillEnrichedLog(folder: string, log: LogOfTraffic): Promise<Engines> {
+  const engines = await fillRawLog(folder, log);
+  const geo = await openGeo({});
+  await enrichAll(engines, geo);
   geo.close();
-  return { ...engines, enrichSeconds };
+  return engines;
 }
 
 /** The enriched rows as blocks, each in a file, with as many rows as the writer's batches. Millions of rows do not fit into memory. */

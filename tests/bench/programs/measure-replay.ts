@@ -1,3 +1,4 @@
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { openClickhouseAnalytics } from '@weir/adapters/clickhouse/clickhouse-analytics';
 import { openClickhouseShadow } from '@weir/adapters/clickhouse/clickhouse-shadow';
@@ -5,15 +6,18 @@ import { startReplayer } from '@weir/control/replay/replayer';
 import { GROUP_WRITER, TOPIC_ENRICHED } from '@weir/domain/records/topics';
 import type { ReplayPhase } from '@weir/domain/registry/replay';
 import { startEmbeddedClickhouse } from '@weir/embedded-clickhouse/start-embedded-clickhouse';
+import { openGeo } from '@weir/enricher/geo/open-geo';
 import { createLogger } from '@weir/runtime/logger';
 import { createMetrics } from '@weir/runtime/prometheus-metrics';
 import { startWriter } from '@weir/writer/writer';
-import { caughtUp } from './bench-engines.ts';
+import { caughtUp, type Engines } from './bench-engines.ts';
 import { readTraffic } from './bench-traffic.ts';
 import {
   anonymousMebibytes,
   cpuMicrosOfProcess,
+  enrichAll,
   fillEnrichedLog,
+  fillRawLog,
   insertDirectly,
   untilMerged,
   writeDirectBlocks,
@@ -40,16 +44,19 @@ export interface ReplayFigures {
   readonly replay: ReplayArm;
   readonly direct: ReplayArm;
   readonly raw: ReplayArm;
-  /** How long the enricher took for the same records, before the rounds. */
-  readonly enrichSeconds: number;
+  /** The enricher alone, with the same raw records in a new log. */
+  readonly enricher: ReplayArm;
+  /** The enricher and the writer at the same time, with the same raw records in a new log. Fills new tables, as the replay does. */
+  readonly live: ReplayArm;
   /** The highest anonymous memory in MiB in each quarter of the last replay: of this process, and of ClickHouse. */
   readonly quarters: readonly { readonly own: number; readonly engine: number }[];
 }
 
 export interface ReplayArm {
   readonly seconds: number[];
-  /** CPU microseconds per row, of this process and ClickHouse together. */
-  readonly cpu: number[];
+  /** CPU microseconds per row: of this process, and of the ClickHouse process. */
+  readonly own: number[];
+  readonly engine: number[];
 }
 
 const logger = createLogger('error');
@@ -61,6 +68,7 @@ const RETENTION_MS = 30 * 24 * 3_600_000;
 async function main(task: ReplayTask): Promise<ReplayFigures> {
   const { folder, rounds, rows, partitions, insertsAtOnce: insertsMax } = task;
   const traffic = readTraffic();
+  const geo = await openGeo({});
   const clickhouse = await startEmbeddedClickhouse({ dataDir: folder, entry: task.clickhouseEntry, logger });
   await clickhouse.ready();
   const { url, username, password } = clickhouse;
@@ -70,11 +78,8 @@ async function main(task: ReplayTask): Promise<ReplayFigures> {
   const shadow = openClickhouseShadow(tables, analytics);
   await analytics.migrate();
 
-  const { eventLog, registry, enrichSeconds, ...engines } = await fillEnrichedLog(join(folder, 'log'), {
-    traffic,
-    rows,
-    partitions,
-  });
+  const filling = { traffic, rows, partitions };
+  const { eventLog, registry, ...engines } = await fillEnrichedLog(join(folder, 'log'), filling);
   const limits = { rowsMax: task.rowsMax, bytesMax: task.bytesMax, lingerMs: task.lingerMs, insertsMax };
   const shared = { clock: Date.now, logger, limits, pauses: undefined };
   const writer = await startWriter({ ...shared, eventLog, analytics, metrics: createMetrics() });
@@ -87,7 +92,7 @@ async function main(task: ReplayTask): Promise<ReplayFigures> {
     liveWriters: { nextSwap: noSwap, pause: noSwap, resume: noSwap },
     startReplayWriter: ({ eventLog: log, analytics: target, ...replay }) =>
       startWriter({ ...shared, eventLog: log, analytics: target, metrics: createMetrics(), replay }),
-    raw: rawReplays({ folder: join(folder, 'replay-state'), eventLog, registry, analytics }),
+    raw: rawReplays({ folder: join(folder, 'replay-state'), eventLog, registry, analytics, geo }),
   });
 
   /** Resolves when the replay has this phase. With `undefined`, resolves when there is no replay. */
@@ -107,7 +112,7 @@ async function main(task: ReplayTask): Promise<ReplayFigures> {
     await untilPhase(undefined);
   }
 
-  async function measured(arm: ReplayArm | undefined, work: () => Promise<void>): Promise<Memory[]> {
+  async function measured(arm: ReplayArm, work: () => Promise<void>): Promise<Memory[]> {
     (globalThis as { gc?: () => void }).gc?.();
     await untilMerged(analytics);
     const samples: Memory[] = [];
@@ -121,12 +126,13 @@ async function main(task: ReplayTask): Promise<ReplayFigures> {
     const seconds = (performance.now() - startedAt) / 1000;
     clearInterval(sampler);
     const { user, system } = process.cpuUsage(ownBefore);
-    arm?.seconds.push(seconds);
-    arm?.cpu.push((user + system + cpuMicrosOfProcess(enginePid()) - engineBefore) / rows);
+    arm.seconds.push(seconds);
+    arm.own.push((user + system) / rows);
+    arm.engine.push((cpuMicrosOfProcess(enginePid()) - engineBefore) / rows);
     return samples;
   }
 
-  const figures = { replay: newArm(), direct: newArm(), raw: newArm() };
+  const figures = { replay: newArm(), direct: newArm(), raw: newArm(), enricher: newArm(), live: newArm() };
   let samples: Memory[] = [];
   async function replayRound(round: number): Promise<void> {
     const replayId = `bench-${round}`;
@@ -146,8 +152,31 @@ async function main(task: ReplayTask): Promise<ReplayFigures> {
     });
     await shadow.drop();
   }
+  async function withRawLog(name: string, work: (own: Engines) => Promise<void>): Promise<void> {
+    const own = join(folder, name);
+    const raw = await fillRawLog(own, filling);
+    await work(raw);
+    await raw.close();
+    await rm(own, { recursive: true });
+  }
+  const enricherRound = (round: number) =>
+    withRawLog(`enricher-${round}`, async (raw) => {
+      await measured(figures.enricher, () => enrichAll(raw, geo));
+    });
+  const liveRound = (round: number) =>
+    withRawLog(`live-${round}`, async (raw) => {
+      await measured(figures.live, async () => {
+        await shadow.create();
+        const writing = { ...shared, eventLog: raw.eventLog, analytics: shadow.analytics, metrics: createMetrics() };
+        const liveWriter = await startWriter(writing);
+        await enrichAll(raw, geo);
+        await caughtUp(raw.eventLog, TOPIC_ENRICHED, GROUP_WRITER, POLL_MS);
+        await liveWriter.close();
+      });
+      await shadow.drop();
+    });
   for (let round = 0; round < rounds; round++) {
-    const arms = [replayRound, directRound, rawRound];
+    const arms = [replayRound, directRound, rawRound, enricherRound, liveRound];
     for (const arm of round % 2 === 0 ? arms : arms.reverse()) await arm(round);
   }
   await replayer.close();
@@ -156,7 +185,8 @@ async function main(task: ReplayTask): Promise<ReplayFigures> {
   await shadow.close();
   await analytics.close();
   await clickhouse.close();
-  return { origin: traffic.origin, bytes: blocks.bytes, enrichSeconds, ...figures, quarters: quartersOf(samples) };
+  geo.close();
+  return { origin: traffic.origin, bytes: blocks.bytes, ...figures, quarters: quartersOf(samples) };
 }
 
 interface Memory {
@@ -173,7 +203,7 @@ function quartersOf(samples: readonly Memory[]): readonly Memory[] {
 }
 
 function newArm(): ReplayArm {
-  return { seconds: [], cpu: [] };
+  return { seconds: [], own: [], engine: [] };
 }
 
 /** Takes the place of the function that pauses the writers for a swap: this benchmark never exchanges tables. */

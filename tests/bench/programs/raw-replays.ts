@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { openLmdbStateStore } from '@weir/adapters/lmdb/state/lmdb-state-store';
 import type { RawReplays } from '@weir/control/replay/replay-filler';
-import { openGeo } from '@weir/enricher/geo/open-geo';
+import type { Geo } from '@weir/enricher/geo/open-geo';
 import { createEnrichment } from '@weir/enricher/pipeline/pipeline';
 import { startReplayEnricher } from '@weir/enricher/replay/start-replay-enricher';
 import type { Analytics } from '@weir/ports/analytics';
@@ -18,16 +18,16 @@ export interface RawReplayEngines {
   readonly eventLog: EventLog;
   readonly registry: Registry;
   readonly analytics: Analytics;
+  readonly geo: Geo;
 }
 
 /** Starts the enricher of a replay from raw as the product does (services/host/src/startup/start-consumers.ts). */
-export function rawReplays({ folder, eventLog, registry, analytics }: RawReplayEngines): RawReplays {
+export function rawReplays({ folder, eventLog, registry, analytics, geo }: RawReplayEngines): RawReplays {
   const clock = Date.now;
   return {
     retentionMs: RETENTION_MS,
     removeState: () => rm(folder, { recursive: true, force: true }),
     async startEnricher({ eventLog: log, firstRawOffset }) {
-      const geo = await openGeo({});
       const stateStore = await openLmdbStateStore({ folder, clock });
       const enricher = await startReplayEnricher({
         ...{ eventLog: log, answeredIn: eventLog, stateStore, registry, analytics, firstRawOffset, clock },
@@ -40,7 +40,6 @@ export function rawReplays({ folder, eventLog, registry, analytics }: RawReplayE
         async close() {
           await enricher.close();
           await stateStore.close();
-          await geo.close();
         },
       };
     },

@@ -20,6 +20,8 @@ export interface ReplayWriter {
   readonly firstRawOffset: (partition: number) => number;
   /** The line that is inserted for a row. Undefined: the row is not inserted. */
   readonly lineOf: (partition: number, row: ReplayedRow) => Uint8Array | undefined;
+  /** Whether more rows of the partition will follow soon, so that the writer can wait for a full batch. */
+  readonly expectsMore: (partition: number) => boolean;
 }
 
 export type StartReplayWriter = (writer: ReplayWriter) => Promise<RunningConsumer>;
@@ -106,6 +108,7 @@ function startWriter(
     },
     firstRawOffset: (partition) => startOf(partition).rawOffset,
     lineOf: (partition, row) => (takesRow(row, startOf(partition), request) ? erased(row) : undefined),
+    expectsMore: gate.expectsMore,
   });
 }
 

@@ -9,6 +9,8 @@ export interface ReplayGate {
   pass(records: number, signal: AbortSignal): Promise<boolean>;
   /** Resolves when nothing hinders. False: the signal aborts. */
   clear(signal: AbortSignal): Promise<boolean>;
+  /** Whether records of the partition before its end were not admitted yet. False until the first record of the partition was admitted. */
+  expectsMore(partition: number): boolean;
   /** Sets, for each partition, the raw offset at which the replay must stop (exclusive). */
   setEnds(ends: readonly number[]): void;
   /** Sets the reason why the replay must wait, for example a full disk. Undefined: it need not wait. */
@@ -23,6 +25,8 @@ export function createReplayGate(recordsPerSecondMax: number | undefined, clock:
   let ends: readonly number[] = [];
   let obstacle: string | undefined;
   let nextAt = 0;
+  /** For each partition, one past the highest raw offset that was admitted. */
+  const admitted: number[] = [];
   const waiting = new Set<() => void>();
 
   const changed = (): void => {
@@ -66,13 +70,17 @@ export function createReplayGate(recordsPerSecondMax: number | undefined, clock:
   }
 
   return {
-    admit(partition, rawOffsets, signal) {
+    async admit(partition, rawOffsets, signal) {
       const below = (): number => {
         const end = ends[partition] ?? 0;
         const at = rawOffsets.findIndex((rawOffset) => rawOffset >= end);
         return at === -1 ? rawOffsets.length : at;
       };
-      return take(below, false, signal);
+      const count = await take(below, false, signal);
+      for (let nth = 0; nth < count; nth++) {
+        admitted[partition] = Math.max(admitted[partition] ?? 0, (rawOffsets[nth] as number) + 1);
+      }
+      return count;
     },
     async pass(records, signal) {
       return (await take(() => records, true, signal)) > 0;
@@ -81,6 +89,7 @@ export function createReplayGate(recordsPerSecondMax: number | undefined, clock:
       while (obstacle !== undefined && !signal.aborted) await wait(signal);
       return !signal.aborted;
     },
+    expectsMore: (partition) => (admitted[partition] ?? Number.POSITIVE_INFINITY) < (ends[partition] ?? 0),
     setEnds(now) {
       ends = now;
       changed();

@@ -25,8 +25,11 @@ export interface EnrichBatch<Decoded> {
   readonly foldPartition: RawPartition;
   /** The epoch of the state store. */
   readonly epoch: string;
-  /** The outcomes of records that were decided before. Undefined: the records are new, and their keys are decided now. */
-  readonly decided: Decided | undefined;
+  /**
+   * Reads the outcomes of records that were decided before. It is not called if no record has a key. Undefined: the records are new, and
+   * their keys are decided now.
+   */
+  readonly decided: (() => Promise<Decided>) | undefined;
   /**
    * Resolves with true when all partitions have checked in to the epoch, so that keys can be decided; with false if the epoch
    * is over.
@@ -77,9 +80,7 @@ export async function enrichBatch<Decoded>(
   const count = fold.appliedTo > first ? Math.min(fold.appliedTo - first, decoded.length) : decoded.length;
   const own = count === decoded.length ? decoded : decoded.slice(0, count);
   const wanted = own.map(holderOf);
-  const heldBy = await (task.decided === undefined
-    ? holdKeys(task, wanted)
-    : keepKeys(task, wanted, (nth) => task.decided?.get(first + nth)));
+  const heldBy = wanted.every((holder) => holder === undefined) ? wanted : await keysOf(task, wanted, first);
   if (heldBy === 'over') return { state: 'over' };
   const overlay = createBatchOverlay(keys, fold.values);
   const outcomes: AppendRecord[] = own.map((record, i) => {
@@ -124,16 +125,23 @@ export async function readSalts(registry: Registry, days: ReadonlySet<string>): 
 
 type HeldBy = readonly (FirstSeenKey | undefined)[] | 'over';
 
-/**
- * Claims the idempotency keys. Returns for each record the record that has the key, or `undefined` if the record has no key.
- * Returns `wanted` itself if no record has a key.
- */
+/** Returns for each record the record that has its key, or `undefined` if the record has no key. `first`: the raw offset of the first record. */
+async function keysOf<Decoded>(
+  task: EnrichBatch<Decoded>,
+  wanted: readonly (FirstSeenKey | undefined)[],
+  first: number,
+): Promise<HeldBy> {
+  if (task.decided === undefined) return holdKeys(task, wanted);
+  const outcomes = await task.decided();
+  return keepKeys(task, wanted, (nth) => outcomes.get(first + nth));
+}
+
+/** Claims the idempotency keys. */
 async function holdKeys<Decoded>(
   { stateStore, epoch, whole }: EnrichBatch<Decoded>,
   wanted: readonly (FirstSeenKey | undefined)[],
 ): Promise<HeldBy> {
   const holders = wanted.filter((holder) => holder !== undefined);
-  if (holders.length === 0) return wanted;
   if (!(await whole())) return 'over';
   const held = await stateStore.insertFirstSeen(epoch, holders, IDEMPOTENCY_WINDOW_MS);
   if (held === undefined) return 'over';

@@ -76,7 +76,8 @@ export function openPartition<Decoded>(handle: PartitionHandle, deps: PartitionD
     const first = (records[0] as StoredRecord).offset;
     const decided = await epochs.decided(first, first + records.length);
     const own = decided === undefined ? records : records.slice(0, decided.to - first);
-    const outcomesBefore = answered === undefined ? decided?.outcomes : await answered.read(first, first + own.length);
+    const decidedOutcomes = decided === undefined ? undefined : async () => decided.outcomes;
+    const outcomesBefore = answered === undefined ? decidedOutcomes : () => answered.read(first, first + own.length);
     const batch = await enrichBatch(
       { ...deps, foldPartition, epoch, decided: outcomesBefore, whole: () => barrier.whole(epoch, signal) },
       own,

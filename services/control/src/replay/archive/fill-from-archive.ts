@@ -99,6 +99,8 @@ async function readRun(
     analytics: shadow.analytics,
     firstRawOffset: () => rawFrom,
     lineOf: (_, row) => (takesRow(row, start, request) ? erased(row) : undefined),
+    // A run is delivered as fast as it can be read, so its batches are full.
+    expectsMore: () => false,
   });
   try {
     const finished = archive.finished.then((rawNext) => ({ rawNext }));
