@@ -83,6 +83,7 @@ async function openLane(engines: ControlHarness) {
     ...{ registry, eventLog, analytics, shadow, rateLimiter, addressSealer, clock, randomBytes, logger },
     adminToken: ADMIN_TOKEN,
     dashboardDir: '',
+    closing: new AbortController().signal,
     enrichedRetentionMs: Number.POSITIVE_INFINITY,
     replayProblem: () => undefined,
     pipelineStatus: () => [],

@@ -38,6 +38,8 @@ export interface ControlDeps {
   readonly replayProblem: () => string | undefined;
   readonly addressSealer: AddressSealer;
   readonly adminToken: string;
+  /** Aborts when this process begins to end: answers that would go on for ever must then end. */
+  readonly closing: AbortSignal;
   /** Limits the attempts to sign in. */
   readonly rateLimiter: RateLimiter;
   /** The folder with the built dashboard: index.html and assets/. */
@@ -79,6 +81,8 @@ export interface AdminDeps extends Omit<ControlDeps, 'analytics'> {
   readonly exportedTables: ExportedTables;
   /** Limits how many calls for records of topics run or wait for a record at the same time. */
   readonly runTopicCall: RunInSlot;
+  /** Limits the listeners of live events. */
+  readonly runLive: RunInSlot;
   /** Limits how many of these calls read from the log at the same time. */
   readonly runTopicRead: RunInSlot;
   /** Creates an event ID (UUIDv7). */

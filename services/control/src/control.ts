@@ -7,6 +7,7 @@ import { sendError } from './http/admin-reply.ts';
 import { mountAdminRoutes } from './http/admin-route.ts';
 import { createImportLeases } from './imports/import-lease.ts';
 import { createRestoredRows } from './imports/restored-rows.ts';
+import { LISTENERS_MAX } from './live/live-route.ts';
 import { createLagRate, type LagRate } from './pipeline/lag-rate.ts';
 import { createMutex } from './registry/mutex.ts';
 import { createReportQueue } from './reports/report-queue.ts';
@@ -56,6 +57,7 @@ function createAdminDeps(deps: ControlDeps): AdminDeps {
     importLeases: createImportLeases(clock),
     runTopicCall: createReadSlots(TOPIC_CALLS_MAX),
     runTopicRead: createReadSlots(TOPIC_READS_MAX),
+    runLive: createReadSlots(LISTENERS_MAX),
     restoredRows: createRestoredRows({ ...others, tables }),
     exportedTables: analytics,
     exportSlots: createExportSlots(EXPORTS_MAX),

@@ -1,5 +1,7 @@
 import * as BODIES from '@weir/domain/registry/admin-limits';
 import type { AdminRoute } from './http/admin-route.ts';
+import { live } from './live/live-route.ts';
+import { LIVE_OPERATION } from './openapi/access/live-operation.ts';
 import { ADMIN_OPERATIONS as OPERATIONS } from './openapi/admin-operations.ts';
 import { EXPORT_OPERATION } from './openapi/export-operation.ts';
 import { PERSON_OPERATIONS } from './openapi/person-operations.ts';
@@ -25,6 +27,7 @@ const IMPORT = `${SITE}/imports/{digest}`;
 
 /** The routes of one site and of its people, relative to /api/admin. */
 export const SITE_ROUTES: readonly AdminRoute[] = [
+  { method: 'GET', path: `${SITE}/live`, role: 'admin', operation: LIVE_OPERATION, handler: live },
   { method: 'GET', path: '/sites', role: 'admin', operation: OPERATIONS.listSites, handler: listSites },
   {
     method: 'POST',

@@ -63,6 +63,7 @@ export async function openControlHarness(
 ) {
   const folder = await mkdtemp(join(tmpdir(), 'weir-control-'));
   let aheadMs = 0;
+  const closing = new AbortController();
   let adminToken = ADMIN_TOKEN;
   const clock = () => Date.now() + aheadMs;
   const logger = createLogger('error');
@@ -116,6 +117,7 @@ export async function openControlHarness(
           return {
             ...started,
             async close() {
+              closing.abort();
               await started.close();
               await store.close();
             },
@@ -137,6 +139,7 @@ export async function openControlHarness(
       replayProblem: () => replayer.problem(),
       addressSealer: createAddressSealer({ registry, randomBytes }),
       adminToken,
+      closing: closing.signal,
       rateLimiter,
       dashboardDir: join(folder, 'dashboard'),
       clock,

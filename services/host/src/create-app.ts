@@ -32,6 +32,8 @@ export interface AppDeps {
   readonly archive: ObjectStore | undefined;
   /** Undefined: this process has no control role. */
   readonly adminToken: string | undefined;
+  /** Aborts when this process begins to end. */
+  readonly closing: AbortSignal;
   readonly files: ProjectFiles;
   readonly pipelineStatus: () => readonly ConsumerStatus[];
   readonly replayProblem: () => string | undefined;
@@ -60,6 +62,7 @@ export function createApp(deps: AppDeps): Gateway {
           replayProblem: deps.replayProblem,
           addressSealer,
           adminToken,
+          closing: deps.closing,
           dashboardDir: deps.files.dashboardDir,
           clock,
           randomBytes,

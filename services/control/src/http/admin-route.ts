@@ -37,7 +37,7 @@ export interface AdminRoute extends TableRoute {
   readonly isReport?: true;
   // A method instead of a function property, so that TypeScript lets each handler name the type of its own body. The schema
   // validates that type at run time.
-  handler(deps: AdminDeps, request: AdminRequest): Promise<Reply | StreamReply> | Reply;
+  handler(deps: AdminDeps, request: AdminRequest): Promise<Reply | StreamReply> | Reply | StreamReply;
 }
 
 export const BODY_BYTES_MAX = 1024 * 1024;

@@ -9,7 +9,9 @@ export interface StreamReply {
   readonly status: 200;
   readonly stream: Readable;
   readonly contentType: string;
-  readonly fileName: string;
+  /** The browser stores the answer under this name. Absent: the answer is not a file. */
+  readonly fileName?: string;
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 /** If the client reads no byte for this time, the connection is closed. Otherwise the client could block a query of ClickHouse. */
@@ -20,10 +22,9 @@ const STALL_MS = 120_000;
  * the client sees that the answer is incomplete. If the client disconnects, the stream is destroyed.
  */
 export async function sendStream(response: Response, reply: StreamReply, logger: Logger): Promise<void> {
-  const { stream, contentType, fileName } = reply;
-  response
-    .status(200)
-    .set({ 'Content-Type': contentType, 'Content-Disposition': `attachment; filename="${fileName}"` });
+  const { stream, contentType, fileName, headers } = reply;
+  response.status(200).set({ ...headers, 'Content-Type': contentType });
+  if (fileName !== undefined) response.set('Content-Disposition', `attachment; filename="${fileName}"`);
   response.setTimeout(STALL_MS);
   try {
     await pipeline(stream, response);

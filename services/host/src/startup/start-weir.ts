@@ -149,6 +149,7 @@ async function start(
     store,
     archive,
     adminToken: admin?.token,
+    closing: stop,
     files,
     pipelineStatus: consumers.status,
     replayProblem: consumers.replayProblem,

@@ -40,7 +40,7 @@ const SIGNED_OUT: Schema = {
 /** The OpenAPI texts of sessions and viewers. */
 export const ACCESS_OPERATIONS = {
   beginSession: {
-    id: 'beginSession',
+    id: 'createSession',
     summary: 'Sign in a browser: exchange a token for a session cookie',
     responses: {
       200: jsonResponse('Signed in.', successBody(session), {

@@ -1,0 +1,73 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { EventLog, PartitionPosition } from '@weir/ports/event-log';
+import { logCursor } from '../topics/page-cursor.ts';
+import type { RunInSlot } from '../topics/read-slots.ts';
+import type { LogTopic } from '../topics/shown-topics.ts';
+import { readTopicPage } from '../topics/topic-page.ts';
+import type { IsWanted } from './live-request.ts';
+
+const POLL_MS = 250;
+/** Proxies close connections that are silent for longer. */
+const KEEP_ALIVE_MS = 15_000;
+/** When a connection breaks, the browser connects again after this time. */
+const RETRY_MS = 2_000;
+const RECORDS_PER_PAGE = 100;
+/** A listener that is further behind in a partition continues there with the newest records. */
+const BEHIND_RECORDS_MAX = 5_000;
+
+export interface LiveListener {
+  readonly siteId: string;
+  readonly isWanted: IsWanted;
+  /** For each partition, the offset at which the listener begins. Undefined: with records that are stored from now on. */
+  readonly from: readonly number[] | undefined;
+  /** False when the listener may no longer read the events. */
+  readonly isAllowed: () => boolean;
+  readonly signal: AbortSignal;
+}
+
+export interface LiveDeps {
+  readonly eventLog: EventLog;
+  readonly clock: () => number;
+  readonly runTopicRead: RunInSlot;
+}
+
+/**
+ * The records of a site, as soon as they are in the topic, in the format of server-sent events. Ends when the signal aborts or the
+ * listener is not allowed any more. Nothing is read ahead of the listener, so a slow one needs no memory. It misses records instead,
+ * and gets the event `skipped`. Rejects with `event_log_unavailable`.
+ */
+export async function* liveEvents(deps: LiveDeps, topic: LogTopic, listener: LiveListener): AsyncGenerator<string> {
+  const { eventLog, clock, runTopicRead } = deps;
+  const { siteId, isWanted, isAllowed, signal } = listener;
+  yield `retry: ${RETRY_MS}\n\n`;
+  let next = listener.from;
+  let sentAt = clock();
+  while (!signal.aborted && isAllowed()) {
+    const positions = await eventLog.positions(topic.name, topic.group);
+    const to = positions.map(({ end }) => end);
+    const from = to.map((end, partition) => beginOf(positions[partition], next?.[partition] ?? end));
+    const isBehind = next !== undefined && from.some((offset, partition) => offset > (next?.[partition] ?? 0));
+    const request = { topic, from, to, siteId, recordsMax: RECORDS_PER_PAGE, newest: false, signal };
+    const page = await runTopicRead(() => readTopicPage(deps, request));
+    const found = (page?.records ?? []).filter(isWanted);
+    next = page?.next ?? from;
+    const cursor = logCursor(topic.name, eventLog.logId, next);
+    const texts = [
+      ...(isBehind ? ['event: skipped\ndata: {}\n\n'] : []),
+      ...found.map((record) => `event: record\ndata: ${JSON.stringify(record)}\n\n`),
+    ];
+    if (texts.length > 0 || clock() - sentAt >= KEEP_ALIVE_MS) {
+      sentAt = clock();
+      // The ID comes last: if the connection breaks before, the listener gets these records again.
+      yield `${texts.join('')}id: ${cursor}\n\n`;
+    }
+    // The listener may leave during the pause. The pause then ends early.
+    if (page?.atEnd !== false) await pause(POLL_MS, undefined, { signal }).catch(() => undefined);
+  }
+}
+
+/** Retention may have removed the records at `next`, and a listener may be too far behind. */
+function beginOf(position: PartitionPosition | undefined, next: number): number {
+  if (position === undefined) return next;
+  return Math.min(position.end, Math.max(next, position.first, position.end - BEHIND_RECORDS_MAX));
+}

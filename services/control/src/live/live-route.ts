@@ -1,0 +1,45 @@
+import { Readable } from 'node:stream';
+import { TOPIC_ENRICHED } from '@weir/domain/records/topics';
+import type { AdminDeps } from '../control-deps.ts';
+import { invalid, notFound, type Reply, unavailable } from '../http/admin-reply.ts';
+import type { AdminRequest } from '../http/admin-route.ts';
+import type { StreamReply } from '../http/send-stream.ts';
+import { readLogCursor } from '../topics/page-cursor.ts';
+import { type LogTopic, TOPICS } from '../topics/shown-topics.ts';
+import { liveEvents } from './live-events.ts';
+import { readLiveRequest } from './live-request.ts';
+
+/** Listeners of all sites at the same time, in one process. Each asks the log for its end four times a second. */
+export const LISTENERS_MAX = 32;
+const RETRY_AFTER_SECONDS = 10;
+const ENRICHED = TOPICS.find((topic): topic is LogTopic => topic.name === TOPIC_ENRICHED) as LogTopic;
+
+/** Sends the records of a site as they are stored, until the listener leaves (docs/api.md, Live events). */
+export function live(deps: AdminDeps, { params, http, context }: AdminRequest): Reply | StreamReply {
+  const { eventLog, registry, signIn, runLive } = deps;
+  const siteId = params.site_id ?? '';
+  if (registry.site(siteId) === undefined) return notFound('site');
+  const request = readLiveRequest(http.originalUrl);
+  if ('problem' in request) return invalid(request.problem);
+  if (http.method === 'HEAD') return reply(Readable.from([]));
+  // A browser that connects again sends the ID of the last event. If the log was created again since, it begins with new records.
+  const last = readLogCursor(http.get('last-event-id') ?? '', ENRICHED.name, eventLog.logId, eventLog.partitionCount);
+  const events = liveEvents(deps, ENRICHED, {
+    siteId,
+    isWanted: request.value,
+    from: 'value' in last ? last.value : undefined,
+    isAllowed: () => registry.site(siteId) !== undefined && !('status' in signIn.callerOf(http)),
+    signal: AbortSignal.any([context.signal, deps.closing]),
+  });
+  // One text is held ready for the connection, so a slow listener stops the reading of the log.
+  const stream = Readable.from(events, { highWaterMark: 1 });
+  const open = runLive(() => new Promise<void>((resolve) => void stream.once('close', resolve)));
+  if (open !== undefined) return reply(stream);
+  stream.destroy();
+  return unavailable(`${LISTENERS_MAX} listeners are connected, the most at a time`, RETRY_AFTER_SECONDS);
+}
+
+function reply(stream: Readable): StreamReply {
+  // Without this header, nginx collects the events before it passes them on.
+  return { status: 200, stream, contentType: 'text/event-stream', headers: { 'X-Accel-Buffering': 'no' } };
+}
