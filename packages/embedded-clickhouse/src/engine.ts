@@ -6,7 +6,7 @@ import { removeOrphanedTokens } from './remove-orphaned-tokens.ts';
 
 const require = createRequire(import.meta.url);
 
-/** The native addon of chdb. `Session.insert` supports only some formats; this function accepts any statement. */
+/** The native addon of chdb. `Session.insert` supports only some formats. `InsertRawAsyncConnection` accepts any statement. */
 interface ChdbAddon {
   InsertRawAsyncConnection(
     connection: unknown,
@@ -42,7 +42,7 @@ export interface Engine {
   cancel(name: string): Promise<void>;
   /** Runs a query without a FORMAT clause, and writes its answer to a named pipe. Resolves when all of it is written. */
   writeTo(path: string, call: Omit<EngineCall, 'data'>): Promise<void>;
-  /** Cancels the query that writes to the pipe, if it runs already. It rejects soon after. */
+  /** Cancels the query that writes to the pipe, if it is already running. Its `writeTo` rejects soon after. */
   cancelWriteTo(path: string): Promise<void>;
   close(): Promise<void>;
 }

@@ -18,7 +18,7 @@ export interface HttpInterfaceDeps {
   readonly space: Promise<SpaceWatch>;
   readonly isReady: () => boolean;
   readonly slots: Slots;
-  /** The folder for named pipes. The engine writes an answer that is streamed into such a pipe. */
+  /** The folder for named pipes. To stream an answer, the engine writes it into such a pipe. */
   readonly pipeFolder: string;
   readonly username: string;
   readonly password: string;

@@ -44,7 +44,7 @@ export function sqlTokens(sql: string): SqlToken[] {
     if (sql.startsWith('/*', at)) {
       const close = sql.indexOf('*/', at + 2);
       if (close < 0) throw new SqlTokenError('a comment is not closed');
-      // Refused, because it depends on the version of ClickHouse whether comments can be nested.
+      // Nested comments are refused, because it depends on the version of ClickHouse whether comments can be nested.
       if (sql.slice(at + 2, close).includes('/*'))
         throw new SqlTokenError('a comment must not contain another comment');
       at = close + 2;

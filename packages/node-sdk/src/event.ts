@@ -20,7 +20,7 @@ export interface EventFields {
   readonly sessionId?: string;
   readonly userId?: string;
   readonly externalId?: string;
-  /** Default: a random UUID. It makes retries safe. */
+  /** This key makes retries safe. Default: a random UUID. */
   readonly idempotencyKey?: string;
   /** Default: the time of the call. */
   readonly timestamp?: string | number | Date;

@@ -6,7 +6,7 @@ interface ExpressRequest {
   readonly headers: { readonly cookie?: string | undefined; readonly referer?: string | undefined };
   readonly protocol: string;
   readonly originalUrl: string;
-  /** Depends on the app's setting `trust proxy`. */
+  /** The client IP. It depends on the app's setting `trust proxy`. */
   readonly ip?: string | undefined;
   get(name: string): string | undefined;
   weir?: Visit;

@@ -23,7 +23,7 @@ export interface OutboxDeps {
 
 export interface Outbox {
   add(call: QueuedCall): boolean;
-  /** Resolves when all calls that were added before it are delivered or refused, or when the outbox is closed. */
+  /** Resolves when all calls that were added so far are delivered or refused, or when the outbox is closed. */
   flush(): Promise<void>;
   close(withinMs: number): Promise<number>;
 }
@@ -32,7 +32,7 @@ const BACKOFF_FIRST_MS = 200;
 const BACKOFF_LAST_MS = 30_000;
 /** Upper limit of Retry-After. */
 const PAUSE_MAX_MS = 3_600_000;
-/** setTimeout fires at once for longer times. */
+/** The longest time of a timer. For a longer time, setTimeout fires at once. */
 export const TIMER_MAX_MS = 2 ** 31 - 1;
 
 /** A bounded queue with bounded concurrency. An identify is sent alone: after all calls before it, and before all calls after it. */

@@ -29,7 +29,7 @@ export function openQueueFile(path: string): OutboxStore {
   }
   let file = rewrite();
 
-  /** Each entry begins with a line break, which ends a line that a full disk has cut. */
+  /** Each entry begins with a line break, which ends a line that a full disk has cut off. */
   function append(entries: readonly object[]): void {
     appendFileSync(file, entries.map((entry) => `\n${JSON.stringify(entry)}`).join(''));
   }

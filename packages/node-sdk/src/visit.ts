@@ -1,7 +1,7 @@
 import type { EventFields, IdentityFields } from './event.ts';
 import type { Weir } from './weir.ts';
 
-/** A client for one request: adds the visitor, session and client of the request to each call. */
+/** Sends events for one request. Adds to each call the visitor, the session, the URL, the user agent and the client IP of the request. */
 export interface Visit {
   /** The visitor ID in the snippet's cookie; empty in cookieless mode or without the cookie. */
   readonly visitorId: string;

@@ -32,11 +32,14 @@ export interface Analytics {
   /**
    * Runs a statement of Weir that changes tables, of up to `STATEMENT_BYTES_MAX`. Resolves when it is done; an ALTER … DELETE is then done
    * on all replicas. After `analytics_unavailable`, the statement may still be carried out later. An INSERT … SELECT inserts one block.
-   * Repeating it with the same `token` changes nothing.
+   * Repeating the INSERT with the same `token` changes nothing.
    */
   change(statement: string, token?: string): Promise<void>;
 
-  /** Resolves when every insert into the tables of a database that runs now has ended. It does not wait for later inserts. */
+  /**
+   * Waits for the inserts into the tables of a database. Resolves when each insert that is running now has ended. Later inserts
+   * do not count.
+   */
   runningInsertsEnd(database: string): Promise<void>;
 
   /**

@@ -52,9 +52,9 @@ export interface EventLog {
   read(topic: string, partition: number, from: number, bytesMax: number): Promise<readonly StoredRecord[]>;
 
   /**
-   * Resolves when the records of each partition below its offset are removed, except for some that are stored in one piece with a
-   * record that stays. The offsets of other records, and the end of the partition, stay the same. `offsets`: by partition, at most
-   * its end. Rejects with `event_log_unavailable`; some of the records may then be removed.
+   * Removes the records of partition p below `offsets[p]`, for each partition. Some of them can stay, because they are stored in one piece
+   * with a record that stays. The offsets of other records, and the end of the partition, stay the same. `offsets[p]` is at most the end of
+   * partition p. Rejects with `event_log_unavailable`; some of the records may then be removed.
    */
   removeBefore(topic: string, offsets: readonly number[]): Promise<void>;
 

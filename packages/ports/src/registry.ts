@@ -24,9 +24,9 @@ export interface Registry {
   viewerByHash(hash: string): Viewer | undefined;
   /** The viewers of a site, in the order of their creation. */
   viewers(siteId: string): readonly Viewer[];
-  /** The last use of a token, by the ID of its viewer. Undefined: it was never used. */
+  /** The last use of a token, by the ID of its viewer. Undefined if it was never used. */
   tokenUse(id: string): TokenUse | undefined;
-  /** Undefined: there was no sign-in yet. If several processes put one at the same time, the last one counts. */
+  /** Undefined until the first sign-in. If several processes store a secret at the same time, the last one counts. */
   sessionSecret(): SessionSecret | undefined;
   /** The sessions that were signed out. */
   signedOut(): ReadonlyMap<string, SignedOut>;
@@ -95,7 +95,7 @@ export interface Registry {
   /** Removes the salts of all days before `day`. */
   removeSaltsBefore(day: string): Promise<void>;
 
-  /** Returns the last request to pause the writers, also if the pause is over. */
+  /** Returns the last request to pause the writers, also if the pause is over. Undefined if there was no request. */
   writersPause(): WritersPause | undefined;
   putWritersPause(pause: WritersPause): Promise<void>;
   /** The listener is called after each change of the request. Returns a function that removes it. */

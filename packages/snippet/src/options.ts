@@ -27,7 +27,7 @@ export interface Options {
   readonly download?: Switch;
   /** Submitted forms are sent as events `form` with the form's ID. */
   readonly form?: Switch;
-  /** Seconds in view and depth of scrolling are sent as the event `$engagement` when a page ends. */
+  /** When a page is hidden or left, the time in view and the depth of scrolling are sent as the event `$engagement`. */
   readonly engagement?: Switch;
   /** Paths that are never counted. */
   readonly exclude?: Globs;

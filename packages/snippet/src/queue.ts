@@ -9,8 +9,8 @@ export interface Queue {
    */
   send(body?: string): void;
   /**
-   * Call it when the page is hidden or ends. Waiting hits are sent as beacons. Hits that cannot be sent so are stored for the
-   * next page.
+   * Call it when the page is hidden or ends. Waiting hits are sent as beacons. Hits that cannot be sent in this way are stored
+   * for the next page.
    */
   leave(): void;
 }

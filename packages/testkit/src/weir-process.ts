@@ -137,7 +137,7 @@ export function runProgram(
   });
 }
 
-/** Only the variables that Node needs, so that settings of the machine cannot change the result of a test. */
+/** Adds only the variables that Node needs to `env`, so that settings of the machine cannot change the result of a test. */
 export function bareEnv(env: Readonly<Record<string, string>>): Record<string, string> {
   const { PATH = '', HOME = tmpdir() } = process.env;
   return { PATH, HOME, ...Object.fromEntries(Object.entries(env).filter(([, value]) => value !== '')) };

@@ -100,7 +100,7 @@ export interface ClickhouseAnalytics extends Analytics {
 
   /**
    * Resolves when ClickHouse's folder `shadow/<name>` has hard links to all parts of all tables. If nothing is inserted meanwhile,
-   * they are the tables at one moment.
+   * these files have the state of all tables at one moment.
    */
   freezeTables(name: string): Promise<void>;
 }

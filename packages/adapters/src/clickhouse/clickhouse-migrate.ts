@@ -30,8 +30,8 @@ const FORMER_DIGESTS: ReadonlyMap<string, readonly string[]> = new Map([
 ]);
 
 /**
- * Applies the migrations that are not in `schema_migrations`, in the order of their names. Each statement is idempotent: concurrent
- * migrations, and one that was killed between two statements, result in the same tables.
+ * Applies the migrations that are not in `schema_migrations`, in the order of their names. Each statement is idempotent. So the
+ * tables are the same if migrations run concurrently, or if a migration was killed between two statements and runs again.
  */
 export async function migrateClickhouse(config: MigrateConfig, database: string): Promise<void> {
   if (!/^[A-Za-z_][A-Za-z0-9_]{0,63}$/.test(database)) throw new TypeError(`not a database name: ${database}`);

@@ -32,7 +32,7 @@ export interface KafkaLinkOptions {
   readonly logger: Logger;
 }
 
-/** How long abandoned connections may still receive responses, because perhaps only one of several brokers has failed. */
+/** Abandoned connections may still receive responses for this time, because perhaps only one of several brokers has failed. */
 const LAST_ANSWERS_MS = 300;
 
 interface Connections {

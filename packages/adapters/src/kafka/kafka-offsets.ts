@@ -48,7 +48,7 @@ export async function readOffsetsAtTime(
   return new Map([...byPartition(found)].map(([partition, offset]) => [partition, offset < 0 ? undefined : offset]));
 }
 
-/** Removes the records of each partition below its offset. Rejects with kafkajs's error. */
+/** Removes the records of partition p below `offsets[p]`, for each partition. Rejects with kafkajs's error. */
 export async function removeRecordsBefore(link: KafkaLink, topic: string, offsets: readonly number[]): Promise<void> {
   await withRetry(link, ATTEMPTS, async (cluster) => {
     const byLeader = new Map<number, { readonly partition: number; readonly offset: string }[]>();

@@ -20,7 +20,7 @@ interface PartitionSlot {
   reassigned: Promise<void>;
 }
 
-/** The members of one group on one topic. Partition p is assigned to member p modulo n of n members. */
+/** Creates the group for one topic. With n members, partition p is assigned to the member with the number p modulo n. */
 export function createConsumerGroup(
   logs: readonly PartitionLog[],
   commitsOf: (partition: number) => CommitStore,

@@ -56,7 +56,7 @@ export function startRetention({ logs, retentionMs, writes, clock }: RetentionDe
   };
 }
 
-/** Resolves when all entries are removed that end at or before `offset`. */
+/** Removes all entries that end at or before `offset`. Resolves when they are removed. */
 export async function removeEntriesBefore(log: PartitionLog, offset: number, writes: WriteQueue): Promise<void> {
   const isOld: IsOld = (_, end) => end <= offset;
   let removed = log.first() < offset ? REMOVED_ENTRIES_MAX : 0;

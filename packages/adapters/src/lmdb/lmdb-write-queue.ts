@@ -9,7 +9,7 @@ export interface WriteJob {
   /** Upper bound of what `stage` writes. Called right before `stage`. */
   size(): WriteSize;
   /**
-   * True for large writes. They fail before the disk is quite full, so that the space that remains is enough for offset commits and the
+   * True for large writes. They fail before the disk is completely full, so that the remaining space is enough for offset commits and the
    * admin API.
    */
   readonly isBulk?: boolean;

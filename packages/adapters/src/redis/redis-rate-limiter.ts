@@ -15,10 +15,11 @@ export interface RedisRateLimiterConfig extends RedisConfig, Pick<MemoryRateLimi
 const BLOCKED_KEYS_MAX = 100_000;
 
 /**
- * The script with which RateLimiterRedis counts, in place of the library's script. The library's script counts first and compares then,
- * so a refused batch would use up the limit. This script counts either the whole batch or nothing, in one step on the server, so
- * concurrent gateways together never exceed the limit. ARGV: count, seconds of a window, limit. Returns the count of the window
- * including this batch, whether the batch was counted or not, and the milliseconds until the window ends.
+ * The script with which RateLimiterRedis counts, in place of the library's script. The library's script counts first and
+ * compares afterwards, so a refused batch would use up the limit. This script counts either the whole batch or nothing, in one
+ * step on the server, so concurrent gateways together never exceed the limit. ARGV: count, seconds of a window, limit. Returns
+ * the count of the window including this batch, whether the batch was counted or not, and the milliseconds until the window
+ * ends.
  */
 const COUNT_IF_IT_FITS = `
 local count = tonumber(ARGV[1])

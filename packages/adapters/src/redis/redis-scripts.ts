@@ -44,7 +44,10 @@ local function server()
   return string.match(redis.call('INFO', 'replication'), 'master_replid:(%w+)') or ''
 end`;
 
-/** Ends a script with `null` if the epoch is over. KEYS[1]: the record of the epoch. ARGV[1]: the epoch; empty: no check. */
+/**
+ * Ends a script with `null` if the epoch is over. KEYS[1]: the record of the epoch. ARGV[1]: the epoch. If it is empty, the
+ * script does not check.
+ */
 const WITHIN_EPOCH = `${SERVER}
 if ARGV[1] ~= '' and redis.call('GET', KEYS[1]) ~= ARGV[1] .. ' ' .. server() then return false end`;
 

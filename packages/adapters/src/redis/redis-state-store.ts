@@ -24,7 +24,7 @@ export interface RedisStateStoreConfig extends RedisConfig {
 export interface RedisStateStore extends StateStore {
   /** Resolves with the settings of the server that break exactly-once, one sentence each. Call it every minute. */
   drift(): Promise<readonly string[]>;
-  /** Resolves when the store has no key. */
+  /** Removes all keys of the store. Resolves when they are removed. */
   removeAll(): Promise<void>;
 }
 

@@ -13,7 +13,7 @@ export interface RedisAddress {
 const FORM = /^redis(s?)(?:\+(sentinel|cluster))?:\/\/(?:([^@/]*)@)?([^/?#]+)(?:\/([^?#]*))?$/;
 
 /**
- * Reads a Redis URL. Throws `RangeError` on anything else. `rediss…` means TLS.
+ * Reads a Redis URL of one of these forms. Throws `RangeError` for any other text. `rediss…` means TLS.
  * - `redis://[user:password@]host[:6379][/db]`
  * - `redis+sentinel://[user:password@]host[:26379],host…/master-name[/db]`
  * - `redis+cluster://[user:password@]host[:6379],host…`

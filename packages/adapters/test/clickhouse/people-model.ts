@@ -8,7 +8,7 @@ export interface Act {
   readonly user: string;
   /** The user that an event names. */
   readonly names: string | undefined;
-  /** How far an event's timestamp is from its receipt, in ms. */
+  /** An event's timestamp minus its time of receipt, in ms. */
   readonly ahead: number;
   readonly at: number;
   readonly id: string;

@@ -16,7 +16,7 @@ export interface FakeSentinel {
 const bulk = (text: string) => `$${text.length}\r\n${text}\r\n`;
 const array = (...items: readonly string[]) => `*${items.length}\r\n${items.join('')}`;
 
-/** Answers what ioredis asks a Sentinel. Unlike a real Sentinel, a test decides when it answers. */
+/** Starts a server that answers the requests which ioredis sends to a Sentinel. The test decides when the server answers. */
 export async function startFakeSentinel(masterPort: number): Promise<FakeSentinel> {
   const sockets = new Set<Socket>();
   const subscribers = new Set<Socket>();
@@ -89,7 +89,7 @@ export async function startFakeSentinel(masterPort: number): Promise<FakeSentine
   };
 }
 
-/** The first complete command, an array of bulk strings, as words in lower case. `undefined`: it is incomplete. */
+/** The first complete command, an array of bulk strings, as words in lower case. `undefined` if it is incomplete. */
 function takeCommand(received: string): { words: readonly string[]; rest: string } | undefined {
   const lines = received.split('\r\n');
   const count = 1 + 2 * Number(lines[0]?.slice(1));

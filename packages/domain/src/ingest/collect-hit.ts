@@ -75,7 +75,7 @@ export function checkCollectHit(
   };
 }
 
-/** Reads the body of a record. `checkCollectHit` of this or of an older version of Weir accepted it. */
+/** Reads the body of a record, which `checkCollectHit` of this or of an older version of Weir accepted. */
 export function readCollectHit(body: JsonObject, text?: BodyText): CollectHit | FieldError {
   const checked = checkCollectHit(body, text, 'record');
   if (checked instanceof FieldError) return checked;

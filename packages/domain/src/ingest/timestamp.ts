@@ -5,7 +5,10 @@ export const TIMESTAMP_RULE =
 export const SECONDS_RULE = 'must be Unix milliseconds; this looks like seconds';
 
 export const END_MS = Date.UTC(2100, 0, 1);
-/** Numbers from SECONDS_FROM up to, not including, SECONDS_END are read as seconds: as milliseconds they would be before 1973-03-04. */
+/**
+ * Numbers from SECONDS_FROM up to, not including, SECONDS_END are probably times in seconds: as milliseconds they would be times before
+ * 1973-03-04.
+ */
 export const SECONDS_FROM = 1e9;
 export const SECONDS_END = 1e11;
 const DIGITS = /^\d+$/;

@@ -71,7 +71,7 @@ export function readIdentity(
   return withTraits(fields, body, FIELD_NAMES, 'refuse', () => keysInTextOrder(text?.() ?? '{}'));
 }
 
-/** Reads the `identity` object of a collect hit. Like `readIdentity`, but the visitor is that of the hit. */
+/** Reads the `identity` object of a collect hit. It works like `readIdentity`, but the visitor is the visitor of the hit. */
 export function readBrowserIdentity(
   identity: JsonObject,
   bodyText?: BodyText,

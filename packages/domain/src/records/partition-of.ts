@@ -1,6 +1,6 @@
 /**
  * The partition of a key. It must be the same in every process, engine and version for the life of a log, so this function must
- * never change. FNV-1a (32 bits) over the key's UTF-16 code units, then the last mixing step of MurmurHash3 (because the low
+ * never change. It is FNV-1a (32 bits) over the key's UTF-16 code units, then the last mixing step of MurmurHash3 (because the low
  * bits of FNV are unevenly distributed), modulo the number of partitions.
  */
 export function partitionOf(key: string, partitionCount: number): number {

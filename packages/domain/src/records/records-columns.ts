@@ -77,7 +77,7 @@ export const RECORDS_COLUMNS_BY_VERSION: Readonly<Record<number, readonly string
 /** Headers of an enriched record: the raw offset whose outcome it is, and the version of its column list. Decimal text. */
 export const HEADER_RAW_OFFSET = 'o';
 export const HEADER_COLUMNS_VERSION = 'v';
-/** received_at in Unix milliseconds. The writer begins a new batch when the month changes. */
+/** The header with received_at in Unix milliseconds. The writer begins a new batch when the month changes. */
 export const HEADER_RECEIVED_AT = 'r';
-/** Only in `events.replayed`: the replay that made the outcome. */
+/** The header with the ID of the replay that made the outcome. Only records of `events.replayed` have it. */
 export const HEADER_REPLAY = 'p';

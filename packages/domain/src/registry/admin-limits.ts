@@ -115,7 +115,7 @@ export const NEW_GOAL = {
   },
 } as const;
 
-/** A token that signs in: the admin token, or that of a viewer. */
+/** The token with which a person signs in: the admin token, or the token of a viewer. */
 export const NEW_SESSION = {
   type: 'object',
   required: ['token'],

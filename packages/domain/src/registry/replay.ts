@@ -124,7 +124,7 @@ export interface ReplayWish {
   readonly askedAt: number;
 }
 
-/** A swap can be undone for this time. */
+/** For how long after a swap it can be undone. */
 export const UNDO_WITHIN_MS = 24 * 3_600_000;
 
 export interface Replay {

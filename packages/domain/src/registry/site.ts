@@ -21,7 +21,7 @@ export interface Site {
 
 /** How a site authenticates the identifies that browsers send (people/identity-signature.ts). */
 export interface IdentityVerification {
-  /** The plain secret, because signatures are computed with it. Only the response to its creation contains it; logs never do. */
+  /** The plain secret, because signatures are computed with it. Only the response to its creation contains it. Logs never contain it. */
   readonly secret: string;
   readonly secretCreatedAt: number;
   /** If true, an identify of a browser without a valid signature is dropped. */

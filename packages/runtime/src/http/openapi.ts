@@ -66,7 +66,7 @@ const ERROR_ENVELOPE = object({
   status: constant('error'),
   error: object({ code: { type: 'integer' }, message: text }),
 });
-/** `{"status":"error","error":{"code":…,"message":…}}`. */
+/** The schema of an error body: `{"status":"error","error":{"code":…,"message":…}}`. */
 export const ENVELOPE: Schema = schemaRef('ErrorEnvelope');
 
 const seconds: Schema = { schema: { type: 'integer', minimum: 1 } };

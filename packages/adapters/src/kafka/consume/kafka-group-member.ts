@@ -58,7 +58,7 @@ export function joinKafkaGroup(options: GroupMemberOptions): GroupMember {
   let heardAt: number | undefined;
   let leaveJoin: () => void = () => undefined;
 
-  /** Runs `work` with the coordinator of the group, which is looked up again after an error. */
+  /** Runs `work` with the coordinator of the group. After an error, the next call looks the coordinator up again. */
   function withCoordinator<T>(work: (broker: GroupBroker) => Promise<T>, patienceMs = 0): Promise<T> {
     return link.run(async (cluster) => {
       const found = coordinators.get(cluster) ?? findCoordinator(cluster, groupId);
@@ -227,7 +227,7 @@ export function toCommit({
   return [partition, Number(offset) < 0 ? undefined : { offset: Number(offset), metadata: metadata ?? '' }] as const;
 }
 
-/** Assigns partition p to member p modulo the number of members, so that the counts differ by at most one. */
+/** Assigns partition p to the member with the number p modulo the number of members. So the numbers of partitions differ by at most one. */
 function assignRoundRobin(topic: string, partitionCount: number, members: readonly string[]) {
   return members.map((memberId, index) => {
     const partitions = [];
