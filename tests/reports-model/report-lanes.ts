@@ -92,6 +92,7 @@ async function openLane(engines: ControlHarness) {
     retention: { rawRetentionHours: 72, enrichedRetentionDays: 30 },
     keep: KEEP_FOREVER,
     locate: async () => ({ place: undefined, data: '', problem: '' }),
+    judgeBot: () => '',
     archive: undefined,
     backups: undefined,
     singleNetworkSites: undefined,

@@ -76,6 +76,9 @@ test('key add, list, revoke; exclusion add, list, remove', async () => {
 
   const rule = (await run('exclusion', 'add', 'ip', '192.0.2.0/24', '--site', 'k', '--json')).json;
   expect((await run('exclusion', 'list', '--site', 'k')).out).toMatch(/192\.0\.2\.0\/24 .* 0 +never\n$/);
+  const tried = (ip: string) => run('exclusion', 'test', '--site', 'k', '--ip', ip, '--path', '/x');
+  expect((await tried('192.0.2.9')).out).toBe(`dropped by ${rule.rule_id}: ip 192.0.2.0/24\n`);
+  expect((await tried('198.51.100.9')).out).toBe('no rule drops this hit\n');
   expect((await run('exclusion', 'remove', rule.rule_id, '--site', 'k')).exitCode).toBe(0);
   const refused = await run('exclusion', 'add', 'ip', 'x', '--site', 'k');
   expect([refused.exitCode, refused.err]).toEqual([1, expect.stringContaining('must be an IP address or a CIDR')]);

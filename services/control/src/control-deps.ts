@@ -58,6 +58,8 @@ export interface ControlDeps {
   /** KEEP_EVENTS, KEEP_PROFILES and KEEP_ROLLUPS: for sites that do not set their own. */
   readonly keep: Keep;
   readonly locate: (address: string) => Promise<Located>;
+  /** The name of the bot that sends this user agent. Empty: a person may send it. The enricher decides the same. */
+  readonly judgeBot: (userAgent: string) => string;
   /** Undefined if this process stores no data of its own that could be backed up. */
   readonly backups: BackupControl | undefined;
   /** Undefined if this process has no gateway role. */

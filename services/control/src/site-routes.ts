@@ -1,4 +1,6 @@
 import * as BODIES from '@weir/domain/registry/admin-limits';
+import { testExclusions } from './exclusions/exclusion-test-route.ts';
+import { createExclusion, listExclusions, removeExclusion } from './exclusions/exclusions-route.ts';
 import type { AdminRoute } from './http/admin-route.ts';
 import { live } from './live/live-route.ts';
 import { LIVE_OPERATION } from './openapi/access/live-operation.ts';
@@ -6,7 +8,6 @@ import { ADMIN_OPERATIONS as OPERATIONS } from './openapi/admin-operations.ts';
 import { EXPORT_OPERATION } from './openapi/export-operation.ts';
 import { PERSON_OPERATIONS } from './openapi/person-operations.ts';
 import { createErasure, ERASURE_BYTES_MAX } from './routes/erasures-route.ts';
-import { createExclusion, listExclusions, removeExclusion } from './routes/exclusions-route.ts';
 import { exportSite } from './routes/export-route.ts';
 import { createIdentitySecret, removeIdentitySecret } from './routes/identity-secret-route.ts';
 import {
@@ -27,6 +28,14 @@ const IMPORT = `${SITE}/imports/{digest}`;
 
 /** The routes of one site and of its people, relative to /api/admin. */
 export const SITE_ROUTES: readonly AdminRoute[] = [
+  {
+    method: 'POST',
+    path: `${SITE}/exclusions/test`,
+    role: 'admin',
+    body: BODIES.TESTED_HIT,
+    operation: OPERATIONS.testExclusions,
+    handler: testExclusions,
+  },
   { method: 'GET', path: `${SITE}/live`, role: 'admin', operation: LIVE_OPERATION, handler: live },
   { method: 'GET', path: '/sites', role: 'admin', operation: OPERATIONS.listSites, handler: listSites },
   {

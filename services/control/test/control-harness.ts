@@ -22,6 +22,7 @@ import { startEnricher } from '@weir/enricher/enricher';
 import { openGeo } from '@weir/enricher/geo/open-geo';
 import { createEnrichment } from '@weir/enricher/pipeline/pipeline';
 import { startReplayEnricher } from '@weir/enricher/replay/start-replay-enricher';
+import { judgeBot } from '@weir/enricher/user-agent/judge-bot';
 import { createFindClientIp } from '@weir/gateway/admission/find-client-ip';
 import { createProxyMisconfigurationDetector } from '@weir/gateway/admission/proxy-misconfiguration-detector';
 import type { Analytics } from '@weir/ports/analytics';
@@ -154,6 +155,7 @@ export async function openControlHarness(
       retention: { rawRetentionHours: 72, enrichedRetentionDays: 30 },
       keep: KEEP_FOREVER,
       locate: async (ip) => ({ place: geo.lookup(ip), data: geo.version, problem: geo.problem }),
+      judgeBot: (userAgent) => judgeBot(userAgent, undefined).name,
       backups: undefined,
       singleNetworkSites: proxyDetector.singleNetworkSites,
     });

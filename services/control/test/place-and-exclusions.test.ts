@@ -110,3 +110,51 @@ describe('the drops of each exclusion rule', () => {
     expect(await add('path', '/y/*')).toBe(409);
   });
 });
+
+describe('POST /exclusions/test says which rule would drop a hit', () => {
+  const BOT = 'Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)';
+  const ids: Record<string, string> = {};
+  beforeAll(async () => {
+    await addSite('tested');
+    for (const [type, value] of [
+      ['ip', '192.0.2.0/24'],
+      ['path', '/admin/*'],
+      ['country', 'GB'],
+      ['user_agent', 'Firefox'],
+      ['bots', ''],
+    ] as const) {
+      const { status, body } = await weir.call('POST', '/sites/tested/exclusions', { type, value });
+      expect(status).toBe(201);
+      ids[type] = body.data.rule_id;
+    }
+  });
+  const ask = (hit: object) => weir.call('POST', '/sites/tested/exclusions/test', hit);
+
+  test.each([
+    ['ip', { ip: '192.0.2.9', path: '/' }],
+    ['ip', { ip: '::ffff:192.0.2.9' }],
+    ['path', { path: '/admin/users', user_agent: BOT }],
+    ['country', { ip: '81.2.69.142' }],
+    ['country', { country: 'gb' }],
+    ['user_agent', { user_agent: 'mozilla firefox' }],
+    ['bots', { user_agent: BOT, ip: '8.8.8.8' }],
+    ['bots', { user_agent: '' }],
+  ])('%s: %j', async (type, hit) => {
+    const { status, body } = await ask(hit);
+    expect([status, body.data]).toMatchObject([
+      200,
+      { dropped: true, reason: `excluded_${type}`, rule: { rule_id: ids[type], type } },
+    ]);
+  });
+
+  test('a hit that no rule drops', async () => {
+    const hit = { ip: '8.8.8.8', path: '/', hostname: 'example.com', visitor_id: 'v', country: null };
+    expect((await ask(hit)).body.data).toEqual({ dropped: false, reason: null, rule: null, country: 'US', bot: '' });
+    expect((await ask({})).body.data.dropped).toBe(false);
+    expect((await weir.call('GET', '/sites/tested/exclusions')).body.data).toHaveLength(5);
+  });
+
+  test.each([{ ip: 'localhost' }, { path: 5 }, { user_agent: 'x'.repeat(1025) }])('400: %j', async (hit) => {
+    expect((await ask(hit)).status).toBe(400);
+  });
+});

@@ -3,6 +3,7 @@ import type { BackupControl } from '@weir/control/backups/backup-control';
 import { createControl } from '@weir/control/control';
 import type { ConsumerStatus, Located } from '@weir/control/control-deps';
 import { createEventIds } from '@weir/domain/ingest/event-id';
+import { judgeBot } from '@weir/enricher/user-agent/judge-bot';
 import { createFindClientIp } from '@weir/gateway/admission/find-client-ip';
 import { createProxyMisconfigurationDetector } from '@weir/gateway/admission/proxy-misconfiguration-detector';
 import { createGateway, createOperations, type Gateway } from '@weir/gateway/app';
@@ -73,6 +74,7 @@ export function createApp(deps: AppDeps): Gateway {
           retention: config,
           keep: config.keep,
           locate: locateWith(deps.geo),
+          judgeBot: (userAgent) => judgeBot(userAgent, undefined).name,
           backups: deps.backups,
           singleNetworkSites: roles.includes('gateway') ? proxyDetector.singleNetworkSites : undefined,
         })

@@ -105,6 +105,19 @@ export const NEW_EXCLUSION = {
   },
 } as const;
 
+/** A hit, as far as exclusion rules are compared with it. */
+export const TESTED_HIT = {
+  type: 'object',
+  properties: {
+    ip: { type: 'string', maxLength: 64 },
+    path: { type: 'string', maxLength: 4096 },
+    hostname: { type: 'string', maxLength: 255 },
+    country: { type: 'string', maxLength: 2 },
+    user_agent: { type: 'string', maxLength: 1024 },
+    visitor_id: { type: 'string', maxLength: 64 },
+  },
+} as const;
+
 export const NEW_GOAL = {
   type: 'object',
   required: ['type', 'value'],

@@ -16,6 +16,19 @@ interface RuleOptions {
   readonly site: string;
 }
 
+interface TestOptions extends RuleOptions {
+  readonly ip?: string;
+  readonly path?: string;
+  readonly hostname?: string;
+  readonly country?: string;
+  readonly userAgent?: string;
+  readonly visitor?: string;
+}
+
+interface TestView {
+  readonly rule: Pick<RuleView, 'rule_id' | 'type' | 'value'> | null;
+}
+
 export function addExclusionCommands(program: Command, { io, client }: CommandContext): void {
   const exclusion = groupOf(
     program,
@@ -59,6 +72,26 @@ export function addExclusionCommands(program: Command, { io, client }: CommandCo
           ]),
           'no rules',
         ),
+      );
+    });
+
+  withExamples(
+    exclusion.command('test').description('show which rule would drop a hit; nothing is stored'),
+    'weir exclusion test --site shop --ip 192.0.2.7 --path /admin/users',
+    "weir exclusion test --site shop --user-agent 'Mozilla/5.0 (compatible; bingbot/2.0)'",
+  )
+    .addOption(siteOption())
+    .option('--ip <address>', 'the client IP')
+    .option('--path <path>', 'the path of the page')
+    .option('--hostname <host>', 'the host name of the page')
+    .option('--country <code>', 'instead of the country of the address')
+    .option('--user-agent <text>', 'the user agent')
+    .option('--visitor <visitor_id>', 'the visitor ID')
+    .action(async ({ json, site, userAgent, visitor, ip, path, hostname, country }: TestOptions) => {
+      const hit = { ip, path, hostname, country, user_agent: userAgent, visitor_id: visitor };
+      const tested = await client().call<TestView>('POST', sitePath(site, 'exclusions', 'test'), hit);
+      print(io, json, tested, ({ rule }) =>
+        rule === null ? 'no rule drops this hit' : `dropped by ${rule.rule_id}: ${rule.type} ${rule.value}`.trimEnd(),
       );
     });
 

@@ -49,6 +49,17 @@ export const ADMIN_SCHEMAS: Readonly<Record<string, Schema>> = {
       description: 'The minute of the last dropped hit, or created_at if that is later.',
     },
   }),
+  ExclusionTest: object({
+    dropped: { type: 'boolean' },
+    reason: nullableText,
+    rule: {
+      ...object({ rule_id: text, type: EXCLUSION_TYPE, value: text }),
+      type: ['object', 'null'],
+      description: 'The rule that would drop the hit. If several match, the one that is counted.',
+    },
+    country: { ...text, description: 'The country of the hit: the one that was sent, otherwise that of the address.' },
+    bot: { ...text, description: 'The name of the bot that sends this user agent; empty: a person may send it.' },
+  }),
   Whoami: object({
     address: text,
     header: {

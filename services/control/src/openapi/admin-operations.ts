@@ -91,6 +91,14 @@ export const ADMIN_OPERATIONS = {
       ),
     },
   },
+  testExclusions: {
+    id: 'testExclusions',
+    summary: 'Which exclusion rule would drop a hit; nothing is stored',
+    responses: {
+      200: jsonResponse('The rule.', successBody(schemaRef('ExclusionTest'))),
+      ...NOT_FOUND,
+    },
+  },
   removeExclusion: { id: 'removeExclusion', summary: 'Remove an exclusion rule', responses: REMOVED },
   unlinkVisitor: {
     id: 'unlinkVisitor',

@@ -6,7 +6,7 @@ import { formatTime } from '../format-time.ts';
 import { conflict, created, invalid, notFound, ok, type Reply } from '../http/admin-reply.ts';
 import type { AdminRequest } from '../http/admin-route.ts';
 import { randomId } from '../registry/random-id.ts';
-import { countRuleDrops, type RuleDrops } from '../registry/rule-drops.ts';
+import { countRuleDrops, type RuleDrops } from './rule-drops.ts';
 
 const RULES_PER_SITE_MAX = 10_000;
 /**

@@ -1,0 +1,40 @@
+import { compileExclusions, type ExclusionSubject, excludedBy } from '@weir/domain/exclusion/exclusion';
+import { normalizeIp } from '@weir/domain/net/ip-address';
+import type { AdminDeps } from '../control-deps.ts';
+import { invalid, notFound, ok, type Reply } from '../http/admin-reply.ts';
+import type { AdminRequest } from '../http/admin-route.ts';
+
+interface TestedHit {
+  readonly ip?: string;
+  readonly path?: string;
+  readonly hostname?: string;
+  readonly country?: string;
+  readonly user_agent?: string;
+  readonly visitor_id?: string;
+}
+
+/** Which exclusion rule would drop a hit. Nothing is stored or counted. */
+export async function testExclusions(deps: AdminDeps, { params, body }: AdminRequest<TestedHit>): Promise<Reply> {
+  const { registry, judgeBot, locate } = deps;
+  const siteId = params.site_id ?? '';
+  if (registry.site(siteId) === undefined) return notFound('site');
+  if ('problem' in body) return invalid(body.problem);
+  const { ip: sentIp = '', path = '', hostname = '', user_agent: userAgent, visitor_id: visitorId = '' } = body.value;
+  const ip = normalizeIp(sentIp);
+  if (ip === '' && sentIp !== '') return invalid('ip must be an IP address');
+  const located = ip === '' ? undefined : (await locate(ip)).place?.country;
+  const subject: ExclusionSubject = {
+    ...{ ip, pathname: path, hostname, visitorId, userAgent: userAgent ?? '' },
+    country: (body.value.country ?? located ?? '').toUpperCase(),
+    // A hit without a user agent comes from a bot. Here, the caller may just not have sent one.
+    bot: userAgent === undefined ? '' : judgeBot(userAgent),
+  };
+  const rule = compileExclusions(registry.exclusions(siteId))?.(subject);
+  return ok({
+    dropped: rule !== undefined,
+    reason: rule === undefined ? null : excludedBy(rule),
+    rule: rule === undefined ? null : { rule_id: rule.ruleId, type: rule.type, value: rule.value },
+    country: subject.country,
+    bot: subject.bot,
+  });
+}
