@@ -57,7 +57,7 @@ export function clients(): Section {
         '',
         commonest(scores.filter((found) => found.kind === kind).flatMap(({ misses }) => misses)),
         '',
-        `Labels of ${kind} that are not mainstream, with the number of cases: ${leftOutNames(sets, kind)}.`,
+        `Values of the label ${kind} that are not mainstream, with the number of cases: ${leftOutNames(sets, kind)}.`,
         '',
       ]),
     ].join('\n'),
