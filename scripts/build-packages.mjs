@@ -1,5 +1,5 @@
-// Builds the packages that are published into dist/packages/: the server client, the decoder of records and the browser snippet,
-// as JavaScript with types. To use them: `npm install ./dist/packages/node-sdk`, `npm publish dist/packages/snippet`.
+// Builds the packages that can be published (the server client, the decoder of records and the browser snippet) as JavaScript with
+// types, and writes them to dist/packages/. To use them: `npm install ./dist/packages/node-sdk`, `npm publish dist/packages/snippet`.
 import { spawnSync } from 'node:child_process';
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

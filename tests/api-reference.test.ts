@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { loadConfig } from '../packages/runtime/src/config/config.ts';
 import { openApiDocument } from '../services/host/src/openapi-document.ts';
 
-/** docs/api.md must agree with the JSON schemas and with /openapi.json. */
+/** This page must agree with the JSON schemas and with /openapi.json. */
 const page = readFileSync('docs/api.md', 'utf8');
 
 interface Schema {

@@ -60,8 +60,8 @@ export async function until(probe, withinMs) {
 }
 
 /**
- * The port in the file `<dir>/port`, so that the address stays the same after a restart. If the file does not exist, a free
- * port.
+ * The port in the file `<dir>/port`, so that the address stays the same after a restart. If the file does not exist, chooses a free port
+ * and writes the file.
  */
 export async function portOf(dir, name = 'port') {
   const file = join(dir, name);
@@ -88,7 +88,10 @@ function isFree(port) {
   });
 }
 
-/** Sends `text` and resolves with the first bytes of the answer, or with undefined. */
+/**
+ * Sends `text` and resolves with the first bytes of the answer. Resolves with undefined after an error, or after a second
+ * without an answer.
+ */
 export function ask(port, text) {
   return new Promise((resolve) => {
     const socket = connect(port, '127.0.0.1');

@@ -57,7 +57,7 @@ async function status() {
   }
 }
 
-/** The exit code is 1 if a program must be installed first. */
+/** Prints the programs that must be installed first. The exit code is 1 if there are any. */
 async function check() {
   const missing = services.flatMap((service) => service.missing());
   for (const line of missing) say(line);

@@ -14,7 +14,7 @@ const ENGINES = [
     engine: 'Firefox',
     files: [FIREFOX],
     open: () => openFirefox({ 'privacy.globalprivacycontrol.enabled': true }),
-    // The value comes from the browser itself, because of the preference above.
+    // The browser itself sets `navigator.globalPrivacyControl`, because of the preference above.
     gpc: '',
   },
   {

@@ -73,7 +73,7 @@ test('persons who were erased after a backup do not come back with it', async ()
   await erasedSince(restored);
   await restored.stop();
 
-  // In another place, the list is as old as the newest backup, so the operator gives a list.
+  // In the other place of backups, the list is only as new as the newest backup. So the operator gives the newer list.
   const fromOther = join(makeFolder(), 'restored');
   await weirCommand(weir, 0, 'backup', 'restore', other, fromOther, '--erased', list);
   const second = await startWeir({ dataDir: fromOther });

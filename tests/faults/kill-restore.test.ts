@@ -24,7 +24,7 @@ jest.setTimeout(4 * STEP_WITHIN_MS);
 
 const digestsOf = ({ client }: WeirProcess) => tableDigests((query) => client.sql(query), 'weir');
 
-/** Fills and archives one Weir, and restores another, which is killed several times, from the archive alone. */
+/** Fills and archives one Weir. Then restores another Weir from the archive alone, and kills it several times meanwhile. */
 async function restores(env: Readonly<Record<string, string>>, endpoint: string | undefined): Promise<void> {
   const { digests, site, events } = await archiveOne(env, endpoint);
   const seed = Number(process.env.WEIR_FAULT_SEED ?? Date.now() % 1_000_000);

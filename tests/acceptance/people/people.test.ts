@@ -34,7 +34,7 @@ describe('unlinking a visitor (decision 0013)', () => {
     await weir.events(key, { name: 'linked', user_id: 'wrong' });
     await weir.settled();
 
-    // Without a user_id, the visitor is detached from the user that it belongs to now.
+    // Without a user_id, the visitor is unlinked from the user to which it belongs now.
     const { status, json } = await unlink({ visitor_id: 'v' });
     const data = { visitor_id: 'v', user_id: 'wrong', profile_id: wrong, unlinked: true };
     expect([status, json]).toEqual([200, { status: 'success', data }]);

@@ -37,7 +37,7 @@ describe('cohorts', () => {
     });
     const events = [
       ...Object.entries(PEOPLE).flatMap(([visitor, times]) => times.map((time) => use(visitor, time))),
-      // No report counts events of Weir itself, so this event does not make the visitor an old one.
+      // `$engagement` is an event of Weir itself. Reports do not count such events, so it does not make the visitor an old one.
       use('oldOnlyByEngagement', '2026-02-01T10:00:00Z', '$engagement'),
       ...['2026-03-27T12:00:00Z', '2026-03-28T12:00:00Z'].map((time) => use('anonymous', time)),
     ];

@@ -7,7 +7,7 @@ import { RECORDS_COLUMNS, type RecordsColumn } from '@weir/domain/records/record
 export interface Traffic {
   readonly seed: number;
   readonly sessions: number;
-  /** The end of the traffic in Unix milliseconds. It begins a year earlier. */
+  /** The end of the traffic in Unix milliseconds. The traffic begins a year earlier. */
   readonly endMs: number;
 }
 
@@ -21,7 +21,7 @@ const LATE_ROW_OF = 20;
 /** Half of the sessions are those of cookieless visitors, whose session IDs Weir makes. */
 const COOKIELESS_PERCENT = 50;
 const BOT_PERCENT = 3;
-/** A visitor with an ID returns: there are this many sessions for each. */
+/** Visitors with an ID return: each of them has this many sessions. */
 const SESSIONS_PER_VISITOR = 4;
 const IDLE_MS = 1_800_000;
 
