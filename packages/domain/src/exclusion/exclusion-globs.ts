@@ -3,8 +3,9 @@ import type { ExclusionRule } from '../registry/site.ts';
 import { compilePathGlob } from './exclusion-path.ts';
 
 /**
- * Compiles many globs, in which `*` stands for any characters, to a function that returns the rule that matches a text. The function
- * finds values without `*` and prefixes (`/admin/*`) by lookup, the longest prefix first. It tests only the other globs one by one.
+ * Compiles many globs, in which `*` stands for any characters, to a function that returns the rule that matches a text, or
+ * undefined. The function finds values without `*` and prefixes (`/admin/*`) by lookup, the longest prefix first. It tests only
+ * the other globs one by one.
  */
 export function compileGlobs(
   rules: readonly ExclusionRule[],

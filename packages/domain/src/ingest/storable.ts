@@ -58,8 +58,8 @@ interface ArrayItems {
 }
 
 /**
- * ClickHouse has no Nullable(Array). If the same level of a nested array contains nulls and arrays, ClickHouse returns each null as an
- * empty array.
+ * Returns the rule that an array breaks, or undefined. ClickHouse has no Nullable(Array): if the same level of a nested array contains
+ * nulls and arrays, ClickHouse returns each null as an empty array.
  */
 function brokenArray(
   array: readonly Json[],
@@ -88,8 +88,9 @@ function notUnicode(key: string): string {
 }
 
 /**
- * ClickHouse reads a dot in a key as a step into an object. So two keys can have the same path, or the path of one key can continue the
- * path of another key, which has a value. The paths of an object in an array begin at that object.
+ * Returns the rule that an object breaks if two of its values clash, or undefined. ClickHouse reads a dot in a key as a step into an
+ * object. So two keys can have the same path, or the path of one key can continue the path of another key, which has a value. The
+ * paths of an object in an array begin at that object.
  */
 function clashIn(object: JsonObject): string | undefined {
   const leaves: { readonly path: string; readonly order: string }[] = [];

@@ -65,7 +65,10 @@ export function undotted(text: string): string {
   return `${text.slice(0, cut)}${Math.floor(tail / 65_536).toString(16)}:${(tail % 65_536).toString(16)}`;
 }
 
-/** Does not use a library, which would take ten times as long: this runs for each record of a site with address rules. */
+/**
+ * Returns the eight parts of an IPv6 address, or undefined if the text is not one. Does not use a library, which would take ten times as
+ * long: this runs for each record of a site with address rules.
+ */
 function ipv6Parts(text: string): readonly number[] | undefined {
   const parts: number[] = [];
   let gap = -1;

@@ -112,7 +112,7 @@ function readClickhouse(env: EnvReader): ClickhouseConfig | undefined {
   return writer === undefined || reader === undefined ? undefined : { writer, reader, database, cluster };
 }
 
-/** Reads `http(s)://user:password@host:port`. */
+/** Reads `http(s)://user:password@host:port`. Returns undefined if the variable is not set or is invalid; reports an invalid one. */
 function readClickhouseUser(env: EnvReader, name: string): ClickhouseUser | undefined {
   const raw = env.text(name);
   if (raw === undefined) return undefined;

@@ -95,8 +95,8 @@ export function joinKafkaGroup(options: GroupMemberOptions): GroupMember {
   }
 
   /**
-   * A join lasts until the slowest member has closed its partitions. `close` does not wait for that if the member has an ID: it
-   * abandons the connection of the join and leaves the group over a new one.
+   * Settles as `joining` does, but rejects when `close` is called. A join lasts until the slowest member has closed its partitions.
+   * `close` does not wait for that if the member has an ID: it abandons the connection of the join and leaves the group over a new one.
    */
   function unlessLeft<T>(joining: Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {

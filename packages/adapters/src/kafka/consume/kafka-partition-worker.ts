@@ -102,7 +102,10 @@ export function startPartitionWorker(deps: PartitionWorkerDeps): PartitionWorker
     return buffer.splice(0, count);
   }
 
-  /** Retries `work` with backoff until it succeeds or the partition is revoked. Reports each failure. */
+  /**
+   * Retries `work` with backoff until it succeeds. Reports each failure. Resolves with undefined if the partition is revoked, or if
+   * `work` fails while a seek is pending.
+   */
   async function retrying<T>(work: () => Promise<T>): Promise<T | undefined> {
     for (let attempt = 0; !signal.aborted; attempt++) {
       try {
