@@ -33,7 +33,7 @@ export async function exportParquet(
   const { store, clock, logger } = deps;
   const last = await readRound(store, await lastRound(store));
   const through = dayOf(clock() - COMPLETE_AFTER_MS - DAY_MS);
-  if ((last.done && through <= last.through) || isChanging(deps, clock())) return 0;
+  if ((last.done && through <= last.through) || isChanging(deps)) return 0;
   await deleteExpired(deps);
   let round = last;
   if (last.done) {
@@ -47,11 +47,10 @@ export async function exportParquet(
     const name = partName(part);
     if (name <= round.after || isExpired(deps, part.day)) continue;
     signal.throwIfAborted();
-    const begunAt = clock();
-    if (isChanging(deps, begunAt)) return stored;
+    if (isChanging(deps)) return stored;
     await storePart(deps, part, before, round);
-    // If an erasure began meanwhile, the file can contain erased rows. The next attempt stores it again when the erasure has ended.
-    if (isChanging(deps, begunAt)) return stored;
+    // The file can contain a record twice: as it was, and as `erased` or `expired`. The next attempt stores it again.
+    if (isChanging(deps)) return stored;
     await fence();
     round = { ...round, after: name };
     await putRound(store, round);
@@ -73,10 +72,9 @@ async function endsOf({ select }: Pick<Analytics, 'select'>): Promise<ParquetRou
   return rows.map((row) => ({ logId: row.log_id, partition: Number(row.raw_partition), end: Number(row.end) }));
 }
 
-/** Whether an erasure or an expiry removes rows now, or an erasure has ended since this time. */
-function isChanging({ registry }: ParquetDeps, timeMs: number): boolean {
-  if (registry.expiry() !== undefined) return true;
-  return registry.erasures().some(({ finishedAt }) => finishedAt === undefined || finishedAt >= timeMs);
+/** Whether an erasure or an expiry removes rows now. */
+function isChanging({ registry }: ParquetDeps): boolean {
+  return registry.expiry() !== undefined || registry.erasures().some(({ phase }) => phase !== 'done');
 }
 
 function isExpired({ clock, retentionMs }: ParquetDeps, day: string): boolean {

@@ -39,9 +39,9 @@ async function exportAlways(deps: ParquetExporterDeps, handle: PartitionHandle):
       await pause(LOOK_EVERY_MS, undefined, { signal });
     } catch (error) {
       if (signal.aborted) return;
-      // After a swap or an election, this is not an error: the next attempt continues with the same file.
-      const expected = isDependencyError(error, 'generation_changed') || isDependencyError(error, 'partition_lost');
-      if (!expected) deps.logger.warn({ err: error }, 'the export of Parquet files failed; the next attempt continues');
+      // After an election, this is not an error: the next owner continues with the same file.
+      if (!isDependencyError(error, 'partition_lost'))
+        deps.logger.warn({ err: error }, 'the export of Parquet files failed; the next attempt continues');
       await pauseBeforeRetry(failures++, signal);
     }
   }

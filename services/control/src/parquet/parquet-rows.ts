@@ -1,5 +1,3 @@
-import type { Readable } from 'node:stream';
-import { DependencyError } from '@weir/domain/errors';
 import { RECORDS_COLUMNS } from '@weir/domain/records/records-columns';
 import type { Analytics } from '@weir/ports/analytics';
 import type { ObjectStore } from '@weir/ports/object-store';
@@ -43,27 +41,39 @@ export async function partsOf(
     .toSorted((a, b) => (partName(a) < partName(b) ? -1 : 1));
 }
 
-/** Stores a part with the rows that are in the tables now. Throws `generation_changed` if the tables are exchanged meanwhile. */
+/**
+ * Stores a part with the rows that are in the tables now. Stores it again until no row of the part has changed meanwhile. So a part that was
+ * read before an erasure, an expiry or a swap does not remain, also if this process was stopped in between.
+ */
 export async function storePart(
   {
     analytics,
     store,
-  }: { readonly analytics: Pick<Analytics, 'streamQuery' | 'generation'>; readonly store: ObjectStore },
+  }: { readonly analytics: Pick<Analytics, 'streamQuery' | 'select' | 'generation'>; readonly store: ObjectStore },
   part: ParquetPart,
   before: ParquetRound,
   round: ParquetRound,
 ): Promise<void> {
   const { sql, params } = rowsOfRound(before, round);
+  const from = `FROM records WHERE site_id = {site:String} AND received_at >= toDateTime64({day:String}, 3, 'UTC')
+     AND received_at < toDateTime64({day:String}, 3, 'UTC') + INTERVAL 1 DAY AND ${sql}`;
+  const given = { ...params, site: part.site, day: part.day };
+  const state = async (): Promise<string> => {
+    // An erasure and an expiry change the outcome of a row. No other column of a row changes.
+    const digest = 'count() AS rows, sum(cityHash64(log_id, raw_partition, raw_offset, outcome)) AS digest';
+    return JSON.stringify([await analytics.generation(), await analytics.select(`SELECT ${digest} ${from}`, given)]);
+  };
   // Parquet has no type for JSON.
   const columns = RECORDS_COLUMNS.map((name) => (name === 'properties' ? 'toString(properties) AS properties' : name));
-  const generation = await analytics.generation();
-  const rows: Readable = await analytics.streamQuery(
-    `SELECT ${columns.join(', ')} FROM records
-     WHERE site_id = {site:String} AND received_at >= toDateTime64({day:String}, 3, 'UTC') AND received_at < toDateTime64({day:String}, 3, 'UTC') + INTERVAL 1 DAY AND ${sql}`,
-    { ...params, site: part.site, day: part.day },
-    { format: 'Parquet', secondsMax: PART_SECONDS_MAX },
-  );
-  await store.put(partName(part), rows);
-  if ((await analytics.generation()) === generation) return;
-  throw new DependencyError('generation_changed', `the tables were exchanged while ${partName(part)} was stored`);
+  let read: string;
+  let now = await state();
+  do {
+    read = now;
+    const rows = await analytics.streamQuery(`SELECT ${columns.join(', ')} ${from}`, given, {
+      format: 'Parquet',
+      secondsMax: PART_SECONDS_MAX,
+    });
+    await store.put(partName(part), rows);
+    now = await state();
+  } while (now !== read);
 }
