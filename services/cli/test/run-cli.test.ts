@@ -103,6 +103,16 @@ test('viewer add, list, remove', async () => {
   expect((await run('viewer', 'list', '--site', 'watched')).out).toMatch(/^no viewers yet/);
 });
 
+test('person search and show', async () => {
+  await run('site', 'add', 'example.com', '--id', 'people');
+  expect((await run('person', 'search', 'ada', '--site', 'people')).out).toBe('no users found\n');
+  expect((await run('person', 'show', '--user', 'u', '--site', 'people')).out).toBe('no events\n');
+  expect((await run('person', 'search', '--site', 'people', '--json')).json).toMatchObject({ limit: 50, people: [] });
+  const refused = await run('person', 'show', '--user', 'u', '--site', 'people', '--limit', '999');
+  expect([refused.exitCode, refused.err]).toEqual([1, expect.stringContaining('limit must be <= 200')]);
+  expect((await run('person', 'show', '--site', 'people')).err).toContain('name either visitor_id or user_id');
+});
+
 test('visitor unlink appends a record, which the audit counts as an identify', async () => {
   await run('site', 'add', 'example.com', '--id', 'v');
   const named = await run('visitor', 'unlink', 'v_1', '--user', '42', '--site', 'v');

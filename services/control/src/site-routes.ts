@@ -4,9 +4,11 @@ import { createExclusion, listExclusions, removeExclusion } from './exclusions/e
 import type { AdminRoute } from './http/admin-route.ts';
 import { live } from './live/live-route.ts';
 import { LIVE_OPERATION } from './openapi/access/live-operation.ts';
+import { PEOPLE_OPERATIONS } from './openapi/access/people-operations.ts';
 import { ADMIN_OPERATIONS as OPERATIONS } from './openapi/admin-operations.ts';
 import { EXPORT_OPERATION } from './openapi/export-operation.ts';
 import { PERSON_OPERATIONS } from './openapi/person-operations.ts';
+import { readTimeline, searchPeople } from './people/people-route.ts';
 import { createErasure, ERASURE_BYTES_MAX } from './routes/erasures-route.ts';
 import { exportSite } from './routes/export-route.ts';
 import { createIdentitySecret, removeIdentitySecret } from './routes/identity-secret-route.ts';
@@ -28,6 +30,24 @@ const IMPORT = `${SITE}/imports/{digest}`;
 
 /** The routes of one site and of its people, relative to /api/admin. */
 export const SITE_ROUTES: readonly AdminRoute[] = [
+  {
+    method: 'POST',
+    path: `${SITE}/people/search`,
+    role: 'admin',
+    body: BODIES.PEOPLE_SEARCH,
+    operation: PEOPLE_OPERATIONS.searchPeople,
+    isReport: true,
+    handler: searchPeople,
+  },
+  {
+    method: 'POST',
+    path: `${SITE}/people/timeline`,
+    role: 'admin',
+    body: BODIES.PERSON,
+    operation: PEOPLE_OPERATIONS.readTimeline,
+    isReport: true,
+    handler: readTimeline,
+  },
   {
     method: 'POST',
     path: `${SITE}/exclusions/test`,

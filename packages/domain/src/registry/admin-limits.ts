@@ -146,6 +146,33 @@ export const UNLINK = {
   },
 } as const;
 
+const peoplePage = {
+  limit: { type: 'integer', minimum: 1, maximum: 200, description: 'Default: 50.' },
+  page: { type: 'integer', minimum: 1, maximum: 100, description: 'Default: 1.' },
+} as const;
+
+export const PEOPLE_SEARCH = {
+  type: 'object',
+  properties: {
+    search: {
+      type: 'string',
+      maxLength: 255,
+      description: 'A part of a user ID, e-mail address, name or trait, in any letter case, or a visitor ID.',
+    },
+    ...peoplePage,
+  },
+} as const;
+
+export const PERSON = {
+  description: 'Either user_id or visitor_id.',
+  type: 'object',
+  properties: {
+    user_id: { type: 'string', minLength: 1, maxLength: 255 },
+    visitor_id: { type: 'string', minLength: 1, maxLength: 64 },
+    ...peoplePage,
+  },
+} as const;
+
 /** The maximum number of persons that one erasure can name. */
 export const PERSONS_MAX = 10_000;
 

@@ -33,7 +33,7 @@ export interface AdminRoute extends TableRoute {
   /** The schema of the body. Absent: the route has no body. */
   readonly body?: Schema;
   readonly bodyBytesMax?: number;
-  /** The route answers a report about the site in its path: `AdminDeps.reportQueue` runs its handler. */
+  /** The route only reads, and queries ClickHouse for the site in its path: `AdminDeps.reportQueue` runs its handler. */
   readonly isReport?: true;
   // A method instead of a function property, so that TypeScript lets each handler name the type of its own body. The schema
   // validates that type at run time.
@@ -103,7 +103,10 @@ function answer(route: AdminRoute, deps: AdminDeps): RequestHandler {
         timing,
         isShared,
       } = await (route.isReport
-        ? deps.reportQueue.ask({ text: http.originalUrl, siteId: params.site_id ?? '', signal }, handle)
+        ? deps.reportQueue.ask(
+            { text: http.originalUrl + JSON.stringify(http.body ?? ''), siteId: params.site_id ?? '', signal },
+            handle,
+          )
         : handleAtOnce(handle, signal));
       response.set('Server-Timing', serverTimingText(timing, performance.now() - startedAt, isShared));
       if ('stream' in reply) await sendStream(response, reply, deps.logger);
