@@ -57,7 +57,10 @@ export function expectedTables(model: Model): object {
   };
 }
 
-/** Groups the times of rows by ID, and leaves out the ID itself: the model cannot know which ID Weir makes. Rows without an ID are in the group `none`. */
+/**
+ * Groups the times of rows by ID, and leaves out the ID itself: the model cannot know which ID Weir makes. Rows without an ID are in the
+ * group `none`.
+ */
 export function groupsOf(pairs: readonly (readonly [id: string, at: number])[]): object {
   const groups = new Map<string, number[]>();
   for (const [id, at] of pairs) groups.set(id, [...(groups.get(id) ?? []), at]);

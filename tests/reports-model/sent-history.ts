@@ -126,7 +126,9 @@ const properties = fc.record(
   { requiredKeys: [] },
 );
 
-/** Distances of a visit's first hit from a midnight or a clock change, so that some visits begin exactly at midnight or continue over it. */
+/**
+ * Distances of a visit's first hit from a midnight or a clock change, so that some visits begin exactly at midnight or continue over it.
+ */
 const nearEdgeMs = fc.oneof(
   fc.constantFrom(-31 * MINUTE_MS, -29 * MINUTE_MS, -1, 0, 1, 10 * MINUTE_MS),
   fc.integer({ min: -HOUR_MS, max: HOUR_MS }),

@@ -28,7 +28,10 @@ export interface BackupSource {
 }
 
 export interface FrozenTables {
-  /** The folder with the frozen parts of the tables. A part is a folder `store/<first 3 characters of the UUID>/<UUID of the table>/<part>/` in it. */
+  /**
+   * The folder with the frozen parts of the tables. A part is a folder `store/<first 3 characters of the UUID>/<UUID of the table>/<part>/`
+   * in it.
+   */
   readonly partsDir: string;
   /** The files with the definitions of the tables at that moment. Names are relative to ClickHouse's folder. */
   readonly definitions: readonly { readonly name: string; readonly content: Buffer }[];

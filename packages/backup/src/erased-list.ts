@@ -3,7 +3,10 @@ import { ENTRY_PATTERN, type Tombstone } from '@weir/domain/erasure/tombstone';
 import { DependencyError } from '@weir/domain/errors';
 import type { ObjectStore } from '@weir/ports/object-store';
 
-/** All tombstones of an installation at one time (`at`). A restore of an older backup needs them, because the backup does not have all of them. */
+/**
+ * All tombstones of an installation at one time (`at`). A restore of an older backup needs them, because the backup does not have all of
+ * them.
+ */
 export interface ErasedList {
   readonly version: 1;
   /** Unix milliseconds. */

@@ -4,7 +4,9 @@ import type { ObjectStore } from '@weir/ports/object-store';
 
 export const SNAPSHOT_VERSION = 1;
 
-/** The list of all files of one backup, with their chunks. It is stored after all chunks, so a backup is complete if its snapshot exists. */
+/**
+ * The list of all files of one backup, with their chunks. It is stored after all chunks, so a backup is complete if its snapshot exists.
+ */
 export interface Snapshot {
   readonly version: typeof SNAPSHOT_VERSION;
   /** The time of the backup, for example `20261122T103000Z`. IDs in alphabetical order are in the order of time. */

@@ -26,7 +26,9 @@ export interface Analytics {
   /** Resolves with the highest raw offset of this log and partition in the table `records`, or -1 if the table has none. */
   highestRawOffset(logId: string, partition: number): Promise<number>;
 
-  /** Runs one of Weir's own read-only queries, of at most `STATEMENT_BYTES_MAX`. `params` are the values of its `{name:Type}` placeholders. */
+  /**
+   * Runs one of Weir's own read-only queries, of at most `STATEMENT_BYTES_MAX`. `params` are the values of its `{name:Type}` placeholders.
+   */
   select<Row>(query: string, params?: Readonly<Record<string, unknown>>): Promise<readonly Row[]>;
 
   /**

@@ -6,8 +6,8 @@ import type { ApiKey, ExclusionRule, Site } from '@weir/domain/registry/site';
 import type { SessionSecret, SignedOut, TokenUse, Viewer } from '@weir/domain/registry/viewer';
 
 /**
- * Sites, hashes of API keys, exclusion rules, goals, viewers, imports, erasures and daily salts. Every process holds all of it in memory, so reads do no
- * I/O. Changes go through a compacted topic. While the log is unavailable, reads return the last known state.
+ * Sites, hashes of API keys, exclusion rules, goals, viewers, imports, erasures and daily salts. Every process holds all of it in memory,
+ * so reads do no I/O. Changes go through a compacted topic. While the log is unavailable, reads return the last known state.
  * Implementation: `adapters/registry/log-registry.ts`.
  */
 export interface Registry {

@@ -75,7 +75,10 @@ async function tables(of: WeirClient, site: string, withSiteIds: boolean): Promi
 
 type Lines = () => Promise<readonly string[]>;
 
-/** Resolves when both functions return the same lines. The message shows only the first lines that differ, because all lines would be megabytes. */
+/**
+ * Resolves when both functions return the same lines. The message shows only the first lines that differ, because all lines would be
+ * megabytes.
+ */
 function expectSame(what: string, found: Lines, expected: Lines): Promise<boolean> {
   const without = (all: readonly string[], others: readonly string[]) => {
     const known = new Set(others);

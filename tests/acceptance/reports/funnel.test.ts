@@ -80,7 +80,10 @@ const CASES: Readonly<Record<string, readonly Sent[]>> = {
   ],
 };
 
-/** Computes the highest step that a visitor reaches. It tries every event as the first step, and then takes each further step as early as possible. */
+/**
+ * Computes the highest step that a visitor reaches. It tries every event as the first step, and then takes each further step as early as
+ * possible.
+ */
 function levelOf(sent: readonly Sent[], steps: readonly string[], withinMs: number): number {
   const starts = sent.filter(([name]) => name === steps[0]);
   return Math.max(

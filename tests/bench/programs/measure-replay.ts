@@ -54,8 +54,9 @@ export interface ReplayFigures {
 
 export interface ReplayArm {
   readonly seconds: number[];
-  /** CPU microseconds per row: of this process, and of the ClickHouse process. */
+  /** The CPU time of this process, in microseconds per row. */
   readonly own: number[];
+  /** The CPU time of the ClickHouse process, in microseconds per row. */
   readonly engine: number[];
 }
 

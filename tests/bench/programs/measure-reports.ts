@@ -181,7 +181,10 @@ async function tableBytes(analytics: Analytics): Promise<ReportsFigures['tables'
   return rows.map(({ name, bytes }) => ({ name, bytes: Number(bytes) }));
 }
 
-/** Returns the size of each column. Small table parts have no sizes of columns, so all parts are first written again with one file per column. */
+/**
+ * Returns the size of each column. Small table parts have no sizes of columns, so all parts are first written again with one file per
+ * column.
+ */
 async function columnBytes(analytics: Analytics): Promise<ReportsFigures['columns']> {
   await analytics.change('ALTER TABLE records MODIFY SETTING min_bytes_for_wide_part = 0');
   const partitions = await analytics.select<{ id: string }>(

@@ -74,7 +74,10 @@ const CHANGE_SETTINGS = {
   allow_nondeterministic_mutations: 1,
   max_execution_time: REQUEST_TIMEOUT_MS / 1000,
 } as const;
-/** With these settings an INSERT … SELECT inserts one block, so that one token covers all of its rows: one thread reads all rows as one block. */
+/**
+ * With these settings an INSERT … SELECT inserts one block, so that one token covers all of its rows: one thread reads all rows as one
+ * block.
+ */
 const ONE_BLOCK = { max_threads: 1, max_block_size: String(INSERT_ROWS_MAX), insert_select_deduplicate: 1 } as const;
 
 /**

@@ -17,7 +17,10 @@ export interface KafkaTimeouts {
   readonly requestTimeoutMs: number;
 }
 
-/** The timeouts of requests that a client waits for. They are short, so that the client gets its answer within 2 s even if no broker responds. */
+/**
+ * The timeouts of requests that a client waits for. They are short, so that the client gets its answer within 2 s even if no broker
+ * responds.
+ */
 export const FAIL_FAST: KafkaTimeouts = { connectionTimeoutMs: 500, requestTimeoutMs: 1500 };
 /** The timeouts of background work, whose result no client waits for. */
 export const PATIENT: KafkaTimeouts = { connectionTimeoutMs: 1000, requestTimeoutMs: 5000 };

@@ -134,7 +134,9 @@ const pauseBefore = (attempt: number) => Math.min(attempt * 50, RECONNECT_PAUSE_
 
 const SCANNED_AT_ONCE = 1_000;
 
-/** Removes all keys that match a glob, on every server of a cluster. A site ID has no special characters of globs, so it can be part of one. */
+/**
+ * Removes all keys that match a glob, on every server of a cluster. A site ID has no special characters of globs, so it can be part of one.
+ */
 export async function removeMatching(client: RedisClient, glob: string): Promise<void> {
   const servers = client instanceof Cluster ? client.nodes('master') : [client];
   for (const server of servers) {

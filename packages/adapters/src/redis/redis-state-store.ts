@@ -17,7 +17,9 @@ import { readRedisUrl } from './redis-url.ts';
 export interface RedisStateStoreConfig extends RedisConfig {
   /** Prefix of every key, for a shared Redis. */
   readonly keyPrefix?: string;
-  /** How long after its receipt a raw record can be processed (RAW_RETENTION_HOURS). First-seen keys are kept this long after their window. */
+  /**
+   * How long after its receipt a raw record can be processed (RAW_RETENTION_HOURS). First-seen keys are kept this long after their window.
+   */
   readonly processingLagMaxMs?: number;
 }
 

@@ -3,9 +3,9 @@ import { type AddressInfo, createServer, type Socket } from 'node:net';
 
 export interface FakeSentinel {
   readonly port: number;
-  /** From now on, questions for the master's address wait. */
+  /** After this call, requests for the address of the master are answered only when `releaseAnswers` is called. */
   holdAnswers(): void;
-  /** Resolves when a question for the master's address waits. */
+  /** Resolves when a request for the address of the master waits for its answer. */
   asked(): Promise<void>;
   /** Announces a new master. Resolves when the subscriber has closed its connection, so it has processed the message. */
   announceMaster(): Promise<void>;

@@ -45,7 +45,10 @@ export interface ErasableRecord {
 
 const HASH_CHARS = 32;
 
-/** The hash of an ID. A device is a visitor, so both kinds have the same hash. `erasedHashSql` in services/control computes the same hash in SQL. */
+/**
+ * The hash of an ID. A device is a visitor, so both kinds have the same hash. `erasedHashSql` in services/control computes the same hash in
+ * SQL.
+ */
 export function erasureHash(salt: string, siteId: string, kind: ErasureKind, id: string): string {
   return hash('sha256', `${salt}\0${siteId}\0${kind === 'd' ? 'v' : kind}\0${id}`, 'hex').slice(0, HASH_CHARS);
 }

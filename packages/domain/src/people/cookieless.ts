@@ -17,7 +17,9 @@ export interface CookielessVisitor {
   readonly lineDay: string;
 }
 
-/** Returns `c_` and the first 16 bytes of SHA-256(salt, site, IP, `lineDay`, user agent), in hex. Of an IPv6 address only the /64 is used. */
+/**
+ * Returns `c_` and the first 16 bytes of SHA-256(salt, site, IP, `lineDay`, user agent), in hex. Of an IPv6 address only the /64 is used.
+ */
 export function cookielessVisitorId(salt: string, visitor: CookielessVisitor): string {
   const network = visitor.ip.includes(':') ? visitorNetwork(normalizeIp(visitor.ip)) : visitor.ip;
   const parts = `${salt}\0${visitor.siteId}\0${network}\0${visitor.lineDay}\0${visitor.userAgent}`;

@@ -5,7 +5,10 @@ export function visitorSessionsKey(siteId: string, visitorId: string): string {
   return `session:${siteId}\0${visitorId}`;
 }
 
-/** The state key of the visitor that a user was last identified on. It contains the profile ID and not the user ID, which can be too long for a key. */
+/**
+ * The state key of the visitor that a user was last identified on. It contains the profile ID and not the user ID, which can be too long
+ * for a key.
+ */
 export function userLinkKey(siteId: string, userId: string): string {
   return `link:${siteId}\0${profileId(siteId, userId)}`;
 }

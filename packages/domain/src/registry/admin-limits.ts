@@ -105,7 +105,7 @@ export const NEW_EXCLUSION = {
   },
 } as const;
 
-/** A hit, as far as exclusion rules are compared with it. */
+/** The fields of a hit with which exclusion rules are compared. A request sends them to learn which rule would drop such a hit. */
 export const TESTED_HIT = {
   type: 'object',
   properties: {

@@ -7,7 +7,10 @@ import { type SegmentRange, segmentName } from './segment-name.ts';
 /** Returns the new record, or the same object if the record stays unchanged. */
 export type ChangeRecord = (record: StoredRecord) => StoredRecord;
 
-/** The folder of the markers: one empty object for each rewritten segment, in a folder with the UTC day on which the segment was first stored. */
+/**
+ * The folder of the markers: one empty object for each rewritten segment, in a folder with the UTC day on which the segment was first
+ * stored.
+ */
 export const REWRITTEN_PREFIX = 'rewritten/';
 const DAY_CHARS = 10;
 

@@ -75,7 +75,10 @@ export interface ArchiveConfig {
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
-/** With embedded engines, one process handles all partitions. More partitions would not make it faster, but would need more writes and inserts. */
+/**
+ * With embedded engines, one process handles all partitions. More partitions would not make it faster, but would need more writes and
+ * inserts.
+ */
 const PARTITIONS_EMBEDDED = 1;
 const PARTITIONS_KAFKA = 12;
 /**
