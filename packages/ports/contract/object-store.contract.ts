@@ -39,6 +39,18 @@ export function objectStoreContract(open: () => Promise<ObjectStore>): void {
     expect(await listed('')).toHaveLength(1);
   });
 
+  it('creates an object once, and does not change it when it is created again', async () => {
+    const created = await Promise.all(['1', '2', '3'].map((body) => store.create('a/b', Buffer.from(body))));
+    expect(created.filter(Boolean)).toHaveLength(1);
+    const first = await text('a/b');
+    expect(first).toBe(String(created.indexOf(true) + 1));
+    expect(await store.create('a/b', Buffer.from('later'))).toBe(false);
+    expect(await text('a/b')).toBe(first);
+    expect(await listed('')).toMatchObject([{ name: 'a/b', bytes: 1 }]);
+    await store.delete('a/b');
+    expect(await store.create('a/b', Buffer.from('new'))).toBe(true);
+  });
+
   it('stores nothing of an object whose stream failed, and keeps the former object', async () => {
     await store.put('kept', Buffer.from('former'));
     for (const name of ['new', 'kept']) {

@@ -11,6 +11,12 @@ export interface ObjectStore {
   put(name: string, body: Uint8Array | Readable): Promise<void>;
 
   /**
+   * Stores the object if there is no object of this name, in one step. Resolves with false if there is one, which stays unchanged. A folder
+   * without hard links and an S3-compatible service without conditional writes can replace an object that is stored at the same moment.
+   */
+  create(name: string, body: Uint8Array): Promise<boolean>;
+
+  /**
    * Resolves with a stream of the content; undefined if there is no such object. A caller that does not read the whole stream
    * must destroy it.
    */

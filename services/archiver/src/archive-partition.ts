@@ -44,11 +44,12 @@ interface SealedSegment {
  *
  *     1. collects records until the segment is full or the linger is over,
  *     2. commits its range as a plan, at the offset of its first record,
- *     3. stores the object, whose name is the range,
+ *     3. stores the object, whose name is the range, unless it exists,
  *     4. commits the offset after its last record.
  *
- * A crash before 2 repeats 1. A crash between 2 and 4 makes the next owner build the same range again, which replaces the object
- * by an equal one. An owner that lost the partition cannot commit a plan, so it cannot store a range that overlaps.
+ * A crash before 2 repeats 1. A crash between 2 and 4 makes the next owner build the same range again, and the object that is there stays.
+ * An owner that lost the partition cannot commit a plan, so it cannot store a range that overlaps. If it was stopped between 2 and 3, it
+ * finds the object of the next owner.
  */
 export function openPartitionArchiver(deps: PartitionArchiverDeps): PartitionConsumer {
   const { handle, eventLog, store, clock, logger, limits, metrics, progress } = deps;
@@ -118,7 +119,8 @@ export function openPartitionArchiver(deps: PartitionArchiverDeps): PartitionCon
       plan = { from, to };
     }
     sealed.object ??= await sealed.encoder.finish(range);
-    await store.put(segmentName(range), Buffer.concat(sealed.object));
+    // If the object exists, an owner of the same plan has stored it, and an erasure may have rewritten it since. So it is not replaced.
+    await store.create(segmentName(range), Buffer.concat(sealed.object));
     await handle.commit({ offset: to + 1, metadata: '' });
     plan = undefined;
     sealed = undefined;

@@ -9,6 +9,8 @@ import { GROUP_ARCHIVER, TOPIC_ENRICHED, TOPIC_RAW } from '@weir/domain/records/
 import type { EventLog, StoredRecord } from '@weir/ports/event-log';
 import type { ObjectStore } from '@weir/ports/object-store';
 import { summariseArchive } from '@weir/runtime/archive/archive-manifest';
+import { rewriteSegment } from '@weir/runtime/archive/rewrite-segment';
+import { parseSegmentName } from '@weir/runtime/archive/segment-name';
 import { createLogger } from '@weir/runtime/logger';
 import { createMetrics } from '@weir/runtime/prometheus-metrics';
 import { eventually } from '@weir/testkit/eventually';
@@ -139,11 +141,12 @@ function failing(when: 'before' | 'after'): ObjectStore {
   const tried = new Set<string>();
   return {
     ...store,
-    async put(name, body) {
+    async create(name, body) {
       const isFirst = !tried.has(name);
       tried.add(name);
-      if (when === 'after' || !isFirst) await store.put(name, body);
+      const created = when === 'after' || !isFirst ? await store.create(name, body) : false;
       if (isFirst) throw new DependencyError('object_store_unavailable', 'not now');
+      return created;
     },
   };
 }
@@ -163,11 +166,11 @@ test('after a kill between plan and object, or between object and commit, the ne
     const before = names.length;
     const dying: ObjectStore = {
       ...store,
-      async put(name, body) {
+      async create(name, body) {
         dead.signal.throwIfAborted();
-        if (when === 'after') await store.put(name, body);
+        if (when === 'after') await store.create(name, body);
         names.push(name);
-        return new Promise<void>((_, reject) =>
+        return new Promise<boolean>((_, reject) =>
           dead.signal.addEventListener('abort', () => reject(dead.signal.reason)),
         );
       },
@@ -184,6 +187,36 @@ test('after a kill between plan and object, or between object and commit, the ne
   await start();
   await caughtUp();
   expect(plain(await archived(TOPIC_ENRICHED))).toEqual(plain(await inLog(TOPIC_ENRICHED)));
+});
+
+test('an archiver that was stopped during an erasure does not bring erased records back', async () => {
+  await append(200);
+  const late: (() => Promise<boolean>)[] = [];
+  const stopped = await start(
+    {},
+    {
+      ...store,
+      async create(name, body) {
+        late.push(() => store.create(name, body));
+        throw new DependencyError('partition_lost', 'of the test');
+      },
+    },
+  );
+  await eventually('a segment of each partition is to be stored', () => late.length >= 4);
+  await stop(stopped);
+  await start();
+  await caughtUp();
+  for await (const { name, storedAt } of store.list('')) {
+    const range = parseSegmentName(name);
+    const erased = { headers: {}, value: new Uint8Array(0) };
+    if (range !== undefined) await rewriteSegment(store, range, storedAt, (record) => ({ ...record, ...erased }));
+  }
+  for (const wake of late) expect(await wake()).toBe(false);
+  for (const topic of [TOPIC_RAW, TOPIC_ENRICHED]) {
+    const records = plain(await archived(topic));
+    expect(records).toHaveLength(200);
+    expect(records.filter(({ value }) => value !== '')).toEqual([]);
+  }
 });
 
 test('the manifest is made from the listing; old segments are deleted', async () => {

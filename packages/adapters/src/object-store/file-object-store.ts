@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { createReadStream, createWriteStream, type Dirent } from 'node:fs';
-import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
+import { link, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -10,6 +10,8 @@ import { assertObjectName } from './object-names.ts';
 
 /** The prefix of temporary files. Names of objects never start with a dot, so listings do not contain unfinished files. */
 const TEMPORARY = '.part-';
+/** Error codes of file systems that have no hard links. */
+const NO_HARD_LINKS = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS'];
 
 /** Opens the object store in a directory. The directory is created with the first object. */
 export function openFileObjectStore(root: string): ObjectStore {
@@ -18,23 +20,46 @@ export function openFileObjectStore(root: string): ObjectStore {
     return join(root, name);
   };
 
-  async function put(name: string, body: Uint8Array | Readable): Promise<void> {
+  /** Writes a temporary file. `publish` gives it the name of the object, or resolves with false. */
+  async function write(
+    name: string,
+    body: Uint8Array | Readable,
+    publish: (temporary: string, path: string) => Promise<boolean>,
+  ): Promise<boolean> {
     const path = pathOf(name);
     const folder = dirname(path);
     const temporary = join(folder, `${TEMPORARY}${randomUUID()}`);
     await mkdir(folder, { recursive: true });
+    let published: boolean;
     try {
       // `flush` writes the content to the disk before the rename. After a power loss, either the whole object exists or no part of it.
       await pipeline(
         body instanceof Readable ? body : [body],
         createWriteStream(temporary, { flags: 'wx', flush: true }),
       );
-      await rename(temporary, path);
-    } catch (error) {
+      published = await publish(temporary, path);
+    } finally {
       await rm(temporary, { force: true });
-      throw error;
     }
-    await syncFolders(root, folder);
+    if (published) await syncFolders(root, folder);
+    return published;
+  }
+
+  async function replace(temporary: string, path: string): Promise<boolean> {
+    await rename(temporary, path);
+    return true;
+  }
+
+  async function unlessExists(temporary: string, path: string): Promise<boolean> {
+    try {
+      await link(temporary, path);
+      return true;
+    } catch (error) {
+      const { code = '' } = error as NodeJS.ErrnoException;
+      if (code === 'EEXIST') return false;
+      if (!NO_HARD_LINKS.includes(code)) throw error;
+      return (await unlessMissing(stat(path))) === undefined && replace(temporary, path);
+    }
   }
 
   async function get(name: string): Promise<Readable | undefined> {
@@ -65,7 +90,8 @@ export function openFileObjectStore(root: string): ObjectStore {
   }
 
   return {
-    put: (name, body) => translated(`store ${name} in ${root}`, put(name, body)),
+    put: async (name, body) => void (await translated(`store ${name} in ${root}`, write(name, body, replace))),
+    create: (name, body) => translated(`store ${name} in ${root}`, write(name, body, unlessExists)),
     get: (name) => translated(`read ${name} in ${root}`, get(name)),
     list,
     delete: (name) => translated(`delete ${name} in ${root}`, remove(name)),

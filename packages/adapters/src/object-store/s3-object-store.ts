@@ -35,6 +35,12 @@ const REQUEST_TIMEOUT_MS = 60_000;
 /** The size of a part of an upload. Two parts are in memory at the same time. */
 const PART_BYTES = 8 * 1024 * 1024;
 const PARTS_AT_ONCE = 2;
+/** The answer to a conditional write if the object exists. */
+const EXISTS = 412;
+/** The answer of a service that has no conditional writes. */
+const NO_CONDITIONS = 501;
+/** After these statuses below 500, a retry may succeed: a concurrent conditional write, and too many requests. */
+const RETRYABLE = [409, 429];
 
 /** Opens the object store under a prefix of a bucket. The bucket must exist. */
 export function openS3ObjectStore({ bucket, prefix, endpoint, region, pathStyle }: S3Location): ObjectStore {
@@ -93,6 +99,20 @@ export function openS3ObjectStore({ bucket, prefix, endpoint, region, pathStyle 
         }
       }),
 
+    create: (name, body) =>
+      send(`store ${name}`, async () => {
+        const target = { Bucket: bucket, Key: keyOf(name), Body: body, ContentLength: body.byteLength };
+        try {
+          await client.send(new PutObjectCommand({ ...target, IfNoneMatch: '*' }));
+        } catch (error) {
+          const status = error instanceof S3ServiceException ? error.$metadata.httpStatusCode : undefined;
+          if (status === EXISTS) return false;
+          if (status !== NO_CONDITIONS) throw error;
+          await client.send(new PutObjectCommand(target));
+        }
+        return true;
+      }),
+
     get: (name) =>
       send(`read ${name}`, async () => {
         try {
@@ -116,14 +136,15 @@ export function openS3ObjectStore({ bucket, prefix, endpoint, region, pathStyle 
 }
 
 /**
- * Translates an error of the SDK. After the statuses 429 and 5xx, a retry may succeed. Any other error status needs a change of the
+ * Translates an error of the SDK. After the statuses 409, 429 and 5xx, a retry may succeed. Any other error status needs a change of the
  * credentials, the bucket or the permissions.
  */
 function translate(what: string, error: unknown): unknown {
   if (error instanceof TypeError || error instanceof DependencyError || !(error instanceof Error)) return error;
   const status = error instanceof S3ServiceException ? error.$metadata.httpStatusCode : undefined;
   const noCredentials = error.name === 'CredentialsProviderError';
-  const refused = noCredentials || (status !== undefined && status >= 300 && status < 500 && status !== 429);
+  const refused =
+    noCredentials || (status !== undefined && status >= 300 && status < 500 && !RETRYABLE.includes(status));
   const reason = error.message || error.name;
   return new DependencyError(refused ? 'object_store_refused' : 'object_store_unavailable', `${what}: ${reason}`, {
     cause: error,

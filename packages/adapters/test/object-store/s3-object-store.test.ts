@@ -1,4 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import type { ObjectStore } from '@weir/ports/object-store';
 import { describeLive } from '@weir/testkit/live-ports';
 import { objectStoreContract } from '../../../ports/contract/object-store.contract.ts';
@@ -42,4 +45,21 @@ describeLive('s3', (address) => {
     none.close();
     away.close();
   });
+});
+
+test('a service without conditional writes stores an object without a condition', async () => {
+  const stored: string[] = [];
+  const server = createServer((request, response) => {
+    const isConditional = request.headers['if-none-match'] !== undefined;
+    if (!isConditional) stored.push(request.url ?? '');
+    request.resume();
+    request.on('end', () => response.writeHead(isConditional ? 501 : 200).end());
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const store = await openObjectStore({ url: 's3://bucket', s3: { endpoint, region: 'us-east-1', pathStyle: true } });
+  expect(await store.create('a', Buffer.from('1'))).toBe(true);
+  expect(stored).toEqual([expect.stringContaining('/bucket/a')]);
+  store.close();
+  server.close();
 });
