@@ -111,13 +111,25 @@ export function registryContract(name: string, openFixture: () => Promise<Regist
       expect(fixture.registry.imports(siteId)).toEqual([ledger('d1', 500)]);
     });
 
-    test('goals can be created, listed in the order of their creation, and removed', async () => {
+    test('goals, segments and annotations can be created, listed in the order of their creation, and removed', async () => {
       await fixture.registry.putGoal(goal('g2'));
       await fixture.registry.putGoal(goal('g1', 'paid'));
       expect(fixture.registry.goals(siteId)).toEqual([goal('g2'), goal('g1', 'paid')]);
       await fixture.registry.removeGoal(siteId, 'g2');
       expect(fixture.registry.goals(siteId)).toEqual([goal('g1', 'paid')]);
       expect(fixture.registry.goals('no such site')).toEqual([]);
+      const segment = { segmentId: 's1', siteId, name: 'DE', filters: ['country:is:DE'], createdAt: 3 };
+      const annotation = { annotationId: 'a1', siteId, at: 1, text: 'Released', createdAt: 3 };
+      await Promise.all([fixture.registry.putSegment(segment), fixture.registry.putAnnotation(annotation)]);
+      expect([fixture.registry.segments(siteId), fixture.registry.annotations(siteId)]).toEqual([
+        [segment],
+        [annotation],
+      ]);
+      await Promise.all([
+        fixture.registry.removeSegment(siteId, 's1'),
+        fixture.registry.removeAnnotation(siteId, 'a1'),
+      ]);
+      expect([fixture.registry.segments(siteId), fixture.registry.annotations(siteId)]).toEqual([[], []]);
     });
 
     test('viewers are found by site, ID and hash, and removed with their last use', async () => {

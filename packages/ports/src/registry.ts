@@ -2,6 +2,7 @@ import type { Tombstone } from '@weir/domain/erasure/tombstone';
 import type { Goal } from '@weir/domain/registry/goal';
 import type { KeepKind } from '@weir/domain/registry/keep';
 import type { Replay, ReplayRequest, ReplayState, ReplayWish } from '@weir/domain/registry/replay';
+import type { Annotation, Segment } from '@weir/domain/registry/saved';
 import type { ApiKey, ExclusionRule, Site } from '@weir/domain/registry/site';
 import type { SessionSecret, SignedOut, TokenUse, Viewer } from '@weir/domain/registry/viewer';
 
@@ -24,6 +25,8 @@ export interface Registry {
   viewerByHash(hash: string): Viewer | undefined;
   /** The viewers of a site, in the order of their creation. */
   viewers(siteId: string): readonly Viewer[];
+  segments(siteId: string): readonly Segment[];
+  annotations(siteId: string): readonly Annotation[];
   /** The last use of a token, by the ID of its viewer. Undefined if it was never used. */
   tokenUse(id: string): TokenUse | undefined;
   /** Undefined until the first sign-in. If several processes store a secret at the same time, the last one counts. */
@@ -50,7 +53,7 @@ export interface Registry {
    * within a second. They reject with `event_log_unavailable`; the change may still become durable later.
    */
   putSite(site: Site): Promise<void>;
-  /** Removes the site with its keys, rules, goals, viewers and imports. After a rejection a part may be removed: call it again. */
+  /** Removes the site with its keys, rules, goals, segments, annotations, viewers and imports. After a rejection a part may be removed: call it again. */
   removeSite(siteId: string): Promise<void>;
   putKey(key: ApiKey): Promise<void>;
   removeKey(siteId: string, keyId: string): Promise<void>;
@@ -58,6 +61,10 @@ export interface Registry {
   removeExclusion(siteId: string, ruleId: string): Promise<void>;
   putGoal(goal: Goal): Promise<void>;
   removeGoal(siteId: string, goalId: string): Promise<void>;
+  putSegment(segment: Segment): Promise<void>;
+  removeSegment(siteId: string, segmentId: string): Promise<void>;
+  putAnnotation(annotation: Annotation): Promise<void>;
+  removeAnnotation(siteId: string, annotationId: string): Promise<void>;
   putViewer(viewer: Viewer): Promise<void>;
   /** Removes the viewer. Its token and its sessions are refused from now on. */
   removeViewer(siteId: string, viewerId: string): Promise<void>;

@@ -17,6 +17,7 @@ import { addFunnelCommand } from './commands/reports/funnel-command.ts';
 import { addGoalCommands } from './commands/reports/goal-command.ts';
 import { addJourneysCommand } from './commands/reports/journeys-command.ts';
 import { addRealtimeCommand } from './commands/reports/realtime-command.ts';
+import { addSavedCommands } from './commands/reports/saved-commands.ts';
 import { addStatsCommand } from './commands/reports/stats-command.ts';
 import { addSiteCommands } from './commands/site-command.ts';
 import { addSqlCommand } from './commands/sql-command.ts';
@@ -70,6 +71,7 @@ export async function runCli(args: readonly string[], io: CliIo): Promise<ExitCo
   addBreakdownCommand(program, context);
   addRealtimeCommand(program, context);
   addGoalCommands(program, context);
+  addSavedCommands(program, context);
   addFunnelCommand(program, context);
   addCohortsCommand(program, context);
   addJourneysCommand(program, context);

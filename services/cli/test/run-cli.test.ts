@@ -103,6 +103,21 @@ test('viewer add, list, remove', async () => {
   expect((await run('viewer', 'list', '--site', 'watched')).out).toMatch(/^no viewers yet/);
 });
 
+test('segment and annotation: add, list, remove', async () => {
+  await run('site', 'add', 'example.com', '--id', 'saved', '--timezone', 'Asia/Tokyo');
+  const filters = ['--filter', 'country:is:DE', 'device:is:mobile'];
+  const segment = (await run('segment', 'add', '--site', 'saved', '--name', 'DE', ...filters, '--json')).json;
+  expect(segment.filters).toEqual(['country:is:DE', 'device:is:mobile']);
+  expect((await run('segment', 'list', '--site', 'saved')).out).toMatch(/ +DE +country:is:DE {2}device:is:mobile\n$/);
+  expect((await run('segment', 'remove', segment.segment_id, '--site', 'saved')).exitCode).toBe(0);
+  expect((await run('segment', 'list', '--site', 'saved')).out).toBe('no segments\n');
+  const note = await run('annotation', 'add', 'Released', '--site', 'saved', '--at', '2026-11-22');
+  expect(note.out).toMatch(/^added annotation_\w+ at 2026-11-21T15:00:00.000Z\n$/);
+  const [annotation] = (await run('annotation', 'list', '--site', 'saved', '--json')).json;
+  expect((await run('annotation', 'remove', annotation.annotation_id, '--site', 'saved')).exitCode).toBe(0);
+  expect((await run('annotation', 'list', '--site', 'saved')).out).toBe('no annotations\n');
+});
+
 test('person search and show', async () => {
   await run('site', 'add', 'example.com', '--id', 'people');
   expect((await run('person', 'search', 'ada', '--site', 'people')).out).toBe('no users found\n');

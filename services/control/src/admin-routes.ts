@@ -1,5 +1,6 @@
 import type { AdminRoute } from './http/admin-route.ts';
 import { REPORT_ROUTES } from './report-routes.ts';
+import { SAVED_ROUTES } from './saved-routes.ts';
 import { SESSION_ROUTES } from './session-routes.ts';
 import { SITE_ROUTES } from './site-routes.ts';
 import { SYSTEM_ROUTES } from './system-routes.ts';
@@ -13,6 +14,7 @@ export const ADMIN_PREFIX = '/api/admin';
 export const ADMIN_ROUTES: readonly AdminRoute[] = [
   ...SITE_ROUTES,
   ...REPORT_ROUTES,
+  ...SAVED_ROUTES,
   ...SYSTEM_ROUTES,
   ...SESSION_ROUTES,
 ];

@@ -84,6 +84,8 @@ export async function openLogRegistry(config: LogRegistryConfig): Promise<Regist
     keys: (siteId) => index.keysOf(siteId),
     exclusions: (siteId) => index.exclusionsOf(siteId),
     goals: (siteId) => index.goals.of(siteId),
+    segments: (siteId) => index.segments.of(siteId),
+    annotations: (siteId) => index.annotations.of(siteId),
     viewer: (viewerId) => index.viewersById.get(viewerId),
     viewerByHash: (hash) => index.viewersByHash.get(hash),
     viewers: (siteId) => index.viewers.of(siteId),
@@ -106,6 +108,10 @@ export async function openLogRegistry(config: LogRegistryConfig): Promise<Regist
         ...index.keysOf(siteId).map(({ keyId }) => table.put(rowKey.key(siteId, keyId), undefined)),
         ...index.exclusionsOf(siteId).map(({ ruleId }) => table.put(rowKey.exclusion(siteId, ruleId), undefined)),
         ...index.goals.of(siteId).map(({ goalId }) => table.put(rowKey.goal(siteId, goalId), undefined)),
+        ...index.segments.of(siteId).map(({ segmentId }) => table.put(rowKey.segment(siteId, segmentId), undefined)),
+        ...index.annotations
+          .of(siteId)
+          .map(({ annotationId }) => table.put(rowKey.annotation(siteId, annotationId), undefined)),
         ...index.viewers.of(siteId).map(({ viewerId }) => removeViewer(siteId, viewerId)),
         ...[...index.importsOf(siteId).keys()].map((digest) => table.put(rowKey.import(siteId, digest), undefined)),
       ]);
@@ -117,6 +123,10 @@ export async function openLogRegistry(config: LogRegistryConfig): Promise<Regist
     removeExclusion: (siteId, ruleId) => table.put(rowKey.exclusion(siteId, ruleId), undefined),
     putGoal: (goal) => put(rowKey.goal(goal.siteId, goal.goalId), goal),
     removeGoal: (siteId, goalId) => table.put(rowKey.goal(siteId, goalId), undefined),
+    putSegment: (segment) => put(rowKey.segment(segment.siteId, segment.segmentId), segment),
+    removeSegment: (siteId, segmentId) => table.put(rowKey.segment(siteId, segmentId), undefined),
+    putAnnotation: (annotation) => put(rowKey.annotation(annotation.siteId, annotation.annotationId), annotation),
+    removeAnnotation: (siteId, annotationId) => table.put(rowKey.annotation(siteId, annotationId), undefined),
     putViewer: (viewer) => put(rowKey.viewer(viewer.siteId, viewer.viewerId), viewer),
     removeViewer,
     putTokenUse: (use) => put(rowKey.use(use.siteId, use.id), use),

@@ -1,6 +1,7 @@
 import type { Tombstone } from '@weir/domain/erasure/tombstone';
 import type { Goal } from '@weir/domain/registry/goal';
 import type { Replay, ReplayPart } from '@weir/domain/registry/replay';
+import type { Annotation, Segment } from '@weir/domain/registry/saved';
 import type { ApiKey, ExclusionRule, Site } from '@weir/domain/registry/site';
 import type { SessionSecret, SignedOut, TokenUse, Viewer } from '@weir/domain/registry/viewer';
 import type { Erasure, Expiry, ImportLedgerEntry, WritersPause } from '@weir/ports/registry';
@@ -16,6 +17,8 @@ export class RegistryIndex {
   expiry: Expiry | undefined;
   readonly erasures = new Map<string, Erasure>();
   readonly goals = new SiteItems<Goal>(({ goalId }) => goalId);
+  readonly segments = new SiteItems<Segment>(({ segmentId }) => segmentId);
+  readonly annotations = new SiteItems<Annotation>(({ annotationId }) => annotationId);
   readonly viewers = new SiteItems<Viewer>(({ viewerId }) => viewerId);
   readonly viewersById = new Map<string, Viewer>();
   readonly viewersByHash = new Map<string, Viewer>();
@@ -112,6 +115,12 @@ export class RegistryIndex {
       case 'goal':
         this.goals.put(row.value);
         break;
+      case 'segment':
+        this.segments.put(row.value);
+        break;
+      case 'annotation':
+        this.annotations.put(row.value);
+        break;
       case 'viewer':
         this.viewers.put(row.value);
         this.viewersById.set(row.value.viewerId, row.value);
@@ -178,6 +187,12 @@ export class RegistryIndex {
       }
       case 'goal':
         this.goals.take(row.value);
+        break;
+      case 'segment':
+        this.segments.take(row.value);
+        break;
+      case 'annotation':
+        this.annotations.take(row.value);
         break;
       case 'viewer':
         this.viewers.take(row.value);

@@ -3,6 +3,7 @@ import { DependencyError } from '@weir/domain/errors';
 import { ACTION_TYPES, type Goal } from '@weir/domain/registry/goal';
 import { KEEP_KINDS, KEEP_PATTERN } from '@weir/domain/registry/keep';
 import type { ReplayPart } from '@weir/domain/registry/replay';
+import type { Annotation, Segment } from '@weir/domain/registry/saved';
 import type { ApiKey, ExclusionRule, ExclusionType, Scope, Site } from '@weir/domain/registry/site';
 import type { SessionSecret, SignedOut, TokenUse, Viewer } from '@weir/domain/registry/viewer';
 import type { Erasure, Expiry, ImportLedgerEntry, WritersPause } from '@weir/ports/registry';
@@ -13,6 +14,8 @@ export type RegistryRow =
   | { readonly kind: 'key'; readonly value: ApiKey }
   | { readonly kind: 'exclusion'; readonly value: ExclusionRule }
   | { readonly kind: 'goal'; readonly value: Goal }
+  | { readonly kind: 'segment'; readonly value: Segment }
+  | { readonly kind: 'annotation'; readonly value: Annotation }
   | { readonly kind: 'viewer'; readonly value: Viewer }
   | { readonly kind: 'use'; readonly value: TokenUse }
   | { readonly kind: 'session-secret'; readonly value: SessionSecret }
@@ -30,6 +33,8 @@ export const rowKey = {
   key: (siteId: string, keyId: string) => `key/${siteId}/${keyId}`,
   exclusion: (siteId: string, ruleId: string) => `exclusion/${siteId}/${ruleId}`,
   goal: (siteId: string, goalId: string) => `goal/${siteId}/${goalId}`,
+  segment: (siteId: string, segmentId: string) => `segment/${siteId}/${segmentId}`,
+  annotation: (siteId: string, annotationId: string) => `annotation/${siteId}/${annotationId}`,
   viewer: (siteId: string, viewerId: string) => `viewer/${siteId}/${viewerId}`,
   use: (siteId: string, id: string) => `use/${siteId}/${id}`,
   sessionSecret: () => 'session-secret/current',
@@ -105,6 +110,11 @@ const FIELDS: Readonly<Record<RegistryRow['kind'], Readonly<Record<string, Check
   },
   exclusion: { ruleId: filled, siteId: filled, type: oneOf(EXCLUSION_TYPES), value: text, createdAt: whole },
   goal: { goalId: filled, siteId: filled, name: text, type: oneOf(ACTION_TYPES), value: filled, createdAt: whole },
+  segment: {
+    ...{ segmentId: filled, siteId: filled, name: text, createdAt: whole },
+    filters: (value) => isList(value, filled),
+  },
+  annotation: { annotationId: filled, siteId: filled, at: whole, text: filled, createdAt: whole },
   viewer: { viewerId: filled, siteId: filled, name: text, hash: isHash, prefix: filled, createdAt: whole },
   use: { siteId: filled, id: filled, at: whole },
   'session-secret': { secret: isHash, createdAt: whole },

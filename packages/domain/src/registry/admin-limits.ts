@@ -137,6 +137,35 @@ export const NEW_SESSION = {
 
 export const NEW_VIEWER = { type: 'object', required: ['name'], properties: { name } } as const;
 
+export const NEW_SEGMENT = {
+  type: 'object',
+  required: ['name', 'filters'],
+  properties: {
+    name,
+    filters: {
+      description: 'As the query parameter filter of a report.',
+      type: 'array',
+      minItems: 1,
+      maxItems: 20,
+      items: { type: 'string', minLength: 1, maxLength: 8192 },
+    },
+  },
+} as const;
+
+export const NEW_ANNOTATION = {
+  type: 'object',
+  required: ['at', 'text'],
+  properties: {
+    at: {
+      description: 'A date in the time zone of the site, or an ISO 8601 time.',
+      type: 'string',
+      minLength: 1,
+      maxLength: 64,
+    },
+    text: { type: 'string', minLength: 1, maxLength: 500, pattern: '\\S' },
+  },
+} as const;
+
 export const UNLINK = {
   type: 'object',
   required: ['visitor_id'],

@@ -17,7 +17,7 @@ const PERIOD_DEFAULT = '30d';
 const EARLIEST_MS = 0;
 const LATEST_MS = Date.UTC(2100, 0, 1);
 const DATE = /^\d{4}-\d{2}-\d{2}$/;
-const TIME_RULE = 'must be a date (2026-03-29) or an ISO 8601 time from 1970 up to 2100';
+export const TIME_RULE = 'must be a date (2026-03-29) or an ISO 8601 time from 1970 up to 2100';
 
 export interface PeriodQuery {
   readonly period?: string | undefined;
@@ -85,7 +85,8 @@ function between(from: string, to: string | undefined, zone: string, nowMs: numb
   return { value: { zone, fromMs, toMs } };
 }
 
-function momentOf(text: string, zone: string, daysAfter: 0 | 1): number | undefined {
+/** A local date means its first moment in the zone, or with `daysAfter` 1 its end. Undefined: the text is no time, see TIME_RULE. */
+export function momentOf(text: string, zone: string, daysAfter: 0 | 1): number | undefined {
   try {
     const ms = DATE.test(text)
       ? startOf(Temporal.PlainDate.from(text).add({ days: daysAfter }), zone)

@@ -1,0 +1,18 @@
+/** Filters that a site has saved under a name. Times in this file are Unix milliseconds. */
+export interface Segment {
+  readonly segmentId: string;
+  readonly siteId: string;
+  readonly name: string;
+  /** As the query parameter `filter` of a report. */
+  readonly filters: readonly string[];
+  readonly createdAt: number;
+}
+
+/** A note at a moment, which charts show. */
+export interface Annotation {
+  readonly annotationId: string;
+  readonly siteId: string;
+  readonly at: number;
+  readonly text: string;
+  readonly createdAt: number;
+}

@@ -1,0 +1,56 @@
+import type { Annotation } from '@weir/domain/registry/saved';
+import type { AdminDeps } from '../control-deps.ts';
+import { formatTime } from '../format-time.ts';
+import { conflict, created, invalid, notFound, ok, type Reply } from '../http/admin-reply.ts';
+import type { AdminRequest } from '../http/admin-route.ts';
+import { randomId } from '../registry/random-id.ts';
+import { momentOf, TIME_RULE } from '../reports/period.ts';
+
+const ANNOTATIONS_PER_SITE_MAX = 1000;
+
+export function listAnnotations({ registry }: AdminDeps, { params }: AdminRequest): Reply {
+  const siteId = params.site_id ?? '';
+  if (registry.site(siteId) === undefined) return notFound('site');
+  return ok(
+    registry
+      .annotations(siteId)
+      .toSorted((a, b) => a.at - b.at)
+      .map(annotationView),
+  );
+}
+
+export function createAnnotation(
+  deps: AdminDeps,
+  { params, body }: AdminRequest<{ readonly at: string; readonly text: string }>,
+): Promise<Reply> {
+  const { registry, runExclusive, randomBytes, clock } = deps;
+  return runExclusive(async () => {
+    const siteId = params.site_id ?? '';
+    const site = registry.site(siteId);
+    if (site === undefined) return notFound('site');
+    if ('problem' in body) return invalid(body.problem);
+    const at = momentOf(body.value.at, site.timezone, 0);
+    if (at === undefined) return invalid(`at ${TIME_RULE}`);
+    if (registry.annotations(siteId).length >= ANNOTATIONS_PER_SITE_MAX) {
+      return conflict(`the site has ${ANNOTATIONS_PER_SITE_MAX} annotations, the most there can be`);
+    }
+    const annotationId = randomId('annotation', randomBytes);
+    const annotation: Annotation = { annotationId, siteId, at, text: body.value.text, createdAt: clock() };
+    await registry.putAnnotation(annotation);
+    return created(annotationView(annotation));
+  });
+}
+
+export function removeAnnotation({ registry, runExclusive }: AdminDeps, { params }: AdminRequest): Promise<Reply> {
+  return runExclusive(async () => {
+    const { site_id: siteId = '', annotation_id: annotationId = '' } = params;
+    const isKnown = registry.annotations(siteId).some((annotation) => annotation.annotationId === annotationId);
+    if (!isKnown) return notFound('annotation');
+    await registry.removeAnnotation(siteId, annotationId);
+    return ok({ annotation_id: annotationId, removed: true });
+  });
+}
+
+function annotationView({ annotationId, siteId, at, text, createdAt }: Annotation): object {
+  return { annotation_id: annotationId, site_id: siteId, at: formatTime(at), text, created_at: formatTime(createdAt) };
+}
