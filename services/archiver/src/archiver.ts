@@ -14,7 +14,7 @@ export interface ArchiverDeps {
   readonly logger: Logger;
   readonly metrics: Metrics;
   readonly limits: ArchiveLimits & {
-    /** Segments that are older than this are deleted. Undefined: none are deleted. */
+    /** Segments that are older than this are deleted. If undefined, no segment is deleted. */
     readonly retentionMs: number | undefined;
     /** Time between two runs of the upkeep: the manifest, and the deletion of old segments. */
     readonly upkeepMs: number;

@@ -30,11 +30,11 @@ export interface ControlDeps {
   readonly eventLog: EventLog;
   readonly analytics: Analytics;
   readonly shadow: ShadowTables;
-  /** Undefined: Weir does not archive. */
+  /** Undefined if Weir does not archive. */
   readonly archive: ObjectStore | undefined;
   /** How long the topic `events.enriched` keeps records. */
   readonly enrichedRetentionMs: number;
-  /** Why the replay does not continue. Undefined: it continues, or another process leads it. */
+  /** Why the replay does not continue. Undefined if it continues, or if another process leads it. */
   readonly replayProblem: () => string | undefined;
   readonly addressSealer: AddressSealer;
   readonly adminToken: string;
@@ -58,7 +58,7 @@ export interface ControlDeps {
   /** KEEP_EVENTS, KEEP_PROFILES and KEEP_ROLLUPS: for sites that do not set their own. */
   readonly keep: Keep;
   readonly locate: (address: string) => Promise<Located>;
-  /** The name of the bot that sends this user agent. Empty: a person may send it. The enricher decides the same. */
+  /** The name of the bot that sends this user agent. Empty if a person may send it. The enricher decides the same. */
   readonly judgeBot: (userAgent: string) => string;
   /** Undefined if this process stores no data of its own that could be backed up. */
   readonly backups: BackupControl | undefined;
@@ -94,11 +94,11 @@ export interface AdminDeps extends Omit<ControlDeps, 'analytics'> {
 }
 
 export interface Located {
-  /** Undefined: the geo data cannot be read. An empty text: this part of the location is unknown. */
+  /** Undefined if the geo data cannot be read. A field is empty if this part of the location is unknown. */
   readonly place: Readonly<Record<'country' | 'region' | 'city' | 'timezone', string>> | undefined;
   /** The name and version of the geo data. */
   readonly data: string;
-  /** The problem with the geo files on disk. Empty: there is none. */
+  /** The problem with the geo files on disk. Empty if there is none. */
   readonly problem: string;
 }
 

@@ -122,7 +122,7 @@ describe('docs/exactly-once.md: no answer mixes two generations of the tables', 
 });
 
 describe('what `read` does when the generation changes', () => {
-  /** Returns these generations in order, and after that always the last one. `undefined`: the tables are being exchanged. */
+  /** Returns these generations in order, and after that always the last one. `undefined` stands for a moment at which the tables are being exchanged. */
   function tablesOf(generations: readonly (number | undefined)[]) {
     let next = 0;
     return createSteadyTables({

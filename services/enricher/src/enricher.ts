@@ -45,7 +45,7 @@ export interface EnricherLimits {
 
 export interface Enricher extends RunningConsumer {
   /**
-   * A message about the state that is being rebuilt; `undefined`: nothing is being rebuilt. Idempotency keys are not decided
+   * A message about the state that is being rebuilt. Undefined if nothing is being rebuilt. Idempotency keys are not decided
    * while the state is rebuilt.
    */
   rebuilding(): string | undefined;

@@ -80,7 +80,7 @@ const ROUTES: readonly Route[] = [
   },
 ];
 
-/** Routes that every process serves, also without the gateway role. */
+/** The routes that every process serves, with or without the gateway role. */
 const OPERATIONS_ROUTES: readonly OperationsRoute[] = [
   { method: 'GET', path: '/healthz', endpoint: 'other', operation: OPERATIONS.healthz, handler: healthz },
   { method: 'GET', path: '/readyz', endpoint: 'other', operation: OPERATIONS.readyz, handler: readyz },

@@ -31,9 +31,9 @@ export interface GatewayDeps {
   readonly disk?: DiskSpace | undefined;
   /** These routers get the requests that no route of the gateway matches, before the answer 404. */
   readonly routers?: readonly Router[];
-  /** The names of what is not ready yet. Empty: the process is ready. */
+  /** The names of what is not ready yet. Empty if the process is ready. */
   readonly ready: () => Promise<readonly string[]>;
-  /** Texts that /readyz shows although the process is ready, for example about a rebuild of the state. Default: none. */
+  /** Texts that /readyz shows although the process is ready, for example about a rebuild of the state. By default there are none. */
   readonly notes?: () => readonly string[];
   /** The OpenAPI document of all services. */
   readonly openApiDocument: object;

@@ -9,7 +9,7 @@ export interface GatewayMetrics {
   appendFailed(status: 'refused' | 'unknown', records: number): void;
   claimed(outcome: 'claimed' | 'pending' | 'confirmed', keys: number): void;
   stateStoreFailed(call: 'claim' | 'confirm' | 'release'): void;
-  /** Counts custom traits of an accepted identify that were not stored. */
+  /** Counts the custom traits of an accepted identify that will not be stored. */
   traitsDropped(reason: 'over_limit' | 'invalid_key', traits: number): void;
   failed(): void;
 }
@@ -35,7 +35,7 @@ export function createGatewayMetrics(registry: Metrics, waiting: () => number): 
   });
   new Gauge({
     name: 'weir_gateway_waiting_requests',
-    help: 'Requests that wait for the event log to store their record.',
+    help: 'Records that wait until the event log has stored them.',
     registers,
     collect() {
       this.set(waiting());
@@ -49,7 +49,7 @@ export function createGatewayMetrics(registry: Metrics, waiting: () => number): 
   });
   const appendSeconds = new Histogram({
     name: 'weir_gateway_append_seconds',
-    help: 'Seconds until the event log stored a batch.',
+    help: 'Duration of an append in seconds.',
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5],
     registers,
   });
@@ -73,7 +73,7 @@ export function createGatewayMetrics(registry: Metrics, waiting: () => number): 
   });
   const droppedTraits = new Counter({
     name: 'weir_gateway_dropped_traits_total',
-    help: 'Custom traits of accepted identifies that were not stored.',
+    help: 'Custom traits of accepted identifies that are not stored.',
     labelNames: ['reason'],
     registers,
   });

@@ -29,9 +29,9 @@ export interface AppDeps {
   readonly ports: Ports;
   readonly disk: DiskSpace | undefined;
   readonly store: OpenAnalytics | undefined;
-  /** Undefined: Weir does not archive. */
+  /** Undefined if Weir does not archive. */
   readonly archive: ObjectStore | undefined;
-  /** Undefined: this process has no control role. */
+  /** Undefined if this process has no control role. */
   readonly adminToken: string | undefined;
   /** Aborts when this process begins to end. */
   readonly closing: AbortSignal;

@@ -15,7 +15,10 @@ export interface Row {
   readonly offset: number;
   readonly version: number;
   readonly receivedAt: number;
-  /** Empty: a replay does not insert this row, for example because it belongs to another site. The row still counts in the range of its batch. */
+  /**
+   * The line that is inserted. Empty if a replay does not insert this row, for example because it belongs to another site. The row still
+   * counts in the range of its batch.
+   */
   readonly line: Uint8Array;
 }
 
@@ -27,7 +30,8 @@ export interface Batch {
 }
 
 /**
- * Reads the headers. Throws `event_log_damaged` if one is missing or invalid, because the writer can neither skip nor guess it.
+ * Reads a row and its headers. Throws `event_log_damaged` if a header is missing or invalid: the writer must not skip the row, and it
+ * cannot guess the header.
  */
 export function readRow(record: StoredRecord): Row {
   const rawOffset = wholeHeader(record, HEADER_RAW_OFFSET);
@@ -55,7 +59,8 @@ function wholeHeader(record: StoredRecord, name: string): number {
 }
 
 /**
- * The UTC month of `receivedAt`. `records` is partitioned by this month, and one insert must stay within one table partition.
+ * The UTC month of `receivedAt`, as the number of months since the year 0. The table `records` is partitioned by this month, and one
+ * insert must stay within one table partition.
  */
 export function monthOf(receivedAt: number): number {
   const date = new Date(receivedAt);

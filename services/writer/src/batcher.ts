@@ -10,19 +10,20 @@ export interface BatchLimits {
 
 /** Groups the rows of one partition into batches. Accepts each raw offset once, in order, without a gap. */
 export interface Batcher {
-  /** The result is false if the row is a repeat. Throws `event_log_damaged` if an outcome before this row is missing. */
+  /** Adds a row. Returns false if the row is a repeat. Throws `event_log_damaged` if the outcome before this row is missing. */
   push(row: Row): boolean;
   /** Whether `take` would return a batch now. */
   ready(partial: boolean): boolean;
   /**
-   * Returns the next full batch. With `partial`, also the last, incomplete batch. Never returns a part of the planned range.
+   * Returns the next full batch, or undefined. With `partial`, the last, incomplete batch counts as full. Never returns a part of the
+   * planned range.
    */
   take(partial: boolean): Batch | undefined;
-  /** The number of full batches that wait. */
+  /** The number of full batches that were not taken yet. */
   fullBatches(): number;
-  /** The first row that was not taken yet. */
+  /** The first row that was not taken yet, or undefined. */
   firstRow(): Row | undefined;
-  /** The next raw offset that must come. */
+  /** The raw offset that the next row must have. */
   next(): number;
 }
 

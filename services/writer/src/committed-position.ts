@@ -5,19 +5,23 @@ import { encodeProgress } from './plan.ts';
 
 /** Commits the progress of the writer of one partition: a plan before each insert, and a position when no insert is planned. */
 export interface CommittedPosition {
-  /** `offset`: the offset of the first row of the plan. */
+  /** Commits the plan of an insert. `offset`: the offset of the plan's first row in `events.enriched`. */
   commitPlan(offset: number, insert: PlannedInsert): Promise<void>;
   /**
-   * Commits that every row before the first waiting row is stored. Without this commit, the next owner would repeat the last plan,
-   * however old it is.
+   * Commits that every row before the first waiting row is stored. Does nothing if this position is committed already. Without this
+   * commit, the next owner would repeat the insert of the last plan, however old it is.
    */
   commitPosition(): Promise<void>;
-  /** Does the same as `commitPosition`, and notes that the partition is paused for this swap. A new owner reads the note, and also waits until the swap is over. */
+  /**
+   * Commits the same position as `commitPosition`, with a note that the partition is paused for this swap. A new owner reads the note and
+   * also waits until the swap is over.
+   */
   commitPaused(swap: number): Promise<void>;
+  /** Whether `commitPosition` would have nothing to commit. */
   isCommitted(): boolean;
 }
 
-/** `next`: the next raw offset to insert. `planned`: the last commit is a plan, so this position is not committed yet. */
+/** `next`: the next raw offset to insert. `planned`: true if the last commit is a plan, so this position is not committed yet. */
 export function createCommittedPosition(
   handle: PartitionHandle,
   gatherer: Gatherer,

@@ -9,7 +9,10 @@ import type { Batch, Row } from './batch.ts';
 const DEAD_RUN_ALARM_ROWS = 20;
 const ALARM = `${DEAD_RUN_ALARM_ROWS} or more rows in sequence were refused and stored as dead letters: see the table dead_letters`;
 
-/** Returns a function that is called after each row. It counts the refused rows in sequence, and returns whether the alarm is raised. */
+/**
+ * Returns a function to call after each stored piece. The function counts the refused rows in sequence, and returns whether there are
+ * enough of them for an alarm. It also raises this alarm.
+ */
 export function createDeadRun({
   handle,
   progress,

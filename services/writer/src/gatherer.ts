@@ -7,18 +7,18 @@ import { withLine } from './replayed-rows.ts';
 /** Collects the rows of one partition until a batch is full or the linger time is over. */
 export interface Gatherer {
   /**
-   * Adds records, and returns how many of them were repeats. Throws `event_log_damaged` if an outcome is missing; the rows
-   * before it were added and will be inserted.
+   * Adds records, and returns how many of them were repeats. Throws `event_log_damaged` if an outcome is missing or a header is invalid.
+   * The rows before this error were added and will be inserted.
    */
   push(records: readonly StoredRecord[]): number;
-  /** True: an outcome is missing, and the last `push` threw. */
+  /** True if the last `push` threw. */
   hasGap(): boolean;
   /**
-   * Resolves when a batch is ready, when the linger time is over (even if only repeats came), when it is interrupted, or when
+   * Resolves when a batch is ready, when the linger time is over (even if only repeats came), when `interrupted` returns true, or when
    * the signal aborts.
    */
   due(): Promise<void>;
-  /** True if a full batch waits. Also true if the linger time is over and rows wait that are not part of an incomplete plan. */
+  /** True if a full batch waits. Also true if the linger time is over, rows wait, and they are not a part of the planned range. */
   ready(): boolean;
   /** Returns the next batch. May only be called while `ready` is true. */
   take(): Batch;
@@ -27,17 +27,17 @@ export interface Gatherer {
    * delivery.
    */
   room(): Promise<void>;
-  /** Ends a linger time that is over. Starts a new one unless everything that was pushed is committed. */
+  /** If the linger time is over, resets it. Starts a new linger time unless all pushed rows were taken and committed. */
   restLinger(committed: boolean): void;
-  /** Makes `due` check again whether it is interrupted. */
+  /** Makes `due` call `interrupted` again. */
   lookAgain(): void;
-  /** The first row that was not taken yet. */
+  /** The first row that was not taken yet, or undefined. */
   firstRow(): Row | undefined;
   /** The enriched offset after the last record that was pushed. */
   readTo(): number;
-  /** The next raw offset that must come. */
+  /** The raw offset that the next row must have. */
   nextRawOffset(): number;
-  /** Resolves every wait and stops the timer of the linger. */
+  /** Resolves all promises of `due` and `room`, and stops the timer of the linger time. */
   close(): void;
 }
 
@@ -45,9 +45,9 @@ export interface GathererOptions {
   readonly limits: BatchLimits & { readonly lingerMs: number };
   readonly firstRawOffset: number;
   readonly firstOffset: number;
-  /** The planned range. It comes first and must be one batch. */
+  /** The range of a plan that was committed before, if any. Its rows come first and form one batch. */
   readonly planned: Plan | undefined;
-  /** Whether `due` must not wait. */
+  /** Whether `due` must resolve at once. */
   readonly interrupted: () => boolean;
   /** Only for a replay. Returns the line that is inserted for a row, or undefined if the row is not inserted. */
   readonly lineOf: ((row: Row) => Uint8Array | undefined) | undefined;
@@ -57,8 +57,8 @@ export interface GathererOptions {
 }
 
 /**
- * A replay enriches its partitions at the same time, so a batch of one partition takes seconds to fill. With the linger time of live rows,
- * ClickHouse needed twice the CPU time for each row, because the inserts had a quarter of the rows.
+ * The longest extension of a linger time. A replay reads all partitions at the same time, so a batch of one partition takes seconds to
+ * fill. With the linger time of live rows, ClickHouse needed twice the CPU time for each row, because the inserts had a quarter of the rows.
  */
 const LINGER_EXTENDED_MS = 10_000;
 
@@ -70,7 +70,7 @@ export function createGatherer(options: GathererOptions): Gatherer {
   let gap = false;
   let timer: NodeJS.Timeout | undefined;
   let lingerOver = false;
-  /** How long the present linger time was extended. */
+  /** By how much the present linger time was extended, in milliseconds. */
   let extendedMs = 0;
   let closed = false;
 

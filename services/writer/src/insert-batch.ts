@@ -10,7 +10,7 @@ import { isPassedOver } from './replayed-rows.ts';
 export interface PlannedInsert {
   readonly plan: Plan;
   readonly lines: readonly Uint8Array[];
-  /** The raw offset of the last line; -1 if there is none. */
+  /** The raw offset of the last line, or -1 if there are no lines. */
   readonly lastLine: number;
 }
 
@@ -33,11 +33,11 @@ export function planInsert(batch: Batch, generation: number, logId: string, part
 }
 
 /**
- * `inserted`: all rows are in `records` and in every view. `refused`: ClickHouse refused the rows, and none of them is in
- * `records`; repeating the insert does not help.
- * Rejects with `generation_changed` if the tables are of another generation than the plan. Rejects with
- * `analytics_unavailable`. Rejects with `analytics_refused` if `records` has the rows but a view refuses them:
- * only a repeat of the same insert, with the same token, can then complete the view.
+ * Inserts the rows of a plan. `inserted`: all rows are in `records` and in every view, unless ClickHouse dropped the insert as a repeat
+ * (see `assertStored`). `refused`: ClickHouse refused the rows, and none of them is in `records`. Repeating the insert does not help.
+ * Rejects with `generation_changed` if the tables are of another generation than the plan. Rejects with `analytics_unavailable` if the
+ * result is unknown. Rejects with `analytics_refused` if `records` has the rows but a view refuses them: only a repeat of the same
+ * insert, with the same token, can then complete the view.
  */
 export async function insertBatch(
   analytics: Analytics,
@@ -59,8 +59,8 @@ export async function insertBatch(
 
 /**
  * Rejects with `analytics_damaged` if ClickHouse dropped an insert as a repeat although `records` does not have its rows. This
- * happens if the server was killed after it stored the token and before it stored the part (docs/decisions/0018), and only
- * after an attempt with an unknown result.
+ * happens only after an attempt with an unknown result: the server was killed after it stored the token and before it stored the part
+ * (docs/decisions/0018).
  */
 export async function assertStored(
   analytics: Analytics,

@@ -14,7 +14,7 @@ export interface Plan {
   readonly version: number;
   /** The generation of the tables (docs/exactly-once.md) for which the plan was made. Tables of another generation do not have its token. */
   readonly generation: number;
-  /** The checksum of the rows as they are inserted. A repeated insert must have the same one. */
+  /** The checksum of the inserted lines. A repeated insert must have the same checksum. */
   readonly checksum: string;
   /**
    * ClickHouse's error message. If it is set, ClickHouse refused the only row of this plan, and the plan inserts its dead
@@ -24,15 +24,15 @@ export interface Plan {
 }
 
 /**
- * The metadata that the writer stores with the committed offset. `next`: the next raw offset to insert; if there is a plan,
- * this is its first offset.
+ * The metadata that the writer stores with the committed offset. `next` is the next raw offset to insert. If there is a plan, this is
+ * the first offset of the plan.
  */
 export interface Progress {
   readonly next: number;
   readonly plan?: Plan;
   /**
-   * Set if the raw partition once ended at this offset although the table had higher offsets. The records from this offset on differ
-   * from the inserted ones.
+   * Set if the raw partition once ended at this offset although the table had rows of higher offsets. Records that were appended since then,
+   * at this offset or later, are not the records from which these rows were made.
    */
   readonly truncatedAt?: number;
   /** The number of the swap for which the partition is paused. Nothing is inserted until the swap is over. */
@@ -40,7 +40,7 @@ export interface Progress {
 }
 
 /**
- * ClickHouse's error as it is stored in a plan. ASCII only, so that 300 characters stay below the metadata limit of 2,000
+ * Returns ClickHouse's error as it is stored in a plan: at most 300 ASCII characters. They stay below the metadata limit of 2,000
  * bytes, and every log stores them unchanged.
  */
 export function refusalText(error: string): string {
@@ -65,7 +65,7 @@ export function encodeProgress({ next, plan, truncatedAt, paused }: Progress): s
 }
 
 /**
- * The result is `undefined` if nothing was committed yet. A plan without a generation has generation 0. Throws `TypeError` for text that
+ * Returns `undefined` if nothing was committed yet. A plan without a generation gets generation 0. Throws `TypeError` for text that
  * `encodeProgress` did not write.
  */
 export function decodeProgress(metadata: string): Progress | undefined {
@@ -85,7 +85,7 @@ export function planToken(logId: string, partition: number, { from, to, version 
   return `records:${logId}:${partition}:${from}-${to}:${version}`;
 }
 
-/** Throws `event_log_damaged` if the rows of a repeated plan are not those of its first attempt. */
+/** Throws `event_log_damaged` if the rows of a repeated plan differ from the rows of its first attempt. */
 export function assertAsPlanned(redo: Plan | undefined, plan: Plan, partition: number): void {
   if (redo === undefined || redo.from !== plan.from || samePlan(redo, plan)) return;
   throw new DependencyError(

@@ -9,14 +9,14 @@ export interface RefusedRow {
   readonly error: string;
 }
 
-/** The values of the columns that are not text. All other columns get an empty text. */
+/** The values of the columns that cannot have an empty text. Columns that have no value of their own get an empty text. */
 const NEUTRAL = { cookieless: false, value: 0, properties: {}, screen_width: 0, screen_height: 0 } as const;
 
 /**
- * The dead letter of a row that ClickHouse refused, with the column list of that row. It keeps only the site of the row, which
- * can be any text, and has the refused row as its payload. The same row and error always give the same bytes, because a
- * repeated plan must insert the same bytes. Each column has a value of its type that is not null: a table that refuses this
- * dead letter therefore refuses every row.
+ * Builds the dead letter of a row that ClickHouse refused, with the column list of that row. The dead letter keeps the position, the
+ * time of receipt and the site of the row, and has the refused row as its payload. The same row and error always give the same bytes,
+ * because a repeated plan must insert the same bytes. Each column has a valid value of its type: a table that refuses this dead letter
+ * therefore refuses every row.
  */
 export function refusedRowLetter({ logId, partition, row, error }: RefusedRow): Uint8Array {
   const columns = RECORDS_COLUMNS_BY_VERSION[row.version] ?? [];

@@ -1,13 +1,13 @@
 import type { Commit, PartitionConsumer, PartitionHandle } from '@weir/ports/event-log';
 
-/** A consumer that can ask to be opened again. After that it calls `handle.wake()` and accepts no more records. */
+/** A consumer that can ask to be opened again. It then returns true from `mustReopen`, calls `handle.wake()`, and accepts no more records. */
 export interface ReopenableConsumer extends PartitionConsumer {
   mustReopen(): boolean;
 }
 
 /**
- * Opens a partition, and opens it again each time its consumer asks for it: from the last commit, as a new owner would. The records
- * after that commit are delivered again.
+ * Opens a partition, and opens it again each time its consumer asks for this. It then continues at the last commit, as a new owner would:
+ * the records after that commit are delivered again.
  */
 export async function openReopening(
   handle: PartitionHandle,

@@ -1,13 +1,13 @@
 import type { Row } from './batch.ts';
 
 /**
- * Selects the rows that a replay writes to its tables. A replay (docs/exactly-once.md, section 8) fills a second set of tables, and
- * copies the rows that it does not write from the live tables. The live writer has no such selection and writes every row.
+ * Selects the rows that a replay inserts. A replay (docs/exactly-once.md, section 8) fills a second set of tables. It inserts some rows
+ * again from the log, and copies the other rows from the live tables. The live writer has no such selection and inserts every row.
  */
 export interface ReplayedRows {
   /** The raw offset at which a partition begins if the group has not committed an offset yet. */
   firstRawOffset(partition: number): number;
-  /** The line that is inserted for a row. Undefined: the row is not inserted, because it was copied or has been erased. */
+  /** The line that is inserted for a row. Undefined if the row is not inserted, because it was copied or has been erased. */
   lineOf(partition: number, row: Row): Uint8Array | undefined;
   /** Whether more rows will follow soon. The writer then waits longer for a full batch, because no reader waits for these rows. */
   expectsMore(partition: number): boolean;

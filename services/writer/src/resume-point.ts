@@ -6,9 +6,9 @@ import { assertLogNotTruncated } from '@weir/runtime/consume/assert-log-not-trun
 import { decodeProgress, encodeProgress, type Plan, type Progress } from './plan.ts';
 
 export interface ResumePoint {
-  /** The next raw offset to insert. If `redo` is set, this is its first offset. */
+  /** The next raw offset to insert. If `redo` is set, this is the first offset of `redo`. */
   readonly next: number;
-  /** The generation of the tables. */
+  /** The present generation of the tables. */
   readonly generation: number;
   /** The planned range, which must be inserted again before anything else. */
   readonly redo?: Plan;
@@ -16,8 +16,8 @@ export interface ResumePoint {
 }
 
 /**
- * Finds where the writer continues after an assignment: at the committed position, but never below what the table has. Rejects
- * with `event_log_damaged` if the log ends before the table or before the commit.
+ * Finds where the writer continues after an assignment: at the committed position, or after the last row of the table if that is
+ * later. Rejects with `event_log_damaged` if the log ends before the last row of the table or before the commit.
  */
 export async function findResumePoint(
   handle: PartitionHandle,
@@ -39,7 +39,7 @@ export async function findResumePoint(
     end: highest + 1,
     seenBy: 'the table records',
     truncatedAt: committed?.truncatedAt,
-    // The commit keeps this offset: at the next check the log may have grown past it, which would hide the loss.
+    // The commit keeps the offset at which the log ended: by the next check the log may have grown past it, which would hide the loss.
     onTruncated: (truncatedAt) =>
       handle.commit({ offset, metadata: encodeProgress({ ...(committed ?? { next }), truncatedAt }) }),
   });
@@ -83,7 +83,7 @@ export async function findResumePoint(
   return { next, generation };
 }
 
-/** Rejects a commit of other software with `event_log_damaged`. */
+/** Reads the metadata of the last commit. Throws `event_log_damaged` if it was not written by a writer of Weir. */
 export function readCommitted({
   committed,
   partition,

@@ -22,9 +22,9 @@ import { findResumePoint } from './resume-point.ts';
 
 export interface WriterLimits extends BatchLimits {
   readonly lingerMs: number;
-  /** How long an insert with an unknown result may still arrive in the table; default `UNKNOWN_SETTLES_MS`. */
+  /** For how long an insert with an unknown result may still add rows to the table. The default is `UNKNOWN_SETTLES_MS`. */
   readonly unknownSettlesMs?: number;
-  /** After this time a paused partition has an alarm; default `PAUSED_ALARM_MS`. */
+  /** After this time a paused partition raises an alarm. The default is `PAUSED_ALARM_MS`. */
   readonly pausedAlarmMs?: number;
 }
 
@@ -36,7 +36,7 @@ export interface PartitionWriterDeps extends AssignedPartition {
   readonly insertSlots: Slots;
   readonly disk?: DiskSpace | undefined;
   readonly limits: WriterLimits;
-  /** Undefined: the writer never pauses, because its tables are not the live ones. */
+  /** If undefined, the writer never pauses, because its tables are not the live ones. */
   readonly pauses: WritersPauses | undefined;
   readonly replay?: ReplayedRows | undefined;
 }
@@ -45,15 +45,15 @@ export interface PartitionWriterDeps extends AssignedPartition {
 const TRIES_BEFORE_ALARM = 30;
 
 /**
- * An insert is sent only within this time after its plan was committed. A writer that was paused for longer may have lost the
- * partition.
+ * An insert is sent only if the commit of its plan took at most this time. A writer whose commit took longer may have lost the partition
+ * since then.
  */
 const PLAN_FRESH_MS = 10_000;
 
 /**
- * How long an insert with an unknown result may still be running, and arrive in the table: it was sent at most `PLAN_FRESH_MS`
- * after its plan, and client and server stop it after 2 minutes (`clickhouse-analytics.ts`). A refused batch is not divided
- * earlier: its pieces have other tokens, so their rows would be stored a second time (docs/decisions/0006).
+ * For how long an insert with an unknown result may still be running, and may still add rows to the table: it was sent at most
+ * `PLAN_FRESH_MS` after its plan, and client and server stop it after 2 minutes (`clickhouse-analytics.ts`). A refused batch is not divided
+ * before this time has passed: its pieces have other tokens, so their rows could be stored a second time (docs/decisions/0006).
  */
 export const UNKNOWN_SETTLES_MS = PLAN_FRESH_MS + 130_000;
 
@@ -114,15 +114,15 @@ export async function openPartitionWriter(deps: PartitionWriterDeps): Promise<Re
   let pieces: readonly Batch[] = [];
   let planned: PlannedInsert & { readonly at: number; readonly settled: boolean };
   let refusal = '';
-  /** Before this time, an earlier insert of the first piece may still be running, from this writer or the previous owner. */
+  /** Until this time, an earlier insert of the first piece may still be running. This writer or the previous owner sent it. */
   let unsettledUntil = redo === undefined ? 0 : clock() + settlesMs;
-  /** True: an earlier insert of the first piece may have stored its token in ClickHouse without its rows. */
+  /** True if an earlier insert of the first piece may have stored its token in ClickHouse without its rows. */
   let doubtful = redo !== undefined;
   const isDeadRun = createDeadRun(deps);
   let retries = 0;
   const position = createCommittedPosition(handle, gatherer, { next: resume.next, planned: redo !== undefined });
   let mustReopen = false;
-  /** The error that ended the loop. `handle` rejects with it. */
+  /** The error that ended the loop, if any. `handle` then rejects with this error. */
   let ended: unknown;
 
   const steps: Readonly<Record<State, () => Promise<State>>> = {
@@ -141,7 +141,7 @@ export async function openPartitionWriter(deps: PartitionWriterDeps): Promise<Re
       const insert = planInsert(piece, resume.generation, logId, partition);
       assertAsPlanned(redo, insert.plan, partition);
       const at = clock();
-      // `settled` is computed before the insert: while an earlier insert can still arrive, an empty range in `records` proves
+      // `settled` is computed before the insert. As long as an earlier insert can still add its rows, missing rows in `records` prove
       // nothing.
       planned = { ...insert, at, settled: at >= unsettledUntil };
       await position.commitPlan((piece.rows[0] as Row).offset, insert);
@@ -171,7 +171,7 @@ export async function openPartitionWriter(deps: PartitionWriterDeps): Promise<Re
     async divide() {
       redo = undefined;
       const [piece, ...rest] = pieces as readonly [Batch, ...Batch[]];
-      // A single row does not need this wait: its dead letter has the same token, so ClickHouse stores only one of the two.
+      // A single row does not need this wait: its dead letter has the same token, so ClickHouse stores either the row or the dead letter.
       if (piece.rows.length > 1 && !planned.settled) {
         const message = `${refusal}, but an earlier insert may still be running: the batch is not divided yet`;
         throw new DependencyError('analytics_unavailable', message);
@@ -260,7 +260,7 @@ export async function openPartitionWriter(deps: PartitionWriterDeps): Promise<Re
         else state = pieces.length === 0 ? 'gather' : 'plan';
       }
     }
-    // A commit without the swap would end the pause of the partition.
+    // While a swap is requested, the position is not committed here: a commit that does not name the swap would end the pause.
     if (mustReopen || requestedSwap(pauses) !== undefined) return;
     if (pieces.length === 0) await commitPosition();
   }

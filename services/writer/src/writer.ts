@@ -17,14 +17,14 @@ export interface WriterDeps {
   readonly clock: () => number;
   readonly logger: Logger;
   readonly metrics: Metrics;
-  /** The writer pauses while this reports too little free space. */
+  /** The writer does not insert while this reports too little free space. */
   readonly disk?: DiskSpace | undefined;
-  /** Undefined: the writer never pauses. */
+  /** If undefined, the writer never pauses. */
   readonly pauses: WritersPauses | undefined;
-  /** Set only for the writer of a replay, which has its own consumer group. Undefined: the live writer. */
+  /** Set only for the writer of a replay, which has its own consumer group. Undefined for the live writer. */
   readonly replay?: ReplayedRows;
   readonly limits: WriterLimits & {
-    /** The number of concurrent inserts of different partitions; default 2. */
+    /** The maximum number of concurrent inserts, each of another partition. The default is 2. */
     readonly insertsMax?: number;
   };
 }

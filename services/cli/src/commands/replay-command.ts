@@ -43,7 +43,7 @@ export function addReplayCommands(program: Command, { io, client, exitWith }: Co
     exitWith(EXIT.interrupted);
   }
 
-  /** Shows the progress, and resolves with the replay when `isDone` returns true. Undefined: the command was interrupted. */
+  /** Shows the progress, and resolves with the replay when `isDone` returns true. Undefined if the command was interrupted. */
   async function follow(
     started: ReplayView,
     interrupted: AbortSignal,

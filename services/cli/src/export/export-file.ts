@@ -6,7 +6,7 @@ import { createExportProgress } from './export-progress.ts';
 import { type ExportTarget, openFileTarget, openS3Target } from './export-target.ts';
 
 export interface ExportSummary {
-  /** Undefined: standard output. */
+  /** If undefined, the rows go to standard output. */
   readonly to: string | undefined;
   /** The size of the export before compression. */
   readonly bytes: number;
@@ -16,7 +16,7 @@ export interface ExportSummary {
 interface ExportFileOptions {
   /** The path of the call in the admin API. */
   readonly path: string;
-  /** A file or `s3://bucket/name`; undefined: standard output. */
+  /** A file or `s3://bucket/name`. If undefined, standard output. */
   readonly to: string | undefined;
   readonly interrupted: AbortSignal;
 }

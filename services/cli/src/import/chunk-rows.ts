@@ -23,7 +23,7 @@ const LINE_CHARS_MAX = 6 * DUMP_LINE_CHARS_MAX;
 /** A dump has a first line with its version and a last line with the number of rows. */
 const LINES_WITHOUT_ROW = 2;
 
-/** The time zone of the site from which the dump was exported. Undefined: the file is not a dump. */
+/** The time zone of the site from which the dump was exported. Undefined if the file is not a dump. */
 export async function dumpTimezone(log: LogFile): Promise<string | undefined> {
   for await (const [line = ''] of readLines(openLogFile(log), LINE_CHARS_MAX)) {
     const head = readDumpHead(line);

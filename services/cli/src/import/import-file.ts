@@ -24,7 +24,7 @@ export interface ImportSummary {
   /** Rows of a dump that the site had before. */
   readonly rows_known: number;
   readonly seconds: number;
-  /** True: the imported rows can be queried. */
+  /** True if the imported rows can be queried. */
   readonly queryable: boolean;
 }
 
@@ -126,7 +126,7 @@ export async function importFile(io: CliIo, client: AdminClient, options: Import
   };
 }
 
-/** The format that was requested or detected. Undefined: each line is read as the format that it matches. */
+/** The format that was requested or detected. If undefined, each line is read in the format that it matches. */
 async function formatOf(io: CliIo, options: ImportFileOptions, timezone: string): Promise<ImportFormat | undefined> {
   const { log, siteId } = options;
   const dumped = options.format === undefined || options.format === 'weir' ? await dumpTimezone(log) : undefined;

@@ -64,7 +64,7 @@ export async function followReplay(
 const totalOf = (replay: ReplayView): number => replay.records_to_copy + replay.records_to_replay;
 const doneOf = (replay: ReplayView): number => replay.records_copied + replay.records_replayed;
 
-/** Reads the present state of the replay. Undefined: it was dropped. `unavailable`: Weir may be restarting; the replay continues afterwards. */
+/** Reads the present state of the replay. Undefined if it was dropped. `unavailable`: Weir may be restarting; the replay continues afterwards. */
 async function lookAt(
   client: AdminClient,
   say: (text: string) => void,

@@ -21,15 +21,15 @@ export interface BackupView {
 export interface BackupRequest {
   /** `file:///folder` or `s3://bucket/prefix`. */
   readonly to: string;
-  /** How many backups are kept; older ones are deleted. Undefined: no backup is deleted. */
+  /** How many backups are kept; older ones are deleted. If undefined, no backup is deleted. */
   readonly keep: number | undefined;
 }
 
 /** The backups of the data folder of this process. */
 export interface BackupControl {
-  /** Starts a backup and returns its first view. Undefined: another backup runs, so none was started. */
+  /** Starts a backup and returns its first view. Undefined if another backup runs: then no backup was started. */
   start(request: BackupRequest): BackupView | undefined;
-  /** The running backup, otherwise the last one that this process has made. Undefined: this process has made none. */
+  /** The running backup, otherwise the last one that this process has made. Undefined if this process has made none. */
   current(): BackupView | undefined;
   /** The settings `WEIR_BACKUP_TO` and `WEIR_BACKUP_KEEP`, for requests that do not name a target or a number. */
   readonly defaults: { readonly to: string | undefined; readonly keep: number | undefined };

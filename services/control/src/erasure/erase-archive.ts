@@ -27,7 +27,7 @@ export interface EraseArchive {
 const REPORT_EVERY_MS = 5_000;
 const EMPTY = new Uint8Array(0);
 
-/** The partitions that the archiver has not archived up to these offsets, as text; empty: it has archived all of them. */
+/** The partitions that the archiver has not archived up to these offsets, as text. Empty if it has archived all of them. */
 export async function unarchived(
   eventLog: Pick<EventLog, 'positions'>,
   ends: Readonly<Record<string, readonly number[]>>,
@@ -82,7 +82,7 @@ function eraseEnriched(parts: readonly Tombstone[], siteId: string): ChangeRecor
   };
 }
 
-/** Returns the function that empties the raw records to erase. Undefined: the segment is not one of raw records. */
+/** Returns the function that empties the raw records to erase. Undefined if the segment is not one of raw records. */
 async function eraseRaw(
   parts: readonly Tombstone[],
   range: SegmentRange,

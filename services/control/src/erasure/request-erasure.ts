@@ -9,7 +9,7 @@ export interface ErasureRequest {
   readonly siteId: string;
   readonly visitors: readonly string[];
   readonly users: readonly string[];
-  /** True: all records of the site are erased. */
+  /** True if all records of the site are erased. */
   readonly whole: boolean;
 }
 
@@ -27,7 +27,7 @@ export function isSwapping(registry: Registry): boolean {
 }
 
 /**
- * Stores a new erasure with its tombstone. When it resolves, the erasure will be carried out, even after a crash. Undefined: too many
+ * Stores a new erasure with its tombstone. When it resolves, the erasure will be carried out, even after a crash. Undefined if too many
  * erasures wait. Call it within `runExclusive`.
  */
 export async function requestErasure(deps: AdminDeps, request: ErasureRequest): Promise<Erasure | undefined> {

@@ -22,7 +22,7 @@ export interface ErasureDeps {
   readonly eventLog: EventLog;
   readonly analytics: Analytics;
   readonly stateStore: StateStore;
-  /** Undefined: Weir does not archive. */
+  /** Undefined if Weir does not archive. */
   readonly archive?: ObjectStore | undefined;
   readonly clock: () => number;
 }
@@ -32,7 +32,7 @@ export interface ErasureWork extends ErasureDeps {
   readonly signal: AbortSignal;
   /** Writes the list of tombstones into the place of the scheduled backups, so that a restore erases the person again. */
   readonly publish?: (() => Promise<void>) | undefined;
-  /** True: all enrichers are in this process, so they apply a tombstone at once. */
+  /** True if all enrichers are in this process, so they apply a tombstone at once. */
   readonly alone: boolean;
 }
 
@@ -206,7 +206,7 @@ const NOT_BEGUN: ArchiveErasure = { after: '', segments: 0, rewritten: 0, record
 
 /**
  * The ends of both topics, by topic and partition. Call it after the tables were erased: then both topics have all records from before
- * the erasure. 0: the partition is empty.
+ * the erasure. 0 if the partition is empty.
  */
 async function archiveEnds(eventLog: EventLog): Promise<Readonly<Record<string, readonly number[]>>> {
   const ends: Record<string, readonly number[]> = {};

@@ -7,7 +7,7 @@ import { type ErasureDeps, isFree, problemText, runErasure, Taken } from './run-
 export interface StartErasuresDeps extends ErasureDeps {
   /** Resolves when the tables can be used. */
   readonly ready: Promise<void>;
-  /** True: this is the only process, because the event log is embedded. */
+  /** True if this is the only process, because the event log is embedded. */
   readonly alone: boolean;
   /** A random ID of this process. */
   readonly workerId: string;

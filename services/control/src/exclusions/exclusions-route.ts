@@ -56,7 +56,7 @@ export function removeExclusion({ registry, runExclusive }: AdminDeps, { params 
   });
 }
 
-/** The reason why a site cannot have one more rule. Undefined: it can. */
+/** The reason why a site cannot have one more rule. Undefined if it can. */
 function limitProblem(rules: readonly ExclusionRule[], type: ExclusionType, value: string): string | undefined {
   const identity = ruleIdentity(type, value);
   const same = rules.find((rule) => rule.type === type && ruleIdentity(type, rule.value) === identity);

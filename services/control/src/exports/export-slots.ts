@@ -1,6 +1,6 @@
 /** Limits the exports that run at a time. */
 export interface ExportSlots {
-  /** Takes a slot. False: no slot is free. */
+  /** Takes a slot. False if no slot is free. */
   take(): boolean;
   release(): void;
 }

@@ -7,7 +7,7 @@ const WAIT_MS = 15_000;
 
 /**
  * The hits of an interrupted chunk that are not in the log. Waits until ClickHouse has all records of the log, then queries the
- * event IDs there. `undefined`: ClickHouse did not have all records in time.
+ * event IDs there. Undefined if ClickHouse did not have all records in time.
  */
 export async function findMissingHits(
   deps: Pick<AdminDeps, 'eventLog' | 'tables' | 'clock'>,

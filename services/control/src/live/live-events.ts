@@ -18,7 +18,7 @@ const BEHIND_RECORDS_MAX = 5_000;
 export interface LiveListener {
   readonly siteId: string;
   readonly isWanted: IsWanted;
-  /** For each partition, the offset at which the listener begins. Undefined: with records that are stored from now on. */
+  /** For each partition, the offset at which the listener begins. If undefined, it begins with the records that are stored from now on. */
   readonly from: readonly number[] | undefined;
   /** False when the listener may no longer read the events. */
   readonly isAllowed: () => boolean;

@@ -11,7 +11,7 @@ export interface ParquetDeps {
   readonly registry: Pick<Registry, 'erasures' | 'expiry'>;
   readonly clock: () => number;
   readonly logger: Logger;
-  /** For how long after its day a file is kept. Undefined: no file is deleted. */
+  /** For how long after its day a file is kept. If undefined, no file is deleted. */
   readonly retentionMs: number | undefined;
 }
 

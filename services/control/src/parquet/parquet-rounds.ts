@@ -13,7 +13,7 @@ export interface ParquetRound {
   readonly through: string;
   /** For each log and partition, the highest raw offset in the tables at the start of the round, plus 1. */
   readonly ends: readonly { readonly logId: string; readonly partition: number; readonly end: number }[];
-  /** The name of the last stored part. Empty: no part is stored yet. */
+  /** The name of the last stored part. Empty if no part is stored yet. */
   readonly after: string;
   readonly done: boolean;
 }
@@ -38,7 +38,7 @@ export function partName({ site, day, round }: ParquetPart): string {
   return `${PARTS}site=${site}/day=${day}/${digits(round)}.parquet`;
 }
 
-/** Parses the name of a part. Undefined: it is the name of another object. */
+/** Parses the name of a part. Undefined if it is the name of another object. */
 export function parsePartName(name: string): ParquetPart | undefined {
   const [, site = '', day = '', round] = PART.exec(name) ?? [];
   return round === undefined ? undefined : { site, day, round: Number(round) };
@@ -48,7 +48,7 @@ export function putRound(store: ObjectStore, round: ParquetRound): Promise<void>
   return store.put(`${ROUNDS}${digits(round.round)}.json`, Buffer.from(`${JSON.stringify(round)}\n`));
 }
 
-/** Returns the number of the last round. 0: there is no round yet. */
+/** Returns the number of the last round. 0 if there is no round yet. */
 export async function lastRound(store: ObjectStore): Promise<number> {
   let last = 0;
   for await (const { name } of store.list(ROUNDS)) last = Number(name.slice(ROUNDS.length).replace('.json', ''));

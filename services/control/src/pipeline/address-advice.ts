@@ -17,7 +17,7 @@ export const ADDRESS_HEADERS = [
 
 const LISTS: readonly string[] = ['x-forwarded-for', 'forwarded'];
 
-/** Advice about the proxy settings, based on the headers of one request. Empty: the settings look right. */
+/** Advice about the proxy settings, based on the headers of one request. Empty if the settings look right. */
 export function addressAdvice(
   client: ClientIp,
   sent: Readonly<Record<string, string>>,

@@ -18,7 +18,7 @@ export interface ReplayWriter {
   readonly eventLog: EventLog;
   readonly analytics: Analytics;
   readonly firstRawOffset: (partition: number) => number;
-  /** The line that is inserted for a row. Undefined: the row is not inserted. */
+  /** The line that is inserted for a row. Undefined if the row is not inserted. */
   readonly lineOf: (partition: number, row: ReplayedRow) => Uint8Array | undefined;
   /** Whether more rows of the partition will follow soon, so that the writer can wait for a full batch. */
   readonly expectsMore: (partition: number) => boolean;

@@ -25,7 +25,7 @@ export interface Filling {
   stop(): Promise<void>;
   /** Resolves when it has stopped, and no outcome and no state of a replay from raw is left. */
   clear(): Promise<void>;
-  /** Why the replay does not continue. Undefined: it continues. */
+  /** Why the replay does not continue. Undefined if it continues. */
   problem(): string | undefined;
 }
 

@@ -7,13 +7,13 @@ export interface ReplayGate {
   admit(partition: number, rawOffsets: readonly number[], signal: AbortSignal): Promise<number>;
   /** Waits until this number of records may be processed. Resolves with false if the signal aborts. */
   pass(records: number, signal: AbortSignal): Promise<boolean>;
-  /** Resolves when nothing hinders. False: the signal aborts. */
+  /** Resolves when nothing hinders. False if the signal aborts. */
   clear(signal: AbortSignal): Promise<boolean>;
   /** Whether records of the partition before its end were not admitted yet. False until the first record of the partition was admitted. */
   expectsMore(partition: number): boolean;
   /** Sets, for each partition, the raw offset at which the replay must stop (exclusive). */
   setEnds(ends: readonly number[]): void;
-  /** Sets the reason why the replay must wait, for example a full disk. Undefined: it need not wait. */
+  /** Sets the reason why the replay must wait, for example a full disk. Undefined if it need not wait. */
   setObstacle(obstacle: string | undefined): void;
   obstacle(): string | undefined;
 }

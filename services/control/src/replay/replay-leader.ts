@@ -16,7 +16,7 @@ import { beginSwap, continueSwap, type LiveWriters } from './swap-tables.ts';
 export interface LeaderDeps extends FillingDeps {
   readonly analytics: Analytics;
   readonly liveWriters: LiveWriters;
-  /** Undefined: Weir does not archive. */
+  /** Undefined if Weir does not archive. */
   readonly archive?: ObjectStore | undefined;
   readonly logger: Logger;
   /** How long `events.enriched` keeps records. */
@@ -24,7 +24,7 @@ export interface LeaderDeps extends FillingDeps {
 }
 
 export interface Leader {
-  /** A text that says why the replay does not continue. Undefined: it continues. */
+  /** A text that says why the replay does not continue. Undefined if it continues. */
   problem(): string | undefined;
   /** Resolves when all work has stopped, after the signal has aborted. */
   readonly done: Promise<void>;

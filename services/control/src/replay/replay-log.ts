@@ -80,7 +80,7 @@ export async function openAdmitting(
   };
 }
 
-/** The offset that this run has committed. Undefined: the commit belongs to another run, or there is none. */
+/** The offset that this run has committed. Undefined if the commit belongs to another run, or there is none. */
 export function committedOf(
   run: string,
   position: { readonly committed: number | undefined; readonly metadata: string | undefined },

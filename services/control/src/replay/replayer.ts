@@ -5,7 +5,7 @@ import { createMutex } from '../registry/mutex.ts';
 import { type Leader, type LeaderDeps, leadReplay } from './replay-leader.ts';
 
 export interface Replayer {
-  /** Why the replay does not continue. Undefined: it continues, or another process leads it. */
+  /** Why the replay does not continue. Undefined if it continues, or if another process leads it. */
   problem(): string | undefined;
   close(): Promise<void>;
 }

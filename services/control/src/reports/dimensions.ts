@@ -14,9 +14,9 @@ export interface Dimension {
   readonly scope: 'hit' | 'visit';
   /** For `hit`: an expression over the columns of `events`. For `visit`: a column of `sessions`. */
   readonly sql: string;
-  /** For `visit`: the column of `events` that is used for rows without a visit. Empty: there is no such column. */
+  /** For `visit`: the column of `events` that is used for rows without a visit. Empty if there is no such column. */
   readonly ownSql: string;
-  /** True: the breakdown also has a row for the empty value, for example for an unknown country or a direct visit. */
+  /** True if the breakdown also has a row for the empty value, for example for an unknown country or a direct visit. */
   readonly listsEmpty: boolean;
   /** The part NAME of a dimension `property:NAME`. */
   readonly property?: string;

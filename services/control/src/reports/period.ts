@@ -25,7 +25,10 @@ export interface PeriodQuery {
   readonly to?: string | undefined;
 }
 
-/** Reads the period of a request. `firstMs` is the time of the site's first row, at which the period `all` begins; undefined: the site has no row. */
+/**
+ * Reads the period of a request. `firstMs` is the time of the site's first row, at which the period `all` begins. It is undefined if the
+ * site has no row.
+ */
 export async function readPeriod(
   { period, from, to }: PeriodQuery,
   zone: string,

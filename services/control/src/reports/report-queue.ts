@@ -13,7 +13,7 @@ export interface Question {
 export interface Answered<Answer> {
   readonly answer: Answer;
   readonly timing: ServerTiming;
-  /** True: the work was done for an earlier question. */
+  /** True if the work was done for an earlier question. */
   readonly isShared: boolean;
 }
 

@@ -61,7 +61,7 @@ function eventsOf(task: Pick<ExpireTables, 'expiry' | 'logId'>): string | undefi
     AND outcome NOT IN ('identify', 'erased', 'expired') AND ${stored(task)}`;
 }
 
-/** The tables from which expired rows are simply deleted, each with the condition for these rows. Undefined: no row of the table expires. */
+/** The tables from which expired rows are simply deleted, each with the condition for these rows. Undefined if no row of the table expires. */
 function simpleTables({
   database,
   expiry,

@@ -18,7 +18,7 @@ export interface ExpiryDeps {
 export interface ExpiryWork extends ExpiryDeps {
   readonly workerId: string;
   readonly signal: AbortSignal;
-  /** True: this is the only process, so no other process changes the registry. */
+  /** True if this is the only process, so no other process changes the registry. */
   readonly alone: boolean;
 }
 

@@ -11,7 +11,7 @@ import { tablesInUse } from './tables-in-use.ts';
 export interface StartRetentionDeps extends ExpiryDeps {
   /** Resolves when the tables can be used. */
   readonly ready: Promise<void>;
-  /** True: this is the only process, because the event log is embedded. */
+  /** True if this is the only process, because the event log is embedded. */
   readonly alone: boolean;
   /** A random ID of this process. */
   readonly workerId: string;

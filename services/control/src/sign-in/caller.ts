@@ -9,9 +9,9 @@ export type Role = 'admin' | 'viewer' | 'anyone';
 
 /** Who sent an authenticated request. */
 export interface Caller {
-  /** Undefined: the admin. */
+  /** Undefined for the admin. */
   readonly viewer: Viewer | undefined;
-  /** Undefined: the request has a token instead of a cookie. */
+  /** Undefined if the request has a token instead of a cookie. */
   readonly session: Session | undefined;
 }
 

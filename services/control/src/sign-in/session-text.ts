@@ -30,7 +30,7 @@ export function sessionText(session: Session, key: SigningKey): string {
   return `${signed}.${sign(signed, key)}`;
 }
 
-/** Reads the text of a cookie. Undefined: it has another form. `isSigned` says whether the signature is that of the key. */
+/** Reads the text of a cookie. Undefined if it has another form. `isSigned` says whether the signature is that of the key. */
 export function readSessionText(
   text: string,
 ): { readonly session: Session; readonly isSigned: (key: SigningKey) => boolean } | undefined {

@@ -32,7 +32,7 @@ export interface Refusal {
 export interface SignIn {
   /** Finds out who sent the request. */
   callerOf(request: IncomingMessage): Caller | Refusal;
-  /** The caller to whom a token belongs. Undefined: the token is not valid. */
+  /** The caller to whom a token belongs. Undefined if the token is not valid. */
   callerOfToken(token: string): Caller | undefined;
   /** Counts an attempt to sign in, by the network of the client and overall. */
   attempt(request: IncomingMessage): Promise<RateLimit>;

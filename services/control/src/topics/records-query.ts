@@ -11,7 +11,7 @@ const RECORDS_DEFAULT = 100;
 export const WAIT_SECONDS_MAX = 10;
 
 export interface RecordsQuery {
-  /** Undefined: all sites. The site need not exist, because the log keeps the records of a removed site. */
+  /** The site whose records are returned; if undefined, records of all sites. The log keeps the records of removed sites, so the site need not exist. */
   readonly siteId: string | undefined;
   /** A time in Unix milliseconds. */
   readonly sinceMs: number | undefined;

@@ -22,10 +22,10 @@ export interface PageRequest {
   /** For each partition, the offset at which reading starts, and the offset at which it ends. */
   readonly from: readonly number[];
   readonly to: readonly number[];
-  /** Undefined: all sites. Records that cannot be decoded belong to no site. */
+  /** The site whose records are returned. If undefined, records of all sites. Records that cannot be decoded belong to no site. */
   readonly siteId: string | undefined;
   readonly recordsMax: number;
-  /** True: reads to the end and keeps the newest records. False: stops after the first records. */
+  /** If true, reads to the end and keeps the newest records. If false, stops after the first records. */
   readonly newest: boolean;
   readonly signal: AbortSignal;
 }
@@ -36,7 +36,7 @@ export interface TopicPage {
   /** For each partition, the offset after the last record that was read. */
   readonly next: readonly number[];
   readonly scanned: number;
-  /** True: all records up to `to` were read. */
+  /** True if all records up to `to` were read. */
   readonly atEnd: boolean;
 }
 

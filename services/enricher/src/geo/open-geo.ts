@@ -10,7 +10,7 @@ import { createGeoMetrics } from './geo-metrics.ts';
 import { placeOf } from './mmdb-place.ts';
 
 export interface GeoConfig {
-  /** An MMDB file, or a folder of them (`GEOIP_DATABASE`); undefined: the bundled data. */
+  /** An MMDB file, or a folder of them (`GEOIP_DATABASE`). If undefined, the bundled data is used. */
   readonly database?: string | undefined;
   /**
    * Receives one message for each change of the files: `info` when the new data is in use, `warn` when the old data stays in
@@ -23,7 +23,7 @@ export interface GeoConfig {
 }
 
 export interface Geo extends GeoLookup {
-  /** Why the files on disk cannot be used while older data stays in use. Empty: the files are in use. */
+  /** Why the files on disk cannot be used while older data stays in use. Empty if the files are in use. */
   readonly problem: string;
   /** Checks now whether the files have changed. Resolves when the new data is in use or refused. Never rejects. */
   check(): Promise<void>;

@@ -26,7 +26,7 @@ export interface EnrichBatch<Decoded> {
   /** The epoch of the state store. */
   readonly epoch: string;
   /**
-   * Reads the outcomes of records that were decided before. It is not called if no record has a key. Undefined: the records are new, and
+   * Reads the outcomes of records that were decided before. It is not called if no record has a key. Undefined if the records are new and
    * their keys are decided now.
    */
   readonly decided: (() => Promise<Decided>) | undefined;

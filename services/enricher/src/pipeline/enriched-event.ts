@@ -68,19 +68,19 @@ export interface DecodedEvent {
   readonly ip: string;
   readonly sealedIp: string;
   readonly userAgent: string;
-  /** False: the user agent may belong to the HTTP library of a server, and not to the visitor. */
+  /** False if the user agent may belong to the HTTP library of a server, and not to the visitor. */
   readonly ownUserAgent: boolean;
   /** The device type and platform from the context of a server event. They win over the user agent. */
   readonly deviceTypeSent: string;
   readonly platformSent: string;
 
   readonly visitorId: string;
-  /** True: the step `put-visitor` computes the visitor ID. */
+  /** True if the step `put-visitor` computes the visitor ID. */
   readonly cookieless: boolean;
   /** The UTC day of the log line of an imported hit. */
   readonly lineDay: string;
   readonly sessionId: string;
-  /** True: the server sent the session ID. */
+  /** True if the server sent the session ID. */
   readonly sessionSent: boolean;
   /** The record is a row of a dump: its columns are stored unchanged. */
   readonly dumped: DumpedRow | undefined;
@@ -112,12 +112,12 @@ export interface EnrichedEvent extends DecodedEvent {
   sourceJson: string;
   /** The ID that a cookieless visitor had on the day before. Empty if no visit can have begun on that day. */
   previousVisitorId: string;
-  /** True: the visitor was found through the user ID. */
+  /** True if the visitor was found through the user ID. */
   linked: boolean;
-  /** True: earlier rows of the visitor have another ID for this session. */
+  /** True if earlier rows of the visitor have another ID for this session. */
   sessionMoved: boolean;
 
-  /** The state keys of the steps `put-visitor`, `link-visitor` and `put-session`. Empty: the step needs no state. */
+  /** The state keys of the steps `put-visitor`, `link-visitor` and `put-session`. Empty if the step needs no state. */
   previousSessionsKey: string;
   linkKey: string;
   sessionsKey: string;

@@ -33,14 +33,14 @@ export interface PartitionEpoch {
   enter(epoch: string, place: PartitionPlace): Promise<Pick<PartitionPlace, 'next' | 'storedTo'>>;
   /**
    * The outcomes of the records from `from` up to the returned `to`, if these records were decided in an earlier epoch;
-   * `undefined`: they are new.
+   * `undefined` if they are new.
    */
   decided(from: number, to: number): Promise<{ readonly to: number; readonly outcomes: Decided } | undefined>;
   /** The offset from which the state is rebuilt. The state uses no earlier record. -1: the state needed no rebuild. */
   rebuiltFrom(): number;
   /**
    * Called when the state has applied records up to `end` whose keys were decided in an earlier epoch. Checks in after the last
-   * such record. False: the epoch is over.
+   * such record. False if the epoch is over.
    */
   folded(end: number, records: number, committedTo: number): Promise<boolean>;
 }
@@ -53,7 +53,7 @@ interface Entering {
    * in.
    */
   readonly to: number;
-  /** True: the state was folded up to `to`. */
+  /** True if the state was folded up to `to`. */
   whole: boolean;
 }
 

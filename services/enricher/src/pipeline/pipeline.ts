@@ -47,7 +47,7 @@ export interface EnrichmentDeps {
   /** The ID of the event log that the records are read from. */
   readonly logId: string;
   readonly clock: () => number;
-  /** Default: the lists of this version. */
+  /** By default, the lists of this version of Weir. */
   readonly lists?: SourceLists;
 }
 

@@ -17,7 +17,7 @@ export interface UserAgentColumns {
 }
 
 export interface Screen {
-  /** Size in CSS pixels; 0: not sent. */
+  /** Size in CSS pixels; 0 if not sent. */
   readonly screenWidth: number;
   readonly screenHeight: number;
 }

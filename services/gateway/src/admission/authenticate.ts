@@ -2,7 +2,7 @@ import { bearerToken, hashApiKey } from '@weir/domain/registry/api-key';
 import type { ApiKey } from '@weir/domain/registry/site';
 import type { Registry } from '@weir/ports/registry';
 
-/** Returns the API key of an `Authorization` header. Undefined: the header has no valid key. */
+/** Returns the API key of an `Authorization` header. Undefined if the header has no valid key. */
 export type Authenticate = (header: string | undefined) => ApiKey | undefined;
 
 const HEADERS_MAX = 10_000;

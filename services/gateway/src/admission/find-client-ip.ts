@@ -10,19 +10,23 @@ import { claimedAddress, forwardedClaims, type ReadClaims, xForwardedForClaims }
 export type ClientIpOf = (request: IncomingMessage) => string;
 
 export interface ClientIpConfig {
-  /** IP addresses and CIDRs of the proxies, or their number (hops). Empty or 0: no header is trusted. */
+  /** IP addresses and CIDRs of the trusted proxies, or the number of proxies (hops). If empty or 0, no header is trusted. */
   readonly trustedProxies: readonly string[] | number;
-  /** The header to read, in lower case. Undefined: `X-Forwarded-For`, or `Forwarded` if that is not sent. */
+  /**
+   * The header to read, in lower case. If it is undefined, `X-Forwarded-For` is read, or `Forwarded` for requests without
+   * `X-Forwarded-For`.
+   */
   readonly clientIpHeader: string | undefined;
 }
 
-/** At most this many addresses of a header are checked. */
+/** At most this many addresses of a header are read. */
 const HOPS_MAX = 32;
 
 /**
  * Returns a function that finds the client IP. It trusts a header only if the peer of the connection is a trusted proxy
- * (docs/api.md, POST /api/collect). A list of addresses is read from the right: an address is trusted while the address to its
- * right is a trusted proxy. A text that is not an address ends the search, and the result is the last address before it.
+ * (docs/api.md, POST /api/collect). A list of addresses is read from the right, because each proxy appends the address of its peer. The
+ * search goes on to the next address on the left as long as the current address is a trusted proxy. A text that is not an address ends
+ * the search, and the result is the address that was read before this text.
  */
 export function createFindClientIp({ trustedProxies, clientIpHeader }: ClientIpConfig) {
   const none = typeof trustedProxies === 'number' ? trustedProxies === 0 : trustedProxies.length === 0;
@@ -80,7 +84,7 @@ export function createClientIpOf(config: ClientIpConfig): ClientIpOf {
   return (request) => find(request).address;
 }
 
-/** The address in the header of a CDN, which contains a single address. Empty if the header was sent twice. */
+/** The address in a CDN's header, which contains a single address. Empty if the header is missing, was sent twice, or has no address. */
 function singleAddress(name: string, value: string | string[] | undefined): string {
   if (typeof value !== 'string') return '';
   const text = value.trim();

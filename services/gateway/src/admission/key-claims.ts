@@ -10,10 +10,11 @@ import type { GatewayMetrics } from '../gateway-metrics.ts';
 export interface KeyClaims {
   claim(keys: readonly KeyClaim[]): Promise<readonly ClaimOutcome[]>;
   /**
-   * Collects the keys of several batches for one call of the state store. The caller must remember these keys itself until the
-   * promise resolves.
+   * Confirms claims after their records were stored. One call of the state store confirms the claims of several batches. Until the
+   * promise resolves, the caller must itself remember that these keys are used.
    */
   confirm(keys: readonly KeyClaim[]): Promise<void>;
+  /** Gives up claims whose records were not stored, so that a retry can claim the keys again. */
   release(keys: readonly KeyClaim[]): Promise<void>;
 }
 

@@ -2,8 +2,8 @@ import { normalizeIp } from '@weir/domain/net/ip-address';
 
 /**
  * Returns the client addresses that proxies report in a header. The address from the last proxy comes first. The header is read
- * from the right, and only as far as needed: the client may have invented the rest, for example with an unclosed quote. An
- * empty text means: not an address.
+ * from the right, and only as far as needed: the client may have invented the rest, for example with an unclosed quote. An entry
+ * that is not an address gives an empty text.
  */
 export type ReadClaims = (header: string) => Iterable<string>;
 
@@ -32,7 +32,7 @@ function forOf(element: string): string {
   for (const pair of fromTheRight(element, ';')) {
     const equals = pair.indexOf('=');
     if (equals < 0 || pair.slice(0, equals).trim().toLowerCase() !== 'for') continue;
-    // RFC 7239, section 4: a parameter may occur once per element. An element with two `for` parameters is not trusted.
+    // RFC 7239, section 4: a parameter may occur once per element. An element with two `for` parameters counts as no address.
     if (found !== '') return '';
     found = pair.slice(equals + 1).trim();
   }

@@ -6,11 +6,11 @@ import { isPrivateAddress } from '@weir/domain/net/private-address';
  */
 export interface SingleNetworkSite {
   readonly siteId: string;
-  /** The number of recent hits that were counted. */
+  /** The number of counted hits. It is halved from time to time, so that recent hits count more. */
   readonly hits: number;
   /** A lower bound of the percentage of hits that come from this network. */
   readonly percent: number;
-  /** True: the network is private, so visitors on the public Internet cannot be in it. */
+  /** True if the network is private, so visitors on the public Internet cannot be in it. */
   readonly isPrivate: boolean;
 }
 

@@ -35,8 +35,8 @@ export interface BatcherLimits {
   readonly waitingBytesMax: number;
   readonly batchRecordsMax: number;
   /**
-   * A batch of this size is sent at once. Kafka accepts about 15 MiB per partition, and all records of a batch may belong to
-   * one partition.
+   * A batch of this size is sent without waiting longer. The size is well below the 15 MiB that Kafka accepts for one partition,
+   * because all records of a batch may belong to one partition.
    */
   readonly batchBytesMax: number;
 }
@@ -53,24 +53,24 @@ const FULL: Promise<AppendResult> = Promise.resolve('unavailable');
  * a commit of fifty records costs as much as a commit of one.
  */
 const BUSY_LINGERS = 5;
-/** The first pause before a key that another gateway has claimed is claimed again. Later pauses are longer. */
+/** If another gateway has claimed a key, the key is claimed again after this pause. Each further pause is twice as long. */
 const RECLAIM_FIRST_MS = 5;
 const RECLAIM_LAST_MS = 200;
 
 interface WaitingAppend {
   readonly record: AppendRecord;
   readonly claim: KeyClaim | undefined;
-  /** The site together with the idempotency key. Empty: the record has no key. */
+  /** The site together with the idempotency key. Empty if the record has no key. */
   readonly holderKey: string;
   /** Receives the result of the append. It is called exactly once. */
   readonly settled: (result: AppendResult) => void;
 }
 
-/** The request of this process that has claimed a key, and the duplicates that wait for its result. */
+/** The request of this process that has claimed a key, and later requests with the same key, which wait for its result. */
 interface Holder {
   readonly append: WaitingAppend;
   readonly followers: WaitingAppend[];
-  /** The record is in the log, but the claim is not confirmed yet. */
+  /** True if the record is in the log, and the claim is not confirmed yet. */
   stored: boolean;
 }
 
@@ -150,7 +150,7 @@ export function createAppendBatcher(deps: AppendBatcherDeps): AppendBatcher {
     if (failed.length > 0) await fail(failed, outcomes);
   }
 
-  /** Remembers the keys in memory until the state store has confirmed the claims. */
+  /** Confirms the claims of stored records. Until then, `holders` remembers their keys. */
   async function confirm(stored: readonly WaitingAppend[]): Promise<void> {
     await keyClaims.confirm(claimsOf(stored));
     for (const append of stored) if (isHolder(append)) holders.delete(append.holderKey);
@@ -199,7 +199,7 @@ export function createAppendBatcher(deps: AppendBatcherDeps): AppendBatcher {
     return holders.get(append.holderKey)?.append === append;
   }
 
-  /** Waits for the request that has the key, in this process or in another one. */
+  /** Waits for the result of the request that has claimed the key, in this process or in another one. */
   function follow(append: WaitingAppend, pauseMs: number): void {
     const holder = holders.get(append.holderKey);
     if (holder === undefined) inBackground(reclaim(append, pauseMs));

@@ -16,7 +16,7 @@ export interface SentEvent {
   readonly siteId: string;
   readonly json: JsonObject;
   readonly text: string;
-  /** The value of the header `Idempotency-Key`; empty: not sent. */
+  /** The value of the header `Idempotency-Key`; empty if not sent. */
   readonly headerKey: string;
 }
 

@@ -14,7 +14,7 @@ const CLIENT_HINTS = [
   'sec-ch-ua-form-factors',
 ] as const;
 
-/** The fields of a raw record that only the gateway knows. */
+/** Builds the envelope of a raw record: the fields that the gateway adds to the body of the request. */
 export function buildEnvelope(
   request: IncomingMessage,
   known: {
@@ -23,7 +23,7 @@ export function buildEnvelope(
     readonly siteId: string;
     readonly receivedAt: number;
     readonly sealedIp: string;
-    /** The value of the header `Idempotency-Key`; empty: not sent. */
+    /** The value of the header `Idempotency-Key`; empty if not sent. */
     readonly idempotencyKey?: string;
   },
 ): RawRecordHead {

@@ -1,7 +1,7 @@
 /** The CORS headers of all answers that browsers may read across origins: `/api/collect`, and the snippet as a module. */
 export const ALLOW_ORIGIN = { 'Access-Control-Allow-Origin': '*' } as const;
 
-/** Scripts of other origins can read `Retry-After` only if it is exposed. */
+/** Scripts of other origins can read the header `Retry-After` only if this header names it. */
 export const EXPOSE_RETRY_AFTER = { 'Access-Control-Expose-Headers': 'Retry-After' } as const;
 
 /** The methods and headers that browsers may use across origins. Browsers cache them for a day. */

@@ -13,7 +13,7 @@ export interface Replies {
   json(response: ServerResponse, status: number, body: string, limit?: RateLimit): void;
   empty(response: ServerResponse, status: number, headers?: readonly string[]): void;
   error(response: ServerResponse, status: number, message: string, headers?: readonly string[]): void;
-  /** Answers 429, without a body on any endpoint (docs/api.md, Answers). */
+  /** Answers 429 without a body, on every endpoint (docs/api.md, Answers). */
   limited(response: ServerResponse, limit: RateLimit): void;
   /** Answers 503, because the event log cannot accept the record now. */
   unavailable(response: ServerResponse): void;
@@ -25,15 +25,15 @@ const JSON_TYPE = 'application/json; charset=utf-8';
 const DISK_FULL = 'the disk is nearly full and takes no record now; send it again';
 const UNAVAILABLE = 'the event log cannot take the record now; send it again';
 
-/** If `disk` reports a shortage, the text of a 503 names it. */
+/** If `disk` reports a shortage of space, the text of a 503 says that the disk is nearly full. */
 export function createReplies(endpoint: Endpoint, count: CountReply, disk?: DiskSpace): Replies {
   const common: readonly string[] = endpoint === 'collect' ? rawHeaders(ALLOW_ORIGIN) : [];
 
   const exposed: readonly string[] = endpoint === 'collect' ? rawHeaders(EXPOSE_RETRY_AFTER) : [];
   const retryAfter = (seconds: number): string[] => ['Retry-After', String(seconds), ...exposed];
 
-  // If the client ends the connection within the body, refused-requests.ts has already answered while the route is still
-  // working.
+  // `headersSent` is true if the client ended the connection within the body: refused-requests.ts has then answered already,
+  // although the route is still working.
   const json = (response: ServerResponse, status: number, body: string, headers: readonly string[]): void => {
     if (response.headersSent) return;
     count(status);

@@ -6,14 +6,14 @@ import type { GatewayMetrics } from '../gateway-metrics.ts';
 import { createReplies, type Endpoint, type Replies } from './gateway-reply.ts';
 import type { Handle, Route } from './route.ts';
 
-/** The handlers and the error format of one path. */
+/** How errors of one path are answered. */
 interface PathReplies {
   readonly replies: Replies;
   /** The value of the header `Allow`. */
   readonly allow: string;
 }
 
-/** Creates an Express application in which a trailing slash makes no difference, and the case of a path does. */
+/** Creates an Express application that ignores a trailing slash, and distinguishes upper and lower case in paths. */
 export function bareApp(): Express {
   return express().disable('x-powered-by').disable('etag').enable('case sensitive routing');
 }
@@ -80,7 +80,7 @@ export function methodNotAllowed(allow: string, replies: Replies): RequestHandle
   };
 }
 
-/** Answers requests that Express cannot read (400), and bugs (500): a bug in one request must not end the process. */
+/** Answers requests that Express cannot read with 400. Answers a bug with 500: a bug in one request must not end the process. */
 function answerFailure(
   { logger }: OperationsDeps,
   metrics: GatewayMetrics,

@@ -10,7 +10,7 @@ export const BODY_BYTES_MAX = 64 * 1024;
  */
 const DISCARD_BYTES_MAX = 16 * 1024 * 1024;
 
-/** The body of a request as a JSON object and as text, or the reason why it is refused. */
+/** The body of a request as a JSON object and as text, or the answer that refuses it. */
 export type Body = { readonly json: JsonObject; readonly text: string } | Refusal;
 
 export interface Refusal {
@@ -29,7 +29,10 @@ const NOT_UTF8: Body = { status: 400, message: 'the body must be valid UTF-8' };
 const NOT_JSON: Body = { status: 400, message: 'the body must be valid JSON' };
 const NOT_OBJECT: Body = { status: 400, message: 'the body must be a JSON object' };
 
-/** Reads a body of at most `bytesMax` bytes after decompression. Never resolves if the client closes the connection before the end. */
+/**
+ * Reads a body of at most `bytesMax` bytes after decompression. The promise never resolves if the client closes the connection before
+ * the end of the body.
+ */
 export type ReadBody = (request: IncomingMessage, bytesMax: number) => Promise<Body>;
 
 export function createReadBody(): ReadBody {
@@ -42,8 +45,8 @@ export function createReadBody(): ReadBody {
 }
 
 /**
- * Reads a compressed body. The limit applies to the decompressed body; the compressed form of incompressible data is slightly
- * longer.
+ * Reads a compressed body. The limit applies to the decompressed body. The compressed body may be slightly longer, because
+ * compressing random data makes it longer.
  */
 function readPacked(request: IncomingMessage, encoding: string, bytesMax: number, unpack: UnpackBody): Promise<Body> {
   const packing = packingOf(encoding);
@@ -82,7 +85,7 @@ function readBytes(
 }
 
 const EMPTY = Buffer.alloc(0);
-/** The headers and stored blocks of a compressed format make the body longer by less than 1/64. */
+/** If data cannot be compressed, the headers and block headers of the format make the body longer by less than 1/64. */
 const PACKED_EXTRA_PART = 64;
 const UNPACK_FAILURES: Readonly<Record<'corrupt' | 'busy', Refusal>> = {
   corrupt: { status: 400, message: 'the body must be complete and valid in its Content-Encoding' },

@@ -5,10 +5,10 @@ import type { TableRoute } from '@weir/runtime/http/route-table';
 import type { OperationsDeps, RouteDeps } from '../gateway-deps.ts';
 import type { Endpoint, Replies } from './gateway-reply.ts';
 
-/** The handler of a route. If it rejects, that is a bug: Express passes the error to the last middleware, which answers 500. */
+/** The handler of a route. It rejects only because of a bug. Express then passes the error to the last middleware, which answers 500. */
 export type Handle = (request: IncomingMessage, response: ServerResponse) => Promise<void> | void;
 
-/** The text of the OpenAPI document for a route. Everything else in the document follows from the route itself. */
+/** What the OpenAPI document says about a route and cannot be derived from the route table. */
 export interface Operation {
   readonly id: string;
   readonly summary: string;

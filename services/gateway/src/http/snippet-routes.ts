@@ -29,7 +29,8 @@ const TYPES: Readonly<Record<string, string>> = {
 const SNIPPET_CACHE = 'public, max-age=3600, stale-while-revalidate=86400, stale-if-error=86400';
 /**
  * Asks browsers for the Client Hints that the enricher reads (docs/operations.md). Browsers send most of them only on request.
- * Critical-CH is not set: browsers would request the file twice, although it is the same for all of them.
+ * Critical-CH is not set: with it, browsers would request the file a second time to add the hints, although all browsers get the same
+ * file.
  */
 const ACCEPT_CH =
   'Sec-CH-UA-Full-Version-List, Sec-CH-UA-Platform-Version, Sec-CH-UA-Model, Sec-CH-UA-Form-Factors, Sec-CH-UA, Sec-CH-UA-Mobile, Sec-CH-UA-Platform';
@@ -37,7 +38,8 @@ const PAGE_POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
 
 /**
- * Serves GET /weir.js, its variants, and the pages of /demo. The files are read and compressed once, and served from memory.
+ * Serves GET /weir.js, its variants, and the pages of /demo. The files are read and compressed once, at the start, and then served from
+ * memory.
  */
 export function createSnippetRoutes({ files }: { readonly files: SnippetFiles }): Router {
   const router = Router();

@@ -20,7 +20,7 @@ export function packingOf(encoding: string): Packing | undefined {
   return PACKINGS.get(encoding.toLowerCase());
 }
 
-/** `corrupt`: truncated, damaged, or followed by other bytes. `busy`: too many bodies are waiting. */
+/** `corrupt`: the body is truncated, damaged, or followed by other bytes. `busy`: too many Brotli bodies wait for decompression. */
 export type Unpacked = Buffer | 'too large' | 'corrupt' | 'busy';
 
 export type UnpackBody = (packed: Buffer, packing: Packing, bytesMax: number) => Promise<Unpacked>;
@@ -33,7 +33,8 @@ const brotli = promisify(brotliDecompress);
 /**
  * Decompresses at most `bytesMax` bytes. gzip and deflate stop within 32 KiB of the limit (0.2 ms for a decompression bomb), so
  * they run synchronously. Brotli first fills its window of up to 16 MiB, whatever the limit is (46 ms for a bomb of 51 bytes).
- * It therefore runs in other threads, two at a time: a client can neither block the event loop nor use up the memory.
+ * Brotli therefore runs in other threads, for at most two bodies at a time: a client can neither block the event loop nor use up the
+ * memory.
  */
 export function createUnpackBody(): UnpackBody {
   const waiting: (() => void)[] = [];
@@ -88,8 +89,8 @@ function failure(error: unknown): 'too large' | 'corrupt' {
 }
 
 /**
- * In zlib's format (RFC 1950), the low four bits of the first byte are 8. In a raw stream (RFC 1951), bit 3 is padding of a
- * stored block, and encoders leave it 0.
+ * In zlib's format (RFC 1950), the low four bits of the first byte are 8. In a raw stream (RFC 1951), they are 8 only if the stream
+ * begins with a stored block and its padding is not zero, and encoders write zeros as padding.
  */
 function hasZlibHeader(packed: Buffer): boolean {
   return ((packed[0] ?? 0) & 0x0f) === 8;

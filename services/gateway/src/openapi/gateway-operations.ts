@@ -28,8 +28,9 @@ const BODY = {
 const IDEMPOTENCY_KEY: Schema = {
   name: 'Idempotency-Key',
   in: 'header',
-  description: 'The same as idempotency_key in the body. When both are sent and differ: 400. Empty: not sent.',
-  // An empty header is also accepted and means: no key.
+  description:
+    'The same as idempotency_key in the body. If both are sent and differ, the answer is 400. An empty header counts as not sent.',
+  // An empty header is accepted and counts as not sent.
   schema: { type: 'string', pattern: serverEvent.properties.idempotency_key.pattern.replace('{1,', '{0,') },
 };
 
@@ -40,8 +41,7 @@ const texts: Schema = { type: 'array', items: text };
 const count: Schema = { type: 'integer', minimum: 0 };
 
 /**
- * The texts of the OpenAPI document for each route of the gateway. Everything else in the document follows from the route table
- * in app.ts.
+ * What the OpenAPI document says about each route of the gateway and cannot be derived from the route table in app.ts.
  */
 export const GATEWAY_OPERATIONS = {
   sendEvent: {
@@ -81,7 +81,7 @@ export const GATEWAY_OPERATIONS = {
         { 'RateLimit-Limit': RATE_LIMIT['RateLimit-Limit'] },
       ),
       429: emptyResponse(
-        'The batch is larger than the rest of the rate limit. None of its events was taken or counted.',
+        'The batch has more events than the rate limit still allows. None of its events was stored or counted.',
         {
           ...RETRY_AFTER,
           ...RATE_LIMIT,

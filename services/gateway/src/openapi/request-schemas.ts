@@ -19,7 +19,10 @@ const TRAITS: Schema = {
   },
 };
 
-/** The request bodies in the OpenAPI document: the schemas with which the gateway validates, with all aliases as fields. */
+/**
+ * The request bodies in the OpenAPI document. They are made from the schemas with which the gateway validates. Each alias of a field is a
+ * field of its own.
+ */
 export const REQUEST_SCHEMAS: Readonly<Record<string, Schema>> = {
   ServerEvent: {
     ...withTimestamp(publish('ServerEvent', eventFields, eventDefs)),
@@ -33,13 +36,13 @@ export const REQUEST_SCHEMAS: Readonly<Record<string, Schema>> = {
   BrowserIdentity: {
     description: identityDefs.browser_identity.description,
     ...person('BrowserIdentity', identityDefs.browser_identity.required, identityDefs.browser_identity.properties),
-    // A trait with an invalid key is not stored, so any value is accepted for it.
+    // A trait with an invalid key is not stored, so its value may be anything.
     patternProperties: { [identityDefs.trait_key.pattern]: identityDefs.trait },
   },
   CollectHit: { ...publish('CollectHit', hitFields, hitDefs), allOf: hitRules },
 };
 
-/** Adds the numeric range of timestamps. No pattern can describe all accepted texts. */
+/** Adds the ranges of numeric timestamps. A timestamp can also be a text, but no pattern can describe all accepted texts. */
 function withTimestamp(schema: Schema): Schema {
   const properties = schema.properties as Readonly<Record<string, Schema>>;
   const timestamp = {

@@ -16,8 +16,8 @@ import type { Body } from '../http/read-request-body.ts';
 import type { CollectRoute, Handle } from '../http/route.ts';
 
 /**
- * POST /api/collect (docs/api.md). Checks the rate limit (429), then the body (400), then the site (404). The enricher applies
- * the exclusion rules later, so that no answer depends on them.
+ * Handles POST /api/collect (docs/api.md). Checks the rate limit (429), then the body (400), then the site (404). The enricher
+ * applies the exclusion rules later, so no answer depends on them.
  */
 export function collectRoute(deps: RouteDeps, replies: Replies, route: CollectRoute): Handle {
   const {
@@ -68,7 +68,7 @@ export function collectRoute(deps: RouteDeps, replies: Replies, route: CollectRo
     replies.empty(response, 204);
   };
 
-  /** Counts the request against the client IP, with the limit of the site if it has its own. */
+  /** Counts the request against the rate limit of its network. A site with its own limit has a separate count. */
   const take = (network: string, siteId: string | undefined) => {
     const own = siteId === undefined ? undefined : registry.site(siteId)?.limits[rateLimit];
     return own === undefined
@@ -79,8 +79,8 @@ export function collectRoute(deps: RouteDeps, replies: Replies, route: CollectRo
   return async (request, response) => {
     const ip = clientIpOf(request);
     const network = visitorNetwork(ip);
-    // The limit may depend on the site, which is named in the body. The body is therefore read first, but a 429 still comes
-    // before a 400.
+    // If any site has its own limit, the body must be read before the limit is known, because the body names the site. A request over the
+    // limit with an invalid body still gets 429, and not 400.
     const read = limitsVary() ? await readBody(request, bodyBytesMax) : undefined;
     const limit = await take(network, read !== undefined && 'json' in read ? siteIdOf(read.json) : undefined);
     if (!limit.allowed) return replies.limited(response, limit);
@@ -103,7 +103,7 @@ function siteIdOf(body: JsonObject): string | undefined {
   return typeof body.site_id === 'string' ? body.site_id : undefined;
 }
 
-/** Returns whether any site has its own collect limit. */
+/** Returns a function that says whether any site has its own collect limit. */
 function createLimitsVary(registry: Registry): () => boolean {
   const look = () => registry.sites().some((site) => site.limits.collect !== undefined);
   let vary = look();

@@ -10,7 +10,7 @@ const ACCEPTED = JSON.stringify({ status: 'success', data: { accepted: true } })
 const DUPLICATE = JSON.stringify({ status: 'success', data: { accepted: false, duplicate: true } });
 
 /**
- * Reads the header `Idempotency-Key`. If it was sent twice, Node joins the values with a comma, which makes the key invalid.
+ * Reads the header `Idempotency-Key`. If the header was sent twice, Node joins the values with a comma, which makes the key invalid.
  */
 function headerKeyOf(request: IncomingMessage): string {
   return (request.headers['idempotency-key'] as string | undefined) ?? '';

@@ -40,7 +40,7 @@ export interface OpenPortsDeps {
   readonly config: Config;
   readonly logger: Logger;
   readonly clock: () => number;
-  /** The disk of the data folder. Undefined: this process stores nothing there. */
+  /** The disk of the data folder. Undefined if this process stores nothing there. */
   readonly disk: DiskSpace | undefined;
   /** Everything that is opened is registered here, so that it is closed later. */
   readonly stack: Stack;

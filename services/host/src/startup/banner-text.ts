@@ -2,7 +2,7 @@ import { DEMO_SITE_ID } from './demo-site.ts';
 
 export interface BannerFacts {
   readonly baseUrl: string;
-  /** True: this process has the control role, which serves the dashboard. */
+  /** True if this process has the control role, which serves the dashboard. */
   readonly hasDashboard: boolean;
   /** The API key of the demo site in plain text, if this start created the site. */
   readonly demoKey: string | undefined;

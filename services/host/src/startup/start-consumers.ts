@@ -33,7 +33,7 @@ export interface ConsumersDeps {
   readonly ports: Ports;
   readonly store: OpenAnalytics | undefined;
   readonly disk: DiskSpace | undefined;
-  /** Undefined: Weir does not archive. */
+  /** Undefined if Weir does not archive. */
   readonly archive: ObjectStore | undefined;
   readonly logger: Logger;
   readonly clock: () => number;
@@ -46,7 +46,7 @@ export interface Consumers {
   /** Resolves when the consumers of this process run. Rejects if one of them cannot start. */
   readonly started: Promise<void>;
   readonly status: () => readonly ConsumerStatus[];
-  /** Why the replay does not continue. Undefined: it continues, or another process leads it. */
+  /** Why the replay does not continue. Undefined if it continues, or if another process leads it. */
   readonly replayProblem: () => string | undefined;
   close(): Promise<void>;
 }

@@ -7,7 +7,7 @@ const DRIFTED = 'settings of an engine differ from what exactly-once needs: see 
 /** An engine whose settings an operator can change to values that break exactly-once. */
 export interface GuardRail {
   readonly engine: string;
-  /** The checks start when it resolves. If it rejects, the engine is not checked. Default: they start at once. */
+  /** The checks start when it resolves. If it rejects, the engine is not checked. Without it they start at once. */
   readonly ready?: Promise<void>;
   /** One line for each setting that differs. Rejects while the engine is unavailable, which does not count as a difference. */
   drift(): Promise<readonly string[]>;

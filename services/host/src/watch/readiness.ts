@@ -4,7 +4,7 @@ export interface Readiness {
   until(name: string, done: Promise<unknown>): void;
   /** Adds a condition that is checked at each call of `missing`. */
   while(name: string, holds: () => boolean | Promise<boolean>): void;
-  /** The names of the conditions that do not hold now. Empty: ready. */
+  /** The names of the conditions that do not hold now. Empty if the process is ready. */
   missing(): Promise<readonly string[]>;
   /** Adds a text that /readyz shows unless it is undefined. The text does not affect readiness. */
   note(text: () => string | undefined): void;

@@ -36,8 +36,9 @@ export async function nextSwap(deps: PauseDeps): Promise<number> {
 /**
  * Asks the writers of all partitions to pause for this swap. Resolves with their positions when all have paused. Nothing is then
  * inserted into the live tables until `resumeWriters`, even if writers crash. If the pause takes longer than `limitMs` since the
- * request, the pause is over, and this resolves with `late`. After a rejection (`event_log_unavailable`) or a crash, the writers
- * may stay paused: call this again with the same number, or call `resumeWriters`.
+ * request, the pause is ended, and the result is `late`. Throws `RangeError` if this or a later swap is already over. After a rejection
+ * (`event_log_unavailable`) or a crash, the writers may stay paused: call `pauseWriters` again with the same number, or call
+ * `resumeWriters`.
  */
 export async function pauseWriters(
   deps: PauseDeps,
@@ -68,7 +69,7 @@ export async function pauseWriters(
   }
 }
 
-/** Ends the pause, also if its request was lost. Resolves when this is durable; the writers continue within a second. */
+/** Ends the pause, even if the registry has lost its request. Resolves when this is durable. The writers continue within a second. */
 export async function resumeWriters(deps: PauseDeps): Promise<void> {
   const swap = (await nextSwap(deps)) - 1;
   const { registry, clock } = deps;

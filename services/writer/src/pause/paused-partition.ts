@@ -11,11 +11,11 @@ export interface PausedPartitionDeps extends AssignedPartition {
   readonly pauses: WritersPauses;
   readonly logger: Logger;
   readonly swap: number;
-  /** The duration of a pause after which an alarm is raised. Default: `PAUSED_ALARM_MS`. */
+  /** The duration of a pause after which an alarm is raised. `PAUSED_ALARM_MS` if undefined. */
   readonly alarmMs: number | undefined;
 }
 
-/** A paused partition. It accepts no records until the swap is over, and is then opened again. */
+/** Opens a paused partition. It accepts no records until the swap is over. Then it asks to be opened again. */
 export function openPausedPartition(deps: PausedPartitionDeps): ReopenableConsumer {
   const { handle, pauses, swap, progress, metrics, logger, alarmMs = PAUSED_ALARM_MS } = deps;
   const { partition, signal } = handle;

@@ -10,7 +10,7 @@ export function requestedSwap(pauses: WritersPauses | undefined): number | undef
 }
 
 /**
- * Whether the registry says that this swap, or a later one, is over. A missing request does not end a pause: this process may not
+ * Whether the registry says that this swap is over, or has a later request. A missing request does not end a pause: this process may not
  * have read the request yet, although the previous owner of the partition has paused for it.
  */
 export function isOver(pauses: WritersPauses, swap: number): boolean {

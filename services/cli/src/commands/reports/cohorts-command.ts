@@ -56,7 +56,7 @@ function humanCohorts({ interval, cohorts, explain }: CohortsView): string {
   return [table([interval, 'new visitors', ...later], rows), ...humanExplain(explain)].join('\n');
 }
 
-/** Undefined: the bucket is after the period. Null: the cohort is empty. */
+/** Undefined if the bucket is after the period. Null if the cohort is empty. */
 function percent(rate: number | null | undefined): string {
   if (rate === undefined) return '';
   return rate === null ? '-' : `${(rate * 100).toFixed(1)}%`;

@@ -43,7 +43,7 @@ export function neededRuns(
 
 /**
  * A text that says which rows would be missing after the replay: the archive has a gap in a partition of an earlier log, and the tables
- * have no rows of that partition. Undefined: no rows would be missing.
+ * have no rows of that partition. Undefined if no rows would be missing.
  */
 export async function missingRows(
   { select }: Pick<ReadableTables, 'select'>,
@@ -101,7 +101,7 @@ function segmentsGone({ logId, partition, to }: ArchiveRun, from: number): Depen
 
 /**
  * The raw offset from which the records of a run can be used. The first outcome of a raw record counts, so the records of the run must not be
- * repeats of records before it. A run that does not begin at offset 0 can begin with repeats. Undefined: the run is too short to show
+ * repeats of records before it. A run that does not begin at offset 0 can begin with repeats. Undefined if the run is too short to show
  * where they end.
  */
 export async function firstRawOffset(store: ObjectStore, run: ArchiveRun): Promise<number | undefined> {

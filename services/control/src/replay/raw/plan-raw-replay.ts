@@ -15,7 +15,7 @@ export interface PlanRawDeps {
 
 export interface RawPlan {
   readonly starts: readonly ReplayStart[];
-  /** Why some records are copied although they are in the scope of the replay and still in the topic. Undefined: there are none. */
+  /** Why some records are copied although they are in the scope of the replay and still in the topic. Undefined if there are none. */
   readonly note: string | undefined;
 }
 
@@ -57,7 +57,7 @@ export async function planRawReplay(deps: PlanRawDeps, scope: ReplayScope): Prom
 }
 
 /**
- * The time from which on the salts of all records still exist. Undefined: they exist for all records in the log. The oldest salts are
+ * The time from which on the salts of all records still exist. Undefined if they exist for all records in the log. The oldest salts are
  * deleted first, so the oldest salt that exists shows this time.
  */
 async function saltsFrom(
