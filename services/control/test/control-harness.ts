@@ -12,6 +12,7 @@ import { createMemoryRateLimiter } from '@weir/adapters/redis/memory-rate-limite
 import { openLogRegistry } from '@weir/adapters/registry/log-registry';
 import { createControl } from '@weir/control/control';
 import { startErasures } from '@weir/control/erasure/start-erasures';
+import type { LeaderDeps } from '@weir/control/replay/replay-leader';
 import { startReplayer } from '@weir/control/replay/replayer';
 import { startRetention } from '@weir/control/retention/start-retention';
 import { GROUP_ENRICHER, GROUP_WRITER, TOPIC_ENRICHED, TOPIC_RAW } from '@weir/domain/records/topics';
@@ -54,13 +55,15 @@ export interface ReplayedFrom {
   readonly archive?: ObjectStore;
   /** The retention of `events.enriched` with which a replay calculates. */
   readonly replayRetentionMs?: number;
+  /** Changes what the leader of a replay uses. */
+  readonly leading?: (deps: LeaderDeps) => LeaderDeps;
 }
 
 /** Runs control with a real HTTP server and the whole pipeline: LMDB, enricher, writer, embedded ClickHouse. */
 export async function openControlHarness(
   decorate: (log: EventLog) => EventLog = (log) => log,
   decorateAnalytics: (analytics: Analytics) => Analytics = (analytics) => analytics,
-  { archive, replayRetentionMs = 30 * 24 * 3_600_000 }: ReplayedFrom = {},
+  { archive, replayRetentionMs = 30 * 24 * 3_600_000, leading = (deps) => deps }: ReplayedFrom = {},
 ) {
   const folder = await mkdtemp(join(tmpdir(), 'weir-control-'));
   let aheadMs = 0;
@@ -95,37 +98,39 @@ export async function openControlHarness(
   const replayState = join(folder, 'replay-state');
   let replayLists = loadSourceLists();
   const lead = () =>
-    startReplayer({
-      ...{ eventLog, registry, analytics, shadow, clock, logger, archive },
-      retentionMs: replayRetentionMs,
-      liveWriters: {
-        nextSwap: () => nextSwap(pausing),
-        pause: (swap, signal) => pauseWriters(pausing, swap, { signal }),
-        resume: () => resumeWriters(pausing),
-      },
-      startReplayWriter: ({ eventLog: log, analytics: target, ...replay }) =>
-        startWriter({ eventLog: log, analytics: target, clock, logger, metrics, replay, limits, pauses: undefined }),
-      raw: {
-        retentionMs: 72 * 3_600_000,
-        removeState: () => rm(replayState, { recursive: true, force: true }),
-        async startEnricher({ eventLog: log, firstRawOffset }) {
-          const store = await openLmdbStateStore({ folder: replayState, clock });
-          const started = await startReplayEnricher({
-            ...{ eventLog: log, answeredIn: eventLog, stateStore: store, registry, analytics, firstRawOffset },
-            enrichment: createEnrichment({ registry, geo, logId: eventLog.logId, clock, lists: replayLists }),
-            ...{ clock, logger, metrics },
-          });
-          return {
-            ...started,
-            async close() {
-              closing.abort();
-              await started.close();
-              await store.close();
-            },
-          };
+    startReplayer(
+      leading({
+        ...{ eventLog, registry, analytics, shadow, clock, logger, archive },
+        retentionMs: replayRetentionMs,
+        liveWriters: {
+          nextSwap: () => nextSwap(pausing),
+          pause: (swap, signal) => pauseWriters(pausing, swap, { signal }),
+          resume: () => resumeWriters(pausing),
         },
-      },
-    });
+        startReplayWriter: ({ eventLog: log, analytics: target, ...replay }) =>
+          startWriter({ eventLog: log, analytics: target, clock, logger, metrics, replay, limits, pauses: undefined }),
+        raw: {
+          retentionMs: 72 * 3_600_000,
+          removeState: () => rm(replayState, { recursive: true, force: true }),
+          async startEnricher({ eventLog: log, firstRawOffset }) {
+            const store = await openLmdbStateStore({ folder: replayState, clock });
+            const started = await startReplayEnricher({
+              ...{ eventLog: log, answeredIn: eventLog, stateStore: store, registry, analytics, firstRawOffset },
+              enrichment: createEnrichment({ registry, geo, logId: eventLog.logId, clock, lists: replayLists }),
+              ...{ clock, logger, metrics },
+            });
+            return {
+              ...started,
+              async close() {
+                closing.abort();
+                await started.close();
+                await store.close();
+              },
+            };
+          },
+        },
+      }),
+    );
   let replayer = lead();
 
   const rateLimiter = createMemoryRateLimiter({ clock });

@@ -78,11 +78,15 @@ export function leadReplay(deps: LeaderDeps, signal: AbortSignal, fence: () => P
   const clear = ({ from }: ReplayRequest): Promise<void> => (from === 'raw' ? filling.clear() : filling.stop());
 
   async function create({ request }: Replay): Promise<void> {
-    // An interrupted attempt can have left incomplete tables.
-    await shadow.drop();
-    await shadow.create();
-    await clear(request);
     const { replayId } = request;
+    await clear(request);
+    // On a busy ClickHouse, this takes 10 s. So it is not repeated when a later call of this function fails.
+    if (migrated !== replayId) {
+      // An interrupted attempt of another process can have left incomplete tables.
+      await shadow.drop();
+      await shadow.create();
+      migrated = replayId;
+    }
     const { starts, note } = await planStarts(deps, request);
     if (note !== undefined) logger.warn({ replay: replayId }, `replay: ${note}`);
     if (request.from === 'archive') {
