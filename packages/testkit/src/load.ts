@@ -10,6 +10,8 @@ export interface LoadOptions {
   readonly clients: number;
   /** A client treats a request without an answer in this time as lost. Default 2 s. */
   readonly timeoutMs?: number;
+  /** How long each client waits after an answer. Default: it does not wait. */
+  readonly pauseMs?: number;
 }
 
 /** The results of the clients. A name is acknowledged once, also if it was sent several times. */
@@ -26,8 +28,8 @@ export interface Load {
   stop(): Promise<void>;
 }
 
-/** Starts clients that send without a pause: two server events with retries, then one hit without retries. */
-export function startLoad({ url, site, key, clients, timeoutMs = 2_000 }: LoadOptions): Load {
+/** Starts clients. Each of them repeats: two server events with retries, then one hit without retries. */
+export function startLoad({ url, site, key, clients, timeoutMs = 2_000, pauseMs }: LoadOptions): Load {
   const urls = typeof url === 'string' ? [url] : url;
   let turn = 0;
   const nextUrl = (): string => urls[turn++ % urls.length] ?? '';
@@ -65,6 +67,7 @@ export function startLoad({ url, site, key, clients, timeoutMs = 2_000 }: LoadOp
       const name = `c${number}-${n}`;
       if (n % 3 === 2) await hitOnce(agent, name);
       else await untilAcknowledged(agent, name);
+      if (pauseMs !== undefined) await new Promise((resolve) => setTimeout(resolve, pauseMs));
     }
     agent.destroy();
   };
