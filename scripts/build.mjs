@@ -3,6 +3,7 @@ import { rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
+import { buildDashboard } from './build-dashboard.mjs';
 import { buildPackages } from './build-packages.mjs';
 import { buildSnippet, printSizes } from './build-snippet.mjs';
 
@@ -35,5 +36,5 @@ await build({
   chunkNames: 'chunks/[name]-[hash]',
   logLevel: 'warning',
 });
-printSizes(await buildSnippet(root));
+printSizes([...(await buildSnippet(root)), await buildDashboard(root)]);
 buildPackages(root);

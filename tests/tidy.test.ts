@@ -17,7 +17,7 @@ const tracked = execFileSync('git', ['ls-files', '-z', '--cached', '--others', '
   .filter((file) => file !== '' && existsSync(file));
 const read = (file: string): string => readFileSync(file, 'utf8');
 const linesOf = (file: string): number => read(file).split('\n').length - 1;
-const typescript = tracked.filter((file) => file.endsWith('.ts'));
+const typescript = tracked.filter((file) => /\.tsx?$/.test(file));
 const sources = typescript.filter((file) => /^(packages|services)\/[^/]+\/src\//.test(file));
 const tests = typescript.filter((file) => /\.(test|contract)\.ts$/.test(file));
 const documents = tracked.filter((file) => file.endsWith('.md'));
@@ -38,7 +38,7 @@ describe('folders and names', () => {
   });
 
   test('each file name is used once, so that a search by name finds one file', () => {
-    const named = tracked.filter((file) => /\.(ts|mjs|cjs|sql|md)$/.test(file));
+    const named = tracked.filter((file) => /\.(tsx?|mjs|cjs|sql|md)$/.test(file));
     expect([...groupByName(named)].filter(([name, files]) => files.length > 1 && !NAMES_USED_AGAIN.has(name))).toEqual(
       [],
     );

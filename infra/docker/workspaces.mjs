@@ -1,7 +1,11 @@
-// Prints `-w <folder>` for every workspace that an image needs: all except the workspace of chDB and those that only tests use.
+// Prints `-w <folder>` for every workspace that an image needs: all except the workspace of chDB and those that only tests use. With the
+// argument `runtime`, the dashboard is left out too: its libraries are in the built files.
 import { existsSync, readdirSync } from 'node:fs';
 
-const LEFT_OUT = ['packages/embedded-clickhouse', 'packages/testkit'];
+const LEFT_OUT = [
+  ...['packages/embedded-clickhouse', 'packages/testkit'],
+  ...(process.argv[2] === 'runtime' ? ['packages/dashboard'] : []),
+];
 
 const folders = ['packages', 'services']
   .flatMap((parent) => readdirSync(parent).map((name) => `${parent}/${name}`))

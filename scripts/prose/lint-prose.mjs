@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 const here = dirname(fileURLToPath(import.meta.url));
 const root = join(here, '../..');
 const OLD_FILES = join(here, 'old-files.txt');
-const TEXT = /(\.(md|ts|mjs|cjs|sql|sh|ya?ml|html|css|conf|toml)|Dockerfile|\.ci\/run)$/;
+const TEXT = /(\.(md|tsx?|mjs|cjs|sql|sh|ya?ml|html|css|conf|toml)|Dockerfile|\.ci\/run)$/;
 /** Files that are not checked: texts of other authors, and the folder with the list of words. */
 const LEFT_OUT = /^(scripts\/prose\/|CODE_OF_CONDUCT\.md$)/;
 

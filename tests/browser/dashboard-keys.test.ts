@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { eventually } from '@weir/testkit/eventually';
 import type { Page } from 'playwright-core';
+import { openDashboard, violationsOf } from './dashboard-page.ts';
 import { describeBrowser, useBrowser } from './use-browser.ts';
 
 const run = promisify(execFile);
@@ -12,42 +13,30 @@ const REVOKED_WITHIN_MS = 1_000;
 describeBrowser('API keys in the dashboard', () => {
   const browser = useBrowser();
 
-  /**
-   * Opens the dashboard with a selected site. Errors of the page's scripts and violations of its content security policy are
-   * collected.
-   */
   async function openKeys(name: string): Promise<{ page: Page; siteId: string; errors: string[] }> {
     const siteId = await browser.weir.client.createSite({ name });
-    const context = await browser.context({ permissions: ['clipboard-read', 'clipboard-write'] });
-    const page = await context.newPage();
-    const errors: string[] = [];
-    page.on('pageerror', (error) => errors.push(error.message));
-    page.on('console', (message) => message.type() === 'error' && errors.push(message.text()));
-    await page.goto(`${browser.weir.url}/dashboard`);
-    await page.fill('#token', browser.weir.client.adminToken);
-    await page.press('#token', 'Enter');
-    await page.waitForSelector('#keys-site:not(:empty)');
-    await page.selectOption('#site', siteId);
-    await page.locator('#keys-site', { hasText: name }).waitFor();
-    await page.waitForSelector('#key-list p');
+    const { page, errors } = await openDashboard(browser, `/sites/${siteId}/settings#api-keys`, {
+      permissions: ['clipboard-read', 'clipboard-write'],
+    });
+    await page.waitForSelector('[data-testid=no-keys]');
     return { page, siteId, errors };
   }
 
-  const text = async (page: Page, selector: string): Promise<string> => (await page.textContent(selector)) ?? '';
+  const newKey = (page: Page) => page.locator('[data-testid=new-key]');
+  const keyText = async (page: Page): Promise<string> =>
+    (await newKey(page).locator('pre').first().textContent()) ?? '';
   const clipboard = (page: Page): Promise<string> => page.evaluate<string>('navigator.clipboard.readText()');
 
   test('a key that is created with the keyboard works at once, its command runs, and it is refused within a second after it was revoked', async () => {
     const { client } = browser.weir;
-    const { page, siteId, errors } = await openKeys(MARKUP);
-    expect(await text(page, '#keys-site')).toBe(`${MARKUP} (example.com)`);
-
-    await page.getByRole('link', { name: 'API keys' }).press('Enter');
+    const { page, errors } = await openKeys(MARKUP);
     await page.getByLabel('Name').fill(MARKUP);
     await page.getByLabel('Name').press('Enter');
-    await page.waitForSelector('#new-key');
-    const key = await text(page, '#new-key-text');
+    await newKey(page).waitFor();
+    const key = await keyText(page);
     expect(await client.events(key, { name: 'signup' })).toMatchObject({ status: 202 });
-    expect(await text(page, '#new-key-title')).toBe(`New API key "${MARKUP}" of the site ${siteId}`);
+    expect(await newKey(page).getByRole('heading').textContent()).toBe(`New API key "${MARKUP}"`);
+    expect(await violationsOf(page)).toEqual([]);
 
     await page.getByRole('button', { name: 'Copy key' }).press('Enter');
     await eventually('the key is copied', async () => (await clipboard(page)) === key);
@@ -58,33 +47,29 @@ describeBrowser('API keys in the dashboard', () => {
 
     await page.getByRole('button', { name: 'Done' }).press('Enter');
     expect(await page.content()).not.toContain(key);
-    await page.waitForSelector('#key-list td');
-    expect(await page.locator('#key-list td').allTextContents()).toEqual([
+    const row = page.locator('[data-testid=keys] tbody tr');
+    expect(await row.locator('th, td').allTextContents()).toEqual([
       MARKUP,
       expect.stringMatching(/^key_/),
       'events:write, identify:write',
-      new Date().toISOString().slice(0, 10),
+      expect.stringContaining(String(new Date().getFullYear())),
       'Revoke',
     ]);
 
     const revoke = page.getByRole('button', { name: `Revoke ${MARKUP}` });
-    const questions: string[] = [];
-    page.once('dialog', (dialog) => {
-      questions.push(dialog.message());
-      return dialog.dismiss();
-    });
+    const question = page.getByRole('dialog', { name: `Revoke the API key "${MARKUP}"?` });
     await revoke.press('Enter');
-    expect(questions).toEqual([expect.stringContaining(`Revoke the API key "${MARKUP}"?`)]);
+    expect(await violationsOf(page)).toEqual([]);
+    await question.getByRole('button', { name: 'Cancel' }).press('Enter');
     expect(await client.events(key, { name: 'signup' })).toMatchObject({ status: 202 });
-    page.once('dialog', (dialog) => dialog.accept());
     await revoke.press('Enter');
-    await page.waitForSelector('#key-note:not(:empty)');
+    await question.getByRole('button', { name: 'Revoke', exact: true }).press('Enter');
+    await page.getByText(`The API key "${MARKUP}" is revoked.`).waitFor();
     const refused = async () => (await client.events(key, {})).status === 401;
     await eventually('the key is refused', refused, REVOKED_WITHIN_MS);
-    expect(await text(page, '#key-note')).toBe(`The API key "${MARKUP}" is revoked.`);
-    await page.waitForSelector('#key-list p');
-    expect(await page.evaluate('document.activeElement.id')).toBe('api-keys');
-    expect(await page.title()).toBe('Weir');
+    await page.waitForSelector('[data-testid=no-keys]');
+    await eventually('the focus', async () => (await page.evaluate('document.activeElement.id')) === 'api-keys');
+    expect(await page.title()).toBe(`Settings · ${MARKUP} · Weir`);
     expect(errors).toEqual([]);
   });
 
@@ -95,8 +80,8 @@ describeBrowser('API keys in the dashboard', () => {
       await page.getByLabel('Name').fill(scopes);
       await page.getByLabel('Scopes').selectOption({ label: scopes });
       await page.getByRole('button', { name: 'Create key' }).click();
-      await page.locator('#new-key-title', { hasText: `"${scopes}"` }).waitFor();
-      return text(page, '#new-key-text');
+      await page.getByRole('heading', { name: `New API key "${scopes}"` }).waitFor();
+      return keyText(page);
     };
     const identity = { visitor_id: 'v', user_id: 'u' };
     const events = await create('events:write');
@@ -104,31 +89,33 @@ describeBrowser('API keys in the dashboard', () => {
     expect(await client.identify(events, identity)).toMatchObject({ status: 403 });
     const legacy = await create('legacy identify key');
     expect(await client.events(legacy, { name: 'signup' })).toMatchObject({ status: 403 });
-    const { stdout } = await run('sh', ['-c', `${await text(page, '#new-key-curl')} --silent`]);
+    const command = await newKey(page).locator('pre').nth(1).textContent();
+    const { stdout } = await run('sh', ['-c', `${command} --silent`]);
     expect(JSON.parse(stdout)).toMatchObject({ status: 'success', data: { message: 'User identified' } });
-    await page.locator('#key-list tbody tr', { hasText: 'legacy identify' }).waitFor();
+    await page.locator('[data-testid=keys] tbody tr', { hasText: 'legacy identify' }).waitFor();
   });
 
   test('shows errors beside the form, and removes a new key from the page when the sign-in ends', async () => {
     const { page } = await openKeys('Problems');
+    const problem = page.getByRole('alert');
     await page.getByLabel('Name').fill('   ');
     await page.getByRole('button', { name: 'Create key' }).click();
-    await page.waitForSelector('#key-problem');
-    expect(await text(page, '#key-problem')).toBe('name must not be empty');
+    await problem.filter({ hasText: 'name must not be empty' }).waitFor();
 
     await page.getByLabel('Name').fill('forgotten');
     await page.getByRole('button', { name: 'Create key' }).click();
-    await page.waitForSelector('#new-key');
-    expect(await page.isVisible('#key-problem')).toBe(false);
-    const key = await text(page, '#new-key-text');
+    await newKey(page).waitFor();
+    expect(await problem.count()).toBe(0);
+    const key = await keyText(page);
 
-    await page.route(/\/keys$/, (route) => route.abort());
+    await page.route(/\/keys$/, (route) => (route.request().method() === 'POST' ? route.abort() : route.continue()));
     await page.getByLabel('Name').fill('unanswered');
     await page.getByRole('button', { name: 'Create key' }).click();
-    await page.waitForSelector('#key-problem');
-    expect(await text(page, '#key-problem')).toBe('Weir did not answer. Is it running?');
+    await problem.filter({ hasText: 'Weir did not answer. Is it running?' }).waitFor();
 
-    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByRole('button', { name: 'Administrator' }).click();
+    await page.getByRole('menuitem', { name: 'Sign out', exact: true }).click();
+    await page.getByLabel('Admin or viewer token').waitFor();
     expect(await page.content()).not.toContain(key);
   });
 });

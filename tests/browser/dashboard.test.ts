@@ -1,119 +1,203 @@
 import { eventually } from '@weir/testkit/eventually';
+import type { Page } from 'playwright-core';
+import { openDashboard, violationsOf } from './dashboard-page.ts';
 import { describeBrowser, useBrowser } from './use-browser.ts';
 
 const HITS = 120;
 const FIREFOX = 'Mozilla/5.0 (X11; Linux x86_64; rv:125.0) Gecko/20100101 Firefox/125.0';
-/** The number of report requests: one for the stats, and one for each of six dimensions. */
-const REPORTS = 7;
+const MARKUP = `<img src=x onerror="document.title='broken'"> & <b>"O'Brien"</b>`;
 
 describeBrowser('the dashboard', () => {
   const browser = useBrowser();
+  const metric = (page: Page, name: string) => page.textContent(`[data-metric=${name}]`);
 
-  test('shows how the client IP was found, and warns of a site whose hits come from one network', async () => {
-    const { client, url } = browser.weir;
-    const site = await client.createSite({ name: 'Behind a proxy' });
-    const hit = { site_id: site, visitor_id: 'v', session_id: 's', type: 'pageview', url: 'https://example.com/' };
-    await Promise.all(Array.from({ length: HITS }, () => client.collect(hit)));
+  test('refuses a wrong token, stays signed in after a reload, and signs out', async () => {
+    const page = await (await browser.context({ locale: 'en' })).newPage();
+    await page.goto(`${browser.weir.url}/`);
+    const token = page.getByLabel('Admin or viewer token');
+    await token.fill('wrong');
+    await token.press('Enter');
+    await page.getByRole('alert').filter({ hasText: 'Weir does not know this token' }).waitFor();
+    expect(await violationsOf(page)).toEqual([]);
+    await token.fill(browser.weir.client.adminToken);
+    await token.press('Enter');
+    await page.getByRole('heading', { name: 'All sites' }).waitFor();
+    expect(await page.evaluate('document.cookie + localStorage.length + sessionStorage.length')).toBe('00');
+    await page.reload();
+    await page.getByRole('heading', { name: 'All sites' }).waitFor();
+    await page.getByRole('button', { name: 'Administrator' }).click();
+    await page.getByRole('menuitem', { name: 'Sign out', exact: true }).click();
+    await token.waitFor();
+    await page.reload();
+    await token.waitFor();
+  });
 
-    const page = await (await browser.context({ extraHTTPHeaders: { 'x-forwarded-for': '8.8.8.8' } })).newPage();
-    const errors: string[] = [];
-    page.on('pageerror', (error) => errors.push(error.message));
-    page.on('console', (message) => message.type() === 'error' && errors.push(message.text()));
-    await page.goto(`${url}/dashboard`);
-    await page.fill('#token', client.adminToken);
-    await page.click('#sign-in button');
+  test('shows numbers and lists of live hits, filters by a click, and keeps the filter in the address', async () => {
+    const { client } = browser.weir;
+    const site = await client.createSite({ name: MARKUP });
+    const hit = { site_id: site, type: 'pageview' };
+    const send = (visitor: string, url: string, more: object = {}) =>
+      client.collect(
+        { ...hit, visitor_id: visitor, session_id: `s${visitor}`, url, ...more },
+        { 'user-agent': FIREFOX },
+      );
+    await send('v1', 'https://example.com/');
+    await send('v1', 'https://example.com/pricing');
+    await send('v2', `https://example.com/${encodeURIComponent(MARKUP)}`, { referrer: 'https://www.google.com/' });
+    await send('v2', 'https://example.com/', { type: 'event', event_name: MARKUP });
+    await browser.rows(site, 4);
 
-    await page.waitForSelector('#whoami td');
-    const whoami = await page.textContent('#whoami');
-    expect(whoami).toContain('Address127.0.0.1');
-    expect(whoami).toContain('Sent x-forwarded-for8.8.8.8');
-    expect(whoami).toContain('127.0.0.1, which is not in TRUSTED_PROXIES');
-    await page.waitForSelector('#crowded li');
-    expect(await page.textContent('#crowded')).toBe(
-      `${site}: at least 100 % of the last ${HITS} hits come from one private network: a proxy that is ` +
-        'missing in TRUSTED_PROXIES, or machines of your own.',
-    );
+    const { page, errors } = await openDashboard(browser, `/sites/${site}/overview`);
+    await page.waitForSelector('[data-metric=visitors]');
+    expect(await page.title()).toBe(`${MARKUP} · Weir`);
+    await eventually('the numbers', async () => (await metric(page, 'pageviews')) === '3');
+    expect(await metric(page, 'visitors')).toBe('2');
+    expect(await metric(page, 'events')).toBe('1');
+    const rows = page.locator('[data-panel=pages] .bar-text');
+    await rows.first().waitFor();
+    const shown = ['/', '/pricing', `/${encodeURIComponent(MARKUP)}`];
+    expect((await rows.allTextContents()).toSorted()).toEqual(shown.toSorted());
+    await page.locator('[data-panel=events] .bar-text', { hasText: MARKUP }).waitFor();
+    expect(await violationsOf(page)).toEqual([]);
+
+    await page.locator('[data-panel=pages] .bar-row', { hasText: '/pricing' }).click();
+    await eventually('the filtered numbers', async () => (await metric(page, 'visitors')) === '1');
+    expect(new URL(page.url()).searchParams.getAll('filter')).toEqual(['page:is:/pricing']);
+    await page.reload();
+    await page.locator('.chip', { hasText: '/pricing' }).waitFor();
+    await eventually('the filtered numbers', async () => (await metric(page, 'pageviews')) === '1');
+    await page.keyboard.press('Escape');
+    await eventually('all numbers', async () => (await metric(page, 'visitors')) === '2');
+    await page.keyboard.press('d');
+    await page.getByRole('button', { name: 'Today' }).waitFor();
+    expect(new URL(page.url()).searchParams.get('period')).toBe('today');
+
+    await page.locator('.series').getByRole('button', { name: 'Explain' }).click();
+    await page.getByRole('dialog').getByRole('heading', { name: 'What each number means' }).waitFor();
+    expect(await page.locator('.explain pre').first().textContent()).toContain('SELECT');
+    expect(await violationsOf(page)).toEqual([]);
     expect(errors).toEqual([]);
   });
 
-  /**
-   * Opens the signed-in dashboard. The test controls the clock of the page. Requests of reports are recorded, and delayed if
-   * the test asks for that.
-   */
-  async function openBoard() {
-    const page = await (await browser.context()).newPage();
-    const asked: string[] = [];
-    const held: { readonly url: string; go(how: 'continue' | 'abort'): Promise<void> }[] = [];
-    let isHeld = (_url: string): boolean => false;
-    await page.route(/\/(?:stats|breakdown)\?/, async (route) => {
-      const url = route.request().url();
-      asked.push(url);
-      if (isHeld(url)) held.push({ url, go: (how) => route[how]() });
-      else await route.continue();
-    });
-    await page.clock.install();
-    await page.goto(`${browser.weir.url}/dashboard`);
-    await page.fill('#token', browser.weir.client.adminToken);
-    await page.click('#sign-in button');
-    await page.waitForSelector('#numbers b');
-    return {
-      page,
-      asked,
-      held,
-      hold(what: (url: string) => boolean) {
-        isHeld = what;
-      },
-      /** Advances the page's clock, and waits for the answer of whoami, the last request of each update. */
-      async pass(ms: number) {
-        const answered = page.waitForResponse(/whoami/);
-        await page.clock.runFor(ms);
-        await answered;
-      },
-    };
-  }
+  test('a list has all its values in a dialog, searched and ordered by the server, and saves them as CSV', async () => {
+    const { client } = browser.weir;
+    const site = await client.createSite({ name: 'Many pages' });
+    const hit = { site_id: site, visitor_id: 'v', session_id: 's', type: 'pageview' };
+    const count = 150;
+    await Promise.all(
+      Array.from({ length: count }, (_, n) =>
+        client.collect(
+          { ...hit, url: `https://example.com/${n === 7 ? '=formula' : `page-${n}`}` },
+          { 'user-agent': FIREFOX },
+        ),
+      ),
+    );
+    await browser.rows(site, count);
+    const { page, errors } = await openDashboard(browser, `/sites/${site}/overview`);
+    const panel = page.locator('[data-panel=pages]');
+    await panel.getByRole('button', { name: 'All values' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.locator('tbody tr').nth(99).waitFor();
+    await dialog.getByRole('button', { name: 'Next' }).click();
+    await eventually('the second page', async () => (await dialog.locator('tbody tr').count()) === count - 100);
+    await dialog.getByRole('searchbox').fill('page-149');
+    await eventually('the match', async () => (await dialog.locator('tbody tr').count()) === 1);
+    expect(await violationsOf(page)).toEqual([]);
+    await page.keyboard.press('Escape');
 
-  test('does not request a report while another one is in progress, and pauses after a slow report that failed', async () => {
-    await browser.weir.client.createSite({ name: 'Slow' });
-    const { page, asked, held, hold, pass } = await openBoard();
-    hold(() => true);
-    const before = asked.length;
-    await eventually('a report is asked for', async () => {
-      await pass(5_000);
-      return held.length === REPORTS;
-    });
-    await pass(60_000);
-    expect(asked).toHaveLength(before + REPORTS);
-    for (const { go } of held.splice(0)) await go('abort');
-    await page.waitForSelector('#problem:not([hidden])');
-    await pass(60_000);
-    expect(asked).toHaveLength(before + REPORTS);
-    expect(await page.isVisible('#problem')).toBe(true);
-    hold(() => false);
-    // This is longer than the pause after a failure. The pause is a multiple of the duration of the failed request, which also
-    // includes the real time of this test.
-    await pass(60 * 60_000);
-    await page.waitForSelector('#problem', { state: 'hidden' });
+    await panel.getByRole('button', { name: /More/ }).click();
+    const download = page.waitForEvent('download');
+    await page.getByRole('menuitem', { name: 'Save as CSV' }).click();
+    const stream = await (await download).createReadStream();
+    const chunks: Buffer[] = [];
+    for await (const chunk of stream) chunks.push(chunk as Buffer);
+    const lines = Buffer.concat(chunks).toString().trimEnd().split('\r\n');
+    expect(lines).toHaveLength(count + 1);
+    expect(lines[0]).toBe('page,visitors,visits,pageviews,events,views_per_visit,bounce_rate,visit_duration');
+    expect(errors).toEqual([]);
   });
 
-  test('shows the site that was selected last, in whatever order the answers arrive', async () => {
+  test('shows how the client IP was found, warns of a site whose hits come from one network, and shows the books', async () => {
     const { client } = browser.weir;
-    const [empty, busy] = [await client.createSite({ name: 'Empty' }), await client.createSite({ name: 'Busy' })];
-    const hit = { site_id: busy, visitor_id: 'v', session_id: 's', type: 'pageview', url: 'https://example.com/' };
-    await client.collect(hit, { 'user-agent': FIREFOX });
+    const site = await client.createSite({ name: 'Behind a proxy' });
+    const hit = { site_id: site, visitor_id: 'v', session_id: 's', type: 'pageview', url: 'https://example.com/' };
+    await Promise.all(Array.from({ length: HITS }, () => client.collect(hit)));
     await client.settled();
-    const { page, held, hold } = await openBoard();
-    hold((url) => url.includes(empty));
-    await page.selectOption('#site', empty);
-    await eventually('the empty site is asked for', () => held.length === REPORTS);
-    await page.selectOption('#site', busy);
-    const visitors = () => page.textContent('#numbers b');
-    await eventually('the busy site is shown', async () => (await visitors()) === '1');
-    const late = held.splice(0);
-    const answers = late.map(({ url }) => page.waitForResponse(url).then((response) => response.finished()));
-    for (const { go } of late) await go('continue');
-    await Promise.all(answers);
-    // Waits for one more request: when it is answered, the page has also processed all earlier answers.
-    await page.evaluate("fetch('/healthz').then((response) => response.text())");
-    expect(await visitors()).toBe('1');
+    const { page, errors } = await openDashboard(browser, '', { extraHTTPHeaders: { 'x-forwarded-for': '8.8.8.8' } });
+    await page.locator('.warnings li', { hasText: site }).waitFor();
+    expect(await page.locator('.warnings li', { hasText: site }).textContent()).toBe(
+      `${site}: at least 100 % of the last ${HITS} hits come from one private network: a proxy that is ` +
+        'missing in TRUSTED_PROXIES, or machines of your own.',
+    );
+    await page.getByRole('link', { name: 'Pipeline' }).click();
+    await page.waitForSelector('[data-testid=whoami] td');
+    const whoami = await page.textContent('[data-testid=whoami]');
+    expect(whoami).toContain('Address127.0.0.1');
+    expect(whoami).toContain('Sent x-forwarded-for8.8.8.8');
+    expect(whoami).toContain('127.0.0.1, which is not in TRUSTED_PROXIES');
+    await page.getByText('Every record is accounted for.').waitFor();
+    await page.getByText('Live: every record is processed as it arrives.').waitFor();
+    expect(await violationsOf(page)).toEqual([]);
+    expect(errors).toEqual([]);
+  });
+
+  test('a new site shows how to install Weir, and its reports as soon as the first hit arrives', async () => {
+    const { page, errors } = await openDashboard(browser);
+    await page.getByRole('button', { name: 'Add site' }).click();
+    await page.getByLabel('Domain').fill('new.example.com');
+    await page.getByRole('dialog').getByRole('button', { name: 'Add site' }).click();
+    await page.getByText('Waiting for the first hit').waitFor();
+    const siteId = page.url().match(/sites\/([^/]+)/)?.[1] ?? '';
+    expect(await page.locator('.install pre').first().textContent()).toBe(browser.tag(siteId).replace(' ></', '></'));
+    expect(await violationsOf(page)).toEqual([]);
+    const hit = {
+      site_id: siteId,
+      visitor_id: 'v',
+      session_id: 's',
+      type: 'pageview',
+      url: 'https://new.example.com/',
+    };
+    await browser.weir.client.collect(hit, { 'user-agent': FIREFOX });
+    await page.locator('.install').waitFor({ state: 'detached' });
+    await eventually('the first pageview', async () => (await metric(page, 'pageviews')) === '1');
+    expect(errors).toEqual([]);
+  });
+
+  test('asks for a report again only when it was answered, later if it was slow, and shows why one failed', async () => {
+    const site = await browser.weir.client.createSite({ name: 'Slow' });
+    const { page } = await openDashboard(browser);
+    const asked: string[] = [];
+    let isFailing = true;
+    await page.route(/\/stats\?/, async (route) => {
+      asked.push(route.request().url());
+      if (isFailing) await route.abort();
+      else await route.continue();
+    });
+    await page.goto(`${browser.weir.url}/dashboard/sites/${site}/overview`);
+    const problem = page.locator('.series').getByRole('alert');
+    await problem.filter({ hasText: 'Weir did not answer. Is it running?' }).waitFor();
+    isFailing = false;
+    await problem.getByRole('button', { name: 'Try again' }).click();
+    await page.waitForSelector('[data-metric=visitors]');
+    expect(asked.length).toBeGreaterThan(1);
+  });
+
+  test('in German and in the dark theme on a phone, without a violation of WCAG 2.2 AA', async () => {
+    const site = await browser.weir.client.createSite({ name: 'Handy' });
+    const hit = { site_id: site, visitor_id: 'v', session_id: 's', type: 'pageview', url: 'https://example.com/' };
+    await browser.weir.client.collect(hit, { 'user-agent': FIREFOX });
+    await browser.rows(site, 1);
+    const phone = { viewport: { width: 360, height: 740 }, colorScheme: 'dark' as const };
+    const { page, errors } = await openDashboard(browser, `/sites/${site}/overview`, phone);
+    await page.waitForSelector('[data-panel=pages] .bar-row');
+    expect(await violationsOf(page)).toEqual([]);
+    expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
+    await page.getByRole('button', { name: 'Menu' }).click();
+    await page.getByRole('button', { name: 'Administrator' }).click();
+    await page.getByRole('menuitemradio', { name: 'Deutsch' }).click();
+    await page.getByText('Besucher', { exact: true }).first().waitFor();
+    expect(await page.getAttribute('html', 'lang')).toBe('de');
+    expect(await violationsOf(page)).toEqual([]);
+    expect(errors).toEqual([]);
   });
 });

@@ -1,5 +1,6 @@
 import { ENVELOPE, jsonResponse, object, type Schema, schemaRef, successBody, text } from '@weir/runtime/http/openapi';
 import { LIMIT_MAX } from '../reports/read-query.ts';
+import { AUDIT, CONSUMER, IMPORT_PROGRESS } from './schemas/status-schemas.ts';
 
 /** The texts of the OpenAPI document for a route. Everything else in the document follows from the route itself. */
 export interface AdminOperation {
@@ -120,13 +121,13 @@ export const ADMIN_OPERATIONS = {
   pipeline: {
     id: 'pipeline',
     summary: 'Lag, rate, last error and dead letters, for each topic and consumer',
-    responses: list('The consumers.', { type: 'object' }),
+    responses: list('The consumers.', CONSUMER),
   },
   audit: {
     id: 'audit',
     summary: 'Whether each raw record has exactly one outcome, and the counts of the outcomes',
     responses: {
-      200: jsonResponse('The books.', successBody(object({ balanced: { type: 'boolean' } }))),
+      200: jsonResponse('The books.', successBody(AUDIT)),
     },
   },
   startReplay: {
@@ -199,7 +200,7 @@ export const ADMIN_OPERATIONS = {
   listImports: {
     id: 'listImports',
     summary: 'The progress of each imported file',
-    responses: { ...list('The imports.', { type: 'object' }), ...NOT_FOUND },
+    responses: { ...list('The imports.', IMPORT_PROGRESS), ...NOT_FOUND },
   },
   beginImport: {
     id: 'beginImport',

@@ -1,7 +1,7 @@
 import { ENVELOPE, jsonResponse, type Schema, successBody } from '@weir/runtime/http/openapi';
 import { NEW_BACKUP } from '../backups/backups-route.ts';
 import type { AdminOperation } from './admin-operations.ts';
-import { publishBody } from './admin-request-schemas.ts';
+import { publishBody } from './schemas/admin-request-schemas.ts';
 
 const TIME: Schema = { type: 'string', format: 'date-time' };
 const BYTES: Schema = { type: 'integer', minimum: 0 };

@@ -12,8 +12,8 @@ import { openApiPaths } from '@weir/runtime/http/route-table';
 import { ADMIN_PREFIX, ADMIN_ROUTES } from '../admin-routes.ts';
 import { type AdminRoute, BODY_BYTES_MAX } from '../http/admin-route.ts';
 import type { Role } from '../sign-in/caller.ts';
-import { ADMIN_SCHEMAS } from './admin-api-schemas.ts';
-import { ADMIN_REQUEST_SCHEMAS, publishBody } from './admin-request-schemas.ts';
+import { ADMIN_SCHEMAS } from './schemas/admin-api-schemas.ts';
+import { ADMIN_REQUEST_SCHEMAS, publishBody } from './schemas/admin-request-schemas.ts';
 
 /** The admin API's part of the OpenAPI document. */
 export function controlOpenApi(): OpenApiPart {

@@ -2,9 +2,6 @@ import type { Request, Response, Router } from 'express';
 import { sendError } from '../http/admin-reply.ts';
 import { methodNotAllowed } from '../http/admin-route.ts';
 import { type DashboardFile, ENCODINGS, type Encoding, readDashboardFiles } from './dashboard-files.ts';
-import { DASHBOARD_PAGE } from './dashboard-page.ts';
-import { DASHBOARD_SCRIPT } from './dashboard-script.ts';
-import { DASHBOARD_STYLE } from './dashboard-style.ts';
 
 const HEADERS = {
   'Content-Security-Policy':
@@ -20,14 +17,12 @@ const PAGE = '/index.html';
 /**
  * Serves the built dashboard below /dashboard. A path that is not a file gets the page, because the pages of the dashboard have
  * paths of their own. All files are in memory, so a path of a request never reaches the file system.
+ * Serves nothing if the dashboard was not built.
  */
 export function dashboardRoutes(router: Router, folder: string): void {
   const files = readDashboardFiles(folder);
   const page = files.get(PAGE);
-  if (page === undefined) {
-    oldDashboardRoutes(router);
-    return;
-  }
+  if (page === undefined) return;
   const notAllowed = methodNotAllowed(METHODS);
   const root = router.route('/');
   root.get((_request, response) => response.set({ ...HEADERS, 'Cache-Control': 'no-cache' }).redirect('/dashboard'));
@@ -52,24 +47,4 @@ function sendFile(request: Request, response: Response, file: DashboardFile): vo
   if (encoding !== undefined) response.set('Content-Encoding', encoding);
   const body = (encoding && file.compressed[encoding]) ?? file.plain;
   response.set('Content-Length', String(body.length)).end(body);
-}
-
-/** Serves the dashboard of texts in the program. It uses no cookies. */
-function oldDashboardRoutes(router: Router): void {
-  const files = [
-    ['/', 'text/html', DASHBOARD_PAGE],
-    ['/dashboard', 'text/html', DASHBOARD_PAGE],
-    ['/dashboard/dashboard.js', 'text/javascript', DASHBOARD_SCRIPT],
-    ['/dashboard/dashboard.css', 'text/css', DASHBOARD_STYLE],
-  ] as const;
-  for (const [path, type, text] of files) {
-    const route = router.route(path);
-    route.get((_request, response) => {
-      response
-        .set({ ...HEADERS, 'Cache-Control': 'no-cache' })
-        .type(type)
-        .send(text);
-    });
-    route.all(methodNotAllowed(METHODS));
-  }
 }

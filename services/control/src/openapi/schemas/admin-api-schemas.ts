@@ -15,8 +15,13 @@ const site = {
     description: 'The times that apply to the site: those in keep, otherwise the setting for all sites.',
   },
   identity_verification: object(identityVerification),
+  created_at: text,
 };
-const key = { key_id: text, name: text, scopes: SCOPES };
+const key = {
+  ...{ key_id: text, site_id: text, name: text, scopes: SCOPES },
+  legacy_identify: { type: 'boolean', description: 'The key can only identify, with the former form of the call.' },
+  created_at: text,
+};
 
 const DAY_COUNTS = object({ rows: { type: 'integer' }, visitors: { type: 'integer' }, sessions: { type: 'integer' } });
 

@@ -1,0 +1,84 @@
+import { OPERATIONS, type Operations } from './admin-types.ts';
+
+export type OperationId = keyof typeof OPERATIONS;
+export type Answer<Id extends OperationId> = Operations[Id]['data'];
+export type QueryOf<Id extends OperationId> = Operations[Id]['query'];
+
+export interface CallInput<Id extends OperationId> {
+  /** The parameters of the path, such as `site_id`. */
+  readonly path?: Readonly<Record<string, string>>;
+  readonly query?: QueryOf<Id>;
+  readonly body?: Operations[Id]['body'];
+  readonly signal?: AbortSignal;
+}
+
+/** An answer that is not a success. `status` is 0 if there was no answer. */
+export class AdminError extends Error {
+  readonly status: number;
+  readonly retryAfterSeconds: number | undefined;
+
+  constructor(status: number, message: string, retryAfterSeconds?: number) {
+    super(message);
+    this.status = status;
+    this.retryAfterSeconds = retryAfterSeconds;
+  }
+}
+
+const signedOutListeners = new Set<() => void>();
+
+/** Calls `listener` when the server refuses the session. Returns a function that removes it. */
+export function onSignedOut(listener: () => void): () => void {
+  signedOutListeners.add(listener);
+  return () => signedOutListeners.delete(listener);
+}
+
+/** The address of a call, with its query, relative to the origin. */
+export function adminUrl<Id extends OperationId>(
+  id: Id,
+  { path = {}, query = {} as QueryOf<Id> }: CallInput<Id>,
+): string {
+  const filled = OPERATIONS[id][1].replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(path[name] ?? ''));
+  const parameters = new URLSearchParams();
+  for (const [name, value] of Object.entries(query as Readonly<Record<string, unknown>>)) {
+    for (const one of Array.isArray(value) ? value : [value]) {
+      if (one !== undefined && one !== '') parameters.append(name, String(one));
+    }
+  }
+  const text = parameters.toString();
+  return `/api/admin${filled}${text === '' ? '' : `?${text}`}`;
+}
+
+/** Calls the admin API with the session cookie. Rejects with an `AdminError`, or with an `AbortError` if the signal aborts. */
+export async function callAdmin<Id extends OperationId>(id: Id, input: CallInput<Id> = {}): Promise<Answer<Id>> {
+  const reply = (await send(OPERATIONS[id][0], adminUrl(id, input), input.body, input.signal)) as { data: Answer<Id> };
+  return reply.data;
+}
+
+/** Sends a request with the session cookie. Resolves with the JSON of a successful answer. */
+async function send(method: string, url: string, body?: unknown, signal?: AbortSignal): Promise<unknown> {
+  const response = await fetch(url, {
+    method,
+    credentials: 'same-origin',
+    ...(body !== undefined && { body: JSON.stringify(body), headers: { 'Content-Type': 'application/json' } }),
+    ...(signal && { signal }),
+  }).catch((error: unknown) => {
+    if (signal?.aborted) throw error;
+    throw new AdminError(0, 'offline');
+  });
+  const text = await response.text();
+  const reply = parseJson(text);
+  if (response.ok && (reply !== undefined || text === '')) return reply ?? {};
+  const retryAfter = Number(response.headers.get('retry-after') ?? Number.NaN);
+  if (response.status === 401) for (const listener of signedOutListeners) listener();
+  const message = (reply as { error?: { message?: string } } | undefined)?.error?.message;
+  // A proxy in front of Weir may answer with its own page.
+  throw new AdminError(response.status, message ?? 'foreign', Number.isNaN(retryAfter) ? undefined : retryAfter);
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

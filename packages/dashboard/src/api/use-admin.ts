@@ -1,0 +1,70 @@
+import { keepPreviousData, QueryClient, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { AdminError, type Answer, type CallInput, callAdmin, type OperationId } from './call-admin.ts';
+
+const REFRESH_MS_MIN = 15_000;
+/** A refreshed report may keep the server busy for this share of the time at most. */
+const BUSY_SHARE_MAX = 1 / 20;
+const TIMINGS_MAX = 500;
+const RETRIES_MAX = 2;
+
+export function createQueryClient(): QueryClient {
+  return new QueryClient({
+    defaultOptions: {
+      queries: {
+        staleTime: 10_000,
+        refetchOnWindowFocus: false,
+        retry: (count, error) => count < RETRIES_MAX && error instanceof AdminError && error.status === 503,
+        retryDelay: (_, error) => ((error instanceof AdminError && error.retryAfterSeconds) || 1) * 1_000,
+      },
+    },
+  });
+}
+
+/** How long the last request of each query took, in milliseconds, also if it failed. */
+const timings = new Map<string, number>();
+
+interface Options<Id extends OperationId> extends Omit<CallInput<Id>, 'signal' | 'body'> {
+  readonly enabled?: boolean;
+  /** Asks again regularly while the page is visible: `REFRESH_MS_MIN` after an answer, later if the answer took long. */
+  readonly refresh?: boolean | number;
+  /** Shows the former answer until that of new parameters has arrived. */
+  readonly keep?: boolean;
+}
+
+const adminKey = <Id extends OperationId>(id: Id, { path, query }: Omit<CallInput<Id>, 'signal' | 'body'>) =>
+  [id, path ?? {}, query ?? {}] as const;
+
+/** A query of the admin API. It is cancelled when no component needs it any more. */
+export function useAdmin<Id extends OperationId>(id: Id, options: Options<Id> = {}) {
+  const { enabled = true, refresh = false, keep = false, path = {}, query } = options;
+  const key = adminKey(id, { path, ...(query && { query }) });
+  const text = JSON.stringify(key);
+  return useQuery<Answer<Id>, Error>({
+    queryKey: key,
+    enabled,
+    queryFn: async ({ signal }) => {
+      const began = performance.now();
+      try {
+        return await callAdmin(id, { path, ...(query && { query }), signal });
+      } finally {
+        if (timings.size >= TIMINGS_MAX) timings.clear();
+        timings.set(text, performance.now() - began);
+      }
+    },
+    ...(keep && { placeholderData: keepPreviousData }),
+    ...(refresh !== false && {
+      refetchInterval: () =>
+        Math.max(refresh === true ? REFRESH_MS_MIN : refresh, (timings.get(text) ?? 0) / BUSY_SHARE_MAX),
+    }),
+  });
+}
+
+/** A call that changes something. Afterwards all answers of the named operations are requested again. */
+export function useChange<Id extends OperationId>(id: Id, invalidates: readonly OperationId[] = []) {
+  const client = useQueryClient();
+  return useMutation<Answer<Id>, Error, Omit<CallInput<Id>, 'signal'>>({
+    mutationFn: (input) => callAdmin(id, input),
+    // A call without an answer may have changed something.
+    onSettled: () => Promise.all(invalidates.map((one) => client.invalidateQueries({ queryKey: [one] }))),
+  });
+}

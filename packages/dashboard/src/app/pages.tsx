@@ -1,0 +1,73 @@
+import { lazy, Suspense } from 'react';
+import { useTexts } from '../i18n/text-context.tsx';
+import { OverviewPage } from '../overview/overview-page.tsx';
+import { Empty, Loading } from '../ui/states.tsx';
+import { Link } from './link.tsx';
+import { pathTo, useLocation } from './location.ts';
+import type { Session } from './session.ts';
+import { Shell } from './shell.tsx';
+import { SiteProvider, useSites } from './site-context.tsx';
+
+const SitesPage = lazy(async () => ({ default: (await import('../sites/sites-page.tsx')).SitesPage }));
+const PipelinePage = lazy(async () => ({ default: (await import('../pipeline/pipeline-page.tsx')).PipelinePage }));
+const SettingsPage = lazy(async () => ({ default: (await import('../settings/settings-page.tsx')).SettingsPage }));
+
+/** The pages of a site, by the part of the path that names them. */
+const SITE_PAGES = {
+  overview: OverviewPage,
+  settings: SettingsPage,
+} as const;
+
+/** Chooses the page by the path: /dashboard, /dashboard/pipeline, /dashboard/sites/ID/PAGE. */
+export function Pages({ session }: { readonly session: Session }) {
+  const { parts } = useLocation();
+  const [first, siteId, page = 'overview'] = parts;
+  return (
+    <Shell session={session}>
+      <Suspense fallback={<Loading />}>
+        {first === undefined && <Start session={session} />}
+        {first === 'pipeline' && session.role === 'admin' && <PipelinePage />}
+        {first === 'sites' && siteId !== undefined && <SitePage session={session} siteId={siteId} page={page} />}
+        {first !== undefined && first !== 'pipeline' && first !== 'sites' && <NoPage />}
+      </Suspense>
+    </Shell>
+  );
+}
+
+function Start({ session }: { readonly session: Session }) {
+  if (session.role === 'admin') return <SitesPage />;
+  return <SitePage session={session} siteId={session.sites?.[0] ?? ''} page="overview" />;
+}
+
+function SitePage({
+  session,
+  siteId,
+  page,
+}: {
+  readonly session: Session;
+  readonly siteId: string;
+  readonly page: string;
+}) {
+  const { t } = useTexts();
+  const { sites, isLoaded } = useSites(session);
+  const site = sites.find((one) => one.site_id === siteId);
+  const Page = Object.hasOwn(SITE_PAGES, page) ? SITE_PAGES[page as keyof typeof SITE_PAGES] : undefined;
+  if (site === undefined) return isLoaded ? <Empty title={t('site.unknown', { id: siteId })} /> : <Loading />;
+  if (Page === undefined) return <NoPage />;
+  return (
+    <SiteProvider site={site}>
+      <Page key={siteId} />
+    </SiteProvider>
+  );
+}
+
+function NoPage() {
+  const { t } = useTexts();
+  return (
+    <Empty title={t('page.unknown')}>
+      <Link className="button" href={pathTo()}>
+        {t('page.start')}
+      </Link>
+    </Empty>
+  );
+}

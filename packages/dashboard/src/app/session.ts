@@ -1,0 +1,33 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useEffect } from 'react';
+import { AdminError, type Answer, callAdmin, onSignedOut } from '../api/call-admin.ts';
+
+export type Session = Answer<'readSession'>;
+
+/** The session of this browser. Null: there is no sign-in. Undefined: not known yet. */
+export function useSession() {
+  const client = useQueryClient();
+  useEffect(() => onSignedOut(() => client.setQueryData(['readSession'], null)), [client]);
+  return useQuery<Session | null, Error>({
+    queryKey: ['readSession'],
+    staleTime: Number.POSITIVE_INFINITY,
+    queryFn: async () => {
+      try {
+        return await callAdmin('readSession');
+      } catch (error) {
+        if (error instanceof AdminError && error.status === 401) return null;
+        throw error;
+      }
+    },
+  });
+}
+
+/** Ends the session in this browser, or all sessions everywhere. Removes all answers from memory. */
+export function useSignOut() {
+  const client = useQueryClient();
+  return async (everywhere: boolean) => {
+    await callAdmin(everywhere ? 'endSessions' : 'endSession');
+    client.setQueryData(['readSession'], null);
+    client.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== 'readSession' });
+  };
+}

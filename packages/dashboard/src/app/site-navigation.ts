@@ -1,0 +1,16 @@
+import type { TextKey } from '../i18n/text-context.tsx';
+import type { IconName } from '../ui/icon.tsx';
+
+interface NavigationItem {
+  readonly page: string;
+  readonly icon: IconName;
+  readonly label: TextKey;
+  /** Whether the token of a viewer may read the page. */
+  readonly forViewers: boolean;
+}
+
+/** The pages of a site, in the order of the navigation. */
+export const SITE_NAVIGATION: readonly NavigationItem[] = [
+  { page: 'overview', icon: 'chart', label: 'nav.overview', forViewers: true },
+  { page: 'settings', icon: 'settings', label: 'nav.settings', forViewers: false },
+];

@@ -1,0 +1,8 @@
+/** The build copies JSON files into the assets; the import is the URL. */
+declare module 'world-atlas/countries-110m.json' {
+  const url: string;
+  export default url;
+}
+
+/** esbuild collects the styles in one file. */
+declare module '*.css';

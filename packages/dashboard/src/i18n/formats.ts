@@ -1,0 +1,86 @@
+/** Numbers, shares and times in the language of the reader. */
+export interface Formats {
+  number(value: number): string;
+  /** A short form with at most three digits: 12.3K. */
+  compact(value: number): string;
+  /** A share from 0 to 1. */
+  percent(share: number): string;
+  /** A change with its sign: +12 %. */
+  change(share: number): string;
+  decimal(value: number): string;
+  /** Seconds as minutes and seconds. */
+  duration(seconds: number): string;
+  /** An amount of money; `amount` is a decimal number as text. */
+  money(amount: string, currency: string): string;
+  bytes(value: number): string;
+  /** A moment in a time zone. The parts depend on `detail`. */
+  time(moment: string | number, zone: string | undefined, detail: TimeDetail): string;
+  country(code: string): string;
+  tongue(code: string): string;
+}
+
+export type TimeDetail = 'hour' | 'day' | 'month' | 'clock' | 'full' | 'week';
+
+const DETAILS: Readonly<Record<TimeDetail, Intl.DateTimeFormatOptions>> = {
+  clock: { hour: '2-digit', minute: '2-digit' },
+  hour: { weekday: 'short', day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit' },
+  day: { weekday: 'short', day: 'numeric', month: 'short', year: 'numeric' },
+  week: { day: 'numeric', month: 'short', year: 'numeric' },
+  month: { month: 'long', year: 'numeric' },
+  full: { dateStyle: 'medium', timeStyle: 'medium' },
+};
+
+export function createFormats(language: string): Formats {
+  const number = new Intl.NumberFormat(language);
+  const compact = new Intl.NumberFormat(language, { notation: 'compact', maximumSignificantDigits: 3 });
+  const percent = new Intl.NumberFormat(language, { style: 'percent', maximumFractionDigits: 1 });
+  const change = new Intl.NumberFormat(language, {
+    style: 'percent',
+    maximumFractionDigits: 0,
+    signDisplay: 'exceptZero',
+  });
+  const decimal = new Intl.NumberFormat(language, { maximumFractionDigits: 2 });
+  const countries = new Intl.DisplayNames(language, { type: 'region', fallback: 'code' });
+  const languages = new Intl.DisplayNames(language, { type: 'language', fallback: 'code' });
+  const times = new Map<string, Intl.DateTimeFormat>();
+  return {
+    number: (value) => number.format(value),
+    compact: (value) => compact.format(value),
+    percent: (share) => percent.format(share),
+    change: (share) => change.format(share),
+    decimal: (value) => decimal.format(value),
+    duration(seconds) {
+      const whole = Math.round(seconds);
+      const [hours, minutes] = [Math.floor(whole / 3600), Math.floor((whole % 3600) / 60)];
+      return hours > 0 ? `${hours}h ${minutes}m` : `${minutes}m ${whole % 60}s`;
+    },
+    money(amount, currency) {
+      // A caller may send any text as the currency.
+      if (!/^[A-Za-z]{3}$/.test(currency)) return `${amount} ${currency}`.trim();
+      return new Intl.NumberFormat(language, { style: 'currency', currency }).format(Number(amount));
+    },
+    bytes(value) {
+      const step = value === 0 ? 0 : Math.min(4, Math.floor(Math.log2(value) / 10));
+      return `${decimal.format(value / 1024 ** step)} ${['B', 'KiB', 'MiB', 'GiB', 'TiB'][step]}`;
+    },
+    time(moment, zone, detail) {
+      const key = `${zone} ${detail}`;
+      const format =
+        times.get(key) ?? new Intl.DateTimeFormat(language, { ...DETAILS[detail], ...(zone && { timeZone: zone }) });
+      times.set(key, format);
+      return format.format(new Date(moment));
+    },
+    country: (code) => nameOf(countries, code),
+    tongue: (code) => nameOf(languages, code),
+  };
+}
+
+/** `DisplayNames` refuses a text that is no code. */
+function nameOf(names: Intl.DisplayNames, code: string): string {
+  try {
+    return names.of(code) ?? code;
+  } catch (error) {
+    if (error instanceof RangeError) return code;
+    throw error;
+  }
+}

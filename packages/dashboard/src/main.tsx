@@ -1,0 +1,24 @@
+import { QueryClientProvider } from '@tanstack/react-query';
+import { StrictMode } from 'react';
+import { createRoot } from 'react-dom/client';
+import { createQueryClient } from './api/use-admin.ts';
+import { App } from './app/app.tsx';
+import { applyTheme } from './app/preferences.ts';
+import { TextProvider } from './i18n/text-context.tsx';
+import './styles/base.css';
+import './styles/layout.css';
+import './styles/controls.css';
+import './styles/overview.css';
+
+applyTheme();
+const root = document.getElementById('root');
+if (root === null) throw new Error('index.html has no element "root"');
+createRoot(root).render(
+  <StrictMode>
+    <QueryClientProvider client={createQueryClient()}>
+      <TextProvider>
+        <App />
+      </TextProvider>
+    </QueryClientProvider>
+  </StrictMode>,
+);

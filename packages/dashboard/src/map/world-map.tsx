@@ -1,0 +1,76 @@
+import { useQuery } from '@tanstack/react-query';
+import { geoNaturalEarth1, geoPath } from 'd3-geo';
+import { useMemo, useState } from 'react';
+import { feature } from 'topojson-client';
+import type { GeometryCollection, Topology } from 'topojson-specification';
+import mapUrl from 'world-atlas/countries-110m.json';
+import type { Answer } from '../api/call-admin.ts';
+import { useTexts } from '../i18n/text-context.tsx';
+import { formatMetric } from '../reports/report-metrics-view.ts';
+import { addFilter, type ReportState } from '../reports/report-state.ts';
+import { Loading, Problem } from '../ui/states.tsx';
+import { COUNTRY_OF_NUMBER } from './country-numbers.ts';
+
+const [WIDTH, HEIGHT] = [640, 330];
+const ANTARCTICA = '010';
+type World = Topology<{ countries: GeometryCollection<{ name: string }> }>;
+
+/** Visitors by country. A click filters by the country. The list of countries has the same for the keyboard. */
+export function WorldMap({ rows, state }: { readonly rows: Answer<'breakdown'>['rows']; readonly state: ReportState }) {
+  const texts = useTexts();
+  const [shown, setShown] = useState<string>();
+  const world = useQuery({
+    queryKey: ['world'],
+    staleTime: Number.POSITIVE_INFINITY,
+    queryFn: async () => (await fetch(mapUrl)).json() as Promise<World>,
+  });
+  const shapes = useMemo(() => (world.data === undefined ? [] : shapesOf(world.data)), [world.data]);
+  const byCountry = new Map(rows.map((row) => [row.value, row]));
+  const most = Math.max(1, ...rows.map((row) => row.visitors));
+  if (world.error) return <Problem error={world.error} />;
+  if (world.data === undefined) return <Loading lines={8} />;
+  const active = shown === undefined ? undefined : byCountry.get(shown);
+  return (
+    <div className="map">
+      <svg viewBox={`0 0 ${WIDTH} ${HEIGHT}`} role="img" aria-label={texts.t('map.label')}>
+        {shapes.map(({ code, path, id }) => {
+          const visitors = byCountry.get(code)?.visitors ?? 0;
+          return (
+            // biome-ignore lint/a11y/noStaticElementInteractions: the list of countries has the same for the keyboard
+            <path
+              key={id}
+              d={path}
+              className={visitors > 0 ? 'land seen' : 'land'}
+              // The square root keeps countries with few visitors visible.
+              style={visitors > 0 ? { fillOpacity: 0.15 + 0.85 * Math.sqrt(visitors / most) } : {}}
+              onPointerEnter={() => setShown(code)}
+              onPointerLeave={() => setShown(undefined)}
+              onClick={() =>
+                visitors > 0 && addFilter(state.filters, { dimension: 'country', operator: 'is', values: [code] })
+              }
+            />
+          );
+        })}
+      </svg>
+      <p className="map-tip" aria-hidden="true">
+        {shown && (
+          <>
+            <b>{texts.country(shown)}</b> {formatMetric(texts, 'visitors', active?.visitors ?? 0)}
+          </>
+        )}
+      </p>
+    </div>
+  );
+}
+
+function shapesOf(world: World): readonly { code: string; path: string; id: string }[] {
+  const { features } = feature(world, world.objects.countries);
+  const land = features.filter((one) => one.id !== ANTARCTICA);
+  const projection = geoNaturalEarth1().fitSize([WIDTH, HEIGHT], { type: 'FeatureCollection', features: land });
+  const draw = geoPath(projection);
+  return land.map((one, index) => ({
+    code: COUNTRY_OF_NUMBER.get(String(one.id)) ?? '',
+    path: draw(one) ?? '',
+    id: `${one.id ?? ''} ${index}`,
+  }));
+}

@@ -1,0 +1,56 @@
+import type { Answer } from '../api/call-admin.ts';
+import { useTexts } from '../i18n/text-context.tsx';
+import { dimensionText, flagOf, valueText } from '../reports/dimension-view.ts';
+import { formatMetric, type MetricName, metricLabel } from '../reports/report-metrics-view.ts';
+import { addFilter, type ReportState } from '../reports/report-state.ts';
+
+type Row = Answer<'breakdown'>['rows'][number];
+
+interface Props {
+  readonly rows: readonly Row[];
+  readonly dimension: string;
+  readonly metric: MetricName;
+  readonly state: ReportState;
+}
+
+/** Values with bars. A click filters all reports by the value. */
+export function BarList({ rows, dimension, metric, state }: Props) {
+  const texts = useTexts();
+  const most = Math.max(1, ...rows.map((row) => row[metric] ?? 0));
+  return (
+    <div className="bars">
+      <div className="bars-head" aria-hidden="true">
+        <span>{dimensionText(texts, dimension)}</span>
+        <span>{texts.t(metricLabel(metric))}</span>
+      </div>
+      <ol className="bar-list">
+        {rows.map((row) => {
+          const text = valueText(texts, dimension, row.value);
+          const number = formatMetric(texts, metric, row[metric]);
+          return (
+            <li key={row.value}>
+              <button
+                type="button"
+                className="bar-row"
+                title={text}
+                onClick={() => addFilter(state.filters, { dimension, operator: 'is', values: [row.value] })}
+              >
+                <span className="bar" style={{ width: `${(100 * (row[metric] ?? 0)) / most}%` }} />
+                <span className="bar-text">
+                  {dimension === 'country' && <span aria-hidden="true">{flagOf(row.value)} </span>}
+                  {text}
+                </span>
+                <span className="bar-number" title={number}>
+                  {formatMetric(texts, metric, row[metric], true)}
+                </span>
+                <span className="visually-hidden">
+                  {texts.t(metricLabel(metric))}. {texts.t('filter.byThis')}
+                </span>
+              </button>
+            </li>
+          );
+        })}
+      </ol>
+    </div>
+  );
+}

@@ -1,0 +1,28 @@
+import { useQueryClient } from '@tanstack/react-query';
+import { useEffect } from 'react';
+import { useAdmin } from '../api/use-admin.ts';
+import { useSite } from '../app/site-context.tsx';
+import { useTexts } from '../i18n/text-context.tsx';
+import { InstallSteps } from '../sites/install-steps.tsx';
+
+/** Shown while a site has never received anything: how to install the snippet, and a check that waits for the first hit. */
+export function FirstHit() {
+  const { t } = useTexts();
+  const { site_id } = useSite();
+  const ever = useAdmin('stats', { path: { site_id }, query: { period: 'all', bots: 'include' }, refresh: 3_000 });
+  const client = useQueryClient();
+  const totals = ever.data?.totals;
+  const hasHits = totals !== undefined && totals.pageviews + totals.events > 0;
+  useEffect(() => {
+    if (hasHits) void client.invalidateQueries();
+  }, [hasHits, client]);
+  if (totals === undefined || hasHits) return null;
+  return (
+    <section className="card install" aria-label={t('install.title')}>
+      <p className="waiting" role="status">
+        <i className="pulse" aria-hidden="true" /> {t('install.waiting')}
+      </p>
+      <InstallSteps siteId={site_id} />
+    </section>
+  );
+}

@@ -1,0 +1,52 @@
+import type { Answer } from '../api/call-admin.ts';
+import { useTexts } from '../i18n/text-context.tsx';
+import { formatMetric, LESS_IS_BETTER, METRICS, type MetricName, metricLabel } from '../reports/report-metrics-view.ts';
+import { changeReport } from '../reports/report-state.ts';
+
+/** The totals. The selected number is drawn below. */
+export function MetricTiles({ data, metric }: { readonly data: Answer<'stats'>; readonly metric: MetricName }) {
+  const texts = useTexts();
+  const before = data.comparison?.totals;
+  return (
+    <div className="tiles">
+      {METRICS.map((name) => (
+        <button
+          key={name}
+          type="button"
+          className="tile"
+          aria-pressed={name === metric}
+          onClick={() => changeReport({ metric: name === 'visitors' ? undefined : name })}
+        >
+          <span className="tile-label">{texts.t(metricLabel(name))}</span>
+          <span className="tile-value" data-metric={name} title={formatMetric(texts, name, data.totals[name])}>
+            {formatMetric(texts, name, data.totals[name], true)}
+          </span>
+          {before && <Change name={name} now={data.totals[name]} before={before[name]} />}
+        </button>
+      ))}
+    </div>
+  );
+}
+
+/** The change against the earlier number, as a share of it. */
+export function Change({
+  name,
+  now,
+  before,
+}: {
+  readonly name: MetricName;
+  readonly now: number | null;
+  readonly before: number | null;
+}) {
+  const texts = useTexts();
+  if (now === null || before === null || before === 0) return <span className="change">–</span>;
+  const share = (now - before) / before;
+  const isBetter = LESS_IS_BETTER.has(name) ? share < 0 : share > 0;
+  const tone = Math.abs(share) < 0.005 ? 'same' : isBetter ? 'good' : 'bad';
+  return (
+    <span className={`change ${tone}`} title={texts.t('change.before', { value: formatMetric(texts, name, before) })}>
+      <span aria-hidden="true">{tone === 'same' ? '' : share > 0 ? '↑ ' : '↓ '}</span>
+      {texts.change(share)}
+    </span>
+  );
+}

@@ -1,0 +1,54 @@
+import { useEffect } from 'react';
+import { useAdmin } from '../api/use-admin.ts';
+import { useSite } from '../app/site-context.tsx';
+import { useTexts } from '../i18n/text-context.tsx';
+import { ReportBar } from '../reports/report-bar.tsx';
+import { useReportState } from '../reports/report-state.ts';
+import { useShortcuts } from '../reports/use-shortcuts.ts';
+import { QueryAnswer } from '../ui/states.tsx';
+import { FirstHit } from './first-hit.tsx';
+import { MetricTiles } from './metric-tiles.tsx';
+import { Panel } from './panel.tsx';
+import { PANELS } from './panel-list.ts';
+import { SeriesCard } from './series-card.tsx';
+
+/** The reports of one site: numbers, their course, and lists to filter by. */
+export function OverviewPage() {
+  const { t } = useTexts();
+  const site = useSite();
+  const state = useReportState();
+  useShortcuts(state);
+  useEffect(() => {
+    document.title = `${site.name} · Weir`;
+  }, [site.name]);
+  const path = { site_id: site.site_id };
+  const query = {
+    ...state.query,
+    ...(state.compare && state.query.period !== 'all' && { compare: state.compare }),
+    ...(state.interval && { interval: state.interval }),
+  };
+  const stats = useAdmin('stats', { path, query, refresh: true, keep: true });
+  const isEmpty = stats.data !== undefined && stats.data.totals.pageviews + stats.data.totals.events === 0;
+  return (
+    <>
+      <h1 className="visually-hidden">{t('overview.title', { site: site.name })}</h1>
+      <ReportBar state={state} />
+      {isEmpty && state.filters.length === 0 && <FirstHit />}
+      <section className="card series" aria-label={t('numbers')}>
+        <QueryAnswer query={stats} queryKey={['stats']} lines={8}>
+          {(data) => (
+            <>
+              <MetricTiles data={data} metric={state.metric} />
+              <SeriesCard data={data} state={state} isOld={stats.isPlaceholderData} />
+            </>
+          )}
+        </QueryAnswer>
+      </section>
+      <div className="panels">
+        {PANELS.map((panel) => (
+          <Panel key={panel.id} panel={panel} state={state} />
+        ))}
+      </div>
+    </>
+  );
+}

@@ -1,0 +1,57 @@
+import type { TextKey } from '../i18n/text-context.tsx';
+import type { DimensionName } from '../reports/dimension-view.ts';
+import type { MetricName } from '../reports/report-metrics-view.ts';
+
+export interface PanelTab {
+  /** A dimension, or a special view. */
+  readonly id: DimensionName | 'map' | 'property';
+  readonly label: TextKey;
+  /** The number by which the rows are ordered and drawn. */
+  readonly metric: MetricName;
+  /** Bots are left out of all other lists. */
+  readonly withBots?: true;
+}
+
+export interface PanelView {
+  readonly id: string;
+  readonly title: TextKey;
+  readonly tabs: readonly PanelTab[];
+}
+
+const tab = (id: DimensionName, metric: MetricName = 'visitors'): PanelTab => ({ id, label: `tab.${id}`, metric });
+
+/** The panels of the overview, in their order. */
+export const PANELS: readonly PanelView[] = [
+  { id: 'pages', title: 'panel.pages', tabs: [tab('page'), tab('entry'), tab('exit'), tab('hostname')] },
+  {
+    id: 'sources',
+    title: 'panel.sources',
+    tabs: [tab('source'), tab('channel'), tab('referrer'), tab('utm_campaign'), tab('utm_source'), tab('utm_medium')],
+  },
+  {
+    id: 'places',
+    title: 'panel.places',
+    tabs: [
+      { id: 'map', label: 'tab.map', metric: 'visitors' },
+      tab('country'),
+      tab('region'),
+      tab('city'),
+      tab('language'),
+    ],
+  },
+  {
+    id: 'devices',
+    title: 'panel.devices',
+    tabs: [tab('browser'), tab('browser_version'), tab('os'), tab('os_version'), tab('device')],
+  },
+  {
+    id: 'events',
+    title: 'panel.events',
+    tabs: [tab('event', 'events'), { id: 'property', label: 'tab.property', metric: 'events' }, tab('origin')],
+  },
+  {
+    id: 'bots',
+    title: 'panel.bots',
+    tabs: [{ id: 'bot', label: 'tab.bot', metric: 'pageviews', withBots: true }],
+  },
+];

@@ -1,0 +1,103 @@
+import * as Ariakit from '@ariakit/react';
+import { lazy, Suspense, useState } from 'react';
+import { useAdmin } from '../api/use-admin.ts';
+import { useSite } from '../app/site-context.tsx';
+import { useTexts } from '../i18n/text-context.tsx';
+import { ReportMenu } from '../reports/report-menu.tsx';
+import { breakdownQuery, PANEL_ROWS } from '../reports/report-request-view.ts';
+import type { ReportState } from '../reports/report-state.ts';
+import { Icon } from '../ui/icon.tsx';
+import { Loading, QueryAnswer } from '../ui/states.tsx';
+import { BarList } from './bar-list.tsx';
+import { DetailsDialog } from './details-dialog.tsx';
+import type { PanelTab, PanelView } from './panel-list.ts';
+import { PropertyTab } from './property-tab.tsx';
+
+const WorldMap = lazy(async () => ({ default: (await import('../map/world-map.tsx')).WorldMap }));
+
+/** A card with one list per tab. */
+export function Panel({ panel, state }: { readonly panel: PanelView; readonly state: ReportState }) {
+  const { t } = useTexts();
+  const [selected, setSelected] = useState<string>(panel.tabs[0]?.id ?? '');
+  const [isOpen, setOpen] = useState(false);
+  const tab = panel.tabs.find((one) => one.id === selected) ?? (panel.tabs[0] as PanelTab);
+  const dimension = tab.id === 'map' ? 'country' : tab.id;
+  return (
+    <section className="card panel" aria-labelledby={`panel-${panel.id}`} data-panel={panel.id}>
+      <Ariakit.TabProvider
+        selectedId={`${panel.id}-${selected}`}
+        setSelectedId={(id) => id && setSelected(id.slice(panel.id.length + 1))}
+      >
+        <header className="panel-head">
+          <h2 id={`panel-${panel.id}`}>{t(panel.title)}</h2>
+          {dimension !== 'property' && <ReportMenu report={{ id: 'breakdown', state, tab }} />}
+        </header>
+        {panel.tabs.length > 1 && (
+          <Ariakit.TabList className="tabs" aria-label={t(panel.title)}>
+            {panel.tabs.map((one) => (
+              <Ariakit.Tab key={one.id} id={`${panel.id}-${one.id}`} className="tab">
+                {t(one.label)}
+              </Ariakit.Tab>
+            ))}
+          </Ariakit.TabList>
+        )}
+        <Ariakit.TabPanel
+          tabId={`${panel.id}-${selected}`}
+          className="panel-body"
+          focusable={false}
+          {...(panel.tabs.length === 1 && { role: 'presentation' })}
+        >
+          {tab.id === 'property' ? (
+            <PropertyTab state={state} />
+          ) : (
+            <DimensionRows tab={tab} dimension={dimension} state={state} />
+          )}
+        </Ariakit.TabPanel>
+      </Ariakit.TabProvider>
+      {dimension !== 'property' && (
+        <footer className="panel-foot">
+          <button type="button" className="link" onClick={() => setOpen(true)}>
+            {t('details')} <Icon name="search" size={14} />
+          </button>
+        </footer>
+      )}
+      {isOpen && <DetailsDialog tab={tab} dimension={dimension} state={state} onClose={() => setOpen(false)} />}
+    </section>
+  );
+}
+
+interface RowsProps {
+  readonly tab: PanelTab;
+  readonly dimension: string;
+  readonly state: ReportState;
+}
+
+function DimensionRows({ tab, dimension, state }: RowsProps) {
+  const { t } = useTexts();
+  const { site_id } = useSite();
+  const query = breakdownQuery(state, tab, dimension);
+  const answer = useAdmin('breakdown', { path: { site_id }, query, refresh: true, keep: true });
+  return (
+    <QueryAnswer query={answer} queryKey={['breakdown', { site_id }, query]} lines={PANEL_ROWS}>
+      {(data) =>
+        data.rows.length === 0 || (data.rows[0]?.[tab.metric] ?? 0) === 0 ? (
+          <div className="empty">
+            <p className="empty-title">{t('panel.empty')}</p>
+            <p className="note">{t(tab.id === 'event' ? 'panel.emptyEvents' : 'panel.emptyHint')}</p>
+          </div>
+        ) : tab.id === 'map' ? (
+          <Suspense fallback={<Loading lines={PANEL_ROWS} />}>
+            <WorldMap rows={data.rows} state={state} />
+          </Suspense>
+        ) : (
+          <BarList
+            rows={data.rows.filter((row) => (row[tab.metric] ?? 0) > 0)}
+            dimension={dimension}
+            metric={tab.metric}
+            state={state}
+          />
+        )
+      }
+    </QueryAnswer>
+  );
+}

@@ -1,0 +1,200 @@
+import { useEffect, useRef, useState } from 'react';
+import uPlot from 'uplot';
+import 'uplot/dist/uPlot.min.css';
+import type { Answer } from '../api/call-admin.ts';
+import { usePreferences } from '../app/preferences.ts';
+import type { TimeDetail } from '../i18n/formats.ts';
+import { type Texts, useTexts } from '../i18n/text-context.tsx';
+import { formatMetric, type MetricName } from '../reports/report-metrics-view.ts';
+
+const HEIGHT_PX = 260;
+const HEIGHT_NARROW_PX = 200;
+const NARROW_PX = 560;
+
+interface Props {
+  readonly data: Answer<'stats'>;
+  readonly metric: MetricName;
+  readonly zone: string;
+}
+
+/** A line chart. The last bucket is dashed if it has not ended yet. */
+export function SeriesChart({ data, metric, zone }: Props) {
+  const texts = useTexts();
+  const { theme } = usePreferences();
+  const box = useRef<HTMLDivElement>(null);
+  const [at, setAt] = useState<{ index: number; left: number } | undefined>();
+  const [width, setWidth] = useState(0);
+  const isDark = useDarkScheme();
+
+  useEffect(() => {
+    const element = box.current;
+    if (element === null) return;
+    const observer = new ResizeObserver(([entry]) => setWidth(Math.floor(entry?.contentRect.width ?? 0)));
+    observer.observe(element);
+    return () => observer.disconnect();
+  }, []);
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the colours come from the styles, which depend on the theme
+  useEffect(() => {
+    const element = box.current;
+    if (element === null || width === 0) return;
+    const options = chartOptions({ data, metric, zone, texts, width, element });
+    const setCursor = ({ cursor }: uPlot): void => {
+      setAt(
+        cursor.idx == null || cursor.left == null || cursor.left < 0
+          ? undefined
+          : { index: cursor.idx, left: cursor.left },
+      );
+    };
+    const chart = new uPlot({ ...options, hooks: { setCursor: [setCursor] } }, chartValues(data, metric), element);
+    return () => chart.destroy();
+  }, [data, metric, zone, texts, width, theme, isDark]);
+
+  return (
+    <div className="chart" aria-hidden="true">
+      <div ref={box} className="chart-box" />
+      {at && <ChartTip data={data} metric={metric} zone={zone} index={at.index} left={at.left} width={width} />}
+    </div>
+  );
+}
+
+function useDarkScheme(): boolean {
+  const [isDark, setDark] = useState(() => matchMedia('(prefers-color-scheme: dark)').matches);
+  useEffect(() => {
+    const query = matchMedia('(prefers-color-scheme: dark)');
+    const change = (): void => setDark(query.matches);
+    query.addEventListener('change', change);
+    return () => query.removeEventListener('change', change);
+  }, []);
+  return isDark;
+}
+
+function chartValues({ buckets, comparison }: Answer<'stats'>, metric: MetricName): uPlot.AlignedData {
+  const places = buckets.map((_, index) => index);
+  const now = buckets.map((bucket) => bucket[metric]);
+  const before = buckets.map((_, index) => comparison?.buckets[index]?.[metric] ?? null);
+  return [places, now, before] as uPlot.AlignedData;
+}
+
+interface OptionsInput extends Props {
+  readonly texts: Texts;
+  readonly width: number;
+  /** The styles of this element give the font and the colours. */
+  readonly element: HTMLElement;
+}
+
+function chartOptions({ data, metric, zone, texts, width, element }: OptionsInput): uPlot.Options {
+  const color = (name: string): string => resolvedColor(element, name);
+  const font = `12px ${getComputedStyle(element).fontFamily}`;
+  const { buckets, interval, comparison } = data;
+  const detail: TimeDetail = interval === 'hour' ? 'clock' : interval === 'month' ? 'month' : 'week';
+  const spansDays = buckets.length > 30;
+  const axis = { stroke: color('--chart-text'), font, ticks: { show: false } };
+  const isNarrow = width < NARROW_PX;
+  const shortDay = new Intl.DateTimeFormat(texts.language, { day: 'numeric', month: 'short', timeZone: zone });
+  const shortMonth = new Intl.DateTimeFormat(texts.language, { month: 'short', year: '2-digit', timeZone: zone });
+  const label = (place: number): string => {
+    const start = buckets[place]?.start;
+    if (start === undefined) return '';
+    if (interval === 'month') return shortMonth.format(new Date(start));
+    if (interval === 'hour' && !spansDays) return texts.time(start, zone, detail);
+    return shortDay.format(new Date(start));
+  };
+  return {
+    width,
+    height: isNarrow ? HEIGHT_NARROW_PX : HEIGHT_PX,
+    padding: [12, 12, 0, 0],
+    legend: { show: false },
+    cursor: { y: false, drag: { x: false, y: false }, points: { size: 8 } },
+    scales: {
+      x: { time: false },
+      y: { range: (_, __, max) => [0, Math.max(max * 1.12, metric === 'bounce_rate' ? 1 : 4)] },
+    },
+    axes: [
+      {
+        ...axis,
+        grid: { show: false },
+        size: 32,
+        space: isNarrow ? 70 : 90,
+        incrs: [1, 2, 3, 4, 6, 7, 12, 14, 24, 28, 30, 48, 60, 90, 168, 365],
+        values: (_, splits) => splits.map((place) => (Number.isInteger(place) ? label(place) : '')),
+      },
+      {
+        ...axis,
+        grid: { stroke: color('--line'), width: 1 },
+        size: isNarrow ? 44 : 56,
+        space: 48,
+        ...(metric !== 'bounce_rate' && metric !== 'views_per_visit' && { incrs: WHOLE_STEPS }),
+        values: (_, splits) => splits.map((value) => formatMetric(texts, metric, value, true)),
+      },
+    ],
+    series: [
+      {},
+      {
+        stroke: color('--accent'),
+        width: 2,
+        fill: gradient(color('--accent-fade'), color('--accent-clear')),
+        points: { show: buckets.length < 3, size: 7, fill: color('--accent') },
+        spanGaps: true,
+      },
+      {
+        show: comparison !== undefined,
+        stroke: color('--chart-before'),
+        width: 1.5,
+        dash: [4, 4],
+        points: { show: false },
+        spanGaps: true,
+      },
+    ],
+  };
+}
+
+/** The colour of a custom property. A canvas cannot read `light-dark()`, so the browser computes it for the element. */
+function resolvedColor(element: HTMLElement, name: string): string {
+  element.style.color = `var(${name})`;
+  const { color } = getComputedStyle(element);
+  element.style.color = '';
+  return color;
+}
+
+const WHOLE_STEPS = Array.from({ length: 12 }, (_, power) => [1, 2, 5].map((digit) => digit * 10 ** power)).flat();
+
+const gradient = (from: string, to: string) => (chart: uPlot) => {
+  const { top, height } = chart.bbox;
+  const fill = chart.ctx.createLinearGradient(0, top, 0, top + height);
+  fill.addColorStop(0, from);
+  fill.addColorStop(1, to);
+  return fill;
+};
+
+interface TipProps extends Props {
+  readonly index: number;
+  readonly left: number;
+  readonly width: number;
+}
+
+const TIP_WIDTH_PX = 190;
+
+function ChartTip({ data, metric, zone, index, left, width }: TipProps) {
+  const texts = useTexts();
+  const bucket = data.buckets[index];
+  const before = data.comparison?.buckets[index];
+  if (bucket === undefined) return null;
+  const detail = data.interval as TimeDetail;
+  return (
+    <div className="chart-tip" style={{ left: Math.max(0, Math.min(left + 70, width - TIP_WIDTH_PX)) }}>
+      <span className="tip-line">
+        <i className="dot now" />
+        <span>{texts.time(bucket.start, zone, detail)}</span>
+        <b>{formatMetric(texts, metric, bucket[metric])}</b>
+      </span>
+      {before && (
+        <span className="tip-line">
+          <i className="dot before" />
+          <span>{texts.time(before.start, zone, detail)}</span>
+          <b>{formatMetric(texts, metric, before[metric])}</b>
+        </span>
+      )}
+    </div>
+  );
+}

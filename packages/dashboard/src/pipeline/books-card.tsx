@@ -1,0 +1,66 @@
+import type { Answer } from '../api/call-admin.ts';
+import { useAdmin } from '../api/use-admin.ts';
+import { type TextKey, useTexts } from '../i18n/text-context.tsx';
+import { Icon } from '../ui/icon.tsx';
+import { QueryAnswer } from '../ui/states.tsx';
+
+const REFRESH_MS = 60_000;
+type Totals = Answer<'audit'>['totals'];
+
+const sumOf = (reasons: Readonly<Record<string, unknown>>): number =>
+  Object.values(reasons).reduce<number>((sum, records) => sum + Number(records), 0);
+
+/** The audit: every received record has one outcome, or it is in flight. */
+export function BooksCard() {
+  const { t, number } = useTexts();
+  const audit = useAdmin('audit', { refresh: REFRESH_MS });
+  return (
+    <section className="card section" aria-labelledby="books" data-testid="books">
+      <h2 id="books">{t('books.title')}</h2>
+      <p className="note">{t('books.hint')}</p>
+      <QueryAnswer query={audit} lines={6}>
+        {({ balanced, totals }) => (
+          <>
+            <p role="status" className={balanced ? 'state live' : 'state stuck'}>
+              <Icon name={balanced ? 'check' : 'warning'} size={16} />{' '}
+              {t(balanced ? 'books.balanced' : 'books.unbalanced')}
+            </p>
+            <table className="table facts">
+              <tbody>
+                <tr>
+                  <th scope="row">{t('books.received')}</th>
+                  <td className="number">{number(totals.received)}</td>
+                </tr>
+                {outcomesOf(totals).map(([label, records, reasons]) => (
+                  <tr key={label}>
+                    <th scope="row">
+                      {t(label)} {reasons && <span className="muted">{reasons}</span>}
+                    </th>
+                    <td className="number">{number(records)}</td>
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+          </>
+        )}
+      </QueryAnswer>
+    </section>
+  );
+}
+
+function outcomesOf(totals: Totals): readonly (readonly [TextKey, number, string?])[] {
+  const reasons = (of: Readonly<Record<string, unknown>>): string =>
+    Object.entries(of)
+      .map(([reason, records]) => `${reason} ${records}`)
+      .join(', ');
+  return [
+    ['books.stored', totals.stored],
+    ['books.identify', totals.identify],
+    ['books.duplicate', totals.duplicate],
+    ['books.dropped', sumOf(totals.dropped), reasons(totals.dropped)],
+    ['books.dead', sumOf(totals.dead), reasons(totals.dead)],
+    ['books.erased', totals.erased],
+    ['books.expired', totals.expired],
+    ['books.inFlight', totals.in_flight],
+  ];
+}

@@ -1,0 +1,23 @@
+import { useEffect } from 'react';
+import { useTexts } from '../i18n/text-context.tsx';
+import { BooksCard } from './books-card.tsx';
+import { ClientAddress } from './client-address.tsx';
+import { ConsumersCard } from './consumers-card.tsx';
+
+/** What an operator looks at: lag, errors, the books, and how client addresses are found. */
+export function PipelinePage() {
+  const { t } = useTexts();
+  useEffect(() => {
+    document.title = `${t('nav.pipeline')} · Weir`;
+  }, [t]);
+  return (
+    <>
+      <header className="page-head">
+        <h1>{t('nav.pipeline')}</h1>
+      </header>
+      <ConsumersCard />
+      <BooksCard />
+      <ClientAddress />
+    </>
+  );
+}

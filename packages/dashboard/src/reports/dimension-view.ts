@@ -1,0 +1,37 @@
+import type { TextKey, Texts } from '../i18n/text-context.tsx';
+
+export const DIMENSIONS = [
+  ...(['page', 'entry', 'exit', 'hostname'] as const),
+  ...(['source', 'channel', 'referrer'] as const),
+  ...(['utm_source', 'utm_medium', 'utm_campaign', 'utm_term', 'utm_content'] as const),
+  ...(['country', 'region', 'city', 'language'] as const),
+  ...(['browser', 'browser_version', 'os', 'os_version', 'device'] as const),
+  ...(['event', 'origin', 'bot'] as const),
+] as const;
+export type DimensionName = (typeof DIMENSIONS)[number];
+
+const isDimension = (name: string): name is DimensionName => DIMENSIONS.some((one) => one === name);
+
+export const dimensionLabel = (name: DimensionName): TextKey => `dimension.${name}`;
+
+/** The label of a dimension; a property is shown by its own name. */
+export function dimensionText(texts: Texts, name: string): string {
+  return isDimension(name) ? texts.t(dimensionLabel(name)) : name.replace(/^property:/, '');
+}
+
+/** A value as the reader knows it: the name of a country instead of its code. */
+export function valueText(texts: Texts, dimension: string, value: string): string {
+  if (value === '') return texts.t(dimension === 'source' || dimension === 'channel' ? 'value.direct' : 'value.none');
+  if (dimension === 'country') return texts.country(value);
+  if (dimension === 'language') return texts.tongue(value);
+  if (dimension === 'device') {
+    if (value === 'desktop' || value === 'mobile' || value === 'tablet') return texts.t(`device.${value}`);
+  }
+  return value;
+}
+
+/** The flag of a country as two regional indicator letters, or an empty text. */
+export function flagOf(code: string): string {
+  if (!/^[A-Z]{2}$/.test(code)) return '';
+  return String.fromCodePoint(...[...code].map((letter) => 0x1f1e6 + letter.charCodeAt(0) - 65));
+}

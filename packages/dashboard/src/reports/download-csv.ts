@@ -1,0 +1,51 @@
+import { callAdmin, type QueryOf } from '../api/call-admin.ts';
+import { METRICS } from './report-metrics-view.ts';
+import { queryOfReport, type Report } from './report-request-view.ts';
+
+const ROWS_PER_CALL = 1_000;
+const CALLS_MAX = 100;
+
+/** Saves all rows of a report as CSV: up to 100,000 values of a list, or the buckets of the series. */
+export async function downloadCsv(report: Report, siteId: string): Promise<void> {
+  const path = { site_id: siteId };
+  if (report.id === 'stats') {
+    const { buckets } = await callAdmin('stats', { path, query: queryOfReport(report) as QueryOf<'stats'> });
+    saveCsv(
+      `${siteId}-stats.csv`,
+      ['start', 'end', ...METRICS],
+      buckets.map((row) => [row.start, row.end, ...METRICS.map((name) => row[name])]),
+    );
+    return;
+  }
+  const query = queryOfReport(report) as QueryOf<'breakdown'>;
+  const lines: Cell[][] = [];
+  for (let page = 1; page <= CALLS_MAX; page++) {
+    const data = await callAdmin('breakdown', { path, query: { ...query, limit: ROWS_PER_CALL, page } });
+    for (const row of data.rows) lines.push([row.value, ...METRICS.map((name) => row[name])]);
+    if (!data.has_more) break;
+  }
+  saveCsv(`${siteId}-${query.dimension}.csv`.replace(':', '-'), [query.dimension, ...METRICS], lines);
+}
+
+type Cell = string | number | null;
+
+/** Saves a file. A text that a spreadsheet would run as a formula gets an apostrophe before it. */
+function saveCsv(name: string, heads: readonly string[], lines: readonly (readonly Cell[])[]): void {
+  const url = URL.createObjectURL(new Blob([csvOf([heads, ...lines])], { type: 'text/csv' }));
+  const link = document.createElement('a');
+  link.href = url;
+  link.download = name;
+  link.click();
+  URL.revokeObjectURL(url);
+}
+
+function csvOf(lines: readonly (readonly Cell[])[]): string {
+  return lines.map((cells) => `${cells.map(csvCell).join(',')}\r\n`).join('');
+}
+
+function csvCell(value: Cell): string {
+  if (value === null) return '';
+  if (typeof value === 'number') return String(value);
+  const safe = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value;
+  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+}

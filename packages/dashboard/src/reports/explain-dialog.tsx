@@ -1,0 +1,105 @@
+import type { Answer, QueryOf } from '../api/call-admin.ts';
+import { useAdmin } from '../api/use-admin.ts';
+import { useSite } from '../app/site-context.tsx';
+import { useTexts } from '../i18n/text-context.tsx';
+import { CodeBlock } from '../ui/copy-text.tsx';
+import { Dialog } from '../ui/dialog.tsx';
+import { QueryAnswer } from '../ui/states.tsx';
+import { METRICS, metricLabel } from './report-metrics-view.ts';
+import { queryOfReport, type Report } from './report-request-view.ts';
+
+type Explained = NonNullable<Answer<'stats'>['explain']>;
+
+/** What a report counts: its definitions, which rows it leaves out, the records without a row, and its SQL. */
+export function ExplainDialog({ report, onClose }: { readonly report: Report; readonly onClose: () => void }) {
+  const { t } = useTexts();
+  const { site_id } = useSite();
+  const query = { ...queryOfReport(report), explain: '1' as const };
+  const answer = useAdmin(report.id, { path: { site_id }, query: query as QueryOf<'breakdown'> });
+  return (
+    <Dialog wide title={t('explain.title')} onClose={onClose}>
+      <QueryAnswer query={answer as { data: { explain?: Explained } | undefined } & typeof answer} lines={10}>
+        {({ explain }) => explain && <Explanation explain={explain} />}
+      </QueryAnswer>
+    </Dialog>
+  );
+}
+
+const ROW_KINDS = ['counted', 'bots', 'internal_events', 'filtered'] as const;
+const OTHER_KINDS = ['without_visitor', 'without_visit', 'visits_begun_before'] as const;
+
+function Explanation({ explain }: { readonly explain: Explained }) {
+  const { t, number } = useTexts();
+  const { left_out: out, statements } = explain;
+  return (
+    <div className="explain">
+      <section>
+        <h3>{t('explain.rows')}</h3>
+        <p className="note">{t('explain.rowsHint')}</p>
+        <table className="table facts">
+          <tbody>
+            {ROW_KINDS.map((kind) => (
+              <tr key={kind}>
+                <th scope="row">{t(`explain.${kind}`)}</th>
+                <td className="number">{number(out[kind])}</td>
+              </tr>
+            ))}
+            <tr className="sum">
+              <th scope="row">{t('explain.all')}</th>
+              <td className="number">{number(out.rows)}</td>
+            </tr>
+            {OTHER_KINDS.map((kind) => (
+              <tr key={kind}>
+                <th scope="row">{t(`explain.${kind}`)}</th>
+                <td className="number">{number(out[kind])}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </section>
+      <section>
+        <h3>{t('explain.books')}</h3>
+        <p className="note">{t('explain.booksHint')}</p>
+        {out.never_stored.length === 0 ? (
+          <p>{t('explain.booksNone')}</p>
+        ) : (
+          <table className="table facts">
+            <tbody>
+              {out.never_stored.map(({ outcome, reason, records }) => (
+                <tr key={`${outcome} ${reason}`}>
+                  <th scope="row">
+                    {outcome} {reason && <span className="muted">{reason}</span>}
+                  </th>
+                  <td className="number">{number(records)}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        )}
+      </section>
+      <section>
+        <h3>{t('explain.definitions')}</h3>
+        <dl className="definitions">
+          {METRICS.map((name) => (
+            <div key={name}>
+              <dt>{t(metricLabel(name))}</dt>
+              <dd>{t(`definition.${name}`)}</dd>
+            </div>
+          ))}
+        </dl>
+      </section>
+      <section>
+        <h3>{t('explain.sql')}</h3>
+        <p className="note">{t('explain.sqlHint')}</p>
+        {statements.map(({ of, sql, params }) => (
+          <CodeBlock
+            key={of}
+            code={`-- ${of}\n${sql}\n-- params: ${JSON.stringify(params)}`}
+            label={`SQL: ${of}`}
+            copyLabel={t('copy.sql')}
+          />
+        ))}
+      </section>
+    </div>
+  );
+}

@@ -1,0 +1,109 @@
+import { useState } from 'react';
+import { useAdmin } from '../api/use-admin.ts';
+import { useSite } from '../app/site-context.tsx';
+import { useTexts } from '../i18n/text-context.tsx';
+import { Icon } from '../ui/icon.tsx';
+import { Menu, MenuItem } from '../ui/menu.tsx';
+import { dimensionText, valueText } from './dimension-view.ts';
+import { FilterDialog } from './filter-dialog.tsx';
+import { PeriodMenu } from './period-menu.tsx';
+import { COMPARISONS, changeReport, type ReportState, setFilters } from './report-state.ts';
+
+/** The site, its visitors now, and what all reports of the page share: period, comparison, bots and filters. */
+export function ReportBar({
+  state,
+  withCompare = true,
+}: {
+  readonly state: ReportState;
+  readonly withCompare?: boolean;
+}) {
+  const texts = useTexts();
+  const { t } = texts;
+  const site = useSite();
+  const [isFiltering, setFiltering] = useState(false);
+  const now = useAdmin('realtime', { path: { site_id: site.site_id }, query: { limit: 1 }, refresh: true });
+  return (
+    <div className="report-bar">
+      <div className="report-place">
+        <span className="report-site" title={site.domain}>
+          {site.name}
+        </span>
+        <span className="now" role="status">
+          {now.data && (
+            <>
+              <i className="pulse" aria-hidden="true" />
+              {t('visitors.now', { count: now.data.last_5_minutes.visitors })}
+            </>
+          )}
+        </span>
+      </div>
+      <div className="report-tools">
+        <button type="button" className="button" onClick={() => setFiltering(true)}>
+          <Icon name="filter" size={16} /> {t('filter.add')}
+        </button>
+        {withCompare && state.query.period !== 'all' && (
+          <Menu
+            className="compare"
+            label={t(state.compare ? `compare.${state.compare}` : 'compare.none')}
+            name={`${t('compare.name')}: ${t(state.compare ? `compare.${state.compare}` : 'compare.none')}`}
+          >
+            {COMPARISONS.map((one) => (
+              <MenuItem
+                key={one}
+                isChecked={state.compare === one}
+                onSelect={() => changeReport({ compare: one === 'previous_period' ? undefined : one })}
+              >
+                {t(`compare.${one}`)}
+              </MenuItem>
+            ))}
+            <MenuItem isChecked={state.compare === undefined} onSelect={() => changeReport({ compare: 'none' })}>
+              {t('compare.none')}
+            </MenuItem>
+          </Menu>
+        )}
+        <PeriodMenu state={state} />
+      </div>
+      {(state.filters.length > 0 || state.query.bots === 'include') && (
+        <ul className="chips" aria-label={t('filters')}>
+          {state.filters.map((filter, index) => (
+            <li key={`${filter.dimension} ${filter.operator}`} className="chip">
+              <span className="chip-text">
+                {dimensionText(texts, filter.dimension)} {t(`operator.${filter.operator}`)}{' '}
+                <b>{filter.values.map((value) => valueText(texts, filter.dimension, value)).join(', ')}</b>
+              </span>
+              <button
+                type="button"
+                className="chip-remove"
+                aria-label={t('filter.remove', { name: dimensionText(texts, filter.dimension) })}
+                onClick={() => setFilters(state.filters.filter((_, at) => at !== index))}
+              >
+                <Icon name="close" size={14} />
+              </button>
+            </li>
+          ))}
+          {state.query.bots === 'include' && (
+            <li className="chip">
+              <span className="chip-text">{t('bots.included')}</span>
+              <button
+                type="button"
+                className="chip-remove"
+                aria-label={t('bots.exclude')}
+                onClick={() => changeReport({ bots: undefined })}
+              >
+                <Icon name="close" size={14} />
+              </button>
+            </li>
+          )}
+          {state.filters.length > 1 && (
+            <li>
+              <button type="button" className="link" onClick={() => setFilters([])}>
+                {t('filter.clear')}
+              </button>
+            </li>
+          )}
+        </ul>
+      )}
+      {isFiltering && <FilterDialog state={state} onClose={() => setFiltering(false)} />}
+    </div>
+  );
+}

@@ -1,0 +1,89 @@
+import { useMemo } from 'react';
+import { navigate, useLocation, withQuery } from '../app/location.ts';
+import { formatFilter, parseFilter, type ReportFilter } from './filter-text.ts';
+import { METRICS, type MetricName } from './report-metrics-view.ts';
+
+export const PERIODS = ['today', 'yesterday', '24h', '7d', '30d', '90d', '12mo', 'month', 'year', 'all'] as const;
+export const COMPARISONS = ['previous_period', 'previous_year'] as const;
+export const INTERVALS = ['hour', 'day', 'week', 'month'] as const;
+export type Period = (typeof PERIODS)[number];
+type Comparison = (typeof COMPARISONS)[number];
+type Interval = (typeof INTERVALS)[number];
+const PERIOD_DEFAULT: Period = '30d';
+
+/** The parameters that all reports share, as the admin API takes them. */
+interface ReportQuery {
+  readonly period?: Period;
+  readonly from?: string;
+  readonly to?: string;
+  readonly filter?: readonly string[];
+  readonly bots?: 'exclude' | 'include';
+}
+
+/** What the address of the page says about the reports. Values that it does not know are ignored. */
+export interface ReportState {
+  readonly query: ReportQuery;
+  readonly filters: readonly ReportFilter[];
+  readonly compare: Comparison | undefined;
+  readonly interval: Interval | undefined;
+  readonly metric: MetricName;
+}
+
+const among = <Value extends string>(values: readonly Value[], text: string | null): Value | undefined =>
+  values.find((value) => value === text);
+const DATE = /^\d{4}-\d{2}-\d{2}$/;
+
+function readReportState(parameters: URLSearchParams): ReportState {
+  const from = parameters.get('from');
+  const to = parameters.get('to');
+  const isRange = from !== null && to !== null && DATE.test(from) && DATE.test(to) && from <= to;
+  const filters = parameters.getAll('filter').flatMap((text) => parseFilter(text) ?? []);
+  return {
+    query: {
+      ...(isRange ? { from, to } : { period: among(PERIODS, parameters.get('period')) ?? PERIOD_DEFAULT }),
+      ...(filters.length > 0 && { filter: filters.map(formatFilter) }),
+      ...(parameters.get('bots') === 'include' && { bots: 'include' }),
+    },
+    filters,
+    compare:
+      parameters.get('compare') === 'none'
+        ? undefined
+        : (among(COMPARISONS, parameters.get('compare')) ?? 'previous_period'),
+    interval: among(INTERVALS, parameters.get('interval')),
+    metric: among(METRICS, parameters.get('metric')) ?? 'visitors',
+  };
+}
+
+export function useReportState(): ReportState {
+  const { query } = useLocation();
+  return useMemo(() => readReportState(query), [query]);
+}
+
+/** Changes parameters of the address. Undefined removes one. */
+export function changeReport(change: Readonly<Record<string, string | undefined>>): void {
+  navigate(
+    withQuery((query) => {
+      for (const [name, value] of Object.entries(change)) {
+        if (value === undefined) query.delete(name);
+        else query.set(name, value);
+      }
+    }),
+    { replace: true },
+  );
+}
+
+export function setFilters(filters: readonly ReportFilter[]): void {
+  navigate(
+    withQuery((query) => {
+      query.delete('filter');
+      for (const filter of filters) query.append('filter', formatFilter(filter));
+    }),
+    { replace: true },
+  );
+}
+
+/** Adds a filter. A filter of the same dimension with the same operator is replaced. */
+export function addFilter(filters: readonly ReportFilter[], added: ReportFilter): void {
+  const others = filters.filter((one) => one.dimension !== added.dimension || one.operator !== added.operator);
+  setFilters([...others, added]);
+}

@@ -1,0 +1,163 @@
+import { useEffect, useRef, useState } from 'react';
+import type { Answer } from '../api/call-admin.ts';
+import { useAdmin, useChange } from '../api/use-admin.ts';
+import { useTexts } from '../i18n/text-context.tsx';
+import { ConfirmDialog } from '../ui/dialog.tsx';
+import { ScrollBox } from '../ui/scroll-box.tsx';
+import { Problem, QueryAnswer } from '../ui/states.tsx';
+import { NewKey } from './new-key.tsx';
+
+type Key = Answer<'listKeys'>[number];
+const SCOPE_CHOICES = ['events:write identify:write', 'events:write', 'identify:write', 'legacy'] as const;
+type ScopeChoice = (typeof SCOPE_CHOICES)[number];
+
+/** Creates, lists and revokes the API keys of a site. A new key stays on the page until "Done", because the server cannot show it again. */
+export function ApiKeys({ siteId }: { readonly siteId: string }) {
+  const { t, time } = useTexts();
+  const path = { site_id: siteId };
+  const keys = useAdmin('listKeys', { path });
+  const create = useChange('createKey', ['listKeys']);
+  const revoke = useChange('revokeKey', ['listKeys']);
+  const [name, setName] = useState('');
+  const [choice, setChoice] = useState<ScopeChoice>('events:write identify:write');
+  const [made, setMade] = useState<Answer<'createKey'>>();
+  const [asked, setAsked] = useState<Key>();
+  const [note, setNote] = useState('');
+  const heading = useRef<HTMLHeadingElement>(null);
+  useEffect(() => {
+    // The heading is the target of links.
+    if (location.hash === '#api-keys') heading.current?.scrollIntoView();
+  }, []);
+
+  const submit = () => {
+    revoke.reset();
+    setNote('');
+    const scopes = choice.split(' ') as Key['scopes'];
+    const body =
+      choice === 'legacy' ? { name: name.trim(), legacy_identify: true as const } : { name: name.trim(), scopes };
+    create.mutate(
+      { path, body },
+      {
+        onSuccess: (key) => {
+          setMade(key);
+          setName('');
+        },
+      },
+    );
+  };
+  const remove = (key: Key) => {
+    create.reset();
+    setNote('');
+    const onSuccess = () => {
+      if (made?.key_id === key.key_id) setMade(undefined);
+      setNote(t('keys.revoked', { name: key.name }));
+      // The button is removed with its row, so the keyboard focus must move.
+      heading.current?.focus();
+    };
+    revoke.mutate({ path: { ...path, key_id: key.key_id } }, { onSuccess });
+  };
+  const error = create.error ?? revoke.error;
+  return (
+    <section className="card section" aria-labelledby="api-keys">
+      <h2 id="api-keys" tabIndex={-1} ref={heading}>
+        {t('keys.title')}
+      </h2>
+      <p className="note">{t('keys.hint')}</p>
+      <form
+        className="inline-form"
+        onSubmit={(event) => {
+          event.preventDefault();
+          submit();
+        }}
+      >
+        <label>
+          {t('keys.name')}
+          <input
+            required
+            maxLength={255}
+            autoComplete="off"
+            placeholder="backend"
+            value={name}
+            onChange={(event) => setName(event.target.value)}
+          />
+        </label>
+        <label>
+          {t('keys.scopes')}
+          <select value={choice} onChange={(event) => setChoice(event.target.value as ScopeChoice)}>
+            {SCOPE_CHOICES.map((one) => (
+              <option key={one} value={one}>
+                {one === 'legacy' ? t('keys.legacy') : one.replace(' ', ', ')}
+              </option>
+            ))}
+          </select>
+        </label>
+        <button type="submit" className="button primary" disabled={create.isPending}>
+          {t('keys.create')}
+        </button>
+      </form>
+      {error && <Problem error={error} />}
+      <p role="status" className="note">
+        {note}
+      </p>
+      {made && <NewKey made={made} onDone={() => setMade(undefined)} />}
+      <QueryAnswer query={keys} lines={3}>
+        {(list) =>
+          list.length === 0 ? (
+            <p className="note" data-testid="no-keys">
+              {t('keys.none')}
+            </p>
+          ) : (
+            <ScrollBox label={t('keys.title')}>
+              <table className="table" data-testid="keys">
+                <thead>
+                  <tr>
+                    <th scope="col">{t('keys.name')}</th>
+                    <th scope="col">{t('keys.id')}</th>
+                    <th scope="col">{t('keys.scopes')}</th>
+                    <th scope="col">{t('created')}</th>
+                    <th scope="col">
+                      <span className="visually-hidden">{t('actions')}</span>
+                    </th>
+                  </tr>
+                </thead>
+                <tbody>
+                  {list.map((key) => (
+                    <tr key={key.key_id}>
+                      <th scope="row" className="long" title={key.name}>
+                        {key.name}
+                      </th>
+                      <td>
+                        <code>{key.key_id}</code>
+                      </td>
+                      <td>{key.legacy_identify ? t('keys.legacy') : key.scopes.join(', ')}</td>
+                      <td>{time(key.created_at, undefined, 'week')}</td>
+                      <td className="number">
+                        <button
+                          type="button"
+                          className="button small danger"
+                          aria-label={t('keys.revokeName', { name: key.name })}
+                          onClick={() => setAsked(key)}
+                        >
+                          {t('keys.revoke')}
+                        </button>
+                      </td>
+                    </tr>
+                  ))}
+                </tbody>
+              </table>
+            </ScrollBox>
+          )
+        }
+      </QueryAnswer>
+      {asked && (
+        <ConfirmDialog
+          title={t('keys.revokeTitle', { name: asked.name })}
+          text={t('keys.revokeText')}
+          action={t('keys.revoke')}
+          onConfirm={() => remove(asked)}
+          onClose={() => setAsked(undefined)}
+        />
+      )}
+    </section>
+  );
+}

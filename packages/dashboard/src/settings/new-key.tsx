@@ -1,0 +1,38 @@
+import { useEffect, useRef } from 'react';
+import type { Answer } from '../api/call-admin.ts';
+import { useTexts } from '../i18n/text-context.tsx';
+import { CodeBlock } from '../ui/copy-text.tsx';
+
+const EXAMPLES = {
+  'events:write': ['/api/v1/events', { name: 'signup', user_id: 'u_1', value: 49 }],
+  'identify:write': ['/api/identify', { visitor_id: 'v_1', user_id: 'u_1' }],
+} as const;
+
+/** A key that was just created, with a command that uses it. */
+export function NewKey({ made, onDone }: { readonly made: Answer<'createKey'>; readonly onDone: () => void }) {
+  const { t } = useTexts();
+  const heading = useRef<HTMLHeadingElement>(null);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the heading gets the focus for each new key
+  useEffect(() => heading.current?.focus(), [made.key_id]);
+  const [path, body] = EXAMPLES[made.scopes[0] ?? 'identify:write'];
+  const command = [
+    `curl -X POST '${location.origin}${path}' \\`,
+    `  -H 'Authorization: Bearer ${made.key}' \\`,
+    "  -H 'Content-Type: application/json' \\",
+    `  -d '${JSON.stringify(body)}'`,
+  ].join('\n');
+  return (
+    <div className="new-key" data-testid="new-key">
+      <h3 tabIndex={-1} ref={heading}>
+        {t('keys.new', { name: made.name })}
+      </h3>
+      <p>{t('keys.copyNow')}</p>
+      <CodeBlock code={made.key} label={t('keys.key')} copyLabel={t('keys.copyKey')} />
+      <p>{t('keys.try')}</p>
+      <CodeBlock code={command} label={t('keys.command')} copyLabel={t('keys.copyCommand')} />
+      <button type="button" className="button" onClick={onDone}>
+        {t('done')}
+      </button>
+    </div>
+  );
+}

@@ -1,0 +1,29 @@
+import { useEffect } from 'react';
+import { useSite } from '../app/site-context.tsx';
+import { useTexts } from '../i18n/text-context.tsx';
+import { ApiKeys } from './api-keys.tsx';
+import { SITE_SECTIONS } from './settings-sections.ts';
+
+/** The settings of a site, one card for each subject. */
+export function SettingsPage() {
+  const { t } = useTexts();
+  const site = useSite();
+  useEffect(() => {
+    document.title = `${t('nav.settings')} · ${site.name} · Weir`;
+  }, [t, site.name]);
+  return (
+    <>
+      <header className="page-head">
+        <h1>{t('nav.settings')}</h1>
+        <nav aria-label={t('settings.sections')} className="jumps">
+          {SITE_SECTIONS.map(({ id, label }) => (
+            <a key={id} href={`#${id}`}>
+              {t(label)}
+            </a>
+          ))}
+        </nav>
+      </header>
+      <ApiKeys siteId={site.site_id} />
+    </>
+  );
+}

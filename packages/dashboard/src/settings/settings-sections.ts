@@ -1,0 +1,6 @@
+import type { TextKey } from '../i18n/text-context.tsx';
+
+/** The sections of the settings of a site, in their order. */
+export const SITE_SECTIONS: readonly { readonly id: string; readonly label: TextKey }[] = [
+  { id: 'api-keys', label: 'keys.title' },
+];

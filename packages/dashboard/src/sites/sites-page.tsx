@@ -1,0 +1,109 @@
+import { useEffect, useState } from 'react';
+import { useAdmin } from '../api/use-admin.ts';
+import { Link } from '../app/link.tsx';
+import { pathTo } from '../app/location.ts';
+import { useTexts } from '../i18n/text-context.tsx';
+import { Change } from '../overview/metric-tiles.tsx';
+import { Icon } from '../ui/icon.tsx';
+import { Empty, QueryAnswer } from '../ui/states.tsx';
+import { CrowdedSites } from './crowded-sites.tsx';
+import { NewSiteDialog } from './new-site-dialog.tsx';
+import { Sparkline } from './sparkline.tsx';
+
+const SITES_PER_PAGE = 60;
+
+/** All sites with their visitors of the last seven days. */
+export function SitesPage() {
+  const { t, number } = useTexts();
+  const [page, setPage] = useState(1);
+  const [search, setSearch] = useState('');
+  const [isNew, setNew] = useState(false);
+  const overview = useAdmin('overview', {
+    query: { period: '7d', limit: SITES_PER_PAGE, page },
+    refresh: true,
+    keep: true,
+  });
+  useEffect(() => {
+    document.title = `${t('nav.sites')} · Weir`;
+  }, [t]);
+  const word = search.trim().toLowerCase();
+  return (
+    <>
+      <header className="page-head">
+        <h1>{t('nav.sites')}</h1>
+        <label className="search">
+          <Icon name="search" size={16} />
+          <span className="visually-hidden">{t('site.search')}</span>
+          <input
+            type="search"
+            placeholder={t('site.search')}
+            value={search}
+            onChange={(event) => setSearch(event.target.value)}
+          />
+        </label>
+        <button type="button" className="button primary" onClick={() => setNew(true)}>
+          <Icon name="plus" size={16} /> {t('site.add')}
+        </button>
+      </header>
+      <CrowdedSites />
+      <QueryAnswer query={overview} lines={9}>
+        {(data) => {
+          const shown = data.sites.filter((site) =>
+            `${site.name} ${site.domain} ${site.site_id}`.toLowerCase().includes(word),
+          );
+          return (
+            <>
+              {data.sites.length === 0 && (
+                <Empty title={t('sites.none')}>
+                  <p className="note">{t('sites.noneHint')}</p>
+                </Empty>
+              )}
+              {data.sites.length > 0 && shown.length === 0 && <Empty title={t('nothing')} />}
+              <ul className="site-cards">
+                {shown.map((site) => (
+                  <li key={site.site_id}>
+                    <Link
+                      href={pathTo('sites', site.site_id, 'overview')}
+                      className="card site-card"
+                      data-site={site.site_id}
+                    >
+                      <span className="site-card-name">{site.name}</span>
+                      <span className="site-card-domain">{site.domain}</span>
+                      <Sparkline values={site.series} />
+                      <span className="site-card-numbers">
+                        <b>{number(site.totals.visitors)}</b> {t('visitors.week')}
+                        <Change name="visitors" now={site.totals.visitors} before={site.before.visitors} />
+                      </span>
+                    </Link>
+                  </li>
+                ))}
+              </ul>
+              {(page > 1 || data.has_more) && (
+                <div className="pager">
+                  <button
+                    type="button"
+                    className="button small"
+                    disabled={page === 1}
+                    onClick={() => setPage(page - 1)}
+                  >
+                    {t('pager.previous')}
+                  </button>
+                  <span>{t('pager.page', { page })}</span>
+                  <button
+                    type="button"
+                    className="button small"
+                    disabled={!data.has_more}
+                    onClick={() => setPage(page + 1)}
+                  >
+                    {t('pager.next')}
+                  </button>
+                </div>
+              )}
+            </>
+          );
+        }}
+      </QueryAnswer>
+      {isNew && <NewSiteDialog onClose={() => setNew(false)} />}
+    </>
+  );
+}

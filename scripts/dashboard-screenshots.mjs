@@ -1,0 +1,96 @@
+// Writes screenshots of all pages of the dashboard, in both themes and at the width of a phone, into a folder:
+// `node --import tsx scripts/dashboard-screenshots.mjs [FOLDER]`. Starts its own Weir with generated traffic. Needs Chromium.
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { chromium } from 'playwright-core';
+import { runProgram, startWeir } from '../packages/testkit/src/weir-process.ts';
+import { demoAccessLog } from '../tests/browser/demo-traffic.ts';
+
+const folder = resolve(process.argv[2] ?? '.cache/screenshots');
+const only = process.argv[3];
+mkdirSync(folder, { recursive: true });
+
+const SITES = [
+  { site_id: 'shop', name: 'Harbour Shop', domain: 'shop.example.com', visits: 220 },
+  { site_id: 'docs', name: 'Documentation', domain: 'docs.example.com', visits: 60 },
+  { site_id: 'blog', name: 'Engineering blog with a rather long name', domain: 'blog.example.com', visits: 30 },
+  { site_id: 'new', name: 'A new site', domain: 'new.example.com', visits: 0 },
+];
+const VIEWS = [
+  { name: 'light', colorScheme: 'light', width: 1360, height: 900 },
+  { name: 'dark', colorScheme: 'dark', width: 1360, height: 900 },
+  { name: 'phone', colorScheme: 'light', width: 390, height: 844 },
+];
+/** Each page, and what to wait for or click before the picture is taken. */
+const PAGES = [
+  { name: 'sites', path: '', ready: '.site-card' },
+  { name: 'overview', path: 'sites/shop/overview', ready: '.land.seen' },
+  {
+    name: 'explain',
+    path: 'sites/shop/overview',
+    ready: '.bar-row',
+    click: '.series-tools [aria-label="Explain"]',
+    shows: '.explain',
+    full: false,
+  },
+  { name: 'install', path: 'sites/new/overview', ready: '.install' },
+  { name: 'settings', path: 'sites/shop/settings', ready: '#api-keys' },
+  { name: 'pipeline', path: 'pipeline', ready: '[data-testid=books] .facts' },
+];
+
+const weir = await startWeir({ env: { RATE_LIMIT_COLLECT: '100000', RATE_LIMIT_EVENTS: '100000' } });
+const browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox', '--disable-gpu'] });
+try {
+  await addTraffic();
+  for (const { name: theme, colorScheme, width, height } of VIEWS) {
+    const context = await browser.newContext({ colorScheme, viewport: { width, height }, locale: 'en' });
+    const page = await context.newPage();
+    page.on('console', (message) => message.type() === 'error' && console.error(`${theme}: ${message.text()}`));
+    page.on('pageerror', (error) => console.error(`${theme}: ${error.message}`));
+    await page.goto(`${weir.url}/dashboard`);
+    await page.waitForSelector('#token');
+    await page.screenshot({ path: join(folder, `sign-in-${theme}.png`) });
+    await page.fill('#token', weir.client.adminToken);
+    await page.press('#token', 'Enter');
+    await page.waitForSelector('.site-card');
+    for (const { name, path, ready, click, shows, full = true } of PAGES) {
+      if (only !== undefined && name !== only) continue;
+      await page.goto(`${weir.url}/dashboard/${path}`);
+      await page.waitForSelector(ready).catch(() => console.error(`${name}-${theme}: no ${ready}`));
+      if (click) await page.click(click);
+      if (shows) await page.waitForSelector(shows);
+      await page.waitForLoadState('networkidle');
+      await page.screenshot({ path: join(folder, `${name}-${theme}.png`), fullPage: full });
+    }
+    await context.close();
+  }
+} finally {
+  await browser.close();
+  await weir.stop();
+}
+
+async function addTraffic() {
+  const { client } = weir;
+  const file = join(folder, 'demo.log');
+  for (const { visits, ...site } of SITES) {
+    await client.createSite(site);
+    if (visits === 0) continue;
+    writeFileSync(file, demoAccessLog(Date.now(), 62, visits, visits));
+    const settings = { WEIR_URL: weir.url, WEIR_ADMIN_TOKEN: client.adminToken };
+    const { code, stderr } = await runProgram('weir.js', ['import', file, '--site', site.site_id, '--json'], settings);
+    if (code !== 0) throw new Error(stderr);
+  }
+  rmSync(file);
+  const { key } = await client.createKey('shop', { name: 'backend' });
+  for (let n = 0; n < 120; n++) {
+    const name = ['signup', 'signup', 'purchase', 'newsletter'][n % 4];
+    await client.events(key, {
+      name,
+      user_id: `u_${n % 40}`,
+      ...(name === 'purchase' && { value: 20 + (n % 7) * 10 }),
+      properties: { plan: ['free', 'pro', 'team'][n % 3] },
+      timestamp: Date.now() - n * 6 * 3_600_000,
+    });
+  }
+  await client.settled();
+}

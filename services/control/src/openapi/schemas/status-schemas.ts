@@ -1,0 +1,50 @@
+import { nullableText, object, type Schema, text } from '@weir/runtime/http/openapi';
+
+const count: Schema = { type: 'integer', minimum: 0 };
+const byReason: Schema = { type: 'object', description: 'Records by reason.', additionalProperties: count };
+const books = {
+  ...{
+    stored: count,
+    identify: count,
+    duplicate: count,
+    dropped: byReason,
+    dead: byReason,
+    erased: count,
+    expired: count,
+  },
+};
+
+/** A consumer of a topic, in the answer of `GET /api/admin/pipeline`. */
+export const CONSUMER = object({
+  ...{ topic: text, consumer: text, lag: count, rate_per_second: count },
+  ...{ last_error: nullableText, alarm: nullableText },
+  dead_letters: { type: ['integer', 'null'], description: 'Null while ClickHouse is not available.' },
+  partitions: {
+    type: 'array',
+    items: object({
+      ...{ partition: count, first_offset: count, end_offset: count, committed_offset: { type: ['integer', 'null'] } },
+      ...{ lag: count, last_error: nullableText, alarm: nullableText },
+    }),
+  },
+});
+
+/** The answer of `GET /api/admin/audit`. */
+export const AUDIT = object({
+  balanced: { type: 'boolean' },
+  log_id: text,
+  partitions: {
+    type: 'array',
+    items: object({
+      ...{ log_id: text, partition: count, received: count, outcomes: count, in_flight: { type: 'integer' } },
+      ...{ missing: count, repeated: count, erasing: count, balanced: { type: 'boolean' } },
+    }),
+  },
+  totals: object({ received: count, ...books, in_flight: { type: 'integer' }, erasing: count }),
+  sites: { type: 'array', items: object({ site_id: text, ...books }) },
+});
+
+/** The progress of an import. */
+export const IMPORT_PROGRESS = object({
+  ...{ site_id: text, file_digest: text, started_at: text, lines_done: count, hits_appended: count },
+  finished: { type: 'boolean' },
+});

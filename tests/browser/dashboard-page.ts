@@ -1,0 +1,46 @@
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import type { BrowserContextOptions, Page } from 'playwright-core';
+import type { TestBrowser } from './use-browser.ts';
+
+const AXE = readFileSync(createRequire(__filename).resolve('axe-core/axe.min.js'), 'utf8');
+/** WCAG 2.2, levels A and AA. */
+const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'];
+
+export interface DashboardPage {
+  readonly page: Page;
+  /** Errors of scripts, and what the console reported, such as violations of the content security policy. */
+  readonly errors: string[];
+}
+
+/** Opens the dashboard and signs in. */
+export async function openDashboard(
+  browser: TestBrowser,
+  path = '',
+  options: BrowserContextOptions = {},
+  token = browser.weir.client.adminToken,
+): Promise<DashboardPage> {
+  const context = await browser.context({ locale: 'en', ...options });
+  const page = await context.newPage();
+  const errors: string[] = [];
+  page.on('pageerror', (error) => errors.push(error.message));
+  page.on('console', (message) => {
+    // The browser reports the 401 of the first request, which asks for the session.
+    if (message.type() === 'error' && !message.location().url.endsWith('/session')) errors.push(message.text());
+  });
+  await page.goto(`${browser.weir.url}/dashboard${path}`);
+  await page.getByLabel('Admin or viewer token').fill(token);
+  await page.getByLabel('Admin or viewer token').press('Enter');
+  await page.waitForSelector('#navigation', { state: 'attached' });
+  return { page, errors };
+}
+
+/** The violations of WCAG 2.2 AA on the page, as texts. */
+export async function violationsOf(page: Page): Promise<readonly string[]> {
+  // The debugger adds the script, because the content security policy of the page refuses added script elements.
+  await page.evaluate(AXE);
+  return page.evaluate<string[]>(
+    `axe.run(document, { runOnly: { type: 'tag', values: ${JSON.stringify(RULES)} } }).then(({ violations }) =>
+      violations.flatMap(({ id, nodes }) => nodes.map(({ html, failureSummary }) => id + ': ' + html + ' ' + failureSummary)))`,
+  );
+}
