@@ -1,13 +1,20 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
 import { pathToFileURL } from 'node:url';
-import { openFileObjectStore } from '@weir/adapters/object-store/file-object-store';
+import { openObjectStore } from '@weir/adapters/object-store/open-object-store';
 import { RECORDS_COLUMNS } from '@weir/domain/records/records-columns';
+import { TOPIC_ENRICHED, TOPIC_RAW } from '@weir/domain/records/topics';
+import type { ObjectStore } from '@weir/ports/object-store';
 import { eventually } from '@weir/testkit/eventually';
+import { describeLive } from '@weir/testkit/live-ports';
 import { seededRandom } from '@weir/testkit/load';
 import { startWeir, type WeirProcess } from '@weir/testkit/weir-process';
 import { openEmbeddedOn } from '../../packages/adapters/test/clickhouse/clickhouse-harness.ts';
+import { archivedRecords } from '../../services/archiver/test/archived-records.ts';
 import { FAULTS_ENV, say } from './exactly-once.ts';
 
 const DAY_MS = 86_400_000;
@@ -15,34 +22,47 @@ const DAYS = [3, 2];
 const SITES = ['alpha', 'beta', 'gamma', 'delta', 'epsilon', 'zeta'];
 const EVENTS = 400;
 const VISITORS = 20;
+/** At least this many parts are stored between two kills. */
+const PARTS_PER_KILL = 2;
 const WITHIN_MS = 120_000;
 const CLOCK = pathToFileURL(join(__dirname, 'shift-clock.mjs')).href;
 
-const folder = mkdtempSync(join(tmpdir(), 'weir-kill-parquet-'));
-const dataDir = join(folder, 'data');
-const archiveDir = join(folder, 'archive');
-const archive = openFileObjectStore(archiveDir);
+/** Where a test keeps its data and its archive. */
+interface Place {
+  readonly dataDir: string;
+  /** The settings of the archive. */
+  readonly env: Readonly<Record<string, string>>;
+  readonly archive: ObjectStore;
+}
+
+const folders: string[] = [];
 let running: WeirProcess | undefined;
-afterAll(async () => {
+
+function makeFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'weir-kill-parquet-'));
+  folders.push(folder);
+  return folder;
+}
+
+afterEach(async () => {
   await running?.kill9();
-  rmSync(folder, { recursive: true, force: true });
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
 });
 
-const start = (env: Readonly<Record<string, string>> = {}): Promise<WeirProcess> =>
-  startWeir({
-    dataDir,
-    env: { ...FAULTS_ENV, ARCHIVE_URL: pathToFileURL(archiveDir).href, ARCHIVE_LINGER_SECONDS: '1', ...env },
-  });
+async function start({ dataDir, env }: Place, more: Readonly<Record<string, string>> = {}): Promise<WeirProcess> {
+  running = await startWeir({ dataDir, env: { ...FAULTS_ENV, ARCHIVE_LINGER_SECONDS: '1', ...env, ...more } });
+  return running;
+}
 
-async function namesOf(prefix: string): Promise<readonly string[]> {
+async function namesOf({ archive }: Place, prefix: string): Promise<readonly string[]> {
   const names: string[] = [];
   for await (const { name } of archive.list(prefix)) names.push(name);
   return names;
 }
 
 /** Stores events of each site, which Weir receives this number of days before today. */
-async function fillDay(daysAgo: number, random: () => number): Promise<void> {
-  const weir = await start({
+async function fillDay(place: Place, daysAgo: number, random: () => number): Promise<void> {
+  const weir = await start(place, {
     NODE_OPTIONS: `--import ${CLOCK}`,
     CLOCK_SHIFT_MS: String(-daysAgo * DAY_MS),
     ARCHIVE_PARQUET: 'false',
@@ -70,8 +90,14 @@ const isDone = async (weir: WeirProcess, erasureId: string): Promise<boolean> =>
 };
 
 /** Compares the rows of all parts with those of the tables, and counts the rows of the erased visitor in the parts. */
-async function compareParts(): Promise<{ readonly same: boolean; readonly rows: number; readonly erased: number }> {
-  const { clickhouse, analytics, close } = await openEmbeddedOn(dataDir);
+async function compareParts(
+  place: Place,
+): Promise<{ readonly same: boolean; readonly rows: number; readonly erased: number }> {
+  const copies = makeFolder();
+  for (const [nth, name] of (await namesOf(place, 'parquet/')).entries()) {
+    writeFileSync(join(copies, `${nth}.parquet`), await buffer((await place.archive.get(name)) as Readable));
+  }
+  const { clickhouse, analytics, close } = await openEmbeddedOn(place.dataDir);
   const database = 'weir';
   const columns = RECORDS_COLUMNS.map((name) => (name === 'properties' ? 'toString(properties) AS properties' : name));
   const digest = (from: string) =>
@@ -92,9 +118,8 @@ async function compareParts(): Promise<{ readonly same: boolean; readonly rows: 
     };
     await command(`CREATE TABLE ${database}.read_back ENGINE = Memory AS SELECT * FROM ${database}.records WHERE 0`);
     const list = RECORDS_COLUMNS.join(', ');
-    const glob = join(archiveDir, 'parquet/site=*/day=*/*.parquet');
     await command(
-      `INSERT INTO ${database}.read_back (${list}) SELECT ${list} FROM file('${glob}', Parquet, '${types}')`,
+      `INSERT INTO ${database}.read_back (${list}) SELECT ${list} FROM file('${join(copies, '*.parquet')}', Parquet, '${types}')`,
     );
     const [parts, tables] = [await digest(`${database}.read_back`), await digest(`${database}.records`)];
     const [erased] = await analytics.select<{ n: number }>(
@@ -107,21 +132,33 @@ async function compareParts(): Promise<{ readonly same: boolean; readonly rows: 
   }
 }
 
-test('kill -9 while Parquet files are stored and erased: each row is in one file, and no erased row is in any', async () => {
+/** The archived records of the site alpha that name the visitor. */
+async function recordsOf(place: Place, visitor: string): Promise<number> {
+  let found = 0;
+  for (const topic of [TOPIC_RAW, TOPIC_ENRICHED]) {
+    for (const { value } of await archivedRecords(place.archive, topic)) {
+      const line = Buffer.from(value).toString();
+      if (line.includes('"alpha"') && line.includes(`"${visitor}"`)) found++;
+    }
+  }
+  return found;
+}
+
+async function surviveKills(place: Place): Promise<void> {
   const seed = Number(process.env.WEIR_FAULT_SEED ?? Date.now() % 1_000_000);
   say(`kill-parquet: WEIR_FAULT_SEED=${seed}`);
   const random = seededRandom(seed);
-  for (const day of DAYS) await fillDay(day, random);
+  for (const day of DAYS) await fillDay(place, day, random);
 
-  const weir = await start();
-  running = weir;
+  const weir = await start(place);
+  const parts = SITES.length * DAYS.length;
   let kills = 0;
-  for (let before = 0; before < SITES.length * DAYS.length; kills++) {
+  for (let before = 0; before < parts; kills++) {
     const stored = await eventually(
       'further parts',
       async () => {
-        const { length } = await namesOf('parquet/');
-        return length > before && length;
+        const { length } = await namesOf(place, 'parquet/');
+        return length >= Math.min(before + PARTS_PER_KILL, parts) && length;
       },
       WITHIN_MS,
     );
@@ -130,6 +167,7 @@ test('kill -9 while Parquet files are stored and erased: each row is in one file
     await weir.restart();
   }
   say(`kill-parquet: ${kills} kills while parts were stored`);
+  await eventually('the records to be archived', async () => (await recordsOf(place, 'visitor-1')) > 0, WITHIN_MS);
   const begun = (await weir.client.must(202, 'POST', '/sites/alpha/erasures', { visitors: ['visitor-1'] })) as {
     erasure_id: string;
   };
@@ -141,7 +179,32 @@ test('kill -9 while Parquet files are stored and erased: each row is in one file
   }
   await eventually('the erasure to be done', () => isDone(weir, begun.erasure_id), WITHIN_MS);
   await weir.stop();
+  running = undefined;
 
-  expect(await namesOf('parquet/')).toHaveLength(SITES.length * DAYS.length);
-  expect(await compareParts()).toEqual({ same: true, rows: SITES.length * DAYS.length * EVENTS, erased: 0 });
+  expect(await recordsOf(place, 'visitor-1')).toBe(0);
+  expect(await recordsOf(place, 'visitor-2')).toBeGreaterThan(0);
+  expect(await namesOf(place, 'parquet/')).toHaveLength(parts);
+  expect(await compareParts(place)).toEqual({ same: true, rows: parts * EVENTS, erased: 0 });
+}
+
+const KILLED =
+  'kill -9 while Parquet files are stored and the archive is erased: each row is in one file, and no erased record remains';
+
+test(`${KILLED}: in a folder`, async () => {
+  const url = pathToFileURL(join(makeFolder(), 'archive')).href;
+  const archive = await openObjectStore({ url, s3: { endpoint: undefined, region: 'us-east-1', pathStyle: true } });
+  await surviveKills({ dataDir: makeFolder(), env: { ARCHIVE_URL: url }, archive });
 }, 600_000);
+
+describeLive('s3', (endpoint) => {
+  test(`${KILLED}: in a bucket`, async () => {
+    const credentials = { AWS_ACCESS_KEY_ID: 'test', AWS_SECRET_ACCESS_KEY: 'test' };
+    Object.assign(process.env, credentials);
+    const bucket = `weir-${randomUUID()}`;
+    expect((await fetch(`${endpoint()}/${bucket}`, { method: 'PUT' })).ok).toBe(true);
+    const url = `s3://${bucket}/archive`;
+    const s3 = { endpoint: endpoint(), region: 'us-east-1', pathStyle: true };
+    const env = { ...credentials, ARCHIVE_URL: url, S3_ENDPOINT: endpoint(), S3_PATH_STYLE: 'true' };
+    await surviveKills({ dataDir: makeFolder(), env, archive: await openObjectStore({ url, s3 }) });
+  }, 600_000);
+});
