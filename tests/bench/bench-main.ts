@@ -4,6 +4,7 @@ import { PROJECT_ROOT } from '@weir/testkit/weir-process';
 import { type BenchOptions, readOptions, usage } from './bench-options.ts';
 import { buildPrograms } from './build-programs.ts';
 import { loadText, machineText } from './report/machine.ts';
+import { untilQuiet } from './report/quiet-machine.ts';
 import { topFunctions } from './report/top-functions.ts';
 import { plainText, type Result, renewedPage } from './report/write-report.ts';
 import { SCENARIOS } from './scenarios/scenarios.ts';
@@ -28,6 +29,8 @@ async function main(options: BenchOptions): Promise<void> {
         continue;
       }
       console.error(`bench: ${scenario.name}`);
+      const quiet = await untilQuiet(options.quietSeconds);
+      console.error(`bench: ${scenario.name}: ${quiet}`);
       const before = loadText();
       const findings = await scenario.run({
         programs,
@@ -35,12 +38,13 @@ async function main(options: BenchOptions): Promise<void> {
         records: options.records,
         rows: options.rows,
         reports: options.reports,
+        quietSeconds: options.quietSeconds,
         note: (text) => console.error(`bench: ${scenario.name}: ${text}`),
       });
       const result = {
         scenario,
         findings,
-        load: `load average of the machine before the run: ${before}; after the run: ${loadText()}`,
+        load: `${quiet}. Load average before the run: ${before}; after the run: ${loadText()}`,
       };
       results.push(result);
       console.log(plainText(result));

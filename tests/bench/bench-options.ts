@@ -11,6 +11,8 @@ export interface BenchOptions {
   readonly rows: readonly number[] | undefined;
   /** The names of the reports to measure. If it is undefined, all reports are measured. */
   readonly reports: readonly string[] | undefined;
+  /** The longest time to wait for a quiet machine before each scenario. */
+  readonly quietSeconds: number;
   readonly write: boolean;
   readonly help: boolean;
   /** The folder for CPU profiles of every measured process. */
@@ -29,6 +31,7 @@ export function readOptions(args: readonly string[], all: readonly Scenario[]): 
       records: { type: 'string' },
       rows: { type: 'string' },
       reports: { type: 'string' },
+      'quiet-seconds': { type: 'string', default: '600' },
       'cpu-prof': { type: 'string' },
     },
   });
@@ -41,6 +44,10 @@ export function readOptions(args: readonly string[], all: readonly Scenario[]): 
   const records = values.records === undefined ? undefined : Number(values.records);
   if (records !== undefined && !(Number.isInteger(records) && records >= 1_000 && records <= 100_000_000)) {
     throw new Error('--records must be a whole number from 1,000 to 100,000,000');
+  }
+  const quietSeconds = Number(values['quiet-seconds']);
+  if (!(Number.isInteger(quietSeconds) && quietSeconds >= 0 && quietSeconds <= 86_400)) {
+    throw new Error('--quiet-seconds must be a whole number from 0 to 86,400');
   }
   const rows = values.rows?.split(',').map(Number);
   if (rows?.some((count) => !(Number.isInteger(count) && count >= 10_000 && count <= 1_000_000_000))) {
@@ -56,6 +63,7 @@ export function readOptions(args: readonly string[], all: readonly Scenario[]): 
     records,
     rows,
     reports: values.reports?.split(','),
+    quietSeconds,
     write: values.write,
     help: values.help,
     profileDir: values['cpu-prof'],
@@ -75,6 +83,8 @@ options:
   --records N     the backlog of "distributed" (default 2,000,000), the records of "replay" (400,000), "replay-live" and "replay-live-raw" (200,000)
   --rows N,N      the sizes of the tables of "reports"; default 1,000,000
   --reports A,B   only these reports of "reports": stats, or dimensions of breakdowns; default all
+  --quiet-seconds N
+                  wait at most so long before each scenario until the load average is below 0.5; default 600, 0: never wait
   --write         renews docs/benchmarks.md (all scenarios), or the section of one that runs only where named
   --cpu-prof DIR  leaves CPU profiles there (and makes everything slower), and prints where the time went
   --help          this text

@@ -9,6 +9,7 @@ import { isDependencyError } from '@weir/domain/errors';
 import { startEmbeddedClickhouse } from '@weir/embedded-clickhouse/start-embedded-clickhouse';
 import type { Analytics } from '@weir/ports/analytics';
 import { createLogger } from '@weir/runtime/logger';
+import { untilQuiet } from '../report/quiet-machine.ts';
 import { type ReportRequest, reportRequests } from '../reports/report-requests.ts';
 import { countRows, insertPeople, insertTraffic, TRAFFIC_SITE, type Traffic } from '../reports/report-traffic.ts';
 import { cpuMicrosOfProcess } from './enriched-log.ts';
@@ -20,6 +21,8 @@ export interface ReportsTask {
   /** The reports to measure. If it is undefined, all reports are measured. */
   readonly only: readonly string[] | undefined;
   readonly seed: number;
+  /** The longest time to wait for a quiet machine after the rows are inserted. */
+  readonly quietSeconds: number;
   readonly endMs: number;
   readonly clickhouseEntry: string;
   readonly migrationsDir: string;
@@ -39,6 +42,8 @@ export interface ReportFigures extends ReportRequest {
 export interface ReportsFigures {
   readonly rows: number;
   readonly fillSeconds: number;
+  /** Whether the machine was quiet when the reports began. */
+  readonly quiet: string;
   /** The CPU time of ClickHouse for each inserted row, merges included. */
   readonly engineMicrosPerRow: number;
   readonly tables: readonly { readonly name: string; readonly bytes: number }[];
@@ -70,11 +75,13 @@ async function main(task: ReportsTask): Promise<ReportsFigures> {
   note(`${rows} rows in ${fillSeconds.toFixed(0)} s`);
 
   const tables = await tableBytes(analytics);
+  const quiet = await untilQuiet(task.quietSeconds);
+  note(quiet);
   const reports = await measureReports(analytics, task);
   const columns = await columnBytes(analytics);
   await analytics.close();
   await engine.close();
-  return { rows, fillSeconds, engineMicrosPerRow, tables, columns, reports };
+  return { rows, fillSeconds, quiet, engineMicrosPerRow, tables, columns, reports };
 }
 
 /**

@@ -24,7 +24,7 @@ export const reports: Scenario = {
   run,
 };
 
-async function run({ programs, rounds, rows, reports: only, note }: Bench): Promise<Findings> {
+async function run({ programs, rounds, rows, reports: only, quietSeconds, note }: Bench): Promise<Findings> {
   const unknown = only?.filter((name) => !REPORTS.includes(name)) ?? [];
   if (unknown.length > 0) throw new Error(`no such report: ${unknown.join(', ')}; known are ${REPORTS.join(', ')}`);
   const found: ReportsFigures[] = [];
@@ -36,6 +36,7 @@ async function run({ programs, rounds, rows, reports: only, note }: Bench): Prom
       rounds,
       only,
       seed: SEED,
+      quietSeconds,
       endMs: Date.parse(END),
       clickhouseEntry: programs.path('clickhouse-server'),
       migrationsDir: join(PROJECT_ROOT, 'schemas/clickhouse'),
@@ -56,6 +57,7 @@ async function run({ programs, rounds, rows, reports: only, note }: Bench): Prom
       ...(only === undefined ? [] : [`Only these reports were measured: ${only.join(', ')}.`]),
       `The traffic is SQL over \`numbers()\` with a seed (tests/bench/reports): one site for a year until ${END}, sessions of 1 to 170 hits, 50,000 paths of which few get most hits, events with properties, 3 % bots, half of the visitors cookieless and the others with four sessions each, 5 % of the rows up to 23 hours late, and identified visitors. It is inserted in chunks in the order of time, each with a token, so that all views are filled as by the writer.`,
       `Each report runs as for the admin API, without HTTP, alone, with embedded ClickHouse: one round that is not counted, then ${rounds}. p50 and p95 are the nearest ranks. The memory is the peak of a statement that was seen every 10 ms in the first round; "-" means that no statement was long enough to be seen. The bytes are uncompressed bytes that were read from tables. "refused": the report exceeded the limit of memory or time of a query.`,
+      ...found.map((one) => `${sizeOf(one)}: before the reports, ${one.quiet}.`),
       'The CPU of the engine contains the SQL that generates the rows, and the merges until the tables are quiet. The sizes of columns are those of `records` after each month was merged into one part with one file for each column.',
     ],
   };

@@ -1,0 +1,36 @@
+import { loadavg } from 'node:os';
+import { setTimeout as pause } from 'node:timers/promises';
+import { showNumber } from './spread.ts';
+
+/** The load average of the last minute below which a measurement can begin. */
+const QUIET_LOAD = 0.5;
+const POLL_SECONDS = 5;
+
+/** Reads the load of the machine, and waits. */
+interface Machine {
+  /** The load average of the last minute. */
+  load(): number;
+  wait(seconds: number): Promise<void>;
+}
+
+const THIS_MACHINE: Machine = {
+  load: () => loadavg()[0] ?? 0,
+  wait: (seconds) => pause(seconds * 1000),
+};
+
+/**
+ * Waits until other work has ended: it changes figures more than anything else. Resolves with a text that says what was seen, at the
+ * latest after `secondsMax`. The load average takes some minutes to fall after a scenario, even if nothing else runs.
+ */
+export async function untilQuiet(secondsMax: number, machine = THIS_MACHINE): Promise<string> {
+  let waited = 0;
+  while (machine.load() >= QUIET_LOAD && waited < secondsMax) {
+    const seconds = Math.min(POLL_SECONDS, secondsMax - waited);
+    await machine.wait(seconds);
+    waited += seconds;
+  }
+  const load = machine.load();
+  return load < QUIET_LOAD
+    ? `the machine was quiet (load ${showNumber(load, 2)}) after ${waited} s`
+    : `the machine was not quiet after ${waited} s: its load was ${showNumber(load, 2)}, at least ${QUIET_LOAD}`;
+}
