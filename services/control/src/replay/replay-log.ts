@@ -55,10 +55,13 @@ export async function openAdmitting(
   admit: (records: readonly StoredRecord[]) => Promise<number>,
 ): Promise<PartitionConsumer> {
   let hasSought = false;
+  /** Where a call failed. The log then delivers the same records again, but the consumer has already handled those before this offset. */
+  let failedAt: number | undefined;
   const consumer = await open({
     ...handle,
     seek(offset) {
       hasSought = true;
+      failedAt = undefined;
       handle.seek(offset);
     },
   });
@@ -67,14 +70,17 @@ export async function openAdmitting(
       // A call without records means that the partition was woken. It does not need the gate.
       if (records.length === 0) return consumer.handle(records);
       hasSought = false;
-      let rest = records;
+      const first = failedAt;
+      let rest = first === undefined ? records : records.filter(({ offset }) => offset >= first);
       // After a seek, the consumer continues at another offset, so the rest of this delivery is dropped.
       while (rest.length > 0 && !hasSought) {
+        failedAt = rest[0]?.offset;
         const count = await admit(rest);
         if (count === 0) throw lost(handle.partition);
         await consumer.handle(rest.slice(0, count));
         rest = rest.slice(count);
       }
+      failedAt = undefined;
     },
     close: () => consumer.close(),
   };

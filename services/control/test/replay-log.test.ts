@@ -1,0 +1,62 @@
+import { openAdmitting } from '@weir/control/replay/replay-log';
+import type { PartitionHandle, StoredRecord } from '@weir/ports/event-log';
+
+const handle: PartitionHandle = {
+  topic: 'events.raw',
+  partition: 0,
+  committed: undefined,
+  signal: new AbortController().signal,
+  commit: async () => undefined,
+  seek: () => undefined,
+  wake: () => undefined,
+};
+const records: StoredRecord[] = [0, 1, 2, 3, 4].map((offset) => {
+  return { offset, value: Buffer.from(''), headers: {}, appendedAt: 0 };
+});
+
+async function openPairs(fail: (offsets: readonly number[], seek: (offset: number) => void) => void) {
+  const calls: number[][] = [];
+  const consumer = await openAdmitting(
+    handle,
+    async ({ seek }) => ({
+      async handle(given) {
+        const offsets = given.map(({ offset }) => offset);
+        calls.push(offsets);
+        fail(offsets, seek);
+      },
+      close: async () => undefined,
+    }),
+    async (rest) => Math.min(2, rest.length),
+  );
+  return { consumer, calls };
+}
+
+test('records that are delivered again after a failure are handled from the failure on', async () => {
+  let failures = 2;
+  const { consumer, calls } = await openPairs(([first]) => {
+    if (first === 2 && failures-- > 0) throw new Error('the state store does not answer');
+  });
+  await expect(consumer.handle(records)).rejects.toThrow('does not answer');
+  await expect(consumer.handle(records)).rejects.toThrow('does not answer');
+  await consumer.handle(records);
+  expect(calls).toEqual([[0, 1], [2, 3], [2, 3], [2, 3], [4]]);
+  await consumer.handle(records);
+  expect(calls.slice(5)).toEqual([[0, 1], [2, 3], [4]]);
+});
+
+test('after a seek, records are handled again from any offset', async () => {
+  let sought = false;
+  const { consumer, calls } = await openPairs(([first], seek) => {
+    if (first !== 2 || sought) return;
+    sought = true;
+    seek(1);
+  });
+  await consumer.handle(records);
+  await consumer.handle(records.slice(1));
+  expect(calls).toEqual([
+    [0, 1],
+    [2, 3],
+    [1, 2],
+    [3, 4],
+  ]);
+});
