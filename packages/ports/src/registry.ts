@@ -27,7 +27,7 @@ export interface Registry {
   viewers(siteId: string): readonly Viewer[];
   segments(siteId: string): readonly Segment[];
   annotations(siteId: string): readonly Annotation[];
-  /** The last use of a token, by the ID of its viewer. Undefined if it was never used. */
+  /** The last use of an API key or of the token of a viewer, by its ID. Undefined: it was never used. */
   tokenUse(id: string): TokenUse | undefined;
   /** Undefined until the first sign-in. If several processes store a secret at the same time, the last one counts. */
   sessionSecret(): SessionSecret | undefined;

@@ -1,4 +1,5 @@
 import type { Refuse } from '@weir/runtime/http/refused-requests';
+import { createTokenUses } from '@weir/runtime/token-uses';
 import type { Express } from 'express';
 import { createAuthenticate } from './admission/authenticate.ts';
 import { createClientIpOf } from './admission/find-client-ip.ts';
@@ -110,8 +111,10 @@ export function createGateway(deps: GatewayDeps): Gateway {
     metrics,
   });
   reportSingleNetworkSites(deps.metrics, deps.proxyDetector, deps.logger);
+  const tokenUses = createTokenUses(deps);
   const routeDeps: RouteDeps = {
     ...deps,
+    tokenUses,
     batcher,
     traitsDropped: metrics.traitsDropped,
     readBody: createReadBody(),
@@ -120,7 +123,10 @@ export function createGateway(deps: GatewayDeps): Gateway {
   };
   return {
     ...mountRoutes(gatewayRoutes(deps.config.collectPaths), routeDeps, metrics),
-    drain: () => batcher.drain(),
+    async drain() {
+      await batcher.drain();
+      await tokenUses.idle();
+    },
   };
 }
 

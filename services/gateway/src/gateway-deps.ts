@@ -7,6 +7,7 @@ import type { AddressSealer } from '@weir/runtime/address-sealer';
 import type { Config } from '@weir/runtime/config/config';
 import type { Logger } from '@weir/runtime/logger';
 import type { Metrics } from '@weir/runtime/prometheus-metrics';
+import type { TokenUses } from '@weir/runtime/token-uses';
 import type { Router } from 'express';
 import type { Authenticate } from './admission/authenticate.ts';
 import type { ClientIpOf } from './admission/find-client-ip.ts';
@@ -53,6 +54,7 @@ export type GatewayConfig = Pick<Config, 'trustedProxies' | 'clientIpHeader' | '
 export interface RouteDeps extends GatewayDeps {
   readonly clientIpOf: ClientIpOf;
   readonly authenticate: Authenticate;
+  readonly tokenUses: TokenUses;
   readonly batcher: AppendBatcher;
   readonly traitsDropped: GatewayMetrics['traitsDropped'];
   readonly readBody: ReadBody;

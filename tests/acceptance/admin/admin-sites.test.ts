@@ -1,3 +1,4 @@
+import { eventually } from '@weir/testkit/eventually';
 import { bearer } from '@weir/testkit/weir-client';
 import { expectEnvelope, expectIdentifyError, expectNoBody } from '../expect-answers.ts';
 import { inForceEverywhere, useWeir } from '../use-weir.ts';
@@ -113,13 +114,27 @@ describe('keys', () => {
     const id = await weir.createSite();
     const body = { name: 'backend', scopes: ['events:write'] };
     const made = (await weir.must(201, 'POST', `/sites/${id}/keys`, body)) as { key_id: string; key: string };
-    expect(made).toMatchObject({ ...body, key_id: expect.any(String), key: expect.any(String) });
+    expect(made).toMatchObject({ ...body, key_id: expect.any(String), key: expect.any(String), last_used_at: null });
     const listed = await weir.admin('GET', `/sites/${id}/keys`);
     expect(listed.text).not.toContain(made.key);
     const found = (listed.json as { data: { key_id: string }[] }).data.find((key) => key.key_id === made.key_id);
     expect(found).toMatchObject(body);
     expect(found).not.toHaveProperty('key');
     expect(found).not.toHaveProperty('hash');
+  });
+
+  test('the hour of the last use is listed', async () => {
+    const id = await weir.createSite();
+    const { key, keyId } = await weir.createKey(id);
+    expect((await weir.events(key, { name: 'x' })).status).toBe(202);
+    await eventually('the last use is listed', async () => {
+      const keys = (await weir.must(200, 'GET', `/sites/${id}/keys`)) as {
+        key_id: string;
+        last_used_at: string | null;
+      }[];
+      const at = keys.find((listed) => listed.key_id === keyId)?.last_used_at ?? '';
+      return Math.abs(Date.now() - Date.parse(at)) <= 3_700_000;
+    });
   });
 
   test('a legacy identify key is accepted', async () => {

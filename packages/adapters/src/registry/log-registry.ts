@@ -58,10 +58,14 @@ export async function openLogRegistry(config: LogRegistryConfig): Promise<Regist
 
   const put = (key: string, value: unknown): Promise<void> => table.put(key, JSON.stringify(value));
 
-  async function removeViewer(siteId: string, viewerId: string): Promise<void> {
-    await table.put(rowKey.viewer(siteId, viewerId), undefined);
-    if (index.tokenUses.has(viewerId)) await table.put(rowKey.use(siteId, viewerId), undefined);
+  /** Removes a row whose token may have been used, and then its last use. */
+  async function removeToken(key: string, siteId: string, id: string): Promise<void> {
+    await table.put(key, undefined);
+    if (index.tokenUses.has(id)) await table.put(rowKey.use(siteId, id), undefined);
   }
+  const removeKey = (siteId: string, keyId: string) => removeToken(rowKey.key(siteId, keyId), siteId, keyId);
+  const removeViewer = (siteId: string, viewerId: string) =>
+    removeToken(rowKey.viewer(siteId, viewerId), siteId, viewerId);
 
   /**
    * Each process puts its salt under a key of its own. With a shared key, compaction would keep the last salt and lose the first one.
@@ -105,7 +109,7 @@ export async function openLogRegistry(config: LogRegistryConfig): Promise<Regist
     async removeSite(siteId) {
       // The site is removed last: after an interruption, a second call finds the remaining rows.
       await Promise.all([
-        ...index.keysOf(siteId).map(({ keyId }) => table.put(rowKey.key(siteId, keyId), undefined)),
+        ...index.keysOf(siteId).map(({ keyId }) => removeKey(siteId, keyId)),
         ...index.exclusionsOf(siteId).map(({ ruleId }) => table.put(rowKey.exclusion(siteId, ruleId), undefined)),
         ...index.goals.of(siteId).map(({ goalId }) => table.put(rowKey.goal(siteId, goalId), undefined)),
         ...index.segments.of(siteId).map(({ segmentId }) => table.put(rowKey.segment(siteId, segmentId), undefined)),
@@ -118,7 +122,7 @@ export async function openLogRegistry(config: LogRegistryConfig): Promise<Regist
       await table.put(rowKey.site(siteId), undefined);
     },
     putKey: (key) => put(rowKey.key(key.siteId, key.keyId), key),
-    removeKey: (siteId, keyId) => table.put(rowKey.key(siteId, keyId), undefined),
+    removeKey,
     putExclusion: (rule) => put(rowKey.exclusion(rule.siteId, rule.ruleId), rule),
     removeExclusion: (siteId, ruleId) => table.put(rowKey.exclusion(siteId, ruleId), undefined),
     putGoal: (goal) => put(rowKey.goal(goal.siteId, goal.goalId), goal),

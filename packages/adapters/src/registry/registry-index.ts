@@ -249,5 +249,7 @@ export class RegistryIndex {
 const NO_TOMBSTONES: readonly Tombstone[] = [];
 
 function siteOf(row: RegistryRow | undefined): string | undefined {
-  return row !== undefined && 'siteId' in row.value ? row.value.siteId : undefined;
+  // A use changes nothing that is derived from the rows of a site.
+  if (row === undefined || row.kind === 'use') return undefined;
+  return 'siteId' in row.value ? row.value.siteId : undefined;
 }

@@ -36,7 +36,7 @@ export interface SignedOut {
   readonly expiresAt: number;
 }
 
-/** The last time at which the token of a viewer was used, to the hour. */
+/** The last time at which an API key or the token of a viewer was used, to the hour. */
 export interface TokenUse {
   readonly siteId: string;
   readonly id: string;

@@ -8,6 +8,7 @@ interface KeyView {
   readonly scopes: readonly string[];
   readonly legacy_identify: boolean;
   readonly created_at: string;
+  readonly last_used_at: string | null;
 }
 
 interface KeyOptions {
@@ -57,12 +58,13 @@ export function addKeyCommands(program: Command, { io, client }: CommandContext)
     .action(async ({ json, site }: KeyOptions) => {
       print(io, json, await client().call<KeyView[]>('GET', sitePath(site, 'keys')), (keys) =>
         table(
-          ['key_id', 'name', 'scopes', 'created_at'],
+          ['key_id', 'name', 'scopes', 'created_at', 'last_used_at'],
           keys.map((row) => [
             row.key_id,
             row.name,
             row.legacy_identify ? 'legacy identify' : row.scopes.join(' '),
             row.created_at,
+            row.last_used_at ?? 'never',
           ]),
           'no keys yet: weir key add --site <site_id> --name <name>',
         ),

@@ -1,5 +1,6 @@
 import { hashApiKey, newApiKey } from '@weir/domain/registry/api-key';
 import type { ApiKey, Scope } from '@weir/domain/registry/site';
+import type { Registry } from '@weir/ports/registry';
 import type { AdminDeps } from '../control-deps.ts';
 import { formatTime } from '../format-time.ts';
 import { conflict, created, invalid, notFound, ok, type Reply } from '../http/admin-reply.ts';
@@ -16,7 +17,9 @@ interface NewKey {
 
 export function listKeys({ registry }: AdminDeps, { params }: AdminRequest): Reply {
   const siteId = params.site_id ?? '';
-  return registry.site(siteId) === undefined ? notFound('site') : ok(registry.keys(siteId).map(keyView));
+  return registry.site(siteId) === undefined
+    ? notFound('site')
+    : ok(registry.keys(siteId).map((key) => keyView(key, registry)));
 }
 
 export function createKey(deps: AdminDeps, { params, body }: AdminRequest<NewKey>): Promise<Reply> {
@@ -41,7 +44,7 @@ export function createKey(deps: AdminDeps, { params, body }: AdminRequest<NewKey
       createdAt: clock(),
     };
     await registry.putKey(key);
-    return created({ ...keyView(key), key: plain });
+    return created({ ...keyView(key, registry), key: plain });
   });
 }
 
@@ -55,7 +58,8 @@ export function revokeKey({ registry, runExclusive }: AdminDeps, { params }: Adm
 }
 
 /** The view of a key for the admin API. It contains neither the key nor its hash. */
-function keyView(key: ApiKey): object {
+function keyView(key: ApiKey, registry: Registry): object {
+  const use = registry.tokenUse(key.keyId);
   return {
     key_id: key.keyId,
     site_id: key.siteId,
@@ -63,5 +67,6 @@ function keyView(key: ApiKey): object {
     scopes: key.scopes,
     legacy_identify: key.legacyIdentify,
     created_at: formatTime(key.createdAt),
+    last_used_at: use === undefined ? null : formatTime(use.at),
   };
 }

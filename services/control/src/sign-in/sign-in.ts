@@ -1,12 +1,12 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import { isDependencyError } from '@weir/domain/errors';
 import type { ClientIp } from '@weir/domain/net/client-ip';
 import { visitorNetwork } from '@weir/domain/net/ip-address';
 import { bearerToken, hashApiKey } from '@weir/domain/registry/api-key';
 import type { Viewer } from '@weir/domain/registry/viewer';
 import type { RateLimit, RateLimiter } from '@weir/ports/rate-limiter';
 import type { Registry } from '@weir/ports/registry';
+import { createTokenUses } from '@weir/runtime/token-uses';
 import type { RunExclusive } from '../registry/mutex.ts';
 import type { Caller } from './caller.ts';
 import { isSameOrigin } from './same-origin.ts';
@@ -19,8 +19,6 @@ export const ATTEMPTS_PER_NETWORK = 60;
 const ATTEMPTS_OVERALL = 600;
 const SESSION_ID_BYTES = 16;
 const SECRET_BYTES = 32;
-/** The last use of a token is stored to the hour, so that it is written at most once an hour. */
-const USE_MS = 3_600_000;
 
 /** Why a request is refused before its route. */
 export interface Refusal {
@@ -60,7 +58,7 @@ const OTHER_ORIGIN: Refusal = { status: 403, message: 'the request comes from a 
 export function createSignIn(deps: SignInDeps): SignIn {
   const { registry, clock, randomBytes, rateLimiter, runExclusive } = deps;
   const adminHash = hashApiKey(deps.adminToken);
-  const usesInProgress = new Set<string>();
+  const tokenUses = createTokenUses(deps);
 
   const tokenHashOf = (viewer: Viewer | undefined): string => viewer?.hash ?? adminHash;
   const random = (bytes: number, encoding: 'hex' | 'base64url') => Buffer.from(randomBytes(bytes)).toString(encoding);
@@ -84,19 +82,6 @@ export function createSignIn(deps: SignInDeps): SignIn {
     return { viewer, session };
   }
 
-  function noteUse({ viewerId, siteId }: Viewer): void {
-    const at = Math.floor(clock() / USE_MS) * USE_MS;
-    if (registry.tokenUse(viewerId)?.at === at || usesInProgress.has(viewerId)) return;
-    usesInProgress.add(viewerId);
-    registry
-      .putTokenUse({ siteId, id: viewerId, at })
-      .catch((error: unknown) => {
-        // The next request tries again. A report that can be computed must not fail because the log is not available.
-        if (!isDependencyError(error)) throw error;
-      })
-      .finally(() => usesInProgress.delete(viewerId));
-  }
-
   return {
     callerOfToken,
     callerOf(request) {
@@ -107,7 +92,7 @@ export function createSignIn(deps: SignInDeps): SignIn {
       if (caller === undefined || caller === '') return NO_CALLER;
       // Browsers add cookies to requests by themselves, so a page of another origin could send them.
       if (caller.session !== undefined && !isSameOrigin(request)) return OTHER_ORIGIN;
-      if (caller.viewer !== undefined) noteUse(caller.viewer);
+      if (caller.viewer !== undefined) tokenUses.note(caller.viewer.siteId, caller.viewer.viewerId);
       return caller;
     },
     async attempt(request) {

@@ -16,7 +16,7 @@ export interface AuthenticatedRequest {
 
 /** The API key of a request, if it has the scope of the route. Otherwise answers 401 or 403 and returns undefined. */
 export function authorizedKey(
-  { authenticate }: Pick<RouteDeps, 'authenticate'>,
+  { authenticate, tokenUses }: Pick<RouteDeps, 'authenticate' | 'tokenUses'>,
   replies: Replies,
   { scope }: AuthenticatedRoute,
   request: IncomingMessage,
@@ -29,6 +29,7 @@ export function authorizedKey(
     replies.error(response, 401, message, ['WWW-Authenticate', 'Bearer']);
     return undefined;
   }
+  tokenUses.note(key.siteId, key.keyId);
   if (key.scopes.includes(scope)) return key;
   replies.error(response, 403, `API key does not have ${scope} scope`);
   return undefined;

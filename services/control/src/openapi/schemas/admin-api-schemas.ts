@@ -21,6 +21,7 @@ const key = {
   ...{ key_id: text, site_id: text, name: text, scopes: SCOPES },
   legacy_identify: { type: 'boolean', description: 'The key can only identify, with the former form of the call.' },
   created_at: text,
+  last_used_at: { ...nullableText, description: 'The hour of the last use; null: never used.' },
 };
 
 const DAY_COUNTS = object({ rows: { type: 'integer' }, visitors: { type: 'integer' }, sessions: { type: 'integer' } });
