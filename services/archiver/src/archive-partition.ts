@@ -40,16 +40,16 @@ interface SealedSegment {
 }
 
 /**
- * Archives one partition as segments without gaps and overlaps. For each segment:
+ * Archives one partition as segments without gaps and overlaps. For each segment, the archiver
  *
  *     1. collects records until the segment is full or the linger is over,
  *     2. commits its range as a plan, at the offset of its first record,
  *     3. stores the object, whose name is the range, unless it exists,
  *     4. commits the offset after its last record.
  *
- * A crash before 2 repeats 1. A crash between 2 and 4 makes the next owner build the same range again, and the object that is there stays.
- * An owner that lost the partition cannot commit a plan, so it cannot store a range that overlaps. If it was stopped between 2 and 3, it
- * finds the object of the next owner.
+ * After a crash before 2, the next owner starts again with 1. After a crash between 2 and 4, it builds the same range again, and does not
+ * replace an object that exists. A process that has lost the partition cannot commit a plan, so it cannot store a range that overlaps. If
+ * it loses the partition between 2 and 3, it and the next owner store the same range, and only the first of the two objects is kept.
  */
 export function openPartitionArchiver(deps: PartitionArchiverDeps): PartitionConsumer {
   const { handle, eventLog, store, clock, logger, limits, metrics, progress } = deps;
@@ -59,7 +59,7 @@ export function openPartitionArchiver(deps: PartitionArchiverDeps): PartitionCon
   let plan = decodeSegmentPlan(handle.committed?.metadata ?? '');
   let segment: OpenSegment | undefined;
   let sealed: SealedSegment | undefined;
-  /** The offset after the last record that was added to a segment; -1: none was added yet. */
+  /** The offset after the last record that was added to a segment, or -1 if no record was added yet. */
   let next = -1;
   let timer: NodeJS.Timeout | undefined;
 
@@ -85,7 +85,7 @@ export function openPartitionArchiver(deps: PartitionArchiverDeps): PartitionCon
     const opened = { encoder: createSegmentEncoder(), from: offset, lingerIsOver: false };
     segment = opened;
     clearTimeout(timer);
-    // The flag, and not the clock, says that the time is over: a timer can fire a millisecond before the clock shows it.
+    // The flag, and not the clock, says that the linger time is over: a timer can fire a millisecond before the clock reaches this time.
     timer = setTimeout(() => {
       opened.lingerIsOver = true;
       handle.wake();
@@ -105,8 +105,8 @@ export function openPartitionArchiver(deps: PartitionArchiverDeps): PartitionCon
   }
 
   /**
-   * Stores the closed segment. If this rejects, `handle` is called again with the same records, and it first stores the segment
-   * again.
+   * Stores the sealed segment, if there is one. If this rejects, `handle` is called again with the same records, and first tries again to
+   * store the segment.
    */
   async function storeSealed(): Promise<void> {
     if (sealed === undefined) return;
@@ -119,7 +119,8 @@ export function openPartitionArchiver(deps: PartitionArchiverDeps): PartitionCon
       plan = { from, to };
     }
     sealed.object ??= await sealed.encoder.finish(range);
-    // If the object exists, an owner of the same plan has stored it, and an erasure may have rewritten it since. So it is not replaced.
+    // If the object exists, an earlier attempt with the same plan has stored it, and an erasure may have rewritten it since. So it is not
+    // replaced.
     await store.create(segmentName(range), Buffer.concat(sealed.object));
     await handle.commit({ offset: to + 1, metadata: '' });
     plan = undefined;
@@ -144,4 +145,4 @@ export function openPartitionArchiver(deps: PartitionArchiverDeps): PartitionCon
 }
 
 const MISSED =
-  'the archive misses records: retention removed them from the topic before they were archived. Lengthen the retention, or find out why the archiver was behind';
+  'records are missing in the archive: retention removed them from the topic before they were archived. Lengthen the retention, or find out why the archiver was behind';

@@ -57,6 +57,7 @@ export async function keepArchive({
       await store.delete(name);
       deleted++;
     }
+    // An erasure that rewrites a segment stores it at a later time. The marker of such a segment keeps the day of the first storage.
     for await (const { marker, segment } of rewrittenBefore(store, before)) {
       await store.delete(segment);
       await store.delete(marker);

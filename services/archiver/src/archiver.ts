@@ -16,7 +16,7 @@ export interface ArchiverDeps {
   readonly limits: ArchiveLimits & {
     /** Segments that are older than this are deleted. If undefined, no segment is deleted. */
     readonly retentionMs: number | undefined;
-    /** Time between two runs of the upkeep: the manifest, and the deletion of old segments. */
+    /** The time between two runs of the upkeep, which deletes old segments and writes the manifest. */
     readonly upkeepMs: number;
   };
 }
@@ -29,7 +29,10 @@ export interface Archiver {
 
 const ROLES = { [TOPIC_RAW]: 'archiver_raw', [TOPIC_ENRICHED]: 'archiver_enriched' } as const;
 
-/** Starts to archive both topics. Their records stay in segments of the object store after the retention of the topic. */
+/**
+ * Starts to archive `events.raw` and `events.enriched`. The segments keep the records after the retention of the topics has removed
+ * them.
+ */
 export async function startArchiver(deps: ArchiverDeps): Promise<Archiver> {
   const { eventLog, store, clock, logger, metrics, limits } = deps;
   const consumers: { readonly topic: string; readonly running: RunningConsumer }[] = [];

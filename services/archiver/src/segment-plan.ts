@@ -8,7 +8,9 @@ export function encodeSegmentPlan({ from, to }: SegmentPlan): string {
   return JSON.stringify({ from, to });
 }
 
-/** The result is undefined for an empty text. Throws `TypeError` for a text that `encodeSegmentPlan` did not write. */
+/**
+ * Returns undefined for an empty text. Throws `TypeError` for JSON without valid offsets, and `SyntaxError` for a text that is not JSON.
+ */
 export function decodeSegmentPlan(metadata: string): SegmentPlan | undefined {
   if (metadata === '') return undefined;
   const { from, to } = JSON.parse(metadata) as Partial<SegmentPlan>;

@@ -13,8 +13,8 @@ export interface CliConfig {
 }
 
 /**
- * Reads the settings of the command (docs/api.md, Commands): `WEIR_URL`, or else HOST and PORT; and `WEIR_ADMIN_TOKEN`, or else
- * the token in the data folder.
+ * Reads the settings of the command (docs/api.md, Commands). The address is `WEIR_URL`, or else it is made from HOST and PORT. The token
+ * is `WEIR_ADMIN_TOKEN`, or else it is read from the data folder. Throws `CliError` if a setting is invalid or there is no token.
  */
 export function loadCliConfig(env: CliEnvironment): CliConfig {
   return { url: serverUrl(env), adminToken: adminToken(env) };

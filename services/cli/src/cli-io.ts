@@ -1,7 +1,7 @@
 import type { Readable, Writable } from 'node:stream';
 import type { CliEnvironment } from './cli-config.ts';
 
-/** The input and output of a command, except for the admin API. */
+/** The environment of a command: its settings, streams, clock and signals. */
 export interface CliIo {
   readonly env: CliEnvironment;
   readonly stdin: Readable;

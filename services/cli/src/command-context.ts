@@ -7,7 +7,7 @@ import type { ExitCode } from './exit-codes.ts';
 /** The dependencies of every command. */
 export interface CommandContext {
   readonly io: CliIo;
-  /** Creates the client when the command runs, so that --help needs no settings. */
+  /** Creates the client of the admin API. Called only when a command runs, so that --help needs no settings. */
   readonly client: () => AdminClient;
   /** Sets the exit code of a command that succeeds with an exit code other than 0. */
   exitWith(code: ExitCode): void;
@@ -17,12 +17,12 @@ export function createContext(io: CliIo, exitWith: (code: ExitCode) => void): Co
   return { io, client: () => createAdminClient(loadCliConfig(io.env)), exitWith };
 }
 
-/** Adds --json and examples to a command. */
+/** Adds the option --json to a command, and examples to its help. */
 export function withExamples(command: Command, ...examples: readonly string[]): Command {
   return command.option('--json', 'print JSON, for programs').addHelpText('after', examplesText(examples));
 }
 
-/** A command that only has subcommands. */
+/** Adds a command that only has subcommands. */
 export function groupOf(program: Command, name: string, description: string, ...examples: readonly string[]): Command {
   return program.command(name).description(description).addHelpText('after', examplesText(examples));
 }

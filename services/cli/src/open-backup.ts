@@ -4,12 +4,18 @@ import { eraseAgain } from '@weir/adapters/registry/erase-again';
 import type { Tombstone } from '@weir/domain/erasure/tombstone';
 import { GROUP_WRITER } from '@weir/domain/records/topics';
 
-/** Deletes the writer's commits from a restored log, because they are newer than the restored tables. The writer then continues after the last row of the tables. */
+/**
+ * Deletes the writer's commits from a restored log, because they are newer than the restored tables. The writer then continues after the
+ * last row of the tables.
+ */
 export function dropWriterCommits(dataDir: string): Promise<void> {
   return dropCommits(join(dataDir, 'log'), GROUP_WRITER);
 }
 
-/** Resolves with the number of erasures that the next start repeats, because the backup is older than they are. */
+/**
+ * Adds erasures that were requested after the backup `begunAt` to the restored log. The next start carries them out. Resolves with the
+ * number of these erasures.
+ */
 export function eraseAgainIn(dataDir: string, tombstones: readonly Tombstone[], begunAt: number): Promise<number> {
   return eraseAgain({ folder: join(dataDir, 'log'), tombstones, begunAt });
 }

@@ -7,7 +7,7 @@ import { readS3Settings } from '@weir/runtime/config/s3-config';
 import type { CliEnvironment } from './cli-config.ts';
 import { CliError, EXIT } from './exit-codes.ts';
 
-/** Opens `file:///folder` or `s3://bucket/prefix`, with the same settings as Weir. Throws `TypeError` on another URL. */
+/** Opens `file:///folder` or `s3://bucket/prefix`, with the same settings as Weir. Rejects with `TypeError` for another URL. */
 export async function openObjects(url: string, env: CliEnvironment): Promise<ObjectStore> {
   const reader = createEnvReader(env);
   const s3 = readS3Settings(reader);
@@ -20,7 +20,7 @@ export function objectsUrl(place: string): string {
   return /^(file|s3):/.test(place) ? place : pathToFileURL(place).href;
 }
 
-/** Runs `work` on an object store. Rejects with a `CliError` if the store fails or the URL is wrong. */
+/** Opens an object store, runs `work` on it, and closes it. Rejects with `CliError` if the store fails or the URL is wrong. */
 export async function withObjects<T>(
   url: string,
   env: CliEnvironment,

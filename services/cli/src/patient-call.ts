@@ -6,8 +6,8 @@ const PATIENCE_MS = 120_000;
 const PAUSE_MS_MAX = 5000;
 
 /**
- * Retries a call with backoff while Weir is unreachable, answers 503, or asks to retry later. The call must be
- * idempotent.
+ * Retries a call with backoff while Weir is unreachable, answers 503, or asks to retry later. Rejects with the last error after
+ * `patienceMs`, or when `interrupted` has aborted. The call must be idempotent.
  */
 export async function patientCall<T>(
   call: () => Promise<T>,

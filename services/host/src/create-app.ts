@@ -101,7 +101,7 @@ export function createApp(deps: AppDeps): Gateway {
   });
 }
 
-/** If the geo data cannot be read, the request does not fail: the response contains the reason. */
+/** Returns a function that looks up the location of an address. If the geo data cannot be read, the result contains the reason. */
 function locateWith(geo: SharedGeo): (address: string) => Promise<Located> {
   return async (address) => {
     try {

@@ -16,7 +16,7 @@ main(process.argv.slice(2)).catch((error: unknown) => {
   process.exit(error instanceof ConfigError ? EXIT_USAGE : EXIT_FAILED);
 });
 
-/** Whether the port is in use or not allowed, or the host does not exist. The error message says which. */
+/** Whether the process cannot listen, for example because the port is in use or the host does not exist. The error message says why. */
 function isListenError(error: unknown): error is Error {
   return error instanceof Error && 'syscall' in error && LISTEN_CALLS.includes(error.syscall);
 }
@@ -34,12 +34,12 @@ async function main(names: readonly string[]): Promise<void> {
 
   let stopping = false;
   const stop = (signal: string): void => {
-    // npm forwards a signal that the terminal already sent to the whole process group: ignore the second one.
+    // A Ctrl-C arrives twice: the terminal sends the signal to the whole process group, and npm forwards it. The second signal is ignored.
     if (stopping) return;
     stopping = true;
     logger.info({ signal }, 'draining');
     setTimeout(() => {
-      logger.error('the drain took too long: stopping now, the next start continues with what is left');
+      logger.error('the drain took too long: stopping now. The next start continues with the remaining records');
       process.exit(EXIT_FAILED);
     }, config.drainTimeoutMs + CLOSE_WITHIN_MS);
     weir.close().then(

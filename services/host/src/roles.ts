@@ -10,7 +10,7 @@ roles:
   enricher   turns each raw record into one outcome: a row, or the reason why there is none
   writer     inserts the rows into ClickHouse, each exactly once
   control    admin API, dashboard
-  archiver   copies both topics to ARCHIVE_URL; without that setting it does not run
+  archiver   copies events.raw and events.enriched to ARCHIVE_URL; does not run without this setting
 
 Settings are environment variables; docs/operations.md lists them all. Examples:
   npm start
@@ -18,7 +18,10 @@ Settings are environment variables; docs/operations.md lists them all. Examples:
   KAFKA_BROKERS=… REDIS_URL=… CLICKHOUSE_URL=… npm start -- gateway
 `;
 
-/** The roles that the command line names, or all roles if it names none. Throws with the usage text on an unknown role. */
+/**
+ * Returns the roles that the command line names, or all roles if it names no role. Throws an error with the usage text if a role is
+ * unknown.
+ */
 export function rolesFromArguments(names: readonly string[]): readonly Role[] {
   const unknown = names.filter((name) => !(ROLES as readonly string[]).includes(name));
   if (unknown.length > 0) throw new Error(`no such role: ${unknown.join(', ')}\n\n${USAGE}`);

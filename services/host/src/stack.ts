@@ -2,7 +2,10 @@
 export interface Stack {
   /** Registers how to close `opened`, and returns `opened`. */
   add<T>(opened: T, close: (opened: T) => Promise<unknown> | unknown): T;
-  /** Closes everything, last first, also if some of them fail; then rejects with the first failure. Safe to call twice. */
+  /**
+   * Closes all resources, the last one first. A failure does not stop this: the other resources are closed, and then the promise rejects
+   * with the first failure. A second call does nothing.
+   */
   close(): Promise<void>;
 }
 

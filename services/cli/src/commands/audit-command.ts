@@ -25,7 +25,10 @@ interface AuditView {
     readonly erased: number;
     readonly expired: number;
     readonly in_flight: number;
-    /** Records that a running erasure deletes next. Until then they are counted twice: as erased and under their former outcome. */
+    /**
+     * Records that a running erasure or expiry deletes next. Until then they are counted twice: as erased or expired, and under their
+     * former outcome.
+     */
     readonly erasing: number;
   };
 }

@@ -30,10 +30,10 @@ const MB = 1_000_000;
 
 const NOTES = `
 A backup has the tables, the event log and the registry: sites, rules, and the hashes of API keys. It does not have the keys that
-decrypt client IPs, the admin token, and the state store, which Weir rebuilds from the log. Identity secrets of sites are in it in
-plain text: protect it. What earlier backups in the same place have is not stored again.
-<place> is a folder, file:///folder, or s3://bucket/prefix (settings: S3_ENDPOINT, S3_REGION, S3_PATH_STYLE). create runs in Weir: a folder is one
-of its machine. verify, list and restore run in this command.`;
+decrypt client IPs, the admin token, or the state store, which Weir rebuilds from the log. It has the identity secrets of the sites
+in plain text, so protect it. Data that an earlier backup in the same place has is not stored again.
+<place> is a folder, file:///folder, or s3://bucket/prefix (settings: S3_ENDPOINT, S3_REGION, S3_PATH_STYLE). Weir itself makes a
+backup, so a folder after create is on the machine of Weir. verify, list and restore run in this command.`;
 
 export function addBackupCommands(program: Command, { io, client }: CommandContext): void {
   const backup = groupOf(
@@ -59,7 +59,7 @@ export function addBackupCommands(program: Command, { io, client }: CommandConte
         while (view.state === 'running') {
           await pause(POLL_EVERY_MS, undefined, { signal: interrupted }).catch(() => undefined);
           if (interrupted.aborted) {
-            throw new CliError('interrupted; the backup goes on: weir backup status', EXIT.interrupted);
+            throw new CliError('interrupted; Weir continues the backup: see weir backup status', EXIT.interrupted);
           }
           view = await admin.call<BackupView>('GET', '/backups/current');
           report(view.bytes_done, view.bytes_total);
@@ -113,8 +113,11 @@ export function addBackupCommands(program: Command, { io, client }: CommandConte
     'weir backup restore /mnt/backups ./restored && WEIR_DATA_DIR=./restored npm start',
   )
     .option('--id <backup_id>', 'default: the newest')
-    .option('--erased <file>', 'the newest output of weir forget --list --json: these persons are erased again')
-    .option('--nothing-erased', 'no person was erased after the backup; only for a place without a list of erasures')
+    .option('--erased <file>', 'the newest output of weir forget --list --json; the persons in it are erased again')
+    .option(
+      '--nothing-erased',
+      'confirm that no person was erased after the backup, if the place has no list of erasures',
+    )
     .action(async (place: string, folder: string, { json, id, erased, nothingErased }: RestoreOptions) => {
       const into = resolve(folder);
       const named = erased === undefined ? undefined : readList(erased);

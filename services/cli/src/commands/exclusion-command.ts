@@ -84,7 +84,7 @@ export function addExclusionCommands(program: Command, { io, client }: CommandCo
     .option('--ip <address>', 'the client IP')
     .option('--path <path>', 'the path of the page')
     .option('--hostname <host>', 'the host name of the page')
-    .option('--country <code>', 'instead of the country of the address')
+    .option('--country <code>', 'the country of the hit; default: the country of the address')
     .option('--user-agent <text>', 'the user agent')
     .option('--visitor <visitor_id>', 'the visitor ID')
     .action(async ({ json, site, userAgent, visitor, ip, path, hostname, country }: TestOptions) => {

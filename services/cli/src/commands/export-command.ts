@@ -18,8 +18,8 @@ What:
   events, sessions, profiles, payments   the rows of the table (docs/tables.md), for other programs
   everything                             a dump of all that is stored of the site, as ndjson. weir import reads it, also
                                          into another site or another Weir, and every report gives the same numbers
---since and --until limit the time of the event, of the start of the session, or when a profile was last seen.
-In csv, a text that begins with = + - @ gets an apostrophe in front: spreadsheets would run it as a formula.
+--since and --until apply to the time of an event or a payment, the start of a session, or the time when a profile was last seen.
+In csv, a text that begins with = + - @ gets an apostrophe in front, because spreadsheets would run it as a formula.
 A file is named FILE.part until it is complete. A name that ends in .gz is compressed. For s3:// the settings S3_ENDPOINT, S3_REGION
 and S3_PATH_STYLE apply; credentials come from the usual places of the AWS SDK.
 
@@ -45,7 +45,7 @@ export function addExportCommand(program: Command, { io, client }: CommandContex
       (text, earlier: string[]) => [...earlier, text],
       [],
     )
-    .addOption(new Option('--format <format>', 'of the file').choices(EXPORT_FORMATS).default('ndjson'))
+    .addOption(new Option('--format <format>', 'the format of the file').choices(EXPORT_FORMATS).default('ndjson'))
     .option('--to <file>', 'a file or s3://bucket/name; default: standard output')
     .addHelpText('after', NOTES)
     .action(async (kind: string, { site, to, ...options }: ExportOptions) => {

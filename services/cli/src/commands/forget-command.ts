@@ -46,9 +46,9 @@ interface ErasedListView {
 
 const POLL_MS = 500;
 const NOTES = `
-The answer is a receipt: what was removed where, and what remains until when. Ctrl-C does not stop it: Weir goes on, also after a crash.
-weir forget --receipt <erasure_id> shows the receipt again. Records that are received after the call are stored as usual.
-A user's devices and payment customers are forgotten with the user. A file has one ID per line; 10,000 persons at most.`;
+The command prints a receipt: what was removed where, and what remains until when. Ctrl-C does not stop the erasure: Weir continues it,
+even after a crash. weir forget --receipt <erasure_id> shows the receipt again. Records that are received after the call are stored as usual.
+A user's devices and payment customers are forgotten with the user. A file has one ID per line. One call can name up to 10,000 persons.`;
 
 export function addForgetCommand(program: Command, { io, client }: CommandContext): void {
   const command = program.command('forget').description('erase persons, or all records that a site has so far');
@@ -66,9 +66,9 @@ export function addForgetCommand(program: Command, { io, client }: CommandContex
     .option('-u, --user <user_id...>', 'users')
     .option('--visitor-file <file>', 'visitors, one per line')
     .option('--user-file <file>', 'users, one per line')
-    .option('--all', 'all records of the site')
+    .option('--all', 'erase all records that the site has so far')
     .option('--receipt <erasure_id>', 'follow an erasure, and show its receipt')
-    .option('--list', 'all erasures as salted hashes: with --json, a file for weir backup restore --erased')
+    .option('--list', 'list all erasures; with --json, as salted hashes for weir backup restore --erased')
     .addHelpText('after', NOTES)
     .action(async (options: ForgetOptions & { readonly receipt?: string; readonly list?: boolean }) => {
       const admin = client();

@@ -44,7 +44,7 @@ interface ExportOptions {
 }
 
 export function addPersonCommands(program: Command, { io, client }: CommandContext): void {
-  const person = groupOf(program, 'person', 'what Weir has of a person', 'weir person export --site shop --user 42');
+  const person = groupOf(program, 'person', 'show the data of persons', 'weir person export --site shop --user 42');
 
   withExamples(
     person
@@ -115,7 +115,7 @@ export function addPersonCommands(program: Command, { io, client }: CommandConte
     });
 }
 
-/** Weir checks the range. A text that is not a number is refused there too. */
+/** The admin API checks the range of the number, and refuses a text that is not a number. */
 function numberOf(text: string | undefined): number | undefined {
   return text === undefined ? undefined : Number(text);
 }

@@ -31,7 +31,7 @@ const EXCHANGES = [
   {
     name: 'undo',
     done: 'undone',
-    description: 'exchange the tables back, with what was stored since; within 24 hours',
+    description: 'exchange the tables back, within 24 hours; records that were stored since the swap are kept',
   },
 ] as const;
 
@@ -43,7 +43,7 @@ export function addReplayCommands(program: Command, { io, client, exitWith }: Co
     exitWith(EXIT.interrupted);
   }
 
-  /** Shows the progress, and resolves with the replay when `isDone` returns true. Undefined if the command was interrupted. */
+  /** Shows the progress. Resolves with the replay when `isDone` returns true, or with undefined if the command was interrupted. */
   async function follow(
     started: ReplayView,
     interrupted: AbortSignal,
@@ -79,7 +79,7 @@ export function addReplayCommands(program: Command, { io, client, exitWith }: Co
     .addOption(
       new Option(
         '--from <source>',
-        'enriched: the rows as they were made; archive: also those that the topic no longer has, from ARCHIVE_URL; raw: the raw records, enriched again',
+        'enriched: the rows of events.enriched, unchanged; archive: also the rows that this topic no longer has, from ARCHIVE_URL; raw: the records of events.raw, enriched again',
       )
         .choices(['enriched', 'archive', 'raw'])
         .makeOptionMandatory(),
@@ -191,9 +191,9 @@ function humanReplay(replay: ReplayView): string {
 const PHASES: Readonly<Record<string, string>> = {
   create: 'create: the shadow tables are made',
   archive: 'archive: the shadow tables receive the records of the archive',
-  copy: 'copy: the shadow tables receive the records that are not replayed',
+  copy: 'copy: the records that are not replayed are copied into the shadow tables',
   fill: 'fill: the records are replayed into the shadow tables',
-  follow: 'follow: the shadow tables have what the tables have, and follow them',
+  follow: 'follow: the shadow tables have all records of the live tables, and receive new ones too',
   swap: 'swap: the tables are exchanged',
   swapped: 'swapped: the shadow database has the former tables, until weir replay drop',
   undone: 'undone: the former tables are back; the shadow database has the replayed ones, until weir replay drop',

@@ -79,7 +79,7 @@ export function addTopicsCommands(program: Command, context: CommandContext): vo
     .option('-s, --site <site_id>', 'only records of this site')
     .option(
       '--since <time>',
-      'from 90s, 15m, 2h or 3d ago, or from an ISO 8601 time, in order; default: the newest, at most 1,000',
+      'start at this time: 90s, 15m, 2h or 3d ago, or an ISO 8601 time; default: only the newest records, at most 1,000',
     )
     .option('-f, --follow', 'wait for further records, until Ctrl-C or --limit')
     .option(
@@ -145,7 +145,7 @@ async function tail({ io, client }: CommandContext, topic: string, options: Tail
 
   async function printRecord(record: RecordView): Promise<void> {
     const line = options.json ? toJson(record) : humanRecord(record);
-    // If the reader of the pipe is slow, this waits, so that the process does not keep all records in memory.
+    // Waits if the program that reads the output is slow. Otherwise the process would keep all records in memory.
     if (!io.stdout.write(`${line}\n`)) await once(io.stdout, 'drain');
   }
 }
@@ -168,8 +168,8 @@ function withoutEmpty(record: Readonly<Record<string, unknown>>): object {
 }
 
 /**
- * Escapes the control characters and the marks of writing direction that JSON.stringify keeps: they must not reach the
- * terminal.
+ * Formats a value as JSON. Also escapes the control characters and the marks of writing direction that JSON.stringify keeps, because they
+ * must not reach the terminal.
  */
 function toJson(value: object): string {
   return JSON.stringify(value).replace(

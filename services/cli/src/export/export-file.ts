@@ -6,7 +6,7 @@ import { createExportProgress } from './export-progress.ts';
 import { type ExportTarget, openFileTarget, openS3Target } from './export-target.ts';
 
 export interface ExportSummary {
-  /** If undefined, the rows go to standard output. */
+  /** The file or object. Undefined if the export was written to standard output. */
   readonly to: string | undefined;
   /** The size of the export before compression. */
   readonly bytes: number;
@@ -16,12 +16,15 @@ export interface ExportSummary {
 interface ExportFileOptions {
   /** The path of the call in the admin API. */
   readonly path: string;
-  /** A file or `s3://bucket/name`. If undefined, standard output. */
+  /** A file or `s3://bucket/name`. If undefined, the export is written to standard output. */
   readonly to: string | undefined;
   readonly interrupted: AbortSignal;
 }
 
-/** Writes an export to its target. A target that is incomplete is removed. */
+/**
+ * Writes an export to its target. If it fails or is interrupted, the incomplete target is removed, and the promise rejects with
+ * `CliError`.
+ */
 export async function exportFile(io: CliIo, client: AdminClient, options: ExportFileOptions): Promise<ExportSummary> {
   const { path, to, interrupted } = options;
   const begun = io.clock();

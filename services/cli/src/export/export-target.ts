@@ -5,7 +5,7 @@ import type { CliEnvironment } from '../cli-config.ts';
 import { CliError, EXIT } from '../exit-codes.ts';
 import { openObjects } from '../open-objects.ts';
 
-/** Where an export is written to. */
+/** The target of an export: a file, an object or standard output. */
 export interface ExportTarget {
   /** The bytes pass through these streams in order. The last stream writes them. */
   readonly streams: readonly (Writable | NodeJS.ReadWriteStream)[];
@@ -18,7 +18,7 @@ export interface ExportTarget {
 /** Writes to the file `<path>.part`, which is renamed to `path` when it is complete. If `path` ends in .gz, the file is compressed. */
 export async function openFileTarget(path: string): Promise<ExportTarget> {
   const part = `${path}.part`;
-  // Only a regular file can be replaced: renaming would replace a device, and would fail for a folder, but only after the whole export.
+  // Only a regular file may be replaced. Renaming would replace a device by a file, and would fail for a folder, after the whole export.
   const existing = await stat(path).catch(() => undefined);
   if (existing?.isFile() === false) throw new CliError(`${path} exists and is no regular file`, EXIT.usage);
   const file = await open(part, 'wx', 0o600).catch((error: NodeJS.ErrnoException) => {

@@ -7,8 +7,8 @@ import { readLines } from './read-lines.ts';
 import type { LogScan } from './scan-log.ts';
 
 /**
- * The body of one chunk call, without the lease: rows of a dump. Line numbers begin with 1 at the second line of the file, because
- * the first line has no row.
+ * The body of one call that imports a chunk of a dump, without the lease. Line numbers begin with 1 at the second line of the file,
+ * because the first line has no row.
  */
 export interface RowChunk {
   readonly first_line: number;
@@ -23,7 +23,7 @@ const LINE_CHARS_MAX = 6 * DUMP_LINE_CHARS_MAX;
 /** A dump has a first line with its version and a last line with the number of rows. */
 const LINES_WITHOUT_ROW = 2;
 
-/** The time zone of the site from which the dump was exported. Undefined if the file is not a dump. */
+/** Reads the time zone of the site from which the dump was exported. Resolves with undefined if the file is not a dump. */
 export async function dumpTimezone(log: LogFile): Promise<string | undefined> {
   for await (const [line = ''] of readLines(openLogFile(log), LINE_CHARS_MAX)) {
     const head = readDumpHead(line);
@@ -35,7 +35,7 @@ export async function dumpTimezone(log: LogFile): Promise<string | undefined> {
   return undefined;
 }
 
-/** The number of rows. Throws if the dump is incomplete. It is called before the first row is imported. */
+/** Returns the number of rows of a dump. Throws if the dump is incomplete. Call it before the first row is imported. */
 export function dumpRows({ lines, lastLine }: LogScan): number {
   const rows = readDumpEnd(lastLine);
   if (rows === undefined) throw new CliError('the dump ends before its last line: it is incomplete. Export it again');

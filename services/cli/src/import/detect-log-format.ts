@@ -3,7 +3,7 @@ import { DETECTION_LINES_MAX, detectAccessLogFormat } from '@weir/domain/access-
 import { type LogFile, openLogFile } from './open-log-file.ts';
 import { readLines } from './read-lines.ts';
 
-/** Detects log formats with virtual hosts from the first lines of a file. Undefined if the file has no such format. */
+/** Detects the format of an access log from the first lines of the file. Resolves with undefined if no format was detected. */
 export async function detectLogFormat(log: LogFile): Promise<AccessLogFormat | undefined> {
   const lines: string[] = [];
   for await (const run of readLines(openLogFile(log))) {

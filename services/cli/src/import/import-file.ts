@@ -16,7 +16,7 @@ export interface ImportSummary {
   readonly site_id: string;
   readonly file_digest: string;
   readonly lines: number;
-  /** The number of lines that an earlier run imported or skipped. */
+  /** The number of lines that earlier runs imported or skipped. */
   readonly lines_before: number;
   readonly rows_appended: number;
   readonly skipped: Readonly<Record<string, number>>;
@@ -49,7 +49,7 @@ const BAD_LINES_SHOWN = 10;
 /** How long a new import waits for the lease of the file. The lease of an import that was killed expires after 10 s. */
 const START_PATIENCE_MS = 15_000;
 
-/** Imports a log file into a site. Continues after the last line that an earlier run of the same file imported. */
+/** Imports an access log or a dump into a site. Continues after the last line of the same file that an earlier run imported or skipped. */
 export async function importFile(io: CliIo, client: AdminClient, options: ImportFileOptions): Promise<ImportSummary> {
   const { log, siteId, interrupted } = options;
   const begun = io.clock();
@@ -126,12 +126,12 @@ export async function importFile(io: CliIo, client: AdminClient, options: Import
   };
 }
 
-/** The format that was requested or detected. If undefined, each line is read in the format that it matches. */
+/** Returns the requested or detected format. If it is undefined, each line is read in the format that it matches. */
 async function formatOf(io: CliIo, options: ImportFileOptions, timezone: string): Promise<ImportFormat | undefined> {
   const { log, siteId } = options;
   const dumped = options.format === undefined || options.format === 'weir' ? await dumpTimezone(log) : undefined;
   if (options.format === 'weir' && dumped === undefined) {
-    throw new CliError('the file is no dump of weir export everything: --format weir reads only these');
+    throw new CliError('the file is not a dump of weir export everything: --format weir reads only such dumps');
   }
   if (dumped !== undefined && dumped !== timezone) {
     io.stderr.write(
@@ -144,7 +144,7 @@ async function formatOf(io: CliIo, options: ImportFileOptions, timezone: string)
   return detected;
 }
 
-/** Sends one chunk while the next one is read. */
+/** Sends the chunks in order. While one chunk is sent, the next one is read. */
 async function sendChunks(
   chunks: AsyncIterable<LineChunk | RowChunk>,
   send: (chunk: LineChunk | RowChunk) => Promise<LedgerView>,

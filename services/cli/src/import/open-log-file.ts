@@ -7,7 +7,7 @@ import { CliError } from '../exit-codes.ts';
 
 const CHUNK_BYTES = 256 * 1024;
 
-/** Compression formats that Weir refuses, because no well-maintained library can read them as a stream. */
+/** Compression formats that the import refuses, because no well-maintained library can read them as a stream. */
 const UNREAD = [
   { bytes: /^425a683/, packing: 'bzip2', unpack: 'bzip2 -dc FILE' },
   { bytes: /^fd377a58/, packing: 'xz', unpack: 'xz -dc FILE' },
@@ -21,8 +21,8 @@ export interface LogFile {
 }
 
 /**
- * The decompressed bytes of a log. The format (plain, gzip or zstd) is detected from the first bytes. Other formats are refused
- * with an error that names them.
+ * Yields the decompressed bytes of a log. The compression (none, gzip or zstd) is detected from the first bytes. bzip2, xz and zip are
+ * refused with an error that names them. Throws `CliError` if the file cannot be read.
  */
 export async function* openLogFile(log: LogFile): AsyncGenerator<Uint8Array> {
   try {

@@ -4,7 +4,7 @@ export interface LogScan {
   /** SHA-256 of the uncompressed bytes as hex, so that it does not depend on the compression. */
   readonly digest: string;
   readonly lines: number;
-  /** The last line, of which at most the last 256 bytes are kept. */
+  /** The last line, or the last 256 bytes of it if it is longer. */
   readonly lastLine: string;
 }
 
@@ -12,7 +12,7 @@ const TAIL_BYTES = 256;
 
 const NEWLINE = 10;
 
-/** Reads a log for the first time, to compute its digest and to count its lines. Also returns the last line. */
+/** Reads a whole log before it is imported. Returns its digest, the number of its lines, and the last line. */
 export async function scanLog(chunks: AsyncIterable<Uint8Array>): Promise<LogScan> {
   const hash = createHash('sha256');
   let lines = 0;

@@ -13,13 +13,14 @@ const KEY_BYTES = 32;
 const IV_BYTES = 16;
 
 /**
- * Copies a pipe to a temporary file, because the import reads the log twice: for the digest and for the lines. Access logs
- * contain IP addresses, so the file is encrypted with a key that only this process has.
+ * A temporary copy of a pipe. It is needed because the import reads a log twice: for the digest and for the lines. Access logs
+ * contain IP addresses, so the copy is encrypted with a key that only this process has.
  */
 export interface SpooledFile extends LogFile {
   remove(): Promise<void>;
 }
 
+/** Copies a pipe to a temporary file. Removes the file and rejects if the pipe fails or `interrupted` aborts. */
 export async function spoolToFile(input: Readable, interrupted: AbortSignal): Promise<SpooledFile> {
   const folder = await mkdtemp(join(tmpdir(), 'weir-import-'));
   const remove = () => rm(folder, { recursive: true, force: true });

@@ -19,7 +19,7 @@ export interface ReplayView {
   readonly records_per_second: number;
   readonly seconds_left: number | null;
   readonly problem: string | null;
-  /** The command (`swap`, `undo` or `drop`) that was requested and has not begun yet. */
+  /** The command (`swap`, `undo` or `drop`) that was requested and has not begun yet. Null if there is none. */
   readonly wish: string | null;
   readonly refusal: string | null;
   readonly swapped_at: string | null;
@@ -64,7 +64,10 @@ export async function followReplay(
 const totalOf = (replay: ReplayView): number => replay.records_to_copy + replay.records_to_replay;
 const doneOf = (replay: ReplayView): number => replay.records_copied + replay.records_replayed;
 
-/** Reads the present state of the replay. Undefined if it was dropped. `unavailable`: Weir may be restarting; the replay continues afterwards. */
+/**
+ * Reads the present state of the replay. Resolves with undefined if the replay was dropped, and with `unavailable` if Weir cannot be
+ * reached. Weir may be restarting then, and continues the replay afterwards.
+ */
 async function lookAt(
   client: AdminClient,
   say: (text: string) => void,

@@ -2,14 +2,17 @@ import type { BackupView } from '@weir/control/backups/backup-control';
 import type { BackupMetrics } from '@weir/runtime/backup-metrics';
 import type { Config } from '@weir/runtime/config/config';
 
-/** When the next backup of the schedule may be tried: each attempt pauses the writer and copies the log. */
+/**
+ * Decides when a scheduled backup may be tried again after a failure. It waits longer after each failure, because each attempt pauses
+ * the writer and copies the log.
+ */
 export interface BackupSchedule {
-  /** A backup to this place succeeded or failed. Only the place of the schedule counts. */
+  /** Call these methods when a backup to the place `to` has ended. Backups to other places than that of the schedule are ignored. */
   succeeded(to: string, at: number): void;
   failed(to: string, at: number): void;
-  /** When the newest backup in the place of the schedule was made, in Unix milliseconds; minus infinity if it has none. */
+  /** Reports when the newest backup in the place of the schedule was made, in Unix milliseconds. Minus infinity if there is no backup. */
   found(newest: number): void;
-  /** Whether it is too early for the next attempt after a failed one. */
+  /** Whether the last attempt failed and it is too early for the next one. */
   waits(now: number): boolean;
   view(): Pick<BackupView, 'failed_attempts' | 'next_attempt_at'>;
 }

@@ -23,11 +23,11 @@ const PAUSE_LIMIT_MS = 30_000;
 const UUID = /UUID '([0-9a-f-]{36})'/;
 
 export interface EmbeddedSource extends BackupSource {
-  /** Call it at the start. Cleans up after a backup during which the process was killed; otherwise the writer could stay paused. */
+  /** Must be called at the start. Cleans up if the process was killed during a backup. Otherwise the writer could stay paused. */
   recover(): Promise<void>;
 }
 
-/** The embedded engines of this process, as a backup reads them. */
+/** Returns the embedded engines of this process in the form in which a backup reads them. */
 export function createBackupSource(deps: BackupSourceDeps): EmbeddedSource {
   const { dataDir, eventLog, analytics, registry, clock } = deps;
   const clickhouseDir = join(dataDir, 'clickhouse');
@@ -38,7 +38,7 @@ export function createBackupSource(deps: BackupSourceDeps): EmbeddedSource {
   const pauseFile = join(backupFolder(dataDir), 'pause');
 
   async function freezeTables(): Promise<FrozenTables> {
-    // Removes what a process left that was killed during a backup.
+    // Removes the frozen parts of a backup during which the process was killed.
     await release();
     if (registry.writersPause()?.over === false) {
       throw new DependencyError(
@@ -46,7 +46,7 @@ export function createBackupSource(deps: BackupSourceDeps): EmbeddedSource {
         'a replay is exchanging the tables: try again when it has ended',
       );
     }
-    // An erasure or an expiry changes one table after the other, so tables that are frozen in between would not fit together.
+    // An erasure or an expiry changes one table after the other. Tables that are frozen in the meantime would contradict each other.
     if (registry.expiry() !== undefined || registry.erasures().some(({ phase }) => phase === 'deleting')) {
       throw new DependencyError(
         'analytics_unavailable',

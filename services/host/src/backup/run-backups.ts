@@ -20,13 +20,16 @@ export interface RunBackupsDeps {
 }
 
 export interface RunningBackups extends BackupControl {
-  /** Writes the list of all tombstones into the place of the scheduled backups, if there is one. Rejects with the error of the object store. */
+  /**
+   * Writes the list of all tombstones into the place of the scheduled backups, if there is one. Rejects with the error of the object
+   * store.
+   */
   publishErasures(): Promise<void>;
   /** Ends a running backup without a snapshot, so it cannot be restored. The next backup reuses the chunks that it has stored. */
   close(): Promise<void>;
 }
 
-/** How often the schedule is compared with the clock. */
+/** How often Weir checks whether a scheduled backup is due. */
 const CHECK_EVERY_MS = 60_000;
 
 /** Runs one backup at a time, on request and by the schedule. */
@@ -93,7 +96,7 @@ export function runBackups(deps: RunBackupsDeps): RunningBackups {
     schedule.failed(to, clock());
     logger.error(
       { err: error, nextAttemptAt: schedule.view().next_attempt_at },
-      'a backup failed; there is no new one',
+      'a backup failed: no new backup was made',
     );
   }
 
@@ -101,7 +104,7 @@ export function runBackups(deps: RunBackupsDeps): RunningBackups {
     return view === undefined ? undefined : { ...view, ...schedule.view() };
   }
 
-  /** When the newest backup of the place was made, in Unix milliseconds; minus infinity if it has none. */
+  /** Returns when the newest backup in a place was made, in Unix milliseconds. Minus infinity if there is no backup. */
   async function newest(to: string): Promise<number> {
     const objects = await deps.openStore(to);
     try {
@@ -120,13 +123,16 @@ export function runBackups(deps: RunBackupsDeps): RunningBackups {
       schedule.found(last);
       if (clock() - last >= everyMs) start({ to, keep });
     } catch (error) {
-      // A caller has started a backup in the meantime, so this failure does not count.
+      // A backup was requested and started in the meantime. It replaces this attempt, so the failure is ignored.
       if (isRunning()) return;
       begin(to);
       failed(to, error);
     }
   }
-  /** Writes the list of tombstones into a place of backups. The writes run one after the other, so that an older list never replaces a newer one. */
+  /**
+   * Writes the list of tombstones into a place of backups. The writes run one after the other, so that an older list never replaces a
+   * newer one.
+   */
   function listErasures(to: string): Promise<void> {
     const listed = listing.then(async () => {
       const objects = await deps.openStore(to);

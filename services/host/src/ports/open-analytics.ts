@@ -17,7 +17,7 @@ import type { ProjectFiles } from './project-files.ts';
 
 const RETRY_EVERY_MS = 500;
 
-/** The analytics store. It may become available later than the process, and may be unavailable for some time. */
+/** The analytics store. It may be unavailable when the process starts, and also later for some time. */
 export interface OpenAnalytics {
   readonly analytics: ClickhouseAnalytics;
   readonly shadow: ClickhouseShadow;
@@ -78,8 +78,8 @@ function ignoreUntilAwaited(ready: Promise<void>): Promise<void> {
 }
 
 /**
- * Retries while ClickHouse is unavailable, also after its embedded process died. Rejects if ClickHouse refuses the migrations or
- * if `available` rejects: both need an operator.
+ * Migrates the tables. Retries while ClickHouse is unavailable, even after its embedded process has died. Rejects if ClickHouse refuses
+ * the migrations or if `available` rejects: both need an operator.
  */
 async function migrateWhenAvailable(
   analytics: Analytics,

@@ -20,8 +20,8 @@ export interface OpenBackupsDeps {
 }
 
 /**
- * Opens the backups of the data folder, and cleans up after an interrupted backup. Undefined unless this process has the control role
- * and both the event log and ClickHouse are embedded.
+ * Starts the backups of the data folder, and cleans up after an interrupted backup. Resolves with undefined, and starts nothing, unless
+ * this process has the control role and both the event log and ClickHouse are embedded.
  */
 export async function openBackups({
   config,

@@ -24,7 +24,7 @@ import type { GuardRail } from '../watch/guard-rails.ts';
 const HOUR_MS = 3_600_000;
 const SALT_BYTES = 32;
 
-/** The engines behind the ports. Only this file knows which engine implements which port. */
+/** The engines behind the ports. Only the files in this folder know which engine implements which port. */
 export interface Ports {
   readonly eventLog: EventLog;
   /** The event log, if it is the embedded one. */
@@ -32,7 +32,7 @@ export interface Ports {
   readonly stateStore: StateStore;
   readonly registry: Registry;
   readonly rateLimiter: RateLimiter;
-  /** Checks of the engines' own settings, repeated at intervals. */
+  /** Checks of the engines' own settings. The caller repeats them at intervals. */
   readonly guardRails: readonly GuardRail[];
 }
 

@@ -8,7 +8,7 @@ import type { Config } from '@weir/runtime/config/config';
 import type { Logger } from '@weir/runtime/logger';
 import type { Stack } from '../stack.ts';
 
-/** Opens and removes the state store of a replay from raw, which is separate from that of live traffic. */
+/** Opens and removes the state store of a replay from raw. It is separate from the state store of live traffic. */
 export interface ReplayStateStores {
   /** Opens the store. The caller must close it. */
   open(): Promise<StateStore>;

@@ -43,7 +43,7 @@ export interface ConsumersDeps {
 }
 
 export interface Consumers {
-  /** Resolves when the consumers of this process run. Rejects if one of them cannot start. */
+  /** Resolves when all consumers of this process run. Rejects if one of them cannot start. */
   readonly started: Promise<void>;
   readonly status: () => readonly ConsumerStatus[];
   /** Why the replay does not continue. Undefined if it continues, or if another process leads it. */
@@ -51,7 +51,10 @@ export interface Consumers {
   close(): Promise<void>;
 }
 
-/** Starts the enricher, the writer and the archiver if the process has these roles. Each starts as soon as its dependencies are available. */
+/**
+ * Starts the consumers of the roles of this process: the enricher, the writer, the archiver, and for the role control the replayer and the
+ * Parquet exporter. Each starts as soon as its dependencies are available.
+ */
 export function startConsumers(deps: ConsumersDeps): Consumers {
   const { roles, config, ports, store, disk, logger, clock, metrics, readiness } = deps;
   const stack = createStack();
@@ -206,7 +209,7 @@ export function startConsumers(deps: ConsumersDeps): Consumers {
   if (roles.includes('archiver')) begin('archiver start', archiver());
 
   const started = Promise.all(starting).then(() => undefined);
-  // `startWeir` awaits this later. Until then a rejection must not end the process as an unhandled one.
+  // `startWeir` awaits this promise later. Until then, a rejection must not end the process as an unhandled rejection.
   started.catch(() => undefined);
   return {
     started,

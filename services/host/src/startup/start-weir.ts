@@ -43,8 +43,8 @@ export interface StartOptions {
 
 export interface Weir {
   /**
-   * Resolves when every role runs, or when `close` was called first. Rejects if a role cannot start; everything that was
-   * opened is closed before it rejects.
+   * Resolves when every role runs, or when `close` was called first. Rejects if a role cannot start. All opened resources are closed
+   * before the promise rejects.
    */
   readonly started: Promise<void>;
   /**
@@ -54,7 +54,10 @@ export interface Weir {
   close(): Promise<void>;
 }
 
-/** Starts the roles in this process. It accepts requests as soon as the event log is available; other roles may still wait. */
+/**
+ * Starts the roles in this process. The process accepts requests as soon as the event log is available. Other roles may still wait for
+ * their engines.
+ */
 export function startWeir(options: StartOptions): Weir {
   const stack = createStack();
   const stop = new AbortController();

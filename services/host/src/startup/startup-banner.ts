@@ -3,12 +3,12 @@ import { join } from 'node:path';
 import type { Config } from '@weir/runtime/config/config';
 
 /**
- * Whether the banner must still show the secrets of the first start: the admin token and the key of the demo site. A start that
- * ended before it printed them (the port was in use, Ctrl-C) does not count: the next start shows them.
+ * Knows whether the banner must still show the secrets of the first start: the admin token and the key of the demo site. If a start ended
+ * before it printed them, for example because the port was in use, the next start shows them.
  */
 export interface StartupBanner {
   readonly due: boolean;
-  /** Notes that the banner was printed. */
+  /** Call it when the banner was printed. Later starts do not show the secrets again. */
   done(): void;
 }
 

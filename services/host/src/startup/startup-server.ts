@@ -10,9 +10,9 @@ import { openApiDocument } from '../openapi-document.ts';
 const NOT_COUNTED = () => undefined;
 
 /**
- * Listens on Weir's port while the process waits for the event log. It reports alive but not ready, and answers all other
- * requests with 503 and `Retry-After`. Without it, a liveness probe would end the process, and clients would get connection
- * errors.
+ * Listens on Weir's port while the process waits for the event log. It reports that the process is alive but not ready, and serves the
+ * metrics and the OpenAPI document. It answers all other requests with 503 and `Retry-After`. Without this server, an orchestrator would
+ * end the process because its liveness probe fails, and clients would get connection errors.
  */
 export async function openStartupServer(config: Config, logger: Logger): Promise<{ close(): Promise<unknown> }> {
   const collect = createReplies('collect', NOT_COUNTED);

@@ -8,17 +8,17 @@ const LOG_EVERY_MS = 10_000;
 
 export interface WaitOptions {
   readonly engine: string;
-  /** The error code of an engine that is unavailable, so that another attempt can succeed. */
+  /** The code of the errors after which `open` is called again: the engine is unavailable, and a later attempt can succeed. */
   readonly unavailableCode: DependencyErrorCode;
-  /** Called at the first failed attempt. Its result is closed when the wait ends. */
+  /** Called after the first failed attempt. Its result is closed when the wait ends. */
   readonly whileWaiting: () => Promise<{ close(): Promise<unknown> }>;
   readonly logger: Pick<Logger, 'warn'>;
   readonly stop: AbortSignal;
 }
 
 /**
- * Opens an engine. While it is unavailable, it retries and logs a warning. Rejects with any other error of `open` or
- * `whileWaiting`, and with the reason of `stop`.
+ * Opens an engine. Retries while the engine is unavailable, and logs a warning every 10 s. Rejects with any other error of `open` or
+ * `whileWaiting`. Rejects when `stop` aborts.
  */
 export async function waitForDependency<T>(open: () => Promise<T>, waiting: WaitOptions): Promise<T> {
   const { engine, unavailableCode, logger, stop } = waiting;

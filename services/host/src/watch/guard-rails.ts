@@ -7,9 +7,11 @@ const DRIFTED = 'settings of an engine differ from what exactly-once needs: see 
 /** An engine whose settings an operator can change to values that break exactly-once. */
 export interface GuardRail {
   readonly engine: string;
-  /** The checks start when it resolves. If it rejects, the engine is not checked. Without it they start at once. */
+  /**
+   * The checks start when this promise resolves. If it rejects, the engine is not checked. If it is undefined, the checks start at once.
+   */
   readonly ready?: Promise<void>;
-  /** One line for each setting that differs. Rejects while the engine is unavailable, which does not count as a difference. */
+  /** Returns one line for each setting that differs. Rejects while the engine is unavailable. This does not count as a difference. */
   drift(): Promise<readonly string[]>;
 }
 
@@ -33,7 +35,7 @@ export function watchGuardRails(rails: readonly GuardRail[], deps: GuardRailDeps
       if (found.length > 0) logger.error({ engine, drift: found }, DRIFTED);
     } catch (error) {
       if (!isDependencyError(error)) throw error;
-      // This error means that the log is available but damaged: a topic is missing.
+      // With this code, the event log is available but damaged, for example because a topic is missing. This counts as drift.
       if (error.code === 'event_log_damaged') {
         count(engine, 1);
         logger.error({ engine, drift: [error.message] }, DRIFTED);

@@ -4,8 +4,8 @@ import type { Registry } from '@weir/ports/registry';
 import type { Logger } from '@weir/runtime/logger';
 
 /**
- * How long before midnight the salt of the next day is created. It must be less than one hour: Kafka keeps a salt 25 hours longer
- * than raw records, 24 hours for its day and one hour of margin.
+ * How long before midnight the salt of the next day is created. This must be less than one hour: Kafka keeps a salt for 25 hours longer
+ * than raw records, which is 24 hours for the day of the salt and one hour for its early creation.
  */
 const AHEAD_MS = 5 * 60_000;
 

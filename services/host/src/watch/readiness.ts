@@ -6,7 +6,7 @@ export interface Readiness {
   while(name: string, holds: () => boolean | Promise<boolean>): void;
   /** The names of the conditions that do not hold now. Empty if the process is ready. */
   missing(): Promise<readonly string[]>;
-  /** Adds a text that /readyz shows unless it is undefined. The text does not affect readiness. */
+  /** Adds a function that returns a text for /readyz, or undefined if there is nothing to show. The text does not affect readiness. */
   note(text: () => string | undefined): void;
   notes(): readonly string[];
 }

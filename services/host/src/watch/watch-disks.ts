@@ -16,8 +16,8 @@ export interface WatchDisksDeps {
 }
 
 /**
- * Opens the disk guard of the data folder. If the folder `clickhouse` is on another disk, the free space of that disk is only
- * shown in `/metrics`: while that disk is full, Weir still accepts events, and the embedded ClickHouse refuses inserts.
+ * Opens the disk guard of the data folder. If the folder `clickhouse` is on another disk, a second guard only reports the free space of
+ * that disk in `/metrics`: while that disk is full, Weir still accepts events, and the embedded ClickHouse refuses inserts.
  */
 export async function watchDisks({ config, logger, metrics, readiness, stack }: WatchDisksDeps): Promise<DiskGuard> {
   const { dataDir, diskReserveBytes: reserveBytes } = config;

@@ -56,7 +56,7 @@ function humanCohorts({ interval, cohorts, explain }: CohortsView): string {
   return [table([interval, 'new visitors', ...later], rows), ...humanExplain(explain)].join('\n');
 }
 
-/** Undefined if the bucket is after the period. Null if the cohort is empty. */
+/** Formats a rate. It is undefined if the bucket is after the period, and null if the cohort is empty. */
 function percent(rate: number | null | undefined): string {
   if (rate === undefined) return '';
   return rate === null ? '-' : `${(rate * 100).toFixed(1)}%`;

@@ -55,7 +55,7 @@ export function withRowsOptions(command: Command): Command {
     .option('--explain', 'also print the SQL, and which rows were left out');
 }
 
-/** Makes the query string of a report from the options of a command. */
+/** Makes the query string of a report from the options that reports share, and from the parameters `own` of this report. */
 export function reportQuery(
   options: Omit<ReportOptions, 'json'>,
   own: Readonly<Record<string, string | undefined>>,
