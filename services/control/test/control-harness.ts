@@ -32,6 +32,7 @@ import type { ObjectStore } from '@weir/ports/object-store';
 import { createAddressSealer } from '@weir/runtime/address-sealer';
 import { createLogger } from '@weir/runtime/logger';
 import { createMetrics } from '@weir/runtime/prometheus-metrics';
+import { createRetentionMetrics } from '@weir/runtime/retention-metrics';
 import { nextSwap, pauseWriters, resumeWriters } from '@weir/writer/pause/pause-writers';
 import { startWriter } from '@weir/writer/writer';
 import express from 'express';
@@ -178,7 +179,9 @@ export async function openControlHarness(
     workerId: 'harness',
   };
   const erasures = startErasures(work);
-  const removeExpired = () => startRetention({ ...work, keep: KEEP_FOREVER, lookEveryMs: 100 });
+  const retentionMetrics = createRetentionMetrics(metrics, 0);
+  const removeExpired = () =>
+    startRetention({ ...work, metrics: retentionMetrics, keep: KEEP_FOREVER, lookEveryMs: 100 });
   let retention = removeExpired();
   const proxyDetector = createProxyMisconfigurationDetector();
   let control = makeControl();

@@ -2,6 +2,7 @@ import { isDependencyError } from '@weir/domain/errors';
 import { expiresBefore, KEEP_KINDS, type Keep, keepOf } from '@weir/domain/registry/keep';
 import type { Expiry } from '@weir/ports/registry';
 import type { Logger } from '@weir/runtime/logger';
+import type { RetentionMetrics } from '@weir/runtime/retention-metrics';
 import { liveAndShadow } from '../erasure/live-and-shadow.ts';
 import { isFree, problemText, Taken } from '../erasure/run-erasure.ts';
 import { hasExpired } from './expire-tables.ts';
@@ -18,6 +19,7 @@ export interface StartRetentionDeps extends ExpiryDeps {
   /** The settings KEEP_EVENTS, KEEP_PROFILES and KEEP_ROLLUPS, for sites that do not set their own times. */
   readonly keep: Keep;
   readonly logger: Logger;
+  readonly metrics: RetentionMetrics;
   readonly lookEveryMs?: number;
 }
 
@@ -92,7 +94,11 @@ export function startRetention(deps: StartRetentionDeps): RunningRetention {
     await deps.ready;
     while (!signal.aborted) {
       const expiry = registry.expiry();
-      if (expiry === undefined && (tablesInUse(registry) !== undefined || !(await beginNext()))) return;
+      if (expiry === undefined && tablesInUse(registry) !== undefined) return;
+      if (expiry === undefined && !(await beginNext())) {
+        deps.metrics.done(clock());
+        return;
+      }
       const { worker } = registry.expiry() ?? {};
       if (!isFree(worker, deps)) return;
       await runExpiry({ ...deps, signal });

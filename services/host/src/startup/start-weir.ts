@@ -10,6 +10,7 @@ import { lockDataFolder } from '@weir/runtime/data-folder';
 import { startHttpServer } from '@weir/runtime/http/http-server';
 import type { Logger } from '@weir/runtime/logger';
 import { createMetrics } from '@weir/runtime/prometheus-metrics';
+import { createRetentionMetrics } from '@weir/runtime/retention-metrics';
 import { createApp } from '../create-app.ts';
 import { openAnalytics } from '../ports/open-analytics.ts';
 import { openArchive } from '../ports/open-archive.ts';
@@ -140,7 +141,8 @@ async function start(
     const erasing = { ...ports, analytics, archive, ready, alone, workerId: randomUUID(), clock, logger };
     const publish = backups === undefined ? undefined : () => backups.publishErasures();
     stack.add(startErasures({ ...erasing, publish }), (work) => work.close());
-    stack.add(startRetention({ ...erasing, workerId: randomUUID(), keep: config.keep }), (work) => work.close());
+    const retention = { keep: config.keep, metrics: createRetentionMetrics(metrics, clock()) };
+    stack.add(startRetention({ ...erasing, workerId: randomUUID(), ...retention }), (work) => work.close());
     await untilRestoredErasuresEnd(ports.registry, logger, stop);
   }
 

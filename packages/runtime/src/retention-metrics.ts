@@ -1,0 +1,18 @@
+import { Gauge } from 'prom-client';
+import type { Metrics } from './prometheus-metrics.ts';
+
+export interface RetentionMetrics {
+  /** Sets the time (Unix milliseconds) at which no expired row was left in the tables. */
+  done(at: number): void;
+}
+
+/** `startedAt`: the value until no expired row is left for the first time, in Unix milliseconds. */
+export function createRetentionMetrics(registry: Metrics, startedAt: number): RetentionMetrics {
+  const done = new Gauge({
+    name: 'weir_retention_done_timestamp_seconds',
+    help: 'When this process last found that no expired row was left (Unix time). Before that: when it started.',
+    registers: [registry],
+  });
+  done.set(startedAt / 1000);
+  return { done: (at) => done.set(at / 1000) };
+}
