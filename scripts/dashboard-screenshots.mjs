@@ -34,6 +34,11 @@ const PAGES = [
     full: false,
   },
   { name: 'install', path: 'sites/new/overview', ready: '.install' },
+  { name: 'realtime', path: 'sites/shop/realtime', ready: '[data-testid=live]' },
+  { name: 'goals', path: 'sites/shop/goals', ready: '[data-testid=goals]' },
+  { name: 'funnels', path: 'sites/shop/funnels?step=page:/&step=page:/pricing&step=page:/docs*', ready: '.funnel' },
+  { name: 'retention', path: 'sites/shop/retention?period=90d', ready: '.cohorts' },
+  { name: 'journeys', path: 'sites/shop/journeys?page=/pricing', ready: '[data-testid=next]' },
   { name: 'settings', path: 'sites/shop/settings', ready: '#api-keys' },
   { name: 'pipeline', path: 'pipeline', ready: '[data-testid=books] .facts' },
 ];
@@ -92,5 +97,7 @@ async function addTraffic() {
       timestamp: Date.now() - n * 6 * 3_600_000,
     });
   }
+  for (const value of ['signup', 'purchase'])
+    await client.must(201, 'POST', '/sites/shop/goals', { type: 'event', value });
   await client.settled();
 }

@@ -9,6 +9,7 @@ import './styles/base.css';
 import './styles/layout.css';
 import './styles/controls.css';
 import './styles/overview.css';
+import './styles/tools.css';
 
 applyTheme();
 const root = document.getElementById('root');

@@ -1,4 +1,4 @@
-import { lazy, Suspense } from 'react';
+import { type ComponentType, lazy, Suspense } from 'react';
 import { useTexts } from '../i18n/text-context.tsx';
 import { OverviewPage } from '../overview/overview-page.tsx';
 import { Empty, Loading } from '../ui/states.tsx';
@@ -7,16 +7,27 @@ import { pathTo, useLocation } from './location.ts';
 import type { Session } from './session.ts';
 import { Shell } from './shell.tsx';
 import { SiteProvider, useSites } from './site-context.tsx';
+import { SITE_NAVIGATION } from './site-navigation.ts';
 
 const SitesPage = lazy(async () => ({ default: (await import('../sites/sites-page.tsx')).SitesPage }));
 const PipelinePage = lazy(async () => ({ default: (await import('../pipeline/pipeline-page.tsx')).PipelinePage }));
+const RealtimePage = lazy(async () => ({ default: (await import('../realtime/realtime-page.tsx')).RealtimePage }));
+const GoalsPage = lazy(async () => ({ default: (await import('../behaviour/goals-page.tsx')).GoalsPage }));
+const FunnelPage = lazy(async () => ({ default: (await import('../behaviour/funnel-page.tsx')).FunnelPage }));
+const RetentionPage = lazy(async () => ({ default: (await import('../behaviour/retention-page.tsx')).RetentionPage }));
+const JourneysPage = lazy(async () => ({ default: (await import('../behaviour/journeys-page.tsx')).JourneysPage }));
 const SettingsPage = lazy(async () => ({ default: (await import('../settings/settings-page.tsx')).SettingsPage }));
 
 /** The pages of a site, by the part of the path that names them. */
-const SITE_PAGES = {
+const SITE_PAGES: Readonly<Record<string, ComponentType<{ readonly isAdmin: boolean }>>> = {
   overview: OverviewPage,
+  realtime: RealtimePage,
+  goals: GoalsPage,
+  funnels: FunnelPage,
+  retention: RetentionPage,
+  journeys: JourneysPage,
   settings: SettingsPage,
-} as const;
+};
 
 /** Chooses the page by the path: /dashboard, /dashboard/pipeline, /dashboard/sites/ID/PAGE. */
 export function Pages({ session }: { readonly session: Session }) {
@@ -51,12 +62,13 @@ function SitePage({
   const { t } = useTexts();
   const { sites, isLoaded } = useSites(session);
   const site = sites.find((one) => one.site_id === siteId);
-  const Page = Object.hasOwn(SITE_PAGES, page) ? SITE_PAGES[page as keyof typeof SITE_PAGES] : undefined;
+  const isAllowed = session.role === 'admin' || SITE_NAVIGATION.some((item) => item.page === page && item.forViewers);
+  const Page = isAllowed && Object.hasOwn(SITE_PAGES, page) ? SITE_PAGES[page] : undefined;
   if (site === undefined) return isLoaded ? <Empty title={t('site.unknown', { id: siteId })} /> : <Loading />;
   if (Page === undefined) return <NoPage />;
   return (
     <SiteProvider site={site}>
-      <Page key={siteId} />
+      <Page key={siteId} isAdmin={session.role === 'admin'} />
     </SiteProvider>
   );
 }

@@ -12,5 +12,10 @@ interface NavigationItem {
 /** The pages of a site, in the order of the navigation. */
 export const SITE_NAVIGATION: readonly NavigationItem[] = [
   { page: 'overview', icon: 'chart', label: 'nav.overview', forViewers: true },
+  { page: 'realtime', icon: 'live', label: 'nav.realtime', forViewers: true },
+  { page: 'goals', icon: 'goal', label: 'nav.goals', forViewers: true },
+  { page: 'funnels', icon: 'funnel', label: 'nav.funnels', forViewers: true },
+  { page: 'retention', icon: 'retention', label: 'nav.retention', forViewers: true },
+  { page: 'journeys', icon: 'journey', label: 'nav.journeys', forViewers: true },
   { page: 'settings', icon: 'settings', label: 'nav.settings', forViewers: false },
 ];

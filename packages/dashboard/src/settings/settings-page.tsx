@@ -2,7 +2,11 @@ import { useEffect } from 'react';
 import { useSite } from '../app/site-context.tsx';
 import { useTexts } from '../i18n/text-context.tsx';
 import { ApiKeys } from './api-keys.tsx';
+import { ExclusionRules } from './exclusion-rules.tsx';
+import { RemoveSite } from './remove-site.tsx';
 import { SITE_SECTIONS } from './settings-sections.ts';
+import { SiteFields } from './site-fields.tsx';
+import { ViewersCard } from './viewers-card.tsx';
 
 /** The settings of a site, one card for each subject. */
 export function SettingsPage() {
@@ -23,7 +27,11 @@ export function SettingsPage() {
           ))}
         </nav>
       </header>
+      <SiteFields siteId={site.site_id} />
       <ApiKeys siteId={site.site_id} />
+      <ViewersCard siteId={site.site_id} />
+      <ExclusionRules siteId={site.site_id} />
+      <RemoveSite />
     </>
   );
 }

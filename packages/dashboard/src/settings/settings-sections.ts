@@ -2,5 +2,9 @@ import type { TextKey } from '../i18n/text-context.tsx';
 
 /** The sections of the settings of a site, in their order. */
 export const SITE_SECTIONS: readonly { readonly id: string; readonly label: TextKey }[] = [
+  { id: 'site-fields', label: 'fields.title' },
   { id: 'api-keys', label: 'keys.title' },
+  { id: 'viewers', label: 'viewers.title' },
+  { id: 'exclusions', label: 'rules.title' },
+  { id: 'remove-site', label: 'danger.title' },
 ];

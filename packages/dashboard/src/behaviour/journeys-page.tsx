@@ -1,0 +1,86 @@
+import { useEffect, useState } from 'react';
+import { useAdmin } from '../api/use-admin.ts';
+import { useLocation } from '../app/location.ts';
+import { useSite } from '../app/site-context.tsx';
+import { useTexts } from '../i18n/text-context.tsx';
+import { ReportBar } from '../reports/report-bar.tsx';
+import { changeReport, useReportState } from '../reports/report-state.ts';
+import { QueryAnswer } from '../ui/states.tsx';
+
+const SIDES = ['previous', 'next'] as const;
+
+/** The pages that visits viewed before and after a page. A click on one of them shows its own journeys. */
+export function JourneysPage() {
+  const { t, number } = useTexts();
+  const site = useSite();
+  const state = useReportState();
+  const { query: parameters } = useLocation();
+  const page = parameters.get('page') || '/';
+  const [text, setText] = useState(page);
+  useEffect(() => setText(page), [page]);
+  const journeys = useAdmin('journeys', {
+    path: { site_id: site.site_id },
+    query: { ...state.query, path: page, limit: 12 },
+    keep: true,
+  });
+  useEffect(() => {
+    document.title = `${t('nav.journeys')} · ${site.name} · Weir`;
+  }, [t, site.name]);
+  return (
+    <>
+      <h1 className="visually-hidden">{t('nav.journeys')}</h1>
+      <ReportBar state={state} withCompare={false} />
+      <form
+        className="inline-form"
+        onSubmit={(event) => {
+          event.preventDefault();
+          changeReport({ page: text.trim() });
+        }}
+      >
+        <label>
+          {t('dimension.page')}
+          <input required maxLength={1024} value={text} onChange={(event) => setText(event.target.value)} />
+        </label>
+        <button type="submit" className="button primary">
+          {t('show')}
+        </button>
+      </form>
+      <QueryAnswer query={journeys} lines={8}>
+        {(data) => (
+          <>
+            <p>{t('journeys.count', { views: number(data.views), visits: number(data.visits), page: data.path })}</p>
+            <div className="panels">
+              {SIDES.map((side) => (
+                <section key={side} className="card section" aria-labelledby={side} data-testid={side}>
+                  <h2 id={side}>{t(`journeys.${side}`)}</h2>
+                  {data[side].length === 0 && <p className="note">{t('panel.empty')}</p>}
+                  <ol className="bar-list">
+                    {data[side].map((row) => (
+                      <li key={row.value}>
+                        <button
+                          type="button"
+                          className="bar-row"
+                          disabled={row.value === ''}
+                          onClick={() => changeReport({ page: row.value })}
+                        >
+                          <span
+                            className="bar"
+                            style={{ width: `${(100 * row.views) / Math.max(1, data[side][0]?.views ?? 1)}%` }}
+                          />
+                          <span className="bar-text" title={row.value}>
+                            {row.value || t(side === 'previous' ? 'journeys.began' : 'journeys.ended')}
+                          </span>
+                          <span className="bar-number">{number(row.views)}</span>
+                        </button>
+                      </li>
+                    ))}
+                  </ol>
+                </section>
+              ))}
+            </div>
+          </>
+        )}
+      </QueryAnswer>
+    </>
+  );
+}

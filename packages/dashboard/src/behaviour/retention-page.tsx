@@ -1,0 +1,90 @@
+import { useEffect, useState } from 'react';
+import { useAdmin } from '../api/use-admin.ts';
+import { useSite } from '../app/site-context.tsx';
+import { useTexts } from '../i18n/text-context.tsx';
+import { ReportBar } from '../reports/report-bar.tsx';
+import { useReportState } from '../reports/report-state.ts';
+import { ScrollBox } from '../ui/scroll-box.tsx';
+import { Empty, QueryAnswer } from '../ui/states.tsx';
+
+const INTERVALS = ['day', 'week', 'month'] as const;
+
+/** New visitors by the day, week or month of their first row, and how many of them came back. */
+export function RetentionPage() {
+  const { t, number, percent, time } = useTexts();
+  const site = useSite();
+  const state = useReportState();
+  const [interval, setInterval] = useState<(typeof INTERVALS)[number]>('week');
+  const cohorts = useAdmin('cohorts', {
+    path: { site_id: site.site_id },
+    query: { ...state.query, interval },
+    keep: true,
+  });
+  useEffect(() => {
+    document.title = `${t('nav.retention')} · ${site.name} · Weir`;
+  }, [t, site.name]);
+  return (
+    <>
+      <h1 className="visually-hidden">{t('nav.retention')}</h1>
+      <ReportBar state={state} withCompare={false} />
+      <section className="card section" aria-labelledby="cohorts" data-testid="cohorts">
+        <h2 id="cohorts">{t('nav.retention')}</h2>
+        <p className="note">{t('retention.hint')}</p>
+        <label className="narrow">
+          {t('retention.interval')}
+          <select value={interval} onChange={(event) => setInterval(event.target.value as typeof interval)}>
+            {INTERVALS.map((one) => (
+              <option key={one} value={one}>
+                {t(`interval.${one}`)}
+              </option>
+            ))}
+          </select>
+        </label>
+        <QueryAnswer query={cohorts} lines={6}>
+          {(data) => {
+            const shown = data.cohorts.filter((cohort) => cohort.visitors > 0);
+            const columns = Math.max(0, ...shown.map((cohort) => cohort.rates.length));
+            if (shown.length === 0) return <Empty title={t('panel.empty')} />;
+            return (
+              <ScrollBox label={t('nav.retention')}>
+                <table className="table cohorts">
+                  <thead>
+                    <tr>
+                      <th scope="col">{t('retention.since')}</th>
+                      <th scope="col" className="number">
+                        {t('retention.new')}
+                      </th>
+                      {Array.from({ length: columns }, (_, index) => (
+                        // biome-ignore lint/suspicious/noArrayIndexKey: a column is its number
+                        <th key={index} scope="col" className="number">
+                          +{index + 1}
+                        </th>
+                      ))}
+                    </tr>
+                  </thead>
+                  <tbody>
+                    {shown.map((cohort) => (
+                      <tr key={cohort.start}>
+                        <th scope="row">
+                          {time(cohort.start, site.timezone, interval === 'month' ? 'month' : 'week')}
+                        </th>
+                        <td className="number">{number(cohort.visitors)}</td>
+                        {cohort.rates.map((rate, index) => (
+                          // biome-ignore lint/suspicious/noArrayIndexKey: a column is its number
+                          <td key={index} className="number heat" title={number(cohort.returned[index] ?? 0)}>
+                            <i style={{ opacity: Math.min(1, (rate ?? 0) * 1.5) }} />
+                            <span>{rate === null ? '–' : percent(rate)}</span>
+                          </td>
+                        ))}
+                      </tr>
+                    ))}
+                  </tbody>
+                </table>
+              </ScrollBox>
+            );
+          }}
+        </QueryAnswer>
+      </section>
+    </>
+  );
+}

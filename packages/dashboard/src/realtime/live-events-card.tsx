@@ -1,0 +1,120 @@
+import { useEffect, useState } from 'react';
+import { adminUrl } from '../api/call-admin.ts';
+import { useTexts } from '../i18n/text-context.tsx';
+import { Icon } from '../ui/icon.tsx';
+import { Empty } from '../ui/states.tsx';
+
+/** The newest records that the page keeps. */
+const SHOWN_MAX = 100;
+const OUTCOMES = ['row', 'identify', 'duplicate', 'dropped', 'dead'] as const;
+type Outcome = (typeof OUTCOMES)[number];
+
+interface LiveRecord {
+  readonly partition: number;
+  readonly offset: number | null;
+  readonly appended_at: string | null;
+  readonly record: Readonly<Record<string, unknown>> | null;
+}
+
+/** The records of the site as they are stored, with what the enricher added. The stream ends while it is paused. */
+export function LiveEvents({ siteId }: { readonly siteId: string }) {
+  const { t, time } = useTexts();
+  const [records, setRecords] = useState<readonly LiveRecord[]>([]);
+  const [isPaused, setPaused] = useState(false);
+  const [isBroken, setBroken] = useState(false);
+  const [outcome, setOutcome] = useState<Outcome | ''>('');
+  const [text, setText] = useState('');
+  const [contains, setContains] = useState('');
+
+  useEffect(() => {
+    if (isPaused) return;
+    const query = { ...(outcome && { outcome }), ...(contains && { contains }) };
+    const source = new EventSource(adminUrl('live', { path: { site_id: siteId }, query }));
+    source.addEventListener('open', () => setBroken(false));
+    source.addEventListener('error', () => setBroken(true));
+    source.addEventListener('record', (event) => {
+      const record = JSON.parse(event.data) as LiveRecord;
+      setRecords((earlier) => [record, ...earlier].slice(0, SHOWN_MAX));
+    });
+    return () => source.close();
+  }, [siteId, isPaused, outcome, contains]);
+
+  return (
+    <section className="card section" aria-labelledby="live" data-testid="live">
+      <h2 id="live">{t('live.title')}</h2>
+      <p className="note">{t('live.hint')}</p>
+      <form
+        className="inline-form"
+        onSubmit={(event) => {
+          event.preventDefault();
+          setRecords([]);
+          setContains(text.trim());
+        }}
+      >
+        <label>
+          {t('live.contains')}
+          <input maxLength={256} value={text} onChange={(event) => setText(event.target.value)} />
+        </label>
+        <label>
+          {t('live.outcome')}
+          <select
+            value={outcome}
+            onChange={(event) => {
+              setRecords([]);
+              setOutcome(event.target.value as Outcome | '');
+            }}
+          >
+            <option value="">{t('live.all')}</option>
+            {OUTCOMES.map((one) => (
+              <option key={one} value={one}>
+                {t(`outcome.${one}`)}
+              </option>
+            ))}
+          </select>
+        </label>
+        <button type="submit" className="button">
+          {t('filter.apply')}
+        </button>
+        <button type="button" className="button" onClick={() => setPaused(!isPaused)}>
+          <Icon name={isPaused ? 'play' : 'pause'} size={16} /> {t(isPaused ? 'live.continue' : 'live.pause')}
+        </button>
+      </form>
+      {isBroken && !isPaused && (
+        <p className="problem" role="alert">
+          {t('live.broken')}
+        </p>
+      )}
+      {records.length === 0 && <Empty title={t('live.none')} />}
+      <ol className="live-list">
+        {records.map((one) => (
+          <li key={`${one.partition} ${one.offset}`}>
+            <details>
+              <summary>
+                <span className="muted">{one.appended_at && time(one.appended_at, undefined, 'full')}</span>{' '}
+                {titleOf(one)}
+              </summary>
+              <dl className="fields">
+                {Object.entries(one.record ?? {})
+                  .filter(([, value]) => value !== '' && value !== null)
+                  .map(([name, value]) => (
+                    <div key={name}>
+                      <dt>{name}</dt>
+                      <dd>{typeof value === 'object' ? JSON.stringify(value) : String(value)}</dd>
+                    </div>
+                  ))}
+              </dl>
+            </details>
+          </li>
+        ))}
+      </ol>
+    </section>
+  );
+}
+
+/** What the record is about: the name of the event, otherwise the page. */
+function titleOf({ record }: LiveRecord): string {
+  const text = (name: string): string => String(record?.[name] ?? '');
+  return [text('event_name') || text('type') || text('outcome'), text('pathname'), text('country'), text('browser')]
+    .filter(Boolean)
+    .join(' · ');
+}

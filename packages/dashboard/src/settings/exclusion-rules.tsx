@@ -1,0 +1,120 @@
+import { useState } from 'react';
+import { useAdmin, useChange } from '../api/use-admin.ts';
+import { useTexts } from '../i18n/text-context.tsx';
+import { ScrollBox } from '../ui/scroll-box.tsx';
+import { Problem, QueryAnswer } from '../ui/states.tsx';
+import { ExclusionTestBox } from './exclusion-test-box.tsx';
+
+const TYPES = ['ip', 'path', 'hostname', 'country', 'user_agent', 'visitor', 'bots'] as const;
+type RuleType = (typeof TYPES)[number];
+const EXAMPLES: Readonly<Record<RuleType, string>> = {
+  ip: '203.0.113.0/24',
+  path: '/internal/*',
+  hostname: 'staging.example.com',
+  country: 'DE',
+  user_agent: 'HeadlessChrome',
+  visitor: '01234567890',
+  bots: '',
+};
+
+/** The rules that drop hits, how many each has dropped, and a box that tells which rule would drop a hit. */
+export function ExclusionRules({ siteId }: { readonly siteId: string }) {
+  const { t, number } = useTexts();
+  const path = { site_id: siteId };
+  const rules = useAdmin('listExclusions', { path });
+  const create = useChange('createExclusion', ['listExclusions']);
+  const remove = useChange('removeExclusion', ['listExclusions']);
+  const [type, setType] = useState<RuleType>('ip');
+  const [value, setValue] = useState('');
+  const error = create.error ?? remove.error;
+  return (
+    <section className="card section" aria-labelledby="exclusions">
+      <h2 id="exclusions">{t('rules.title')}</h2>
+      <p className="note">{t('rules.hint')}</p>
+      <form
+        className="inline-form"
+        onSubmit={(event) => {
+          event.preventDefault();
+          remove.reset();
+          const body = type === 'bots' ? { type } : { type, value: value.trim() };
+          create.mutate({ path, body: body as { type: 'path'; value: string } }, { onSuccess: () => setValue('') });
+        }}
+      >
+        <label>
+          {t('rules.type')}
+          <select value={type} onChange={(event) => setType(event.target.value as RuleType)}>
+            {TYPES.map((one) => (
+              <option key={one} value={one}>
+                {t(`rule.${one}`)}
+              </option>
+            ))}
+          </select>
+        </label>
+        {type !== 'bots' && (
+          <label>
+            {t('filter.value')}
+            <input
+              required
+              placeholder={EXAMPLES[type]}
+              value={value}
+              onChange={(event) => setValue(event.target.value)}
+            />
+          </label>
+        )}
+        <button type="submit" className="button primary" disabled={create.isPending}>
+          {t('rules.add')}
+        </button>
+      </form>
+      {error && <Problem error={error} />}
+      <QueryAnswer query={rules} lines={3}>
+        {(list) =>
+          list.length === 0 ? (
+            <p className="note">{t('rules.none')}</p>
+          ) : (
+            <ScrollBox label={t('rules.title')}>
+              <table className="table" data-testid="rules">
+                <thead>
+                  <tr>
+                    <th scope="col">{t('rules.type')}</th>
+                    <th scope="col">{t('filter.value')}</th>
+                    <th scope="col" className="number">
+                      {t('rules.dropped')}
+                    </th>
+                    <th scope="col">
+                      <span className="visually-hidden">{t('actions')}</span>
+                    </th>
+                  </tr>
+                </thead>
+                <tbody>
+                  {list.map((rule) => (
+                    <tr key={rule.rule_id}>
+                      <td>{t(`rule.${rule.type}`)}</td>
+                      <th scope="row" className="long">
+                        {rule.value || '–'}
+                      </th>
+                      <td className="number">{rule.dropped === null ? '?' : number(rule.dropped)}</td>
+                      <td className="number">
+                        <button
+                          type="button"
+                          className="button small danger"
+                          aria-label={t('removeName', { name: rule.value || rule.type })}
+                          onClick={() => {
+                            create.reset();
+                            remove.mutate({ path: { ...path, rule_id: rule.rule_id } });
+                          }}
+                        >
+                          {t('remove')}
+                        </button>
+                      </td>
+                    </tr>
+                  ))}
+                </tbody>
+              </table>
+            </ScrollBox>
+          )
+        }
+      </QueryAnswer>
+      <ExclusionTestBox siteId={siteId} />
+    </section>
+  );
+}
