@@ -94,7 +94,7 @@ describe('records', () => {
     for (const [i, record] of records.entries()) {
       const event = events[i]!;
       expect(problems(TOPIC_ENRICHED, JSON.parse(text(record)))).toEqual([]);
-      expect(record.headers).toEqual({ v: '1', o: String(event.raw_offset), r: String(event.received_at) });
+      expect(record.headers).toEqual({ v: '2', o: String(event.raw_offset), r: String(event.received_at) });
       expect(text(record).endsWith(']\n')).toBe(true);
     }
     expect(events.find(({ event_name: name }) => name === 'purchase')).toMatchObject({
@@ -134,7 +134,7 @@ describe('docs/topics.md', () => {
 
   test('lists the columns with their positions and types', () => {
     const rows = [...PAGE.matchAll(/^\| (\d+) \| `(\w+)` \| ([\w ]+) \|$/gm)].map((match) => match.slice(1));
-    const columns = Object.entries(ENRICHED_COLUMNS[1] ?? {});
+    const columns = Object.entries(ENRICHED_COLUMNS[2] ?? {});
     expect(rows).toEqual(columns.map(([name, type], index) => [String(index + 1), name, type]));
   });
 
@@ -188,9 +188,9 @@ describe('ClickHouse', () => {
     const sent = (version: string, record: PlacedRecord) =>
       JSON.stringify({ line: text(record), '_headers.name': ['o', 'v'], '_headers.value': ['1', version] });
     const insert = 'INSERT INTO enriched_queue FORMAT JSONEachRow ';
-    await run(insert, records.map((record) => sent('1', record)).join('\n'));
-    await run(insert, records.map((record) => sent('1', record)).join('\n'));
-    await run(insert, records.map((record) => sent('2', { ...record, value: Buffer.from('["row"]') })).join('\n'));
+    await run(insert, records.map((record) => sent('2', record)).join('\n'));
+    await run(insert, records.map((record) => sent('2', record)).join('\n'));
+    await run(insert, records.map((record) => sent('3', { ...record, value: Buffer.from('["row"]') })).join('\n'));
 
     const found = (await run('SELECT *, toUnixTimestamp64Milli(timestamp) AS ms FROM signups FINAL FORMAT JSONEachRow'))
       .trim()
@@ -230,7 +230,7 @@ describe('ClickHouse', () => {
   });
 
   test('the value of a record is a row of JSONCompactEachRow', async () => {
-    const columns = Object.entries(ENRICHED_COLUMNS[1] ?? {});
+    const columns = Object.entries(ENRICHED_COLUMNS[2] ?? {});
     const structure = columns.map(([name, type]) => `\`${name}\` ${CLICKHOUSE_TYPES[type]}`).join(', ');
     for (const record of stored[TOPIC_ENRICHED] ?? []) {
       const literal = text(record).replaceAll('\\', '\\\\').replaceAll("'", "\\'");
@@ -246,6 +246,7 @@ describe('ClickHouse', () => {
 const CLICKHOUSE_TYPES = {
   text: 'String',
   whole: 'UInt64',
+  integer: 'Int64',
   'number or null': 'Nullable(Float64)',
   boolean: 'Bool',
   object: 'String',

@@ -45,6 +45,7 @@ function columnsOf(header: RecordHeaders[string]): readonly (readonly [name: str
 const IS: Readonly<Record<ColumnType, (value: unknown) => boolean>> = {
   text: (value) => typeof value === 'string',
   whole: (value) => typeof value === 'number' && Number.isInteger(value) && value >= 0,
+  integer: (value) => typeof value === 'number' && Number.isInteger(value),
   'number or null': (value) => value === null || typeof value === 'number',
   boolean: (value) => typeof value === 'boolean',
   object: isObject,

@@ -3,6 +3,7 @@ interface ColumnValues {
   text: string;
   /** A whole number of at least 0. Times are Unix milliseconds. */
   whole: number;
+  integer: number;
   'number or null': number | null;
   boolean: boolean;
   object: Readonly<Record<string, unknown>>;
@@ -10,7 +11,7 @@ interface ColumnValues {
 export type ColumnType = keyof ColumnValues;
 
 /** The columns of version 1, in the order of the array. Their meaning: docs/topics.md. */
-const COLUMNS = {
+const COLUMNS_1 = {
   outcome: 'text',
   reason: 'text',
   rule_id: 'text',
@@ -69,8 +70,33 @@ const COLUMNS = {
   detail: 'text',
 } as const satisfies Readonly<Record<string, ColumnType>>;
 
-/** The column lists by their version, which is the value of the header `v`. */
-export const ENRICHED_COLUMNS: Readonly<Record<number, Readonly<Record<string, ColumnType>>>> = { 1: COLUMNS };
+/** The columns that version 2 has after those of version 1. */
+const STAMP_COLUMNS = {
+  visit_stamp: 'whole',
+  visit_started: 'whole',
+  visit_new: 'whole',
+  visit_bounces: 'integer',
+  visit_seconds: 'whole',
+  visit_entry: 'text',
+  visit_source: 'text',
+  visit_channel: 'text',
+  visit_referrer_domain: 'text',
+  visit_utm_source: 'text',
+  visit_utm_medium: 'text',
+  visit_utm_campaign: 'text',
+  visit_utm_term: 'text',
+  visit_utm_content: 'text',
+} as const satisfies Readonly<Record<string, ColumnType>>;
 
-/** One outcome of `events.enriched`. */
-export type EnrichedEvent = { readonly [Name in keyof typeof COLUMNS]: ColumnValues[(typeof COLUMNS)[Name]] };
+/** The column lists by their version, which is the value of the header `v`. */
+export const ENRICHED_COLUMNS: Readonly<Record<number, Readonly<Record<string, ColumnType>>>> = {
+  1: COLUMNS_1,
+  2: { ...COLUMNS_1, ...STAMP_COLUMNS },
+};
+
+type Values<Types extends Readonly<Record<string, ColumnType>>> = {
+  readonly [Name in keyof Types]: ColumnValues[Types[Name]];
+};
+
+/** One outcome of `events.enriched`. Records of version 1 do not have the columns of the stamp. */
+export type EnrichedEvent = Values<typeof COLUMNS_1> & Partial<Values<typeof STAMP_COLUMNS>>;

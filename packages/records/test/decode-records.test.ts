@@ -9,10 +9,10 @@ import { ENRICHED_COLUMNS } from '@weir/records/enriched-columns';
 import fc from 'fast-check';
 import schema from '../../../schemas/topics/events.enriched.schema.json' with { type: 'json' };
 
-const EMPTY = { text: '', whole: 0, 'number or null': null, boolean: false, object: {} } as const;
-const columns = Object.entries(ENRICHED_COLUMNS[1] ?? {});
+const EMPTY = { text: '', whole: 0, integer: 0, 'number or null': null, boolean: false, object: {} } as const;
+const columns = Object.entries(ENRICHED_COLUMNS[2] ?? {});
 const bytes = (value: unknown): Buffer => Buffer.from(typeof value === 'string' ? value : JSON.stringify(value));
-const V1 = { v: '1', o: '7', r: '1764000000123' };
+const V2 = { v: '2', o: '7', r: '1764000000123' };
 
 /** The values of a line. `values` sets some columns by name; all others are empty. */
 function line(values: Readonly<Record<string, unknown>> = {}): unknown[] {
@@ -40,20 +40,28 @@ describe('the column lists are those of Weir', () => {
     const typeOf = (column: (typeof schema.prefixItems)[number]): string => {
       if ('enum' in column || column.type === 'string') return 'text';
       if (Array.isArray(column.type)) return column.type.join(' or ');
-      return column.type === 'integer' ? 'whole' : String(column.type);
+      return column.type === 'integer' && column.minimum === 0 ? 'whole' : String(column.type);
     };
     expect(schema.prefixItems.map((column) => [column.title, typeOf(column)])).toEqual(columns);
-    expect(schema.minItems).toBe(columns.length);
+    const counts = Object.values(ENRICHED_COLUMNS).map((list) => Object.keys(list).length);
+    expect(schema.oneOf.map(({ minItems }) => minItems)).toEqual(counts);
   });
 });
 
 describe('decodeEnriched', () => {
   test('gives each column by its name; headers are text or bytes', () => {
     const sent = { site_id: 'shop', outcome: 'row', properties: { plan: 'pro' }, value: 49.5, raw_offset: 7 };
-    const event = decodeEnriched(V1, bytes(`${JSON.stringify(line(sent))}\n`));
+    const event = decodeEnriched(V2, bytes(`${JSON.stringify(line(sent))}\n`));
     expect(event).toMatchObject(sent);
     expect(Object.keys(event)).toEqual(columns.map(([name]) => name));
-    expect(decodeEnriched({ v: Buffer.from('1') }, bytes(line(sent)))).toEqual(event);
+    expect(decodeEnriched({ v: Buffer.from('2') }, bytes(line(sent)))).toEqual(event);
+  });
+
+  test('version 1 has the same columns without the stamp', () => {
+    const old = line({ site_id: 'shop' }).slice(0, 56);
+    expect(decodeEnriched({ v: '1' }, bytes(old))).toMatchObject({ site_id: 'shop', detail: '' });
+    expect(decodeEnriched({ v: '1' }, bytes(old))).not.toHaveProperty('visit_stamp');
+    expect(decodeEnriched(V2, bytes(line({ visit_bounces: -1 })))).toMatchObject({ visit_bounces: -1 });
   });
 
   test.each([
@@ -61,30 +69,31 @@ describe('decodeEnriched', () => {
     ['an empty header', { v: '' }, line()],
     ['two headers', { v: ['1', '1'] }, line()],
     ['a header that is no version', { v: '01' }, line()],
-    ['a column too few', V1, line().slice(1)],
-    ['a column too many', V1, [...line(), '']],
-    ['an object', V1, {}],
-    ['a text instead of a number', V1, line({ raw_offset: '7' })],
-    ['a negative offset', V1, line({ raw_offset: -1 })],
-    ['an array instead of an object', V1, line({ properties: [] })],
-    ['half a line', V1, JSON.stringify(line()).slice(0, -5)],
-    ['nothing', V1, ''],
+    ['a column too few', V2, line().slice(1)],
+    ['a column too many', V2, [...line(), '']],
+    ['an object', V2, {}],
+    ['a text instead of a number', V2, line({ raw_offset: '7' })],
+    ['a negative offset', V2, line({ raw_offset: -1 })],
+    ['half a bounce', V2, line({ visit_bounces: 0.5 })],
+    ['an array instead of an object', V2, line({ properties: [] })],
+    ['half a line', V2, JSON.stringify(line()).slice(0, -5)],
+    ['nothing', V2, ''],
   ])('damaged: %s', (_, headers, value) => {
     expect(failure(() => decodeEnriched(headers, bytes(value))).code).toBe('damaged');
   });
 
   test('damaged: no value; invalid UTF-8', () => {
-    expect(failure(() => decodeEnriched(V1, null)).code).toBe('damaged');
+    expect(failure(() => decodeEnriched(V2, null)).code).toBe('damaged');
     const text = bytes(line({ site_id: 'ü' }));
     text[text.indexOf(0xc3)] = 0xff;
-    expect(failure(() => decodeEnriched(V1, text)).code).toBe('damaged');
+    expect(failure(() => decodeEnriched(V2, text)).code).toBe('damaged');
   });
 
   test('another version is its own error, whatever the value is', () => {
-    const error = failure(() => decodeEnriched({ v: '2' }, bytes('[]')));
+    const error = failure(() => decodeEnriched({ v: '3' }, bytes('[]')));
     expect([error.code, error.message]).toEqual([
       'unknown_version',
-      'events.enriched: this version of @weir/records has no column list 2: install a newer version',
+      'events.enriched: this version of @weir/records has no column list 3: install a newer version',
     ]);
   });
 });
@@ -139,7 +148,7 @@ test('any bytes give a result or a RecordError, which quotes none of them', () =
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 200 }), fc.json(), (noise, json) => {
       for (const value of [noise, bytes(json), bytes(`${secret}${json}`), bytes({ eventId: secret, kind: json })]) {
-        for (const decode of [() => decodeRaw(value), () => decodeEnriched(V1, value)]) {
+        for (const decode of [() => decodeRaw(value), () => decodeEnriched(V2, value)]) {
           expect(failure(decode).message).not.toContain(secret);
         }
       }

@@ -28,6 +28,9 @@ export interface Load {
   stop(): Promise<void>;
 }
 
+/** The hits among this many requests of a client belong to one visitor, so that visits continue over a fault. */
+const REQUESTS_PER_VISITOR = 60;
+
 /** Starts clients. Each of them repeats: two server events with retries, then one hit without retries. */
 export function startLoad({ url, site, key, clients, timeoutMs = 2_000, pauseMs }: LoadOptions): Load {
   const urls = typeof url === 'string' ? [url] : url;
@@ -54,8 +57,8 @@ export function startLoad({ url, site, key, clients, timeoutMs = 2_000, pauseMs 
     acknowledgedKeys.add(name);
   };
 
-  const hitOnce = async (agent: Agent, name: string): Promise<void> => {
-    const hit = { site_id: site, visitor_id: name, session_id: name, type: 'event', event_name: name };
+  const hitOnce = async (agent: Agent, name: string, visitor: string): Promise<void> => {
+    const hit = { site_id: site, visitor_id: visitor, session_id: '', type: 'event', event_name: name };
     const answer = await answerOrNone(agent, '/api/collect', hit);
     if (answer?.status === 204) acknowledgedHits.add(name);
     else if (answer !== undefined && answer.status !== 503) strange.push(`hit ${name}: ${answer.status}`);
@@ -65,7 +68,7 @@ export function startLoad({ url, site, key, clients, timeoutMs = 2_000, pauseMs 
     const agent = keptConnection();
     for (let n = 0; !stopped; n++) {
       const name = `c${number}-${n}`;
-      if (n % 3 === 2) await hitOnce(agent, name);
+      if (n % 3 === 2) await hitOnce(agent, name, `v${number}-${Math.floor(n / REQUESTS_PER_VISITOR)}`);
       else await untilAcknowledged(agent, name);
       if (pauseMs !== undefined) await new Promise((resolve) => setTimeout(resolve, pauseMs));
     }

@@ -10,7 +10,18 @@ export interface RefusedRow {
 }
 
 /** The values of the columns that cannot have an empty text. Columns that have no value of their own get an empty text. */
-const NEUTRAL = { cookieless: false, value: 0, properties: {}, screen_width: 0, screen_height: 0 } as const;
+const NEUTRAL = {
+  cookieless: false,
+  value: 0,
+  properties: {},
+  screen_width: 0,
+  screen_height: 0,
+  visit_stamp: 0,
+  visit_started: 0,
+  visit_new: 0,
+  visit_bounces: 0,
+  visit_seconds: 0,
+} as const;
 
 /**
  * Builds the dead letter of a row that ClickHouse refused, with the column list of that row. The dead letter keeps the position, the

@@ -9,6 +9,8 @@ import {
   HEADER_RAW_OFFSET,
   HEADER_RECEIVED_AT,
   RECORDS_COLUMNS,
+  RECORDS_COLUMNS_BY_VERSION,
+  RECORDS_COLUMNS_VERSION,
   type RecordsColumn,
 } from '@weir/domain/records/records-columns';
 import { GROUP_WRITER, TOPIC_ENRICHED, TOPIC_RAW } from '@weir/domain/records/topics';
@@ -125,7 +127,7 @@ export async function openHarness(
   let rawEnd = 0;
   return {
     eventLog,
-    async put(raws, { receivedAt = JUNE, bad = [], version = 1 } = {}) {
+    async put(raws, { receivedAt = JUNE, bad = [], version = RECORDS_COLUMNS_VERSION } = {}) {
       const missing = Math.max(0, Math.max(-1, ...raws) + 1 - rawEnd);
       rawEnd += missing;
       await eventLog.append(
@@ -136,7 +138,7 @@ export async function openHarness(
         TOPIC_ENRICHED,
         raws.map((raw) => ({
           partition: 0,
-          value: line(eventLog.logId, raw, receivedAt, bad.includes(raw)),
+          value: line(eventLog.logId, raw, receivedAt, bad.includes(raw), version),
           headers: {
             [HEADER_RAW_OFFSET]: String(raw),
             [HEADER_COLUMNS_VERSION]: String(version),
@@ -181,7 +183,7 @@ export async function openHarness(
   };
 }
 
-function line(logId: string, raw: number, receivedAt: number, bad: boolean): Buffer {
+function line(logId: string, raw: number, receivedAt: number, bad: boolean, version: number): Buffer {
   const given: Partial<Record<RecordsColumn, unknown>> = {
     outcome: 'row',
     site_id: 'site-1',
@@ -194,7 +196,8 @@ function line(logId: string, raw: number, receivedAt: number, bad: boolean): Buf
     raw_partition: 0,
     raw_offset: raw,
   };
-  return Buffer.from(`${JSON.stringify(RECORDS_COLUMNS.map((column) => given[column] ?? null))}\n`);
+  const columns = (RECORDS_COLUMNS_BY_VERSION[version] ?? RECORDS_COLUMNS) as readonly RecordsColumn[];
+  return Buffer.from(`${JSON.stringify(columns.map((column) => given[column] ?? null))}\n`);
 }
 
 export function range(from: number, end: number): readonly number[] {

@@ -134,7 +134,7 @@ describe('docs/decisions/0018: a server that was killed after it stored a token 
 test('the check of records after a success that may have been dropped as a repeat', async () => {
   await harness.put(range(0, 3));
   const { logId } = harness.eventLog;
-  const plan = { from: 0, to: 2, version: 1, generation: 0, checksum: '' };
+  const plan = { from: 0, to: 2, version: 2, generation: 0, checksum: '' };
   await expect(assertStored(engine.analytics, { plan, lastLine: 2 }, logId, 0)).rejects.toMatchObject({
     code: 'analytics_damaged',
   });

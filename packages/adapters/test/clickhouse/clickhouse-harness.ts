@@ -15,6 +15,11 @@ const EMPTY: Readonly<Record<string, unknown>> = {
   properties: {},
   screen_width: 0,
   screen_height: 0,
+  visit_stamp: 0,
+  visit_started: 0,
+  visit_new: 0,
+  visit_bounces: 0,
+  visit_seconds: 0,
   raw_partition: 0,
   log_id: 'log-1',
   site_id: 'site-1',
@@ -106,7 +111,7 @@ export function everyKind(from: number): RecordsBatch {
   };
   return batch(from, [
     visit,
-    { ...visit, detail: '{"session_moved":true}' },
+    { ...visit, detail: '{"session_moved":true}', visit_stamp: 2 },
     { source: 'server', type: 'event', event_name: 'paid', value: 5, value_text: '5', properties: { currency: 'EUR' } },
     identify(person, { visitor_id: 'v' }),
     { outcome: 'dead', detail: '{"topic":"events.raw","partition":0,"offset":4,"stage":"enricher"}' },

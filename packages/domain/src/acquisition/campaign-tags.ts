@@ -7,8 +7,8 @@ export const UTM_TAGS = ['utm_source', 'utm_medium', 'utm_campaign', 'utm_term',
  * 1. Add it here and below (if it is in UTM_TAGS, this also adds the report dimension), and to collect-hit.schema.json.
  * 2. In records-columns.ts and in packages/records/src/enriched-columns.ts, make a new version of the column list. Keep the list of
  *    the old version. Add a schema of the new version to schemas/topics.
- * 3. Write a migration: the column of `records`, and the views `events` and `people_events`; for UTM_TAGS also `sessions_fill` and
- *    `sessions`; `touches` and `payments` if payments must show it. In infra/clickhouse/users.yaml, grant what the migration alters.
+ * 3. Write a migration: the column of `records`, and the views `event_rows`, `events` and `people_events`; for UTM_TAGS also the column of the
+ *    stamp (STAMP_COLUMNS), `sessions_fill` and `sessions`; `touches` and `payments` if payments must show it. In infra/clickhouse/users.yaml, grant what the migration alters.
  * 4. Describe it in docs/topics.md, docs/api.md and docs/tables.md.
  */
 export const CAMPAIGN_TAGS = [...UTM_TAGS, 'ref', 'source', 'via'] as const;
@@ -93,8 +93,14 @@ export function mergeCampaignTags(sent: CampaignTags, query: CampaignTags): Camp
 
 /** Returns the encoded tags in the order of CAMPAIGN_TAGS, separated by commas. */
 export function joinCampaignTags(tags: CampaignTags, encode: (text: string) => string): string {
-  const { utm_source, utm_medium, utm_campaign, utm_term, utm_content, ref, source, via } = tags;
-  return `${encode(utm_source)},${encode(utm_medium)},${encode(utm_campaign)},${encode(utm_term)},${encode(utm_content)},${encode(ref)},${encode(source)},${encode(via)}`;
+  const { ref, source, via } = tags;
+  return `${joinUtmTags(tags, encode)},${encode(ref)},${encode(source)},${encode(via)}`;
+}
+
+/** Returns the encoded tags in the order of UTM_TAGS, separated by commas. */
+export function joinUtmTags(tags: CampaignTags, encode: (text: string) => string): string {
+  const { utm_source, utm_medium, utm_campaign, utm_term, utm_content } = tags;
+  return `${encode(utm_source)},${encode(utm_medium)},${encode(utm_campaign)},${encode(utm_term)},${encode(utm_content)}`;
 }
 
 function orNone(tags: CampaignTags): CampaignTags {

@@ -1,4 +1,4 @@
-import { RECORDS_COLUMNS, type RecordsColumn } from '../records/records-columns.ts';
+import { RECORDS_COLUMNS, type RecordsColumn, STAMP_COLUMNS } from '../records/records-columns.ts';
 
 /**
  * A dump: everything that Weir stored of a site, as text with one JSON value per line (docs/decisions/0025).
@@ -11,8 +11,11 @@ import { RECORDS_COLUMNS, type RecordsColumn } from '../records/records-columns.
  */
 export const DUMP_VERSION = 1;
 
-/** Columns that a dump does not contain: an imported row gets the site of the import, and the position of its new raw record. */
-const OWN_COLUMNS: readonly RecordsColumn[] = ['site_id', 'log_id', 'raw_partition', 'raw_offset'];
+/**
+ * Columns that a dump does not contain: an imported row gets the site of the import, the position of its new raw record, and no stamp, because
+ * only some of the rows of a visit may be imported.
+ */
+const OWN_COLUMNS: readonly RecordsColumn[] = ['site_id', 'log_id', 'raw_partition', 'raw_offset', ...STAMP_COLUMNS];
 
 /** The columns of a dump of version 1. If this list changes, DUMP_VERSION must change. */
 export const DUMP_COLUMNS: readonly RecordsColumn[] = RECORDS_COLUMNS.filter((column) => !OWN_COLUMNS.includes(column));

@@ -15,9 +15,9 @@ import { CAMPAIGN_TAG_COLUMNS } from '../acquisition/campaign-tags.ts';
  *     number which a Float64 rounds.
  *   - any other `row`: `{session_moved: true}` if earlier rows of its visitor contain the old ID of a session whose ID has changed.
  */
-export const RECORDS_COLUMNS_VERSION = 1;
+export const RECORDS_COLUMNS_VERSION = 2;
 
-export const RECORDS_COLUMNS = [
+const COLUMNS_OF_VERSION_1 = [
   'outcome',
   'reason',
   'rule_id',
@@ -69,10 +69,39 @@ export const RECORDS_COLUMNS = [
   'detail',
 ] as const;
 
+/**
+ * The stamp of a row (docs/decisions/0033), since version 2:
+ * - `visit_stamp`: 0 if the row has no stamp, 1 if it has one, 2 if its visit must be computed from `session_fragments`.
+ * - `visit_started`: the start of the visit.
+ * - `visit_new`, `visit_bounces`, `visit_seconds`: how the row changes the number of visits, of bounces, and the seconds of its visit.
+ * - The others are attributes of the visit, as in `sessions`.
+ */
+export const STAMP_COLUMNS = [
+  'visit_stamp',
+  'visit_started',
+  'visit_new',
+  'visit_bounces',
+  'visit_seconds',
+  'visit_entry',
+  'visit_source',
+  'visit_channel',
+  'visit_referrer_domain',
+  'visit_utm_source',
+  'visit_utm_medium',
+  'visit_utm_campaign',
+  'visit_utm_term',
+  'visit_utm_content',
+] as const;
+
+export const RECORDS_COLUMNS = [...COLUMNS_OF_VERSION_1, ...STAMP_COLUMNS] as const;
+
 export type RecordsColumn = (typeof RECORDS_COLUMNS)[number];
 
 /** The column lists of all versions that a log can still contain, by version. The writer names the columns in its inserts. */
-export const RECORDS_COLUMNS_BY_VERSION: Readonly<Record<number, readonly string[]>> = { 1: RECORDS_COLUMNS };
+export const RECORDS_COLUMNS_BY_VERSION: Readonly<Record<number, readonly string[]>> = {
+  1: COLUMNS_OF_VERSION_1,
+  2: RECORDS_COLUMNS,
+};
 
 /** Headers of an enriched record: the raw offset whose outcome it is, and the version of its column list. Decimal text. */
 export const HEADER_RAW_OFFSET = 'o';

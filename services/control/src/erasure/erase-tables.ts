@@ -16,6 +16,7 @@ export async function eraseTables(task: EraseTables): Promise<void> {
   // `records` cannot be read yet. After the wait, the refill below reads them.
   await task.analytics.runningInsertsEnd(task.database);
   for (const [view, table, rows] of shared(task)) await refill(task, view, table, rows);
+  await flagVisits(task);
   await refillSessions(task);
   await putErasedRows(task);
   await remove(task, 'records', task.person.records);
@@ -48,6 +49,7 @@ function derived(
       own(`(${made('session_id', 'session_id', "outcome = 'row' AND session_id != ''")} OR ${outlived.sessions})`),
     ],
     ['sessions_moved', own(made('visitor_id', 'visitor_id', "outcome = 'row'"))],
+    ['visits_computed', own(made('session_id', 'session_id', "outcome = 'row' AND session_id != ''"))],
     ['links_latest', profile],
     ['links_log', profile],
     ['profiles_latest', profile],
@@ -133,6 +135,17 @@ async function columnsOf({ analytics, database }: EraseTables, table: string): P
     { database, table },
   );
   return columns.map(({ name }) => name).join(', ');
+}
+
+/** Flags the visits of which only some rows are erased: the sums of the remaining stamps are not those of the visit. */
+async function flagVisits({ analytics, database, person, assertOwn }: EraseTables): Promise<void> {
+  const erased = `SELECT session_id FROM ${database}.records WHERE ${person.records} AND outcome = 'row' AND session_id != ''`;
+  assertOwn();
+  await analytics.change(
+    `INSERT INTO ${database}.visits_computed (site_id, day, session_id)
+     SELECT DISTINCT site_id, toDate(timestamp, 'UTC'), session_id FROM ${database}.records
+     WHERE site_id = '${person.siteId}' AND outcome = 'row' AND bot = '' AND session_id IN (${erased}) AND NOT (${person.records})`,
+  );
 }
 
 interface WrongSession {

@@ -5,8 +5,8 @@ import type { ShadowTables } from '@weir/ports/shadow-tables';
 const SESSIONS_PER_BLOCK = 100_000;
 
 /**
- * Copies sessions whose events have expired into the shadow tables, with the times at which their visitors were seen. A replay cannot compute
- * these rows again. Call it when both sets of tables have the same records and nothing is inserted. `token` names the swap, so that a repeat
+ * Copies rows that a replay cannot compute again into the shadow tables: the flags of visits that must be computed, and the sessions whose
+ * events have expired, with the times at which their visitors were seen. Call it when both sets of tables have the same records and nothing is inserted. `token` names the swap, so that a repeat
  * changes nothing.
  */
 export async function keepOldRollups(
@@ -14,6 +14,10 @@ export async function keepOldRollups(
   token: string,
 ): Promise<void> {
   const { live, shadow: other } = shadow;
+  const flag = 'site_id, day, session_id';
+  await analytics.change(
+    `INSERT INTO ${other}.visits_computed (${flag}) SELECT DISTINCT ${flag} FROM ${live}.visits_computed`,
+  );
   const limits = await analytics.select<{ site: string; until: number | string }>(
     `SELECT toString(site_id) AS site, toUnixTimestamp64Milli(max(timestamp)) AS until
      FROM ${live}.records WHERE outcome = 'expired' AND reason = 'events' GROUP BY site ORDER BY site`,

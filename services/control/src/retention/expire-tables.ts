@@ -31,6 +31,8 @@ export async function expireTables(task: ExpireTables): Promise<void> {
   const sites = sitesOf(expiry);
   const condition = eventsOf(task);
   const token = `${expiryId}:${database}`;
+  const partlyExpired = partlyExpiredVisits(task);
+  if (partlyExpired !== undefined) await change(partlyExpired);
   if (condition !== undefined)
     await expireRows(task, { database, sites, condition, kind: 'events', token: `${token}:events` });
   if (before.profiles !== undefined) {
@@ -61,6 +63,18 @@ function eventsOf(task: Pick<ExpireTables, 'expiry' | 'logId'>): string | undefi
     AND outcome NOT IN ('identify', 'erased', 'expired') AND ${stored(task)}`;
 }
 
+/** The statement that flags the visits of which some rows expire: the sums of the remaining stamps are not those of the visit. */
+function partlyExpiredVisits({ database, expiry }: Pick<ExpireTables, 'database' | 'expiry'>): string | undefined {
+  const { events } = expiry.before;
+  if (events === undefined) return undefined;
+  const at = time(events);
+  // Stamped visits last at most a day.
+  return `INSERT INTO ${database}.visits_computed (site_id, day, session_id)
+    SELECT DISTINCT site_id, toDate(timestamp, 'UTC'), session_id FROM ${database}.event_rows
+    WHERE site_id IN (${sitesOf(expiry)}) AND visit_stamp = 1 AND visit_started < ${at}
+      AND timestamp >= ${at} AND timestamp < ${at} + INTERVAL 25 HOUR`;
+}
+
 /** The tables from which expired rows are simply deleted, each with the condition for these rows. Undefined if no row of the table expires. */
 function simpleTables({
   database,
@@ -83,6 +97,8 @@ function simpleTables({
     ],
     // A session that only server events named has no times of a visit, so it stays. It is not shown, and has no visitor.
     ['session_fragments', where(rollups, (at) => `visited AND ended_at < ${at}`)],
+    // The flag of a visit can be two days older than its end.
+    ['visits_computed', where(rollups, (at) => `day < toDate(${at}) - 2`)],
     [
       'sessions_moved',
       where(

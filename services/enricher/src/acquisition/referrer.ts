@@ -2,7 +2,7 @@ import { NO_CAMPAIGN_TAGS } from '@weir/domain/acquisition/campaign-tags';
 import type { Source, Sources } from '@weir/domain/acquisition/source';
 import { cachedByCut } from '../encoding/cached-by-cut.ts';
 import { jsonText } from '../encoding/json-text.ts';
-import { sourceColumnsJson } from '../encoding/source-columns.ts';
+import { type SourceJson, sourceJson } from '../encoding/source-columns.ts';
 import { attribute, type Origin } from './classify-traffic.ts';
 import { domainOf } from './host-domain.ts';
 import { cutUrl, type QueryCut } from './query-cut.ts';
@@ -15,10 +15,10 @@ export interface Referrer extends Origin {
   readonly hostname: string;
   /** The registrable domain, or the host if it has none, or the package of an app. */
   readonly domain: string;
-  /** The encoded columns SOURCE_COLUMNS of a visit without tags and without a click ID, which is the common case. */
-  readonly untaggedJson: string;
-  /** The same columns for a referrer that is a page of the site itself. */
-  readonly internalJson: string;
+  /** For a hit without tags and without a click ID, which is the common case. */
+  readonly untaggedJson: SourceJson;
+  /** The same for a referrer that is a page of the site itself. */
+  readonly internalJson: SourceJson;
 }
 
 /**
@@ -70,9 +70,9 @@ function withoutFragment(url: string): string {
   return hash < 0 ? url : url.slice(0, hash);
 }
 
-function untagged(referrerJson: string, referrer: Origin | undefined, sources: Sources): string {
+function untagged(referrerJson: string, referrer: Origin | undefined, sources: Sources): SourceJson {
   const attribution = attribute({ tags: NO_CAMPAIGN_TAGS, clickId: undefined, referrer }, sources);
-  return sourceColumnsJson({
+  return sourceJson({
     referrerJson,
     referrerDomain: referrer?.domain ?? '',
     tags: NO_CAMPAIGN_TAGS,

@@ -1,7 +1,11 @@
 import { type DumpedRow, PROFILE_DETAIL } from '@weir/domain/dump/dumped-row';
 import { profileId } from '@weir/domain/people/profile-id';
-import { RECORDS_COLUMNS, type RecordsColumn } from '@weir/domain/records/records-columns';
+import { RECORDS_COLUMNS, type RecordsColumn, STAMP_COLUMNS } from '@weir/domain/records/records-columns';
+import { NO_STAMP_JSON } from '../session/visit-stamp.ts';
 import { jsonText } from './json-text.ts';
+
+/** The columns before the stamp. An imported row has no stamp: its visit is computed. */
+const COLUMNS = RECORDS_COLUMNS.slice(0, -STAMP_COLUMNS.length);
 
 interface NewPlace {
   readonly siteId: string;
@@ -12,7 +16,7 @@ interface NewPlace {
 
 /**
  * Encodes a row of a dump as JSONCompactEachRow with a line feed. The site and the log position are those of the raw record that
- * contains the row. All other columns are those of the dump.
+ * contains the row, and the row has no stamp. All other columns are those of the dump.
  */
 export function encodeDumpedRow(
   row: DumpedRow,
@@ -20,7 +24,7 @@ export function encodeDumpedRow(
   logId: string,
 ): string {
   const place = { siteId, logId, partition, offset };
-  return `[${RECORDS_COLUMNS.map((column) => columnJson(column, row, place)).join(',')}]\n`;
+  return `[${COLUMNS.map((column) => columnJson(column, row, place)).join(',')},${NO_STAMP_JSON}]\n`;
 }
 
 function columnJson(column: RecordsColumn, { values, outcome, userId }: DumpedRow, place: NewPlace): string {

@@ -1,7 +1,8 @@
 import { sentProperties } from '@weir/domain/ingest/server-event';
 import type { Json, JsonObject } from '@weir/domain/json/json';
-import type { RecordsColumn } from '@weir/domain/records/records-columns';
+import { type RecordsColumn, STAMP_COLUMNS } from '@weir/domain/records/records-columns';
 import type { StoredEvent } from '../pipeline/enriched-event.ts';
+import { NO_STAMP_JSON } from '../session/visit-stamp.ts';
 import { NO_BOT } from '../user-agent/judge-bot.ts';
 import { NO_USER_AGENT_COLUMNS, type UserAgentColumns } from '../user-agent/user-agent-columns.ts';
 import { exactJson } from './exact-json.ts';
@@ -80,6 +81,7 @@ export function createRowColumns(sources: RowSources): readonly RowColumns[] {
         `${jsonText(event.idempotencyKey)},${logIdJson},${event.partition},${event.offset},${detailJson(event)}`,
       ofBare: ({ partition, offset, detail }) => `"",${logIdJson},${partition},${offset},${jsonText(detail)}`,
     },
+    ofEventOnly(STAMP_COLUMNS, NO_STAMP_JSON, (event) => event.stampJson),
   ];
 }
 

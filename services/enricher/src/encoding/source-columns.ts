@@ -2,7 +2,9 @@ import {
   CAMPAIGN_TAG_COLUMNS,
   type CampaignTags,
   joinCampaignTags,
+  joinUtmTags,
   NO_CAMPAIGN_TAGS,
+  UTM_TAGS,
 } from '@weir/domain/acquisition/campaign-tags';
 import type { ClickId } from '@weir/domain/acquisition/click-id';
 import type { Attribution } from '../acquisition/classify-traffic.ts';
@@ -17,6 +19,7 @@ export interface SourceValues {
 }
 
 const NO_TAGS_JSON = emptyJson(CAMPAIGN_TAG_COLUMNS);
+const NO_UTM_JSON = emptyJson(UTM_TAGS);
 
 /** The columns that come from the URL of the page. */
 export const PAGE_COLUMNS = ['url', 'hostname', 'pathname'] as const;
@@ -36,9 +39,22 @@ function emptyJson(columns: readonly string[]): string {
   return columns.map(() => '""').join(',');
 }
 
-/** Encodes the columns SOURCE_COLUMNS. */
-export function sourceColumnsJson({ referrerJson, referrerDomain, tags, clickId, attribution }: SourceValues): string {
-  const tagTexts = tags === NO_CAMPAIGN_TAGS ? NO_TAGS_JSON : joinCampaignTags(tags, jsonText);
-  const { channel, trafficSource } = attribution;
-  return `${referrerJson},${jsonText(referrerDomain)},${tagTexts},"${clickId?.type ?? ''}","${channel}",${jsonText(trafficSource)}`;
+/** What a hit says about where its visitor came from, encoded. */
+export interface SourceJson {
+  /** The columns SOURCE_COLUMNS. */
+  readonly columns: string;
+  /** The columns of a stamp from `visit_source` on, if the visit begins with this hit. */
+  readonly visit: string;
+}
+
+export function sourceJson({ referrerJson, referrerDomain, tags, clickId, attribution }: SourceValues): SourceJson {
+  const isTagged = tags !== NO_CAMPAIGN_TAGS;
+  const channel = `"${attribution.channel}"`;
+  const source = jsonText(attribution.trafficSource);
+  const domain = jsonText(referrerDomain);
+  const tagTexts = isTagged ? joinCampaignTags(tags, jsonText) : NO_TAGS_JSON;
+  return {
+    columns: `${referrerJson},${domain},${tagTexts},"${clickId?.type ?? ''}",${channel},${source}`,
+    visit: `${source},${channel},${domain},${isTagged ? joinUtmTags(tags, jsonText) : NO_UTM_JSON}`,
+  };
 }

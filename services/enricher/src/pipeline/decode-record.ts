@@ -13,6 +13,7 @@ import { bodyTextOf } from '@weir/domain/records/body-text';
 import { decodeRawRecord, type RawRecord } from '@weir/domain/records/raw-record';
 import { isSealedAddress } from '@weir/domain/records/sealed-address';
 import { languageTag } from '../locale/language.ts';
+import { NO_STAMP_JSON } from '../session/visit-stamp.ts';
 import { NO_BOT } from '../user-agent/judge-bot.ts';
 import type { DecodedEvent, EnrichedEvent } from './enriched-event.ts';
 
@@ -224,6 +225,8 @@ function emptyEvent(logged: LoggedRecord, record: RawRecord): Mutable<EnrichedEv
     userAgentColumns: undefined,
     geo: undefined,
     sourceJson: '',
+    visitSourceJson: '',
+    stampJson: NO_STAMP_JSON,
     previousVisitorId: '',
     linked: false,
     sessionMoved: false,

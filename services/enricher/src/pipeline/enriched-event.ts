@@ -110,6 +110,10 @@ export interface EnrichedEvent extends DecodedEvent {
   geo: GeoColumns | undefined;
   /** The encoded columns PAGE_COLUMNS and SOURCE_COLUMNS. */
   sourceJson: string;
+  /** The encoded columns of a stamp from `visit_source` on, if a visit begins with this event. Set by `put-source`. */
+  visitSourceJson: string;
+  /** The encoded columns STAMP_COLUMNS. Set by `put-session`. */
+  stampJson: string;
   /** The ID that a cookieless visitor had on the day before. Empty if no visit can have begun on that day. */
   previousVisitorId: string;
   /** True if the visitor was found through the user ID. */

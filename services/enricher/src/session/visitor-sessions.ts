@@ -8,34 +8,67 @@ export interface VisitorSession {
   readonly last: number;
 }
 
+/** The newest session of a visitor, read without parsing the others. */
+export interface NewestSession extends VisitorSession {
+  /** The state of the visit (visit-stamp.ts). Empty: the visit must be computed. */
+  readonly visit: string;
+  /** The lines of the other sessions, each after a line feed. */
+  readonly others: string;
+}
+
+/**
+ * The last line of a text can contain the visit of the newest session: `0 0 !<start> <milliseconds to the last hit> <visit>`. Versions
+ * without stamps read this line as a session of the year 1970, which no hit joins. They do not update it, so its times show whether
+ * the visit is that of the session.
+ */
+const VISIT_LINE = '0 0 !';
+
 /**
  * Encodes a visitor's sessions for the state store: one line for each session, `<start> <milliseconds to the last hit> <id>`,
- * newest first. Encoding as JSON took a sixth of the CPU time of a hit.
+ * newest first. Encoding as JSON took a sixth of the CPU time of a hit. `visit`: that of the newest session.
  */
-export function sessionsText(sessions: readonly VisitorSession[]): string {
-  return sessions.map(({ id, start, last }) => `${start} ${last - start} ${escaped(id)}`).join('\n');
+export function sessionsText(sessions: readonly VisitorSession[], visit = ''): string {
+  const lines = sessions.map(({ id, start, last }) => `${start} ${last - start} ${escaped(id)}`).join('\n');
+  const [newest] = sessions;
+  return newest === undefined ? lines : lines + visitLine(newest, visit);
 }
 
 export function readSessions(text: string | undefined): VisitorSession[] {
-  return text === undefined ? [] : text.split('\n').map(readSession);
+  if (text === undefined) return [];
+  const lines = text.split('\n');
+  if (lines.at(-1)?.startsWith(VISIT_LINE)) lines.pop();
+  return lines.map(readSession);
+}
+
+/** Reads the newest session, which most hits belong to. */
+export function readNewest(text: string): NewestSession {
+  const end = text.indexOf('\n');
+  if (end < 0) return { ...readSession(text), visit: '', others: '' };
+  const { id, start, last } = readSession(text.slice(0, end));
+  const lastLine = text.lastIndexOf('\n');
+  if (!text.startsWith(VISIT_LINE, lastLine + 1)) return { id, start, last, visit: '', others: text.slice(end) };
+  const times = `${start} ${last - start} `;
+  const from = lastLine + 1 + VISIT_LINE.length;
+  const visit = text.startsWith(times, from) ? unescaped(text.slice(from + times.length)) : '';
+  return { id, start, last, visit, others: text.slice(end, lastLine) };
+}
+
+/** Encodes the sessions of a visitor after a change of the newest one. */
+export function newestText(newest: NewestSession): string {
+  const { id, start, last, visit, others } = newest;
+  return `${start} ${last - start} ${escaped(id)}${others}${visitLine(newest, visit)}`;
+}
+
+function visitLine({ start, last }: VisitorSession, visit: string): string {
+  return visit === '' ? '' : `\n${VISIT_LINE}${start} ${last - start} ${escaped(visit)}`;
 }
 
 /**
- * Handles the common case without parsing all sessions: a hit prolongs the newest session, which no other session can follow.
- * Returns undefined if the hit has another session ID, or is not within 30 minutes of the newest session.
+ * Whether a hit belongs to the newest session, which no other session can follow. Without a session ID, it must be within 30 minutes of
+ * the session.
  */
-export function prolongFirst(
-  text: string,
-  id: string,
-  at: number,
-): { readonly id: string; readonly text: string } | undefined {
-  const end = text.indexOf('\n');
-  const line = end < 0 ? text : text.slice(0, end);
-  const { id: own, start, last } = readSession(line);
-  if (id === '' ? at < start || at > last + SESSION_IDLE_MS : id !== own || at < start) return undefined;
-  if (at <= last) return { id: own, text };
-  const rest = end < 0 ? '' : text.slice(end);
-  return { id: own, text: `${start} ${at - start} ${escaped(own)}${rest}` };
+export function isWithinNewest({ id, start, last }: VisitorSession, sentId: string, at: number): boolean {
+  return at >= start && (sentId === '' ? at <= last + SESSION_IDLE_MS : sentId === id);
 }
 
 /**

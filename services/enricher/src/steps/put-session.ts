@@ -2,9 +2,12 @@ import { hash } from 'node:crypto';
 import { visitorSessionsKey } from '@weir/domain/records/state-keys';
 import type { EnrichedEvent } from '../pipeline/enriched-event.ts';
 import type { ApplyContext, Step } from '../pipeline/step.ts';
+import { computedStamp, NO_STAMP_JSON, stampFirst, stampNext } from '../session/visit-stamp.ts';
 import {
   idWithin,
-  prolongFirst,
+  isWithinNewest,
+  newestText,
+  readNewest,
   readSessions,
   replaced,
   SESSION_IDLE_MS,
@@ -29,9 +32,9 @@ export const MADE_ID = /^s_[0-9a-f]{32}$/;
 const ID_HEX_CHARS = 32;
 
 /**
- * Finds or begins the session of an event, by the event's own time. A server event can join a session, but never begins or
- * prolongs one. A late hit can connect sessions: they become one. Rows that were stored with another session ID are corrected
- * when they are queried (docs/decisions/0012).
+ * Finds or begins the session of an event, by the event's own time, and stamps the row with the visit (docs/decisions/0033). A server
+ * event can join a session, but never begins or prolongs one. A late hit can connect sessions: they become one. Rows that were
+ * stored with another session ID are corrected when they are queried (docs/decisions/0012).
  */
 export const putSession: Step = {
   name: 'put-session',
@@ -41,12 +44,12 @@ export const putSession: Step = {
    */
   prepare(event) {
     if (event.visitorId === '' || event.identity !== undefined || event.type === 'unlink') return undefined;
-    if (event.kind === 'event' && event.sessionId !== '') return undefined;
     event.sessionsKey = visitorSessionsKey(event.siteId, event.visitorId);
     return event.sessionsKey;
   },
   apply(event, batch) {
     if (event.sessionsKey !== '') putInSession(event, batch);
+    else if (event.sessionId !== '') event.stampJson = computedStamp(event);
     return undefined;
   },
 };
@@ -55,21 +58,27 @@ function putInSession(event: EnrichedEvent, { state }: ApplyContext): void {
   const key = event.sessionsKey;
   const kept = state.get(key);
   const at = event.timestamp;
-  const prolonged = kept === undefined ? undefined : prolongFirst(kept, event.sessionId, at);
-  if (prolonged !== undefined) {
-    event.sessionId = prolonged.id;
-    if (event.kind !== 'event') state.set(key, prolonged.text, SESSION_TTL_MS);
+  const isServer = event.kind === 'event';
+  const newest = kept === undefined ? undefined : readNewest(kept);
+  if (newest !== undefined && isWithinNewest(newest, event.sessionId, at)) {
+    event.sessionId = newest.id;
+    const { json, visit } = stampNext(event, newest);
+    event.stampJson = json;
+    const last = isServer ? newest.last : Math.max(newest.last, at);
+    if (!isServer || visit !== newest.visit) state.set(key, newestText({ ...newest, last, visit }), SESSION_TTL_MS);
     return;
   }
+  event.stampJson = computedStamp(event);
   // A hit within a known session, which is the common case when an access log is imported again.
-  const within = kept === undefined || event.kind === 'event' ? undefined : idWithin(kept, at);
+  const within = kept === undefined || isServer ? undefined : idWithin(kept, at);
   if (within !== undefined && (event.sessionId === '' ? MADE_ID.test(within) : event.sessionId === within)) {
     event.sessionId = within;
     return;
   }
   const sessions = readSessions(kept);
-  if (event.kind === 'event') {
-    event.sessionId = sessionAt(sessions, at)?.id ?? '';
+  if (isServer) {
+    event.sessionId ||= sessionAt(sessions, at)?.id ?? '';
+    if (event.sessionId === '') event.stampJson = NO_STAMP_JSON;
     return;
   }
   const joined = joinedBy(event, sessions);
@@ -79,7 +88,12 @@ function putInSession(event: EnrichedEvent, { state }: ApplyContext): void {
   const id = one !== undefined && !MADE_ID.test(one.id) ? one.id : event.sessionId || madeId(event, start);
   event.sessionId = id;
   event.sessionMoved = joined.some((session) => session.id !== id);
-  state.set(key, sessionsText(replaced(sessions, joined, { id, start, last }, SESSIONS_KEPT_MAX)), SESSION_TTL_MS);
+  const first = one === undefined ? stampFirst(event) : undefined;
+  if (first !== undefined) event.stampJson = first.json;
+  const own = { id, start, last };
+  const after = replaced(sessions, joined, own, SESSIONS_KEPT_MAX);
+  const visit = after[0] === own ? first?.visit : after[0] === sessions[0] ? newest?.visit : undefined;
+  state.set(key, sessionsText(after, visit), SESSION_TTL_MS);
 }
 
 /**

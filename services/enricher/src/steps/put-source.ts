@@ -7,7 +7,7 @@ import type { PageUrl } from '../acquisition/page-url.ts';
 import { cutPath, type QueryCut, queryCutOf } from '../acquisition/query-cut.ts';
 import type { Referrer } from '../acquisition/referrer.ts';
 import { jsonText } from '../encoding/json-text.ts';
-import { sourceColumnsJson } from '../encoding/source-columns.ts';
+import { sourceJson } from '../encoding/source-columns.ts';
 import type { Step } from '../pipeline/step.ts';
 
 export interface PutSourceDeps {
@@ -41,12 +41,16 @@ export function createPutSource({ sources, pageUrl, referrer: referrerOf }: PutS
     // A server event without a page and without a referrer has no channel, because it is not a direct visit.
     const ofNoVisit = event.kind === 'event' && event.url === '' && event.referrer === '' && tagged === page;
     if (tags === NO_CAMPAIGN_TAGS && clickId === undefined && !ofNoVisit) {
-      event.sourceJson = `${pageJson},${external === undefined ? referrer.internalJson : referrer.untaggedJson}`;
+      const { columns, visit } = external === undefined ? referrer.internalJson : referrer.untaggedJson;
+      event.sourceJson = `${pageJson},${columns}`;
+      event.visitSourceJson = visit;
       return undefined;
     }
     const attribution = ofNoVisit ? NO_VISIT : attribute({ tags, clickId, referrer: external }, sources);
     const referrerDomain = external?.domain ?? '';
-    event.sourceJson = `${pageJson},${sourceColumnsJson({ referrerJson: referrer.json, referrerDomain, tags, clickId, attribution })}`;
+    const { columns, visit } = sourceJson({ referrerJson: referrer.json, referrerDomain, tags, clickId, attribution });
+    event.sourceJson = `${pageJson},${columns}`;
+    event.visitSourceJson = visit;
     return undefined;
   };
   return { name: 'put-source', apply };

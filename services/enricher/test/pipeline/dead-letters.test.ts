@@ -39,8 +39,12 @@ describe('dead letters', () => {
     const [outcome, reason] = JSON.parse(text) as string[];
     expect([outcome, reason]).toEqual(['dead', 'unreadable']);
     expect(text).not.toContain(IP);
-    const detail = JSON.parse((JSON.parse(text) as string[]).at(-1) ?? '');
-    expect(detail).toMatchObject({ topic: 'events.raw', partition: 0, stage: 'enricher', payload: expect.any(String) });
+    expect(JSON.parse(parseLine(text).detail as string)).toMatchObject({
+      topic: 'events.raw',
+      partition: 0,
+      stage: 'enricher',
+      payload: expect.any(String),
+    });
   });
 });
 

@@ -1,6 +1,7 @@
 import { DUMP_COLUMNS } from '@weir/domain/dump/dump-format';
 import type { Json } from '@weir/domain/json/json';
 import { profileId } from '@weir/domain/people/profile-id';
+import { STAMP_COLUMNS } from '@weir/domain/records/records-columns';
 import { CHROME, type EnrichHarness, IP, NOW, openEnrichHarness, SITE } from './enrich-harness.ts';
 
 let weir: EnrichHarness;
@@ -55,11 +56,14 @@ test('a dumped row is stored as it stands, whatever the rules, the page and the 
   const [line] = await weir.enrich(dumped(ROW));
   const { site_id, log_id, raw_partition, raw_offset, properties, ...rest } = line ?? {};
   const { properties: _, ...expected } = ROW;
-  expect(rest).toEqual(
-    Object.fromEntries(
+  const noStamp = { visit_stamp: 0, visit_started: 0, visit_new: 0, visit_bounces: 0, visit_seconds: 0 };
+  expect(rest).toEqual({
+    ...Object.fromEntries(STAMP_COLUMNS.map((name) => [name, ''])),
+    ...noStamp,
+    ...Object.fromEntries(
       DUMP_COLUMNS.filter((name) => name !== 'properties').map((name) => [name, expected[name] ?? '']),
     ),
-  );
+  });
   expect([site_id, raw_partition, raw_offset]).toEqual([SITE, 0, expect.any(Number)]);
   expect(log_id).not.toBe('');
   expect(properties).toBeDefined();

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import type { EnrichedEvent } from '../../src/pipeline/enriched-event.ts';
 import { putSession } from '../../src/steps/put-session.ts';
+import { NO_BOT } from '../../src/user-agent/judge-bot.ts';
 
 const MINUTE_MS = 60_000;
 const T0 = Date.UTC(2026, 5, 15, 12);
@@ -27,7 +28,15 @@ function run(minutes: readonly number[]): Row[] {
       visitorId: 'v',
       sessionId: '',
     } as const;
-    const hit = { ...blank, linked: false, sessionMoved: false, timestamp } as unknown as EnrichedEvent;
+    const filled = {
+      bot: NO_BOT,
+      eventName: '',
+      pathname: '/',
+      visitSourceJson: '',
+      linked: false,
+      sessionMoved: false,
+    };
+    const hit = { ...blank, ...filled, timestamp } as unknown as EnrichedEvent;
     putSession.prepare?.(hit, new Map());
     putSession.apply?.(hit, { state, firstSeen: undefined });
     return { minute, id: hit.sessionId, moved: hit.sessionMoved };

@@ -1,5 +1,5 @@
 import { CAMPAIGN_TAG_COLUMNS } from '@weir/domain/acquisition/campaign-tags';
-import type { RecordsColumn } from '@weir/domain/records/records-columns';
+import { type RecordsColumn, STAMP_COLUMNS } from '@weir/domain/records/records-columns';
 
 /**
  * The columns of `records` whose values `weir replay diff` counts, by the step of the enricher that fills them. If the counts of a column
@@ -31,7 +31,7 @@ export const DIFF_COLUMNS: Readonly<Record<string, readonly RecordsColumn[]>> = 
   ],
 };
 
-/** Columns that are not counted, because nearly every row has another value. Only `enrichment` is counted, but separately. */
+/** Columns that are not counted, because nearly every row has another value, or because the column repeats another row of its visit. Only `enrichment` is counted, but separately. */
 export const NOT_COUNTED: readonly RecordsColumn[] = [
   'site_id',
   'event_id',
@@ -51,6 +51,7 @@ export const NOT_COUNTED: readonly RecordsColumn[] = [
   'raw_partition',
   'raw_offset',
   'detail',
+  ...STAMP_COLUMNS,
 ];
 
 /**

@@ -1,0 +1,123 @@
+import { jsonText } from '../encoding/json-text.ts';
+import type { EnrichedEvent } from '../pipeline/enriched-event.ts';
+import type { NewestSession } from './visitor-sessions.ts';
+
+/**
+ * The stamps of rows (docs/decisions/0033). The state of a visit is one letter and the encoded attributes of the visit:
+ *
+ *     b  one pageview: a bounce       p  began with a pageview, and has more
+ *     e  no pageview yet              f  began with another event, and has a pageview
+ *     $  nothing that is counted yet: only events such as `$engagement`
+ *
+ * The letter is a capital if the session began with an event that is not counted. The first counted hit is then later than the start.
+ * An empty text: the visit must be computed.
+ */
+type Letter = 'b' | 'p' | 'e' | 'f' | '$' | 'B' | 'P' | 'E' | 'F';
+
+export interface Stamped {
+  /** The encoded columns STAMP_COLUMNS of the row. */
+  readonly json: string;
+  /** The state of the visit after the row. */
+  readonly visit: string;
+}
+
+const NO_ATTRIBUTES = '"","","","","","","","",""';
+/** The stamp of a row without a session, of a bot, of a dump, and of every outcome that is not a row of `events`. */
+export const NO_STAMP_JSON = `0,0,0,0,0,${NO_ATTRIBUTES}`;
+/** The stamp of a row whose visit must be computed. */
+const COMPUTED_JSON = `2,0,0,0,0,${NO_ATTRIBUTES}`;
+const COMPUTED: Stamped = { json: COMPUTED_JSON, visit: '' };
+
+/** Longer visits are computed, so that reports find the stamps of a visit on its first day and on the next one. */
+const VISIT_MS_MAX = 24 * 3600_000;
+/** A visit with longer attributes is computed. The attributes are in the state of the visitor. */
+const ATTRIBUTES_CHARS_MAX = 1024;
+
+/** The stamp of a row whose visit is not the newest one of its visitor, or has no state. */
+export function computedStamp({ bot }: EnrichedEvent): string {
+  return bot.name === '' ? COMPUTED_JSON : NO_STAMP_JSON;
+}
+
+/** The stamp of the first hit of a session. */
+export function stampFirst(event: EnrichedEvent): Stamped {
+  // Hits of bots prolong a session in the state, but `sessions` does not have them.
+  if (event.bot.name !== '') return { json: NO_STAMP_JSON, visit: '' };
+  if (!isCounted(event))
+    return { json: stampJson(event.timestamp, 0, 0, 0, NO_ATTRIBUTES), visit: `$${NO_ATTRIBUTES}` };
+  return stampFirstCounted(event, event.timestamp, 0, 'be');
+}
+
+/** The stamp of a row of the newest session of its visitor. The row is not before the start of the session. */
+export function stampNext(event: EnrichedEvent, session: NewestSession): Stamped {
+  const { start, last, visit } = session;
+  const { timestamp: at, type } = event;
+  if (event.bot.name !== '') return { json: NO_STAMP_JSON, visit: event.kind !== 'event' && at > last ? '' : visit };
+  if (visit === '' || at - start > VISIT_MS_MAX) return COMPUTED;
+  const letter = visit.charAt(0) as Letter;
+  const attributes = visit.slice(1);
+
+  const isVisitor = event.kind !== 'event';
+  const end = isVisitor && at > last ? at : last;
+  if (!isCounted(event)) {
+    const seconds = letter === '$' ? 0 : secondsOf(start, end) - secondsOf(start, last);
+    return { json: stampJson(start, 0, 0, seconds, attributes), visit };
+  }
+  if (letter === '$') return isVisitor ? stampFirstCounted(event, start, secondsOf(start, end), 'BE') : COMPUTED;
+  const isPageview = type === 'pageview';
+  if (isVisitor && changesAttributes(event, session, letter, attributes)) return COMPUTED;
+  const isBounce = letter === 'b' || letter === 'B';
+  return {
+    json: stampJson(start, 0, isBounce ? -1 : 0, secondsOf(start, end) - secondsOf(start, last), attributes),
+    visit: `${isPageview || isBounce ? AFTER[letter] : letter}${attributes}`,
+  };
+}
+
+/** The letter after a further pageview, and for bounces after any further event that is counted. */
+const AFTER = { b: 'p', p: 'p', e: 'f', f: 'f', $: '$', B: 'P', P: 'P', E: 'F', F: 'F' } as const;
+
+function stampFirstCounted(event: EnrichedEvent, start: number, seconds: number, letters: 'be' | 'BE'): Stamped {
+  const attributes = attributesOf(event);
+  // `sessions` removes NUL characters from attributes.
+  if (attributes.length > ATTRIBUTES_CHARS_MAX || attributes.includes('\\u0000')) return COMPUTED;
+  const isPageview = event.type === 'pageview';
+  const visit = letters.charAt(isPageview ? 0 : 1) + attributes;
+  return { json: stampJson(start, 1, isPageview ? 1 : 0, seconds, attributes), visit };
+}
+
+/**
+ * Whether this hit can change the entry or the other attributes of its visit. They are those of the first counted hit by time, and the
+ * entry is the first pageview if there is one. Among hits of the same millisecond, a hash decides.
+ */
+function changesAttributes(
+  event: EnrichedEvent,
+  { start, last }: NewestSession,
+  letter: Letter,
+  attributes: string,
+): boolean {
+  const { timestamp: at, type } = event;
+  const beganWithOther = letter === 'B' || letter === 'P' || letter === 'E' || letter === 'F';
+  const canBeFirst = beganWithOther ? at <= last : at === start;
+  if (canBeFirst && attributesOf(event) !== attributes) return true;
+  const hasPageviewFirst = letter === 'b' || letter === 'p' || letter === 'B' || letter === 'P';
+  if (type !== 'pageview' || hasPageviewFirst) return false;
+  const canBeFirstPageview = letter === 'e' || letter === 'E' || at <= last;
+  return canBeFirstPageview && !attributes.startsWith(`${jsonText(event.pathname)},`);
+}
+
+/** The encoded columns of a stamp from `visit_entry` on, if the visit begins with this event. */
+function attributesOf({ pathname, visitSourceJson }: EnrichedEvent): string {
+  return `${jsonText(pathname)},${visitSourceJson}`;
+}
+
+function stampJson(start: number, isNew: 0 | 1, bounces: number, seconds: number, attributes: string): string {
+  return `1,${start},${isNew},${bounces},${seconds},${attributes}`;
+}
+
+/** Whether the event is counted in visits: names that begin with `$` are Weir's own. */
+function isCounted({ eventName }: EnrichedEvent): boolean {
+  return !eventName.startsWith('$');
+}
+
+function secondsOf(start: number, last: number): number {
+  return Math.floor((last - start) / 1000);
+}
