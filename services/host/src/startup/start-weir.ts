@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { untilRestoredErasuresEnd } from '@weir/control/backups/restored-erasures';
 import { startErasures } from '@weir/control/erasure/start-erasures';
 import { startRetention } from '@weir/control/retention/start-retention';
+import { startVisitChecks } from '@weir/control/visits/start-visit-checks';
 import { abortable } from '@weir/runtime/abortable';
 import { readOrCreateAdminToken } from '@weir/runtime/config/admin-token';
 import { baseUrl } from '@weir/runtime/config/base-url';
@@ -143,6 +144,7 @@ async function start(
     stack.add(startErasures({ ...erasing, publish }), (work) => work.close());
     const retention = { keep: config.keep, metrics: createRetentionMetrics(metrics, clock()) };
     stack.add(startRetention({ ...erasing, workerId: randomUUID(), ...retention }), (work) => work.close());
+    stack.add(startVisitChecks({ ...erasing, metrics }), (checks) => checks.close());
     await untilRestoredErasuresEnd(ports.registry, logger, stop);
   }
 

@@ -1,0 +1,66 @@
+import type { Analytics } from '@weir/ports/analytics';
+
+/** A visit is compared when it has got no row for this long, because the views of an insert that is running may lack some of its rows. */
+const QUIET_MINUTES = 10;
+/** The attributes of a visit: the columns of the stamp, and those of `sessions`. */
+const ATTRIBUTES = [
+  ['visit_started', 'started_at'],
+  ['visit_entry', 'entry_path'],
+  ['visit_source', 'traffic_source'],
+  ['visit_channel', 'channel'],
+  ['visit_referrer_domain', 'referrer_domain'],
+  ['visit_utm_source', 'utm_source'],
+  ['visit_utm_medium', 'utm_medium'],
+  ['visit_utm_campaign', 'utm_campaign'],
+  ['visit_utm_term', 'utm_term'],
+  ['visit_utm_content', 'utm_content'],
+] as const;
+
+/**
+ * Compares the stamps of the visits that have rows on this UTC day (`YYYY-MM-DD`) with `sessions`, and flags the visits that differ in
+ * `visits_computed`: reports then read them from `sessions`. Resolves with the number of visits that it flagged. Reads the rows of the
+ * day, of the day before and of the two days after it. It can be repeated.
+ */
+export async function flagDifferingVisits(
+  analytics: Pick<Analytics, 'select' | 'change'>,
+  siteId: string,
+  day: string,
+): Promise<number> {
+  const differing = differingVisits(siteId, day);
+  const [found] = await analytics.select<Record<'visits' | 'since' | 'until', number | string>>(
+    `SELECT count() AS visits, toUnixTimestamp64Milli(min(since)) AS since, toUnixTimestamp64Milli(max(until)) AS until FROM (${differing})`,
+  );
+  const visits = Number(found?.visits ?? 0);
+  if (visits === 0) return 0;
+  await analytics.change(
+    `INSERT INTO visits_computed (site_id, day, session_id)
+     SELECT DISTINCT site_id, toDate(timestamp, 'UTC'), session_id FROM event_rows
+     WHERE site_id = '${siteId}' AND timestamp >= fromUnixTimestamp64Milli(${Number(found?.since)}) AND timestamp <= fromUnixTimestamp64Milli(${Number(found?.until)})
+       AND session_id IN (SELECT session_id FROM (${differing}))`,
+  );
+  return visits;
+}
+
+/** Selects `session_id` of the visits, and the times `since` and `until` between which all of their rows are. */
+function differingVisits(siteId: string, day: string): string {
+  const site = `site_id = '${siteId}'`;
+  const at = `toDateTime64('${day}', 3, 'UTC')`;
+  const rows = (from: string, to: string) =>
+    `${site} AND timestamp >= ${at} ${from} AND timestamp < ${at} ${to} AND session_id != '' AND bot = ''`;
+  const stamped = `SELECT session_id, min(timestamp) AS first, max(timestamp) AS last, countIf(visit_stamp != 1) AS others,
+      sum(visit_new) AS visits, sum(visit_bounces) AS bounces, sum(visit_seconds) AS seconds,
+      groupUniqArrayIf(2)((${ATTRIBUTES.map(([column]) => `toString(${column})`).join(', ')}), NOT startsWith(event_name, '$')) AS attributes
+    FROM event_rows WHERE ${rows('- INTERVAL 1 DAY', '+ INTERVAL 3 DAY')}
+    GROUP BY session_id
+    HAVING countIf(visit_stamp = 1) > 0 AND countIf(toDate(timestamp, 'UTC') = '${day}') > 0
+      AND max(received_at) < now64(3) - INTERVAL ${QUIET_MINUTES} MINUTE`;
+  const stored = `SELECT session_id, visitor_id, started_at, ended_at, is_bounce, duration_seconds,
+      [(${ATTRIBUTES.map(([, column]) => `toString(${column})`).join(', ')})] AS stored_attributes
+    FROM sessions WHERE ${site} AND session_id IN (SELECT session_id FROM event_rows WHERE ${rows('', '+ INTERVAL 1 DAY')})`;
+  return `SELECT session_id, if(visitor_id = '', first, least(first, started_at)) AS since, if(visitor_id = '', last, greatest(last, ended_at)) AS until
+    FROM (${stamped}) AS stamped LEFT JOIN (${stored}) AS stored USING (session_id)
+    WHERE session_id NOT IN (SELECT session_id FROM visits_computed WHERE ${site} AND day >= toDate('${day}') - 2 AND day <= toDate('${day}') + 2)
+      AND (others > 0 OR if(visitor_id = '',
+        (visits, bounces, seconds) != (0, 0, 0),
+        (visits, bounces, seconds, attributes) != (1, is_bounce, duration_seconds, stored_attributes)))`;
+}

@@ -1,0 +1,87 @@
+import { isDependencyError } from '@weir/domain/errors';
+import type { Analytics } from '@weir/ports/analytics';
+import type { Registry } from '@weir/ports/registry';
+import type { Logger } from '@weir/runtime/logger';
+import type { Metrics } from '@weir/runtime/prometheus-metrics';
+import { createVisitCheckMetrics } from '@weir/runtime/visit-check-metrics';
+import { problemText } from '../erasure/run-erasure.ts';
+import { tablesInUse } from '../retention/tables-in-use.ts';
+import { flagDifferingVisits } from './flag-differing-visits.ts';
+
+export interface VisitChecksDeps {
+  readonly analytics: Pick<Analytics, 'select' | 'change'>;
+  readonly registry: Registry;
+  /** Resolves when the tables can be used. */
+  readonly ready: Promise<void>;
+  readonly clock: () => number;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  readonly everyMs?: number;
+}
+
+export interface RunningVisitChecks {
+  close(): Promise<void>;
+}
+
+const EVERY_MS = 3600_000;
+/** The first check after a start reads the days of the records of the last two days before the newest one. */
+const FIRST_MS = 48 * 3600_000;
+/** Each check also reads what the check before it may have left out, because the visits were under way. */
+const OVERLAP_MS = 30 * 60_000;
+
+/**
+ * Compares the stamps of the rows with `sessions`, for the days of the rows that were received lately (docs/decisions/0033). Several processes
+ * can do this at the same time, because flagging a visit again changes nothing.
+ */
+export function startVisitChecks(deps: VisitChecksDeps): RunningVisitChecks {
+  const { analytics, registry, clock, logger, everyMs = EVERY_MS } = deps;
+  const metrics = createVisitCheckMetrics(deps.metrics);
+  const stop = new AbortController();
+  const { signal } = stop;
+  let since: number | undefined;
+  let working: Promise<void> | undefined;
+
+  async function check(): Promise<void> {
+    await deps.ready;
+    const startedAt = clock();
+    for (const { site, day } of await daysToCheck()) {
+      if (signal.aborted || tablesInUse(registry) !== undefined) return;
+      const flagged = await flagDifferingVisits(analytics, site, day);
+      metrics.flagged(flagged);
+      if (flagged > 0) logger.warn({ site, day, flagged }, 'reports compute visits whose stamps differ from sessions');
+    }
+    since = startedAt - OVERLAP_MS;
+  }
+
+  async function daysToCheck(): Promise<readonly { readonly site: string; readonly day: string }[]> {
+    const from = since ?? `toUnixTimestamp64Milli((SELECT max(received_at) FROM records)) - ${FIRST_MS}`;
+    return analytics.select(
+      `SELECT toString(site_id) AS site, toString(toDate(timestamp, 'UTC')) AS day FROM records
+       WHERE outcome = 'row' AND visit_stamp = 1 AND received_at >= fromUnixTimestamp64Milli(${from}) GROUP BY site, day ORDER BY day DESC, site`,
+    );
+  }
+
+  function look(): void {
+    if (signal.aborted || working !== undefined || tablesInUse(registry) !== undefined) return;
+    working = check()
+      .catch((error: unknown) => {
+        if (signal.aborted) return;
+        const code = isDependencyError(error) ? error.code : undefined;
+        logger.error({ code, problem: problemText(error) }, 'the check of the visits stopped and will be tried again');
+      })
+      .finally(() => {
+        working = undefined;
+      });
+  }
+
+  const timer = setInterval(look, everyMs);
+  timer.unref();
+  look();
+  return {
+    async close() {
+      stop.abort();
+      clearInterval(timer);
+      await working;
+    },
+  };
+}

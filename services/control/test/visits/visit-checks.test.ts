@@ -1,0 +1,110 @@
+import { flagDifferingVisits } from '@weir/control/visits/flag-differing-visits';
+import { startVisitChecks } from '@weir/control/visits/start-visit-checks';
+import type { Registry } from '@weir/ports/registry';
+import { createLogger } from '@weir/runtime/logger';
+import { createMetrics } from '@weir/runtime/prometheus-metrics';
+import { eventually } from '@weir/testkit/eventually';
+import {
+  batch,
+  type ClickhouseUnderTest,
+  openClickhouseUnderTest,
+  type RowFields,
+} from '../../../../packages/adapters/test/clickhouse/clickhouse-harness.ts';
+
+const DAY_MS = 24 * 3600_000;
+const T0 = Date.UTC(2026, 4, 4, 12);
+let opened: ClickhouseUnderTest;
+let next = 0;
+beforeAll(async () => {
+  opened = await openClickhouseUnderTest();
+  await opened.analytics.migrate();
+});
+afterAll(() => opened.close());
+
+/** A pageview of a visit, with the stamp of a first hit unless `fields` say otherwise. */
+const hit = (site: string, session: string, at: number, fields: RowFields = {}): RowFields => ({
+  site_id: site,
+  visitor_id: `v-${session}`,
+  session_id: session,
+  pathname: '/a',
+  timestamp: at,
+  received_at: at,
+  channel: 'Direct',
+  visit_stamp: 1,
+  visit_started: at,
+  visit_new: 1,
+  visit_bounces: 1,
+  visit_entry: '/a',
+  visit_channel: 'Direct',
+  ...fields,
+});
+const further = (start: number, at: number): RowFields => ({
+  visit_started: start,
+  visit_new: 0,
+  visit_bounces: -1,
+  visit_seconds: (at - start) / 1000,
+});
+async function insert(...rows: readonly RowFields[]): Promise<void> {
+  await opened.analytics.insertRecords(batch(next, rows));
+  next += rows.length;
+}
+const flags = async (site: string) =>
+  (
+    await opened.analytics.select<{ flag: string }>(
+      "SELECT DISTINCT concat(session_id, ' ', toString(day)) AS flag FROM visits_computed WHERE site_id = {site:String} ORDER BY flag",
+      { site },
+    )
+  ).map(({ flag }) => flag);
+
+test('visits whose stamps are right are not flagged, and visits that differ are flagged once, on the days of all their rows', async () => {
+  const later = T0 + 60_000;
+  const after = T0 + 5 * DAY_MS;
+  await insert(
+    hit('a', 'right', T0),
+    hit('a', 'right', later, further(T0, later)),
+    hit('a', 'shared', T0),
+    hit('a', 'shared', later, { visitor_id: 'other' }),
+    hit('a', 'again', T0),
+    hit('a', 'again', after),
+    hit('a', 'part', T0),
+    hit('a', 'part', later, { visit_stamp: 0, visit_new: 0, visit_bounces: 0 }),
+    hit('a', 'source', T0, { visit_channel: 'Paid Search' }),
+    hit('a', 'bot', T0, { bot: 'Googlebot' }),
+    hit('b', 'shared', T0),
+  );
+  expect(await flagDifferingVisits(opened.analytics, 'a', '2026-05-04')).toBe(4);
+  const wanted = ['again 2026-05-04', 'again 2026-05-09', 'part 2026-05-04', 'shared 2026-05-04', 'source 2026-05-04'];
+  expect(await flags('a')).toEqual(wanted);
+  expect(await flagDifferingVisits(opened.analytics, 'a', '2026-05-04')).toBe(0);
+  expect(await flagDifferingVisits(opened.analytics, 'a', '2026-05-09')).toBe(0);
+  expect(await flagDifferingVisits(opened.analytics, 'b', '2026-05-04')).toBe(0);
+  expect([await flags('a'), await flags('b')]).toEqual([wanted, []]);
+});
+
+test('a visit with a row of the last minutes is not compared yet', async () => {
+  const now = Date.now();
+  const day = new Date(now).toISOString().slice(0, 10);
+  await insert(hit('now', 'x', now), hit('now', 'x', now, { visitor_id: 'other' }));
+  expect(await flagDifferingVisits(opened.analytics, 'now', day)).toBe(0);
+});
+
+test('the check in the background flags the visits of all days that got rows', async () => {
+  const now = Date.now() - DAY_MS;
+  await insert(
+    hit('c', 'x', T0, { received_at: now }),
+    hit('c', 'x', T0 + 1, { visitor_id: 'other', received_at: now }),
+  );
+  const metrics = createMetrics();
+  const registry = {
+    erasures: () => [],
+    replay: () => undefined,
+    writersPause: () => undefined,
+  } as unknown as Registry;
+  const logger = createLogger('silent');
+  const deps = { analytics: opened.analytics, registry, ready: Promise.resolve(), clock: Date.now, logger, metrics };
+  const checks = startVisitChecks(deps);
+  await eventually('the flag', async () => (await flags('c')).length === 1);
+  await checks.close();
+  expect(await flags('c')).toEqual(['x 2026-05-04']);
+  expect(await metrics.metrics()).toMatch(/weir_visits_flagged_total [1-9]/);
+});
