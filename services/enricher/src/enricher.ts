@@ -19,12 +19,12 @@ export interface EnricherDeps<Decoded> {
   readonly clock: () => number;
   readonly logger: Logger;
   readonly metrics: Metrics;
-  /** The enricher pauses while this reports too little free space. */
+  /** The enricher stops processing while this reports too little free space. */
   readonly disk?: DiskSpace | undefined;
   readonly limits?: EnricherLimits;
   /**
-   * Only for a replay: the log whose `events.enriched` already has an outcome of each record. Whether a record is a duplicate is read from this
-   * outcome, because the caller has got the answer for it. `eventLog` itself does not show these outcomes to a replay.
+   * Only for a replay: the log whose `events.enriched` has the outcomes that the records got from live traffic. These outcomes say which
+   * records are duplicates: a replay does not decide this again. `eventLog` itself does not show these outcomes to a replay.
    */
   readonly answeredIn?: EventLog;
 }
@@ -39,14 +39,14 @@ export interface EnricherLimits {
   /** The default is `BATCH_RECORDS_MAX`. */
   readonly batchRecordsMax?: number;
   readonly batchBytesMax?: number;
-  /** How long the raw topic keeps records. An alarm is raised when the oldest unread record has half of this age. */
+  /** How long the raw topic keeps records. An alarm is raised when the next record to process is older than half of this time. */
   readonly rawRetentionMs?: number;
 }
 
 export interface Enricher extends RunningConsumer {
   /**
-   * A message about the state that is being rebuilt. Undefined if nothing is being rebuilt. Idempotency keys are not decided
-   * while the state is rebuilt.
+   * A message about the progress while the state is rebuilt. Undefined if no state is being rebuilt. During a rebuild, the enricher does
+   * not decide which records with an idempotency key are duplicates.
    */
   rebuilding(): string | undefined;
 }
@@ -62,7 +62,7 @@ export async function startEnricher<Decoded>(deps: EnricherDeps<Decoded>): Promi
     ...deps,
     logId: eventLog.logId,
     partitions: eventLog.partitionCount,
-    // The state of a replay is not the state of this process.
+    // A replay has its own state. Its metrics must not mix with those of the live state.
     metrics: createStateMetrics(deps.answeredIn === undefined ? metrics : createMetrics()),
   });
 

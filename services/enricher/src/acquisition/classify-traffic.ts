@@ -39,9 +39,9 @@ const REFERRER_MEDIUM: Readonly<Record<SourceKind, string>> = {
 const DIRECT = '(direct)';
 
 /**
- * Tags win over a click ID, and a click ID wins over the referrer. The tags `ref`, `source` and `via` name a source, as
- * utm_source does. A tag that names paid traffic (`facebook-ads`) implies a paid medium if the link has no utm_medium; GA4
- * would report the visit as Unassigned or organic.
+ * Returns the channel and the source of a visit. Tags win over a click ID, and a click ID wins over the referrer. The tags `ref`, `source`
+ * and `via` name a source, as utm_source does. If the link has no utm_medium, a tag that names paid traffic (`facebook-ads`) implies a
+ * paid medium. GA4 would report such a visit as Unassigned or organic.
  */
 export function attribute({ tags, clickId, referrer }: Visit, sources: Sources): Attribution {
   const linkTag = tags.ref || tags.source || tags.via;

@@ -5,8 +5,8 @@ import { getDomain, parse } from 'tldts';
 const HOSTS_MAX = 20_000;
 
 /**
- * The registrable domain of a host, or the host itself if it has none. Private suffixes count: me.github.io and you.github.io
- * are two sites.
+ * The registrable domain of a host, or the host itself if it has no registrable domain. Private suffixes such as github.io count as
+ * suffixes, so me.github.io and you.github.io are two domains.
  */
 export function domainOf(hostname: string): string {
   return getDomain(hostname, { allowPrivateDomains: true }) ?? hostname;

@@ -7,7 +7,7 @@ import { cutUrl, type QueryCut } from './query-cut.ts';
 
 /** A parsed page URL. */
 export interface PageUrl {
-  /** The column `url`: without the fragment, and only with the parameters that the site keeps. */
+  /** The encoded column `url`: the URL without its fragment, and only with the query parameters that the site keeps. */
   readonly urlJson: string;
   readonly hostname: string;
   readonly pathname: string;

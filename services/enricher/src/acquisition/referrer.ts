@@ -22,8 +22,8 @@ export interface Referrer extends Origin {
 }
 
 /**
- * The query of a referrer can contain what a person searched for. Parameters are therefore removed from it as from the site's
- * own URLs.
+ * Returns a function that parses referrers, with a cache. The query of a referrer can contain what a person searched for. Therefore only
+ * the query parameters stay that the site also keeps in its own URLs.
  */
 export function createReferrers(sources: Sources): (referrer: string, cut?: QueryCut) => Referrer {
   const cached = cachedByCut((referrer, cut) => parseReferrer(referrer, sources, cut));
@@ -42,8 +42,8 @@ function parseReferrer(referrer: string, sources: Sources, cut: QueryCut | undef
 }
 
 /**
- * Undefined if the referrer is neither a page nor an app, for example `about:blank`, an extension, a file, or a text that is
- * not a URL.
+ * Returns undefined if the referrer is neither a page nor an app, for example `about:blank`, an extension, a file, or a text that
+ * is not a URL.
  */
 function originOf(
   referrer: string,

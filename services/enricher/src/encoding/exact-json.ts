@@ -4,14 +4,14 @@ import { bodyTextOf } from '@weir/domain/records/body-text';
 import { jsonValue } from './json-text.ts';
 
 /**
- * Matches JSON that can contain a rounded number. A Float64 represents whole numbers of up to 15 digits exactly. Numbers near -2^63
- * have an exponent here, because `jsonValue` writes them with one.
+ * Matches JSON that can contain a rounded number. A Float64 represents whole numbers of up to 15 digits exactly. `jsonValue` writes long
+ * numbers with an exponent, also numbers near -2^63.
  */
 const MAY_BE_ROUNDED = /\d{16}|e\+1/;
 
 /**
- * A part of a record's body as JSON, with whole numbers exactly as they were sent. JSON.parse rounds numbers above 2^53, which many
- * systems use as IDs, but ClickHouse stores 64 bits. `sentAs` finds the text of `value` in the body.
+ * Returns `value`, a part of a record's body, as JSON with whole numbers exactly as they were sent. JSON.parse rounds numbers above 2^53,
+ * which many systems use as IDs, but ClickHouse stores 64 bits. `sentAs` returns the part of the parsed body from which `value` was read.
  */
 export function exactJson(value: Json, record: Uint8Array, sentAs: (body: JsonObject) => Json | undefined): string {
   const json = jsonValue(value);
@@ -21,7 +21,10 @@ export function exactJson(value: Json, record: Uint8Array, sentAs: (body: JsonOb
   return withoutMarks(jsonValue(withMarks(value, sentAs(JSON.parse(marked.text) as JsonObject))), marked.mark);
 }
 
-/** Returns `value` with the texts of `marked` in place of its numbers. Properties have at most 5 levels, which limits the recursion. */
+/**
+ * Returns `value`. Where `marked` has a text in the place of a number, the result has this text. Properties have at most 5 levels, which
+ * limits the recursion.
+ */
 function withMarks(value: Json, marked: Json | undefined): Json {
   if (typeof value === 'number') return typeof marked === 'string' ? marked : value;
   if (typeof value !== 'object' || value === null || typeof marked !== 'object' || marked === null) return value;

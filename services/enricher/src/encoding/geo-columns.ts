@@ -2,12 +2,13 @@ import { BoundedCache } from '@weir/domain/bounded-cache';
 import type { GeoLookup } from '../geo/geo-lookup.ts';
 import { jsonText } from './json-text.ts';
 
-/** The encoded columns of a location. */
+/** A location with its encoded columns. */
 export interface GeoColumns {
+  /** The ISO 3166-1 code of the country, not encoded. */
   readonly country: string;
   /** The encoded columns `country` to `city`. */
   readonly json: string;
-  /** The encoded column `timezone`, for events whose script did not send a time zone. */
+  /** The encoded column `timezone`, for events without a valid time zone from the page's script. */
   readonly timezoneJson: string;
 }
 
@@ -15,7 +16,7 @@ export const NO_GEO: GeoColumns = { country: '', json: '"","",""', timezoneJson:
 
 const ADDRESSES_MAX = 50_000;
 
-/** Looks up client IPs. The cache is cleared when the geo data changes. */
+/** Returns a function that looks up the location of a client IP, with a cache. The cache is cleared when the geo data changes. */
 export function createGeoColumns(geo: GeoLookup): (ip: string) => GeoColumns {
   const cache = new BoundedCache<GeoColumns>(ADDRESSES_MAX);
   let version = geo.version;

@@ -1,17 +1,17 @@
 import { fits64Bits } from '@weir/domain/json/exact-numbers';
 
-/** Characters other than printable ASCII, and the two printable ones that JSON escapes. */
+/** Matches characters that are not printable ASCII, and the two printable characters that JSON escapes. */
 const MAY_NEED_ESCAPES = /[^ !#-[\]-~]/;
 const LONE_SURROGATE = /\\\\|\\u[dD][89abAB][0-9a-fA-F]{2}|\\u[dD][c-fC-F][0-9a-fA-F]{2}/g;
 
-/** A string as JSON. A lone surrogate becomes U+FFFD, because ClickHouse refuses the escape that JSON.stringify writes for it. */
+/** Returns a string as JSON. A lone surrogate becomes U+FFFD, because ClickHouse refuses the escape that JSON.stringify writes for it. */
 export function jsonText(text: string): string {
   if (!MAY_NEED_ESCAPES.test(text)) return `"${text}"`;
   return JSON.stringify(text.isWellFormed() ? text : text.toWellFormed());
 }
 
 /**
- * Any value as JSON. A lone surrogate becomes U+FFFD, as in `jsonText`. A whole number that does not fit into 64 bits is written
+ * Returns any value as JSON. A lone surrogate becomes U+FFFD, as in `jsonText`. A whole number that does not fit into 64 bits is written
  * with an exponent: ClickHouse reads digits without an exponent as an integer, and would refuse the row.
  */
 export function jsonValue(value: unknown): string {
@@ -27,6 +27,6 @@ const STRING_OR_LONG_INTEGER = /"(?:[^"\\]|\\.)*"|-?\d{19,}/g;
 
 function withExponentWhereTooLong(found: string): string {
   if (found.startsWith('"')) return found;
-  // The function compares digits and not numbers, because JSON.stringify rounds: it writes -2^63 as a smaller number.
+  // The digits are compared, and not the number, because JSON.stringify rounds: it writes -2^63 as a smaller number.
   return fits64Bits(found) ? found : Number(found).toExponential();
 }

@@ -6,8 +6,8 @@ const SEAL = /("sealedIp":)"[^"]*"?/g;
 const MASK = '[address]';
 
 /**
- * Masks everything that looks like an IP address, in a text that cannot be parsed into fields. A text that only looks like an
- * address, such as a version number, is masked too.
+ * Masks everything that looks like an IP address, in a text that cannot be parsed into fields. This includes texts that are not
+ * addresses, such as some version numbers.
  */
 export function maskAddresses(text: string): string {
   return text.replace(IPV6, MASK).replace(IPV4, MASK);
@@ -19,9 +19,9 @@ export function maskRaw(text: string): string {
 }
 
 /**
- * Returns the JSON of a raw record without addresses. It removes the client IP of the envelope, encrypted and decrypted, and
- * the `context.ip` that a server sent, wherever they occur in the record. A text that is not a record is masked as plain text.
- * `opened`: the decrypted client IP, if the step `open-address` has decrypted it.
+ * Returns the JSON of a raw record without addresses. The function removes the encrypted client IP. It removes the decrypted client IP and
+ * the `context.ip` that a server sent wherever they occur in the record. A text that is not a record is masked as plain text. `opened` is
+ * the client IP that the step `open-address` has decrypted, or an empty text.
  */
 export function withoutAddresses(raw: Uint8Array, opened: string): string {
   const text = Buffer.from(raw.buffer, raw.byteOffset, raw.byteLength).toString();
@@ -33,8 +33,7 @@ export function withoutAddresses(raw: Uint8Array, opened: string): string {
   }
   if (typeof record !== 'object' || record === null) return maskRaw(text);
   const found = [opened, record.ip, record.body?.ip, record.body?.context?.ip];
-  // A dead letter is kept longer than the encryption key of its day. After that its encrypted client IP could never be
-  // decrypted.
+  // A dead letter is kept longer than the encryption key of its day. Without the key, the encrypted client IP is useless.
   if (record.sealedIp !== undefined) record.sealedIp = '';
   let payload = JSON.stringify(record);
   for (const address of found) {

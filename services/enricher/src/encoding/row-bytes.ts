@@ -2,8 +2,8 @@ const SLAB_BYTES = 256 * 1024;
 const BYTES_PER_CHAR_MAX = 3;
 
 /**
- * Encodes rows as UTF-8, one after the other, into large shared buffers. Buffer.from reads each text twice and allocates a new
- * pool for every ten rows, which took 7 % of the CPU time of the enrichment.
+ * Returns a function that encodes rows as UTF-8, one after the other, into large shared buffers. Buffer.from reads each text twice and
+ * allocates a new pool for every ten rows, which took 7 % of the CPU time of the enrichment.
  */
 export function createRowBytes(): (row: string) => Buffer {
   let slab = Buffer.alloc(0);

@@ -16,15 +16,15 @@ export interface RowSources {
   readonly logId: string;
   /** The encoded column `enrichment`. */
   readonly enrichmentJson: () => string;
-  /** The encoded column `timezone`, from the time zone that the page's script sent. Undefined if that is not a time zone. */
+  /** The encoded column `timezone`, from the time zone that the page's script sent. Undefined if this is not a valid time zone. */
   readonly timezoneJson: (sent: string) => string | undefined;
   /** The encoded column `language`, from an `Accept-Language` header. */
   readonly languageJson: (acceptLanguage: string) => string;
 }
 
 /**
- * The only table of how the columns of `records` are encoded, in the order of RECORDS_COLUMNS. An entry holds all columns of
- * one subject, because one entry for each column made the enrichment of a record 5 % slower.
+ * The table of how each column of `records` is encoded, in the order of RECORDS_COLUMNS. An entry holds all columns of one
+ * subject, because one entry for each column made the enrichment of a record 5 % slower.
  */
 export function createRowColumns(sources: RowSources): readonly RowColumns[] {
   const logIdJson = jsonText(sources.logId);

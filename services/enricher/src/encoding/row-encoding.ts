@@ -38,7 +38,7 @@ export interface RowEncoder {
   bare(row: BareRow): string;
 }
 
-/** Throws if the table does not hold exactly RECORDS_COLUMNS, in their order. */
+/** Creates the encoder from the column table. Throws if the table does not hold exactly RECORDS_COLUMNS, in their order. */
 export function createRowEncoder(table: readonly RowColumns[]): RowEncoder {
   assertColumnOrder(table);
   const ofEvent = table.map((entry) => entry.ofEvent);
@@ -74,7 +74,7 @@ export function sourceOf({ kind }: StoredEvent): 'collect' | 'server' | 'import'
   return kind === 'collect' || kind === 'import' ? kind : 'server';
 }
 
-/** The row of a record whose outcome is not a row of `events`. Only an identify keeps the visitor and the user. */
+/** Builds the row of a record whose outcome is not a row of `events`. Only an identify or unlink keeps the visitor and the user. */
 export function bareRow(
   event: StoredEvent,
   outcome: 'duplicate' | 'dropped' | 'identify',
@@ -98,7 +98,7 @@ export function bareRow(
   };
 }
 
-/** The row of an erased record. It keeps only the position in the log, the site and the time of receipt. */
+/** Builds the row of an erased record. The row keeps only the position in the log, the site and the time of receipt. */
 export function erasedRow({
   siteId,
   receivedAt,

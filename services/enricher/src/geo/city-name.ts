@@ -1,6 +1,6 @@
 /**
  * Additions in brackets that belong to the name of a town, for example Frankfurt (Oder). The list has all such additions in
- * DB-IP's data, and the best known of those that DB-IP shortens.
+ * DB-IP's data, and the best known of the additions that DB-IP abbreviates.
  */
 const PARTS_OF_NAMES: ReadonlySet<string> = new Set(
   'Aller Allgau Baden Chiemgau Elbe Hessen Oder Rheintal Ruhr Saale Schwarzwald Sieg Taunus Unterweser Wumme'.split(
@@ -10,8 +10,8 @@ const PARTS_OF_NAMES: ReadonlySet<string> = new Set(
 const COUNTRIES_OF_SUCH_NAMES: ReadonlySet<string> = new Set(['AT', 'CH', 'DE']);
 
 /**
- * Removes the part of the city that DB-IP adds in brackets to a fifth of all addresses: "Berlin (Bezirk Mitte)" becomes
- * "Berlin".
+ * Removes the district that DB-IP adds in brackets to the name of the city, for a fifth of all addresses: "Berlin (Bezirk Mitte)"
+ * becomes "Berlin".
  */
 export function cityName(country: string, name: string): string {
   if (!name.endsWith(')')) return name;
@@ -23,7 +23,8 @@ export function cityName(country: string, name: string): string {
 }
 
 /**
- * The index of the bracket that the last bracket closes. In "Zurich (Zurich (Kreis 11) / Oerlikon)" it is the first bracket.
+ * The index of the opening bracket that belongs to the last closing bracket, or -1. In "Zurich (Zurich (Kreis 11) / Oerlikon)" this
+ * is the first bracket.
  */
 function openingOfLast(name: string): number {
   let depth = 0;

@@ -10,14 +10,14 @@ export interface GeoFiles {
   get(ip: string, family: Family): unknown;
 }
 
-/** The MMDB files at a path, which is a file or a folder. */
+/** Returns the paths of the MMDB files at a path, which is a file or a folder. */
 export async function geoPaths(path: string): Promise<readonly string[]> {
   if (!(await stat(path)).isDirectory()) return [path];
   const names = (await readdir(path)).filter((name) => name.endsWith('.mmdb')).sort();
   return names.map((name) => join(path, name));
 }
 
-/** A text that changes when one of the files changes. */
+/** Returns a text that changes when one of the files changes. */
 export async function geoSignature(path: string): Promise<string> {
   const parts: string[] = [];
   for (const file of await geoPaths(path)) {

@@ -1,4 +1,4 @@
-/** The location of an address. An empty text means: unknown. */
+/** The location of an address. A field is empty if this part of the location is unknown. */
 export interface Place {
   /** ISO 3166-1 alpha-2 code. */
   readonly country: string;
@@ -15,6 +15,9 @@ export const NO_PLACE: Place = { country: '', region: '', city: '', timezone: ''
 export interface GeoLookup {
   /** The version of the data in use. Changes when the data changes. */
   readonly version: string;
-  /** Never throws. The result is `NO_PLACE` if the text is not an address, or if the data does not have the address. */
+  /**
+   * Returns the location of an address. Never throws. Returns `NO_PLACE` if the text is not an address, or if the data does not have the
+   * address.
+   */
   lookup(ip: string): Place;
 }

@@ -3,7 +3,7 @@ import { Counter, Gauge } from 'prom-client';
 
 export interface GeoMetrics {
   reloaded(result: 'swapped' | 'refused'): void;
-  /** Increments the counter of addresses whose entry in the geo data cannot be read. */
+  /** Counts an address whose entry in the geo data cannot be read. */
   damaged(): void;
 }
 

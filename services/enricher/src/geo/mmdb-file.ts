@@ -10,21 +10,21 @@ export interface MmdbFile {
   readonly version: string;
   /** The build date in Unix milliseconds. */
   readonly builtAt: number;
-  /** How detailed the file is. 2: cities; 1: countries; 0: no locations. */
+  /** How detailed the file is: 2 for cities, 1 for countries, 0 for no locations. */
   readonly rank: 0 | 1 | 2;
   get(ip: string): unknown;
 }
 
 /**
- * Addresses that are looked up in every new file before the file is used. They are spread over the whole tree, so that damage
- * is found here and not when a visitor's address is looked up. `openGeo` counts damaged entries that no probe has found.
+ * Addresses that are looked up in every new file before the file is used. They are spread over the whole tree, so that most damage
+ * is found before a visitor's address is looked up. `openGeo` counts damaged entries that are found later.
  */
 const PROBES: Readonly<Record<Family, readonly string[]>> = {
   4: Array.from({ length: 1024 }, (_, i) => `${i >> 2}.${(i & 3) * 64 + 8}.8.8`),
   6: Array.from({ length: 512 }, (_, i) => `${(0x2000 + i * 16).toString(16)}:${(i * 128).toString(16)}::1`),
 };
 
-/** Throws if the bytes are not an MMDB file, or if the file is damaged. */
+/** Opens the bytes of an MMDB file. Throws if they are not an MMDB file, or if the probes find damage. */
 export function readMmdb(bytes: Buffer): MmdbFile {
   const reader = new Reader<Response>(bytes);
   const { databaseType, ipVersion, buildEpoch } = reader.metadata;
@@ -41,8 +41,8 @@ export function readMmdb(bytes: Buffer): MmdbFile {
 
 const SEPARATOR_BYTES = 16;
 /**
- * A small file (of a test, or of one company's network) may have none of the probed addresses. If a file with more nodes has
- * none of them, its content is damaged.
+ * A small file, for example of a test or of one company's network, may have a country for none of the probed addresses. If a file with at
+ * least this many nodes has a country for none of them, its content is damaged.
  */
 const LARGE_NODES_MIN = 10_000;
 
@@ -60,7 +60,10 @@ function probe(bytes: Buffer, reader: Reader<Response>, families: readonly Famil
   }
 }
 
-/** ip-location-db has one file for each address family. Such a file gives wrong answers for addresses of the other family. */
+/**
+ * The address families of a file. ip-location-db has one file for each family, which gives wrong answers for addresses of the other
+ * family.
+ */
 function familiesOf(ipVersion: number, databaseType: string): readonly Family[] {
   if (ipVersion === 4 || /ipv4/i.test(databaseType)) return [4];
   return /ipv6/i.test(databaseType) ? [6] : [4, 6];

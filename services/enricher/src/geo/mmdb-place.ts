@@ -42,8 +42,8 @@ function fromFlat(record: FlatRecord): Place {
 }
 
 /**
- * Some records name a region that ISO 3166-2 does not have ("Taiwan", "Central Serbia"). The city then gives the region, if it
- * is known.
+ * Returns the ISO 3166-2 code of a region. Some records name a region that ISO 3166-2 does not have ("Taiwan", "Central Serbia"). If it
+ * has a region with the name of the city, the code of that region is returned instead.
  */
 function flatRegion(country: string, state: string, city: string): string {
   return state === '' ? '' : regionCode(country, state) || regionCode(country, city);
@@ -67,7 +67,7 @@ function countryCode(value: unknown): string {
   return /^[A-Z]{2}$/.test(code) && code !== 'ZZ' ? code : '';
 }
 
-/** The ISO 3166-2 code. Most files have only the part after the country, some files have the whole code. */
+/** Returns the complete ISO 3166-2 code. Most files have only the part after the country, and some files have the complete code. */
 function subdivisionCode(country: string, code: string): string {
   const part = code.startsWith(`${country}-`) ? code.slice(country.length + 1) : code;
   return country !== '' && /^[A-Z0-9]{1,3}$/.test(part) ? `${country}-${part}` : '';

@@ -18,7 +18,7 @@ export interface GeoConfig {
    */
   readonly logger?: Pick<Logger, 'info' | 'warn'>;
   readonly metrics?: Metrics;
-  /** How often the files are checked for a change; default 30 s. */
+  /** The time between two checks for a change of the files. The default is 30 s. */
   readonly checkIntervalMs?: number;
 }
 
@@ -49,8 +49,8 @@ export async function openGeo(config: GeoConfig): Promise<Geo> {
   });
 
   function refuse(reason: string): void {
-    // A file that stays unusable fails at every check. Only the first of these failures is logged and counted; the gauge
-    // `weir_geo_stale` stays at 1.
+    // A file that stays unusable fails at every check. Only the first failure is logged and counted. The gauge `weir_geo_stale` stays at 1
+    // until the files can be used.
     if (reason === problem) return;
     problem = reason;
     metrics.reloaded('refused');
@@ -64,8 +64,8 @@ export async function openGeo(config: GeoConfig): Promise<Geo> {
       if (now === seen) problem = '';
       if (now === seen || now === refused) return;
       const read = await readGeoFiles(own);
-      // A mix of the old and the new file could pass as a valid file. If the file changed while it was read, the next check
-      // reads it again.
+      // If the files have changed while they were read, the bytes can be a mix of old and new content that looks valid. The next check then
+      // reads the files again.
       if ((await geoSignature(own)) !== now) return;
       [files, seen, problem] = [read, now, ''];
       metrics.reloaded('swapped');

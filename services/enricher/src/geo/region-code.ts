@@ -11,7 +11,10 @@ const unpacked = new Map<string, ReadonlyMap<string, string>>();
 const NAMES_MAX = 10_000;
 const found = new BoundedCache<string>(NAMES_MAX);
 
-/** The ISO 3166-2 code (`DE-BY`) of a region for which the data has only a name (`Bavaria`). Empty if no list has the name. */
+/**
+ * Returns the ISO 3166-2 code (`DE-BY`) of a region for which the data has only a name (`Bavaria`). Empty if the list of the country
+ * does not have the name.
+ */
 export function regionCode(country: string, name: string): string {
   if (name === '') return '';
   const key = `${country}|${name}`;
@@ -26,7 +29,7 @@ function findCode(country: string, name: string): string {
   const codes = codesOf(country);
   const full = plainName(name);
   const bare = withoutKind(full);
-  // The list has a name without its kind only if the name is unambiguous. Other names need their kind: "city" or "area".
+  // The list has a name without a kind only if the name is unambiguous. Other names have the kind "city" or "area" in front.
   const code = codes.get(full) ?? codes.get(`${kindOf(full)}:${bare}`) ?? codes.get(`:${bare}`) ?? '';
   return code === '' ? '' : `${country}-${code}`;
 }

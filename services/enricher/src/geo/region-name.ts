@@ -1,4 +1,4 @@
-/** Letters without an accent that Unicode normalization could remove, and their replacements. */
+/** Letters that Unicode normalization does not split into a base letter and an accent, and their replacements. */
 const LETTERS: Readonly<Record<string, string>> = {
   ı: 'i',
   ł: 'l',
@@ -13,7 +13,7 @@ const LETTERS: Readonly<Record<string, string>> = {
   þ: 'th',
 };
 
-/** A name in lower case, without accents, brackets, apostrophes (`Kharkivs'ka`) and other punctuation. */
+/** Returns a name in lower case, without accents, texts in brackets, apostrophes (`Kharkivs'ka`) and other punctuation. */
 export function plainName(name: string): string {
   return name
     .normalize('NFD')
@@ -36,7 +36,7 @@ const KINDS = new RegExp(`\\b(?:${CITY_KINDS}|${AREA_KINDS}|${FILLERS})\\b`, 'g'
 const CITY = new RegExp(`\\b(?:${CITY_KINDS})\\b`);
 const AREA = new RegExp(`\\b(?:${AREA_KINDS})\\b`);
 
-/** A plain name without words such as "province" or "city", which some lists have and others omit. */
+/** Returns a plain name without words such as "province" or "city", which some lists have and other lists omit. */
 export function withoutKind(plain: string): string {
   return plain.replace(KINDS, ' ').replace(/\s+/g, ' ').trim();
 }
@@ -44,7 +44,7 @@ export function withoutKind(plain: string): string {
 /** A region and a city can have the same name and differ only in kind: the city Minsk and the region Minsk. */
 export type RegionKind = 'city' | 'area';
 
-/** The kind that a plain name contains as a word, such as "oblast"; undefined if the name has no such word. */
+/** Returns the kind of region that a word of a plain name means: "oblast" means an area. Undefined if the name has no such word. */
 export function kindOf(plain: string): RegionKind | undefined {
   if (CITY.test(plain)) return 'city';
   return AREA.test(plain) ? 'area' : undefined;

@@ -4,15 +4,15 @@ const TAG = /^[a-z]{2,3}(?:-[a-z0-9]{1,8}){0,3}$/i;
 const HEADERS_MAX = 5_000;
 
 /**
- * The language that the page's script sent (`navigator.language`). Empty if it is invalid. It wins over the header
- * `Accept-Language`.
+ * Returns the language that the page's script sent (`navigator.language`), or an empty text if it is invalid. A valid language wins over
+ * the header `Accept-Language`.
  */
 export function languageTag(sent: unknown): string {
   return typeof sent === 'string' && TAG.test(sent) ? sent : '';
 }
 
 /**
- * Returns a function that encodes the preferred language of an `Accept-Language` header as JSON. The text is empty if the
+ * Returns a function that encodes the preferred language of an `Accept-Language` header as JSON. The language is an empty text if the
  * header names no language.
  */
 export function createLanguages(): (acceptLanguage: string) => string {

@@ -5,8 +5,8 @@ const CHARS_MAX = 64;
 const NAMES_MAX = 1_000;
 
 /**
- * Returns a function that encodes the time zone that the page's script sent as JSON; undefined if it is invalid. It wins over
- * the time zone of the client IP, because the network of a VPN, a phone or a company can be in another time zone than the
+ * Returns a function that takes the time zone that the page's script sent, and returns it as JSON, or undefined if it is invalid. A valid
+ * time zone wins over that of the client IP, because the network of a VPN, a phone or a company can be in another time zone than the
  * browser.
  */
 export function createTimezones(): (sent: string) => string | undefined {
@@ -22,7 +22,7 @@ export function createTimezones(): (sent: string) => string | undefined {
   };
 }
 
-/** Whether Node's IANA data has the name. ClickHouse cannot convert times to other names. */
+/** Whether Node's IANA data has the name. ClickHouse cannot convert times to a time zone with an unknown name. */
 function isZone(name: string): boolean {
   if (name.length > CHARS_MAX || !NAME.test(name)) return false;
   try {

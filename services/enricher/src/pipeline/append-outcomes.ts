@@ -13,8 +13,8 @@ export interface AppendOutcomes {
 }
 
 /**
- * Maximum size of one append. A log can refuse a larger append (Kafka: more than 15 MiB for a partition), and a retry would not
- * help. The raw records of a batch have at most 4 MiB, but outcomes can be larger: `1e18` has 4 bytes in the record and 19 in
+ * Maximum size of one append. A log can refuse a larger append (Kafka refuses more than 15 MiB for a partition), and a retry would not
+ * help. The raw records of a batch have at most 4 MiB, but their outcomes can be larger: `1e18` has 4 bytes in the record and 19 bytes in
  * the row.
  */
 const APPEND_BYTES_MAX = 8 * 1024 * 1024;

@@ -16,7 +16,7 @@ export function createBatchOverlay(keys: readonly string[], values: readonly (st
     get(key) {
       const change = changed.get(key);
       if (change !== undefined) return change.value;
-      // Without this check, a key that was not read would look like a key without a value.
+      // Without this check, a key that was never read from the store would look like a key without a value.
       if (!read.has(key)) throw new Error('a step used a state key that it did not return from prepare');
       return read.get(key);
     },

@@ -1,6 +1,6 @@
 /** The state that the steps see during one batch. */
 export interface BatchState {
   get(key: string): string | undefined;
-  /** The value `undefined` removes the key. */
+  /** Sets the value of a key for `ttlMs`. The value `undefined` removes the key. */
   set(key: string, value: string | undefined, ttlMs: number): void;
 }

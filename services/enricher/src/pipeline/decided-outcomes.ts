@@ -16,8 +16,8 @@ export interface DecidedOutcomes {
   /** One past the highest raw offset that has an outcome. It can be higher than the committed offset. */
   readonly to: number;
   /**
-   * The outcomes of the raw offsets from `from` (inclusive) to `to` (exclusive). Reading consecutive ranges reads the log only
-   * once.
+   * Returns the outcomes of the raw offsets from `from` (inclusive) to `to` (exclusive), perhaps with some more. If the ranges of the calls
+   * follow each other, the log is read only once.
    */
   read(from: number, to: number): Promise<Decided>;
 }
@@ -38,7 +38,7 @@ interface OutcomeReader extends Pick<DecidedOutcomes, 'read'> {
   skip(record: StoredRecord): void;
 }
 
-/** `endOf`: where the log ends for this reader. */
+/** `endOf` returns the offsets at which the log begins and ends for this reader. */
 function createOutcomeReader(
   eventLog: EventLog,
   partition: number,
@@ -97,7 +97,10 @@ function createOutcomeReader(
   return reader;
 }
 
-/** `committed`: all raw offsets below this one have an outcome. Rejects with `event_log_unavailable`. */
+/**
+ * Finds up to which raw offset the log has outcomes, and returns a reader for them. All raw offsets below `committed` must have an
+ * outcome. Rejects with `event_log_unavailable`.
+ */
 export async function readDecidedOutcomes(
   eventLog: EventLog,
   partition: number,
@@ -114,7 +117,7 @@ export async function readDecidedOutcomes(
   return { to, read: reader.read };
 }
 
-/** The outcomes of one raw partition, also those that are appended later. */
+/** Reads the outcomes of one raw partition, including outcomes that are appended later. */
 export function followOutcomes(eventLog: EventLog, partition: number): Pick<DecidedOutcomes, 'read'> {
   return createOutcomeReader(eventLog, partition, () => readEdges(eventLog, partition));
 }

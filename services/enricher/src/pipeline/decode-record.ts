@@ -20,7 +20,7 @@ import type { DecodedEvent, EnrichedEvent } from './enriched-event.ts';
 type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
 
 const EVENT_ID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
-/** Accepted times are before this one, and at or after 1970-01-01 (docs/api.md, Timestamps). */
+/** Accepted times are before this time, and at or after 1970-01-01 (docs/api.md, Timestamps). */
 const TIME_END_MS = Date.UTC(2100, 0, 1);
 
 /** A record of the log, with its partition and offset. */
@@ -31,8 +31,9 @@ export interface LoggedRecord {
 }
 
 /**
- * Decodes a raw record with the same functions with which the gateway validated it. A returned text says why the record cannot
- * be read. The fields that the steps fill in are empty: the same object goes through all stages, because copying it costs time.
+ * Decodes a raw record with the functions with which the gateway validated it. Returns a text with the reason if the record cannot be
+ * read. The returned event has the fields that the steps will fill in, still empty: one object goes through all stages, because copying
+ * costs time.
  */
 export function decodeRecord(logged: LoggedRecord): EnrichedEvent | string {
   let record: RawRecord;
@@ -176,7 +177,7 @@ function decodeDumped(event: Mutable<DecodedEvent>, record: RawRecord): string |
   return undefined;
 }
 
-/** One object literal, so that all events have the same hidden class in V8. */
+/** Creates an event without the fields of the body. One object literal gives all events the same hidden class in V8. */
 function emptyEvent(logged: LoggedRecord, record: RawRecord): Mutable<EnrichedEvent> {
   return {
     readable: true,

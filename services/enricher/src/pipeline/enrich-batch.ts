@@ -26,12 +26,12 @@ export interface EnrichBatch<Decoded> {
   /** The epoch of the state store. */
   readonly epoch: string;
   /**
-   * Reads the outcomes of records that were decided before. It is not called if no record has a key. Undefined if the records are new and
-   * their keys are decided now.
+   * Reads the outcomes that the records already have in the log. It is called only if a record has an idempotency key. Undefined if the
+   * records have no outcomes yet, so that their keys are decided now.
    */
   readonly decided: (() => Promise<Decided>) | undefined;
   /**
-   * Resolves with true when all partitions have checked in to the epoch, so that keys can be decided; with false if the epoch
+   * Resolves with true when all partitions have checked in to the epoch, so that keys can be decided. Resolves with false if the epoch
    * is over.
    */
   readonly whole: () => Promise<boolean>;
@@ -54,9 +54,9 @@ const VERSION = String(RECORDS_COLUMNS_VERSION);
 
 /**
  * Enriches consecutive records of one partition in order, starting from the state before the first record. If the state has
- * already applied some of the records (they are repeats), only those are enriched: `outcomes` is then shorter than `records`,
- * and the caller passes the remaining records in the next call. `behindAllowed`: the state cannot be rebuilt from earlier
- * records, so the batch uses the state as it is.
+ * already applied some of the records (they are repeats), only these repeats are enriched: `outcomes` is then shorter than `records`,
+ * and the caller passes the remaining records in the next call. If `behindAllowed` is true, the batch uses the state as it is, even if
+ * the state has not applied all earlier records: it cannot be rebuilt from them.
  */
 export async function enrichBatch<Decoded>(
   task: EnrichBatch<Decoded>,
@@ -109,8 +109,8 @@ export function distinct<Decoded>(
 }
 
 /**
- * The salts of the days and of the days before them. A missing salt of a day is created; a missing salt of the day before is
- * not.
+ * Returns the salts of the days, and of the day before each of them. A missing salt of a day in `days` is created. A missing salt of a day
+ * before is left out.
  */
 export async function readSalts(registry: Registry, days: ReadonlySet<string>): Promise<ReadonlyMap<string, string>> {
   const salts = new Map<string, string>();
@@ -125,7 +125,10 @@ export async function readSalts(registry: Registry, days: ReadonlySet<string>): 
 
 type HeldBy = readonly (FirstSeenKey | undefined)[] | 'over';
 
-/** Returns for each record the record that has its key, or `undefined` if the record has no key. `first`: the raw offset of the first record. */
+/**
+ * For each record, returns which record came first with the same idempotency key, or `undefined` if the record has no key. `first` is the
+ * raw offset of the first record.
+ */
 async function keysOf<Decoded>(
   task: EnrichBatch<Decoded>,
   wanted: readonly (FirstSeenKey | undefined)[],
@@ -136,7 +139,7 @@ async function keysOf<Decoded>(
   return keepKeys(task, wanted, (nth) => outcomes.get(first + nth));
 }
 
-/** Claims the idempotency keys. */
+/** Claims the idempotency keys of new records. Each key goes to the record that claims it first. */
 async function holdKeys<Decoded>(
   { stateStore, epoch, whole }: EnrichBatch<Decoded>,
   wanted: readonly (FirstSeenKey | undefined)[],
@@ -149,12 +152,12 @@ async function holdKeys<Decoded>(
   return wanted.map((holder) => (holder === undefined ? undefined : held[next++]));
 }
 
-/** An ID that no record has. If the key of a record belongs to this ID, the record is a duplicate of another record. */
+/** An ID that no record has. It stands for the unknown record that came first with a key, so a record with this key is a duplicate. */
 const ANOTHER = 'another';
 
 /**
- * Claims the keys again for the records that had them when the records were decided. A key is given to the first record in log
- * order if the log does not have the outcome any more (`isDuplicate` returns `undefined`).
+ * Claims the keys again for the records that had them in the log: the records whose outcome is not `duplicate`. If the log does not have
+ * the outcome of a record any more (`isDuplicate` returns `undefined`), the first record in log order gets the key.
  */
 async function keepKeys<Decoded>(
   { stateStore, epoch }: EnrichBatch<Decoded>,

@@ -59,12 +59,13 @@ export function openPartition<Decoded>(handle: PartitionHandle, deps: PartitionD
 
   /** The next raw offset to process. */
   let next = handle.committed?.offset ?? 0;
-  /** The log has the outcomes of all lower raw offsets. These outcomes are not appended again. */
+  /** The log has the outcomes of all raw offsets below this one. These outcomes are not appended again. */
   let storedTo = next;
   let committedTo = next;
 
   /**
-   * Called when the epoch of the state store is over. The records from this offset on are processed again in the next epoch.
+   * Seeks to this offset, so that the records from there on are processed again. Called when the epoch of the state store is over, or when
+   * the state must be rebuilt from earlier records.
    */
   function again(offset: number): 'again' {
     next = offset;
@@ -183,7 +184,7 @@ function assertContiguous(records: readonly StoredRecord[], next: number, partit
   let expected = next;
   for (const { offset } of records) {
     if (offset !== expected) {
-      const what = offset > expected ? 'are missing (retention?)' : 'were given again out of turn';
+      const what = offset > expected ? 'are missing (retention?)' : 'were delivered again in the wrong order';
       throw new DependencyError(
         'event_log_damaged',
         `${TOPIC_RAW} partition ${partition}: expected raw offset ${expected}, found ${offset}: records ${what}`,

@@ -24,12 +24,12 @@ export interface UnreadableRecord {
   readonly error: string;
 }
 
-/** The fields that the decoder read from a raw record. An empty text means: absent. */
+/** The fields that the decoder reads from a raw record. A text is empty if the record does not have the field. */
 export interface DecodedEvent {
   readonly readable: true;
   readonly partition: number;
   readonly offset: number;
-  /** The bytes of the raw record. Dead letters need them, and numbers that JavaScript would round. */
+  /** The bytes of the raw record. They are needed for dead letters, and for numbers that JavaScript would round. */
   readonly raw: Uint8Array;
 
   readonly kind: RecordKind;
@@ -44,7 +44,7 @@ export interface DecodedEvent {
   readonly userId: string;
   readonly value: number | undefined;
   readonly valueText: string;
-  /** The value as it was sent, if it is a JSON number that a Float64 would round. */
+  /** The text of the value as it was sent, if the value is a JSON number that a Float64 would round. Otherwise empty. */
   readonly numberText: string;
   readonly properties: JsonObject | undefined;
   readonly identity: Identity | undefined;
@@ -82,7 +82,7 @@ export interface DecodedEvent {
   readonly sessionId: string;
   /** True if the server sent the session ID. */
   readonly sessionSent: boolean;
-  /** The record is a row of a dump: its columns are stored unchanged. */
+  /** The row of a dump that the record contains. Undefined for all other records. */
   readonly dumped: DumpedRow | undefined;
 }
 
@@ -91,7 +91,7 @@ export interface DecodedEvent {
  * encoded columns of the row, which are cached for many events.
  */
 export interface EnrichedEvent extends DecodedEvent {
-  /** `restore-dumped` sets the time at which a dumped row was received. */
+  /** For a row of a dump, `restore-dumped` sets this to the original time of receipt. */
   receivedAt: number;
   /** Set by `open-address`. The row encoder cannot read it: see `StoredEvent`. */
   ip: string;
@@ -125,9 +125,9 @@ export interface EnrichedEvent extends DecodedEvent {
   previousSessionsKey: string;
   linkKey: string;
   sessionsKey: string;
-  /** A tombstone of the registry erases the record. */
+  /** True if a tombstone of the registry erases the record. */
   erased: boolean;
-  /** The error of a step that failed in `prepare`. */
+  /** The error of a step that failed in `prepare`. Empty if no step failed. */
   failure: string;
 }
 

@@ -4,7 +4,10 @@ import { RECORDS_COLUMNS_VERSION } from '@weir/domain/records/records-columns';
 import UaParser from 'ua-parser-js';
 import bots from '../../lists/bots.json';
 
-/** Increase this number when a changed step makes other rows from the same records. A new column increases the version of the column list instead. */
+/**
+ * Increase this number when a changed step makes other rows from the same records. For a new column, increase the version of the column
+ * list instead.
+ */
 const STEPS_VERSION = 4;
 
 /** The version of the code and of the lists. The geo data has its own version, because it can change while Weir runs. */

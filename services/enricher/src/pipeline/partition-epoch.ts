@@ -25,22 +25,23 @@ export interface PartitionPlace {
 
 /** Checks one partition in to the epochs of the state store. Before that, it finds the records that the state lacks. */
 export interface PartitionEpoch {
+  /** The epoch that the partition has checked in to, or undefined. */
   checkedIn(): string | undefined;
   /**
-   * Starts to check in, if that has not been done. If the state lacks earlier records, the returned `next` is the first of
-   * them.
+   * Starts to check in to the epoch, unless the partition has started already. If the state lacks earlier records, the returned `next` is
+   * the first of them.
    */
   enter(epoch: string, place: PartitionPlace): Promise<Pick<PartitionPlace, 'next' | 'storedTo'>>;
   /**
-   * The outcomes of the records from `from` up to the returned `to`, if these records were decided in an earlier epoch;
-   * `undefined` if they are new.
+   * Returns the outcomes of the records from `from` up to the returned `to`, if these records were decided in an earlier epoch. Resolves
+   * with `undefined` if the records are new.
    */
   decided(from: number, to: number): Promise<{ readonly to: number; readonly outcomes: Decided } | undefined>;
-  /** The offset from which the state is rebuilt. The state uses no earlier record. -1: the state needed no rebuild. */
+  /** The offset from which the state is rebuilt: no earlier record is folded into it. -1 if the state needed no rebuild. */
   rebuiltFrom(): number;
   /**
-   * Called when the state has applied records up to `end` whose keys were decided in an earlier epoch. Checks in after the last
-   * such record. False if the epoch is over.
+   * Call it when the state has applied records up to `end` whose keys were decided in an earlier epoch. Checks in after the last such
+   * record. Resolves with false if the epoch is over.
    */
   folded(end: number, records: number, committedTo: number): Promise<boolean>;
 }
@@ -87,8 +88,8 @@ export function createPartitionEpoch(handle: PartitionHandle, deps: PartitionEpo
   }
 
   /**
-   * Commits before it checks in. The commit fails if the partition was revoked and the member does not know this yet. Such a
-   * member must not check in, because the present owner may be appending outcomes.
+   * Checks in, after a commit. The commit fails if the partition was revoked and this process has not noticed it yet. Such a process must
+   * not check in, because the new owner may be appending outcomes.
    */
   async function checkIn(epoch: string, committedTo: number): Promise<boolean> {
     if (committedTo > 0) await handle.commit({ offset: committedTo, metadata: '' });
@@ -102,8 +103,8 @@ export function createPartitionEpoch(handle: PartitionHandle, deps: PartitionEpo
   }
 
   /**
-   * Returns the offset at which the partition continues. Changes no field before the last call that can fail, because it is
-   * called again after a failure.
+   * Starts to check in. Returns the offset at which the partition continues. It is called again after a failure, so it changes no variable
+   * before the last call that can fail.
    */
   async function begin(epoch: string, { next, storedTo, committedTo }: PartitionPlace): Promise<number> {
     const decided = await readDecidedOutcomes(eventLog, partition, committedTo);

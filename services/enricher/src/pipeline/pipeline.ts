@@ -51,7 +51,7 @@ export interface EnrichmentDeps {
   readonly lists?: SourceLists;
 }
 
-/** Turns raw records into outcomes. `steps` is the one list of what happens to an event, in order. */
+/** Creates the enrichment, which turns raw records into outcomes. `steps` lists everything that happens to an event, in order. */
 export function createEnrichment(deps: EnrichmentDeps): Enrichment<DecodedRecord> {
   const { registry, geo, logId, clock, lists = loadSourceLists() } = deps;
   const sources = createSources(lists, publicSuffixOf);
@@ -95,7 +95,7 @@ export function createEnrichment(deps: EnrichmentDeps): Enrichment<DecodedRecord
 
   const erasures = createErasures((siteId) => registry.tombstones(siteId));
 
-  /** The dead letter of a record, or the row `erased` if the record contains an ID of an erased person. */
+  /** Builds the dead letter of a record, or the row `erased` if the record contains an ID of an erased person. */
   function letterOf(record: DecodedRecord, reason: DeadReason, error: string): BareRow {
     const row = deadLetterRow(record, reason, error);
     if (!registry.hasTombstones()) return row;
@@ -180,7 +180,7 @@ function endedRow(event: EnrichedEvent, ending: Exclude<Ending, { outcome: 'dump
   }
 }
 
-/** The row of an identify, or of an unlink if there is no identity. */
+/** Builds the row of an identify, or of an unlink if there is no identity. */
 function identifyRow(event: EnrichedEvent, identity: Identity | undefined): BareRow {
   if (identity !== undefined) return bareRow(event, 'identify', { detail: toProfileDetail(event, identity) });
   return bareRow(event, 'identify', { reason: 'unlink', detail: toUnlinkDetail(event.siteId, event.userId) });
@@ -191,8 +191,8 @@ function messageOf(error: unknown): string {
 }
 
 /**
- * The column `enrichment`: the versions of the code, of the lists and of the geo data. It is encoded again when the geo data
- * changes.
+ * Returns a function for the encoded column `enrichment`: the versions of the code, of the lists and of the geo data. The column is
+ * encoded again when the geo data changes.
  */
 function versionText(codeVersion: string, geo: GeoLookup): () => string {
   let geoVersion: string | undefined;

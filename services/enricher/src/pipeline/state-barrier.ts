@@ -4,10 +4,10 @@ import { pauseBeforeRetry } from '@weir/runtime/consume/consume-retry';
 import type { Logger } from '@weir/runtime/logger';
 import type { StateMetrics } from '@weir/runtime/prometheus-metrics';
 
-/** A partition of this process. */
+/** A partition that is assigned to this process. */
 export interface BarrierMember {
   readonly partition: number;
-  /** The epoch that the partition has checked in to. */
+  /** The epoch that the partition has checked in to, or undefined. */
   checkedIn(): string | undefined;
   /** Asks the consumer for a call of `handle`, in which the partition checks the epoch. */
   wake(): void;
@@ -16,23 +16,23 @@ export interface BarrierMember {
 /**
  * After a loss of state, no partition decides a key until every partition of the log has folded its records into the state
  * again: the first record with a key may be in any partition. Each partition therefore checks in to each epoch of the state
- * store, and `whole` waits until all partitions have done so. The store reports a new epoch when a key is claimed. For
- * partitions without records, the barrier asks the store every second.
+ * store, and `whole` waits until all partitions have done so. The store reports a new epoch when a key is claimed. The barrier also asks
+ * the store every second, because partitions without records claim no keys.
  */
 export interface StateBarrier {
   /** The last known epoch. Asks the store if no epoch is known. Rejects with `state_store_unavailable`. */
   current(): Promise<StateEpoch>;
-  /** Called when the store has answered that this epoch is over. */
+  /** Call it when the store has answered that this epoch is over. */
   over(epoch: string): void;
-  /** Ends the epoch, because this process has found that state is missing. */
+  /** Ends the epoch. Call it when this process has found that state is missing. */
   end(epoch: string): Promise<void>;
-  /** The result is false if the epoch is over. */
+  /** Checks a partition in to the epoch. Resolves with false if the epoch is over. */
   checkIn(epoch: string, partition: number): Promise<boolean>;
-  /** Waits until all partitions have checked in (true), or until the epoch is over or the signal aborts (false). */
+  /** Resolves with true when all partitions have checked in, and with false when the epoch is over or the signal aborts. */
   whole(epoch: string, signal: AbortSignal): Promise<boolean>;
   /** Counts records that were folded again. */
   folded(records: number): void;
-  /** The progress while partitions have not checked in; otherwise `undefined`. */
+  /** A text with the progress while some partitions have not checked in. Undefined if all have checked in. */
   rebuilding(): string | undefined;
   /** Returns a function that removes the member. */
   join(member: BarrierMember): () => void;
@@ -56,7 +56,7 @@ export function createStateBarrier(deps: StateBarrierDeps): StateBarrier {
   const members = new Set<BarrierMember>();
   let known: StateEpoch | undefined;
   let reading: Promise<StateEpoch> | undefined;
-  /** The last epoch that was seen. It can be over. */
+  /** The epoch that the store reported last. It can be over. */
   let seen:
     | { readonly epoch: string; readonly since: number; folded: number; whole: boolean; loggedAt: number }
     | undefined;
@@ -82,7 +82,7 @@ export function createStateBarrier(deps: StateBarrierDeps): StateBarrier {
     if (seen?.epoch !== id) {
       if (seen !== undefined || waiting > 0) metrics.began();
       seen = { epoch: id, since: now, folded: 0, whole: waiting === 0, loggedAt: now };
-      // Logged as info, because this also happens after each clean restart. Only a long rebuild is logged as a warning (below).
+      // This is logged as info, because it also happens after each clean restart. Only a long rebuild is logged as a warning (below).
       if (waiting > 0) {
         logger.info(
           { epoch: id, partitions, waiting },

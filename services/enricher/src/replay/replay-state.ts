@@ -2,21 +2,25 @@ import type { RawPartition, StateStore } from '@weir/ports/state-store';
 import type { StateBefore, StateValue } from './state-before.ts';
 
 export interface ReplayStateDeps {
-  /** The store of this replay, apart from that of live traffic. */
+  /** The store of this replay. It is separate from the store of live traffic. */
   readonly store: StateStore;
   /** The first raw offset of the replay in a partition. */
   readonly firstRawOffset: (partition: number) => number;
   readonly stateBefore: (partition: RawPartition, rawOffset: number) => Promise<StateBefore>;
-  /** The time at which the present record of the partition was appended to the log. */
+  /** The time at which the first record of the partition's current batch was appended to the log. */
   readonly logTime: (partition: number) => number;
 }
 
-/** How long the store keeps values: longer than any replay takes. The values expire earlier, by the time of the log, as `liveValue` decides. */
+/**
+ * How long the store keeps values: longer than any replay takes. `liveValue` ignores a value earlier: as soon as the records that are being
+ * processed were appended at or after the expiry of the value.
+ */
 const STORED_MS = 400 * 24 * 3600_000;
 
 /**
- * The state of a replay from raw. It begins with the sessions and links that the enricher had before the first record of the replay, also
- * after a loss of state. It does not need the earlier idempotency keys, because a replay does not decide again which records are duplicates.
+ * The state of a replay from raw. It begins with the sessions and links that the enricher had before the first record of the replay, and
+ * it begins with them again after a loss of state. It does not need earlier idempotency keys, because a replay does not decide again which
+ * records are duplicates.
  */
 export function createReplayState(deps: ReplayStateDeps): StateStore {
   const { store, firstRawOffset, stateBefore, logTime } = deps;
@@ -55,7 +59,7 @@ export function createReplayState(deps: ReplayStateDeps): StateStore {
   };
 }
 
-/** Makes the change for a value. The stored text is `<expiry in Unix milliseconds> <value>`. */
+/** Returns the change that stores a value. The stored text is `<expiry in Unix milliseconds> <value>`. */
 function change(key: string, value: StateValue['value'] | undefined, expiresAt: number) {
   return { key, value: value === undefined ? undefined : `${expiresAt} ${value}`, ttlMs: STORED_MS };
 }

@@ -9,14 +9,14 @@ import { readStateBefore } from './state-before.ts';
 export interface ReplayEnricherDeps<Decoded> extends Omit<EnricherDeps<Decoded>, 'answeredIn' | 'limits'> {
   /** The event log of the replay: it begins at the first record of the replay, and its outcomes go to a separate topic. */
   readonly eventLog: EventLog;
-  /** The log with the outcomes that the records got when they were received. */
+  /** The log with the outcomes that the records got from live traffic. */
   readonly answeredIn: EventLog;
   readonly firstRawOffset: (partition: number) => number;
   /** Reads the live tables. */
   readonly analytics: Pick<Analytics, 'select'>;
 }
 
-/** Enriches raw records again, with the code of the enricher: see docs/decisions/0029. */
+/** Starts an enricher that enriches raw records again, for a replay from raw: see docs/decisions/0029. */
 export function startReplayEnricher<Decoded>(deps: ReplayEnricherDeps<Decoded>): Promise<Enricher> {
   const { eventLog, analytics, firstRawOffset, stateStore } = deps;
   const times = new Map<number, number>();
@@ -33,7 +33,7 @@ export function startReplayEnricher<Decoded>(deps: ReplayEnricherDeps<Decoded>):
   });
 }
 
-/** Returns a log that, for each delivered batch, stores in `times` when the first record of the batch was appended. */
+/** Returns a log that stores in `times`, for each delivered batch, the time at which the first record of the batch was appended. */
 function withTimes(eventLog: EventLog, times: Map<number, number>): EventLog {
   return {
     ...eventLog,
@@ -55,7 +55,10 @@ function withTimes(eventLog: EventLog, times: Map<number, number>): EventLog {
   };
 }
 
-/** Returns a registry that fails instead of making a new salt. With a new salt, the visitors of a day would get other IDs than before. */
+/**
+ * Returns a registry that rejects instead of creating a missing salt. With a new salt, the visitors of a day would get other IDs than
+ * before.
+ */
 function withoutNewSalts(registry: Registry): Registry {
   return {
     ...registry,

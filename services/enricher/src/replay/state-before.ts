@@ -36,9 +36,15 @@ interface LinkRow {
 }
 
 const KEYS_PER_PART = 10_000;
-/** The age of the rows that are read. It is longer than the lifetime of a session's state, because the first hits of a session are older. */
+/**
+ * The maximum age of the rows that are read. It is longer than the lifetime of a session's state, because a session's first hits can be
+ * older.
+ */
 const SESSION_ROWS_MS = 2 * SESSION_TTL_MS;
-/** The number of last rows from which the time of the offset is read: their newest receipt. One row is not enough, because imported rows are older. */
+/**
+ * The time of a raw offset is the newest time of receipt among this many rows before it. One row is not enough, because the rows of a dump
+ * keep their original time of receipt.
+ */
 const ROWS_FOR_TIME = 10_000;
 
 const OF_PARTITION = 'log_id = {log:String} AND raw_partition = {partition:UInt32} AND raw_offset < {before:UInt64}';
@@ -47,8 +53,8 @@ const LINKS = `outcome = 'identify' AND source != 'import' AND visitor_id != '' 
 const since = (ms: number): string => `received_at >= fromUnixTimestamp64Milli({at:Int64} - ${ms})`;
 
 /**
- * Reads the state that the enricher had before this raw offset, from the table `records`: the sessions of the last day, and the links. The
- * raw records from before the offset are not needed.
+ * Reads the state that the enricher had before this raw offset: the sessions of the last day, and the links. It is read from the table
+ * `records`, so the topic need not have the raw records before the offset any more.
  */
 export async function readStateBefore(
   analytics: Pick<Analytics, 'select'>,

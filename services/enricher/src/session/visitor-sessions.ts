@@ -72,8 +72,8 @@ export function isWithinNewest({ id, start, last }: VisitorSession, sentId: stri
 }
 
 /**
- * The ID of the session that contains the time, found without parsing all sessions. A hit within a session does not change the
- * state.
+ * Returns the ID of the session that contains the time, or undefined. It does not parse all sessions. A hit within a session does not
+ * change the state.
  */
 export function idWithin(text: string, at: number): string | undefined {
   for (let from = 0; from < text.length; ) {
@@ -90,7 +90,10 @@ export function idWithin(text: string, at: number): string | undefined {
   return undefined;
 }
 
-/** The session that was active at the time, or one that begins within 30 minutes after it. */
+/**
+ * Returns the session that was active at the time or ended at most 30 minutes before it, or else one that begins at most 30 minutes
+ * after it.
+ */
 export function sessionAt(sessions: readonly VisitorSession[], at: number): VisitorSession | undefined {
   return (
     sessions.find(({ start, last }) => at >= start && at <= last + SESSION_IDLE_MS) ??

@@ -6,8 +6,8 @@ import type { EnrichedEvent } from '../pipeline/enriched-event.ts';
 import type { Step } from '../pipeline/step.ts';
 
 /**
- * Ends records of erased persons and sites, if they were received before the erasure was requested. The phase `prepare` decides
- * this, because keys are claimed after it: the record of an erased person must not take its idempotency key.
+ * Ends records of erased persons and sites, if the records were received before the erasure was requested. The phase `prepare` decides
+ * this, because idempotency keys are claimed after it: the record of an erased person must not claim its key.
  */
 export function createDropErased(registry: Registry): Step {
   const erasures = createErasures((siteId) => registry.tombstones(siteId));
@@ -32,7 +32,7 @@ export function createDropErased(registry: Registry): Step {
       return undefined;
     },
     apply(event) {
-      // After `prepare`, the step `put-visitor` can have set another visitor ID: that of the day before.
+      // In `apply`, the step `put-visitor` can have replaced the visitor ID by that of the day before.
       const changed = event.previousVisitorId !== '' && event.visitorId === event.previousVisitorId;
       return event.erased || (changed && isErased(event)) ? { outcome: 'erased' } : undefined;
     },

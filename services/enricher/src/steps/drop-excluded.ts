@@ -14,7 +14,7 @@ export function createDropExcluded(registry: Registry): Step {
 
   const apply: Step['apply'] = (event) => {
     if (event.kind !== 'collect' && event.kind !== 'import') return undefined;
-    // For an unknown site, nothing is added to the cache of matchers: the registry may get the site later.
+    // No matcher is cached for an unknown site, because the registry of this process may receive the site later.
     const matches = event.site === undefined ? undefined : matcherOf(event.siteId);
     if (matches === undefined) return undefined;
     const rule = matches({

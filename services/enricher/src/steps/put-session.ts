@@ -17,8 +17,8 @@ import {
 } from '../session/visitor-sessions.ts';
 
 /**
- * How long sessions are kept in the state. The state is rebuilt from the records of the last 24 hours, so a rebuilt state has the
- * sessions of the same time. If sessions were kept for a shorter time, records that are processed again after an outage could get
+ * How long sessions are kept in the state. A lost state is rebuilt from the records of the last 24 hours, so the rebuilt state has
+ * sessions for the same time. If sessions were kept for a shorter time, records that are processed again after an outage could get
  * other session IDs.
  */
 export const SESSION_TTL_MS = 24 * 3600_000;

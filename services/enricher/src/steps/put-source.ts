@@ -38,7 +38,7 @@ export function createPutSource({ sources, pageUrl, referrer: referrerOf }: PutS
     const tags = mergeCampaignTags(event.tags, tagged.tags);
     const external = isExternal(referrer, hostname, event.site, domainOf) ? referrer : undefined;
     const clickId = tagged.clickId;
-    // A server event without a page and without a referrer has no channel, because it is not a direct visit.
+    // A server event without a URL and without a referrer is not a visit. Its channel is empty, and not Direct.
     const ofNoVisit = event.kind === 'event' && event.url === '' && event.referrer === '' && tagged === page;
     if (tags === NO_CAMPAIGN_TAGS && clickId === undefined && !ofNoVisit) {
       const { columns, visit } = external === undefined ? referrer.internalJson : referrer.untaggedJson;

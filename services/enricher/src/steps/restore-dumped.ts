@@ -1,9 +1,9 @@
 import type { Step } from '../pipeline/step.ts';
 
 /**
- * Ends a row of a dump, because it was enriched and checked against the exclusion rules before it was exported
- * (docs/decisions/0025). Its original time of receipt replaces that of the import: ClickHouse uses this time for the table
- * partition, and for the question which user a visitor was.
+ * Ends the enrichment of a row of a dump: the row was enriched and checked against the exclusion rules before it was exported
+ * (docs/decisions/0025). Its original time of receipt replaces that of the import. ClickHouse uses this time to choose the table
+ * partition, and to find the user that a visitor was at that time.
  */
 export const restoreDumped: Step = {
   name: 'restore-dumped',

@@ -6,11 +6,11 @@ import type { UserAgent } from './user-agent.ts';
  * Macintosh. Weir recognises such a device by the user agent and the screen size of a hit.
  *
  * - Certain: `CriOS`, `FxiOS` and `EdgiOS` (browsers that exist only on iOS), and `Mobile/`, which no Mac sends.
- * - Almost certain: a WebKit browser other than Chrome or Firefox, with a portrait screen of the proportions of an iPad.
+ * - Almost certain: a WebKit browser other than Chrome or Firefox, with a portrait screen of the size of an iPad or iPhone.
  *
  * iOS always reports the screen in portrait, even if the device is turned. The screen of a Mac is wider than high. A monitor in
- * portrait is narrower than an iPad (16:10 is 0.63, 16:9 is 0.56) or larger. Two kinds of iPads are not recognised: an iPad
- * whose hit has no screen size, and an iPad that mirrors a wide monitor.
+ * portrait is larger than an iPad, or narrower in proportion (16:10 is 0.63, 16:9 is 0.56). Two kinds of iPads are not recognised: an iPad
+ * whose hit has no screen size, and an iPad that is mirrored to a wide monitor.
  */
 const IOS_ONLY = /\b(?:CriOS|FxiOS|EdgiOS|OPiOS|OPT|GSA|Mobile)\//;
 const WEBKIT = /\bAppleWebKit\/(?!53[0-7])\d/;
@@ -22,14 +22,17 @@ const IPHONE_WIDTH = { min: 320, max: 460 } as const;
 
 export type Handheld = 'iPad' | 'iPhone';
 
-/** Whether a user agent with the word Macintosh can come from an iPad or iPhone. `maybe`: the screen size decides. */
+/**
+ * Whether a user agent with the word Macintosh comes from an iPad or iPhone. With `maybe`, the screen size decides. Undefined if it does
+ * not, or if the user agent does not have this word.
+ */
 export function macintoshClaim(userAgent: string): 'sure' | 'maybe' | undefined {
   if (!userAgent.includes('(Macintosh')) return undefined;
   if (IOS_ONLY.test(userAgent)) return 'sure';
   return WEBKIT.test(userAgent) && !/\b(?:Chrome|Chromium|Firefox)\//.test(userAgent) ? 'maybe' : undefined;
 }
 
-/** The device with a screen of this size in CSS pixels; undefined for the screen of a Mac, and if no size was sent. */
+/** Returns the device with a screen of this size in CSS pixels. Undefined for the screen of a Mac, and if no size was sent. */
 export function handheldOf(width: number, height: number): Handheld | undefined {
   if (width === 0 || height <= width) return undefined;
   const sides = width / height;
@@ -40,8 +43,8 @@ export function handheldOf(width: number, height: number): Handheld | undefined 
 }
 
 /**
- * The operating system is the family (docs/tables.md, os), so iPadOS is stored as iOS. Its version is that of Safari, because
- * the version `10_15_7` in such a user agent is not the real one.
+ * Returns the values for an iPad or iPhone. The column `os` has the family of operating systems (docs/tables.md), so iPadOS is stored as
+ * iOS. Its version is that of Safari, because the version `10_15_7` in such a user agent is not the real version.
  */
 export function asHandheld(agent: UserAgent, handheld: Handheld): UserAgent {
   return {

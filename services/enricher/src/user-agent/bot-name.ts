@@ -8,7 +8,7 @@ const TELLING_WORD =
   /[a-z0-9_.!-]{0,30}(?:bot|crawl|spider|slurp|fetch|scan|archiver|preview|monitor|feed|reader|validator)[a-z0-9_.!-]{0,30}/i;
 const FIRST_PRODUCT = /^([a-z][a-z0-9_.! -]{0,40}?)(?:\/|\s*\(|$)/i;
 
-/** The name that a bot gives itself. Used for bots that are in no list. */
+/** Returns the name of a bot that is not in Weir's list, from its user agent. */
 export function botName(agent: string): string {
   const word = TELLING_WORD.exec(withoutLinks(agent))?.[0];
   if (word !== undefined) return word.slice(0, NAME_CHARS_MAX);

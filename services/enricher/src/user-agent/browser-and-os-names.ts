@@ -44,7 +44,7 @@ const SYSTEMS: Readonly<Record<string, string>> = {
   GNU: 'Linux',
 };
 
-/** Matches the names of Linux distributions. All of them are stored as "Linux". */
+/** Matches the names of Linux distributions and a few similar systems. All of them are stored as "Linux". */
 const LINUX =
   /^(?:ubuntu|debian|fedora|centos|red ?hat|suse|opensuse|gentoo|arch|slackware|mandriva|mageia|mint|linspire|pclinuxos|zenwalk|sabayon|raspbian|elementary os|manjaro|vectorlinux|deepin|unix|joli|linpus|pcbsd|rhel)$/i;
 

@@ -31,7 +31,8 @@ const PLATFORMS: Readonly<Record<string, string>> = {
   ChromeOS: 'Chrome OS',
 };
 /**
- * Operating systems in a user agent that the hint may correct. Others are kept: webOS of a television must not become Linux.
+ * Operating systems of a user agent that the hint may replace. All other operating systems are kept: webOS of a television must not become
+ * Linux.
  */
 const PRETENDED: ReadonlySet<string> = new Set(['', 'Linux', 'Windows', 'macOS', 'Chrome OS']);
 
@@ -39,8 +40,8 @@ const WINDOWS_11_PLATFORM_VERSION = 13;
 const OLD_WINDOWS: Readonly<Record<string, string>> = { '0.1': '7', '0.2': '8', '0.3': '8.1' };
 
 /**
- * Replaces values of the user agent by those of the Client Hints. Client Hints are more reliable: the browser sends them with
- * current versions, while user agents have frozen ones.
+ * Replaces values of the user agent by those of the Client Hints. Client Hints are more reliable: they have the current versions, while
+ * the versions in user agents are often frozen.
  */
 export function withHints(agent: UserAgent, hints: ClientHints): UserAgent {
   const platform = PLATFORMS[unquoted(hints['sec-ch-ua-platform'])];

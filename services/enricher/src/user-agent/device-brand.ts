@@ -22,7 +22,7 @@ const BRANDS: readonly (readonly [brand: string, pattern: RegExp])[] = [
   ['Meta', /^Quest\b/],
 ];
 
-/** The brand of a model. Empty if no pattern matches. */
+/** Returns the brand of a model, or an empty text if no pattern matches. */
 export function deviceBrand(model: string): string {
   return BRANDS.find(([, pattern]) => pattern.test(model))?.[0] ?? '';
 }

@@ -11,7 +11,7 @@ import type { ClientHints } from './user-agent.ts';
  * - `headless_browser`: a browser without a screen, recognised by its user agent or by the brand in `Sec-CH-UA`.
  * - `http_library`: curl, or another HTTP library or program.
  * - `known_bot`: the name of a search engine, link preview, monitor or tool in Weir's list.
- * - `bot_pattern`: the package isbot recognises it. The bot's name is the most significant word of the user agent.
+ * - `bot_pattern`: the package isbot recognises the user agent, but no name in Weir's list matches. The name comes from a word in it.
  *
  * The client IP is never a reason: people also use VPNs and data centres.
  */
@@ -37,16 +37,16 @@ function toVerdict(name: string, reason: BotReason | ''): BotVerdict {
 
 export const NO_BOT = toVerdict('', '');
 
-/** The name of a bot without a user agent. The package `isbot` regards such requests as a person's. */
+/** The name of a bot that sends no user agent. The package isbot does not count such requests as bots. */
 export const NO_USER_AGENT = 'No user agent';
 /**
- * Names of these kinds are unambiguous. A name of another kind can also occur in a person's user agent, so isbot must confirm
- * it.
+ * The names with these reasons are unambiguous. A name with another reason can also occur in a person's user agent, so it counts only if
+ * isbot recognises a bot too.
  */
 const SURE: ReadonlySet<string> = new Set<BotReason>(['ai_crawler', 'headless_browser']);
 /**
- * Texts in user agents of people that isbot wrongly matches: WeChat's process, the brand Google, and the Facebook app without a
- * browser.
+ * Texts in people's user agents that isbot wrongly takes for a bot, for example the process name of WeChat, the brand Google, and the
+ * Facebook app without a browser.
  */
 const PEOPLE_SAY = /\bProcess\/\w+|\bGoogle (?=Nexus|Pixel)|\bGoogleT5\b|^User-Agent: |^\[FBAN\/.*$/g;
 const HEADLESS_BRAND = '"HeadlessChrome"';

@@ -3,7 +3,7 @@ import type { UserAgent } from './user-agent.ts';
 
 const TELEVISION =
   /\b(?:smart-?tv|hbbtv|web0s|webos\.tv|webostv|netcast|tizen[^)]*\btv|apple ?tv|android ?tv|google ?tv|roku|bravia|crkey|aft[a-z]{1,5}|mitv|mibox|smartcast|viera|philipstv|nettv|vidaa|aquostv|freebox|opera tv|dtv|inettvbrowser)\b|\bSHIELD Android/i;
-/** No television runs these systems. They are tested first, because the pattern for televisions is the slowest one here. */
+/** No television runs these systems. They are tested first, because the pattern for televisions is the slowest pattern in this file. */
 const NO_TELEVISION: ReadonlySet<string> = new Set(['Windows', 'iOS', 'Chrome OS']);
 const SAYS_NOTHING = /^(?:K|wv|Mobile|Tablet|Build|Android)$/;
 

@@ -43,8 +43,8 @@ export function parseUserAgent(wholeAgent: string, hints: ClientHints | undefine
 }
 
 /**
- * Puts the model of the Client Hints into a user agent that has none. The brand and the device type are then found as for any
- * other model.
+ * Puts the model of the Client Hints into a user agent that has no model. The brand and the device type are then found as for any other
+ * model.
  */
 function withModel(userAgent: string, hints: ClientHints | undefined): string {
   const model = unquoted(hints?.['sec-ch-ua-model']).replace(/[();]/g, '');

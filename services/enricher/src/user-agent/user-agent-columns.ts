@@ -82,7 +82,7 @@ export function createUserAgents(): UserAgents {
 interface Entry {
   readonly userAgent: string;
   /**
-   * The Client Hints of the last event that used this entry. All events that use it have Client Hints with the same content.
+   * The Client Hints of the last event that used this entry. All events that use the entry have Client Hints with the same content.
    */
   hints: ClientHints | undefined;
   readonly bot: BotVerdict;
@@ -91,8 +91,8 @@ interface Entry {
 }
 
 /**
- * `handhelds`: the columns for an iPad and for an iPhone. Present if the user agent may come from a Mac or from one of these,
- * so that the screen size decides.
+ * `handhelds` has the columns for an iPad and for an iPhone. It is set if the screen size decides whether the user agent comes from a Mac
+ * or from one of these devices.
  */
 interface ColumnsByScreen extends UserAgentColumns {
   readonly handhelds?: Readonly<Record<'iPad' | 'iPhone', UserAgentColumns>>;
