@@ -8,7 +8,7 @@ import { SYSTEM_ROUTES } from './system-routes.ts';
 export const ADMIN_PREFIX = '/api/admin';
 
 /**
- * All routes of the admin API, relative to /api/admin. This table also determines who may call a route, the answers with status 405,
+ * All routes of the admin API. Their paths are relative to /api/admin. This table also determines who may call a route, the answers with status 405,
  * the validation of bodies, the limits of their size, and the OpenAPI document.
  */
 export const ADMIN_ROUTES: readonly AdminRoute[] = [

@@ -38,7 +38,7 @@ export interface ControlDeps {
   readonly replayProblem: () => string | undefined;
   readonly addressSealer: AddressSealer;
   readonly adminToken: string;
-  /** Aborts when this process begins to end: answers that would go on for ever must then end. */
+  /** Aborts when this process begins to end. Answers without an end, such as live events, must then be ended. */
   readonly closing: AbortSignal;
   /** Limits the attempts to sign in. */
   readonly rateLimiter: RateLimiter;
@@ -50,15 +50,15 @@ export interface ControlDeps {
   readonly logger: Logger;
   /** The status of the consumers in this process. For consumers in other processes, only the committed offsets are known. */
   readonly pipelineStatus: () => readonly ConsumerStatus[];
-  /** The gateway uses the same function. */
+  /** The function with which the gateway finds the client IP. */
   readonly findClientIp: (request: IncomingMessage) => ClientIp;
   /** The settings that `findClientIp` uses. */
   readonly proxies: Pick<Config, 'trustedProxies' | 'clientIpHeader'>;
   readonly retention: TopicRetention;
-  /** KEEP_EVENTS, KEEP_PROFILES and KEEP_ROLLUPS: for sites that do not set their own. */
+  /** The settings KEEP_EVENTS, KEEP_PROFILES and KEEP_ROLLUPS, for sites that do not have their own values. */
   readonly keep: Keep;
   readonly locate: (address: string) => Promise<Located>;
-  /** The name of the bot that sends this user agent. Empty if a person may send it. The enricher decides the same. */
+  /** Returns the name of the bot that sends this user agent. Empty if a person may send it. The enricher uses the same function. */
   readonly judgeBot: (userAgent: string) => string;
   /** Undefined if this process stores no data of its own that could be backed up. */
   readonly backups: BackupControl | undefined;
@@ -77,7 +77,7 @@ export interface AdminDeps extends Omit<ControlDeps, 'analytics'> {
   readonly restoredRows: RestoredRows;
   readonly exportSlots: ExportSlots;
   /**
-   * The tables for exports. `tables` repeats a query if the tables were exchanged during it; an export can take hours, so it fails
+   * The tables for exports. If the tables were exchanged during a query, `tables` repeats the query. An export can take hours, so it fails
    * instead.
    */
   readonly exportedTables: ExportedTables;
@@ -85,16 +85,16 @@ export interface AdminDeps extends Omit<ControlDeps, 'analytics'> {
   readonly runTopicCall: RunInSlot;
   /** Limits the listeners of live events. */
   readonly runLive: RunInSlot;
-  /** Limits how many of these calls read from the log at the same time. */
+  /** Limits how many calls for records of topics, and how many listeners, read from the log at the same time. */
   readonly runTopicRead: RunInSlot;
   /** Creates an event ID (UUIDv7). */
   readonly newEventId: () => string;
-  /** The consumption rate of a topic whose consumer is in another process. */
+  /** The rate at which the consumer of a topic, in another process, or a replay processes records. */
   readonly lagRateOf: (topic: string) => LagRate;
 }
 
 export interface Located {
-  /** Undefined if the geo data cannot be read. A field is empty if this part of the location is unknown. */
+  /** The location. Undefined if the geo data cannot be read. A field is empty if this part of the location is unknown. */
   readonly place: Readonly<Record<'country' | 'region' | 'city' | 'timezone', string>> | undefined;
   /** The name and version of the geo data. */
   readonly data: string;

@@ -19,7 +19,10 @@ import { dashboardRoutes } from './web/dashboard-routes.ts';
 
 /** Limits the memory: each call that reads records of a topic holds up to 16 MiB. */
 const TOPIC_READS_MAX = 8;
-/** The limit for calls that read or wait. A call that waits for a record holds no records, but asks the log for its end four times a second. */
+/**
+ * The limit for calls that read records or wait for them. A waiting call holds no records, but asks the log for its end four times a
+ * second.
+ */
 const TOPIC_CALLS_MAX = 64;
 
 export interface Control {

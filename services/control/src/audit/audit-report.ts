@@ -6,7 +6,10 @@ export interface StoredPartition {
   readonly raw_partition: number;
   readonly records: number;
   readonly distinct_offsets: number;
-  /** The number of raw offsets that are stored twice while an erasure or an expiry runs: as a row `erased` or `expired`, and as the record that is deleted next. */
+  /**
+   * The number of raw offsets that are stored twice while an erasure or an expiry runs: as a row `erased` or `expired`, and as the former
+   * row, which is deleted next.
+   */
   readonly erasing: number;
   readonly highest: number;
 }
@@ -45,7 +48,7 @@ interface Books {
   readonly duplicate: number;
   readonly dropped: Readonly<Record<string, number>>;
   readonly dead: Readonly<Record<string, number>>;
-  /** While an erasure deletes records, this includes records that are still counted under their former outcome too. */
+  /** While an erasure deletes records, this number includes records that are also still counted under their former outcome. */
   readonly erased: number;
   /** The number of records that have expired: they were older than their site keeps them. */
   readonly expired: number;
@@ -53,10 +56,10 @@ interface Books {
 
 /**
  * The report is balanced if each raw offset of each log and partition, from 0 to the last, has exactly one outcome, and if
- * received = stored + identify + duplicate + dropped + dead + erased + expired + in flight. While an erasure or an expiry deletes (`isErasing`), a
- * raw offset can be stored twice, as erased or expired and with its former outcome; `erasing` counts these. `positions` are the end offsets of the
- * log. Read them after the counts: otherwise the tables could have records beyond these ends, as if the log had lost records.
- * Tables can also have records of earlier logs, of which no record is in flight.
+ * received = stored + identify + duplicate + dropped + dead + erased + expired + in flight. While an erasure or an expiry deletes rows
+ * (`isErasing`), a raw offset can be stored twice: as erased or expired, and with its former outcome. `erasing` counts these offsets.
+ * `positions` has the end offsets of the log. They must be read after the counts. Otherwise the tables could have records beyond these
+ * ends, as if the log had lost records. The tables can also have records of earlier logs. No record of an earlier log is in flight.
  */
 export function auditReport(
   logId: string,

@@ -1,4 +1,4 @@
-/** What the admin API shows of a backup. Times are ISO 8601, sizes in bytes. */
+/** A backup as the admin API shows it. Times are in ISO 8601, and sizes in bytes. */
 export interface BackupView {
   readonly to: string;
   readonly state: 'running' | 'done' | 'failed';
@@ -12,9 +12,9 @@ export interface BackupView {
   readonly bytes_stored: number | null;
   readonly backup_id: string | null;
   readonly error: string | null;
-  /** How many attempts at the backup of the schedule have failed since the last one that succeeded. */
+  /** How many scheduled backups have failed since the last scheduled backup that succeeded. */
   readonly failed_attempts: number;
-  /** After a failed attempt: not before this time is the next one made by the schedule. */
+  /** After a failure, the next scheduled backup does not start before this time. Null if the last one did not fail. */
   readonly next_attempt_at: string | null;
 }
 
@@ -27,9 +27,11 @@ export interface BackupRequest {
 
 /** The backups of the data folder of this process. */
 export interface BackupControl {
-  /** Starts a backup and returns its first view. Undefined if another backup runs: then no backup was started. */
+  /**
+   * Starts a backup and returns its first view. Returns undefined, and starts nothing, if another backup runs or the process is closing.
+   */
   start(request: BackupRequest): BackupView | undefined;
-  /** The running backup, otherwise the last one that this process has made. Undefined if this process has made none. */
+  /** Returns the running backup, or else the last backup that this process has made. Undefined if this process has made no backup. */
   current(): BackupView | undefined;
   /** The settings `WEIR_BACKUP_TO` and `WEIR_BACKUP_KEEP`, for requests that do not name a target or a number. */
   readonly defaults: { readonly to: string | undefined; readonly keep: number | undefined };

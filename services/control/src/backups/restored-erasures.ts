@@ -5,8 +5,8 @@ import type { Logger } from '@weir/runtime/logger';
 const LOOK_EVERY_MS = 100;
 
 /**
- * Waits until all erasures that are missing in a restored backup were carried out again on the tables, or until the signal aborts. Weir must
- * not serve anything before.
+ * Resolves when all erasures that are missing in a restored backup were carried out again on the tables, or when the signal aborts. Weir
+ * must not serve any request before that.
  */
 export async function untilRestoredErasuresEnd(
   registry: Pick<Registry, 'erasures'>,
@@ -22,7 +22,7 @@ export async function untilRestoredErasuresEnd(
     if (state !== said) {
       logger.info(
         { erasures: waiting.length, problem },
-        'a restored backup: Weir serves nothing before the persons who were erased since are erased again',
+        'this is a restored backup: Weir serves no requests until the persons who were erased after the backup are erased again',
       );
     }
     said = state;

@@ -27,7 +27,7 @@ export interface EraseArchive {
 const REPORT_EVERY_MS = 5_000;
 const EMPTY = new Uint8Array(0);
 
-/** The partitions that the archiver has not archived up to these offsets, as text. Empty if it has archived all of them. */
+/** Returns, as text, the partitions that the archiver has not archived up to these offsets. Empty if it has archived all partitions. */
 export async function unarchived(
   eventLog: Pick<EventLog, 'positions'>,
   ends: Readonly<Record<string, readonly number[]>>,
@@ -42,10 +42,10 @@ export async function unarchived(
 }
 
 /**
- * Rewrites the segments that contain records of the erased persons, in one pass over the archive: enriched records become rows with the
- * outcome `erased`, raw records become empty. Call it when the tables are erased and all records of these persons are archived. A repeat
- * after a kill continues after the last reported segment; erasing a segment twice changes nothing. Rejects with `object_store_damaged` at
- * a damaged segment.
+ * Rewrites the segments that contain records of the erased persons, in one pass over the archive. Enriched records become rows with the
+ * outcome `erased`, and raw records become empty. Call it when the tables are erased and all records of these persons are archived. A
+ * repeat after a crash continues after the last reported segment. Erasing a segment twice changes nothing. Rejects with
+ * `object_store_damaged` if a segment is damaged.
  */
 export async function eraseArchive(task: EraseArchive): Promise<ArchiveErasure> {
   const { store, parts, begun, clock, assertOwn, report } = task;
@@ -82,7 +82,7 @@ function eraseEnriched(parts: readonly Tombstone[], siteId: string): ChangeRecor
   };
 }
 
-/** Returns the function that empties the raw records to erase. Undefined if the segment is not one of raw records. */
+/** Returns a function that empties the raw records of erased persons. Undefined if the segment does not contain raw records. */
 async function eraseRaw(
   parts: readonly Tombstone[],
   range: SegmentRange,
@@ -91,7 +91,7 @@ async function eraseRaw(
   if (range.topic !== TOPIC_RAW) return undefined;
   const erases = compileErasures(parts);
   const siteId = parts[0]?.siteId ?? '';
-  /** Whether a text in the raw record is the ID of an erased person. Dead letters are searched in the same way. */
+  /** Whether the raw record contains a text that is the ID of an erased person. Dead letters are searched in the same way. */
   const names = (record: StoredRecord): boolean => {
     const text = textOf(record.value).toString();
     // The tombstone is compared with the time of the append, which is about the time of receipt.

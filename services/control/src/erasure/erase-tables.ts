@@ -7,7 +7,7 @@ const CUSTOMER = "JSONExtractString(detail, 'payment_customer_id')";
 
 /**
  * Deletes the erased records from all tables of one database, and inserts a row `erased` for each of them. It can be repeated after a
- * kill: the rows that views made from the records are deleted first, and the records last, so a repeat finds the same records.
+ * crash: the rows that views made from the records are deleted first, and the records last, so a repeat finds the same records.
  */
 export async function eraseTables(task: EraseTables): Promise<void> {
   const outlived = await outlivedRows(task);
@@ -22,7 +22,10 @@ export async function eraseTables(task: EraseTables): Promise<void> {
   await remove(task, 'records', task.person.records);
 }
 
-/** The tables that views fill, each with a condition that selects the rows made from erased records. Such a row can also contain data of other persons. */
+/**
+ * Returns the tables that views fill, each with a condition that selects the rows made from erased records. Such a row can also contain data
+ * of other persons.
+ */
 function derived(
   { database, person }: EraseTables,
   outlived: OutlivedRows,
@@ -63,7 +66,7 @@ interface OutlivedRows {
   readonly people: string;
 }
 
-/** Conditions on rows of the person that were kept longer than the events they were made of. */
+/** Returns conditions on rows of the person whose events have expired, although these rows are still kept. */
 async function outlivedRows({ analytics, database, person }: EraseTables): Promise<OutlivedRows> {
   const [expired] = await analytics.select<{ until: number | string }>(
     `SELECT toUnixTimestamp64Milli(max(timestamp)) AS until FROM ${database}.records
@@ -79,7 +82,10 @@ async function outlivedRows({ analytics, database, person }: EraseTables): Promi
   };
 }
 
-/** The tables whose deleted rows can also contain data of other persons, each with the view that fills it, and with the records to fill it from again. */
+/**
+ * Returns the tables whose deleted rows can also contain data of other persons. Each has the view that fills it, and a condition on the
+ * records from which it is filled again.
+ */
 function shared({ database, person }: EraseTables): readonly (readonly [view: string, table: string, rows: string])[] {
   const same = (columns: string, outcome: 'row' | 'identify'): string =>
     `(${columns}) IN (SELECT ${columns} FROM ${database}.records WHERE ${person.records} AND outcome = '${outcome}')`;
@@ -151,7 +157,7 @@ async function flagVisits({ analytics, database, person, assertOwn }: EraseTable
 interface WrongSession {
   /** The hash of the session ID. */
   readonly session: string;
-  /** The difference between the sums of the session and its records. */
+  /** The difference between the sums in the row of the session and the sums of its records. */
   readonly difference: string;
 }
 
@@ -174,7 +180,10 @@ async function refillSessions(task: EraseTables): Promise<void> {
     GROUP BY session_id
   ) GROUP BY session_id HAVING sum(p) != 0 OR sum(e) != 0 OR sum(here) != 0 ORDER BY session LIMIT ${SESSIONS_AT_ONCE_MAX}`;
 
-  /** The sessions that differ. A running insert can change the result for a moment, so two comparisons in a row must give the same result. */
+  /**
+   * Returns the sessions that differ. A running insert can change the result for a moment, so two comparisons in sequence must give the
+   * same result.
+   */
   async function wrongSessions(): Promise<readonly WrongSession[]> {
     for (let last = ''; ; ) {
       await analytics.runningInsertsEnd(database);

@@ -1,6 +1,6 @@
 import type { EraseTables } from './erase-task.ts';
 
-/** For at least this time after an insert, the tables remember its deduplication token. */
+/** ClickHouse remembers the deduplication token of an insert for at least this time. */
 const TOKEN_KEPT_MS = 10 * 60_000;
 
 /**
@@ -48,11 +48,11 @@ export interface BooksFix {
   readonly month: number;
   /** The condition on records that are about to be removed. */
   readonly leaving: string;
-  /** Unix milliseconds: no record that was received before is being inserted. */
+  /** Unix milliseconds. No insert with records that were received before this time is running. */
   readonly until: number;
 }
 
-/** The statement that corrects `books_sums`: it adds the difference between the number of remaining records and the counts. */
+/** Returns the statement that corrects `books_sums`. It adds the difference between the number of remaining records and the counts. */
 export function booksFix({ database, sites, month, leaving, until }: BooksFix): string {
   const key = 'site_id, minute, outcome, reason, rule_id';
   const own = `site_id IN (${sites})`;

@@ -6,7 +6,9 @@ const HOUR_MS = 3_600_000;
 /** ClickHouse keeps replaced parts for 8 minutes (`old_parts_lifetime`), and looks for old ones at least every 5 minutes. */
 const OLD_PARTS_MS = 15 * 60_000;
 
-/** An erasure as the admin API shows it, with its receipt: what was removed from which table, and which copies remain until when. */
+/**
+ * Returns an erasure as the admin API shows it, with its receipt: what was removed from which table, and which copies remain until when.
+ */
 export function erasureView(erasure: Erasure, { rawRetentionHours, enrichedRetentionDays }: TopicRetention): object {
   const { siteId, erasureId, at, whole, visitors, users, phase, removed, archive, finishedAt, problem } = erasure;
   const until = (ms: number | undefined) => (ms === undefined ? null : formatTime(ms));

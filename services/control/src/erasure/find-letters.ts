@@ -14,7 +14,7 @@ interface DeadRow {
 
 const PAGE_ROWS = 200;
 
-/** Finds the dead letters of erased persons. A dead letter has no columns for IDs, and not always a site, so its payload is searched. */
+/** Finds the dead letters of erased persons. A dead letter has no IDs in columns and may have no site, so its payload is searched. */
 export async function findLetters(
   analytics: Pick<Analytics, 'select'>,
   database: string,

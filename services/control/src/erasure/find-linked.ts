@@ -4,7 +4,7 @@ import { personSql } from './person-sql.ts';
 
 interface Device {
   readonly visitor_id: string;
-  /** The changes of the device's user in the order of time: the time, and whether the device belongs to an erased user from then on. */
+  /** The times at which the device got another user, in order, each with whether the new user is erased. */
   readonly changes: readonly (readonly [since: number | string, isErased: boolean | number])[];
 }
 
@@ -34,7 +34,7 @@ export async function findLinked(analytics: Pick<Analytics, 'select'>, asked: To
   ];
 }
 
-/** The times at which the device belonged to an erased user. An empty list means at all times. */
+/** Returns the periods in which the device belonged to an erased user. An empty list stands for all times. */
 function spansOf(changes: Device['changes']): readonly Span[] {
   if (changes.every(([, isErased]) => Boolean(isErased))) return [];
   return changes.flatMap(([since, isErased], nth) => {

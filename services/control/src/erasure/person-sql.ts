@@ -7,7 +7,10 @@ export interface RawPlace {
   readonly offset: number;
 }
 
-/** SQL conditions that select the records of an erasure. The class in packages/domain/src/erasure/erases.ts decides the same for one record. */
+/**
+ * SQL conditions that select the records of an erasure. The code in packages/domain/src/erasure/erases.ts decides the same for a single
+ * record.
+ */
 export interface PersonSql {
   readonly siteId: string;
   readonly whole: boolean;
@@ -17,7 +20,7 @@ export interface PersonSql {
   readonly records: string;
   /** A condition that is true if the column contains the profile ID of an erased user. */
   readonly isProfile: (column: string) => string;
-  /** The condition on a visitor ID that was seen at a time, and on a user ID: of rows whose records have expired. */
+  /** Conditions for rows whose records have expired: on a visitor ID that was seen at a time, and on a user ID. */
   readonly isVisitor: (column: string, seenAt: string) => string;
   readonly isUser: (column: string) => string;
 }
@@ -55,7 +58,7 @@ export function personSql(parts: readonly Tombstone[], letters: readonly RawPlac
   };
 }
 
-/** `erasureHash` of packages/domain as SQL; a test compares the two. */
+/** Returns `erasureHash` of packages/domain as an SQL expression. A test compares the two. */
 export function erasedHashSql(salt: string, siteId: string, kind: ErasureKind, column: string): string {
   const text = `concat('${salt}\\0${siteId}\\0${kind}\\0', ${column})`;
   return `lower(hex(substring(SHA256(${text}), 1, ${HASH_BYTES})))`;
@@ -70,7 +73,7 @@ function holds(hash: string, entries: readonly ErasureEntry[]): string {
   return `${hash} IN (${entries.map((entry) => `'${entry.hash}'`).join(', ')})`;
 }
 
-/** A condition for the rows of erased devices. A row with a user ID is not among them, because it belongs to that user. */
+/** Returns a condition for the rows of erased devices. It does not match rows with a user ID, because they belong to that user. */
 function devices(hash: string, entries: readonly ErasureEntry[]): string {
   const any = deviceConditions(hash, entries, 'timestamp');
   return any.length === 0 ? '' : `(user_id = '' AND ${anyOf(any)})`;

@@ -50,12 +50,12 @@ const PUBLISH_AGAIN_MS = 5_000;
 
 /**
  * Carries out an erasure. It continues with the phase that an earlier attempt has reached. The tombstone is already in the registry.
- * 1. `waiting`: waits until every record that was in the log at the request is stored. After that, no further record of the person is
- *    stored, because the enrichers apply the tombstone.
+ * 1. `waiting`: waits until every record that was in the log at the time of the request is stored. Records of the person from that time or
+ *    before are then no longer stored, because the enrichers apply the tombstone.
  * 2. `resolving`: adds the devices and payment customers of the erased users to the tombstone.
  * 3. `deleting`: deletes the state and the rows.
  * 4. `archive`, only if there is an archive: waits until the records of both topics are archived, then rewrites segments.
- * Resolves when the erasure is done. Rejects with `Taken` if another process continues it. Rejects with the error of a dependency: then
+ * Resolves when the erasure is done. Rejects with `Taken` if another process continues it. If it rejects with the error of a dependency,
  * call it again.
  */
 export async function runErasure(work: ErasureWork, erasureId: string): Promise<void> {
@@ -140,7 +140,7 @@ export async function runErasure(work: ErasureWork, erasureId: string): Promise<
         async count(table, rows) {
           const { removed } = own();
           const name = isLive ? table : `${database}.${table}`;
-          // Only the first attempt counts all rows: a repeat finds fewer, because the first attempt has deleted some.
+          // Only the count of the first attempt is kept. A repeat finds fewer rows, because the first attempt has deleted some.
           if (removed[name] === undefined) await update({ removed: { ...removed, [name]: rows } });
         },
         async begin(month) {
@@ -205,8 +205,8 @@ export async function runErasure(work: ErasureWork, erasureId: string): Promise<
 const NOT_BEGUN: ArchiveErasure = { after: '', segments: 0, rewritten: 0, records: {} };
 
 /**
- * The ends of both topics, by topic and partition. Call it after the tables were erased: then both topics have all records from before
- * the erasure. 0 if the partition is empty.
+ * Returns the ends of both topics, by topic and partition. The end of an empty partition is 0. Call it after the tables were erased: both
+ * topics then have all records from before the erasure.
  */
 async function archiveEnds(eventLog: EventLog): Promise<Readonly<Record<string, readonly number[]>>> {
   const ends: Record<string, readonly number[]> = {};
@@ -221,7 +221,10 @@ async function archiveEnds(eventLog: EventLog): Promise<Readonly<Record<string, 
 const WORKER_LOST_MS = 30_000;
 const PROBLEM_CHARS_MAX = 300;
 
-/** Whether this process may work on an erasure or expiry: no other living process does. `alone`: there is only one process. */
+/**
+ * Whether this process may work on an erasure or expiry, because no other living process does. `alone` is true if there is only one
+ * process.
+ */
 export function isFree(
   worker: Erasure['worker'],
   { workerId, alone, clock }: { readonly workerId: string; readonly alone: boolean; readonly clock: () => number },
@@ -229,7 +232,10 @@ export function isFree(
   return worker === undefined || worker.id === workerId || alone || clock() - worker.at > WORKER_LOST_MS;
 }
 
-/** The beginning of an error's message: one of ClickHouse can contain the whole statement, which can have several megabytes. */
+/**
+ * Returns the beginning of an error's message. A message of ClickHouse can contain the whole statement, which can have several
+ * megabytes.
+ */
 export function problemText(error: unknown): string {
   return (error instanceof Error ? error.message : String(error)).slice(0, PROBLEM_CHARS_MAX);
 }

@@ -72,7 +72,7 @@ export function startErasures(deps: StartErasuresDeps): RunningErasures {
     if (signal.aborted || working !== undefined) return;
     working = workOff()
       .catch((error: unknown) => {
-        if (!signal.aborted) logger.error({ err: error }, 'erasures cannot be worked off');
+        if (!signal.aborted) logger.error({ err: error }, 'erasures cannot be carried out now: retrying');
       })
       .finally(() => {
         working = undefined;

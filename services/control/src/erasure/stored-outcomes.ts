@@ -1,15 +1,18 @@
 import type { Analytics } from '@weir/ports/analytics';
 import type { SegmentRange } from '@weir/runtime/archive/segment-name';
 
-/** `unnamed`: the record was a duplicate, was dropped or has expired, so its row has no visitor and no user. Its raw record can still contain them. */
+/**
+ * `unnamed`: the record was a duplicate, was dropped or has expired, so its row has no visitor and no user. Its raw record can still
+ * contain them.
+ */
 type Outcome = 'erased' | 'unnamed';
 
 /** Looks up, in the tables, which raw records of the archive must be erased or searched. */
 export interface StoredOutcomes {
   hasLog(logId: string): boolean;
   /**
-   * Returns the outcomes by raw offset, for all records of the range and maybe for further ones. Raw offsets with another outcome are not in
-   * the map. Reading ranges in order is cheap, because one query serves many of them.
+   * Returns the outcomes by raw offset, for all records of the range and maybe for more. Raw offsets with another outcome are not in
+   * the map. Reading the ranges in order is cheap, because one query then reads the rows for many ranges.
    */
   read(range: SegmentRange): Promise<ReadonlyMap<number, Outcome>>;
 }

@@ -13,7 +13,7 @@ interface TestedHit {
   readonly visitor_id?: string;
 }
 
-/** Which exclusion rule would drop a hit. Nothing is stored or counted. */
+/** Answers which exclusion rule would drop a hit. Nothing is stored or counted. */
 export async function testExclusions(deps: AdminDeps, { params, body }: AdminRequest<TestedHit>): Promise<Reply> {
   const { registry, judgeBot, locate } = deps;
   const siteId = params.site_id ?? '';
@@ -26,7 +26,7 @@ export async function testExclusions(deps: AdminDeps, { params, body }: AdminReq
   const subject: ExclusionSubject = {
     ...{ ip, pathname: path, hostname, visitorId, userAgent: userAgent ?? '' },
     country: (body.value.country ?? located ?? '').toUpperCase(),
-    // A hit without a user agent comes from a bot. Here, the caller may just not have sent one.
+    // In a real hit, a missing user agent means a bot. In this test, it means that the user agent does not matter to the caller.
     bot: userAgent === undefined ? '' : judgeBot(userAgent),
   };
   const rule = compileExclusions(registry.exclusions(siteId))?.(subject);

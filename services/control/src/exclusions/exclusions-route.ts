@@ -10,8 +10,8 @@ import { countRuleDrops, type RuleDrops } from './rule-drops.ts';
 
 const RULES_PER_SITE_MAX = 10_000;
 /**
- * The limit for rules that each hit must be compared with one by one: user agents, and globs with a `*` before their end. All other
- * rules are found by a look-up whose cost does not depend on their number.
+ * The limit for rules that are compared with each hit one by one: user agents, and globs with a `*` before their end. All other rules are
+ * found by a look-up whose cost does not depend on the number of rules.
  */
 const SEARCHED_RULES_PER_SITE_MAX = 1000;
 
@@ -56,7 +56,7 @@ export function removeExclusion({ registry, runExclusive }: AdminDeps, { params 
   });
 }
 
-/** The reason why a site cannot have one more rule. Undefined if it can. */
+/** Returns the reason why this rule cannot be added to the site. Undefined if it can be added. */
 function limitProblem(rules: readonly ExclusionRule[], type: ExclusionType, value: string): string | undefined {
   const identity = ruleIdentity(type, value);
   const same = rules.find((rule) => rule.type === type && ruleIdentity(type, rule.value) === identity);

@@ -1,15 +1,15 @@
 import { replyOfError } from '../http/admin-reply.ts';
 import type { SteadyTables } from '../steady-tables.ts';
 
-/** For each rule ID: the number of dropped hits, and the minute of the last one in Unix milliseconds. */
+/** For each rule ID, the number of dropped hits, and the start of the minute of the last dropped hit in Unix milliseconds. */
 export type RuleDrops = ReadonlyMap<string, { readonly hits: number; readonly lastMinuteMs: number }>;
 
 const QUERY = `SELECT rule_id, sum(records) AS hits, toUnixTimestamp(max(minute)) AS last_minute FROM books_sums
 WHERE site_id = {site:String} AND outcome = 'dropped' AND rule_id != '' GROUP BY rule_id`;
 
 /**
- * Counts the hits that each exclusion rule of the site has dropped, in all stored records. `undefined` while ClickHouse is
- * unavailable; the rules are then shown without counts.
+ * Counts the hits that each exclusion rule of the site has dropped, in all stored records. Resolves with undefined while ClickHouse is
+ * unavailable: the rules are then shown without counts.
  */
 export async function countRuleDrops(tables: SteadyTables, siteId: string): Promise<RuleDrops | undefined> {
   try {

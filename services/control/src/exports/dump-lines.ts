@@ -8,7 +8,7 @@ import type { ExportRequest } from './export-request.ts';
 const VALUES: Readonly<Partial<Record<RecordsColumn, string>>> = {
   timestamp: 'toUnixTimestamp64Milli(timestamp)',
   received_at: 'toUnixTimestamp64Milli(received_at)',
-  // JSON in a string: a reader of the dump that parses JSON would round long integers.
+  // As a string that contains JSON. Otherwise a program that parses the dump as JSON would round long integers.
   properties: 'toString(properties)',
 };
 
@@ -30,7 +30,7 @@ ORDER BY site_id, toStartOfHour(timestamp), visitor_id, timestamp`;
 
 const NEWLINE = 10;
 
-/** The bytes of a dump, in pieces of any length. Rejects if ClickHouse is not available when the dump begins. */
+/** Returns the bytes of a dump, in pieces of any length. Rejects if ClickHouse is not available when the dump begins. */
 export async function dumpLines(
   { site, sinceMs, untilMs }: ExportRequest,
   { exportedTables, clock }: ExportDeps,

@@ -1,6 +1,6 @@
 import type { Analytics } from '@weir/ports/analytics';
 
-/** The longest time that an export can take. A slow client makes it slow, because ClickHouse waits for the client. */
+/** The longest time that an export can take. A slow client makes an export slow, because ClickHouse waits for the client. */
 export const EXPORT_SECONDS_MAX = 6 * 3600;
 
 export type ExportedTables = Pick<Analytics, 'select' | 'streamQuery' | 'generation'>;

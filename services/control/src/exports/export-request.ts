@@ -9,7 +9,7 @@ export interface ExportRequest {
   readonly site: Site;
   readonly kind: ExportKind;
   readonly format: ExportFormat;
-  /** Unix milliseconds. Rows from `sinceMs` up to, not including, `untilMs`. An undefined time is no limit. */
+  /** The export has the rows from `sinceMs` (inclusive) to `untilMs` (exclusive), in Unix milliseconds. Undefined sets no limit. */
   readonly sinceMs: number | undefined;
   readonly untilMs: number | undefined;
   readonly filters: readonly Filter[];

@@ -1,6 +1,6 @@
-/** Limits the exports that run at a time. */
+/** Limits the number of exports that run at the same time. */
 export interface ExportSlots {
-  /** Takes a slot. False if no slot is free. */
+  /** Takes a slot. Returns false if no slot is free. */
   take(): boolean;
   release(): void;
 }

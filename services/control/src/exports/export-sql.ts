@@ -12,7 +12,7 @@ export interface TableColumn {
   readonly type: string;
 }
 
-/** The column that the parameters `since` and `until` limit. */
+/** The column to which the parameters `since` and `until` apply. */
 const TIMES: Readonly<Record<TableKind, string>> = {
   events: 'timestamp',
   sessions: 'started_at',
@@ -62,7 +62,10 @@ function selected(columns: readonly TableColumn[], format: ExportFormat, table: 
 
 const TEXT = /^(?:LowCardinality\()?String\)?$/;
 
-/** The SQL of a column in the format. CSV and Parquet have no type for `properties` and `traits`, so these become JSON text. */
+/**
+ * Returns the SQL of a column for a format. CSV and Parquet have no type for `properties` and `traits`, so these columns become JSON
+ * text.
+ */
 function cell(column: string, type: string, format: ExportFormat): string {
   if (format === 'ndjson') return column;
   if (type.startsWith('JSON')) return `toString(${column})`;

@@ -6,7 +6,7 @@ import type { Response } from 'express';
 /** The answer of a route. It is sent in the response envelope that docs/api.md (Admin API) describes. */
 export type Reply =
   | { readonly status: 200 | 201 | 202; readonly data: unknown; readonly headers?: ReplyHeaders }
-  /** JSON in pieces, sent without the envelope. `first` is ready; a failure before it was answered with an error status. */
+  /** JSON in pieces, sent without the envelope. `first` must be ready, because no error status can be sent once it has been sent. */
   | { readonly status: 200; readonly first: string; readonly rest: AsyncIterable<string> }
   | {
       readonly status: 400 | 401 | 403 | 404 | 409 | 429 | 503;
@@ -55,7 +55,7 @@ export function sendError(response: Response, code: number, message: string): vo
   response.status(code).json({ status: 'error', error: { code, message } });
 }
 
-/** The reply for a failed dependency. `undefined` for any other error, which is a bug. */
+/** Returns the reply for the error of a dependency. Returns undefined for any other error, which is a bug. */
 export function replyOfError(error: unknown): Reply | undefined {
   if (isDependencyError(error, 'analytics_refused')) return invalid(shorten(error.message));
   if (isDependencyError(error)) return unavailable(shorten(error.message));

@@ -20,7 +20,7 @@ export interface AdminRequest<Body = object> {
   /** The validated body, or the reason why it is invalid. An empty object if the route has no body. */
   readonly body: Checked<Body>;
   readonly http: Request;
-  /** Of a route for anyone: without a viewer and without a session. */
+  /** Who sent the request. On a route for anyone, it has neither a viewer nor a session. */
   readonly caller: Caller;
   readonly context: RequestContext;
 }
@@ -30,10 +30,10 @@ export interface AdminRoute extends TableRoute {
   readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   readonly role: Role;
   readonly operation: AdminOperation;
-  /** The schema of the body. Absent: the route has no body. */
+  /** The schema of the body. Absent if the route has no body. */
   readonly body?: Schema;
   readonly bodyBytesMax?: number;
-  /** The route only reads, and queries ClickHouse for the site in its path: `AdminDeps.reportQueue` runs its handler. */
+  /** Set if the route only queries ClickHouse for a report. `AdminDeps.reportQueue` then runs its handler. */
   readonly isReport?: true;
   // A method instead of a function property, so that TypeScript lets each handler name the type of its own body. The schema
   // validates that type at run time.
@@ -64,7 +64,7 @@ const ANONYMOUS: Caller = { viewer: undefined, session: undefined };
 /** The callers of requests that a route has let pass. */
 const callers = new WeakMap<Request, Caller>();
 
-/** Answers 401 without valid credentials, and 403 if the caller's role is not enough. The body is not read before. */
+/** Answers 401 without valid credentials, and 403 if the caller's role is not enough. This happens before the body is read. */
 function requireRole(role: Role, { signIn }: AdminDeps): RequestHandler {
   return (request, response, next) => {
     if (role === 'anyone') return next();

@@ -27,7 +27,7 @@ export function compileBody<T>(schema: object): (body: object) => Checked<T> {
   };
 }
 
-/** A message that names the field and the rule that it broke. */
+/** Returns a message that names the field and the rule that it broke. */
 function problemOf(error: ErrorObject | undefined): string {
   if (error === undefined) return 'the body is invalid';
   const path = error.instancePath.slice(1).replaceAll('/', '.');

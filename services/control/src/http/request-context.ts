@@ -2,7 +2,7 @@ import type { Response } from 'express';
 
 /** What the queries of one admin request share. */
 export interface RequestContext {
-  /** Aborts when every caller that waits for the answer has left. The queries are then cancelled. */
+  /** Aborts when every client that waits for the answer has disconnected. The queries are then cancelled. */
   readonly signal: AbortSignal;
   readonly timing: ServerTiming;
 }
@@ -28,7 +28,10 @@ export function signalOf(response: Response): AbortSignal {
   return abort.signal;
 }
 
-/** The value of the header `Server-Timing` (https://www.w3.org/TR/server-timing/). `isShared`: the answer is that of an earlier request. */
+/**
+ * Returns the value of the header `Server-Timing` (https://www.w3.org/TR/server-timing/). `isShared`: the work was done for an earlier
+ * request.
+ */
 export function serverTimingText({ queueMs, databaseMs }: ServerTiming, totalMs: number, isShared: boolean): string {
   const metric = (name: string, ms: number): string => `${name};dur=${ms.toFixed(1)}`;
   const parts = [metric('queue', queueMs), metric('db', databaseMs), metric('total', totalMs)];

@@ -9,7 +9,7 @@ export interface StreamReply {
   readonly status: 200;
   readonly stream: Readable;
   readonly contentType: string;
-  /** The browser stores the answer under this name. Absent: the answer is not a file. */
+  /** The name under which the browser stores the answer. Absent if the answer is not a file. */
   readonly fileName?: string;
   readonly headers?: Readonly<Record<string, string>>;
 }

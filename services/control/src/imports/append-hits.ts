@@ -8,7 +8,7 @@ import type { ControlDeps } from '../control-deps.ts';
 import type { AppendHits } from './append-result.ts';
 import type { ImportHit } from './import-chunk.ts';
 
-/** Appends hits as raw records of kind `import`, in order. `unknown`: some of them may be in the log, or may still arrive there. */
+/** Appends hits as raw records of kind `import`, in order. `unknown`: some of the records may be in the log, or may still arrive there. */
 export async function appendHits(
   deps: Pick<ControlDeps, 'eventLog' | 'addressSealer' | 'clock'>,
   siteId: string,

@@ -1,6 +1,6 @@
 import type { DumpedRow } from '@weir/domain/dump/dumped-row';
 
-/** After this time, the records of an append with an unknown result are either in the log or will never be. */
+/** After this time, the records of an append with an unknown result are in the log, or certainly will not arrive there. */
 export const SETTLE_MS = 5000;
 
 export type AppendHits = 'stored' | 'refused' | 'unknown';

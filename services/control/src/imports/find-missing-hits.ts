@@ -6,8 +6,8 @@ import { waitUntilStored } from './wait-until-stored.ts';
 const WAIT_MS = 15_000;
 
 /**
- * The hits of an interrupted chunk that are not in the log. Waits until ClickHouse has all records of the log, then queries the
- * event IDs there. Undefined if ClickHouse did not have all records in time.
+ * Finds the hits of an interrupted chunk that are not in the log. Waits until ClickHouse has all records of the log, and then queries the
+ * event IDs there. Resolves with undefined if ClickHouse did not have all records in time.
  */
 export async function findMissingHits(
   deps: Pick<AdminDeps, 'eventLog' | 'tables' | 'clock'>,

@@ -29,7 +29,7 @@ export interface ImportHit {
   readonly referrer: string;
 }
 
-/** Checks the rules that JSON Schema cannot express. */
+/** Converts a sent chunk, and checks the rules that JSON Schema cannot express. */
 export function readChunk({ first_line: firstLine, last_line: lastLine, hits, rows }: SentChunk): Checked<ImportChunk> {
   if (lastLine < firstLine) return { problem: 'last_line must be at least first_line' };
   if ((hits === undefined) === (rows === undefined)) return { problem: 'a chunk must have either hits or rows' };

@@ -16,9 +16,12 @@ export interface ImportLease {
 }
 
 export interface ImportLeases {
-  /** The result is `undefined` if another client has the lease. */
+  /** Gives the lease to a client. Returns undefined if another client has it, or if there are too many leases. */
   take(key: string, lease: string): ImportLease | undefined;
-  /** Extends the lease. Leases are only in memory: after a restart of Weir, the first client that asks gets the lease. */
+  /**
+   * Extends the lease. Returns undefined if another client has it. Leases are only in memory: after a restart of Weir, the first client that
+   * asks gets the lease.
+   */
   extend(key: string, lease: string): ImportLease | undefined;
   /** Ends the lease as soon as no task runs and the result of each append is known. */
   release(key: string, lease: string): void;

@@ -12,9 +12,12 @@ export interface RestoredRowsDeps {
   readonly clock: () => number;
 }
 
-/** How many appended rows of one site can be missing in the tables. Their event IDs are in memory. */
+/** The maximum number of appended rows of one site that are not known to be in the tables. Their event IDs are kept in memory. */
 const UNCONFIRMED_ROWS_MAX = 100_000;
-/** For how many sites these event IDs are kept. If they were removed, the next import into the site waits until the tables have all records. */
+/**
+ * The number of sites for which these event IDs are kept. Without them, the next import into a site waits until the tables have all
+ * records.
+ */
 const SITES_MAX = 16;
 const WAIT_MS = 15_000;
 
@@ -97,8 +100,8 @@ export function createRestoredRows(deps: RestoredRowsDeps): RestoredRows {
 }
 
 /**
- * Which of the rows the tables have. Rows with the reason `site_removed` do not count: they were dropped when an earlier site with
- * this ID was removed.
+ * Returns the event IDs of those rows that the tables have. Rows with the reason `site_removed` do not count: they were dropped when an
+ * earlier site with this ID was removed.
  */
 async function storedIds(
   tables: SteadyTables,

@@ -50,7 +50,10 @@ export async function takeChunk(
   return ok(importView(done));
 }
 
-/** Resolves with the number of hits or rows of the chunk that the site now has, or with the reason why the log did not store them. */
+/**
+ * Appends a chunk. Resolves with the number of its hits, which the log now has, or with the number of rows that were appended. Otherwise
+ * resolves with the reason why they were not stored.
+ */
 async function appendChunk(
   deps: AdminDeps,
   siteId: string,
@@ -63,7 +66,7 @@ async function appendChunk(
   return appended === 'stored' ? allHits.length : appended;
 }
 
-/** The hits to append: all hits except those of pending lines that the log already has. */
+/** Returns the hits to append: all hits except those of pending lines that the log already has. Otherwise an error reply. */
 async function hitsToAppend(
   deps: AdminDeps,
   lease: ImportLease,

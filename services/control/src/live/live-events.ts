@@ -7,12 +7,12 @@ import { readTopicPage } from '../topics/topic-page.ts';
 import type { IsWanted } from './live-request.ts';
 
 const POLL_MS = 250;
-/** Proxies close connections that are silent for longer. */
+/** A listener without new records is sent a line after this time, because proxies close connections that are silent for longer. */
 const KEEP_ALIVE_MS = 15_000;
-/** When a connection breaks, the browser connects again after this time. */
+/** If a connection breaks, the browser connects again after this time. */
 const RETRY_MS = 2_000;
 const RECORDS_PER_PAGE = 100;
-/** A listener that is further behind in a partition continues there with the newest records. */
+/** A listener that is behind by more records in a partition skips records, so that it is behind by this number. */
 const BEHIND_RECORDS_MAX = 5_000;
 
 export interface LiveListener {
@@ -20,7 +20,7 @@ export interface LiveListener {
   readonly isWanted: IsWanted;
   /** For each partition, the offset at which the listener begins. If undefined, it begins with the records that are stored from now on. */
   readonly from: readonly number[] | undefined;
-  /** False when the listener may no longer read the events. */
+  /** Returns false when the listener is not allowed to read the events any more. */
   readonly isAllowed: () => boolean;
   readonly signal: AbortSignal;
 }
@@ -32,9 +32,9 @@ export interface LiveDeps {
 }
 
 /**
- * The records of a site, as soon as they are in the topic, in the format of server-sent events. Ends when the signal aborts or the
- * listener is not allowed any more. Nothing is read ahead of the listener, so a slow one needs no memory. It misses records instead,
- * and gets the event `skipped`. Rejects with `event_log_unavailable`.
+ * Yields the records of a site, as soon as they are in the topic, in the format of server-sent events. Ends when the signal aborts or the
+ * listener is not allowed to read them any more. No records are read ahead of the listener, so a slow listener needs no memory. Instead, it
+ * misses records and gets the event `skipped`. Rejects with `event_log_unavailable`.
  */
 export async function* liveEvents(deps: LiveDeps, topic: LogTopic, listener: LiveListener): AsyncGenerator<string> {
   const { eventLog, clock, runTopicRead } = deps;
@@ -61,12 +61,15 @@ export async function* liveEvents(deps: LiveDeps, topic: LogTopic, listener: Liv
       // The ID comes last: if the connection breaks before, the listener gets these records again.
       yield `${texts.join('')}id: ${cursor}\n\n`;
     }
-    // The listener may leave during the pause. The pause then ends early.
+    // The listener may disconnect during the pause. The pause then ends early.
     if (page?.atEnd !== false) await pause(POLL_MS, undefined, { signal }).catch(() => undefined);
   }
 }
 
-/** Retention may have removed the records at `next`, and a listener may be too far behind. */
+/**
+ * Returns the offset at which to read. It differs from `next` if retention has removed the records there, or if the listener is too far
+ * behind.
+ */
 function beginOf(position: PartitionPosition | undefined, next: number): number {
   if (position === undefined) return next;
   return Math.min(position.end, Math.max(next, position.first, position.end - BEHIND_RECORDS_MAX));

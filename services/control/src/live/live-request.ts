@@ -7,7 +7,7 @@ export const LIVE_PARAMETERS = ['outcome', 'contains'] as const;
 export const LIVE_OUTCOMES: readonly Outcome[] = ['row', 'identify', 'duplicate', 'dropped', 'dead'];
 export const CONTAINS_CHARS_MAX = 256;
 
-/** Whether a listener wants a record. */
+/** Decides whether a listener wants a record. */
 export type IsWanted = (record: TopicRecord) => boolean;
 
 /** Reads the query parameters of a listener. */

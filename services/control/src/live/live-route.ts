@@ -9,12 +9,12 @@ import { type LogTopic, TOPICS } from '../topics/shown-topics.ts';
 import { liveEvents } from './live-events.ts';
 import { readLiveRequest } from './live-request.ts';
 
-/** Listeners of all sites at the same time, in one process. Each asks the log for its end four times a second. */
+/** The maximum number of listeners of all sites together, in one process. Each listener asks the log for its end four times a second. */
 export const LISTENERS_MAX = 32;
 const RETRY_AFTER_SECONDS = 10;
 const ENRICHED = TOPICS.find((topic): topic is LogTopic => topic.name === TOPIC_ENRICHED) as LogTopic;
 
-/** Sends the records of a site as they are stored, until the listener leaves (docs/api.md, Live events). */
+/** Sends the records of a site as soon as they are in the topic, until the listener disconnects (docs/api.md, Live events). */
 export function live(deps: AdminDeps, { params, http, context }: AdminRequest): Reply | StreamReply {
   const { eventLog, registry, signIn, runLive } = deps;
   const siteId = params.site_id ?? '';
@@ -22,7 +22,7 @@ export function live(deps: AdminDeps, { params, http, context }: AdminRequest): 
   const request = readLiveRequest(http.originalUrl);
   if ('problem' in request) return invalid(request.problem);
   if (http.method === 'HEAD') return reply(Readable.from([]));
-  // A browser that connects again sends the ID of the last event. If the log was created again since, it begins with new records.
+  // A browser that connects again sends the ID of the last event. If this ID belongs to another log, the listener begins with new records.
   const last = readLogCursor(http.get('last-event-id') ?? '', ENRICHED.name, eventLog.logId, eventLog.partitionCount);
   const events = liveEvents(deps, ENRICHED, {
     siteId,

@@ -5,9 +5,9 @@ import { PARTS, type ParquetRound, parsePartName, readRound } from './parquet-ro
 import { storePart } from './parquet-rows.ts';
 
 /**
- * Stores the Parquet files of a site again, for each day with erased or expired rows (an expired row may have been of the person). Call it
- * when the tables are erased, because the files are made from the tables. `left` counts files that cannot be made again, because they have
- * rows of logs that the tables do not have.
+ * Stores the Parquet files of a site again, for each day with erased or expired rows. An expired row may have belonged to the erased person.
+ * Call it when the tables are erased, because the files are made from the tables. `left` counts files that cannot be made again, because
+ * they have rows of logs that the tables do not have.
  */
 export async function eraseParquet(
   { store, analytics, assertOwn }: Pick<EraseArchive, 'store' | 'analytics' | 'assertOwn'>,

@@ -22,8 +22,8 @@ const COMPLETE_AFTER_MS = 3_600_000;
 const dayOf = (timeMs: number): string => new Date(timeMs).toISOString().slice(0, 10);
 
 /**
- * Continues an interrupted round, or begins a new round if a day is complete that no round has exported. A round exports the rows of complete
- * days. `fence` rejects if another process exports now. Resolves with the number of stored files.
+ * Continues an interrupted round, or begins a new round if a complete day has not been exported yet. A round exports the rows of complete
+ * days. `fence` must reject if another process exports now. Resolves with the number of stored files.
  */
 export async function exportParquet(
   deps: ParquetDeps,
@@ -49,7 +49,8 @@ export async function exportParquet(
     signal.throwIfAborted();
     if (isChanging(deps)) return stored;
     await storePart(deps, part, before, round);
-    // The file can contain a record twice: as it was, and as `erased` or `expired`. The next attempt stores it again.
+    // An erasure or expiry has begun, so the file can contain a record twice: as it was, and as `erased` or `expired`. The next attempt stores
+    // the file again.
     if (isChanging(deps)) return stored;
     await fence();
     round = { ...round, after: name };

@@ -13,8 +13,8 @@ export interface ParquetExporterDeps extends ParquetDeps {
 const LOOK_EVERY_MS = 60_000;
 
 /**
- * Exports the rows of each day when the day is complete. A consumer group on the topic `registry` elects the process that does it: the owner
- * of partition 0.
+ * Starts to export the rows of each day when the day is complete. A consumer group on the topic `registry` elects the process that exports:
+ * the owner of partition 0.
  */
 export async function startParquetExporter(deps: ParquetExporterDeps): Promise<{ close(): Promise<void> }> {
   const { eventLog, logger } = deps;

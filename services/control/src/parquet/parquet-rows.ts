@@ -8,7 +8,10 @@ const PART_SECONDS_MAX = 3_600;
 
 type Params = Readonly<Record<string, unknown>>;
 
-/** A condition for the rows that a round exports: those within its limits that the round before it did not export. */
+/**
+ * Returns a condition for the rows that a round exports: the rows within its limits, without those within the limits of the round
+ * before.
+ */
 function rowsOfRound(before: ParquetRound, round: ParquetRound): { readonly sql: string; readonly params: Params } {
   const upTo = (which: string): string =>
     `(toDate(received_at, 'UTC') <= {${which}_through:Date} AND raw_offset < transform(concat(log_id, ' ', toString(raw_partition)), ` +
@@ -42,8 +45,8 @@ export async function partsOf(
 }
 
 /**
- * Stores a part with the rows that are in the tables now. Stores it again until no row of the part has changed meanwhile. So a part that was
- * read before an erasure, an expiry or a swap does not remain, also if this process was stopped in between.
+ * Stores a part with the rows that are in the tables now. If a row of the part has changed in the meantime, the part is stored again. So the
+ * store does not keep a part that was read before an erasure, an expiry or a swap, even if this process was paused in between.
  */
 export async function storePart(
   {

@@ -31,7 +31,7 @@ interface PersonRequest {
 
 type Row = Readonly<Record<string, unknown>>;
 
-/** The identified users of a site, the last seen first. */
+/** Answers with the identified users of a site, the last seen first. */
 export async function searchPeople(deps: AdminDeps, request: AdminRequest<PeopleSearch>): Promise<Reply> {
   const { params, body, context } = request;
   const siteId = params.site_id ?? '';
@@ -45,7 +45,7 @@ export async function searchPeople(deps: AdminDeps, request: AdminRequest<People
   return ok({ limit, page, has_more: rows.length > limit, people: rows.slice(0, limit) });
 }
 
-/** The profile, events, sessions and payments of one person, the newest first. */
+/** Answers with the profile, events, sessions and payments of one person, the newest first. */
 export async function readTimeline(deps: AdminDeps, request: AdminRequest<PersonRequest>): Promise<Reply> {
   const { params, body, context } = request;
   const siteId = params.site_id ?? '';
@@ -68,7 +68,10 @@ async function timeline(tables: ReadableTables, siteId: string, person: PersonId
   return { profile: profile ?? null, ...page, has_more: found.length > page.limit, events, sessions, payments };
 }
 
-/** Runs a statement. The names of times end with `_iso` in the statement, because a column of the table has the name itself. */
+/**
+ * Runs a statement, and removes the ending `_iso` from the names of its columns. Times have this ending in the statement, because the table
+ * also has a column with the name without the ending.
+ */
 async function read(tables: ReadableTables, { sql, params }: Statement): Promise<readonly Row[]> {
   const { rows } = await tables.userQuery(sql, params);
   return rows.map((row) =>

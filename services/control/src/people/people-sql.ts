@@ -1,6 +1,6 @@
 import type { Statement } from '../reports/report-sql.ts';
 
-/** A part of a list. One more row than `limit` is read, so that the caller knows whether there are more. */
+/** A part of a list. The statement reads one row more than `limit`, so that the caller knows whether there are more rows. */
 export interface Page {
   readonly limit: number;
   /** The first page is 1. */
@@ -16,14 +16,17 @@ function pageSql({ limit, page }: Page): string {
   return `LIMIT ${limit + 1} OFFSET ${limit * (page - 1)}`;
 }
 
-/** A time of ClickHouse in ISO 8601. */
+/** Returns the SQL of a time in ISO 8601. The ending `_iso` is added to the name of the column. */
 function iso(column: string): string {
   return `concat(replaceOne(toString(${column}), ' ', 'T'), 'Z') AS ${column}_iso`;
 }
 
 const PROFILE = `profile_id, user_id, email, name, image, traits, visitor_ids, ${iso('first_seen_at')}, ${iso('last_seen_at')}`;
 
-/** The users of a site who have the text in their ID, e-mail address, name or traits, or as the ID of a visitor. The last seen first. */
+/**
+ * Selects the users of a site whose ID, e-mail address, name or traits contain the text, or who have a visitor with this ID. The last
+ * seen first.
+ */
 export function searchStatement(siteId: string, search: string, page: Page): Statement {
   const contains = (column: string): string => `positionCaseInsensitiveUTF8(${column}, {search:String}) > 0`;
   const found = ['user_id', 'email', 'name', 'toString(traits)'].map(contains);
@@ -35,7 +38,7 @@ ORDER BY last_seen_at DESC, profile_id ${pageSql(page)}`,
   };
 }
 
-/** The profile of a person. No row: the user was never identified, or the visitor is no user. */
+/** Selects the profile of a person. There is no row if the user was never identified, or if the visitor belongs to no user. */
 export function profileStatement(siteId: string, person: PersonId): Statement {
   const isPerson = 'userId' in person ? 'profile_id = {profile:String}' : 'has(visitor_ids, {visitor:String})';
   return {
@@ -44,7 +47,7 @@ export function profileStatement(siteId: string, person: PersonId): Statement {
   };
 }
 
-/** The events of a person, the newest first. */
+/** Selects the events of a person, the newest first. */
 export function eventsStatement(siteId: string, person: PersonId, page: Page): Statement {
   return {
     sql: `SELECT event_id, source, type, event_name, ${iso('timestamp')}, visitor_id, session_id, user_id, value, properties, url, hostname,
@@ -64,7 +67,7 @@ FROM sessions WHERE site_id = {site:String} AND session_id IN {sessions:Array(St
   };
 }
 
-/** The last payments of a person (docs/people-and-money.md). */
+/** Selects the last payments of a person (docs/people-and-money.md). */
 export function paymentsStatement(siteId: string, person: PersonId): Statement {
   const isPayer = 'userId' in person ? 'profile_id = {profile:String}' : 'visitor_key = {visitor:String}';
   return {
@@ -75,8 +78,8 @@ FROM payments_owned WHERE site_id = {site:String} AND ${isPayer} ORDER BY timest
 }
 
 /**
- * The profile of an event is computed for each row. The other condition, on stored columns, is much cheaper and leaves few rows for
- * that.
+ * Returns a condition for the events of a person. The column `profile_id` is computed for each row, which is expensive. The condition on
+ * stored columns is much cheaper and leaves few rows for this computation.
  */
 function ownEvents(person: PersonId): string {
   if ('visitorId' in person) return 'visitor_id = {visitor:String}';
