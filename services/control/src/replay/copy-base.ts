@@ -24,7 +24,9 @@ interface ChunkRow {
   readonly records: number | string;
 }
 
-/** The chunks to copy, in order. The list does not change while the replay runs, because it has only records from before the start. */
+/**
+ * Lists the chunks to copy, in order. The list does not change while the replay runs, because it has only records from before the start.
+ */
 export async function listChunks(
   { analytics, shadow, logId }: CopyDeps,
   starts: readonly ReplayStart[],

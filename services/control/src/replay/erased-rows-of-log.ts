@@ -5,15 +5,15 @@ import type { Replay, ReplayState } from '@weir/domain/registry/replay';
 import type { Registry } from '@weir/ports/registry';
 import type { ReplayedRow } from './replay-scope.ts';
 
-/** When the present run of a replay began. An undo is a run of its own, which began with its first attempt. */
+/** Returns when the present run of a replay began. An undo is a separate run, which began with the first attempt to undo. */
 export function startedAt({ request, state }: Pick<Replay, 'request'> & { readonly state: ReplayState }): number {
   return state.undoFrom ?? request.startedAt;
 }
 
 /**
- * Returns a function that gives the line to insert for a row: a line with the outcome `erased` if an erasure that was requested before the run
- * began covers the row, and one with the outcome `expired` if the row had expired when the run began. Later erasures do not count, because a
- * repeated insert must have the same bytes; after such an erasure, the swap is refused (`erasureSince`).
+ * Returns a function that gives the line to insert for a row. The line has the outcome `erased` if the row belongs to an erasure that was
+ * requested before the run began, and the outcome `expired` if the row had expired when the run began. Later erasures do not count, because
+ * a repeated insert must have the same bytes. After a later erasure, the swap is refused (`erasureSince`).
  */
 export function createRowEraser(
   registry: Pick<Registry, 'tombstones' | 'hasTombstones' | 'site' | 'sites'>,
@@ -40,7 +40,10 @@ export function createRowEraser(
     hasLimits || registry.hasTombstones() ? eraseLine(line, version) : line;
 }
 
-/** Why the tables must not be exchanged: an erasure runs, or ended after the replay began, so the shadow tables may contain erased records. */
+/**
+ * Returns why the tables must not be exchanged: an erasure runs, or ended after the replay began, so the shadow tables may contain erased
+ * records. Returns undefined if there is no such erasure.
+ */
 export function erasureSince(registry: Pick<Registry, 'erasures'>, since: number): string | undefined {
   const open = registry.erasures().find(({ finishedAt }) => finishedAt === undefined || finishedAt >= since);
   if (open === undefined) return undefined;

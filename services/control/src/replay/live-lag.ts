@@ -7,7 +7,7 @@ import type { EventLog } from '@weir/ports/event-log';
  */
 export const LIVE_LAG_MAX_MS = 10_000;
 
-/** Why the replay must wait: a live consumer has records that have waited too long. Undefined if the replay need not wait. */
+/** Returns why the replay must wait: a live consumer has records that have waited too long. Undefined if the replay need not wait. */
 export async function liveLag(eventLog: EventLog, clock: () => number): Promise<string | undefined> {
   for (const [topic, group] of LIVE) {
     const [old, positions] = await Promise.all([

@@ -19,8 +19,8 @@ const EXPIRES_SOON_MS = 24 * 3600_000;
  */
 export const CLOCKS_DIFFER_MS = 3600_000;
 /**
- * If the replay begins in the middle of a partition, the first records can be repeats. After this many records, the highest raw offset is
- * certainly not that of a repeat: each crash repeats at most one batch of 1,024 records.
+ * If the replay begins in the middle of a partition, the first records can be repeats. Among this many records, the record with the highest
+ * raw offset is not a repeat: each crash repeats at most one batch of 1,024 records.
  */
 export const REPEATS_MAX = 16_384;
 const READ_BYTES_MAX = 4 * 1024 * 1024;
@@ -37,7 +37,7 @@ async function planStart(deps: PlanReplayDeps, scope: ReplayScope, partition: nu
   const { eventLog, analytics, clock, retentionMs } = deps;
   const [position] = await eventLog.positions(TOPIC_ENRICHED, GROUP_WRITER, [partition]);
   if (position === undefined) throw new DependencyError('event_log_damaged', `there is no partition ${partition}`);
-  // The position is read before the highest raw offset, so every record with a raw offset from `rawEnd` on is at or after `offset`.
+  // The position is read before the highest raw offset. Therefore every record with raw offset `rawEnd` or higher is at `offset` or later.
   const { first, committed = first } = position;
   const rawEnd = (await analytics.highestRawOffset(eventLog.logId, partition)) + 1;
   const keptFrom = clock() - retentionMs + Math.min(EXPIRES_SOON_MS, retentionMs / 2);
@@ -49,7 +49,10 @@ async function planStart(deps: PlanReplayDeps, scope: ReplayScope, partition: nu
   return { offset, rawOffset: Math.min(rawOffset, rawEnd), rawEnd };
 }
 
-/** A raw offset that is higher than or equal to that of every record before `from`. The replay of the partition begins with it. */
+/**
+ * Finds the raw offset with which the replay of the partition begins. It is at least as high as the raw offset of every record before
+ * `from`.
+ */
 async function firstNewRawOffset(eventLog: EventLog, partition: number, from: number): Promise<number> {
   let highest = -1;
   let next = from;

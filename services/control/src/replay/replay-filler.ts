@@ -26,7 +26,10 @@ export interface ReplayWriter {
 
 export type StartReplayWriter = (writer: ReplayWriter) => Promise<RunningConsumer>;
 
-/** The parts from which the host creates the enricher of a replay. It runs the code of the live enricher, with another log and its own state. */
+/**
+ * The parts from which the host creates the enricher of a replay. It runs the code of the live enricher, with another log and its own
+ * state.
+ */
 export interface ReplayEnricher {
   readonly eventLog: EventLog;
   readonly firstRawOffset: (partition: number) => number;
@@ -112,7 +115,10 @@ function startWriter(
   });
 }
 
-/** The highest raw offset that the replay has written; copied rows do not count. If it has written none: the first raw offset minus 1. */
+/**
+ * Returns the highest raw offset that the replay has written. Copied rows do not count. Without such rows: the first raw offset of the
+ * replay minus 1.
+ */
 export async function highestReplayed(
   { analytics, shadow }: Pick<ShadowTables, 'analytics' | 'shadow'>,
   logId: string,

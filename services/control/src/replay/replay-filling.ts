@@ -23,7 +23,7 @@ export interface Filling {
   /** Checks whether the replay must wait. During a swap, the lag of the live writers does not count, because they pause for it. */
   lookAround(replay: Replay, options?: { readonly isSwap: boolean }): Promise<void>;
   stop(): Promise<void>;
-  /** Resolves when it has stopped, and no outcome and no state of a replay from raw is left. */
+  /** Stops, and removes the outcomes and the state of a replay from raw. */
   clear(): Promise<void>;
   /** Why the replay does not continue. Undefined if it continues. */
   problem(): string | undefined;

@@ -2,14 +2,17 @@
 export interface ReplayGate {
   /**
    * Waits until the first of these records may be processed. Resolves with the number of records that may be processed now, counted from
-   * the first one; with 0 if the signal aborts.
+   * the first record. Resolves with 0 if the signal aborts.
    */
   admit(partition: number, rawOffsets: readonly number[], signal: AbortSignal): Promise<number>;
   /** Waits until this number of records may be processed. Resolves with false if the signal aborts. */
   pass(records: number, signal: AbortSignal): Promise<boolean>;
-  /** Resolves when nothing hinders. False if the signal aborts. */
+  /** Resolves with true when there is no obstacle, and with false if the signal aborts. */
   clear(signal: AbortSignal): Promise<boolean>;
-  /** Whether records of the partition before its end were not admitted yet. False until the first record of the partition was admitted. */
+  /**
+   * Whether the partition has records before its end that were not admitted yet. False until the first record of the partition was
+   * admitted.
+   */
   expectsMore(partition: number): boolean;
   /** Sets, for each partition, the raw offset at which the replay must stop (exclusive). */
   setEnds(ends: readonly number[]): void;

@@ -33,7 +33,10 @@ export interface Leader {
 const LOOK_EVERY_MS = 1_000;
 /** The phase `follow` begins when the replay needs less than this time to reach a position that the live writer had. */
 const FOLLOWS_WITHIN_MS = 20_000;
-/** Records of a partition by which a replay's enricher may be ahead of its writer. Their outcomes need disk. */
+/**
+ * The number of raw offsets by which a replay's enricher may be ahead of its writer in a partition. The outcomes in between need disk
+ * space.
+ */
 const AHEAD_MAX = 500_000;
 const REMOVED_AT_ONCE = 50_000;
 
@@ -61,7 +64,10 @@ export function leadReplay(deps: LeaderDeps, signal: AbortSignal, fence: () => P
   const swapping = { ...deps, filling, signal, putState };
   let failure: string | undefined;
   let target: { readonly takenAt: number; readonly offsets: readonly number[] } | undefined;
-  /** The replay whose shadow tables were migrated by this process. A newer version of Weir can have more migrations than the shadow tables. */
+  /**
+   * The replay whose shadow tables were migrated by this process. A newer version of Weir can have more migrations than the shadow
+   * tables.
+   */
   let migrated: string | undefined;
   /** The replay whose outcomes and state this process has removed. */
   let cleared: string | undefined;
@@ -74,7 +80,7 @@ export function leadReplay(deps: LeaderDeps, signal: AbortSignal, fence: () => P
     logger.info({ replay: state.replayId, phase: state.phase, refusal: state.refusal }, 'replay');
   }
 
-  /** Nothing is filled, and of a replay from raw no outcomes and no state are left. */
+  /** Stops filling. Also removes the outcomes and the state of a replay from raw. */
   const clear = ({ from }: ReplayRequest): Promise<void> => (from === 'raw' ? filling.clear() : filling.stop());
 
   async function create({ request }: Replay): Promise<void> {
@@ -227,7 +233,7 @@ export function leadReplay(deps: LeaderDeps, signal: AbortSignal, fence: () => P
     return fill(replay, state);
   }
 
-  /** An undo needs nothing of what a replay from raw has left. */
+  /** Stops filling after a swap, and once removes the outcomes and the state of a replay from raw: an undo does not need them. */
   async function rested({ request }: Replay): Promise<void> {
     await filling.stop();
     if (cleared === request.replayId) return;

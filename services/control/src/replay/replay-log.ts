@@ -10,13 +10,16 @@ export interface ReplayLogDeps {
   /** The name of this run. It is in the metadata of each commit, because the group can have commits of earlier runs. */
   readonly run: string;
   readonly starts: readonly ReplayStart[];
-  /** Resolves with how many of the records may be handled now, from the first on; with 0 if the partition was revoked. */
+  /** Resolves with how many of the records may be handled now, counted from the first record, or with 0 if the partition was revoked. */
   readonly admit: (handle: PartitionHandle, records: readonly StoredRecord[]) => Promise<number>;
   /** Whether the record belongs to this run. Records of other runs are skipped. */
   readonly isOwn: (record: StoredRecord) => boolean;
 }
 
-/** An event log for the writer of a replay. It ignores commits of earlier runs, begins at the start of the replay, and delivers only the records that the gate admits. */
+/**
+ * Returns an event log for the writer of a replay. It ignores commits of earlier runs, begins at the start of the replay, and delivers only
+ * the records that the gate admits.
+ */
 export function createReplayLog({ eventLog, topic, run, starts, admit, isOwn }: ReplayLogDeps): EventLog {
   const nameOf = (name: string): string => (name === TOPIC_ENRICHED ? topic : name);
   return {
@@ -48,7 +51,10 @@ export function createReplayLog({ eventLog, topic, run, starts, admit, isOwn }: 
   };
 }
 
-/** Opens a consumer that is given records only as they are admitted: `admit` resolves with how many of them, from the first on. */
+/**
+ * Opens a consumer that gets records only when they are admitted. `admit` resolves with how many may be handled, counted from the first
+ * record.
+ */
 export async function openAdmitting(
   handle: PartitionHandle,
   open: (handle: PartitionHandle) => Promise<PartitionConsumer>,
@@ -86,7 +92,7 @@ export async function openAdmitting(
   };
 }
 
-/** The offset that this run has committed. Undefined if the commit belongs to another run, or there is none. */
+/** Returns the offset that this run has committed. Undefined if there is no commit, or if it belongs to another run. */
 export function committedOf(
   run: string,
   position: { readonly committed: number | undefined; readonly metadata: string | undefined },

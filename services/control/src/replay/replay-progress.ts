@@ -12,12 +12,12 @@ import { rawOffsetOf } from './plan-replay.ts';
 import { isOfRun } from './raw/raw-log.ts';
 import { committedOf } from './replay-log.ts';
 
-/** The name of a run of a replay, which its writer puts into its commits. Filling and undoing are two runs. */
+/** Returns the name of a run of a replay. The writer of the run puts it into its commits. Filling and undoing are two runs. */
 export function runOf({ replayId, undoing }: Pick<ReplayState, 'replayId' | 'undoing'>): string {
   return undoing ? `${replayId}/undo` : replayId;
 }
 
-/** Whether the run enriches raw records again. An undo never does, because it finds the rows since the swap in `events.enriched`. */
+/** Whether the run enriches raw records again. An undo does not, because the rows since the swap are in `events.enriched`. */
 export function readsRaw({ request }: Pick<Replay, 'request'>, { undoing }: Pick<ReplayState, 'undoing'>): boolean {
   return request.from === 'raw' && !undoing;
 }
@@ -69,7 +69,7 @@ async function rawPositions(eventLog: EventLog, state: RunState): Promise<readon
   );
 }
 
-/** The offsets of the replayed outcomes: the next one that the writer will store, and the end. */
+/** For each partition, the offset of the next replayed outcome that the writer will store, and the end offset of the replayed outcomes. */
 export async function replayedPositions(
   eventLog: EventLog,
   state: RunState,

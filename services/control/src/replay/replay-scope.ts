@@ -16,10 +16,10 @@ export interface ReplayedRow {
 }
 
 /**
- * A condition for the rows of the live `records` that are copied, because the replay does not replace them: rows of earlier logs, rows
- * before the first replayed raw offset of their partition, and rows outside of the scope. Rows that were stored after the start of the
- * replay are not copied. For each row of the log, exactly one of this condition and `takesRow` is true. Rows in the
- * scope that were read from the archive are not among them.
+ * Returns a condition for the rows of the live `records` that are copied, because the replay does not replace them: rows of earlier logs,
+ * rows before the first replayed raw offset of their partition, and rows outside of the scope. Rows that were stored after the start of the
+ * replay, and rows in the scope that were read from the archive, are not copied. For each row of the log from the first replayed raw offset
+ * on, either this condition or `takesRow` is true, but not both.
  */
 export function copiedRows(
   logId: string,
@@ -95,7 +95,7 @@ export function takesRow(row: ReplayedRow, start: ReplayStart, { sinceMs, untilM
   return siteId === undefined || siteOf(row) === siteId;
 }
 
-/** The site of a row. It is searched in the first bytes of the line; only if it is not found there, the whole line is parsed. */
+/** Returns the site of a row. Only if the first bytes of the line do not contain the site, the whole line is parsed. */
 function siteOf({ line, version }: ReplayedRow): unknown {
   const nth = RECORDS_COLUMNS_BY_VERSION[version]?.indexOf('site_id') ?? 0;
   const head = Buffer.from(line.buffer, line.byteOffset, Math.min(line.byteLength, HEAD_BYTES)).toString();

@@ -37,7 +37,10 @@ const SWAPPING = 'the tables are being exchanged: wait until that is done (weir 
 const NO_ARCHIVE = 'ARCHIVE_URL is not set for the role control: set it and start Weir again';
 const EXISTS = 'there is a replay already: drop it first (weir replay drop)';
 
-/** Stores the request for a replay, which the leader (replay-leader.ts) then carries out. With `dry_run`, only returns how many records it would copy and replay. */
+/**
+ * Stores the request for a replay, which the leader (replay-leader.ts) then carries out. With `dry_run`, only returns how many records
+ * it would copy and replay.
+ */
 export async function startReplay(deps: AdminDeps, { body }: AdminRequest<NewReplay>): Promise<Reply> {
   const { registry } = deps;
   if ('problem' in body) return invalid(body.problem);
@@ -101,7 +104,7 @@ export function undoReplay(deps: AdminDeps): Promise<Reply> {
   });
 }
 
-/** Asks the leader to remove the replay with its shadow tables. It is done when the replay is not found any more. */
+/** Asks the leader to remove the replay with its shadow tables. The removal is complete when the replay is not found any more. */
 export function dropReplay(deps: AdminDeps): Promise<Reply> {
   return wish(deps, 'drop', ({ state }) => (state?.phase === 'swap' ? SWAPPING : undefined));
 }
@@ -184,7 +187,7 @@ function archivedPlan(
   };
 }
 
-/** Why a replay from the archive cannot start. */
+/** Returns why a replay from the archive cannot start, or undefined if it can. */
 async function archiveProblem({ archive, tables, shadow, eventLog }: AdminDeps): Promise<string | undefined> {
   if (archive === undefined) return NO_ARCHIVE;
   const runs = await listRuns(archive, {});

@@ -37,7 +37,10 @@ export interface SwapDeps {
   putState(state: ReplayState): Promise<void>;
 }
 
-/** How long a swap waits until the replay has reached the positions at which the writers paused. Usually the replay is only seconds behind. */
+/**
+ * How long a swap waits until the replay has reached the positions at which the writers paused. Usually the replay is only seconds
+ * behind.
+ */
 const REACH_WITHIN_MS = 60_000;
 const LOOK_EVERY_MS = 50;
 
@@ -49,7 +52,7 @@ export async function beginSwap({ analytics, liveWriters, putState }: SwapDeps, 
 }
 
 /**
- * Carries out a swap, or continues one that an earlier leader has begun:
+ * Carries out a swap, or continues a swap that an earlier leader has begun:
  *
  *     1. the live writers pause at certain positions
  *     2. the writer of the replay continues exactly to these positions, and stops
@@ -135,9 +138,9 @@ async function reaches(
 }
 
 /**
- * Why the tables must not be exchanged. Each set of tables must have each record up to the positions once, and its counts by outcome must
- * include all of them. Both sets must have the same number of records; with `mayGrow`, the shadow tables may have more records of earlier
- * logs, which the replay has read from the archive.
+ * Returns why the tables must not be exchanged, or undefined. Each set of tables must have each record up to the positions once, and its
+ * counts by outcome must include all of these records. Both sets must have the same number of records. With `mayGrow`, the shadow tables may
+ * have more records of earlier logs, which the replay has read from the archive.
  */
 async function booksProblem(
   { eventLog, analytics, shadow }: SwapDeps,

@@ -13,7 +13,7 @@ export interface BreakdownRequest {
   readonly page: number;
 }
 
-/** The answer of the breakdown report: one page of the values of a dimension, each with its numbers. */
+/** Answers the breakdown report: one page of the values of a dimension, each with its numbers. */
 export async function breakdownReport(
   request: ReportRequest,
   { by, order, limit, page }: BreakdownRequest,

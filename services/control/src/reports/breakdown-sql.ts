@@ -13,15 +13,15 @@ export interface BreakdownPage {
   readonly rowsMax: number;
   readonly skip: number;
   /**
-   * Limits the result to these values, which are those of the compared period. They are sent as MD5 hashes, because ClickHouse
-   * limits a parameter to 128 KiB.
+   * Limits the result to these values, for a comparison: the values of the page of the requested period. They are sent as MD5 hashes,
+   * because ClickHouse limits a parameter to 128 KiB.
    */
   readonly values?: readonly string[];
 }
 
 /**
- * One row of `Counts` for each value of the dimension (column `name`). A visit counts once for each value that one of its rows
- * has. A row therefore has the same numbers as the stats report with a filter on its value.
+ * The statement returns one row of `Counts` for each value of the dimension (column `name`). A visit counts once for each value that one of
+ * its rows has. The numbers of a value are therefore those of the stats report with a filter on this value.
  */
 export function breakdownStatement(
   scope: Scope,

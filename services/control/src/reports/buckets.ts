@@ -17,7 +17,7 @@ export function defaultInterval({ fromMs, toMs }: Period): Interval {
 }
 
 /**
- * The start times of the buckets in Unix milliseconds, in order. The first is the start of the period. Days, weeks (from
+ * Returns the start times of the buckets in Unix milliseconds, in order. The first is the start of the period. Days, weeks (from
  * Monday) and months begin with the local day. An hour begins at each full hour of the local clock, and when the clock changes.
  * A day with a clock change therefore has 23 or 25 hours, and a change of half an hour makes one hour half as long.
  */
@@ -65,7 +65,7 @@ function local(ms: number, zone: string): Temporal.ZonedDateTime {
   return Temporal.Instant.fromEpochMilliseconds(ms).toZonedDateTimeISO(zone);
 }
 
-/** A time in ISO 8601, with the offset that the time zone has at this time. */
+/** Formats a time in ISO 8601, with the offset that the time zone has at this time. */
 export function localText(ms: number, zone: string): string {
   return local(ms, zone).toString({ timeZoneName: 'never' });
 }

@@ -14,7 +14,7 @@ export interface Dimension {
   readonly scope: 'hit' | 'visit';
   /** For `hit`: an expression over the columns of `events`. For `visit`: a column of `sessions`. */
   readonly sql: string;
-  /** For `visit`: the column of `events` that is used for rows without a visit. Empty if there is no such column. */
+  /** The expression for rows without a visit. For `visit`, it is a column of `events`, or empty if there is no such column. */
   readonly ownSql: string;
   /** True if the breakdown also has a row for the empty value, for example for an unknown country or a direct visit. */
   readonly listsEmpty: boolean;

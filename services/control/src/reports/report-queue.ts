@@ -6,7 +6,7 @@ import { newTiming, type RequestContext, type ServerTiming } from '../http/reque
 export interface Question {
   readonly text: string;
   readonly siteId: string;
-  /** Aborts when the caller has left. */
+  /** Aborts when the caller has disconnected. */
   readonly signal: AbortSignal;
 }
 
@@ -29,7 +29,10 @@ export interface ReportQueue<Answer> {
 }
 
 export const SHARED_MS = 1_000;
-/** The number of reports that run at once. The embedded engine runs at most 12 statements at once, and inserts and the SQL console need some of them. */
+/**
+ * The number of reports that run at once. The embedded engine runs at most 12 statements at once, and inserts and the SQL console need
+ * some of them.
+ */
 const RUNNING_MAX = 4;
 const WAITING_MAX = 256;
 

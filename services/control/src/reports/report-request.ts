@@ -9,7 +9,7 @@ import type { Scope } from './report-sql.ts';
 /** The part of a request that the stats and breakdown reports share. */
 export interface ReportRequest {
   readonly scope: Scope;
-  /** The period of comparison. Undefined if none was requested. */
+  /** The period of comparison. Undefined if no comparison was requested. */
   readonly compared: { readonly comparison: Comparison; readonly scope: Scope } | undefined;
   readonly withExplanation: boolean;
 }

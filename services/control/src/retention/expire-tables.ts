@@ -7,7 +7,7 @@ const PROFILES_PER_PAGE = 20_000;
 export interface ExpireTables extends ExpireRows {
   readonly expiry: Expiry;
   readonly logId: string;
-  /** The database: that of the live tables, or that of the shadow tables of a replay. */
+  /** The database of the live tables, or of the shadow tables of a replay. */
   readonly database: string;
 }
 
@@ -110,7 +110,7 @@ function simpleTables({
   ];
 }
 
-/** The profile IDs of users who have expired: since the limit, neither the user nor a visitor of the user was seen. */
+/** Selects the profile IDs of users who have expired: since the limit, neither the user nor a visitor of the user was seen. */
 async function quietProfiles(
   { analytics, database, expiry }: Pick<ExpireTables, 'analytics' | 'database' | 'expiry'>,
   limit = PROFILES_PER_PAGE,

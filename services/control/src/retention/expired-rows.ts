@@ -4,7 +4,7 @@ import { booksFix } from '../erasure/erased-rows.ts';
 
 /** The number of raw offsets in a chunk. The rows `expired` of a chunk are one block, which ClickHouse holds in memory. */
 const CHUNK_OFFSETS = 100_000;
-/** For at least this time after an insert, the tables remember its deduplication token. */
+/** ClickHouse remembers the deduplication token of an insert for at least this time. */
 const TOKEN_KEPT_MS = 10 * 60_000;
 
 /** Selects the records to expire, either events or the records of profiles. */

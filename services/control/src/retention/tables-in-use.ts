@@ -2,7 +2,10 @@ import { pendingWish } from '@weir/domain/registry/replay';
 import type { Registry } from '@weir/ports/registry';
 import { isSwapping } from '../erasure/request-erasure.ts';
 
-/** The work because of which an expiry must wait. A replay that was swapped or undone only keeps the former tables and does not count. */
+/**
+ * Returns the work for which an expiry must wait, or undefined. A replay that was swapped or undone only keeps the former tables and
+ * does not count.
+ */
 export function tablesInUse(registry: Registry): 'erasure' | 'replay' | 'swap' | undefined {
   if (isSwapping(registry)) return 'swap';
   if (registry.erasures().some(({ phase }) => phase !== 'done')) return 'erasure';

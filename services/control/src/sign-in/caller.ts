@@ -2,16 +2,16 @@ import type { Viewer } from '@weir/domain/registry/viewer';
 import type { Session } from './session-text.ts';
 
 /**
- * Who may call a route of the admin API. `viewer`: the admin, and the viewers of the site in the path of the route. `anyone`: no
- * credentials are needed.
+ * Who may call a route of the admin API. `admin`: only the admin. `viewer`: the admin, and the viewers of the site in the path of the
+ * route. `anyone`: no credentials are needed.
  */
 export type Role = 'admin' | 'viewer' | 'anyone';
 
 /** Who sent an authenticated request. */
 export interface Caller {
-  /** Undefined for the admin. */
+  /** The viewer. Undefined for the admin. */
   readonly viewer: Viewer | undefined;
-  /** Undefined if the request has a token instead of a cookie. */
+  /** The session of the cookie. Undefined if the request has a token instead of a cookie. */
   readonly session: Session | undefined;
 }
 

@@ -6,7 +6,7 @@ const PLAIN = 'weir_session';
 const OVER_TLS = `__Host-${PLAIN}`;
 const ATTRIBUTES = 'Path=/; HttpOnly; SameSite=Strict';
 
-/** The value of the session cookie. Undefined if the request has none. */
+/** Returns the value of the session cookie. Undefined if the request has no such cookie. */
 export function readSessionCookie(request: IncomingMessage): string | undefined {
   const pairs = (request.headers.cookie ?? '').split(';').map((pair) => pair.trim());
   for (const name of [OVER_TLS, PLAIN]) {

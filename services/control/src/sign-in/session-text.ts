@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { isSameHash } from '@weir/domain/registry/api-key';
 
-/** A session, as its cookie says. Its signature may still have to be checked. */
+/** A session, as the cookie states it. The signature of the cookie may not have been checked yet. */
 export interface Session {
   /** 16 random bytes, base64url. */
   readonly sessionId: string;
@@ -11,7 +11,7 @@ export interface Session {
   readonly expiresAt: number;
 }
 
-/** What signs sessions. */
+/** The secrets with which a session is signed. */
 export interface SigningKey {
   /** The secret of the registry, hex. */
   readonly secret: string;
@@ -30,7 +30,7 @@ export function sessionText(session: Session, key: SigningKey): string {
   return `${signed}.${sign(signed, key)}`;
 }
 
-/** Reads the text of a cookie. Undefined if it has another form. `isSigned` says whether the signature is that of the key. */
+/** Reads the text of a cookie. Returns undefined if the text has another form. `isSigned` says whether the signature matches a key. */
 export function readSessionText(
   text: string,
 ): { readonly session: Session; readonly isSigned: (key: SigningKey) => boolean } | undefined {

@@ -13,7 +13,7 @@ import { isSameOrigin } from './same-origin.ts';
 import { readSessionCookie } from './session-cookie.ts';
 import { ADMIN_CREDENTIAL, readSessionText, type Session, sessionText } from './session-text.ts';
 
-/** A session ends after this time, also if it is in use. */
+/** A session ends after this time, even if it is in use. */
 export const SESSION_SECONDS = 30 * 86_400;
 export const ATTEMPTS_PER_NETWORK = 60;
 const ATTEMPTS_OVERALL = 600;
@@ -30,7 +30,7 @@ export interface Refusal {
 export interface SignIn {
   /** Finds out who sent the request. */
   callerOf(request: IncomingMessage): Caller | Refusal;
-  /** The caller to whom a token belongs. Undefined if the token is not valid. */
+  /** Returns the caller to whom a token belongs. Undefined if the token is not valid. */
   callerOfToken(token: string): Caller | undefined;
   /** Counts an attempt to sign in, by the network of the client and overall. */
   attempt(request: IncomingMessage): Promise<RateLimit>;
@@ -38,7 +38,7 @@ export interface SignIn {
   begin(viewer: Viewer | undefined): Promise<{ readonly text: string; readonly session: Session }>;
   /** Ends one session. Other processes refuse it within a second. */
   end(session: Session): Promise<void>;
-  /** Ends all sessions of everybody. */
+  /** Ends all sessions of the admin and of all viewers. */
   endAll(): Promise<void>;
 }
 

@@ -47,7 +47,7 @@ function toRecord({ key, siteId, value }: ShownRow): TopicRecord {
   };
 }
 
-/** All rows of one kind of one site. */
+/** All rows of one kind that belong to one site. */
 interface RowGroup {
   /** The keys of all rows of the group begin with this text. */
   readonly prefix: string;

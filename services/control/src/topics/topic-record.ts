@@ -12,7 +12,7 @@ export interface TopicRecord {
   readonly appended_at: string | null;
   readonly bytes: number;
   readonly site_id: string | null;
-  /** The record without client addresses and secrets. Null: the record cannot be shown; `problem` has the reason. */
+  /** The record without client addresses and secrets. Null if the record cannot be shown. `problem` then has the reason. */
   readonly record: object | null;
   readonly problem: string | null;
 }

@@ -21,9 +21,9 @@ export interface ArchiveLogDeps {
   readonly store: ObjectStore;
   readonly gate: ReplayGate;
   readonly run: ArchiveRun;
-  /** The last commit that the writer has made while reading this run, maybe in another process. */
+  /** The last commit that a writer has made while it read this run, maybe in another process. Undefined if there is no commit. */
   readonly committed: Commit | undefined;
-  /** Records from this raw offset on are not read. */
+  /** Reading ends at the first record with this raw offset or a higher one. */
   readonly rawEnd: number;
   /** Resolves when the commit is durable. */
   readonly save: (commit: Commit) => Promise<void>;
@@ -32,13 +32,13 @@ export interface ArchiveLogDeps {
 export interface ArchiveLog {
   /** An event log whose only partition is the run. */
   readonly eventLog: EventLog;
-  /** Resolves when the consumer has committed all records of the run, with the highest raw offset of the run plus 1. */
+  /** Resolves when the consumer has committed all delivered records of the run. The value is their highest raw offset plus 1. */
   readonly finished: Promise<number>;
 }
 
 /**
- * A run of the archive as an event log, so that the code of the writer can consume it. Records of a segment are delivered only after the
- * whole segment was compared with its checksum.
+ * Presents a run of the archive as an event log, so that the code of the writer can consume it. The records of a segment are delivered only
+ * after the whole segment was compared with its checksum.
  */
 export function createArchiveLog(deps: ArchiveLogDeps): ArchiveLog {
   const { run, eventLog } = deps;
@@ -82,8 +82,8 @@ async function consumeRun(
   /** The next offset to deliver. */
   let next = resumed === undefined ? run.from : Math.max(run.from, resumed.offset - 1);
   /**
-   * Delivery begins at the start of a segment, even if its first records are committed, so that `rawNext` includes their raw offsets. The
-   * writer skips records that it has already inserted.
+   * True until the first segment is read. Delivery begins at the start of this segment, even if its first records are committed, so that
+   * `rawNext` includes their raw offsets. The writer skips records that it has already inserted.
    */
   let isFirst = true;
   let rawNext = 0;

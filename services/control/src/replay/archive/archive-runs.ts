@@ -16,7 +16,7 @@ export interface ArchiveRun {
   readonly to: number;
 }
 
-/** All runs of enriched records that may be in the scope, in the order in which they are read. */
+/** Lists all runs of enriched records that may be in the scope of the replay, in the order in which they are read. */
 export async function listRuns(
   store: ObjectStore,
   { sinceMs }: Pick<ReplayRequest, 'sinceMs'>,
@@ -28,7 +28,10 @@ export async function listRuns(
   );
 }
 
-/** The runs to read: those of earlier logs, and those of this log with records from before the position at which the replay begins to read the topic. */
+/**
+ * Selects the runs to read: the runs of earlier logs, and the runs of this log with records from before the position at which the replay
+ * begins to read the topic. `records` is the number of records to read.
+ */
 export function neededRuns(
   runs: readonly ArchiveRun[],
   logId: string,
@@ -42,8 +45,8 @@ export function neededRuns(
 }
 
 /**
- * A text that says which rows would be missing after the replay: the archive has a gap in a partition of an earlier log, and the tables
- * have no rows of that partition. Undefined if no rows would be missing.
+ * Returns a text that says which rows would be missing after the replay: the archive has a gap in a partition, and the tables have no rows
+ * of that partition. Resolves with undefined if no rows would be missing.
  */
 export async function missingRows(
   { select }: Pick<ReadableTables, 'select'>,
@@ -78,7 +81,10 @@ export function includes(run: ArchiveRun, { logId, partition, offset }: ArchiveP
   return run.logId === logId && run.partition === partition && run.from <= offset && offset <= run.to + 1;
 }
 
-/** The segments of a run from the one with this offset on, in order. Throws `object_store_damaged` if one of them is not there any more. */
+/**
+ * Yields the segments of a run in order, beginning with the segment that contains this offset. Throws `object_store_damaged` if one of them
+ * does not exist any more.
+ */
 export async function* segmentsFrom(store: ObjectStore, run: ArchiveRun, offset: number): AsyncIterable<SegmentRange> {
   let next: number | undefined;
   for await (const { name } of store.list(segmentFolder({ topic: TOPIC_ENRICHED, ...run }))) {
@@ -100,9 +106,9 @@ function segmentsGone({ logId, partition, to }: ArchiveRun, from: number): Depen
 }
 
 /**
- * The raw offset from which the records of a run can be used. The first outcome of a raw record counts, so the records of the run must not be
- * repeats of records before it. A run that does not begin at offset 0 can begin with repeats. Undefined if the run is too short to show
- * where they end.
+ * Finds the raw offset from which the records of a run can be used. Only the first outcome of a raw record counts, so the used records must
+ * not be repeats of records from before the run. A run that does not begin at offset 0 can begin with repeats. Resolves with undefined if the
+ * run is too short to show where the repeats end.
  */
 export async function firstRawOffset(store: ObjectStore, run: ArchiveRun): Promise<number | undefined> {
   let highest = -1;

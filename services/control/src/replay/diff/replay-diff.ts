@@ -13,7 +13,7 @@ export interface DiffDeps {
 /** The differences between the shadow tables that a replay fills (`new`) and the live tables (`old`). */
 export interface ReplayDiff {
   readonly replay_id: string;
-  /** Every day (UTC) with rows. */
+  /** The counts of each day (UTC) that has rows. */
   readonly days: readonly DayDiff[];
   /** Values whose number of records differs, the largest difference first. The request limits the number of values for each column. */
   readonly changes: readonly ValueDiff[];
@@ -44,7 +44,7 @@ interface ValueDiff {
 
 interface VersionDiff {
   readonly day: string;
-  /** `steps`, `ua`, `lists` or `geo`; `enrichment`: the row has another form of versions. */
+  /** `steps`, `ua`, `lists` or `geo`. It is `enrichment` if the column `enrichment` has another form. */
   readonly part: string;
   readonly version: string;
   /** The steps of the enricher whose values the part can change. */
@@ -60,7 +60,10 @@ type Counted = {
   readonly new: number | string;
 };
 
-/** Compares the records up to the newest one that the replay has written. Call it only if all older records have been copied or replayed. */
+/**
+ * Compares the records up to the newest record that the replay has written. Call it only if all older records have been copied or
+ * replayed.
+ */
 export async function replayDiff(
   { analytics, shadow, logId }: DiffDeps,
   { request }: Replay,
@@ -127,7 +130,10 @@ export async function replayDiff(
 }
 
 const VERSIONS_MAX = 1_000;
-/** Names and values of the parts of the column `enrichment`: enrichment-version.ts. Rows of other versions of Weir can have another form. */
+/**
+ * The SQL of the names and values of the parts of the column `enrichment` (enrichment-version.ts). Rows of other versions of Weir can
+ * have another form.
+ */
 const PARTS_OF_VERSION =
   "if(enrichment LIKE 'steps-% ua-% lists-% geo-%', [" +
   "('steps', extract(enrichment, 'steps-(.*) ua-')), ('ua', extract(enrichment, ' ua-(.*) lists-')), " +
@@ -135,7 +141,7 @@ const PARTS_OF_VERSION =
   "[('enrichment', toString(enrichment))])";
 const DAY_COUNTS = ['rows', 'visitors', 'sessions'] as const;
 
-/** A condition for the records that the live tables and the shadow tables both have. */
+/** A condition for the records up to the position that the shadow tables have reached. The live tables also have later records. */
 const WITHIN =
   '(log_id != {log:String} OR raw_offset < transform(raw_partition, arrayMap(n -> toUInt32(n), range({partitions:UInt32})), ' +
   '{ends:Array(UInt64)}, toUInt64(0)))';

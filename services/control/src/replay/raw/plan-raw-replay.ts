@@ -15,7 +15,10 @@ export interface PlanRawDeps {
 
 export interface RawPlan {
   readonly starts: readonly ReplayStart[];
-  /** Why some records are copied although they are in the scope of the replay and still in the topic. Undefined if there are none. */
+  /**
+   * Why some records are copied although they are in the scope of the replay and still in the topic. Undefined if there are no such
+   * records.
+   */
   readonly note: string | undefined;
 }
 
@@ -23,7 +26,10 @@ const HOUR_MS = 3600_000;
 const DAY_MS = 24 * HOUR_MS;
 /** Records that expire within this time after the start are copied and not replayed, because retention could remove them first. */
 const EXPIRES_SOON_MS = DAY_MS;
-/** The largest expected difference between the clocks of the gateway, which notes the time of receipt, and of the log, which finds records by time. */
+/**
+ * The largest expected difference between the clocks of the gateway, which notes the time of receipt, and of the log, which finds
+ * records by time.
+ */
 const CLOCKS_DIFFER_MS = HOUR_MS;
 /** Up to 04:00, a visit can have the visitor ID of the day before (put-visitor.ts), for which the salt of that day is needed. */
 const NEEDS_SALT_OF_DAY_BEFORE_MS = 4 * HOUR_MS;
@@ -57,8 +63,8 @@ export async function planRawReplay(deps: PlanRawDeps, scope: ReplayScope): Prom
 }
 
 /**
- * The time from which on the salts of all records still exist. Undefined if they exist for all records in the log. The oldest salts are
- * deleted first, so the oldest salt that exists shows this time.
+ * Returns the time since which the salts of all records still exist. Resolves with undefined if the salts of all records in the log exist.
+ * The oldest salts are deleted first, so the oldest existing salt shows this time.
  */
 async function saltsFrom(
   { eventLog, registry, clock, rawRetentionMs }: PlanRawDeps,

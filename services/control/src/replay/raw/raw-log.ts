@@ -21,12 +21,12 @@ export interface RawLogDeps {
   readonly rawRetentionMs: number;
 }
 
-/** A record that expires within this time is not enriched again, because its salts could be deleted before. The replay then stops. */
+/** A record that expires within this time is not enriched again, because its salts could be deleted before that. The replay then stops. */
 const TIME_LEFT_MS = 5 * 3600_000;
 
 /**
- * An event log for the enricher of a replay. Its `events.raw` begins with the first record of the replay, and delivers only the records that
- * the gate admits. Its `events.enriched` is the topic `events.replayed`.
+ * Returns an event log for the enricher of a replay. Its `events.raw` begins with the first record of the replay, and delivers only the
+ * records that the gate admits. Its `events.enriched` is the topic `events.replayed`.
  */
 export function createRawLog(deps: RawLogDeps): EventLog {
   const { eventLog, run, starts, gate, clock, rawRetentionMs } = deps;

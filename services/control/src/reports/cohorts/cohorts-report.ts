@@ -5,10 +5,10 @@ import type { ReportDeps, ReportRequest } from '../report-request.ts';
 import { headView, statementView } from '../report-view.ts';
 import { cohortsStatement } from './cohorts-sql.ts';
 
-/** The answer has a number for each pair of buckets. */
+/** The maximum number of buckets. The answer has a number for each pair of buckets. */
 export const COHORTS_MAX = 60;
 
-/** The answer of the cohorts report: the visitors by the bucket of their first row, and how many of them were seen in each later one. */
+/** Answers the cohorts report: the visitors by the bucket of their first row, and how many of them were seen in each later bucket. */
 export async function cohortsReport(
   request: ReportRequest,
   interval: Interval,

@@ -1,9 +1,9 @@
 import { reportParts, type Scope, type Statement } from '../report-sql.ts';
 
 /**
- * One row for each cohort (the start of the bucket in which its visitors were first seen) and each bucket in which some of them were seen,
- * both in Unix milliseconds. Visitors with a counted row before the period belong to no cohort: the statement reads the earlier
- * rows of the visitors of the period, so its cost depends on the history of the site.
+ * The statement returns one row for each cohort (the start of the bucket in which its visitors were first seen) and each bucket in which
+ * some of them were seen, both in Unix milliseconds. Visitors with a counted row before the period belong to no cohort. Therefore the
+ * statement reads the earlier rows of the period's visitors, and its cost depends on the history of the site.
  */
 export function cohortsStatement(scope: Scope, starts: readonly number[]): Statement {
   const { parameters, tables, hits } = reportParts(scope);

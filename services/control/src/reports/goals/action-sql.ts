@@ -5,7 +5,7 @@ import { conditionOf, type Parameters } from '../parameters.ts';
 /** The columns of `hit` that `actionCondition` needs, besides `type`. */
 export const ACTION_COLUMNS: readonly string[] = ['event_name', 'pathname'];
 
-/** A condition for the rows of `hit` that are this action. Names and globs are compared as in the filters of reports. */
+/** Returns a condition for the rows of `hit` that match this action. Names and globs are compared as in the filters of reports. */
 export function actionCondition({ type, value }: Action, name: string, parameters: Parameters): string {
   const dimension = dimensionOf(type);
   if (dimension === undefined) throw new Error(`there is no dimension ${type}`);

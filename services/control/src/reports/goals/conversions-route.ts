@@ -35,7 +35,7 @@ export async function conversions(deps: AdminDeps, { params, http, context }: Ad
   return 'problem' in report ? invalid(report.problem) : ok(report.value);
 }
 
-/** Reads the requested dimension. Undefined if the request has none. */
+/** Reads the requested dimension with its order and page. The value is undefined if the request has no dimension. */
 function readDimension(query: Query, goal: Goal | undefined): Checked<ConversionsOf | undefined> {
   if (query.dimension === undefined) {
     const extra = (['order', 'limit', 'page'] as const).find((name) => query[name] !== undefined);

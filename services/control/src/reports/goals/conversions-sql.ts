@@ -6,12 +6,12 @@ import { ACTION_COLUMNS, actionCondition } from './action-sql.ts';
 
 const COLUMNS = [...ACTION_COLUMNS, 'event_id', 'value', 'value_text'];
 const ALL_VISITORS = "uniqExactIf(hit.visitor_id, hit.visitor_id != '')";
-/** A condition for rows with a value. Only these can be payments (docs/people-and-money.md). */
+/** A condition for rows with a value. Only such rows can be payments (docs/people-and-money.md). */
 const HAS_VALUE = "(hit.value IS NOT NULL OR hit.value_text != '')";
 
 /**
- * One row for each goal with conversions (`goal` is its place in the list, from 1), and one for all counted rows (`goal` 0). `with_value`
- * is the number of conversions that may be payments.
+ * The statement returns one row for each goal with conversions (`goal` is the place of the goal in the list, from 1), and one row for all
+ * counted rows (`goal` is 0). `with_value` is the number of conversions that may be payments.
  */
 export function goalsStatement(scope: Scope, goals: readonly Action[]): Statement {
   const { parameters, tables, hits } = reportParts(scope, undefined, COLUMNS);
@@ -27,7 +27,7 @@ ORDER BY goal`;
   return { sql, params: parameters.values };
 }
 
-/** The sum of the payments among the conversions of each goal, by currency. */
+/** The statement returns the sum of the payments among the conversions of each goal, by currency. */
 export function goalRevenueStatement(scope: Scope, goals: readonly Action[]): Statement {
   const { parameters, tables, hits } = reportParts(scope, undefined, COLUMNS);
   const sql = `${tables}
@@ -58,7 +58,10 @@ export interface ConversionsPage {
   readonly skip: number;
 }
 
-/** One row for each value of a dimension (`name`): the conversions of one goal, and the visitors with and without a conversion. */
+/**
+ * The statement returns one row for each value of a dimension (`name`): the conversions of one goal, the converting visitors, and all
+ * visitors.
+ */
 export function conversionsStatement(scope: Scope, goal: Action, by: Dimension, page: ConversionsPage): Statement {
   const { parameters, tables, hits, hitValue } = reportParts(scope, by, COLUMNS);
   const isGoal = actionCondition(goal, 'goal', parameters);
@@ -74,7 +77,7 @@ LIMIT ${parameters.put('rows', 'UInt32', rowsMax)} OFFSET ${parameters.put('skip
   return { sql, params: parameters.values };
 }
 
-/** The sum of the payments among the conversions of one goal, by value of the dimension and currency. */
+/** The statement returns the sum of the payments among the conversions of one goal, by value of the dimension and by currency. */
 export function conversionRevenueStatement(scope: Scope, goal: Action, by: Dimension): Statement {
   const { parameters, tables, hits, hitValue } = reportParts(scope, by, COLUMNS);
   const sql = `${tables}

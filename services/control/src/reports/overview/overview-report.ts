@@ -7,7 +7,7 @@ import type { ReportDeps } from '../report-request.ts';
 import { statementView } from '../report-view.ts';
 import { bucketKey, type OverviewZone, overviewStatement } from './overview-sql.ts';
 
-/** With `OVERVIEW_SITES_MAX` sites, the rows of the statement stay below the limit of a query. */
+/** The maximum number of buckets. With `OVERVIEW_SITES_MAX` sites, the result of the statement stays below the limit of rows. */
 export const OVERVIEW_BUCKETS_MAX = 180;
 export const OVERVIEW_SITES_MAX = 500;
 
@@ -24,7 +24,7 @@ export interface OverviewRequest {
 export async function overviewReport(request: OverviewRequest, deps: ReportDeps): Promise<Checked<object>> {
   const { sites, withBots, withExplanation } = request;
   const nowMs = deps.clock();
-  // The default interval depends on the length of the period, which can differ by an hour between time zones. The one of UTC is used for all.
+  // The default interval depends on the length of the period, which can differ by an hour between time zones. All zones use that of UTC.
   const inUtc = await readOverviewPeriod(request.period, 'UTC', nowMs);
   if ('problem' in inUtc) return inUtc;
   const interval = request.interval ?? defaultInterval(inUtc.value);

@@ -12,10 +12,13 @@ export interface OverviewZone {
   readonly starts: readonly number[];
 }
 
-/** The distance between the numbers of two time zones. It is greater than every time in Unix milliseconds up to the year 2100. */
+/**
+ * The bucket keys of zone n begin at n times this number. It is greater than every time in Unix milliseconds up to the year 2100, so the keys
+ * of two zones never overlap.
+ */
 const ZONE_STEP = 2 ** 42;
 
-/** The number that the statement uses for the bucket of a zone that starts at this time. */
+/** Returns the key that the statement uses for the bucket that starts at this time in this zone. */
 export function bucketKey(zoneNumber: number, startMs: number): number {
   return zoneNumber * ZONE_STEP + Math.max(0, startMs);
 }
