@@ -40,6 +40,7 @@ const PAGES = [
   { name: 'retention', path: 'sites/shop/retention?period=90d', ready: '.cohorts' },
   { name: 'journeys', path: 'sites/shop/journeys?page=/pricing', ready: '[data-testid=next]' },
   { name: 'settings', path: 'sites/shop/settings', ready: '#api-keys' },
+  { name: 'sql', path: 'sql', ready: '.sql-editor', click: '.button.primary', shows: '[data-testid=sql-result]' },
   { name: 'pipeline', path: 'pipeline', ready: '[data-testid=books] .facts' },
 ];
 

@@ -53,6 +53,7 @@ describeBrowser('API keys in the dashboard', () => {
       expect.stringMatching(/^key_/),
       'events:write, identify:write',
       expect.stringContaining(String(new Date().getFullYear())),
+      expect.any(String),
       'Revoke',
     ]);
 

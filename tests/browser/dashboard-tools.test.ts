@@ -122,4 +122,34 @@ describeBrowser('realtime, goals, funnels, retention, journeys and settings in t
     await viewer.page.getByText('There is no site demo').waitFor();
     expect(viewer.errors).toEqual([]);
   });
+
+  test('SQL is completed and run, and its result is shown as text; filters are saved as a segment', async () => {
+    const site = await siteWithVisits('SQL');
+    const { page, errors } = await openDashboard(browser, '/sql');
+    const editor = page.getByRole('textbox', { name: 'Statement' });
+    const write = async (text: string) => {
+      await editor.press('Control+a');
+      await editor.pressSequentially(text);
+    };
+    await write(`SELECT event_name FROM events WHERE site_id = '${site}' AND type = 'event' `);
+    await editor.press('Control+Enter');
+    await page.locator('[data-testid=sql-result] td', { hasText: MARKUP }).waitFor();
+    // Chromium reports one blocked inline style each time the text of the editor is replaced. The text is still correct.
+    expect(errors.filter((text) => !text.startsWith('Applying inline style'))).toEqual([]);
+    expect(await violationsOf(page)).toEqual([]);
+    await write('SELECT wrong FROM events ');
+    await page.getByRole('button', { name: 'Run' }).click();
+    await page.getByRole('alert').filter({ hasText: 'wrong' }).waitFor();
+
+    await page.goto(`${browser.weir.url}/dashboard/sites/${site}/overview?filter=page:is:/pricing`);
+    await page.getByRole('button', { name: 'Segments' }).click();
+    await page.getByRole('menuitem', { name: 'Save these filters' }).click();
+    await page.getByLabel('Name of the segment').fill(MARKUP);
+    await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    await page.goto(`${browser.weir.url}/dashboard/sites/${site}/overview`);
+    await page.getByRole('button', { name: 'Segments' }).click();
+    await page.getByRole('menuitemradio', { name: MARKUP }).click();
+    await page.locator('.chip', { hasText: '/pricing' }).waitFor();
+  });
 });

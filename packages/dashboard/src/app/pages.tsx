@@ -16,6 +16,7 @@ const GoalsPage = lazy(async () => ({ default: (await import('../behaviour/goals
 const FunnelPage = lazy(async () => ({ default: (await import('../behaviour/funnel-page.tsx')).FunnelPage }));
 const RetentionPage = lazy(async () => ({ default: (await import('../behaviour/retention-page.tsx')).RetentionPage }));
 const JourneysPage = lazy(async () => ({ default: (await import('../behaviour/journeys-page.tsx')).JourneysPage }));
+const SqlPage = lazy(async () => ({ default: (await import('../sql/sql-page.tsx')).SqlPage }));
 const SettingsPage = lazy(async () => ({ default: (await import('../settings/settings-page.tsx')).SettingsPage }));
 
 /** The pages of a site, by the part of the path that names them. */
@@ -29,7 +30,10 @@ const SITE_PAGES: Readonly<Record<string, ComponentType<{ readonly isAdmin: bool
   settings: SettingsPage,
 };
 
-/** Chooses the page by the path: /dashboard, /dashboard/pipeline, /dashboard/sites/ID/PAGE. */
+/** The first parts of the paths of all pages. */
+const FIRST_PARTS: ReadonlySet<string> = new Set(['sites', 'pipeline', 'sql']);
+
+/** Chooses the page by the path: /dashboard, /dashboard/pipeline, /dashboard/sql, /dashboard/sites/ID/PAGE. */
 export function Pages({ session }: { readonly session: Session }) {
   const { parts } = useLocation();
   const [first, siteId, page = 'overview'] = parts;
@@ -38,8 +42,9 @@ export function Pages({ session }: { readonly session: Session }) {
       <Suspense fallback={<Loading />}>
         {first === undefined && <Start session={session} />}
         {first === 'pipeline' && session.role === 'admin' && <PipelinePage />}
+        {first === 'sql' && session.role === 'admin' && <SqlPage />}
         {first === 'sites' && siteId !== undefined && <SitePage session={session} siteId={siteId} page={page} />}
-        {first !== undefined && first !== 'pipeline' && first !== 'sites' && <NoPage />}
+        {first !== undefined && !FIRST_PARTS.has(first) && <NoPage />}
       </Suspense>
     </Shell>
   );

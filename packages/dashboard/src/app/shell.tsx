@@ -61,6 +61,7 @@ export function Shell({ session, children }: { readonly session: Session; readon
         {session.role === 'admin' && (
           <ul className="lower">
             <Item icon="sites" href={pathTo()} isCurrent={first === undefined} text={t('nav.sites')} />
+            <Item icon="sql" href={pathTo('sql')} isCurrent={first === 'sql'} text={t('nav.sql')} />
             <Item icon="pipe" href={pathTo('pipeline')} isCurrent={first === 'pipeline'} text={t('nav.pipeline')} />
           </ul>
         )}

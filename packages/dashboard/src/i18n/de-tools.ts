@@ -3,6 +3,22 @@ import type { Entry } from './text-context.tsx';
 
 /** The German texts of realtime, goals, funnels, retention, journeys and the settings of a site. */
 export const DE_TOOLS: Readonly<Record<keyof typeof EN_TOOLS, Entry>> = {
+  'nav.sql': 'SQL',
+  'segments.title': 'Segmente',
+  'segments.save': 'Diese Filter speichern',
+  'segments.name': 'Name des Segments',
+  'sql.statement': 'Abfrage',
+  'sql.hint':
+    'Eine lesende Abfrage auf die Tabellen aller Websites. Ein Ergebnis hat höchstens 100.000 Zeilen; Zeit und Speicher sind begrenzt.',
+  'sql.run': 'Ausführen',
+  'sql.examples': 'Beispiele',
+  'sql.history': 'Verlauf',
+  'sql.result': 'Ergebnis',
+  'sql.shown': 'Die ersten {shown} werden gezeigt; das CSV hat alle.',
+  'sql.examplePages': 'Seiten nach Besuchern',
+  'sql.exampleEvents': 'Ereignisse mit ihren Werten',
+  'sql.exampleSessions': 'Besuche nach Tag',
+  'sql.rows': { one: '{count} Zeile.', other: '{count} Zeilen.' },
   'nav.realtime': 'Echtzeit',
   'nav.goals': 'Ziele',
   'nav.funnels': 'Trichter',

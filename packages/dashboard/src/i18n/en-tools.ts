@@ -1,5 +1,21 @@
 /** The texts of realtime, goals, funnels, retention, journeys and the settings of a site. */
 export const EN_TOOLS = {
+  'nav.sql': 'SQL',
+  'segments.title': 'Segments',
+  'segments.save': 'Save these filters',
+  'segments.name': 'Name of the segment',
+  'sql.statement': 'Statement',
+  'sql.hint':
+    'One read-only statement on the tables of all sites. A result has at most 100,000 rows; time and memory are limited.',
+  'sql.run': 'Run',
+  'sql.examples': 'Examples',
+  'sql.history': 'History',
+  'sql.result': 'Result',
+  'sql.shown': 'The first {shown} are shown; the CSV has all.',
+  'sql.examplePages': 'Pages by visitors',
+  'sql.exampleEvents': 'Events with their values',
+  'sql.exampleSessions': 'Visits by day',
+  'sql.rows': { one: '{count} row.', other: '{count} rows.' },
   'nav.realtime': 'Realtime',
   'nav.goals': 'Goals',
   'nav.funnels': 'Funnels',

@@ -30,7 +30,7 @@ export async function downloadCsv(report: Report, siteId: string): Promise<void>
 type Cell = string | number | null;
 
 /** Saves a file. A text that a spreadsheet would run as a formula gets an apostrophe before it. */
-function saveCsv(name: string, heads: readonly string[], lines: readonly (readonly Cell[])[]): void {
+export function saveCsv(name: string, heads: readonly string[], lines: readonly (readonly Cell[])[]): void {
   const url = URL.createObjectURL(new Blob([csvOf([heads, ...lines])], { type: 'text/csv' }));
   const link = document.createElement('a');
   link.href = url;

@@ -1,5 +1,6 @@
 import { useState } from 'react';
 import { useAdmin } from '../api/use-admin.ts';
+import { useSession } from '../app/session.ts';
 import { useSite } from '../app/site-context.tsx';
 import { useTexts } from '../i18n/text-context.tsx';
 import { Icon } from '../ui/icon.tsx';
@@ -8,6 +9,7 @@ import { dimensionText, valueText } from './dimension-view.ts';
 import { FilterDialog } from './filter-dialog.tsx';
 import { PeriodMenu } from './period-menu.tsx';
 import { COMPARISONS, changeReport, type ReportState, setFilters } from './report-state.ts';
+import { SegmentsMenu } from './segments-menu.tsx';
 
 /** The site, its visitors now, and what all reports of the page share: period, comparison, bots and filters. */
 export function ReportBar({
@@ -20,6 +22,7 @@ export function ReportBar({
   const texts = useTexts();
   const { t } = texts;
   const site = useSite();
+  const session = useSession();
   const [isFiltering, setFiltering] = useState(false);
   const now = useAdmin('realtime', { path: { site_id: site.site_id }, query: { limit: 1 }, refresh: true });
   return (
@@ -41,6 +44,7 @@ export function ReportBar({
         <button type="button" className="button" onClick={() => setFiltering(true)}>
           <Icon name="filter" size={16} /> {t('filter.add')}
         </button>
+        {session.data?.role === 'admin' && <SegmentsMenu state={state} />}
         {withCompare && state.query.period !== 'all' && (
           <Menu
             className="compare"

@@ -115,6 +115,7 @@ export function ApiKeys({ siteId }: { readonly siteId: string }) {
                     <th scope="col">{t('keys.id')}</th>
                     <th scope="col">{t('keys.scopes')}</th>
                     <th scope="col">{t('created')}</th>
+                    <th scope="col">{t('lastUsed')}</th>
                     <th scope="col">
                       <span className="visually-hidden">{t('actions')}</span>
                     </th>
@@ -131,6 +132,7 @@ export function ApiKeys({ siteId }: { readonly siteId: string }) {
                       </td>
                       <td>{key.legacy_identify ? t('keys.legacy') : key.scopes.join(', ')}</td>
                       <td>{time(key.created_at, undefined, 'week')}</td>
+                      <td>{key.last_used_at === null ? t('never') : time(key.last_used_at, undefined, 'full')}</td>
                       <td className="number">
                         <button
                           type="button"

@@ -1,0 +1,76 @@
+import { useState } from 'react';
+import { useAdmin, useChange } from '../api/use-admin.ts';
+import { useSite } from '../app/site-context.tsx';
+import { useTexts } from '../i18n/text-context.tsx';
+import { Dialog } from '../ui/dialog.tsx';
+import { Menu, MenuItem, MenuSeparator } from '../ui/menu.tsx';
+import { Problem } from '../ui/states.tsx';
+import { formatFilter, parseFilter } from './filter-text.ts';
+import { type ReportState, setFilters } from './report-state.ts';
+
+/** Saved filters of the site. Only an administrator can read and change them. */
+export function SegmentsMenu({ state }: { readonly state: ReportState }) {
+  const { t } = useTexts();
+  const path = { site_id: useSite().site_id };
+  const segments = useAdmin('listSegments', { path });
+  const remove = useChange('removeSegment', ['listSegments']);
+  const [isSaving, setSaving] = useState(false);
+  const list = segments.data ?? [];
+  const texts = state.filters.map(formatFilter);
+  const current = list.find((one) => one.filters.join('\n') === texts.join('\n'));
+  if (list.length === 0 && state.filters.length === 0) return null;
+  return (
+    <>
+      <Menu label={t('segments.title')}>
+        {list.map((one) => (
+          <MenuItem
+            key={one.segment_id}
+            isChecked={one === current}
+            onSelect={() => setFilters(one.filters.flatMap((text) => parseFilter(text) ?? []))}
+          >
+            {one.name}
+          </MenuItem>
+        ))}
+        {list.length > 0 && state.filters.length > 0 && <MenuSeparator />}
+        {state.filters.length > 0 && current === undefined && (
+          <MenuItem onSelect={() => setSaving(true)}>{t('segments.save')}</MenuItem>
+        )}
+        {current && (
+          <MenuItem onSelect={() => remove.mutate({ path: { ...path, segment_id: current.segment_id } })}>
+            {t('removeName', { name: current.name })}
+          </MenuItem>
+        )}
+      </Menu>
+      {isSaving && <SaveDialog filters={texts} onClose={() => setSaving(false)} />}
+    </>
+  );
+}
+
+function SaveDialog({ filters, onClose }: { readonly filters: readonly string[]; readonly onClose: () => void }) {
+  const { t } = useTexts();
+  const path = { site_id: useSite().site_id };
+  const create = useChange('createSegment', ['listSegments']);
+  const [name, setName] = useState('');
+  return (
+    <Dialog title={t('segments.save')} onClose={onClose}>
+      <form
+        className="form"
+        onSubmit={(event) => {
+          event.preventDefault();
+          create.mutate({ path, body: { name: name.trim(), filters } }, { onSuccess: onClose });
+        }}
+      >
+        <label>
+          {t('segments.name')}
+          <input required maxLength={255} value={name} onChange={(event) => setName(event.target.value)} />
+        </label>
+        {create.error && <Problem error={create.error} />}
+        <div className="actions">
+          <button type="submit" className="button primary" disabled={create.isPending}>
+            {t('save')}
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

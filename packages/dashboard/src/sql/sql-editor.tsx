@@ -1,0 +1,79 @@
+import { autocompletion, closeBrackets, completionKeymap } from '@codemirror/autocomplete';
+import { defaultKeymap, history, historyKeymap } from '@codemirror/commands';
+import { type SQLNamespace, sql } from '@codemirror/lang-sql';
+import { defaultHighlightStyle, syntaxHighlighting } from '@codemirror/language';
+import { Compartment, EditorState } from '@codemirror/state';
+import { EditorView, keymap } from '@codemirror/view';
+import { useEffect, useRef } from 'react';
+
+interface Props {
+  readonly label: string;
+  /** The text at the start. A change of it replaces the text of the editor. */
+  readonly text: string;
+  /** The tables with their columns, for completion. */
+  readonly schema: SQLNamespace;
+  readonly onChange: (text: string) => void;
+  readonly onRun: () => void;
+}
+
+/**
+ * An editor for one statement. It is in a shadow root: in a document, CodeMirror adds style elements, which the content security
+ * policy refuses.
+ */
+export function SqlEditor({ label, text, schema, onChange, onRun }: Props) {
+  const box = useRef<HTMLDivElement>(null);
+  const view = useRef<EditorView>(undefined);
+  const language = useRef(new Compartment());
+  const calls = useRef({ onChange, onRun });
+  calls.current = { onChange, onRun };
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the editor is made once; the effects below change it
+  useEffect(() => {
+    const host = box.current;
+    if (host === null) return;
+    const root = host.shadowRoot ?? host.attachShadow({ mode: 'open' });
+    const run = (): boolean => {
+      calls.current.onRun();
+      return true;
+    };
+    const editor = new EditorView({
+      root,
+      parent: root,
+      state: EditorState.create({
+        doc: text,
+        extensions: [
+          keymap.of([{ key: 'Mod-Enter', run }]),
+          history(),
+          closeBrackets(),
+          autocompletion(),
+          syntaxHighlighting(defaultHighlightStyle),
+          language.current.of(sql({ schema })),
+          keymap.of([...completionKeymap, ...defaultKeymap, ...historyKeymap]),
+          EditorView.lineWrapping,
+          EditorView.contentAttributes.of({ 'aria-label': label }),
+          EditorView.updateListener.of((update) => {
+            if (update.docChanged) calls.current.onChange(update.state.doc.toString());
+          }),
+          EditorView.theme({
+            '&': { fontSize: '14px', color: 'var(--text)', minHeight: '140px' },
+            '.cm-content': { fontFamily: 'var(--mono)', caretColor: 'var(--text)', padding: '12px' },
+            '&.cm-focused': { outline: '2px solid var(--accent)' },
+            '.cm-cursor': { borderLeftColor: 'var(--text)' },
+            '.cm-tooltip': { background: 'var(--raised)', color: 'var(--text)', border: '1px solid var(--line)' },
+          }),
+        ],
+      }),
+    });
+    view.current = editor;
+    return () => editor.destroy();
+  }, []);
+  useEffect(() => {
+    view.current?.dispatch({ effects: language.current.reconfigure(sql({ schema })) });
+  }, [schema]);
+  useEffect(() => {
+    const editor = view.current;
+    if (editor === undefined || editor.state.doc.toString() === text) return;
+    editor.dispatch({ changes: { from: 0, to: editor.state.doc.length, insert: text } });
+  }, [text]);
+  return <div ref={box} className="sql-editor" />;
+}
