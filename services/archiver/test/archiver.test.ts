@@ -181,8 +181,8 @@ test('after a kill between plan and object, or between object and commit, the ne
     dead.abort(new DependencyError('partition_lost', 'killed'));
     await stop(killed);
   }
-  // Both processes used the same four names, one for each of the two partitions of the two topics: the second process stored the
-  // ranges that the first one had planned.
+  // Both processes used the same four names: one for each of the two partitions of the two topics. The second process stored the ranges
+  // that the first process had planned.
   expect(new Set(names).size).toBe(4);
   await start();
   await caughtUp();

@@ -6,7 +6,7 @@ import { createViewer, listViewers, removeViewer } from './sign-in/viewers-route
 
 const VIEWERS = '/sites/{site_id}/viewers';
 
-/** The routes that decide who may call the others, relative to /api/admin. */
+/** The routes for sessions and viewers, which decide who may call the other routes. Paths are relative to /api/admin. */
 export const SESSION_ROUTES: readonly AdminRoute[] = [
   {
     method: 'POST',

@@ -1,7 +1,7 @@
 import { connect, createServer } from 'node:net';
 
 /**
- * A TCP proxy before ClickHouse that delays inserts of records until `letThrough` is called. It simulates a server that does
+ * A TCP proxy in front of ClickHouse that delays inserts of records until `letThrough` is called. It simulates a server that does
  * not respond.
  */
 export interface InsertHold {

@@ -64,7 +64,7 @@ describe('a log that ends before the table has lost records: nothing is inserted
     await fiveRows();
     await harness.put(range(5, 7));
     await alarmOf(endingAt(TOPIC_RAW, 4));
-    // Simulates that this row was never inserted. With its own token, the insert would count as a repeat.
+    // Simulates that this row was never inserted. With the row's own token, a later insert would count as a repeat.
     const analytics = {
       ...engine.analytics,
       highestRawOffset: async () => Math.min(3, await engine.analytics.highestRawOffset(harness.eventLog.logId, 0)),

@@ -61,7 +61,7 @@ test('a paused partition has a committed position; new rows are stored once, aft
     positions: [{ partition: 0, offset: 25, nextRawOffset: 25 }],
   });
   await harness.put(range(25, 60));
-  // The alarm comes after the records were delivered: none of them was inserted until then.
+  // The alarm comes after the records were delivered. No record was inserted before the alarm.
   expect(await eventually('the alarm', () => writer.status()[0]?.alarm)).toContain(`paused for swap ${swap}`);
   expect(await harness.stored()).toEqual(rows(25));
   await engine.swap(harness.eventLog.logId);
@@ -222,7 +222,7 @@ test('if the acknowledgement of the pause is lost, the pause is committed again,
   await writer.close();
 });
 
-/** The event log, in which each commit calls `around` instead. `around` receives the metadata and a function that makes the commit. */
+/** Wraps the event log. Each commit calls `around`, with the metadata and a function that makes the commit. */
 function withCommits(
   eventLog: EventLog,
   around: (metadata: string, commit: () => Promise<void>) => Promise<void>,

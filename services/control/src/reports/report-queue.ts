@@ -96,7 +96,7 @@ export function createReportQueue<Answer>(clock: () => number): ReportQueue<Answ
 
 type TakeTurn = <T>(siteId: string, signal: AbortSignal, work: () => Promise<T>) => Promise<T>;
 
-/** Runs at most `RUNNING_MAX` works at once. The sites whose work waits take turns, so that one site cannot keep the others waiting. */
+/** Runs at most `RUNNING_MAX` tasks at once. The sites with waiting tasks take turns, so that one site cannot delay the other sites. */
 function createTurns(): TakeTurn {
   const waiting = new Map<string, (() => void)[]>();
   let running = 0;

@@ -6,7 +6,7 @@ import { COMPARISONS, type Comparison, comparedPeriod, type Period, readPeriod }
 import { type Query, readChoice } from './read-query.ts';
 import type { Scope } from './report-sql.ts';
 
-/** The part of a request that the stats and breakdown reports share. */
+/** The part of a request that all reports on one site share. */
 export interface ReportRequest {
   readonly scope: Scope;
   /** The period of comparison. Undefined if no comparison was requested. */

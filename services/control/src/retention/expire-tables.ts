@@ -45,7 +45,7 @@ export async function expireTables(task: ExpireTables): Promise<void> {
   }
 }
 
-/** A condition for records that were stored before the expiry began. Later ones can expire in the next expiry. */
+/** Returns a condition for records that were stored before the expiry began. Later records can expire in the next expiry. */
 function stored({ expiry, logId }: Pick<ExpireTables, 'expiry' | 'logId'>): string {
   return `(log_id != '${logId}' OR raw_offset < [${expiry.ends.join(', ')}][raw_partition + 1])`;
 }
@@ -75,7 +75,10 @@ function partlyExpiredVisits({ database, expiry }: Pick<ExpireTables, 'database'
       AND timestamp >= ${at} AND timestamp < ${at} + INTERVAL 25 HOUR`;
 }
 
-/** The tables from which expired rows are simply deleted, each with the condition for these rows. Undefined if no row of the table expires. */
+/**
+ * The tables from which expired rows are simply deleted, each with the condition for these rows. Undefined if no row of the table
+ * expires.
+ */
 function simpleTables({
   database,
   expiry,

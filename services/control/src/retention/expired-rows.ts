@@ -23,7 +23,7 @@ export interface ExpireRows {
   readonly analytics: Analytics;
   readonly clock: () => number;
   readonly startedAt: number;
-  /** Runs one statement that changes tables. Rejects if the work is over or another process has it. */
+  /** Runs one statement that changes tables. Rejects if the work must stop, or if another process has taken it over. */
   readonly change: (statement: string, token?: string) => Promise<void>;
   /** The chunk whose insert was begun last, maybe by another process. */
   readonly lastBegun: () => ExpiryChunk | undefined;
@@ -61,7 +61,8 @@ export async function expireRows(work: ExpireRows, rows: ExpiredRows): Promise<v
       if (!isLast) await work.begin(chunk);
       await putChunk(work, rows, chunk);
     }
-    // A person who has come back does not match the condition any more, but can already have rows `expired`, so these rows select the records.
+    // A user who was seen again does not match the condition any more, but some of the user's records can already have rows `expired`. So the
+    // records to delete are also selected by these rows.
     const replaced = `SELECT log_id, raw_partition, raw_offset FROM ${database}.records
       WHERE outcome = 'expired' AND reason = 'profiles' AND toYYYYMM(received_at) = ${month}`;
     const removed =

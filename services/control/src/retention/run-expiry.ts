@@ -26,7 +26,7 @@ export interface ExpiryWork extends ExpiryDeps {
 const REGISTRY_LAG_MS = 2_000;
 const SWAP_POLL_MS = 50;
 const REPORT_EVERY_MS = 10_000;
-/** The longest pause after a statement. Otherwise the pause is as long as the statement took, so that other work has time. */
+/** The longest pause after a statement. A pause is as long as the statement took, up to this time, so that ClickHouse can do other work. */
 const REST_MAX_MS = 10_000;
 
 /**

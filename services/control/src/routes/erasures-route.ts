@@ -14,7 +14,7 @@ interface ErasureBody {
   readonly all?: boolean;
 }
 
-/** Starts the erasure of persons, or of all records of a site that is not removed. The answer does not wait for its end. */
+/** Starts the erasure of persons, or of all records that a site has so far. The answer does not wait for the end of the erasure. */
 export function createErasure(deps: AdminDeps, { params, body }: AdminRequest<ErasureBody>): Promise<Reply> {
   return deps.runExclusive(async () => {
     const siteId = params.site_id ?? '';

@@ -5,7 +5,7 @@ import { conflict, created, notFound, ok, type Reply } from '../http/admin-reply
 import type { AdminRequest } from '../http/admin-route.ts';
 import { identityVerificationView } from '../registry/identity-verification.ts';
 
-/** Creates a new secret, which replaces the old one at once. The answer shows the secret this one time only. */
+/** Creates a new secret, which replaces the old secret at once. Only this answer shows the secret. */
 export function createIdentitySecret(deps: AdminDeps, { params }: AdminRequest): Promise<Reply> {
   const { registry, runExclusive, randomBytes, clock } = deps;
   return runExclusive(async () => {

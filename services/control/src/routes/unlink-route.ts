@@ -12,7 +12,10 @@ WHERE site_id = {site:String} AND profile_id != '' AND profile_id =
   (SELECT any(links.profile_id) FROM links WHERE links.site_id = {site:String} AND links.visitor_id = {visitor:String})
 LIMIT 1`;
 
-/** Detaches a visitor from a user. The log has a record of it, so that a replay detaches the visitor again (docs/decisions/0013). */
+/**
+ * Removes the link between a visitor and a user. A record in the log says so, so that a replay removes the link again
+ * (docs/decisions/0013).
+ */
 export async function unlinkVisitor(
   deps: AdminDeps,
   { params, body: checked }: AdminRequest<{ readonly visitor_id: string; readonly user_id?: string }>,

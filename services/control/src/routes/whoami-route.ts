@@ -38,7 +38,7 @@ export async function whoami(deps: AdminDeps, { http }: AdminRequest): Promise<R
   });
 }
 
-/** The headers of this request that name a client, whether they are trusted or not. */
+/** Returns the headers of this request that name a client address, whether they are trusted or not. */
 function sentAddresses(headers: IncomingHttpHeaders): Readonly<Record<string, string>> {
   const sent: Record<string, string> = {};
   for (const name of ADDRESS_HEADERS) {

@@ -4,8 +4,8 @@ const READS = ['GET', 'HEAD'];
 
 /**
  * Whether a page of this Weir sent the request, or a person typed its address. False for a request that a page of another origin
- * has caused. Browsers set these headers themselves, and pages cannot change them. A request that has none of them and changes
- * something does not come from a browser that Weir supports.
+ * has caused. The decision uses headers that browsers set themselves and that pages cannot change. A request that has none of these headers
+ * and changes something does not come from a browser that Weir supports.
  */
 export function isSameOrigin(request: IncomingMessage): boolean {
   const { headers, method = '' } = request;

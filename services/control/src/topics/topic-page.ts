@@ -5,7 +5,7 @@ import { type TopicRecord, topicRecord } from './topic-record.ts';
 
 /** The maximum bytes of values in an answer. A single record that is larger is still returned. */
 const PAGE_BYTES_MAX = 4 * 1024 * 1024;
-/** Bytes that are read for one page. A page can then be incomplete or empty, because the filter matched few records or none. */
+/** The maximum bytes that are read for one page. A page can be incomplete or empty if few records or no records match the filter. */
 const SCANNED_BYTES_MAX = 32 * 1024 * 1024;
 /** The time after which a page ends, even if it is incomplete or empty. */
 const PAGE_MS_MAX = 5_000;
@@ -106,7 +106,7 @@ async function readAhead(eventLog: EventLog, topic: string, source: Source): Pro
   const records = await eventLog.read(topic, source.partition, source.next, source.readBytes);
   source.ahead = copyUpTo(records, source.end, source.readBytes);
   source.at = 0;
-  // No record was returned: retention has removed the remaining ones.
+  // If the log returned no record, retention has removed the remaining records.
   if (source.ahead.length === 0) source.next = source.end;
 }
 

@@ -10,7 +10,7 @@ export const STEPS_MAX = 8;
  *
  * A step must be later than the step before it. `windowFunnel` alone does not ensure this: it can use one row for two steps, and its order of rows
  * with the same time is not defined. Therefore each row becomes one moment for each step that it matches: eight times its milliseconds, plus a
- * number that is smaller for later steps. At the same time, later steps then come first, so they cannot follow earlier ones.
+ * number that is smaller for later steps. Among rows with the same time, later steps therefore come first and cannot follow earlier steps.
  */
 export function funnelStatement(scope: Scope, steps: readonly Action[], withinMs: number): Statement {
   const { parameters, tables, hits } = reportParts(scope, undefined, ACTION_COLUMNS);
