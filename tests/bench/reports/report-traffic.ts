@@ -1,5 +1,3 @@
-import { RECORDS_COLUMNS, type RecordsColumn } from '@weir/domain/records/records-columns';
-
 /**
  * The traffic of one site over a year, as SQL over `numbers()`: the same seed gives the same rows. Sessions are numbered in the
  * order of their start, so a chunk is a run of numbers, and chunks are inserted in the order of time, as live traffic is.
@@ -24,6 +22,10 @@ const BOT_PERCENT = 3;
 /** Visitors with an ID return: each of them has this many sessions. */
 const SESSIONS_PER_VISITOR = 4;
 const IDLE_MS = 1_800_000;
+/** Whether a visit must be computed (docs/decisions/0035): a late row is before the first row that arrived in time. */
+const COMPUTES = 'indexOf(lates, 1) > 0 AND indexOf(lates, 1) - 1 < in_time[1]';
+const pathOf = (page: string): string =>
+  `if(${page} = 0, '/', concat('/section-', toString(${page} % 40), '/page-', toString(${page})))`;
 
 const CHANNELS = [
   ['Direct', '', '', ''],
@@ -99,7 +101,8 @@ export function insertTraffic(
   const slot = (at: string): string => `toString(intDiv(${at}, ${IDLE_MS}))`;
   const made = (at: string): string =>
     `concat('s_', substring(lower(hex(SHA256(concat('${TRAFFIC_SITE}', '\\0', visitor, '\\0', ${slot(at)})))), 1, 32))`;
-  const values: Readonly<Partial<Record<RecordsColumn, string>>> = {
+  const ofFirst = (value: string): string => `if(stamp = 1 AND first = 0, ${value}, '')`;
+  const values: Readonly<Record<string, string>> = {
     outcome: "'row'",
     site_id: `'${TRAFFIC_SITE}'`,
     event_id: eventId('at', 'nth, hit', seed),
@@ -139,19 +142,42 @@ export function insertTraffic(
     bot_reason: "if(is_bot, 'search', '')",
     log_id: "'bench'",
     raw_offset: `${firstOffset} + rowNumberInAllBlocks()`,
+    visit_stamp: 'stamp',
+    visit_started: `fromUnixTimestamp64Milli(if(stamp = 1, began + toInt64(first) * gap, toInt64(0)))`,
+    visit_new: 'stamp = 1 AND hit = first',
+    visit_bounces:
+      'if(stamp != 1 OR NOT is_counted, 0, if(hit = first, 1, if(arrayCount(n -> kinds[n + 1] NOT BETWEEN 88 AND 91, before) = 1, -1, 0)))',
+    visit_seconds:
+      'if(stamp != 1 OR hit = first, 0, intDiv(gap * greatest(0, toInt64(hit) - toInt64(arrayMax(before))), 1000))',
+    visit_entry: `if(stamp = 1, ${pathOf(`toUInt32(pow(${random(seed, 'nth, first', 'path')}, 3) * ${PATHS})`)}, '')`,
+    visit_source: ofFirst('source0'),
+    visit_channel: `if(stamp = 1, if(first = 0, channel0, 'Direct'), '')`,
+    visit_referrer_domain: ofFirst('referrer0'),
+    visit_utm_source: ofFirst("if(medium0 = '', '', source0)"),
+    visit_utm_medium: ofFirst('medium0'),
+    visit_utm_campaign: ofFirst('campaign0'),
     detail: `if(cookieless AND late AND hit = 0 AND hits > 1 AND ${slot('began')} != ${slot('began + gap')}, '{"session_moved":true}', '')`,
   };
-  const columns = RECORDS_COLUMNS.filter((column) => values[column] !== undefined);
+  const columns = Object.keys(values);
   const of = (start: number, sessions: number, late: 0 | 1): string => `
     SELECT ${columns.map((column) => `${values[column]} AS c_${column}`).join(',\n      ')}
     FROM
     (
-      SELECT *, hit, began + toInt64(hit) * gap AS at, ${isLate} AS late, sipHash64(${seed}, nth, 'kind', hit) % 100 AS kind,
-        sipHash64(${seed}, nth, toUInt64(0), 'late') % ${LATE_ROW_OF} = 0 AS first_is_late,
-        toUInt32(pow(${ofHit('path')}, 3) * ${PATHS}) AS page,
-        if(page = 0, '/', concat('/section-', toString(page % 40), '/page-', toString(page))) AS path
-      FROM (${sessionsSql(traffic, start, sessions)})
-      ARRAY JOIN arrayMap(n -> toUInt64(n), range(hits)) AS hit
+      SELECT *, hit, began + toInt64(hit) * gap AS at, lates[hit + 1] AS late, kinds[hit + 1] AS kind, kind NOT BETWEEN 88 AND 91 AS is_counted,
+        lates[1] AS first_is_late, toUInt32(pow(${ofHit('path')}, 3) * ${PATHS}) AS page, ${pathOf('page')} AS path,
+        arrayFilter(n -> if(late, NOT lates[n + 1] OR n < hit, NOT lates[n + 1] AND n < hit), numbers) AS before,
+        multiIf(is_bot, 0, kinds[first + 1] >= 88, 2, late AND computes, 2, 1) AS stamp
+      FROM
+      (
+        SELECT *, arrayMap(n -> toUInt64(n), range(hits)) AS numbers,
+          arrayMap(hit -> if(hit = 0, 0, sipHash64(${seed}, nth, 'kind', hit) % 100), numbers) AS kinds,
+          arrayMap(hit -> ${isLate}, numbers) AS lates,
+          arrayFilter(n -> NOT lates[n + 1], numbers) AS in_time,
+          if(empty(in_time), 0, in_time[1]) AS first,
+          notEmpty(in_time) AND ${COMPUTES} AS computes
+        FROM (${sessionsSql(traffic, start, sessions)})
+      )
+      ARRAY JOIN numbers AS hit
     )
     WHERE late = ${late}`;
   return `INSERT INTO records (${columns.join(', ')})

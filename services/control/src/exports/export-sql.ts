@@ -1,6 +1,7 @@
 import type { ExportFormat, ExportKind } from '@weir/domain/dump/export-kinds';
 import { END_MS } from '@weir/domain/ingest/timestamp';
-import { reportParts, type Statement } from '../reports/report-sql.ts';
+import { SESSIONS, type Statement } from '../reports/report-sql.ts';
+import { reportParts } from '../reports/visits/report-parts.ts';
 import type { ExportRequest } from './export-request.ts';
 
 /** The kinds of export that contain the rows of one table. `everything` combines several outcomes and has its own format. */
@@ -27,7 +28,7 @@ export function exportStatement(
   columns: readonly TableColumn[],
 ): Statement {
   const period = { zone: 'UTC', fromMs: sinceMs ?? 0, toMs: untilMs ?? END_MS };
-  const scope = { siteId: site.siteId, period, withBots: true, withInternalEvents: true, filters };
+  const scope = { siteId: site.siteId, period, withBots: true, withInternalEvents: true, filters, visits: SESSIONS };
   if (kind === 'events') {
     const { parameters, tables, hits } = reportParts(
       scope,

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { Dimension } from './dimensions.ts';
 import { METRIC_SQL, type MetricName } from './report-metrics.ts';
-import { COUNT_HITS, COUNT_VISITS, reportParts, type Scope, type Statement, SUM_FOUND } from './report-sql.ts';
+import { COUNT_HITS, COUNT_VISITS, type Scope, type Statement, SUM_FOUND } from './report-sql.ts';
+import { reportParts } from './visits/report-parts.ts';
 
 export interface BreakdownOrder {
   readonly metric: MetricName;
@@ -28,15 +29,7 @@ export function breakdownStatement(
   by: Dimension,
   { order, rowsMax, skip, values }: BreakdownPage,
 ): Statement {
-  const { parameters, tables, hits, began, hitValue } = reportParts(scope, by);
-  const visits =
-    by.scope === 'visit'
-      ? { value: `visit.${by.sql}`, rows: 'visit' }
-      : {
-          // Collecting the values of each session in an array before the join halves the number of joined rows.
-          value: 'each',
-          rows: '(SELECT session_id, groupUniqArray(name) AS names FROM hit GROUP BY session_id) AS hit\n  INNER JOIN visit ON visit.session_id = hit.session_id\n  ARRAY JOIN hit.names AS each',
-        };
+  const { parameters, tables, hits, hitValue } = reportParts(scope, by);
   const conditions = [
     ...(by.listsEmpty ? [] : ["name != ''"]),
     ...(values === undefined ? [] : [`hex(MD5(name)) IN ${parameters.put('md5s', 'Array(String)', values.map(md5))}`]),
@@ -50,10 +43,9 @@ FROM
   FROM ${hits}
   GROUP BY name
   UNION ALL
-  SELECT toString(${visits.value}) AS name,
+  SELECT toString(begun.name) AS name,
     ${COUNT_VISITS}
-  FROM ${visits.rows}
-  WHERE ${began}
+  FROM begun
   GROUP BY name
 ) AS found
 ${conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}\n`}GROUP BY name

@@ -16,6 +16,8 @@ export interface Dimension {
   readonly sql: string;
   /** The expression for rows without a visit. For `visit`, it is a column of `events`, or empty if there is no such column. */
   readonly ownSql: string;
+  /** For `visit`: the column of `records` that has the value on each row of the visit (docs/decisions/0035). Empty if there is no such column. */
+  readonly stampSql: string;
   /** True if the breakdown also has a row for the empty value, for example for an unknown country or a direct visit. */
   readonly listsEmpty: boolean;
   /** The part NAME of a dimension `property:NAME`. */
@@ -30,25 +32,24 @@ const hit = (name: string, sql: string, listsEmpty: boolean): Dimension => ({
   scope: 'hit',
   sql,
   ownSql: sql,
+  stampSql: '',
   listsEmpty,
 });
-const visit = (name: string, sql: string, ownSql: string, listsEmpty: boolean): Dimension => ({
-  name,
-  scope: 'visit',
-  sql,
-  ownSql,
-  listsEmpty,
-});
+const visit = (
+  name: string,
+  [sql, ownSql, stampSql]: readonly [string, string, string],
+  listsEmpty: boolean,
+): Dimension => ({ name, scope: 'visit', sql, ownSql, stampSql, listsEmpty });
 
 const DIMENSIONS: readonly Dimension[] = [
   hit('page', 'pathname', false),
   hit('hostname', 'hostname', false),
-  visit('entry', 'entry_path', '', false),
-  visit('exit', 'exit_path', '', false),
-  visit('source', 'traffic_source', 'traffic_source', true),
-  visit('channel', 'channel', 'channel', true),
-  visit('referrer', 'referrer_domain', 'referrer_domain', true),
-  ...UTM_TAGS.map((name) => visit(name, name, name, false)),
+  visit('entry', ['entry_path', '', 'visit_entry'], false),
+  visit('exit', ['exit_path', '', ''], false),
+  visit('source', ['traffic_source', 'traffic_source', 'visit_source'], true),
+  visit('channel', ['channel', 'channel', 'visit_channel'], true),
+  visit('referrer', ['referrer_domain', 'referrer_domain', 'visit_referrer_domain'], true),
+  ...UTM_TAGS.map((name) => visit(name, [name, name, `visit_${name}`], false)),
   hit('country', 'country', true),
   hit('region', 'region', true),
   hit('city', 'city', true),

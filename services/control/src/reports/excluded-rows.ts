@@ -1,12 +1,13 @@
 import type { ReportDeps } from './report-request.ts';
-import { IN_PERIOD, reportParts, type Scope, type Statement } from './report-sql.ts';
+import { IN_PERIOD, type Scope, SESSIONS, type Statement } from './report-sql.ts';
+import { reportParts } from './visits/report-parts.ts';
 
 /**
  * Counts the rows of a period that the reports include, and the excluded rows by the reason of the exclusion. The numbers add up
  * to `rows`.
  */
 function rowsStatement(scope: Scope): Statement {
-  const { parameters, tables, hits } = reportParts(scope);
+  const { parameters, tables, hits } = reportParts({ ...scope, visits: SESSIONS });
   const sql = `${tables},
 counted AS
 (

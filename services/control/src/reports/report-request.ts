@@ -5,6 +5,7 @@ import { readFilters } from './filter.ts';
 import { COMPARISONS, type Comparison, comparedPeriod, type Period, readPeriod } from './period.ts';
 import { type Query, readChoice } from './read-query.ts';
 import type { Scope } from './report-sql.ts';
+import { visitSourceOf } from './visits/visit-source.ts';
 
 /** The part of a request that all reports on one site share. */
 export interface ReportRequest {
@@ -45,12 +46,17 @@ export async function readReportRequest(site: Site, query: Query, deps: ReportDe
   const period = await readPeriod(query, site.timezone, deps.clock(), () => firstRowMs(site, deps));
   if ('problem' in period) return period;
   const comparison = compare.value;
-  const scopeOf = (period: Period): Scope => ({ siteId: site.siteId, period, ...rows });
+  const scopeOf = async (period: Period): Promise<Scope> => {
+    const scope = { siteId: site.siteId, period, ...rows };
+    return { ...scope, visits: await visitSourceOf(scope, deps.analytics) };
+  };
   return {
     value: {
-      scope: scopeOf(period.value),
+      scope: await scopeOf(period.value),
       compared:
-        comparison === undefined ? undefined : { comparison, scope: scopeOf(comparedPeriod(period.value, comparison)) },
+        comparison === undefined
+          ? undefined
+          : { comparison, scope: await scopeOf(comparedPeriod(period.value, comparison)) },
       withExplanation,
     },
   };

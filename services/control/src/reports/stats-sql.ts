@@ -1,11 +1,12 @@
-import { COUNT_HITS, COUNT_VISITS, reportParts, type Scope, type Statement, SUM_FOUND } from './report-sql.ts';
+import { COUNT_HITS, COUNT_VISITS, type Scope, type Statement, SUM_FOUND } from './report-sql.ts';
+import { reportParts } from './visits/report-parts.ts';
 
 /**
  * The statement of the stats report. It returns one row of counts for each bucket that is not empty (`bucket` is the start of the
  * bucket in Unix milliseconds), and one row for the whole period (`is_total`).
  */
 export function statsStatement(scope: Scope, starts: readonly number[]): Statement {
-  const { parameters, tables, hits, began } = reportParts(scope);
+  const { parameters, tables, hits } = reportParts(scope);
   const buckets = parameters.put('buckets', 'Array(Int64)', starts);
   const bucketOf = (moment: string): string => `roundDown(toUnixTimestamp64Milli(${moment}), ${buckets})`;
   const sql = `${tables}
@@ -19,8 +20,7 @@ FROM
   UNION ALL
   SELECT grouping(bucket) AS is_total, ${bucketOf('started_at')} AS bucket,
     ${COUNT_VISITS}
-  FROM visit
-  WHERE ${began}
+  FROM begun
   GROUP BY ROLLUP (bucket)
 ) AS found
 GROUP BY is_total, bucket

@@ -1,4 +1,5 @@
-import { reportParts, type Scope, type Statement } from '../report-sql.ts';
+import type { Scope, Statement } from '../report-sql.ts';
+import { reportParts } from '../visits/report-parts.ts';
 
 /**
  * The statement returns one row for each cohort (the start of the bucket in which its visitors were first seen) and each bucket in which

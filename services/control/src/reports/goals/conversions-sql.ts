@@ -1,7 +1,8 @@
 import type { Action } from '@weir/domain/registry/goal';
 import type { Dimension } from '../dimensions.ts';
 import type { Parameters } from '../parameters.ts';
-import { IN_PERIOD, reportParts, type Scope, type Statement } from '../report-sql.ts';
+import { IN_PERIOD, type Scope, type Statement } from '../report-sql.ts';
+import { reportParts } from '../visits/report-parts.ts';
 import { ACTION_COLUMNS, actionCondition } from './action-sql.ts';
 
 const COLUMNS = [...ACTION_COLUMNS, 'event_id', 'value', 'value_text'];

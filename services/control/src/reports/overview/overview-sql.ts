@@ -1,6 +1,6 @@
 import { createParameters } from '../parameters.ts';
 import type { Period } from '../period.ts';
-import { COUNT_HITS, COUNT_VISITS, type Statement, SUM_FOUND } from '../report-sql.ts';
+import { BEGUN_OF_VISIT, COUNT_HITS, COUNT_VISITS, type Statement, SUM_FOUND } from '../report-sql.ts';
 
 /** The sites of one time zone, whose days begin at the same moments. */
 export interface OverviewZone {
@@ -68,10 +68,14 @@ hit AS
 ),
 visit AS
 (
-  SELECT site_id, session_id, is_bounce, duration_seconds, pageviews, ${bucketOf('started_at')} AS bucket, bucket IN ${before} AS is_before
+  SELECT site_id, session_id, started_at, is_bounce, duration_seconds, pageviews, ${bucketOf('started_at')} AS bucket, bucket IN ${before} AS is_before
   FROM sessions
   WHERE site_id IN ${sites} AND bucket NOT IN ${notCounted}
     AND (site_id, session_id, is_before) IN (SELECT site_id, session_id, is_before FROM hit)
+),
+begun AS
+(
+  SELECT site_id, is_before, bucket, ${BEGUN_OF_VISIT} FROM visit
 )
 SELECT site_id, is_before, is_total, bucket, ${SUM_FOUND}
 FROM
@@ -83,7 +87,7 @@ FROM
   UNION ALL
   SELECT site_id, is_before, grouping(bucket) AS is_total, bucket,
     ${COUNT_VISITS}
-  FROM visit
+  FROM begun
   GROUP BY GROUPING SETS ((site_id, is_before), (site_id, is_before, bucket))
 ) AS found
 WHERE is_total OR NOT is_before

@@ -1,6 +1,7 @@
 import type { Action } from '@weir/domain/registry/goal';
 import { ACTION_COLUMNS, actionCondition } from '../goals/action-sql.ts';
-import { reportParts, type Scope, type Statement } from '../report-sql.ts';
+import type { Scope, Statement } from '../report-sql.ts';
+import { reportParts } from '../visits/report-parts.ts';
 
 export const STEPS_MIN = 2;
 export const STEPS_MAX = 8;

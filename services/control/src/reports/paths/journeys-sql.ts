@@ -1,4 +1,5 @@
-import { reportParts, type Scope, type Statement } from '../report-sql.ts';
+import type { Scope, Statement } from '../report-sql.ts';
+import { reportParts } from '../visits/report-parts.ts';
 
 /**
  * One row for each page before the page (`list` is `previous`), each page after it (`next`), and one for the page itself (`page`). A view without

@@ -2,8 +2,9 @@ import type { Site } from '@weir/domain/registry/site';
 import { localText } from '../buckets.ts';
 import { countExcludedRows } from '../excluded-rows.ts';
 import type { ReportDeps, ReportOptions } from '../report-request.ts';
-import type { Scope } from '../report-sql.ts';
+import type { AskedScope } from '../report-sql.ts';
 import { headView, statementView } from '../report-view.ts';
+import { visitSourceOf } from '../visits/visit-source.ts';
 import {
   MINUTES,
   PERIOD_MS,
@@ -33,7 +34,8 @@ export async function realtimeReport(
 ): Promise<object> {
   const toMs = deps.clock();
   const fromMs = toMs - PERIOD_MS;
-  const scope: Scope = { siteId: site.siteId, period: { zone: site.timezone, fromMs, toMs }, ...rowsOf };
+  const asked: AskedScope = { siteId: site.siteId, period: { zone: site.timezone, fromMs, toMs }, ...rowsOf };
+  const scope = { ...asked, visits: await visitSourceOf(asked, deps.analytics) };
   const statement = realtimeStatement(scope, limit);
   const { rows } = await deps.analytics.userQuery(statement.sql, statement.params);
   const found = rows.map(({ list, value, visitors, pageviews, events }) => ({

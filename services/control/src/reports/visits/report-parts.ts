@@ -1,0 +1,13 @@
+import type { Dimension } from '../dimensions.ts';
+import type { ReportParts, Scope } from '../report-sql.ts';
+import { sessionParts } from './session-parts.ts';
+import { stampedParts } from './stamped-parts.ts';
+
+/**
+ * A filter on a dimension of hits selects rows. A filter on a dimension of visits selects visits and, with them, their rows.
+ * `columns`: further columns of `hit`.
+ */
+export function reportParts(scope: Scope, by?: Dimension, columns: readonly string[] = []): ReportParts {
+  const { visits } = scope;
+  return visits.of === 'rows' ? stampedParts({ ...scope, visits }, by, columns) : sessionParts(scope, by, columns);
+}

@@ -1,0 +1,72 @@
+import type { Dimension } from '../dimensions.ts';
+import { conditionOf } from '../parameters.ts';
+import {
+  type AskedScope,
+  BEGAN_IN_PERIOD,
+  BEGUN_OF_VISIT,
+  HIT_COLUMNS,
+  type ReportParts,
+  scopeSql,
+  VISIT_COLUMNS,
+} from '../report-sql.ts';
+
+/**
+ * The parts of a report that reads all visits from `sessions`, and only those of its rows. `sessions` is ordered by session and not by
+ * time, so that a report would otherwise merge the whole history of the site.
+ */
+export function sessionParts(scope: AskedScope, by: Dimension | undefined, columns: readonly string[]): ReportParts {
+  const { parameters, ofVisit, hitConditions } = scopeSql(scope);
+  const visitDimensions = [...ofVisit.map(({ filter }) => filter.dimension), ...(by?.scope === 'visit' ? [by] : [])];
+  const isJoined = visitDimensions.length > 0;
+  const hitValue = ({ scope, sql, ownSql }: Dimension): string =>
+    scope === 'hit' ? 'name' : `if(visit.session_id = '', ${ownSql === '' ? "''" : `hit.${ownSql}`}, visit.${sql})`;
+
+  const hitColumns = [
+    ...new Set([
+      ...HIT_COLUMNS,
+      ...columns,
+      ...visitDimensions.map(({ ownSql }) => ownSql).filter((column) => column !== ''),
+    ]),
+    ...(by?.scope === 'hit' ? [`${parameters.valueOf(by, by.sql)} AS name`] : []),
+  ];
+  const visitColumns = [...new Set([...VISIT_COLUMNS, ...visitDimensions.map(({ sql }) => sql)])];
+  const joined = ofVisit.map(({ filter, name }) => conditionOf(filter, hitValue(filter.dimension), name, parameters));
+  const began = [
+    ...BEGAN_IN_PERIOD,
+    ...ofVisit.map(({ filter, name }) => conditionOf(filter, filter.dimension.sql, name, parameters)),
+  ].join(' AND ');
+  const begun =
+    by?.scope === 'hit'
+      ? // Collecting the values of each session in an array before the join halves the number of joined rows.
+        {
+          name: ', each AS name',
+          rows: '(SELECT session_id, groupUniqArray(name) AS names FROM hit GROUP BY session_id) AS hit\n  INNER JOIN visit ON visit.session_id = hit.session_id\n  ARRAY JOIN hit.names AS each',
+        }
+      : { name: by === undefined ? '' : `, visit.${by.sql} AS name`, rows: 'visit' };
+  const tables = `WITH
+hit AS
+(
+  SELECT ${hitColumns.join(', ')}
+  FROM events
+  WHERE ${['site_id = {site:String}', ...hitConditions].join('\n    AND ')}
+),
+visit AS
+(
+  SELECT ${visitColumns.join(', ')}
+  FROM sessions
+  WHERE site_id = {site:String} AND session_id IN (SELECT session_id FROM hit)
+),
+begun AS
+(
+  SELECT ${BEGUN_OF_VISIT}${begun.name}
+  FROM ${begun.rows}
+  WHERE ${began}
+)`;
+  return {
+    parameters,
+    tables,
+    hits: `hit${isJoined ? ' LEFT JOIN visit ON visit.session_id = hit.session_id' : ''}${joined.length > 0 ? `\n  WHERE ${joined.join(' AND ')}` : ''}`,
+    began,
+    hitValue,
+  };
+}
