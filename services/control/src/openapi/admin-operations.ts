@@ -32,7 +32,7 @@ export const ADMIN_OPERATIONS = {
   listSites: { id: 'listSites', summary: 'All sites', responses: list('The sites.', schemaRef('Site')) },
   createSite: {
     id: 'createSite',
-    summary: 'Create a site; without site_id, Weir makes one',
+    summary: 'Create a site; without site_id, Weir creates the ID',
     request: schemaRef('NewSite'),
     responses: { ...one(201, 'The site.', 'Site'), ...CONFLICT },
   },
@@ -50,7 +50,7 @@ export const ADMIN_OPERATIONS = {
   removeSite: { id: 'removeSite', summary: 'Remove a site, its keys and its rules', responses: REMOVED },
   createIdentitySecret: {
     id: 'createIdentitySecret',
-    summary: 'Make the identity secret of a site; it replaces the old one and is shown once',
+    summary: 'Create the identity secret of a site; it replaces the old secret and is shown once',
     responses: { ...one(201, 'The secret.', 'IdentitySecret'), ...NOT_FOUND },
   },
   removeIdentitySecret: {

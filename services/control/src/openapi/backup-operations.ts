@@ -55,7 +55,7 @@ export const BACKUP_OPERATIONS = {
   },
   showBackup: {
     id: 'showBackup',
-    summary: 'The running backup, otherwise the last one since the start of the process; null if there was none',
+    summary: 'The running backup, or else the last backup since the start of the process; null if there was no backup',
     responses: { 200: jsonResponse('The backup.', successBody(orNull(BACKUP))), ...CONFLICT },
   },
 } satisfies Record<string, AdminOperation>;

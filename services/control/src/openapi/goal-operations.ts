@@ -41,7 +41,10 @@ const numbers = {
   revenue: { type: 'array', items: object({ currency: text, amount: text }) },
 };
 const OWN: Readonly<Record<string, Schema>> = {
-  dimension: { required: false, description: 'Breaks one goal down by it; property:NAME is a custom property.' },
+  dimension: {
+    required: false,
+    description: 'Breaks one goal down by this dimension; property:NAME is a custom property.',
+  },
   order: {
     description: 'With dimension. Default: conversions:desc.',
     schema: { ...text, pattern: `^(?:${Object.keys(CONVERSION_ORDERS).join('|')})(?::(?:asc|desc))?$` },

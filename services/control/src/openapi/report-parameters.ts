@@ -97,7 +97,7 @@ export const REPORT_PARAMETER_SCHEMAS: Readonly<Record<QueryName, Schema>> = {
   },
   limit: { description: 'Default: 100.', schema: { type: 'integer', minimum: 1, maximum: LIMIT_MAX } },
   format: {
-    description: 'Default: ndjson, which is also the only one for everything.',
+    description: 'Default: ndjson. For everything, only ndjson is allowed.',
     schema: { enum: EXPORT_FORMATS },
   },
   since: { description: 'An ISO 8601 time, without an offset in UTC, or Unix milliseconds.', schema: MOMENT },

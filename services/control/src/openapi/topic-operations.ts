@@ -64,7 +64,7 @@ const PARAMETERS: Readonly<Record<(typeof RECORDS_PARAMETERS)[number], Schema>> 
   after: { description: 'The cursor of the previous answer.', schema: { ...text, pattern: '^[A-Za-z0-9._-]+$' } },
   limit: { description: 'Default: 100.', schema: { type: 'integer', minimum: 1, maximum: RECORDS_MAX } },
   wait: {
-    description: 'Seconds to wait for a record if there is none. Default: 0.',
+    description: 'Seconds to wait for a record if there is no record yet. Default: 0.',
     schema: { type: 'integer', minimum: 0, maximum: WAIT_SECONDS_MAX },
   },
 };

@@ -15,8 +15,7 @@ interface VisitorHit {
   readonly minute: number;
   readonly what: 'pageview' | 'event' | '$engagement';
   /**
-   * The number of the visitor in this run. `session` is the ID that the snippet sent; if it is empty, the enricher computes
-   * one.
+   * The number of the visitor in this run. `session` is the ID that the snippet sent. If it is empty, the enricher computes the ID.
    */
   readonly visitor: number;
   readonly session: '' | 'a' | 'b';

@@ -12,7 +12,7 @@ const site = {
   keep: KEEP,
   kept: {
     ...object({ events: text, profiles: text, rollups: text }),
-    description: 'The times that apply to the site: those in keep, otherwise the setting for all sites.',
+    description: 'The times that apply to the site: the times in keep, or else the setting for all sites.',
   },
   identity_verification: object(identityVerification),
   created_at: text,
@@ -61,9 +61,9 @@ export const ADMIN_SCHEMAS: Readonly<Record<string, Schema>> = {
     rule: {
       ...object({ rule_id: text, type: EXCLUSION_TYPE, value: text }),
       type: ['object', 'null'],
-      description: 'The rule that would drop the hit. If several match, the one that is counted.',
+      description: 'The rule that would drop the hit. If several rules match, this is the rule that counts the hit.',
     },
-    country: { ...text, description: 'The country of the hit: the one that was sent, otherwise that of the address.' },
+    country: { ...text, description: 'The country of the hit: the sent country, or else the country of the address.' },
     bot: { ...text, description: 'The name of the bot that sends this user agent; empty: a person may send it.' },
   }),
   Whoami: object({
@@ -123,7 +123,7 @@ export const ADMIN_SCHEMAS: Readonly<Record<string, Schema>> = {
     seconds_left: { type: ['integer', 'null'], description: 'Null: not known yet.' },
     problem: {
       ...nullableText,
-      description: 'Why the replay does not go on. Null also in a process that does not lead the replay.',
+      description: 'Why the replay does not continue. Null if it continues, or if another process leads the replay.',
     },
     refusal: { ...nullableText, description: 'Why the last swap did not happen.' },
     swapped_at: nullableText,
@@ -172,7 +172,7 @@ export const ADMIN_SCHEMAS: Readonly<Record<string, Schema>> = {
     records_to_replay: { type: 'integer' },
     note: {
       ...nullableText,
-      description: 'Why some records in the scope of the replay are copied. Null: there are none.',
+      description: 'Why some records in the scope of the replay are copied. Null if no such record is copied.',
     },
   }),
   SqlResult: object({
