@@ -38,7 +38,8 @@ async function start(body: object): Promise<void> {
   await weir.follows();
 }
 
-async function expectSameTables(): Promise<void> {
+/** `part`: the visits that continue over the start of the replay are computed (docs/decisions/0033), so their rows have the stamp 2. */
+async function expectSameTables({ part = false } = {}): Promise<void> {
   const differing = await weir.analytics.select(
     `SELECT raw_partition, raw_offset, outcome, source, site_id, visitor_id, session_id, detail, count() AS n FROM (
        SELECT *, 0 AS side FROM weir.records UNION ALL SELECT *, 1 AS side FROM weir_shadow.records)
@@ -46,7 +47,14 @@ async function expectSameTables(): Promise<void> {
      ORDER BY raw_partition, raw_offset LIMIT 20`,
   );
   expect(differing).toEqual([]);
-  expect(await weir.digests('weir_shadow')).toEqual(await weir.digests('weir'));
+  const [live, shadow] = await Promise.all([weir.digests('weir'), weir.digests('weir_shadow')]);
+  const stamped = part ? { records: '', event_rows: '' } : {};
+  expect({ ...shadow, ...stamped }).toEqual({ ...live, ...stamped });
+  const stamps = await weir.count(
+    `SELECT count() AS n FROM weir.records AS live JOIN weir_shadow.records AS shadow USING (log_id, raw_partition, raw_offset)
+     WHERE shadow.visit_stamp != live.visit_stamp AND shadow.visit_stamp != 2`,
+  );
+  expect(stamps).toBe(0);
 }
 
 test('a replay from raw makes the rows that the tables have, and follows them', async () => {
@@ -78,7 +86,7 @@ test.each([30, 90])('one that begins %i minutes ago continues the sessions and l
   await start({ since });
   const copied = Number((await weir.current()).body.data.records_to_copy);
   expect(copied).toBeGreaterThan(100);
-  await expectSameTables();
+  await expectSameTables({ part: true });
 });
 
 test('after a change in a list of sources exactly the expected cells differ', async () => {

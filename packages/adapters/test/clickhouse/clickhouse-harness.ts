@@ -76,7 +76,11 @@ function under<Engine extends ClickhouseServer>(clickhouse: Engine): ClickhouseU
 }
 
 /** A batch of rows with raw offsets from `from` on. Rows without an event_id or times get values that depend on their raw offset. */
-export function batch(from: number, rows: readonly RowFields[]): RecordsBatch {
+export function batch(
+  from: number,
+  rows: readonly RowFields[],
+  columns: readonly string[] = RECORDS_COLUMNS,
+): RecordsBatch {
   const lines = rows.map((row, index) => {
     const offset = from + index;
     const defaults = {
@@ -85,10 +89,10 @@ export function batch(from: number, rows: readonly RowFields[]): RecordsBatch {
       received_at: T0 + offset,
     };
     const full: Readonly<Record<string, unknown>> = { ...EMPTY, ...defaults, raw_offset: offset, ...row };
-    return Buffer.from(`${JSON.stringify(RECORDS_COLUMNS.map((column) => (column in full ? full[column] : '')))}\n`);
+    return Buffer.from(`${JSON.stringify(columns.map((column) => (column in full ? full[column] : '')))}\n`);
   });
   return {
-    columns: RECORDS_COLUMNS,
+    columns,
     lines,
     token: `records:log-1:0:${from}-${from + rows.length - 1}:1`,
     generation: undefined,

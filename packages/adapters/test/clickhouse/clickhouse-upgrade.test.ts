@@ -2,6 +2,7 @@ import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFile
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createClient } from '@clickhouse/client';
+import { RECORDS_COLUMNS_BY_VERSION } from '@weir/domain/records/records-columns';
 import { openClickhouseAnalytics } from '../../src/clickhouse/clickhouse-analytics.ts';
 import { migrateClickhouse } from '../../src/clickhouse/clickhouse-migrate.ts';
 import {
@@ -15,6 +16,9 @@ import {
 
 const FOLDER = join(__dirname, '../../../../schemas/clickhouse');
 const DATABASE = 'weir';
+
+/** Rows as the version before stamps wrote them. */
+const oldBatch = (from: number, rows: readonly RowFields[]) => batch(from, rows, RECORDS_COLUMNS_BY_VERSION[1]);
 
 let opened: ClickhouseUnderTest;
 let oldFolder: string;
@@ -69,7 +73,7 @@ test('008: stored identifies get a rank (a server before a browser), and repeati
       { profile_id: 'p', user_id: 'u', ...more },
       { site_id: 's', visitor_id: `v${second}`, received_at: T0 + second * 1000, source },
     );
-  const stored = batch(0, [
+  const stored = oldBatch(0, [
     said(1, 'server', { email: 'server@a.example', payment_customer_id: 'c', traits: { plan: 'pro', gone: null } }),
     said(2, 'collect', {
       email: 'browser@a.example',
@@ -109,7 +113,7 @@ test('008: stored identifies get a rank (a server before a browser), and repeati
   expect(await query(profiles)).toEqual([profile]);
 
   await opened.analytics.insertRecords(stored);
-  await opened.analytics.insertRecords(batch(2, [said(3, 'server', { traits: { plan: 'max' } })]));
+  await opened.analytics.insertRecords(oldBatch(2, [said(3, 'server', { traits: { plan: 'max' } })]));
   expect(await query(profiles)).toEqual([
     { ...profile, traits: { plan: 'max', seen: true }, visitor_ids: ['v1', 'v2', 'v3'] },
   ]);
@@ -120,7 +124,7 @@ test('009: stored events belong to the user that they name, and do not move a pr
   const at = T0 + 10_000;
   const own = { site_id: 's', received_at: at, timestamp: at };
   await opened.analytics.insertRecords(
-    batch(10, [
+    oldBatch(10, [
       { ...own, visitor_id: 'v1', timestamp: at + 3_600_000 },
       { ...own, visitor_id: 'unknown', user_id: 'u', timestamp: 0 },
     ]),
