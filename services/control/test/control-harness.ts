@@ -123,7 +123,6 @@ export async function openControlHarness(
             return {
               ...started,
               async close() {
-                closing.abort();
                 await started.close();
                 await store.close();
               },
@@ -264,6 +263,7 @@ export async function openControlHarness(
       retention = removeExpired();
     },
     async close() {
+      closing.abort();
       await new Promise((resolve) => server.close(resolve));
       await erasures.close();
       await retention.close();
