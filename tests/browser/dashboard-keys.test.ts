@@ -22,6 +22,7 @@ describeBrowser('API keys in the dashboard', () => {
     return { page, siteId, errors };
   }
 
+  const section = (page: Page) => page.getByRole('region', { name: 'API keys' }).first();
   const newKey = (page: Page) => page.locator('[data-testid=new-key]');
   const keyText = async (page: Page): Promise<string> =>
     (await newKey(page).locator('pre').first().textContent()) ?? '';
@@ -30,8 +31,8 @@ describeBrowser('API keys in the dashboard', () => {
   test('a key that is created with the keyboard works at once, its command runs, and it is refused within a second after it was revoked', async () => {
     const { client } = browser.weir;
     const { page, errors } = await openKeys(MARKUP);
-    await page.getByLabel('Name').fill(MARKUP);
-    await page.getByLabel('Name').press('Enter');
+    await section(page).getByLabel('Name').fill(MARKUP);
+    await section(page).getByLabel('Name').press('Enter');
     await newKey(page).waitFor();
     const key = await keyText(page);
     expect(await client.events(key, { name: 'signup' })).toMatchObject({ status: 202 });
@@ -78,8 +79,8 @@ describeBrowser('API keys in the dashboard', () => {
     const { client } = browser.weir;
     const { page } = await openKeys('Only some scopes');
     const create = async (scopes: string): Promise<string> => {
-      await page.getByLabel('Name').fill(scopes);
-      await page.getByLabel('Scopes').selectOption({ label: scopes });
+      await section(page).getByLabel('Name').fill(scopes);
+      await section(page).getByLabel('Scopes').selectOption({ label: scopes });
       await page.getByRole('button', { name: 'Create key' }).click();
       await page.getByRole('heading', { name: `New API key "${scopes}"` }).waitFor();
       return keyText(page);
@@ -99,18 +100,18 @@ describeBrowser('API keys in the dashboard', () => {
   test('shows errors beside the form, and removes a new key from the page when the sign-in ends', async () => {
     const { page } = await openKeys('Problems');
     const problem = page.getByRole('alert');
-    await page.getByLabel('Name').fill('   ');
+    await section(page).getByLabel('Name').fill('   ');
     await page.getByRole('button', { name: 'Create key' }).click();
     await problem.filter({ hasText: 'name must not be empty' }).waitFor();
 
-    await page.getByLabel('Name').fill('forgotten');
+    await section(page).getByLabel('Name').fill('forgotten');
     await page.getByRole('button', { name: 'Create key' }).click();
     await newKey(page).waitFor();
     expect(await problem.count()).toBe(0);
     const key = await keyText(page);
 
     await page.route(/\/keys$/, (route) => (route.request().method() === 'POST' ? route.abort() : route.continue()));
-    await page.getByLabel('Name').fill('unanswered');
+    await section(page).getByLabel('Name').fill('unanswered');
     await page.getByRole('button', { name: 'Create key' }).click();
     await problem.filter({ hasText: 'Weir did not answer. Is it running?' }).waitFor();
 
