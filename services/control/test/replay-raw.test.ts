@@ -97,8 +97,8 @@ test('after a change in a list of sources exactly the expected cells differ', as
   const isChanged = "traffic_source = 'ChatGPT'";
   const changed = await weir.count(`SELECT count() AS n FROM weir.records WHERE ${isChanged}`);
   expect(changed).toBeGreaterThan(10);
-  const columns =
-    "* EXCEPT (enrichment, traffic_source), if(traffic_source = 'Chat GPT', 'ChatGPT', traffic_source) AS traffic_source";
+  const before = ['traffic_source', 'visit_source'].map((column) => `replaceOne(${column}, 'Chat GPT', 'ChatGPT')`);
+  const columns = `* EXCEPT (enrichment, traffic_source, visit_source), ${before.join(', ')}`;
   const rows = (database: string) => `SELECT cityHash64(toString(tuple(${columns}))) AS row FROM ${database}.records`;
   expect(
     await weir.count(
