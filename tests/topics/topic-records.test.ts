@@ -114,6 +114,8 @@ describe('records', () => {
         kinds.add(key.split('/')[0] ?? '');
       }
     }
+    // The gateway writes the last use of a key some time after the request.
+    kinds.delete('use');
     expect(kinds).toEqual(new Set(['site', 'key', 'exclusion', 'import', 'salt']));
   });
 

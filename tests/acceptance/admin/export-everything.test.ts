@@ -189,7 +189,7 @@ describe('weir export everything, then weir import', () => {
       'it has version 7',
     );
     const log = await weir(client, 'import', file('access.log', ['x']), '--site', copy, '--format', 'weir');
-    expect(log.stderr).toContain('no dump');
+    expect(log.stderr).toContain('not a dump');
     const broken = await refused(file('broken.ndjson', lines.with(4, '["row"]')));
     expect(broken).toContain('line 5 of the dump: must have');
     expect(await client.number('SELECT count() FROM records WHERE site_id = {site:String}', { site: copy })).toBe(0);

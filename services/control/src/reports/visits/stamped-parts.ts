@@ -4,26 +4,18 @@ import {
   BEGAN_IN_PERIOD,
   BEGUN_OF_VISIT,
   HIT_COLUMNS,
-  IN_PERIOD,
   type ReportParts,
   type Scope,
   scopeSql,
   VISIT_COLUMNS,
 } from '../report-sql.ts';
 import { IS_SESSION, rowVisitColumn } from './row-visits.ts';
-import { COMPUTED, movedSql, OF_SITE, putDays, SESSION_ID, SPAN_MS, timeAt, VISIT_MS_MAX } from './visit-rows.ts';
-
-/** The columns of `records` whose sums are the counts of the visits that have a stamp. */
-const BEGUN_OF_STAMPS =
-  "visit_started AS started_at, toInt64(visit_new) AS visits, toInt64(visit_bounces) AS bounces, toInt64(visit_seconds) AS seconds, toInt64(type = 'pageview') AS views";
-/** Rows that change no sum would make empty lines in a breakdown. */
-const CHANGES_SUMS = "(visit_new != 0 OR visit_bounces != 0 OR visit_seconds != 0 OR type = 'pageview')";
+import { COMPUTED, movedSql, OF_SITE, putDays, SESSION_ID, SPAN_MS, timeAt } from './visit-rows.ts';
 
 /**
- * The parts of a report that reads only rows of the period and of the days beside it (docs/decisions/0035). The numbers of visits are sums of
- * stamps, except for visits whose stamps are not right: these are computed from their rows. If rows of one visit can differ in what
- * the report selects, by a filter on rows or a dimension of rows, all visits are computed from their rows. So is the exit page, which
- * no stamp can have.
+ * The parts of a report that reads only rows of the period and of the days beside it (docs/decisions/0035). It groups the rows by session
+ * to compute the visits. The value of a visit dimension of a row is the stamp of the row. Only rows without a right stamp are
+ * joined with their visits. So are all rows if the report uses the exit page, which no stamp can have.
  */
 export function stampedParts(
   scope: Scope & { readonly visits: { readonly of: 'rows' } },
@@ -34,11 +26,11 @@ export function stampedParts(
   putDays(scope.period, parameters);
   const visitDimensions = [...ofVisit.map(({ filter }) => filter.dimension), ...(by?.scope === 'visit' ? [by] : [])];
   const hasExit = visitDimensions.some(({ stampSql }) => stampSql === '');
-  const isSum = !hasExit && by?.scope !== 'hit' && scope.filters.length === ofVisit.length;
   const name = by?.scope === 'hit' ? parameters.valueOf(by, by.sql) : '';
   const passes = hitConditions.join(' AND ');
 
-  const isStamped = hasExit ? '0' : `records.visit_stamp = 1 AND records.session_id NOT IN (${COMPUTED})`;
+  const usesStamps = visitDimensions.length > 0 && !hasExit;
+  const isStamped = !usesStamps ? '0' : `records.visit_stamp = 1 AND records.session_id NOT IN (${COMPUTED})`;
   const hitColumns = [
     ...new Set([...HIT_COLUMNS.slice(1), ...columns]),
     ...new Set(visitDimensions.flatMap(({ ownSql, stampSql }) => [ownSql, stampSql]).filter((column) => column !== '')),
@@ -62,19 +54,8 @@ export function stampedParts(
     ...BEGAN_IN_PERIOD,
     ...ofVisit.map(({ filter, name }) => conditionOf(filter, filter.dimension.sql, name, parameters)),
   ].join(' AND ');
-  const begun = [
-    `SELECT ${BEGUN_OF_VISIT}${by === undefined ? '' : `, ${by.scope === 'hit' ? 'arrayJoin(visit.names)' : `visit.${by.sql}`} AS name`}
-  FROM visit
-  WHERE ${began}`,
-    ...(isSum
-      ? [
-          stampSums(
-            by,
-            ofVisit.map(({ filter, name }) => conditionOf(filter, filter.dimension.stampSql, name, parameters)),
-          ),
-        ]
-      : []),
-  ];
+  const begunName =
+    by?.scope === 'hit' ? ', arrayJoin(visit.names) AS name' : by === undefined ? '' : `, visit.${by.sql} AS name`;
   const joined = ofVisit.map(({ filter, name }) => conditionOf(filter, hitValue(filter.dimension), name, parameters));
   const tables = `WITH
 ${movedSql(scope.visits.moved, parameters)},
@@ -84,13 +65,15 @@ hit AS
   FROM records
   WHERE ${[OF_SITE, ...hitConditions].join('\n    AND ')}
 ),
-visit AS${visitTable(isSum)},
+visit AS${visitTable(false)},
 begun AS
 (
-  ${begun.join('\n  UNION ALL\n  ')}
+  SELECT ${BEGUN_OF_VISIT}${begunName}
+  FROM visit
+  WHERE ${began}
 )`;
   // Only rows without a right stamp need the join. The others have no session ID in it.
-  const join = `LEFT JOIN ${isSum || hasExit ? 'visit' : `${visitTable(true)} AS visit`} ON visit.session_id = if(hit.is_stamped, '', hit.session_id)`;
+  const join = `LEFT JOIN ${usesStamps ? `${visitTable(true)} AS visit` : 'visit'} ON visit.session_id = if(hit.is_stamped, '', hit.session_id)`;
   return {
     parameters,
     tables,
@@ -98,28 +81,4 @@ begun AS
     began,
     hitValue,
   };
-}
-
-/**
- * The stamps of the visits that began in the period. Rows after the period belong to such visits too. They count only if a counted row of
- * their visit is in the period: a visit can begin with an event that is not counted.
- */
-function stampSums(by: Dimension | undefined, filters: readonly string[]): string {
-  const conditions = [
-    OF_SITE,
-    'visit_stamp = 1',
-    `visit_started >= ${timeAt('from', 0)} AND visit_started < ${timeAt('to', 0)}`,
-    CHANGES_SUMS,
-    ...filters,
-    `records.session_id NOT IN (${COMPUTED})`,
-    `timestamp >= ${timeAt('from', 0)} AND timestamp < ${timeAt('to', VISIT_MS_MAX)}`,
-  ].join(' AND ');
-  return `SELECT ${BEGUN_OF_STAMPS}${by === undefined ? '' : `, toString(${by.stampSql}) AS name`}
-  FROM records
-  WHERE ${conditions}
-    AND (timestamp < ${timeAt('to', 0)} OR records.session_id IN
-    (
-      SELECT session_id FROM records
-      WHERE ${OF_SITE} AND visit_stamp = 1 AND NOT startsWith(event_name, '$') AND timestamp >= ${timeAt('to', -VISIT_MS_MAX)} AND ${IN_PERIOD}
-    ))`;
 }

@@ -36,9 +36,15 @@ export const FIND_MOVED = `(
 )`;
 /** The session ID of a row, as in `events`. */
 export const SESSION_ID = 'transform(records.session_id, moved.1, moved.2)';
-/** The session IDs, as stored in rows, of visits whose stamps are not right. */
-export const COMPUTED =
-  'SELECT session_id FROM visits_computed WHERE site_id = {site:String} AND day >= {first_day:Date} AND day <= {last_day:Date} UNION ALL SELECT arrayJoin(moved.1)';
+/**
+ * The session IDs, as stored in rows, of visits whose stamps are not right: the enricher or a check has flagged them, their ID has changed, or one of
+ * their rows has no stamp (it was stored before stamps were introduced, or comes from a dump).
+ */
+export const COMPUTED = `SELECT session_id FROM visits_computed WHERE site_id = {site:String} AND day >= {first_day:Date} AND day <= {last_day:Date}
+      UNION ALL SELECT arrayJoin(moved.1)
+      UNION ALL SELECT session_id FROM records
+      WHERE ${OF_SITE} AND visit_stamp = 0 AND bot = '' AND session_id != ''
+        AND timestamp >= ${timeAt('from', -SPAN_MS)} AND timestamp < ${timeAt('to', SPAN_MS)}`;
 
 /** The result of `FIND_MOVED`: the IDs that rows have, and those of their sessions. Undefined: there are too many for a parameter. */
 export type Moved = readonly [stored: readonly string[], sessions: readonly string[]] | undefined;

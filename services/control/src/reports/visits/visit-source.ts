@@ -10,7 +10,6 @@ const AFTER = between(timeAt('to', VISIT_MS_MAX), timeAt('to', SPAN_MS));
 
 /**
  * Whether the rows near the period suffice for exact numbers of its visits. They do not if
- * - a row has a visit and no stamp (`unstamped`): it was stored before stamps were introduced, or comes from a dump.
  * - a visit has rows in the period, and more than a day before or after it (`long`). Two hits of such a visit are at most a day apart, so it has
  *   rows on the day at the edge of the period and on the second day beyond it.
  * - retention has removed rows (`expired`), or a visit is in `visits_computed` for another reason than its rows (`flagged`), for example
@@ -21,15 +20,6 @@ ${FIND_MOVED} AS moved
 SELECT
   moved.1 AS stored,
   moved.2 AS sessions,
-  (
-    SELECT count() FROM
-    (
-      SELECT 1 FROM records
-      WHERE ${OF_SITE} AND visit_stamp = 0 AND bot = '' AND session_id != ''
-        AND timestamp >= ${timeAt('from', -SPAN_MS)} AND timestamp < ${timeAt('to', SPAN_MS)}
-      LIMIT 1
-    )
-  ) AS unstamped,
   (
     SELECT count() FROM
     (
