@@ -21,7 +21,7 @@ export interface SmallDisk {
   /** A folder on this disk, for use as the data folder. */
   readonly folder: string;
   free(): number;
-  /** Fills the free space in small pieces, down to the last byte. */
+  /** Fills the free space in small pieces, down to the last byte. Near the end it is slower than Weir's checks of the free space. */
   fill(): void;
   /** Fills the free space with one system call, as another program could. */
   takeAtOnce(): void;
@@ -32,6 +32,10 @@ export interface SmallDisk {
 
 /** The first part of the names of the files that fill a disk. */
 const FILLER = 'filler';
+/** From here on, a disk is filled by one piece per pause. Weir checks the free space at least ten times per second. */
+const SLOW_BELOW_BYTES = 128 * 1024 * 1024;
+const SLOW_PIECE_BYTES = 4 * 1024 * 1024;
+const SLOW_PAUSE_MS = 30;
 const TAKES_MAX = 20;
 const MISSED_BYTES = 256 * 1024;
 
@@ -81,6 +85,13 @@ export function mountSmallDisk(type: FileSystem, megabytes: number): SmallDisk {
     free,
     fill() {
       const file = openSync(filler, 'w');
+      const piece = Buffer.alloc(SLOW_PIECE_BYTES, 1);
+      while (free() > SLOW_BELOW_BYTES) writeSync(file, piece);
+      const pause = new Int32Array(new SharedArrayBuffer(4));
+      while (free() > SLOW_PIECE_BYTES) {
+        writeSync(file, piece);
+        Atomics.wait(pause, 0, 0, SLOW_PAUSE_MS);
+      }
       // Weir may free its reserve in the meantime. The later, repeated sizes fill that space too.
       for (const bytes of [1 << 20, 1 << 16, 4096, 512, 1, 1 << 20, 4096, 1])
         writeUntilFull(file, Buffer.alloc(bytes, 1));

@@ -48,7 +48,9 @@ describeOwnProcess('the first npm start with an empty data folder', () => {
   });
 
   test('the printed addresses work: dashboard and snippet use the same port', async () => {
-    const dashboard = await weir.client.send({ path: '/' });
+    const root = await weir.client.send({ path: '/' });
+    expect([root.status, root.headers.location]).toEqual([302, '/dashboard']);
+    const dashboard = await weir.client.send({ path: '/dashboard' });
     expect([dashboard.status, dashboard.headers['content-type']]).toEqual([200, expect.stringMatching(/^text\/html/)]);
     const snippet = await weir.client.send({ path: '/weir.js' });
     expect([snippet.status, snippet.headers['content-type']]).toEqual([200, expect.stringMatching(/javascript/)]);
