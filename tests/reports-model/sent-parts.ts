@@ -64,8 +64,9 @@ const link = (query: string, referrer: string, values: Readonly<Record<string, s
   referrer,
   values: { source: '', channel: 'Direct', referrer: '', ...values },
 });
-/** A page that was opened directly, or by a link of the site itself. */
+/** A page that was opened directly. */
 export const DIRECT = link('', '', {});
+/** A page that was opened by a link of the site itself. */
 export const INTERNAL = link('', `${SITE_URL}/`, { referrer: '' });
 export const LINKS: readonly Link[] = [
   DIRECT,

@@ -16,7 +16,7 @@ export interface EmbeddedClickhouseOptions {
   readonly logger: EmbeddedClickhouseLogger;
   /** Called before each start of the child. A start needs some free disk space. */
   readonly beforeStart?: () => void;
-  /** Called when the child ended and is restarted. */
+  /** Called when the child has ended, before it is started again. */
   readonly onRestart?: () => void;
 }
 

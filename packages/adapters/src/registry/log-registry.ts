@@ -58,7 +58,7 @@ export async function openLogRegistry(config: LogRegistryConfig): Promise<Regist
 
   const put = (key: string, value: unknown): Promise<void> => table.put(key, JSON.stringify(value));
 
-  /** Removes a row whose token may have been used, and then its last use. */
+  /** Removes the row of an API key or of a viewer, and then the row with the last use of its token, if there is one. */
   async function removeToken(key: string, siteId: string, id: string): Promise<void> {
     await table.put(key, undefined);
     if (index.tokenUses.has(id)) await table.put(rowKey.use(siteId, id), undefined);

@@ -1,8 +1,10 @@
+import { createHash } from 'node:crypto';
 import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createClient } from '@clickhouse/client';
 import { RECORDS_COLUMNS_BY_VERSION } from '@weir/domain/records/records-columns';
+import { eventually } from '@weir/testkit/eventually';
 import { openClickhouseAnalytics } from '../../src/clickhouse/clickhouse-analytics.ts';
 import { migrateClickhouse } from '../../src/clickhouse/clickhouse-migrate.ts';
 import {
@@ -64,6 +66,38 @@ test('a database to which the first migration was applied with its former commen
     expect(await migrated).toBe(outcome);
   }
   await client.close();
+});
+
+test('a migration that fails because another process has applied it and the next one is not repeated', async () => {
+  const database = 'migrated_twice';
+  const folder = mkdtempSync(join(tmpdir(), 'weir-two-migrations-'));
+  const first = `CREATE TABLE IF NOT EXISTS former (n UInt8) ENGINE = Memory;
+    SELECT sleep(2);
+    CREATE OR REPLACE VIEW current AS SELECT n FROM former;`;
+  writeFileSync(join(folder, '000_first.sql'), first);
+  writeFileSync(
+    join(folder, '001_second.sql'),
+    'CREATE OR REPLACE VIEW current AS SELECT 2 AS n; DROP TABLE IF EXISTS former;',
+  );
+  const migrated = migrateClickhouse({ ...opened.clickhouse, migrationsDir: folder }, database);
+  const client = createClient({ ...opened.clickhouse });
+  const count = async (query: string) =>
+    Number((await (await client.query({ query, format: 'JSONEachRow' })).json<{ n: string }>())[0]?.n);
+  await eventually(
+    'the first migration is under way',
+    async () =>
+      (await count(`SELECT count() AS n FROM system.tables WHERE database = '${database}' AND name = 'former'`)) === 1,
+  );
+  await client.command({ query: `DROP TABLE ${database}.former` });
+  await client.insert({
+    table: `${database}.schema_migrations`,
+    values: [{ name: '000_first.sql', digest: createHash('sha256').update(first).digest('hex') }],
+    format: 'JSONEachRow',
+  });
+  await migrated;
+  expect(await count(`SELECT n FROM ${database}.current`)).toBe(2);
+  await client.close();
+  rmSync(folder, { recursive: true });
 });
 
 test('008: stored identifies get a rank (a server before a browser), and repeating an insert changes nothing', async () => {

@@ -22,7 +22,7 @@ export const ACCESS_LOG_JSON_FIELDS = {
   ],
   method: ['method', 'request_method', 'request.method', 'RequestMethod', 'verb'],
   target: ['url', 'request_uri', 'uri', 'path', 'request.uri', 'RequestPath'],
-  /** A whole request line, `GET /path HTTP/1.1`. Used if the line has no target or no method of its own. */
+  /** A whole request line, `GET /path HTTP/1.1`. It gives the target or the method if the JSON object has no field for it. */
   request: ['request', 'request_line'],
   status: ['status', 'status_code', 'DownstreamStatus', 'response'],
   host: ['host', 'hostname', 'http_host', 'request.host', 'RequestHost', 'server_name'],

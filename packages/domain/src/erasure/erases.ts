@@ -83,8 +83,8 @@ function holds({ salt, held }: SaltedSet, record: ErasableRecord): boolean {
 }
 
 /**
- * Whether a dead letter contains an erased ID. Entries with time spans (devices that several users shared) do not count, because the
- * time of an unreadable record is not known.
+ * Whether `id`, a text of a dead letter, is an erased ID. Entries with time spans (devices that several users shared) do not count,
+ * because the event time of an unreadable record is not known.
  */
 function names({ salt, held }: SaltedSet, siteId: string, id: string, receivedAt: number): boolean {
   return (['v', 'd', 'u', 'c', 'p'] as const).some((kind) =>

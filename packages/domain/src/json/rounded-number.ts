@@ -15,8 +15,8 @@ export function roundedNumberText(value: number, body: () => string): string {
 }
 
 /**
- * Returns the text of the number that JSON.parse turned into `value`. If the body contains the key several times, the last one counts,
- * as for JSON.parse.
+ * Returns the text of the number that JSON.parse turned into `value`. If the body contains the name of the field several times, the
+ * last one counts, as for JSON.parse.
  */
 function scan(text: string, value: number): string {
   const scanner = createScanner(text, true);

@@ -17,7 +17,7 @@ export interface DiskGuardOptions {
   /** Name of the disk in messages and metrics. */
   readonly name: string;
   readonly folder: string;
-  /** The free space that Weir must leave. On a small disk, a quarter of the disk is used instead. */
+  /** The free space that Weir must leave. If this is more than a quarter of the disk, the reserve is a quarter of the disk. */
   readonly reserveBytes: number;
   /** The path of a file that fills a part of the reserve. `release` deletes the file, so that the next writes find free space. */
   readonly reserveFile?: string;

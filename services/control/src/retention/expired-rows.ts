@@ -55,7 +55,8 @@ export async function expireRows(work: ExpireRows, rows: ExpiredRows): Promise<v
     for (const place of chunks.filter((one) => one.month === month)) {
       const last = work.lastBegun();
       const isLast = last?.token === token && inOrder(place, last) === 0;
-      // The chunks before the last one have their rows `expired`. Their records are deleted together with the rest of the month.
+      // The rows `expired` of the chunks before the one that was begun last are already stored. The records of these chunks are deleted
+      // below, with the rest of the month.
       if (last?.token === token && last.month === month && inOrder(place, last) < 0) continue;
       const chunk = isLast ? last : { ...place, token, at: work.clock() };
       if (!isLast) await work.begin(chunk);

@@ -30,10 +30,7 @@ const PLATFORMS: Readonly<Record<string, string>> = {
   'Chromium OS': 'Chrome OS',
   ChromeOS: 'Chrome OS',
 };
-/**
- * Operating systems of a user agent that the hint may replace. All other operating systems are kept: webOS of a television must not become
- * Linux.
- */
+/** The hint for the platform may replace these operating systems of a user agent. All others, for example webOS, are kept. */
 const PRETENDED: ReadonlySet<string> = new Set(['', 'Linux', 'Windows', 'macOS', 'Chrome OS']);
 
 const WINDOWS_11_PLATFORM_VERSION = 13;

@@ -70,7 +70,7 @@ export function bitsOf(address: string, length: number): string {
   return bits.join('').slice(0, length);
 }
 
-/** The prefix of an IPv4 network in a file for both address families. */
+/** In a file for both address families, these 96 zero bits stand before the bits of an IPv4 network. */
 export const IPV4_IN_IPV6 = '0'.repeat(96);
 
 function encode(value: MmdbValue): Buffer {

@@ -6,7 +6,7 @@ export const DEMO_SITE_ID = 'demo';
 
 /**
  * Creates the site `demo` and a key with both scopes if the registry has no site. With `replaceKey`, also replaces the key if
- * `demo` is the only site: an earlier start created that key but did not print it. Resolves with the new key in plain text, which is not
+ * `demo` is the only site. The caller sets it if no earlier start has printed the key. Resolves with the new key in plain text, which is not
  * stored, or with undefined if no key was created.
  */
 export async function makeDemoSite(registry: Registry, now: number, replaceKey = false): Promise<string | undefined> {

@@ -17,7 +17,7 @@ export function createReadiness(): Readiness {
   return {
     until(name, done) {
       let isDone = false;
-      // The code that awaits `done` handles a rejection. Here the step then stays incomplete.
+      // If `done` rejects, the process never becomes ready. The code that awaits `done` handles the rejection.
       done.then(
         () => {
           isDone = true;
