@@ -23,7 +23,8 @@ export function jsonValue(value: unknown): string {
 }
 
 const LONG_DIGITS = /\d{19}/;
-const STRING_OR_LONG_INTEGER = /"(?:[^"\\]|\\.)*"|-?\d{19,}/g;
+/** The digits after a decimal point are no integer: small numbers such as 0.0000027890519600733534 have more than 19 digits there. */
+const STRING_OR_LONG_INTEGER = /"(?:[^"\\]|\\.)*"|(?<![\d.])-?\d{19,}(?![\d.])/g;
 
 function withExponentWhereTooLong(found: string): string {
   if (found.startsWith('"')) return found;
