@@ -11,7 +11,9 @@ describe('JSON as ClickHouse reads it', () => {
     const kept = '{"k":9223372036854775000,"s":"99999999999999999999999","0123456789012345678999":1}';
     expect(jsonValue(JSON.parse(kept))).toBe(kept);
     const fractions = '{"small":0.0000027890519600733534,"list":[-0.0001234567890123456789]}';
-    expect(jsonValue(JSON.parse(fractions))).toBe('{"small":0.0000027890519600733534,"list":[-0.00012345678901234567]}');
+    expect(jsonValue(JSON.parse(fractions))).toBe(
+      '{"small":0.0000027890519600733534,"list":[-0.00012345678901234567]}',
+    );
     expect(jsonValue({ t: 'a"99999999999999999999' })).toBe('{"t":"a\\"99999999999999999999"}');
   });
 });
