@@ -50,7 +50,7 @@ export interface ReportParts {
 
 export const IN_PERIOD =
   'timestamp >= fromUnixTimestamp64Milli({from:Int64}) AND timestamp < fromUnixTimestamp64Milli({to:Int64})';
-export const BEGAN_IN_PERIOD = [
+const BEGAN_IN_PERIOD = [
   'started_at >= fromUnixTimestamp64Milli({from:Int64})',
   'started_at < fromUnixTimestamp64Milli({to:Int64})',
 ] as const;
@@ -70,11 +70,18 @@ export interface NamedFilter {
 export interface ScopeSql {
   readonly parameters: Parameters;
   readonly ofVisit: readonly NamedFilter[];
+  /** The dimensions of visits that the filters and the report use. */
+  readonly visitDimensions: readonly Dimension[];
   /** The conditions for counted rows, except the site. */
   readonly hitConditions: readonly string[];
+  /** The condition for counted visits: they began in the period and pass the filters. */
+  readonly began: string;
 }
 
-export function scopeSql({ siteId, period, withBots, withInternalEvents = false, filters }: AskedScope): ScopeSql {
+export function scopeSql(
+  { siteId, period, withBots, withInternalEvents = false, filters }: AskedScope,
+  by?: Dimension,
+): ScopeSql {
   const parameters = createParameters();
   parameters.put('site', 'String', siteId);
   parameters.put('from', 'Int64', period.fromMs);
@@ -90,7 +97,13 @@ export function scopeSql({ siteId, period, withBots, withInternalEvents = false,
         conditionOf(filter, parameters.valueOf(filter.dimension, filter.dimension.sql), name, parameters),
       ),
   ];
-  return { parameters, ofVisit: named.filter(({ filter }) => filter.dimension.scope === 'visit'), hitConditions };
+  const ofVisit = named.filter(({ filter }) => filter.dimension.scope === 'visit');
+  const visitDimensions = [...ofVisit.map(({ filter }) => filter.dimension), ...(by?.scope === 'visit' ? [by] : [])];
+  const began = [
+    ...BEGAN_IN_PERIOD,
+    ...ofVisit.map(({ filter, name }) => conditionOf(filter, filter.dimension.sql, name, parameters)),
+  ].join(' AND ');
+  return { parameters, ofVisit, visitDimensions, hitConditions, began };
 }
 
 /** The columns of `Counts`: those from the rows and those from the visits. `SUM_FOUND` adds both. */

@@ -2,7 +2,6 @@ import type { Dimension } from '../dimensions.ts';
 import { conditionOf } from '../parameters.ts';
 import {
   type AskedScope,
-  BEGAN_IN_PERIOD,
   BEGUN_OF_VISIT,
   HIT_COLUMNS,
   type ReportParts,
@@ -15,8 +14,7 @@ import {
  * time, so that a report would otherwise merge the whole history of the site.
  */
 export function sessionParts(scope: AskedScope, by: Dimension | undefined, columns: readonly string[]): ReportParts {
-  const { parameters, ofVisit, hitConditions } = scopeSql(scope);
-  const visitDimensions = [...ofVisit.map(({ filter }) => filter.dimension), ...(by?.scope === 'visit' ? [by] : [])];
+  const { parameters, ofVisit, visitDimensions, hitConditions, began } = scopeSql(scope, by);
   const isJoined = visitDimensions.length > 0;
   const hitValue = ({ scope, sql, ownSql }: Dimension): string =>
     scope === 'hit' ? 'name' : `if(visit.session_id = '', ${ownSql === '' ? "''" : `hit.${ownSql}`}, visit.${sql})`;
@@ -31,10 +29,6 @@ export function sessionParts(scope: AskedScope, by: Dimension | undefined, colum
   ];
   const visitColumns = [...new Set([...VISIT_COLUMNS, ...visitDimensions.map(({ sql }) => sql)])];
   const joined = ofVisit.map(({ filter, name }) => conditionOf(filter, hitValue(filter.dimension), name, parameters));
-  const began = [
-    ...BEGAN_IN_PERIOD,
-    ...ofVisit.map(({ filter, name }) => conditionOf(filter, filter.dimension.sql, name, parameters)),
-  ].join(' AND ');
   const begun =
     by?.scope === 'hit'
       ? // Collecting the values of each session in an array before the join halves the number of joined rows.

@@ -1,14 +1,6 @@
 import type { Dimension } from '../dimensions.ts';
 import { conditionOf } from '../parameters.ts';
-import {
-  BEGAN_IN_PERIOD,
-  BEGUN_OF_VISIT,
-  HIT_COLUMNS,
-  type ReportParts,
-  type Scope,
-  scopeSql,
-  VISIT_COLUMNS,
-} from '../report-sql.ts';
+import { BEGUN_OF_VISIT, HIT_COLUMNS, type ReportParts, type Scope, scopeSql, VISIT_COLUMNS } from '../report-sql.ts';
 import { IS_SESSION, rowVisitColumn } from './row-visits.ts';
 import { COMPUTED, movedSql, OF_SITE, putDays, SESSION_ID, SPAN_MS, timeAt } from './visit-rows.ts';
 
@@ -22,9 +14,8 @@ export function stampedParts(
   by: Dimension | undefined,
   columns: readonly string[],
 ): ReportParts {
-  const { parameters, ofVisit, hitConditions } = scopeSql(scope);
+  const { parameters, ofVisit, visitDimensions, hitConditions, began } = scopeSql(scope, by);
   putDays(scope.period, parameters);
-  const visitDimensions = [...ofVisit.map(({ filter }) => filter.dimension), ...(by?.scope === 'visit' ? [by] : [])];
   const hasExit = visitDimensions.some(({ stampSql }) => stampSql === '');
   const name = by?.scope === 'hit' ? parameters.valueOf(by, by.sql) : '';
   const passes = hitConditions.join(' AND ');
@@ -50,10 +41,6 @@ export function stampedParts(
     const joined = `if(visit.session_id = '', ${ownSql === '' ? "''" : `toString(hit.${ownSql})`}, visit.${sql})`;
     return stampSql === '' ? joined : `if(hit.is_stamped, toString(hit.${stampSql}), ${joined})`;
   };
-  const began = [
-    ...BEGAN_IN_PERIOD,
-    ...ofVisit.map(({ filter, name }) => conditionOf(filter, filter.dimension.sql, name, parameters)),
-  ].join(' AND ');
   const begunName =
     by?.scope === 'hit' ? ', arrayJoin(visit.names) AS name' : by === undefined ? '' : `, visit.${by.sql} AS name`;
   const joined = ofVisit.map(({ filter, name }) => conditionOf(filter, hitValue(filter.dimension), name, parameters));
