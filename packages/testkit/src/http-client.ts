@@ -53,7 +53,10 @@ export function sendHttp(baseUrl: string, sent: HttpRequest): Promise<HttpAnswer
       },
     );
     const timeoutMs = sent.timeoutMs ?? 30_000;
-    const timer = setTimeout(() => outgoing.destroy(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs);
+    const timer = setTimeout(
+      () => outgoing.destroy(new Error(`${method} ${sent.path}: no answer within ${timeoutMs} ms`)),
+      timeoutMs,
+    );
     outgoing.on('error', (error) => {
       clearTimeout(timer);
       reject(error);
