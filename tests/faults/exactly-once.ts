@@ -38,7 +38,7 @@ export async function expectExactlyOnce(
 }
 
 /** The number of visits with stamps in all rows whose sums differ from `sessions`. */
-const WRONG_STAMPS = `SELECT count() FROM
+export const WRONG_STAMPS = `SELECT count() FROM
   (
     SELECT site_id, session_id, sum(visit_new) AS n, sum(visit_bounces) AS b, sum(visit_seconds) AS s, any(visit_started) AS began, any(visit_entry) AS entry
     FROM event_rows WHERE bot = '' AND session_id != '' GROUP BY site_id, session_id HAVING min(visit_stamp) = 1 AND max(visit_stamp) = 1

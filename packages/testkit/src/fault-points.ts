@@ -1,15 +1,16 @@
 /**
  * Called before each call of a decorated port (`name`) and after its effect (`name:done`). If it throws before, the call has no
- * effect. If it throws after, the call has its effect, but the caller sees an error.
+ * effect. If it throws after, the call has its effect, but the caller sees an error. If it returns a promise, the call waits for it.
+ * `about`: for calls of the log, the topic; for commits, also the metadata.
  */
-export type FaultPoint = (name: string) => void;
+export type FaultPoint = (name: string, about: string) => void | Promise<void>;
 
 export class Crash extends Error {
   override readonly name = 'Crash';
 }
 
 export interface CrashPoints {
-  readonly point: FaultPoint;
+  readonly point: (name: string) => void;
   /** The points that were reached, in order. */
   readonly passed: readonly string[];
   readonly crashed: boolean;
@@ -34,9 +35,12 @@ export function createCrashPoints(at: number): CrashPoints {
   };
 }
 
-export async function withFaults<T>(point: FaultPoint, name: string, effect: () => Promise<T>): Promise<T> {
-  point(name);
+export async function withFaults<T>(point: FaultPoint, name: string, effect: () => Promise<T>, about = ''): Promise<T> {
+  const before = point(name, about);
+  // Awaiting nothing would also change the order of events, so the call waits only for a promise.
+  if (before !== undefined) await before;
   const result = await effect();
-  point(`${name}:done`);
+  const after = point(`${name}:done`, about);
+  if (after !== undefined) await after;
   return result;
 }

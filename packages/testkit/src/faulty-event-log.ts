@@ -15,7 +15,8 @@ export function createFaultyEventLog(
 ): EventLog {
   return {
     ...log,
-    append: (topic, records) => withFaults(point, 'append', () => append(log, topic, records, appendFault(topic))),
+    append: (topic, records) =>
+      withFaults(point, 'append', () => append(log, topic, records, appendFault(topic)), topic),
     offsetsAtTime: (topic, timeMs) => withFaults(point, 'offsetsAtTime', () => log.offsetsAtTime(topic, timeMs)),
     read: (...of) => withFaults(point, 'read', () => log.read(...of)),
     consume: (options) =>
@@ -24,7 +25,8 @@ export function createFaultyEventLog(
         open: (handle) =>
           options.open({
             ...handle,
-            commit: (commit) => withFaults(point, 'commit', () => handle.commit(commit)),
+            commit: (commit) =>
+              withFaults(point, 'commit', () => handle.commit(commit), `${options.topic} ${commit.metadata}`),
           }),
       }),
   };

@@ -1,10 +1,15 @@
 import type { StateStore } from '@weir/ports/state-store';
 import { type FaultPoint, withFaults } from './fault-points.ts';
 
-/** Wraps the real store. Faults can happen at the calls that the enricher makes, except `readEpoch`, which a timer calls too. */
+/**
+ * Wraps the real store. Faults can happen at the claims of the gateway, and at the calls that the enricher makes, except `readEpoch`,
+ * which a timer calls too.
+ */
 export function createFaultyStateStore(store: StateStore, point: FaultPoint): StateStore {
   return {
     ...store,
+    claimKeys: (keys) => withFaults(point, 'claimKeys', () => store.claimKeys(keys)),
+    confirmKeys: (keys) => withFaults(point, 'confirmKeys', () => store.confirmKeys(keys)),
     checkIn: (epoch, partition) => withFaults(point, 'checkIn', () => store.checkIn(epoch, partition)),
     endEpoch: (epoch) => withFaults(point, 'endEpoch', () => store.endEpoch(epoch)),
     insertFirstSeen: (epoch, keys, windowMs) =>

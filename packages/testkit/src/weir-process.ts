@@ -10,6 +10,7 @@ import { createWeirClient, type WeirClient } from './weir-client.ts';
 
 export const PROJECT_ROOT = join(dirname(fileURLToPath(import.meta.url)), '../../..');
 export const TEST_ADMIN_TOKEN = 'test-admin-token-0123456789';
+const MAIN = join(PROJECT_ROOT, 'dist/main.js');
 const READY_WITHIN_MS = 60_000;
 const STOP_WITHIN_MS = 30_000;
 
@@ -19,6 +20,8 @@ export interface WeirOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** Default: a new folder, which `stop` removes. A given folder is kept. */
   readonly dataDir?: string;
+  /** The path of the bundled program. Default: `dist/main.js`. */
+  readonly program?: string;
 }
 
 /** One Weir process group, started as `npm start` does, and its output. */
@@ -35,7 +38,11 @@ export interface WeirProcess {
   /** Sends SIGKILL to the whole group. Resolves when Weir's main process has ended. */
   kill9(): Promise<void>;
   /** Sends a signal to Weir's main process only, not to its child processes. */
-  signal(signal: 'SIGSTOP' | 'SIGCONT'): void;
+  signal(signal: 'SIGSTOP' | 'SIGCONT' | 'SIGUSR2' | 'SIGKILL'): void;
+  /** The process ID of Weir's main process. */
+  pid(): number;
+  /** Resolves with the exit code when Weir's main process has ended; `null` if a signal ended it. */
+  ended(): Promise<number | null>;
   /** Sends SIGKILL to the ClickHouse child process only. */
   killClickhouse(): void;
   /** Starts Weir again with the same folder and port. Resolves with the milliseconds until it was ready. */
@@ -52,7 +59,11 @@ export async function startWeir(options: WeirOptions = {}): Promise<WeirProcess>
 
   const start = async (): Promise<number> => {
     const startedAt = performance.now();
-    child = spawnWeir(options.roles ?? [], { ...env, PORT: String(port), WEIR_DATA_DIR: dataDir });
+    child = spawnWeir(options.program ?? MAIN, options.roles ?? [], {
+      ...env,
+      PORT: String(port),
+      WEIR_DATA_DIR: dataDir,
+    });
     child.stdout?.on('data', (chunk: Buffer) => printed.push(chunk));
     child.stderr?.on('data', (chunk: Buffer) => printed.push(chunk));
     const output = (): string => Buffer.concat(printed).toString();
@@ -100,6 +111,8 @@ export async function startWeir(options: WeirOptions = {}): Promise<WeirProcess>
       await gone();
     },
     signal: (signal) => void child.kill(signal),
+    pid: () => child.pid ?? 0,
+    ended: gone,
     killClickhouse() {
       process.kill(clickhousePid(child.pid ?? 0), 'SIGKILL');
     },
@@ -152,8 +165,7 @@ export function startFlags(): readonly string[] {
   return words.slice(words.indexOf('node') + 1, -1);
 }
 
-function spawnWeir(roles: readonly string[], env: Readonly<Record<string, string>>): ChildProcess {
-  const program = join(PROJECT_ROOT, 'dist/main.js');
+function spawnWeir(program: string, roles: readonly string[], env: Readonly<Record<string, string>>): ChildProcess {
   if (!existsSync(program)) throw new Error(`${program} is missing: run \`node scripts/prepare.mjs\` first`);
   return spawn(process.execPath, [...startFlags(), program, ...roles], {
     cwd: PROJECT_ROOT,

@@ -1,0 +1,74 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { setTimeout as pause } from 'node:timers/promises';
+import { DependencyError, type DependencyErrorCode } from '@weir/domain/errors';
+import type { FaultPoint } from '@weir/testkit/fault-points';
+import type { AppendFault } from '@weir/testkit/faulty-event-log';
+import type { FaultOrder } from './fault-order.ts';
+
+// This module is a part of Weir only in the bundle that build-failpoints.mjs makes for the fault tests. Production builds do not have it.
+
+const FILE = process.env.WEIR_FAULT_FILE ?? '';
+const CODES: Readonly<Record<string, DependencyErrorCode>> = {
+  insertRecords: 'analytics_unavailable',
+  highestRawOffset: 'analytics_unavailable',
+  append: 'event_log_unavailable',
+  commit: 'event_log_unavailable',
+};
+
+let order: FaultOrder | undefined;
+let hits = 0;
+
+/** The test writes a `FaultOrder` into the file and sends this signal. From then on, calls of the point are counted. */
+process.on('SIGUSR2', () => {
+  order = JSON.parse(readFileSync(FILE, 'utf8')) as FaultOrder;
+  hits = 0;
+});
+
+/** Whether the fault must happen at this call. After the last time, writes a file that tells the test so. */
+function isDue(name: string, about: string): FaultOrder | undefined {
+  if (order === undefined || order.point !== name || !new RegExp(order.about).test(about)) return undefined;
+  const due = order;
+  hits += 1;
+  if (hits < due.nth) return undefined;
+  if (hits >= due.nth + due.times - 1) {
+    order = undefined;
+    if (!due.action.startsWith('kill')) writeFileSync(`${FILE}.done`, '');
+  }
+  return due;
+}
+
+export const armedPoint: FaultPoint = (name, about) => {
+  const due = isDue(name, about);
+  switch (due?.action) {
+    case 'kill':
+      return killSelf();
+    case 'kill-group':
+      setTimeout(() => process.kill(-process.pid, 'SIGKILL'), due.lateMs);
+      return undefined;
+    case 'memory':
+      return useAllMemory();
+    case 'fail':
+      throw new DependencyError(CODES[name.replace(':done', '')] ?? 'state_store_unavailable', 'a fault of the tests');
+    case 'late':
+      return pause(due.lateMs);
+    default:
+      return undefined;
+  }
+};
+
+/** The outcome of an append that must not succeed. It is counted as a call of the point `outcome`. */
+export function armedOutcome(topic: string): AppendFault {
+  return isDue('outcome', topic)?.outcome ?? 'none';
+}
+
+function killSelf(): never {
+  process.kill(process.pid, 'SIGKILL');
+  // The signal can arrive a moment later. Until then, this thread must not continue.
+  for (;;) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
+}
+
+/** Allocates until V8 ends the process, because its heap has reached the limit. */
+function useAllMemory(): never {
+  const kept: number[][] = [];
+  for (;;) kept.push(Array.from({ length: 100_000 }, (_, n) => n + Math.random()));
+}

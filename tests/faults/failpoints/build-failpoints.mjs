@@ -1,0 +1,52 @@
+// node build-failpoints.mjs OUTDIR [MUTATION]: bundles Weir's programs for the fault tests. Two modules of the host are replaced by modules that
+// decorate the engines. `dist/` is built without this script, so a release has no code that could switch a fault on.
+// MUTATION names one entry of mutations.json, whose texts are replaced while their files are bundled. No file of the project is changed.
+import { readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
+import { serverBundle } from '../../../scripts/server-bundle.mjs';
+
+const here = dirname(fileURLToPath(import.meta.url));
+const root = join(here, '../../..');
+const [outdir, mutationName] = process.argv.slice(2);
+const MUTATIONS = JSON.parse(readFileSync(join(here, 'mutations.json'), 'utf8'));
+const mutation = MUTATIONS.find(({ name }) => name === mutationName);
+if (outdir === undefined || (mutationName !== undefined && mutation === undefined)) {
+  console.error(`usage: build-failpoints.mjs OUTDIR [${MUTATIONS.map(({ name }) => name).join(' | ')}]`);
+  process.exit(2);
+}
+
+/** @type {import('esbuild').Plugin} */
+const failpoints = {
+  name: 'failpoints',
+  setup({ onResolve }) {
+    onResolve({ filter: /\/ports\/open-(ports|analytics)\.ts$/ }, ({ path, importer }) => {
+      if (!importer.endsWith(join('startup', 'start-weir.ts'))) return undefined;
+      return { path: join(here, path.includes('analytics') ? 'armed-analytics.ts' : 'armed-ports.ts') };
+    });
+  },
+};
+
+/** @type {import('esbuild').Plugin} */
+const mutated = {
+  name: 'mutation',
+  setup({ onLoad }) {
+    if (mutation === undefined) return;
+    onLoad({ filter: /\.ts$/ }, ({ path }) => {
+      const edits = mutation.edits.filter(({ file }) => join(root, file) === path);
+      if (edits.length === 0) return undefined;
+      return { contents: edits.reduce(edited, readFileSync(path, 'utf8')), loader: 'ts', resolveDir: dirname(path) };
+    });
+  },
+};
+
+function edited(text, { file, find, replace }) {
+  const parts = text.split(find);
+  if (parts.length !== 2)
+    throw new Error(`${mutation.name}: ${file} contains ${find} ${parts.length - 1} times, not once`);
+  return parts.join(replace);
+}
+
+const bundle = serverBundle(root, outdir);
+await build({ ...bundle, plugins: [mutated, failpoints] });

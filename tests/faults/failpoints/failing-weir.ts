@@ -1,0 +1,37 @@
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { eventually } from '@weir/testkit/eventually';
+import { PROJECT_ROOT } from '@weir/testkit/weir-process';
+import { type Embedded, openEmbedded } from '../suite/embedded-subject.ts';
+import { failingProgram } from './failing-program.ts';
+import type { FaultOrder } from './fault-order.ts';
+
+/** A Weir whose bundle has points at which a fault can happen. */
+export interface FailingWeir extends Embedded {
+  /** Orders a fault. It happens at the nth call of its point from now on. */
+  arm(order: Partial<FaultOrder> & Pick<FaultOrder, 'point'>): void;
+  /** Resolves when an ordered fault other than a kill has happened for the last time. */
+  happened(): Promise<void>;
+}
+
+export async function openFailing(env: Readonly<Record<string, string>> = {}): Promise<FailingWeir> {
+  const program = failingProgram();
+  const folder = mkdtempSync(join(PROJECT_ROOT, '.cache', 'fault-order-'));
+  const file = join(folder, 'order.json');
+  const done = `${file}.done`;
+  const embedded = await openEmbedded({ program, env: { ...env, WEIR_FAULT_FILE: file } }, async () =>
+    rmSync(folder, { recursive: true }),
+  );
+  return {
+    ...embedded,
+    arm(order) {
+      rmSync(done, { force: true });
+      const whole: FaultOrder = { about: '', nth: 1, times: 1, action: 'kill', lateMs: 0, outcome: 'none', ...order };
+      writeFileSync(file, JSON.stringify(whole));
+      embedded.weir.signal('SIGUSR2');
+    },
+    async happened() {
+      await eventually('the fault to happen', () => existsSync(done));
+    },
+  };
+}

@@ -1,0 +1,17 @@
+import type { AppendFault } from '@weir/testkit/faulty-event-log';
+
+/** A fault that happens once at a named point of a running Weir. */
+export interface FaultOrder {
+  /** The name of a decorated call: `append` before it, `append:done` after it, `outcome` to change the outcome of an append. */
+  readonly point: string;
+  /** A regular expression for the topic of the call, and for the metadata of a commit. */
+  readonly about: string;
+  /** The fault happens at the nth call, counted from 1. */
+  readonly nth: number;
+  /** The number of consecutive calls at which it happens. */
+  readonly times: number;
+  /** `kill-group`: the whole process group is killed `lateMs` later. `late`: the call waits so long. */
+  readonly action: 'kill' | 'kill-group' | 'memory' | 'fail' | 'late';
+  readonly lateMs: number;
+  readonly outcome: AppendFault;
+}

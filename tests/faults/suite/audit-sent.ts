@@ -1,0 +1,223 @@
+import type { Row, WeirClient } from '@weir/testkit/weir-client';
+import { runProgram, TEST_ADMIN_TOKEN } from '@weir/testkit/weir-process';
+import { WRONG_STAMPS } from '../exactly-once.ts';
+import type { Sent } from './visitor-load.ts';
+
+/** The comparison of everything that was sent with everything that is stored. The names of single records are in `findings`. */
+export interface SentAudit {
+  /** The number of records that Weir acknowledged, without repeats. */
+  readonly acknowledged: number;
+  /** The number of sent records that are stored, also those that were not acknowledged. */
+  readonly stored: number;
+  /** The number of acknowledged records that are not stored. */
+  readonly lost: number;
+  /** The number of rows that are too many. */
+  readonly doubled: number;
+  /** One sentence for each difference. Empty if nothing is wrong. */
+  readonly findings: readonly string[];
+}
+
+interface Stored {
+  readonly name: string;
+  readonly visitor: string;
+  readonly at: number;
+  readonly isPageview: boolean;
+  readonly isHit: boolean;
+  readonly hasProfile: boolean;
+}
+
+const ROWS_PER_QUERY = 4_000;
+const NAMED_MAX = 5;
+const IDLE_MS = 30 * 60_000;
+
+/** Compares the tables of the site with `sent`. Call it when nothing is in flight. `deadLetters`: how many the fault has to cause. */
+export async function auditSent(
+  weir: { readonly client: WeirClient; readonly url: string },
+  site: string,
+  sent: readonly Sent[],
+  deadLetters = 0,
+): Promise<SentAudit> {
+  const { client } = weir;
+  const findings: string[] = [];
+  const differs = (what: string, names: readonly string[]): void => {
+    if (names.length === 0) return;
+    const more = names.length > NAMED_MAX ? ` and ${names.length - NAMED_MAX} more` : '';
+    findings.push(`${what}: ${names.slice(0, NAMED_MAX).join(', ')}${more}`);
+  };
+  const rows = await readRows(client, site, sent.length);
+  const people = await readPeople(client, site);
+  const counts = new Map<string, number>();
+  for (const { name } of rows) counts.set(name, (counts.get(name) ?? 0) + 1);
+  for (const { user } of people) counts.set(user, (counts.get(user) ?? 0) + 1);
+  const names = new Set(sent.map(({ name }) => name));
+
+  const lost = sent.filter(({ name, acknowledged }) => acknowledged && !counts.has(name));
+  const doubled = [...counts].filter(([, count]) => count > 1);
+  differs(
+    'acknowledged, but not stored',
+    lost.map(({ name }) => name),
+  );
+  differs(
+    'stored more than once',
+    doubled.map(([name, count]) => `${name} (${count} times)`),
+  );
+  differs(
+    'stored, but never sent',
+    [...counts.keys()].filter((name) => !names.has(name)),
+  );
+  differs('sessions differ', differences(await readSessions(client, site), expectedSessions(rows)));
+  differs('profiles differ', differences(people.map(shownPerson), expectedPeople(sent, counts).map(shownPerson)));
+  differs('payments differ', differences(await readPayments(client, site), expectedPayments(sent, counts)));
+  const identified = new Set(people.map(({ visitor }) => visitor));
+  differs(
+    'rows without the profile of their visitor',
+    rows.filter(({ visitor, hasProfile }) => identified.has(visitor) !== hasProfile).map(({ name }) => name),
+  );
+
+  const wrongStamps = await client.number(WRONG_STAMPS);
+  if (wrongStamps > 0) findings.push(`${wrongStamps} visits whose stamps differ from sessions`);
+  for (const row of await client.audit())
+    findings.push(`raw offsets without exactly one outcome: ${JSON.stringify(row)}`);
+  const dead = await client.number('SELECT count() FROM dead_letters');
+  if (dead !== deadLetters) findings.push(`${dead} dead letters, not ${deadLetters}`);
+  const command = await runProgram('weir.js', ['audit'], { WEIR_URL: weir.url, WEIR_ADMIN_TOKEN: TEST_ADMIN_TOKEN });
+  if (command.code !== 0) findings.push(`weir audit ended with ${command.code}: ${command.stdout}${command.stderr}`);
+  return {
+    acknowledged: sent.filter(({ acknowledged }) => acknowledged).length,
+    stored: sent.filter(({ name }) => counts.has(name)).length,
+    lost: lost.length,
+    doubled: doubled.reduce((sum, [, count]) => sum + count - 1, 0),
+    findings,
+  };
+}
+
+/** Reads in parts, because the size of one answer is limited. */
+async function readRows({ sql }: WeirClient, site: string, sentCount: number): Promise<readonly Stored[]> {
+  const parts = Math.ceil((sentCount + 1) / ROWS_PER_QUERY);
+  const found: Stored[] = [];
+  for (let part = 0; part < parts; part++) {
+    const rows = await sql(
+      `SELECT multiIf(idempotency_key != '', idempotency_key, type = 'pageview', substring(pathname, 2), event_name) AS name,
+         visitor_id, toUnixTimestamp64Milli(timestamp) AS at, source, type, profile_id
+       FROM events WHERE site_id = {site:String} AND cityHash64(visitor_id) % ${parts} = {part:UInt32}`,
+      { site, part },
+    );
+    for (const row of rows) found.push(storedOf(row));
+  }
+  return found;
+}
+
+function storedOf({ name, visitor_id, at, source, type, profile_id }: Row): Stored {
+  return {
+    name: String(name),
+    visitor: String(visitor_id),
+    at: Number(at),
+    isPageview: type === 'pageview',
+    isHit: source === 'collect',
+    hasProfile: profile_id !== '',
+  };
+}
+
+interface Person {
+  readonly user: string;
+  readonly visitor: string;
+  readonly plan: string;
+}
+const shownPerson = ({ user, visitor, plan }: Person): string => `${user} is ${visitor}, plan ${plan}`;
+
+async function readPeople({ sql }: WeirClient, site: string): Promise<readonly Person[]> {
+  const rows = await sql(
+    "SELECT user_id, arrayStringConcat(visitor_ids, '+') AS visitor, toString(traits.plan) AS plan FROM profiles WHERE site_id = {site:String}",
+    { site },
+  );
+  return rows.map(({ user_id, visitor, plan }) => ({
+    user: String(user_id),
+    visitor: String(visitor),
+    plan: String(plan),
+  }));
+}
+
+/** An identify that was not acknowledged can be stored or not. All others must have exactly the profile that was sent. */
+function expectedPeople(sent: readonly Sent[], counts: ReadonlyMap<string, number>): readonly Person[] {
+  return sent
+    .filter(({ kind, name, acknowledged }) => kind === 'identify' && (acknowledged || counts.has(name)))
+    .map(({ name, visitor }) => ({ user: name, visitor, plan: name }));
+}
+
+async function readPayments({ sql }: WeirClient, site: string): Promise<readonly string[]> {
+  const rows = await sql(
+    `SELECT paid.visitor_id AS visitor, toString(paid.amount) AS amount, paid.currency AS currency, paid.channel AS channel, profiles.user_id AS user
+     FROM payments AS paid LEFT JOIN profiles ON profiles.site_id = paid.site_id AND profiles.profile_id = paid.profile_id
+     WHERE paid.site_id = {site:String}`,
+    { site },
+  );
+  return rows.map(
+    ({ visitor, amount, currency, channel, user }) =>
+      `${visitor} paid ${Number(amount)} ${currency} after ${channel} as ${user}`,
+  );
+}
+
+function expectedPayments(sent: readonly Sent[], counts: ReadonlyMap<string, number>): readonly string[] {
+  return sent
+    .filter(({ kind, name }) => kind === 'payment' && counts.has(name))
+    .map(({ visitor, amount }) => `${visitor} paid ${Number(amount)} EUR after Direct as user-of-${visitor}`);
+}
+
+async function readSessions({ sql }: WeirClient, site: string): Promise<readonly string[]> {
+  const rows = await sql(
+    `SELECT visitor_id, toUnixTimestamp64Milli(started_at) AS started, toUnixTimestamp64Milli(ended_at) AS ended, pageviews, events
+     FROM sessions WHERE site_id = {site:String}`,
+    { site },
+  );
+  return rows.map(({ visitor_id, started, ended, pageviews, events }) =>
+    shownSession(String(visitor_id), Number(started), Number(ended), Number(pageviews), Number(events)),
+  );
+}
+
+const shownSession = (visitor: string, started: number, ended: number, pageviews: number, events: number): string =>
+  `${visitor} from ${new Date(started).toISOString()} to ${new Date(ended).toISOString()} with ${pageviews} pageviews, ${events} events`;
+
+/**
+ * The sessions that the stored rows must have: a session of a visitor ends after 30 idle minutes, and a server event belongs to the session
+ * that has not ended at its time. Only the times come from the tables, because the gateway sets them.
+ */
+function expectedSessions(rows: readonly Stored[]): readonly string[] {
+  const byVisitor = groupByVisitor(rows);
+  return [...byVisitor].flatMap(([visitor, own]) => {
+    const sessions: { started: number; ended: number; pageviews: number; events: number }[] = [];
+    for (const { at, isPageview } of own.filter(({ isHit }) => isHit).toSorted((a, b) => a.at - b.at)) {
+      let session = sessions.at(-1);
+      if (session === undefined || at - session.ended > IDLE_MS) {
+        session = { started: at, ended: at, pageviews: 0, events: 0 };
+        sessions.push(session);
+      }
+      session.ended = at;
+      if (isPageview) session.pageviews += 1;
+      else session.events += 1;
+    }
+    for (const { at } of own.filter(({ isHit }) => !isHit)) {
+      const joined = sessions.findLast(({ started, ended }) => at >= started && at <= ended + IDLE_MS);
+      if (joined !== undefined) joined.events += 1;
+    }
+    return sessions.map(({ started, ended, pageviews, events }) =>
+      shownSession(visitor, started, ended, pageviews, events),
+    );
+  });
+}
+
+function groupByVisitor(rows: readonly Stored[]): Map<string, Stored[]> {
+  const groups = new Map<string, Stored[]>();
+  for (const row of rows) {
+    const group = groups.get(row.visitor);
+    if (group === undefined) groups.set(row.visitor, [row]);
+    else group.push(row);
+  }
+  return groups;
+}
+
+function differences(found: readonly string[], expected: readonly string[]): readonly string[] {
+  const left = new Map<string, number>();
+  for (const text of expected) left.set(text, (left.get(text) ?? 0) + 1);
+  for (const text of found) left.set(text, (left.get(text) ?? 0) - 1);
+  return [...left].flatMap(([text, count]) => (count === 0 ? [] : [count > 0 ? `missing: ${text}` : `found: ${text}`]));
+}

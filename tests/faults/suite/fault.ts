@@ -1,0 +1,61 @@
+import type { WeirClient } from '@weir/testkit/weir-client';
+import type { VisitorLoad } from './visitor-load.ts';
+
+/** A running Weir that faults happen to. */
+export interface Subject {
+  readonly client: WeirClient;
+  readonly url: string;
+  /** Where the load goes: one URL for each gateway. */
+  readonly urls: readonly string[];
+  /** Stops Weir and removes its data. */
+  close(): Promise<void>;
+}
+
+/** One fault of the table in docs/faults.md. */
+export interface Fault<Broken extends Subject> {
+  /** Unique. The argument of `--only`. */
+  readonly name: string;
+  /** What happens, as one phrase for the table. */
+  readonly about: string;
+  /** Why the fault cannot happen on this machine; `undefined` if it can. */
+  problem?(): string | undefined;
+  open(): Promise<Broken>;
+  /** Whether clients also send keys again that were acknowledged. Default: true. */
+  readonly sendsKeysAgain?: boolean;
+  /** Makes the fault happen once, and ends it: afterwards Weir must work again by itself. */
+  strike(broken: Broken, round: Round): Promise<void>;
+  /** Looks for what must not be there after the last round, before Weir is closed. Returns one sentence for each. */
+  findings?(broken: Broken): Promise<readonly string[]>;
+}
+
+export interface Round {
+  /** Counted from 0. */
+  readonly nth: number;
+  /** A number from 0 to 1. The same seed gives the same numbers. */
+  readonly random: () => number;
+  readonly load: VisitorLoad;
+  readonly site: string;
+  readonly key: string;
+  /** True in CI, where all faults together have a few minutes: faults with a duration are then short. */
+  readonly short: boolean;
+  /** Call it when the fault has ended, if `strike` does more afterwards, such as starting Weir again. The time to recover begins here. */
+  over(): void;
+  /** Call it with the number of dead letters that the fault must cause. */
+  expectDeadLetters(count: number): void;
+}
+
+export interface FaultResult {
+  readonly name: string;
+  readonly about: string;
+  readonly rounds: number;
+  readonly acknowledged: number;
+  readonly stored: number;
+  readonly lost: number;
+  readonly doubled: number;
+  /** For each round, from the end of the fault until a new event was acknowledged and could be queried. */
+  readonly recoveryMs: readonly number[];
+  /** The number of requests by what the caller saw. */
+  readonly saw: ReadonlyMap<string, number>;
+  /** What is wrong, one sentence for each difference. Empty if the fault was survived. */
+  readonly findings: readonly string[];
+}

@@ -1,0 +1,117 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { PROJECT_ROOT } from '@weir/testkit/weir-process';
+import { loadText, machineText } from '../../bench/report/machine.ts';
+import { MUTATION } from '../failpoints/failing-program.ts';
+import { MUTATIONS } from '../failpoints/mutations.ts';
+import { EMBEDDED_FAULTS } from './embedded-faults.ts';
+import type { FaultResult } from './fault.ts';
+import { type FaultsOptions, readFaultsOptions, USAGE } from './faults-options.ts';
+import { faultRow, mutationRow, type Run, renewedFaultsPage, shownAnswers } from './faults-page.ts';
+import type { Runnable } from './runnable.ts';
+
+const EXIT_FAILED = 1;
+const EXIT_USAGE = 2;
+/** The beginning of each line that says what was found. */
+const FINDING = '  - ';
+const PAGE = join(PROJECT_ROOT, 'docs/faults.md');
+
+async function main(options: FaultsOptions): Promise<void> {
+  const { only, list, mutations } = options;
+  const known = mutations ? MUTATIONS : EMBEDDED_FAULTS;
+  const unknown = (only ?? []).filter((name) => !known.some((one) => one.name === name));
+  if (unknown.length > 0) throw new Error(`there is no ${unknown.join(', ')} (--list prints the names)`);
+  const isChosen = ({ name }: { readonly name: string }): boolean => only?.includes(name) ?? true;
+  if (mutations) runMutations(MUTATIONS.filter(isChosen), options);
+  else if (list) printList(EMBEDDED_FAULTS.filter(isChosen));
+  else await runFaults(EMBEDDED_FAULTS.filter(isChosen), options);
+}
+
+function printList(faults: readonly Runnable[]): void {
+  for (const { name, about, problem } of faults) {
+    const reason = problem();
+    console.log(`${name.padEnd(28)} ${about}${reason === undefined ? '' : ` (not here: ${reason})`}`);
+  }
+}
+
+async function runFaults(faults: readonly Runnable[], { rounds, seed }: FaultsOptions): Promise<void> {
+  console.log(`faults: --seed ${seed}, ${rounds} rounds each, load average ${loadText()}`);
+  let failed = 0;
+  for (const fault of faults) {
+    const problem = fault.problem();
+    if (problem !== undefined) {
+      console.log(`${fault.name}: cannot happen here: ${problem}`);
+      continue;
+    }
+    const startedAt = performance.now();
+    const result = await fault.run({ rounds, seed, short: false }).catch((error: Error) => error);
+    const seconds = Math.round((performance.now() - startedAt) / 1000);
+    if (result instanceof Error || result.findings.length > 0) {
+      failed += 1;
+      const why = result instanceof Error ? [result.stack ?? result.message] : result.findings;
+      console.log(`${fault.name}: FAILED after ${seconds} s\n${why.map((text) => `${FINDING}${text}`).join('\n')}`);
+      continue;
+    }
+    console.log(`${fault.name}: survived in ${seconds} s. ${shown(result)}`);
+    // The page is written after each fault, so that a long run that is interrupted keeps its rows.
+    if (MUTATION === undefined) write('embedded', fault.name, (run) => faultRow(result, run));
+  }
+  console.log(`faults: ${failed} of ${faults.length} failed; load average ${loadText()}`);
+  if (failed > 0) process.exitCode = EXIT_FAILED;
+}
+
+function shown({ acknowledged, stored, lost, doubled, recoveryMs, saw }: FaultResult): string {
+  const longest = Math.round(Math.max(...recoveryMs));
+  return `${acknowledged} acknowledged, ${stored} stored, ${lost} lost, ${doubled} doubled, recovered within ${longest} ms; ${shownAnswers(saw)}`;
+}
+
+/** Runs each mutation in a process of its own, with the faults that must find it, until one of them fails. */
+function runMutations(mutations: typeof MUTATIONS, { rounds, seed }: FaultsOptions): void {
+  for (const { name, about, foundBy } of mutations) {
+    const found = foundBy.some((fault) => {
+      const args = ['--import', 'tsx', fileURLToPath(import.meta.url), '--only', fault];
+      const env = { ...process.env, WEIR_FAULT_MUTATION: name };
+      const child = spawnSync(process.execPath, [...args, '--rounds', String(rounds), '--seed', String(seed)], {
+        ...{ cwd: PROJECT_ROOT, env, encoding: 'utf8', stdio: ['ignore', 'pipe', 2] },
+      });
+      const findings = child.stdout.split('\n').filter((line) => line.startsWith(FINDING));
+      if (child.status !== EXIT_FAILED || findings[0] === undefined) return false;
+      console.log(`${name}: found by ${fault}\n${findings.join('\n')}`);
+      const finding = findings[0].slice(FINDING.length);
+      write('mutations', name, (run) => mutationRow(name, about, fault, finding, run));
+      return true;
+    });
+    if (found) continue;
+    console.log(`${name}: NOT FOUND by ${foundBy.join(', ')}`);
+    process.exitCode = EXIT_FAILED;
+  }
+}
+
+function write(section: 'embedded' | 'mutations', name: string, rowOf: (run: Run) => string): void {
+  const git = (...args: readonly string[]): string =>
+    execFileSync('git', args, { cwd: PROJECT_ROOT, encoding: 'utf8' }).trim();
+  const isChanged = git('status', '--porcelain', '--', 'packages', 'services', 'schemas') !== '';
+  const commit = `${git('rev-parse', '--short', 'HEAD')}${isChanged ? ' and changes' : ''}`;
+  const run = {
+    date: new Date().toISOString().slice(0, 10),
+    commit,
+    machine: `${machineText()}, load average ${loadText()}`,
+  };
+  const old = existsSync(PAGE) ? readFileSync(PAGE, 'utf8') : '';
+  writeFileSync(PAGE, renewedFaultsPage(old, section, new Map([[name, rowOf(run)]]), run));
+}
+
+function options(): FaultsOptions {
+  try {
+    return readFaultsOptions(process.argv.slice(2));
+  } catch (error) {
+    console.error(`faults: ${(error as Error).message}\n\n${USAGE}`);
+    return process.exit(EXIT_USAGE);
+  }
+}
+
+const chosen = options();
+if (chosen.help) console.log(USAGE);
+else await main(chosen);

@@ -1,0 +1,50 @@
+import { parseArgs } from 'node:util';
+
+export interface FaultsOptions {
+  /** The names of the faults to run. If it is undefined, all faults run. */
+  readonly only: readonly string[] | undefined;
+  readonly rounds: number;
+  readonly seed: number;
+  /** Runs the mutations instead of the faults. */
+  readonly mutations: boolean;
+  readonly list: boolean;
+  readonly help: boolean;
+}
+
+const ROUNDS = 20;
+
+export const USAGE = `usage: npm run faults [-- [--only NAME,NAME] [--rounds N] [--seed S] [--mutations]]
+
+Makes faults happen to a Weir under load, checks that nothing is lost and nothing is stored twice, and updates docs/faults.md.
+
+options:
+  --only NAME,NAME  only these faults
+  --rounds N        how often each fault happens; default ${ROUNDS}
+  --seed S          a whole number; the same number gives the same random moments
+  --mutations       removes one mechanism after the other from a copy of Weir, and checks that a fault then fails; --only names mutations
+  --list            prints the faults, and why some of them cannot happen on this machine
+  --help            this text
+`;
+
+/** Reads the command line. Throws if an argument is unknown or not allowed; the caller then prints the usage. */
+export function readFaultsOptions(args: readonly string[]): FaultsOptions {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      only: { type: 'string' },
+      rounds: { type: 'string', default: String(ROUNDS) },
+      seed: { type: 'string' },
+      mutations: { type: 'boolean', default: false },
+      list: { type: 'boolean', default: false },
+      help: { type: 'boolean', short: 'h', default: false },
+    },
+  });
+  const rounds = Number(values.rounds);
+  if (!(Number.isInteger(rounds) && rounds >= 1 && rounds <= 10_000)) {
+    throw new Error('--rounds must be a whole number from 1 to 10,000');
+  }
+  const seed = values.seed === undefined ? Date.now() % 1_000_000 : Number(values.seed);
+  if (!Number.isInteger(seed)) throw new Error('--seed must be a whole number');
+  const { mutations, list, help } = values;
+  return { only: values.only?.split(','), rounds, seed, mutations, list, help };
+}

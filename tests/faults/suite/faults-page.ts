@@ -1,0 +1,93 @@
+import type { FaultResult } from './fault.ts';
+
+/** A section of the page, with its table. The first column of each row is a name in backticks. */
+type Section = 'embedded' | 'distributed' | 'mutations';
+
+const FAULT_HEAD = `| fault | what happens | rounds | acknowledged | stored | lost | doubled | recovery: median, longest | what the caller saw | run |
+| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |`;
+const SECTIONS: Readonly<Record<Section, { readonly title: string; readonly head: string }>> = {
+  embedded: { title: '## One machine, with the embedded engines', head: FAULT_HEAD },
+  distributed: { title: '## A deployment on Kafka, Redis and ClickHouse', head: FAULT_HEAD },
+  mutations: {
+    title: '## What the faults find',
+    head: `\`npm run faults -- --mutations\` removes one mechanism of [exactly once](exactly-once.md) from a copy of Weir, and runs faults that must then fail.
+
+| mechanism | the changed Weir | fault | what the audit found | run |
+| --- | --- | --- | --- | --- |`,
+  },
+};
+const INTRO = `# Faults
+
+Written by \`npm run faults\`. While clients send pageviews, hits, server events, identifies and payments, the command makes a fault happen at
+random moments. Afterwards it compares everything that was sent with everything that is stored. A row appears only if all of this holds:
+
+- each acknowledged record is stored exactly once, and each other record at most once;
+- each raw offset has exactly one outcome, and \`weir audit\` is balanced;
+- sessions, profiles and payments are equal to those computed from the list of what was sent;
+- on one machine: no file of the data folder contains a client IP in plain text.
+
+*Acknowledged*: records that Weir answered with success. *Stored*: sent records that are in the tables, also those whose answer was lost.
+*Recovery*: from the end of the fault until a new event was acknowledged and could be queried; it includes the start of killed processes.
+*What the caller saw*: the number of requests by their answer. \`no connection\`: the connection was refused or lost. \`no answer\`: no
+answer within 2 s. Clients repeat such requests, except hits and events without a key.
+
+    npm run faults -- --list                       # the faults, and why some cannot happen on this machine
+    npm run faults -- --only kill-all --rounds 20  # one fault
+    npm run faults -- --seed 7                     # the same random moments again
+`;
+
+export interface Run {
+  readonly date: string;
+  readonly commit: string;
+  readonly machine: string;
+}
+
+/** The new text of docs/faults.md: the rows with these names are replaced or added, all others stay. */
+export function renewedFaultsPage(old: string, changed: Section, added: ReadonlyMap<string, string>, run: Run): string {
+  const sections = (['embedded', 'distributed', 'mutations'] as const).flatMap((section) => {
+    const { rows, note } = readSection(old, section);
+    if (section === changed) for (const [name, row] of added) rows.set(name, row);
+    const { title, head } = SECTIONS[section];
+    const last = section === changed ? `Last run: ${run.date}, commit ${run.commit}, ${run.machine}.` : note;
+    return rows.size === 0 ? [] : [`${title}\n\n${head}\n${[...rows.values()].join('\n')}\n\n${last}\n`];
+  });
+  return [INTRO, ...sections].join('\n');
+}
+
+function readSection(page: string, section: Section): { readonly rows: Map<string, string>; readonly note: string } {
+  const [, text = ''] = page.split(SECTIONS[section].title);
+  const [own = ''] = text.split(/^## /m);
+  const lines = own.split('\n');
+  const rows = lines.flatMap((line) => {
+    const name = /^\| `([\w-]+)` \|/.exec(line)?.[1];
+    return name === undefined ? [] : [[name, line] as const];
+  });
+  return { rows: new Map(rows), note: lines.find((line) => line.startsWith('Last run:')) ?? '' };
+}
+
+/** The row of a fault that Weir has survived. */
+export function faultRow(result: FaultResult, { date, commit }: Run): string {
+  const { name, about, rounds, acknowledged, stored, lost, doubled, recoveryMs, saw } = result;
+  const sorted = recoveryMs.toSorted((a, b) => a - b);
+  const seconds = (ms = 0): string => `${(ms / 1000).toFixed(1)} s`;
+  const recovery = `${seconds(sorted[sorted.length >> 1])}, ${seconds(sorted.at(-1))}`;
+  const figures = [rounds, acknowledged, stored, lost, doubled].map((figure) => figure.toLocaleString('en-US'));
+  return `| \`${name}\` | ${about} | ${figures.join(' | ')} | ${recovery} | ${shownAnswers(saw)} | ${date} ${commit} |`;
+}
+
+/** The row of a mutation that a fault has found. */
+export function mutationRow(
+  name: string,
+  about: string,
+  fault: string,
+  finding: string,
+  { date, commit }: Run,
+): string {
+  const found = finding.slice(0, 160).replaceAll('|', '/');
+  return `| \`${name}\` | ${about} | \`${fault}\` | ${found} | ${date} ${commit} |`;
+}
+
+export function shownAnswers(saw: ReadonlyMap<string, number>): string {
+  const shown = [...saw].toSorted(([a], [b]) => (a < b ? -1 : 1));
+  return shown.map(([what, count]) => `${what}: ${count.toLocaleString('en-US')}`).join(', ');
+}

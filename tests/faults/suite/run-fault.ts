@@ -1,0 +1,92 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { eventually } from '@weir/testkit/eventually';
+import { seededRandom } from '@weir/testkit/load';
+import { auditSent } from './audit-sent.ts';
+import type { Fault, FaultResult, Round, Subject } from './fault.ts';
+import { startVisitorLoad, type VisitorLoad } from './visitor-load.ts';
+
+export interface RunOptions {
+  readonly rounds: number;
+  readonly seed: number;
+  readonly short: boolean;
+}
+
+const CLIENTS = 8;
+const BEFORE_MIN = 100;
+const BETWEEN_MS = 1_000;
+const RECOVERS_WITHIN_MS = 120_000;
+const SETTLES_WITHIN_MS = 180_000;
+const NO_LIMITS = { collect: 100_000_000, events: 100_000_000, identify: 100_000_000 };
+
+/** Makes a fault happen in several rounds under load, and then compares everything that was sent with everything that is stored. */
+export async function runFault<Broken extends Subject>(
+  fault: Fault<Broken>,
+  options: RunOptions,
+): Promise<FaultResult> {
+  const random = seededRandom(options.seed);
+  const broken = await fault.open();
+  let load: VisitorLoad | undefined;
+  try {
+    const { client } = broken;
+    const site = await client.createSite();
+    await client.must(200, 'PATCH', `/sites/${site}`, { limits: NO_LIMITS });
+    const { key } = await client.createKey(site);
+    load = startVisitorLoad({
+      ...{ urls: broken.urls, site, key, clients: CLIENTS, random: seededRandom(options.seed + 1) },
+      sendsKeysAgain: fault.sendsKeysAgain ?? true,
+    });
+    const running = load;
+    await eventually('a load', () => running.acknowledged() > BEFORE_MIN);
+    const recoveryMs: number[] = [];
+    let deadLetters = 0;
+    for (let nth = 0; nth < options.rounds; nth++) {
+      await pause(random() * BETWEEN_MS); // the fault happens at a random moment, so the pause is part of the test
+      let overAt: number | undefined;
+      const round: Round = {
+        ...{ nth, random, load, site, key, short: options.short },
+        over: () => {
+          overAt ??= performance.now();
+        },
+        expectDeadLetters: (count) => {
+          deadLetters += count;
+        },
+      };
+      await fault.strike(broken, round);
+      round.over();
+      await recovers(broken, site, load);
+      recoveryMs.push(performance.now() - (overAt ?? 0));
+    }
+    await load.stop();
+    await client.settled(SETTLES_WITHIN_MS);
+    const audit = await auditSent(broken, site, load.sent, deadLetters);
+    const more = (await fault.findings?.(broken)) ?? [];
+    const findings = [...load.strange.slice(0, 5), ...audit.findings, ...more];
+    await broken.close();
+    return {
+      name: fault.name,
+      about: fault.about,
+      rounds: options.rounds,
+      ...audit,
+      recoveryMs,
+      saw: load.saw,
+      findings,
+    };
+  } catch (error) {
+    load?.abandon();
+    await broken.close().catch(() => undefined);
+    throw error;
+  }
+}
+
+/** Resolves when a new event was acknowledged and can be queried. */
+async function recovers({ client }: Subject, site: string, load: VisitorLoad): Promise<void> {
+  const probe = await load.probe();
+  await eventually(
+    'a new event to be stored',
+    async () => {
+      const query = 'SELECT count() FROM events WHERE site_id = {site:String} AND idempotency_key = {probe:String}';
+      return (await client.number(query, { site, probe })) > 0;
+    },
+    RECOVERS_WITHIN_MS,
+  );
+}

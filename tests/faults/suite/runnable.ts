@@ -1,0 +1,26 @@
+import { addressesOnDisk, type Embedded } from './embedded-subject.ts';
+import type { Fault, FaultResult, Subject } from './fault.ts';
+import { type RunOptions, runFault } from './run-fault.ts';
+
+/** A fault of the table that is ready to run. */
+export interface Runnable {
+  readonly name: string;
+  readonly about: string;
+  /** Why the fault cannot happen on this machine; `undefined` if it can. */
+  problem(): string | undefined;
+  run(options: RunOptions): Promise<FaultResult>;
+}
+
+function runnable<Broken extends Subject>(fault: Fault<Broken>): Runnable {
+  const { name, about } = fault;
+  return { name, about, problem: () => fault.problem?.(), run: (options) => runFault(fault, options) };
+}
+
+/** A fault of a Weir on one machine. After the last round, no file of its data folder may contain a client IP. */
+export function embedded<Broken extends Embedded>(fault: Fault<Broken>): Runnable {
+  const findings = async (broken: Broken): Promise<readonly string[]> => [
+    ...addressesOnDisk(broken),
+    ...((await fault.findings?.(broken)) ?? []),
+  ];
+  return runnable({ ...fault, findings });
+}
