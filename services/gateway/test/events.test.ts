@@ -4,7 +4,7 @@ import type { AppendOutcome, EventLog } from '@weir/ports/event-log';
 import type { StateStore } from '@weir/ports/state-store';
 import { eventually } from '@weir/testkit/eventually';
 import type { GatewayDeps } from '../src/gateway-deps.ts';
-import { type RunningGateway, startGateway } from './start-gateway.ts';
+import { holdAppends, type RunningGateway, startGateway } from './start-gateway.ts';
 
 const HIGH = { rateLimits: { collect: 100_000, events: 100_000, identify: 100_000 } };
 const ACCEPTED = { status: 'success', data: { accepted: true } };
@@ -183,18 +183,24 @@ describe('idempotency while dependencies fail', () => {
     });
   });
 
-  it('drain answers the requests in progress', async () => {
-    const slow = (deps: GatewayDeps) => ({
-      ...deps,
-      config: { ...deps.config, batch: { appendLingerMs: 60_000 } },
-    });
+  it('drain answers the requests in progress, also those that wait behind an append', async () => {
+    const held = holdAppends();
+    const slow = (deps: GatewayDeps) =>
+      held.wrap({ ...deps, config: { ...deps.config, batch: { appendLingerMs: 60_000 } } });
     await withGateway(slow, async (weir, key) => {
-      const answer = post(weir, key, { name: 'x', idempotency_key: 'k' });
-      await eventually('it waits', async () =>
-        /weir_gateway_waiting_requests 1/.test(await (await fetch(`${weir.url}/metrics`)).text()),
-      );
-      await weir.gateway.drain();
-      expect((await answer).status).toBe(202);
+      const waiting = (count: number) =>
+        eventually(`${count} wait`, async () =>
+          new RegExp(`weir_gateway_waiting_requests ${count}`).test(await (await fetch(`${weir.url}/metrics`)).text()),
+        );
+      const first = post(weir, key, { name: 'x', idempotency_key: 'k' });
+      await waiting(1);
+      const second = post(weir, key, { name: 'x', idempotency_key: 'k2' });
+      await waiting(2);
+      const drained = weir.gateway.drain();
+      held.release();
+      await drained;
+      await waiting(0);
+      expect([(await first).status, (await second).status]).toEqual([202, 202]);
     });
   });
 });

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { eventually } from '@weir/testkit/eventually';
 import express from 'express';
-import { type RunningGateway, startGateway } from './start-gateway.ts';
+import { holdAppends, type RunningGateway, startGateway } from './start-gateway.ts';
 
 let weir: RunningGateway;
 let key: string;
@@ -148,7 +148,8 @@ describe('POST /api/identify', () => {
 });
 
 it('closing finishes the requests in progress and then closes idle connections', async () => {
-  const own = await startGateway({ config: { batch: { appendLingerMs: 1_000 } } });
+  const held = holdAppends();
+  const own = await startGateway({ wrap: held.wrap });
   await own.makeSite('site_a');
   const socket = connect(own.port, '127.0.0.1');
   let answer = '';
@@ -162,7 +163,9 @@ it('closing finishes the requests in progress and then closes idle connections',
     /weir_gateway_waiting_requests 1/.test(await (await fetch(`${own.url}/metrics`)).text()),
   );
   const closed = once(socket, 'close');
-  await own.close();
+  const stopped = own.close();
+  held.release();
+  await stopped;
   await closed;
   expect(answer).toMatch(/^HTTP\/1\.1 204 /);
 });

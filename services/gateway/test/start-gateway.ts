@@ -146,6 +146,22 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Runnin
   };
 }
 
+/** Holds back all appends of the gateway until `release` is called. */
+export function holdAppends(): { readonly wrap: (deps: GatewayDeps) => GatewayDeps; readonly release: () => void } {
+  let release = (): void => undefined;
+  const released = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  const wrap = (deps: GatewayDeps): GatewayDeps => {
+    const append: EventLog['append'] = async (topic, records) => {
+      await released;
+      return deps.eventLog.append(topic, records);
+    };
+    return { ...deps, eventLog: { ...deps.eventLog, append } };
+  };
+  return { wrap, release: () => release() };
+}
+
 let groups = 0;
 const open = createOpenAddress();
 

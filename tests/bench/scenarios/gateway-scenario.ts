@@ -2,6 +2,7 @@ import { type Server, startBareServer, startGateway } from '../load/bench-server
 import { sendLoad } from '../load/http-load.ts';
 import { COLLECT, EVENTS, EVENTS_WITH_KEY, type RequestKind } from '../load/load-requests.ts';
 import { ratios, showNumber, showSpread, spreadOf } from '../report/spread.ts';
+import { gatewayLatency } from './gateway-latency.ts';
 import { gatewayParts } from './gateway-parts.ts';
 import type { Bench, Findings, Scenario, Target } from './scenario.ts';
 
@@ -34,6 +35,7 @@ async function run({ programs, rounds, note }: Bench): Promise<Findings> {
     }
   }
   const batchRecords = await meanBatch(weir);
+  const latency = await gatewayLatency(weir, rounds);
   for (const server of servers) await server.stop();
 
   const targets: Target[] = [];
@@ -49,11 +51,12 @@ async function run({ programs, rounds, note }: Bench): Promise<Findings> {
   });
   const parts = await gatewayParts(programs, batchRecords);
   return {
-    tables: [{ head: ['request', 'gateway µs', 'bare server µs', 'ratio'], rows }, parts.table],
-    targets,
+    tables: [{ head: ['request', 'gateway µs', 'bare server µs', 'ratio'], rows }, ...latency.tables, parts.table],
+    targets: [...targets, ...latency.targets],
     notes: [
       `CPU (user and system, all threads, getrusage) of the server's process divided by ${REQUESTS} requests per round; median (min-max) of ${rounds} rounds that alternate between the two servers. ${CONNECTIONS} persistent connections from a third process, each with one request at a time. Before the first round, each server answers ${WARM_UP_REQUESTS} requests of each kind.`,
       'The gateway is `main.js gateway` with an empty data folder and high rate limits. It answers after the append was fsynced. The bare server has no framework, API key, rate limit, claim or event log. It uses `JSON.parse` and the same validation functions.',
+      ...latency.notes,
       ...parts.notes,
     ],
   };

@@ -53,6 +53,13 @@ const FULL: Promise<AppendResult> = Promise.resolve('unavailable');
  * a commit of fifty records costs as much as a commit of one.
  */
 const BUSY_LINGERS = 5;
+/**
+ * From this average number of records per batch on, batches linger also if no append is in flight. Fewer records arrive at a rate at
+ * which the CPU has time for small batches, and a linger would only delay their answers.
+ */
+const LINGER_FROM_RECORDS = 16;
+/** The weight of the newest batch in the moving average of the records per batch. */
+const NEWEST_WEIGHT = 1 / 8;
 /** If another gateway has claimed a key, the key is claimed again after this pause. Each further pause is twice as long. */
 const RECLAIM_FIRST_MS = 5;
 const RECLAIM_LAST_MS = 200;
@@ -75,8 +82,9 @@ interface Holder {
 }
 
 /**
- * Collects the appends of concurrent requests for a few milliseconds. A batch claims all its keys in one call and is appended
- * in one call, and its requests are answered together. Several batches may be in flight.
+ * Collects the appends of concurrent requests. A batch claims all its keys in one call and is appended in one call, and its requests
+ * are answered together. A batch is sent at once if no append is in flight. Otherwise, and if the last batches were large, it collects
+ * requests for a few milliseconds. Several batches may be in flight.
  */
 export function createAppendBatcher(deps: AppendBatcherDeps): AppendBatcher {
   const { eventLog, keyClaims, lingerMs, clock, metrics } = deps;
@@ -87,8 +95,10 @@ export function createAppendBatcher(deps: AppendBatcherDeps): AppendBatcher {
   let batchBytes = 0;
   let timer: NodeJS.Timeout | undefined;
   let busyTimer: NodeJS.Timeout | undefined;
+  let soon: NodeJS.Immediate | undefined;
   let lingered = false;
   let appendsInFlight = 0;
+  let averageRecords = 0;
   let waitingRequests = 0;
   let waitingBytes = 0;
 
@@ -96,7 +106,13 @@ export function createAppendBatcher(deps: AppendBatcherDeps): AppendBatcher {
     batch.push(append);
     batchBytes += append.record.value.length;
     if (batch.length >= limits.batchRecordsMax || batchBytes >= limits.batchBytesMax) flush();
+    // setImmediate: the other requests that have arrived in this turn of the event loop go into the same batch.
+    else if (isReady()) soon ??= setImmediate(flush);
     else timer ??= setTimeout(lingerOver, lingerMs);
+  }
+
+  function isReady(): boolean {
+    return appendsInFlight === 0 && (lingered || averageRecords < LINGER_FROM_RECORDS);
   }
 
   function lingerOver(): void {
@@ -110,15 +126,18 @@ export function createAppendBatcher(deps: AppendBatcherDeps): AppendBatcher {
 
   function appendDone(): void {
     appendsInFlight -= 1;
-    if (lingered && appendsInFlight === 0) flush();
+    if (isReady()) flush();
   }
 
   function flush(): void {
     clearTimeout(timer);
     clearTimeout(busyTimer);
+    clearImmediate(soon);
     timer = undefined;
+    soon = undefined;
     lingered = false;
     if (batch.length === 0) return;
+    averageRecords += (batch.length - averageRecords) * NEWEST_WEIGHT;
     const appends = batch;
     batch = [];
     batchBytes = 0;
