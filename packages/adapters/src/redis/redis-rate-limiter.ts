@@ -3,6 +3,7 @@ import { RATE_LIMIT_WINDOW_SECONDS, type RateLimitBucket, type RateLimiter } fro
 import { RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible';
 import { createMemoryRateLimiter, type MemoryRateLimiterConfig, toRateLimit } from './memory-rate-limiter.ts';
 import { connectRedis, type RedisConfig } from './redis-connection.ts';
+import { createCountingClient } from './redis-count-batch.ts';
 import { createHiddenKeys } from './redis-hidden-key.ts';
 
 export interface RedisRateLimiterConfig extends RedisConfig, Pick<MemoryRateLimiterConfig, 'keysMax'> {
@@ -13,24 +14,6 @@ export interface RedisRateLimiterConfig extends RedisConfig, Pick<MemoryRateLimi
 
 /** This process remembers at most this many keys that have used up their limit. It refuses them without a request to Redis. */
 const BLOCKED_KEYS_MAX = 100_000;
-
-/**
- * The script with which RateLimiterRedis counts, in place of the library's script. The library's script counts first and
- * compares afterwards, so a refused batch would use up the limit. This script counts either the whole batch or nothing, in one
- * step on the server, so concurrent gateways together never exceed the limit. ARGV: count, seconds of a window, limit. Returns
- * the count of the window including this batch, whether the batch was counted or not, and the milliseconds until the window
- * ends.
- */
-const COUNT_IF_IT_FITS = `
-local count = tonumber(ARGV[1])
-local taken = tonumber(redis.call('GET', KEYS[1]) or '0') + count
-if taken <= tonumber(ARGV[3]) then redis.call('INCRBY', KEYS[1], count) end
-local ttl = redis.call('PTTL', KEYS[1])
-if ttl < 0 then
-  redis.call('EXPIRE', KEYS[1], ARGV[2])
-  ttl = 1000 * ARGV[2]
-end
-return {taken, ttl}`;
 
 /** A RateLimiterRedis has one fixed limit, and sites can have different limits. At most this many instances are kept. */
 const LIMITERS_MAX = 1_000;
@@ -48,6 +31,7 @@ export function openRedisRateLimiter(config: RedisRateLimiterConfig): RateLimite
   const { clock, salt, keyPrefix = 'weir:' } = config;
   const hidden = createHiddenKeys();
   const connection = connectRedis(config);
+  const counting = createCountingClient(connection.client, RATE_LIMIT_WINDOW_SECONDS);
   const limiters = new BoundedCache<RateLimiterRedis>(LIMITERS_MAX);
   const local = createMemoryRateLimiter(config);
   let blocked = new Map<string, Blocked>();
@@ -59,10 +43,10 @@ export function openRedisRateLimiter(config: RedisRateLimiterConfig): RateLimite
     const limiter = new RateLimiterRedis({
       points: limit,
       duration: RATE_LIMIT_WINDOW_SECONDS,
-      storeClient: connection.client,
+      // The script of the library counts first and compares afterwards, so a refused batch of events would use up the limit.
+      storeClient: counting,
       keyPrefix: `${keyPrefix}limit:${bucket}`,
       rejectIfRedisNotReady: true,
-      customIncrTtlLuaScript: COUNT_IF_IT_FITS,
     });
     limiters.set(id, limiter);
     return limiter;

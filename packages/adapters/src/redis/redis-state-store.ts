@@ -42,7 +42,8 @@ export async function openRedisStateStore(config: RedisStateStoreConfig): Promis
   const connection = connectRedis(config);
   const client = withScripts(connection.client);
   const prefix = config.keyPrefix ?? 'weir:';
-  const epochs = createRedisEpochs(client, prefix, readRedisUrl(config.url).kind === 'cluster', config.clock);
+  const isCluster = readRedisUrl(config.url).kind === 'cluster';
+  const epochs = createRedisEpochs(client, prefix, isCluster, config.clock);
   const processingLagMaxMs = config.processingLagMaxMs ?? PROCESSING_LAG_MAX_MS;
   // Text in braces is a Redis hash tag: in a cluster, all keys of a site are on one server, and all keys of a partition's state, too.
   const claimKey = ({ siteId, key }: Pick<KeyClaim, 'siteId' | 'key'>) => `${prefix}claim:{${siteId}}:${key}`;
@@ -57,15 +58,16 @@ export async function openRedisStateStore(config: RedisStateStoreConfig): Promis
       windowMs + processingLagMaxMs,
       ...group.flatMap(({ receivedAt, recordId }) => [receivedAt, recordId]),
     ] as const;
+  const byServer: ByServer = (items, call) => callByServer(items, isCluster, call);
   const stateTag = ({ logId, partition }: RawPartition) => `${prefix}fold:{${logId}:${partition}}`;
 
   return {
     claimKeys: (keys) =>
-      bySite<KeyClaim, ClaimOutcome>(keys, (group) =>
+      byServer<KeyClaim, ClaimOutcome>(keys, (group) =>
         client.weirClaim(group.length, ...group.map(claimKey), CLAIM_PENDING_MS, ...group.map(({ owner }) => owner)),
       ),
     async confirmKeys(keys) {
-      await bySite(keys, async (group) => {
+      await byServer(keys, async (group) => {
         await client.weirConfirm(
           group.length,
           ...group.map(claimKey),
@@ -76,7 +78,7 @@ export async function openRedisStateStore(config: RedisStateStoreConfig): Promis
       });
     },
     async releaseKeys(keys) {
-      await bySite(keys, async (group) => {
+      await byServer(keys, async (group) => {
         await client.weirRelease(group.length, ...group.map(claimKey), ...group.map(({ owner }) => owner));
         return [];
       });
@@ -84,7 +86,7 @@ export async function openRedisStateStore(config: RedisStateStoreConfig): Promis
     ...epochs,
     async insertFirstSeen(epoch, records, windowMs) {
       let over = false;
-      const answers = await bySite<FirstSeenKey, FirstSeenKey>(records, async (group) => {
+      const answers = await byServer<FirstSeenKey, FirstSeenKey>(records, async (group) => {
         const held = await epochs.onSite(epoch, group[0]!.siteId, (epochKey) =>
           client.weirInsertFirstSeen(...firstSeenCall(epochKey, epoch, group, windowMs)),
         );
@@ -95,7 +97,7 @@ export async function openRedisStateStore(config: RedisStateStoreConfig): Promis
     },
     async overwriteFirstSeen(epoch, records, windowMs) {
       let over = false;
-      await bySite(records, async (group) => {
+      await byServer(records, async (group) => {
         const kept = await epochs.onSite(epoch, group[0]!.siteId, (epochKey) =>
           client.weirOverwriteFirstSeen(...firstSeenCall(epochKey, epoch, group, windowMs)),
         );
@@ -144,17 +146,27 @@ export async function openRedisStateStore(config: RedisStateStoreConfig): Promis
   };
 }
 
-/** Calls a script once per site, concurrently. Returns the results in the order of the items. */
-async function bySite<Item extends { readonly siteId: string }, Result>(
+type ByServer = <Item extends { readonly siteId: string }, Result>(
   items: readonly Item[],
+  call: (group: readonly Item[]) => Promise<readonly Result[]>,
+) => Promise<readonly Result[]>;
+
+/**
+ * Calls a script once for all items. In a cluster, the keys of two sites can be on different servers, so the script is called once per
+ * site, concurrently. Returns the results in the order of the items.
+ */
+async function callByServer<Item extends { readonly siteId: string }, Result>(
+  items: readonly Item[],
+  isCluster: boolean,
   call: (group: readonly Item[]) => Promise<readonly Result[]>,
 ): Promise<readonly Result[]> {
   const groups = new Map<string, { items: Item[]; indexes: number[] }>();
   items.forEach((item, index) => {
-    const group = groups.get(item.siteId) ?? { items: [], indexes: [] };
+    const together = isCluster ? item.siteId : '';
+    const group = groups.get(together) ?? { items: [], indexes: [] };
     group.items.push(item);
     group.indexes.push(index);
-    groups.set(item.siteId, group);
+    groups.set(together, group);
   });
   const results = new Array<Result>(items.length);
   const calls = [...groups.values()].map(async (group) => {
