@@ -1,4 +1,4 @@
-import { closeSync, existsSync, fsyncSync, openSync, readFileSync, statSync, writeSync } from 'node:fs';
+import { closeSync, existsSync, fsyncSync, openSync, readFileSync, rmSync, statSync, writeSync } from 'node:fs';
 import { type FileHandle, open, statfs, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
@@ -25,6 +25,11 @@ export async function allocateFiles(folder: string): Promise<void> {
   if (existsSync(searched)) return;
   if (!isNew) await fillHoles(data);
   await writeFile(searched, '');
+}
+
+/** Call it when `data.mdb` was replaced: the new file can have holes. */
+export function forgetAllocation(folder: string): void {
+  rmSync(join(folder, SEARCHED), { force: true });
 }
 
 async function assertFree(folder: string): Promise<void> {

@@ -51,6 +51,34 @@ describe('the LMDB state store', () => {
     await store.close();
   }
 
+  test('after an erasure and a restart, the file has no byte of what was erased, and all other rows', async () => {
+    const names = (who: string) => Array.from({ length: 300 }, (_, nth) => `${who}-${nth}`);
+    const store = await openLmdbStateStore({ folder, clock: Date.now });
+    const { id: epoch } = await store.readEpoch('l', 1);
+    const changes = [...names('erased'), ...names('other')].map((key) => ({ key, value: `of ${key}`, ttlMs: 600_000 }));
+    await store.writeState(epoch, partition, { from: 0, to: 5 }, changes);
+    const seen = names('key').map((key, nth) => ({ siteId: 's', key, recordId: `r${nth}`, receivedAt: Date.now() }));
+    await store.insertFirstSeen(epoch, seen, 1_000);
+    await store.removeState(epoch, partition, names('erased'));
+    await store.removeKeys('s', names('key'));
+    await store.close();
+    const bytes = () => readFile(join(folder, 'data.mdb'));
+    expect((await bytes()).includes('of erased-')).toBe(true);
+
+    for (let start = 0; start < 2; start++) {
+      const next = await openLmdbStateStore({ folder, clock: Date.now });
+      const { appliedTo: to, values } = await next.readState('any', partition, names('other'));
+      expect([to, values]).toEqual([5, names('other').map((key) => `of ${key}`)]);
+      await next.close();
+      const file = await bytes();
+      expect([file.includes('erased-'), file.includes('s/key-'), file.includes('of other-')]).toEqual([
+        false,
+        false,
+        true,
+      ]);
+    }
+  });
+
   async function appliedTo(): Promise<number> {
     const store = await openLmdbStateStore({ folder, clock: Date.now });
     const fold = await store.readState('any', partition, ['a']);

@@ -39,6 +39,7 @@ export function erasureView(erasure: Erasure, { rawRetentionHours, enrichedReten
         where: 'parts of tables that ClickHouse has replaced',
         until: until(finishedAt === undefined ? undefined : finishedAt + OLD_PARTS_MS),
       },
+      { where: 'free space in the files of the event log and of the state, until it is used again', until: null },
       ...(archive === undefined ? [{ where: 'the archive (ARCHIVE_URL), if there is one', until: null }] : []),
       ...(archive?.parquet?.left
         ? [{ where: `${archive.parquet.left} Parquet files of logs that the tables do not have`, until: null }]

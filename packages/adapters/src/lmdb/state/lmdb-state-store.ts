@@ -5,6 +5,7 @@ import type { DiskSpace } from '@weir/ports/disk-space';
 import type { StateStore } from '@weir/ports/state-store';
 import { open, type RootDatabase } from 'lmdb';
 import { allocateFiles } from '../lmdb-allocate-files.ts';
+import { compactErased, markErased } from '../lmdb-compact.ts';
 import { openFileSpace } from '../lmdb-file-space.ts';
 import { isTrusted, markClosed, markOpened, markOpening, wipe } from '../lmdb-power-loss.ts';
 import { createWriteQueue, submitWrite } from '../lmdb-write-queue.ts';
@@ -55,6 +56,15 @@ export async function openLmdbStateStore(config: LmdbStateStoreConfig): Promise<
     if (closed) throw new DependencyError('state_store_unavailable', 'the state store is closed');
   }
 
+  function beginErasure(): void {
+    assertOpen();
+    try {
+      markErased(folder);
+    } catch (error) {
+      throw new DependencyError('state_store_unavailable', `cannot write to ${folder}: ${error}`, { cause: error });
+    }
+  }
+
   return {
     async claimKeys(keys) {
       assertOpen();
@@ -99,16 +109,16 @@ export async function openLmdbStateStore(config: LmdbStateStoreConfig): Promise<
       return epochs.lasts(epoch) ? states.write(partition, run, changes) : undefined;
     },
     async removeState(_epoch, partition, keys) {
-      assertOpen();
+      beginErasure();
       await states.remove(partition, keys);
     },
     async removeKeys(siteId, keys) {
-      assertOpen();
+      beginErasure();
       const ids = keys.map((key) => siteKey({ siteId, key }));
       await removeRows(ids, [confirmed, held], writes);
     },
     async removeSiteKeys(siteId) {
-      assertOpen();
+      beginErasure();
       for (const rows of [confirmed, held]) await removeSiteRows(siteId, rows, writes);
     },
     async ping() {
@@ -133,8 +143,9 @@ async function openEnvironment(folder: string): Promise<RootDatabase> {
   try {
     if (!isTrusted(folder)) wipe(folder);
     mkdirSync(folder, { recursive: true });
-    await allocateFiles(folder);
     markOpening(folder);
+    await compactErased(folder);
+    await allocateFiles(folder);
     const env = open({ path: folder, noSync: true, eventTurnBatching: false, maxDbs: 8 });
     markOpened(folder);
     return env;
