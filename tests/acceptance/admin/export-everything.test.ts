@@ -1,11 +1,11 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { eventually } from '@weir/testkit/eventually';
 import type { WeirClient } from '@weir/testkit/weir-client';
 import { runProgram } from '@weir/testkit/weir-process';
 import { ACCEPTANCE_ENV, describeOwnProcess, useOwnWeir, useWeir } from '../use-weir.ts';
 import { makeExportTraffic } from './export-traffic.ts';
+import { addGoals, expectSame, reportsOf, rowsOf, TABLES } from './site-reports.ts';
 
 const client = useWeir();
 const folder = mkdtempSync(join(tmpdir(), 'weir-export-'));
@@ -24,108 +24,42 @@ async function importDump(of: WeirClient, path: string, site: string) {
   return JSON.parse(stdout) as { readonly rows_appended: number; readonly rows_known: number; readonly lines: number };
 }
 
-const DIMENSIONS = (
-  'page hostname entry exit source channel referrer utm_source utm_medium utm_campaign utm_term utm_content country region city ' +
-  'language browser browser_version os os_version device event origin bot property:plan property:big property:a.b property:list'
-).split(' ');
-
-/** The answers of all reports of a site, one line for each value, so that two sites can be compared. */
-async function reports(of: WeirClient, site: string): Promise<readonly string[]> {
-  const ask = async (path: string) => (await of.must(200, 'GET', `/sites/${site}/${path}`)) as Record<string, unknown>;
-  const { explain, totals, buckets, timezone } = await ask('stats?period=all&interval=day&bots=include&explain=1');
-  const { left_out } = explain as { left_out: object };
-  const lines = [
-    JSON.stringify({ totals, timezone, left_out }),
-    ...(buckets as object[]).map((one) => JSON.stringify(one)),
-  ];
-  for (const dimension of DIMENSIONS) {
-    const { rows } = await ask(
-      `breakdown?period=all&bots=include&limit=1000&dimension=${encodeURIComponent(dimension)}`,
-    );
-    lines.push(...(rows as object[]).map((row) => `${dimension}: ${JSON.stringify(row)}`));
-  }
-  return lines;
-}
-
-/** Columns with IDs that Weir computes from the site ID, by table. They differ in another site. */
-const SITE_IDS: Readonly<Record<string, readonly string[]>> = {
-  people_events: ['site_id', 'session_id', 'profile_id', 'profile_id_then'],
-  sessions: ['site_id', 'session_id'],
-  profiles: ['site_id', 'profile_id'],
-  payments: ['site_id', 'session_id', 'profile_id'],
-  payment_totals: ['site_id'],
-  payment_customers: ['site_id', 'profile_id'],
-  outcomes: ['site_id'],
-  links_in_time: ['site_id', 'profile_id'],
-};
-const POSITION = ['log_id', 'raw_partition', 'raw_offset'];
-
-/** Every row of every table of a site, as lines. */
-async function tables(of: WeirClient, site: string, withSiteIds: boolean): Promise<readonly string[]> {
-  const lines: string[] = [];
-  for (const [table, siteIds] of Object.entries(SITE_IDS)) {
-    const position = table === 'people_events' || table === 'outcomes' ? POSITION : [];
-    const except = [...(withSiteIds ? [] : siteIds), ...position];
-    const columns = except.length === 0 ? '*' : `* EXCEPT (${except.join(', ')})`;
-    const rows = await of.sql(`SELECT ${columns} FROM ${table} WHERE site_id = {site:String}`, { site });
-    lines.push(...rows.map((row) => `${table}: ${JSON.stringify(row)}`));
-  }
-  return lines.toSorted();
-}
-
-type Lines = () => Promise<readonly string[]>;
-
-/**
- * Resolves when both functions return the same lines. The message shows only the first lines that differ, because all lines would be
- * megabytes.
- */
-function expectSame(what: string, found: Lines, expected: Lines): Promise<boolean> {
-  const without = (all: readonly string[], others: readonly string[]) => {
-    const known = new Set(others);
-    return all.filter((line) => !known.has(line)).slice(0, 5);
-  };
-  return eventually(`the same ${what}`, async () => {
-    const [one, other] = [await found(), await expected()];
-    expect({ missing: without(other, one), added: without(one, other) }).toEqual({ missing: [], added: [] });
-    return one.length === other.length;
-  });
-}
-
 describe('weir export everything, then weir import', () => {
   let site = '';
   let dump = '';
+  const siteForCopy = async (): Promise<string> => {
+    const copy = await client.createSite({ timezone: 'Europe/Berlin' });
+    await addGoals(client, copy);
+    return copy;
+  };
   beforeAll(async () => {
     site = await client.createSite({ site_id: 'exported', timezone: 'Europe/Berlin' });
+    await addGoals(client, site);
     await makeExportTraffic(client, site);
     dump = join(folder, 'site.ndjson.gz');
     await must(client, 'export', 'everything', '--site', site, '--to', dump);
   });
 
   test('the traffic has something of everything', async () => {
-    const found = (await tables(client, site, true)).join('\n');
-    const parts = [
-      ...Object.keys(SITE_IDS).map((table) => `${table}: `),
-      'unlink',
-      'excluded_path',
-      '9007199254740993',
-    ];
+    const found = (await rowsOf(client, site, true)).join('\n');
+    const parts = [...TABLES.map((table) => `${table}: `), 'unlink', 'excluded_path', '9007199254740993'];
     parts.push('-3.000000000000000001', 'known_bot', 'named', 'blue');
     expect(parts.filter((part) => !found.includes(part))).toEqual([]);
   });
 
   test('another site: every report is equal, and every column that is not computed of the site', async () => {
-    const copy = await client.createSite({ timezone: 'Europe/Berlin' });
+    const copy = await siteForCopy();
     const imported = await importDump(client, dump, copy);
     expect(imported).toMatchObject({ rows_appended: imported.lines, rows_known: 0 });
     await expectSame(
       'reports',
-      () => reports(client, copy),
-      () => reports(client, site),
+      () => reportsOf(client, copy),
+      () => reportsOf(client, site),
     );
     await expectSame(
       'rows',
-      () => tables(client, copy, false),
-      () => tables(client, site, false),
+      () => rowsOf(client, copy, false),
+      () => rowsOf(client, site, false),
     );
     await client.balanced();
   });
@@ -135,13 +69,13 @@ describe('weir export everything, then weir import', () => {
     expect(known).toMatchObject({ rows_appended: 0, rows_known: known.lines });
     const again = join(folder, 'again.ndjson');
     await must(client, 'export', 'everything', '--site', site, '--to', again);
-    const copy = await client.createSite({ timezone: 'Europe/Berlin' });
+    const copy = await siteForCopy();
     await importDump(client, dump, copy);
     expect(await importDump(client, again, copy)).toMatchObject({ rows_appended: 0 });
     await expectSame(
       'reports',
-      () => reports(client, copy),
-      () => reports(client, site),
+      () => reportsOf(client, copy),
+      () => reportsOf(client, site),
     );
   });
 
@@ -160,15 +94,15 @@ describe('weir export everything, then weir import', () => {
       '--until',
       '2026-04-03',
     );
-    const copy = await client.createSite({ timezone: 'Europe/Berlin' });
+    const copy = await siteForCopy();
     const first = await importDump(client, part, copy);
     expect(first.rows_appended).toBeGreaterThan(0);
     const rest = await importDump(client, dump, copy);
     expect(rest.rows_known).toBe(first.rows_appended);
     await expectSame(
       'reports',
-      () => reports(client, copy),
-      () => reports(client, site),
+      () => reportsOf(client, copy),
+      () => reportsOf(client, site),
     );
   });
 
@@ -200,16 +134,17 @@ describe('weir export everything, then weir import', () => {
 
     test('the same site there: every report and every column is equal', async () => {
       await other.client.createSite({ site_id: site, timezone: 'Europe/Berlin' });
+      await addGoals(other.client, site);
       await importDump(other.client, dump, site);
       await expectSame(
         'reports',
-        () => reports(other.client, site),
-        () => reports(client, site),
+        () => reportsOf(other.client, site),
+        () => reportsOf(client, site),
       );
       await expectSame(
         'rows',
-        () => tables(other.client, site, true),
-        () => tables(client, site, true),
+        () => rowsOf(other.client, site, true),
+        () => rowsOf(client, site, true),
       );
       await other.client.balanced();
     });

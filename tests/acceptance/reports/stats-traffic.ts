@@ -49,13 +49,14 @@ export const BERLIN_AUTUMN: Stretch = {
 
 /**
  * JSON lines for `weir import`: returning visitors, visits of one to six pages, and bots. The lines are the same in each run.
+ * `visitors`: at most 1,000.
  */
-export function generatedLines(stretches: readonly Stretch[], visitsEach: number): string {
+export function generatedLines(stretches: readonly Stretch[], visitsEach: number, visitors = 120): string {
   const next = numbers(5);
   const lines: { readonly at: number; readonly text: string }[] = [];
   const visit = (start: number): void => {
-    const visitor = next(120);
-    const ip = `${NETWORKS[visitor % NETWORKS.length]}.${visitor}`;
+    const visitor = next(visitors);
+    const ip = `${NETWORKS[visitor % NETWORKS.length]}.${visitor % 250}`;
     const agent = AGENTS[visitor % 9 === 0 ? 3 : visitor % 3] ?? '';
     let at = start;
     for (let page = 0; page < 1 + (next(3) === 0 ? next(6) : 0); page++) {
