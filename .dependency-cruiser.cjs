@@ -65,7 +65,7 @@ module.exports = {
     home('kafkajs', '^packages/adapters/src/kafka/'),
     home('ioredis', '^packages/adapters/src/redis/'),
     home('lmdb', '^packages/adapters/src/lmdb/'),
-    home('fs-native-extensions', '^packages/runtime/src/data-folder'),
+    home('fs-native-extensions', '^packages/runtime/src/file-lock'),
     home('@clickhouse/client', '^packages/adapters/src/clickhouse/'),
     home('chdb', '^packages/embedded-clickhouse/'),
     home('maxmind', '^services/enricher/src/geo/'),

@@ -51,6 +51,22 @@ export function objectStoreContract(open: () => Promise<ObjectStore>): void {
     expect(await store.create('a/b', Buffer.from('new'))).toBe(true);
   });
 
+  it('replaces an object only if it still has the expected version', async () => {
+    expect(await store.version('a/b')).toBeUndefined();
+    await store.put('a/b', Buffer.from('first'));
+    const first = String(await store.version('a/b'));
+    expect(await store.version('a/b')).toBe(first);
+    expect(await store.replace('a/b', first, Buffer.from('one'))).toBe(true);
+    expect(await store.replace('a/b', first, Buffer.from('two'))).toBe(false);
+    expect(await text('a/b')).toBe('one');
+    const second = String(await store.version('a/b'));
+    expect(second).not.toBe(first);
+    expect(await store.replace('a/b', second, Buffer.from('next'))).toBe(true);
+    await store.delete('a/b');
+    expect(await store.replace('a/b', second, Buffer.from('gone'))).toBe(false);
+    expect(await listed('')).toEqual([]);
+  });
+
   it('stores nothing of an object whose stream failed, and keeps the former object', async () => {
     await store.put('kept', Buffer.from('former'));
     for (const name of ['new', 'kept']) {

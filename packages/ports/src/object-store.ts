@@ -16,6 +16,15 @@ export interface ObjectStore {
    */
   create(name: string, body: Uint8Array): Promise<boolean>;
 
+  /** Resolves with a text that no earlier and no later content of the object has; undefined if there is no such object. */
+  version(name: string): Promise<string | undefined>;
+
+  /**
+   * Replaces the object if it still has this version, in one step. Resolves with false if the object was replaced or deleted since. A folder
+   * without file locks and an S3-compatible service without conditional writes can replace an object that is replaced at the same moment.
+   */
+  replace(name: string, version: string, body: Uint8Array): Promise<boolean>;
+
   /**
    * Resolves with a stream of the content; undefined if there is no such object. A caller that does not read the whole stream
    * must destroy it.

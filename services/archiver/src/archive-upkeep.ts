@@ -1,8 +1,7 @@
 import type { ObjectStore } from '@weir/ports/object-store';
 import { MANIFEST_NAME, summariseArchive } from '@weir/runtime/archive/archive-manifest';
-import { rewrittenBefore } from '@weir/runtime/archive/rewrite-segment';
-import { parseSegmentName } from '@weir/runtime/archive/segment-name';
 import type { Logger } from '@weir/runtime/logger';
+import { expireSegments } from './expire-segments.ts';
 
 export interface ArchiveUpkeepDeps {
   readonly store: ObjectStore;
@@ -50,21 +49,8 @@ export async function keepArchive({
   limits,
 }: Omit<ArchiveUpkeepDeps, 'isLeader'>): Promise<void> {
   if (limits.retentionMs !== undefined) {
-    const before = clock() - limits.retentionMs;
-    let deleted = 0;
-    for await (const { name, storedAt } of store.list('')) {
-      if (storedAt >= before || parseSegmentName(name) === undefined) continue;
-      await store.delete(name);
-      deleted++;
-    }
-    // An erasure that rewrites a segment stores it at a later time. The marker of such a segment keeps the day of the first storage.
-    for await (const { marker, segment } of rewrittenBefore(store, before)) {
-      await store.delete(segment);
-      await store.delete(marker);
-      deleted++;
-    }
-    if (deleted > 0)
-      logger.info({ segments: deleted }, 'deleted segments of the archive that are older than its retention');
+    const segments = await expireSegments(store, clock() - limits.retentionMs, logger);
+    if (segments > 0) logger.info({ segments }, 'deleted segments of the archive that are older than its retention');
   }
   const partitions = await summariseArchive(store);
   const text = `${JSON.stringify({ writtenAt: new Date(clock()).toISOString(), partitions }, undefined, 1)}\n`;

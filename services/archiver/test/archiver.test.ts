@@ -9,6 +9,7 @@ import { GROUP_ARCHIVER, TOPIC_ENRICHED, TOPIC_RAW } from '@weir/domain/records/
 import type { EventLog, StoredRecord } from '@weir/ports/event-log';
 import type { ObjectStore } from '@weir/ports/object-store';
 import { summariseArchive } from '@weir/runtime/archive/archive-manifest';
+import { listExpiredStarts, putExpiredStart } from '@weir/runtime/archive/expired-start';
 import { rewriteSegment } from '@weir/runtime/archive/rewrite-segment';
 import { parseSegmentName } from '@weir/runtime/archive/segment-name';
 import { createLogger } from '@weir/runtime/logger';
@@ -219,6 +220,37 @@ test('an archiver that was stopped during an erasure does not bring erased recor
   }
 });
 
+test('a process that was stopped while it rewrote a segment does not undo a later rewrite', async () => {
+  await append(200);
+  await start();
+  await caughtUp();
+  const erase = (odd: boolean) => (record: StoredRecord) =>
+    record.value.length > 0 && record.offset % 2 === Number(odd)
+      ? { ...record, headers: {}, value: new Uint8Array(0) }
+      : record;
+  for await (const { name, storedAt } of store.list('')) {
+    const range = parseSegmentName(name);
+    if (range === undefined) continue;
+    let wasStopped = false;
+    const stopped: ObjectStore = {
+      ...store,
+      // The process stops before it replaces the object, and continues when another process has replaced it.
+      async replace(...args) {
+        if (!wasStopped) await rewriteSegment(store, range, storedAt, erase(true));
+        wasStopped = true;
+        return store.replace(...args);
+      },
+    };
+    await rewriteSegment(stopped, range, storedAt, erase(false));
+    expect(wasStopped).toBe(true);
+  }
+  for (const topic of [TOPIC_RAW, TOPIC_ENRICHED]) {
+    const records = await archived(topic);
+    expect(records).toHaveLength(200);
+    expect(records.filter(({ value }) => value.length > 0)).toEqual([]);
+  }
+});
+
 test('the manifest is made from the listing; old segments are deleted', async () => {
   await append(300);
   await start();
@@ -233,5 +265,33 @@ test('the manifest is made from the listing; old segments are deleted', async ()
   }
   const nextDay = (): number => Date.now() + 86_400_000;
   await keepArchive({ store, clock: nextDay, logger, limits: { retentionMs: 3_600_000, upkeepMs: 1 } });
-  expect(await summariseArchive(store)).toEqual([]);
+  expect(await summariseArchive(store)).toMatchObject(
+    Array(4).fill({ segments: 0, bytes: 0, ranges: [], expiredBefore: 150 }),
+  );
+});
+
+test('what has expired is stored before segments are deleted, and does not go back', async () => {
+  await append(300);
+  const first = await start();
+  await caughtUp();
+  await stop(first);
+  const dying: ObjectStore = {
+    ...store,
+    delete: async () => {
+      throw new DependencyError('object_store_unavailable', 'killed');
+    },
+  };
+  const logger = createLogger('silent');
+  const later = Date.now() + 86_400_000;
+  const limits = { retentionMs: 3_600_000, upkeepMs: 1 };
+  await expect(keepArchive({ store: dying, clock: () => later, logger, limits })).rejects.toThrow('killed');
+  const segments = (await summariseArchive(store)).reduce((sum, partition) => sum + partition.segments, 0);
+  const [start0] = await listExpiredStarts(store);
+  // The test's enriched records have no raw offset, so 0 raw offsets are known to have expired.
+  expect(start0).toMatchObject({ topic: TOPIC_ENRICHED, partition: 0, next: 150, rawNext: 0 });
+  await keepArchive({ store, clock: () => later, logger, limits });
+  expect(segments).toBeGreaterThan(4);
+  expect((await summariseArchive(store)).map((partition) => partition.segments)).toEqual([0, 0, 0, 0]);
+  if (start0 !== undefined) await putExpiredStart(store, { ...start0, next: 70 });
+  expect((await listExpiredStarts(store)).map(({ next }) => next)).toEqual([150, 150, 150, 150]);
 });

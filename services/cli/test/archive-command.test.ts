@@ -34,6 +34,7 @@ test('list prints the partitions and their gaps', async () => {
   expect(JSON.parse((await run('list', folder, '--json')).stdout)).toEqual([
     {
       ...PARTITION,
+      expiredBefore: 0,
       segments: 3,
       bytes: expect.any(Number),
       ranges: [

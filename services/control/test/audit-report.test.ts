@@ -7,6 +7,7 @@ const held = (partition: number, records: number, distinct: number, highest: num
   records,
   distinct_offsets: distinct,
   erasing: 0,
+  expired_in_archive: 0,
   highest,
 });
 const count = (outcome: string, records: number, reason = '', site = 's') => ({

@@ -6,12 +6,17 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { DependencyError } from '@weir/domain/errors';
 import type { ObjectStore, StoredObject } from '@weir/ports/object-store';
+import { type FileLock, lockFile } from '@weir/runtime/file-lock';
 import { assertObjectName } from './object-names.ts';
 
 /** The prefix of temporary files. Names of objects never start with a dot, so listings do not contain unfinished files. */
 const TEMPORARY = '.part-';
 /** Error codes of file systems that have no hard links. */
 const NO_HARD_LINKS = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS'];
+/** Error codes of file systems that have no locks. */
+const NO_LOCKS = ['ENOLCK', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EINVAL'];
+/** The lock is held only for a comparison and a rename. */
+const LOCK_WITHIN_MS = 10_000;
 
 /** Opens the object store in a directory. The directory is created with the first object. */
 export function openFileObjectStore(root: string): ObjectStore {
@@ -62,6 +67,22 @@ export function openFileObjectStore(root: string): ObjectStore {
     }
   }
 
+  /** Resolves with the number of the file and the time of its last change. An object is always replaced by another file. */
+  async function version(path: string): Promise<string | undefined> {
+    const found = await unlessMissing(stat(path, { bigint: true }));
+    return found?.isFile() ? `${found.ino}-${found.mtimeNs}` : undefined;
+  }
+
+  /** Replaces the file if it has the expected version. The lock excludes all other calls of this function in the folder. */
+  async function ifVersion(expected: string, temporary: string, path: string): Promise<boolean> {
+    const lock = await lockFolder(dirname(path));
+    try {
+      return (await version(path)) === expected && (await replace(temporary, path));
+    } finally {
+      lock?.close();
+    }
+  }
+
   async function get(name: string): Promise<Readable | undefined> {
     const path = pathOf(name);
     const found = await unlessMissing(stat(path));
@@ -92,6 +113,12 @@ export function openFileObjectStore(root: string): ObjectStore {
   return {
     put: async (name, body) => void (await translated(`store ${name} in ${root}`, write(name, body, replace))),
     create: (name, body) => translated(`store ${name} in ${root}`, write(name, body, unlessExists)),
+    version: (name) => translated(`read ${name} in ${root}`, version(pathOf(name))),
+    replace: (name, expected, body) =>
+      translated(
+        `replace ${name} in ${root}`,
+        write(name, body, (temporary, path) => ifVersion(expected, temporary, path)),
+      ),
     get: (name) => translated(`read ${name} in ${root}`, get(name)),
     list,
     delete: (name) => translated(`delete ${name} in ${root}`, remove(name)),
@@ -116,6 +143,21 @@ async function syncFolders(root: string, folder: string): Promise<void> {
     }
     if (at === dirname(at)) return;
   }
+}
+
+/** Resolves with undefined if the file system has no locks. */
+async function lockFolder(folder: string): Promise<FileLock | undefined> {
+  try {
+    const lock = await lockFile(join(folder, '.lock'), LOCK_WITHIN_MS);
+    if (lock !== undefined) return lock;
+  } catch (error) {
+    if (NO_LOCKS.includes((error as NodeJS.ErrnoException).code ?? '')) return undefined;
+    throw error;
+  }
+  throw new DependencyError(
+    'object_store_unavailable',
+    `${folder} is locked by another process: wait until it continues or ends`,
+  );
 }
 
 async function unlessMissing<T>(work: Promise<T>): Promise<T | undefined> {

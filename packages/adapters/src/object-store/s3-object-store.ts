@@ -2,6 +2,7 @@ import { Readable } from 'node:stream';
 import {
   DeleteObjectCommand,
   GetObjectCommand,
+  HeadObjectCommand,
   ListObjectsV2Command,
   PutObjectCommand,
   S3Client,
@@ -35,8 +36,8 @@ const REQUEST_TIMEOUT_MS = 60_000;
 /** The size of a part of an upload. Two parts are in memory at the same time. */
 const PART_BYTES = 8 * 1024 * 1024;
 const PARTS_AT_ONCE = 2;
-/** The answer to a conditional write if the object exists. */
-const EXISTS = 412;
+/** The answers to a conditional write if the object is not as expected: another version, or (404) no object. */
+const NOT_AS_EXPECTED = [412, 404];
 /** The answer of a service that has no conditional writes. */
 const NO_CONDITIONS = 501;
 /** After these statuses below 500, a retry may succeed: a concurrent conditional write, and too many requests. */
@@ -88,6 +89,22 @@ export function openS3ObjectStore({ bucket, prefix, endpoint, region, pathStyle 
     } while (token !== undefined);
   }
 
+  /** Stores the object if the condition is true. Resolves with false if it is not. */
+  const putIf = (name: string, body: Uint8Array, condition: { IfMatch?: string; IfNoneMatch?: string }) =>
+    send(`store ${name}`, async () => {
+      const target = { Bucket: bucket, Key: keyOf(name), Body: body, ContentLength: body.byteLength };
+      try {
+        await client.send(new PutObjectCommand({ ...target, ...condition }));
+      } catch (error) {
+        const status = statusOf(error);
+        const isMissingBucket = error instanceof S3ServiceException && error.name === 'NoSuchBucket';
+        if (NOT_AS_EXPECTED.includes(status ?? 0) && !isMissingBucket) return false;
+        if (status !== NO_CONDITIONS) throw error;
+        await client.send(new PutObjectCommand(target));
+      }
+      return true;
+    });
+
   return {
     put: (name, body) =>
       send(`store ${name}`, async () => {
@@ -99,18 +116,17 @@ export function openS3ObjectStore({ bucket, prefix, endpoint, region, pathStyle 
         }
       }),
 
-    create: (name, body) =>
-      send(`store ${name}`, async () => {
-        const target = { Bucket: bucket, Key: keyOf(name), Body: body, ContentLength: body.byteLength };
+    create: (name, body) => putIf(name, body, { IfNoneMatch: '*' }),
+    replace: (name, version, body) => putIf(name, body, { IfMatch: version }),
+
+    version: (name) =>
+      send(`read ${name}`, async () => {
         try {
-          await client.send(new PutObjectCommand({ ...target, IfNoneMatch: '*' }));
+          return (await client.send(new HeadObjectCommand({ Bucket: bucket, Key: keyOf(name) }))).ETag;
         } catch (error) {
-          const status = error instanceof S3ServiceException ? error.$metadata.httpStatusCode : undefined;
-          if (status === EXISTS) return false;
-          if (status !== NO_CONDITIONS) throw error;
-          await client.send(new PutObjectCommand(target));
+          if (statusOf(error) === 404) return undefined;
+          throw error;
         }
-        return true;
       }),
 
     get: (name) =>
@@ -135,13 +151,17 @@ export function openS3ObjectStore({ bucket, prefix, endpoint, region, pathStyle 
   };
 }
 
+function statusOf(error: unknown): number | undefined {
+  return error instanceof S3ServiceException ? error.$metadata.httpStatusCode : undefined;
+}
+
 /**
  * Translates an error of the SDK. After the statuses 409, 429 and 5xx, a retry may succeed. Any other error status needs a change of the
  * credentials, the bucket or the permissions.
  */
 function translate(what: string, error: unknown): unknown {
   if (error instanceof TypeError || error instanceof DependencyError || !(error instanceof Error)) return error;
-  const status = error instanceof S3ServiceException ? error.$metadata.httpStatusCode : undefined;
+  const status = statusOf(error);
   const noCredentials = error.name === 'CredentialsProviderError';
   const refused =
     noCredentials || (status !== undefined && status >= 300 && status < 500 && !RETRYABLE.includes(status));

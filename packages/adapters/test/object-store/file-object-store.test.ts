@@ -1,6 +1,8 @@
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
 import { pathToFileURL } from 'node:url';
 import { objectStoreUrlProblem } from '@weir/domain/net/object-store-url';
 import type { ObjectStore } from '@weir/ports/object-store';
@@ -23,6 +25,17 @@ afterAll(() => {
 
 describe('the object store in a folder', () => {
   objectStoreContract(() => open(join(makeFolder(), 'made', 'with the first object')));
+
+  it('two processes that replace the same version at the same moment: one of them does', async () => {
+    const folder = makeFolder();
+    const stores = await Promise.all([1, 2, 3, 4].map(() => open(folder)));
+    await stores[0]?.put('a/b', Buffer.from('first'));
+    const version = String(await stores[0]?.version('a/b'));
+    const replaced = await Promise.all(stores.map((one, nth) => one.replace('a/b', version, Buffer.from(String(nth)))));
+    expect(replaced.filter(Boolean)).toHaveLength(1);
+    const content = (await stores[0]?.get('a/b')) as Readable;
+    expect((await buffer(content)).toString()).toBe(String(replaced.indexOf(true)));
+  });
 
   it('the error message names the reason if a file exists where a folder is needed', async () => {
     const folder = makeFolder();

@@ -103,6 +103,12 @@ export const RECORDS_COLUMNS_BY_VERSION: Readonly<Record<number, readonly string
   2: RECORDS_COLUMNS,
 };
 
+/**
+ * A crash of the enricher repeats at most one batch of 1,024 outcomes. Among this many records of `events.enriched`, the record with the
+ * highest raw offset is not a repeat.
+ */
+export const REPEATS_MAX = 16_384;
+
 /** Headers of an enriched record: the raw offset whose outcome it is, and the version of its column list. Decimal text. */
 export const HEADER_RAW_OFFSET = 'o';
 export const HEADER_COLUMNS_VERSION = 'v';

@@ -52,6 +52,8 @@ export interface ReplayChunk {
   readonly month: number;
   /** The number of the chunk within its partition: its first raw offset divided by the size of a chunk. */
   readonly nth: number;
+  /** True if the chunk contains rows `expired` of records that have expired in the archive. Such chunks come after all others. */
+  readonly isExpired?: true;
 }
 
 /** Raw offsets whose outcomes were read from the archive, both ends included. */
@@ -60,6 +62,15 @@ export interface ArchivedRange {
   readonly partition: number;
   readonly from: number;
   readonly to: number;
+}
+
+/** Raw records of an earlier log that have expired in the archive: all with a raw offset below `rawNext`. */
+export interface ExpiredRecords {
+  readonly logId: string;
+  readonly partition: number;
+  readonly rawNext: number;
+  /** Unix milliseconds: when the last of these records was archived. */
+  readonly storedAt: number;
 }
 
 /** The last commit of the writer while it fills the shadow tables from the archive. */
@@ -85,6 +96,8 @@ export interface ReplayState {
   readonly recordsToCopy: number;
   /** The ranges that were read from the archive. */
   readonly archived?: readonly ArchivedRange[];
+  /** The records that had expired in the archive when it had been read. Those that the tables do not have get a row `expired`. */
+  readonly expired?: readonly ExpiredRecords[];
   readonly reading?: ArchivePosition;
   /** The swap that is in progress. */
   readonly swap?: ReplaySwap;

@@ -16,7 +16,8 @@ const DAY_CHARS = 10;
 
 /**
  * Changes records of a segment. If a record changes, the object is replaced by one with the same name and range.
- * Resolves with the number of changed records. Before it replaces the object, it stores a marker with the day when the segment was
+ * Resolves with the number of changed records. If another process has replaced the object meanwhile, the new content is read and changed:
+ * no process undoes the changes of another one. Before it replaces the object, it stores a marker with the day when the segment was
  * stored, because the object store only knows the day of the replacement. Throws as `readSegment` does.
  */
 export async function rewriteSegment(
@@ -25,18 +26,22 @@ export async function rewriteSegment(
   storedAt: number,
   change: ChangeRecord,
 ): Promise<number> {
-  // Most segments have no record to change. A first pass only reads, because writing the segment again would cost more.
-  let changes = 0;
-  for await (const batch of readSegment(store, range)) {
-    for (const record of batch) if (change(record) !== record) changes++;
+  const name = segmentName(range);
+  for (;;) {
+    // The version is read before the content. So the content is at least as new as the version that is replaced.
+    const version = await store.version(name);
+    // Most segments have no record to change. A first pass only reads, because writing the segment again would cost more.
+    let changes = 0;
+    for await (const batch of readSegment(store, range)) {
+      for (const record of batch) if (change(record) !== record) changes++;
+    }
+    if (changes === 0) return 0;
+    const encoder = createSegmentEncoder();
+    for await (const batch of readSegment(store, range)) for (const record of batch) await encoder.add(change(record));
+    const content = Buffer.concat(await encoder.finish(range));
+    await store.put(`${REWRITTEN_PREFIX}${dayOf(storedAt)}/${name}`, Buffer.alloc(0));
+    if (version !== undefined && (await store.replace(name, version, content))) return changes;
   }
-  if (changes === 0) return 0;
-  const encoder = createSegmentEncoder();
-  for await (const batch of readSegment(store, range)) for (const record of batch) await encoder.add(change(record));
-  const content = Buffer.concat(await encoder.finish(range));
-  await store.put(`${REWRITTEN_PREFIX}${dayOf(storedAt)}/${segmentName(range)}`, Buffer.alloc(0));
-  await store.put(segmentName(range), content);
-  return changes;
 }
 
 /** The segments that were first stored before the day of this time and were rewritten later, with the names of their markers. */

@@ -14,6 +14,11 @@ const NAME = /^([A-Za-z0-9._-]+)\/([A-Za-z0-9-]{1,36})\/(\d{4,})\/(\d{16})-(\d{1
 
 const digits = (value: number, length: number): string => String(value).padStart(length, '0');
 
+/** Returns an offset with the number of digits that it has in names. */
+export function offsetDigits(offset: number): string {
+  return digits(offset, OFFSET_DIGITS);
+}
+
 /** Returns the folder that contains the segments of one partition, with a slash at the end. */
 export function segmentFolder(range: Pick<SegmentRange, 'topic' | 'logId' | 'partition'>): string {
   return `${range.topic}/${range.logId}/${digits(range.partition, PARTITION_DIGITS)}/`;
@@ -24,7 +29,7 @@ export function segmentFolder(range: Pick<SegmentRange, 'topic' | 'logId' | 'par
  * second time replaces the first copy.
  */
 export function segmentName(range: SegmentRange): string {
-  return `${segmentFolder(range)}${digits(range.from, OFFSET_DIGITS)}-${digits(range.to, OFFSET_DIGITS)}.jsonl.gz`;
+  return `${segmentFolder(range)}${offsetDigits(range.from)}-${offsetDigits(range.to)}.jsonl.gz`;
 }
 
 /** Returns undefined if `name` is not the name of a segment. */

@@ -30,14 +30,15 @@ export function addArchiveCommands(program: Command, { io }: CommandContext): vo
     const partitions = await withObjects(objectsUrl(place), io.env, summariseArchive);
     print(io, json, partitions, (found) =>
       table(
-        ['topic', 'log', 'partition', 'segments', 'bytes', 'offsets', 'gaps'],
+        ['topic', 'log', 'partition', 'segments', 'bytes', 'expired', 'offsets', 'gaps'],
         found.map((one) => [
           one.topic,
           one.logId.slice(0, 8),
           one.partition,
           one.segments,
           one.bytes,
-          `${one.ranges[0]?.[0]}-${one.ranges.at(-1)?.[1]}`,
+          one.expiredBefore === 0 ? '' : `0-${one.expiredBefore - 1}`,
+          one.ranges.length === 0 ? '' : `${one.ranges[0]?.[0]}-${one.ranges.at(-1)?.[1]}`,
           gapsOf(one),
         ]),
       ),
@@ -59,10 +60,11 @@ export function addArchiveCommands(program: Command, { io }: CommandContext): vo
 }
 
 /** Offsets that the archive does not have: retention removed them before they were archived, or a segment was deleted. */
-function gapsOf({ ranges }: ArchivedPartition): string {
+function gapsOf({ ranges, expiredBefore }: ArchivedPartition): string {
   return ranges
-    .slice(1)
-    .map(([from], index) => `${(ranges[index]?.[1] ?? 0) + 1}-${from - 1}`)
+    .map(([from], index) => [index === 0 ? expiredBefore : (ranges[index - 1]?.[1] ?? 0) + 1, from - 1] as const)
+    .filter(([from, to]) => from <= to)
+    .map(([from, to]) => `${from}-${to}`)
     .join(', ');
 }
 

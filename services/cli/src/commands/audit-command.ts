@@ -30,6 +30,8 @@ interface AuditView {
      * former outcome.
      */
     readonly erasing: number;
+    /** Records of which nothing is known, because they had expired in the archive before the tables were restored from it. */
+    readonly expired_in_archive: number;
   };
 }
 
@@ -48,7 +50,7 @@ export function addAuditCommand(program: Command, { io, client, exitWith }: Comm
 }
 
 function humanAudit({ balanced, partitions, totals }: AuditView): string {
-  const { dropped, dead, in_flight: inFlight, ...counts } = totals;
+  const { dropped, dead, in_flight: inFlight, expired_in_archive: gone, ...counts } = totals;
   const heads = ['log', 'partition', 'received', 'outcomes', 'in flight', 'missing', 'repeated', ''];
   const rows = partitions.map((row) => [
     row.log_id.slice(0, 8),
@@ -68,6 +70,9 @@ function humanAudit({ balanced, partitions, totals }: AuditView): string {
     balanced
       ? 'OK: every record has exactly one outcome or is in flight.'
       : 'NOT BALANCED: records are missing or repeated (see the table above and docs/exactly-once.md).',
+    ...(gone > 0
+      ? [`${gone} of the expired records had expired in the archive: their rows could not be restored.`]
+      : []),
   ].join('\n');
 }
 

@@ -11,6 +11,8 @@ export interface StoredPartition {
    * row, which is deleted next.
    */
   readonly erasing: number;
+  /** The number of records that had expired in the archive before the tables were restored from it. Nothing else is known of them. */
+  readonly expired_in_archive: number;
   readonly highest: number;
 }
 
@@ -26,7 +28,13 @@ export interface AuditReport {
   readonly balanced: boolean;
   readonly log_id: string;
   readonly partitions: readonly PartitionAudit[];
-  readonly totals: Books & { readonly received: number; readonly in_flight: number; readonly erasing: number };
+  readonly totals: Books & {
+    readonly received: number;
+    readonly in_flight: number;
+    readonly erasing: number;
+    /** A part of `expired`. */
+    readonly expired_in_archive: number;
+  };
   readonly sites: readonly (Books & { readonly site_id: string })[];
 }
 
@@ -39,6 +47,7 @@ interface PartitionAudit {
   readonly missing: number;
   readonly repeated: number;
   readonly erasing: number;
+  readonly expired_in_archive: number;
   readonly balanced: boolean;
 }
 
@@ -89,7 +98,10 @@ export function auditReport(
       (isErasing || erasing === 0),
     log_id: logId,
     partitions,
-    totals: { received, ...totals, in_flight: inFlight, erasing },
+    totals: {
+      ...{ received, ...totals, in_flight: inFlight, erasing },
+      expired_in_archive: sum(partitions, 'expired_in_archive'),
+    },
     sites: siteIds.map((siteId) => ({ site_id: siteId, ...books(counts.filter((count) => count.site_id === siteId)) })),
   };
 }
@@ -118,6 +130,7 @@ function partitionAudit(
     missing,
     repeated,
     erasing,
+    expired_in_archive: held?.expired_in_archive ?? 0,
     balanced,
   };
 }
@@ -141,6 +154,9 @@ function books(counts: readonly OutcomeCount[]): Books {
   };
 }
 
-function sum(partitions: readonly PartitionAudit[], field: 'received' | 'in_flight' | 'erasing'): number {
+function sum(
+  partitions: readonly PartitionAudit[],
+  field: 'received' | 'in_flight' | 'erasing' | 'expired_in_archive',
+): number {
   return partitions.reduce((total, partition) => total + partition[field], 0);
 }

@@ -1,4 +1,5 @@
 import type { Analytics } from '@weir/ports/analytics';
+import { EXPIRED_IN_ARCHIVE } from '../replay/archive/expired-records.ts';
 import type { OutcomeCount, StoredPartition } from './audit-report.ts';
 
 /** The numbers of rows in the table `records`, by partition and by outcome. */
@@ -19,6 +20,7 @@ export async function readBooks({ select }: Pick<Analytics, 'select'>, records: 
        uniqExact(raw_offset) AS distinct_offsets, max(raw_offset) AS highest,
        uniqExactIf(raw_offset, outcome IN ('erased', 'expired')) + uniqExactIf(raw_offset, outcome NOT IN ('erased', 'expired'))
          - distinct_offsets AS erasing,
+       countIf(outcome = 'expired' AND reason = '${EXPIRED_IN_ARCHIVE}') AS expired_in_archive,
        grouping(raw_partition) AS is_books
      FROM ${records}
      GROUP BY GROUPING SETS ((log_id, raw_partition), (log_id, site_id, outcome, reason))`,

@@ -1,6 +1,7 @@
-import type { ArchivedRange, ReplayChunk, ReplayRequest, ReplayStart } from '@weir/domain/registry/replay';
+import type { ReplayChunk, ReplayRequest, ReplayState } from '@weir/domain/registry/replay';
 import type { Analytics } from '@weir/ports/analytics';
 import type { ShadowTables } from '@weir/ports/shadow-tables';
+import { expiredChunks, insertExpired } from './archive/expired-records.ts';
 import { copiedRows } from './replay-scope.ts';
 
 /** The number of raw offsets in a chunk. The rows of a chunk are one block, which ClickHouse holds in memory. */
@@ -16,6 +17,9 @@ export interface CountedChunk extends ReplayChunk {
   readonly records: number;
 }
 
+/** What decides which rows are copied. */
+type CopyPlan = Pick<ReplayState, 'starts' | 'archived' | 'expired'>;
+
 interface ChunkRow {
   readonly log_id: string;
   readonly raw_partition: number;
@@ -25,13 +29,13 @@ interface ChunkRow {
 }
 
 /**
- * Lists the chunks to copy, in order. The list does not change while the replay runs, because it has only records from before the start.
+ * Lists the chunks to copy, in order, and then the chunks of expired records. The list does not change while the replay runs, because it has
+ * only records from before the start.
  */
 export async function listChunks(
   { analytics, shadow, logId }: CopyDeps,
-  starts: readonly ReplayStart[],
+  { starts, archived = [], expired = [] }: CopyPlan,
   request: ReplayRequest,
-  archived: readonly ArchivedRange[] = [],
 ): Promise<readonly CountedChunk[]> {
   const { sql, params } = copiedRows(logId, starts, request, archived);
   const rows = await analytics.select<ChunkRow>(
@@ -39,7 +43,7 @@ export async function listChunks(
      FROM ${shadow.live}.records WHERE ${sql} GROUP BY log_id, raw_partition, month, nth`,
     params,
   );
-  return rows
+  const copied = rows
     .map((row) => ({
       logId: row.log_id,
       partition: row.raw_partition,
@@ -48,21 +52,29 @@ export async function listChunks(
       records: Number(row.records),
     }))
     .sort(inOrder);
+  const keyOf = ({ logId: log, partition, nth }: ReplayChunk): string => `${log} ${partition} ${nth}`;
+  const records = new Map<string, number>();
+  for (const chunk of copied) records.set(keyOf(chunk), (records.get(keyOf(chunk)) ?? 0) + chunk.records);
+  return [...copied, ...expiredChunks(expired, CHUNK_OFFSETS, (chunk) => records.get(keyOf(chunk)) ?? 0)];
 }
 
 export function inOrder(a: ReplayChunk, b: ReplayChunk): number {
+  if (a.isExpired !== b.isExpired) return a.isExpired ? 1 : -1;
   if (a.logId !== b.logId) return a.logId < b.logId ? -1 : 1;
   return a.partition - b.partition || a.month - b.month || a.nth - b.nth;
 }
 
 export async function copyChunk(
-  { shadow, logId }: CopyDeps,
-  starts: readonly ReplayStart[],
+  { analytics, shadow, logId }: CopyDeps & { readonly analytics: Pick<Analytics, 'change'> },
+  { starts, archived = [], expired = [] }: CopyPlan,
   request: ReplayRequest,
   chunk: ReplayChunk,
-  archived: readonly ArchivedRange[] = [],
 ): Promise<void> {
   const { partition, month, nth } = chunk;
+  if (chunk.isExpired) {
+    const { replayId } = request;
+    return insertExpired({ analytics, shadow }, { replayId, chunkOffsets: CHUNK_OFFSETS }, chunk, expired, archived);
+  }
   const own = archived.filter((range) => range.logId === chunk.logId && range.partition === partition);
   const { sql, params } = copiedRows(logId, starts, request, own);
   await shadow.copy({

@@ -1,5 +1,5 @@
 import { DependencyError } from '@weir/domain/errors';
-import { HEADER_RAW_OFFSET } from '@weir/domain/records/records-columns';
+import { HEADER_RAW_OFFSET, REPEATS_MAX } from '@weir/domain/records/records-columns';
 import { GROUP_WRITER, TOPIC_ENRICHED } from '@weir/domain/records/topics';
 import type { ReplayRequest, ReplayScope, ReplayStart } from '@weir/domain/registry/replay';
 import type { EventLog, StoredRecord } from '@weir/ports/event-log';
@@ -18,11 +18,6 @@ const EXPIRES_SOON_MS = 24 * 3600_000;
  * appended, and the clocks of the gateway and of the log can differ by this time.
  */
 export const CLOCKS_DIFFER_MS = 3600_000;
-/**
- * If the replay begins in the middle of a partition, the first records can be repeats. Among this many records, the record with the highest
- * raw offset is not a repeat: each crash repeats at most one batch of 1,024 records.
- */
-export const REPEATS_MAX = 16_384;
 const READ_BYTES_MAX = 4 * 1024 * 1024;
 
 /** Finds the position at which the replay of each partition begins. */
@@ -51,7 +46,7 @@ async function planStart(deps: PlanReplayDeps, scope: ReplayScope, partition: nu
 
 /**
  * Finds the raw offset with which the replay of the partition begins. It is at least as high as the raw offset of every record before
- * `from`.
+ * `from`. If the replay begins in the middle of a partition, the first records can be repeats.
  */
 async function firstNewRawOffset(eventLog: EventLog, partition: number, from: number): Promise<number> {
   let highest = -1;

@@ -6,11 +6,13 @@ import type { ObjectStore } from '@weir/ports/object-store';
 import { describeError, pauseBeforeRetry } from '@weir/runtime/consume/consume-retry';
 import type { Logger } from '@weir/runtime/logger';
 import { listRuns, neededRuns } from './archive/archive-runs.ts';
+import { listExpired } from './archive/expired-records.ts';
 import { archiveOf, fillFromArchive } from './archive/fill-from-archive.ts';
 import { copyChunk, inOrder, listChunks } from './copy-base.ts';
 import { planStarts } from './plan-replay.ts';
 import { createFilling, type FillingDeps } from './replay-filling.ts';
 import { type FillPosition, fillPositions, livePositions, readsRaw, replayedPositions } from './replay-progress.ts';
+import { isWhole } from './replay-scope.ts';
 import { beginSwap, continueSwap, type LiveWriters } from './swap-tables.ts';
 
 export interface LeaderDeps extends FillingDeps {
@@ -99,7 +101,7 @@ export function leadReplay(deps: LeaderDeps, signal: AbortSignal, fence: () => P
       const runs = neededRuns(await listRuns(archiveOf(deps), request), eventLog.logId, starts);
       await putState({ replayId, phase: 'archive', starts, recordsCopied: 0, recordsToCopy: sumOf(runs) });
     } else {
-      const chunks = await listChunks({ analytics, shadow, logId: eventLog.logId }, starts, request);
+      const chunks = await listChunks({ analytics, shadow, logId: eventLog.logId }, { starts }, request);
       await putState({ replayId, phase: 'copy', starts, recordsCopied: 0, recordsToCopy: sumOf(chunks) });
     }
   }
@@ -123,9 +125,11 @@ export function leadReplay(deps: LeaderDeps, signal: AbortSignal, fence: () => P
     );
     if (read === undefined) return;
     const copying = { analytics, shadow, logId: eventLog.logId };
-    const chunks = await listChunks(copying, read.starts, request, read.archived);
     const { reading: _, ...whole } = read;
-    await putState({ ...whole, phase: 'copy', recordsToCopy: read.recordsCopied + sumOf(chunks) });
+    // A replay of a part of the records does not fill logs that the tables do not have.
+    const expired = isWhole(request) ? await listExpired(archiveOf(deps), eventLog.logId, read.archived) : [];
+    const chunks = await listChunks(copying, { ...whole, expired }, request);
+    await putState({ ...whole, expired, phase: 'copy', recordsToCopy: read.recordsCopied + sumOf(chunks) });
   }
 
   async function copy(replay: Replay, state: ReplayState): Promise<void> {
@@ -133,14 +137,14 @@ export function leadReplay(deps: LeaderDeps, signal: AbortSignal, fence: () => P
     const copying = { analytics, shadow, logId: eventLog.logId };
     const { copied } = state;
     let { recordsCopied } = state;
-    for (const { records, ...chunk } of await listChunks(copying, state.starts, request, state.archived)) {
+    for (const { records, ...chunk } of await listChunks(copying, state, request)) {
       if (copied !== undefined && inOrder(chunk, copied) <= 0) continue;
       for (await filling.lookAround(replay); filling.problem() !== undefined; await filling.lookAround(replay)) {
         await rest();
         if (signal.aborted) return;
       }
       if (!(await filling.pass(replay, records, signal)) || wishOf(registry.replay()) !== undefined) return;
-      await copyChunk(copying, state.starts, request, chunk, state.archived);
+      await copyChunk(copying, state, request, chunk);
       recordsCopied += records;
       await putState({ ...state, copied: chunk, recordsCopied });
     }

@@ -14,9 +14,11 @@ import { readCount } from '../http/query-parameters.ts';
 import { randomId } from '../registry/random-id.ts';
 import { LIMIT_MAX, readQuery } from '../reports/read-query.ts';
 import { type ArchiveRun, listRuns, missingRows, neededRuns } from './archive/archive-runs.ts';
+import { listExpired } from './archive/expired-records.ts';
 import { type CountedChunk, listChunks } from './copy-base.ts';
 import { replayDiff } from './diff/replay-diff.ts';
 import { planStarts } from './plan-replay.ts';
+import { isWhole } from './replay-scope.ts';
 import { replayView } from './replay-view.ts';
 
 interface NewReplay {
@@ -152,8 +154,17 @@ function dryRun(deps: AdminDeps, request: ReplayRequest) {
   const { eventLog, registry, shadow, archive, clock, enrichedRetentionMs: retentionMs, retention } = deps;
   const raw = { retentionMs: retention.rawRetentionHours * 3_600_000 };
   return deps.tables.read(async (analytics) => {
-    const { starts, note } = await planStarts({ eventLog, registry, analytics, clock, retentionMs, raw }, request);
-    const chunks = await listChunks({ analytics, shadow, logId: eventLog.logId }, starts, request);
+    const { starts, note: planned } = await planStarts(
+      { eventLog, registry, analytics, clock, retentionMs, raw },
+      request,
+    );
+    const isArchived = archive !== undefined && request.from === 'archive';
+    const expired = isArchived && isWhole(request) ? await listExpired(archive, eventLog.logId) : [];
+    const all = await listChunks({ analytics, shadow, logId: eventLog.logId }, { starts, expired }, request);
+    const chunks = all.filter(({ isExpired }) => !isExpired);
+    const gone = all.filter(({ isExpired }) => isExpired).reduce((sum, { records }) => sum + records, 0);
+    const note =
+      gone > 0 ? `${gone} records have expired in the archive: each gets a row with the outcome expired` : planned;
     const [row] = await analytics.select<{ records: number | string }>(
       `SELECT count() AS records FROM ${shadow.live}.records`,
     );
@@ -161,7 +172,7 @@ function dryRun(deps: AdminDeps, request: ReplayRequest) {
     const replayed = Number(row?.records ?? 0) - copied;
     const counts = { records_from_archive: 0, records_to_copy: copied, records_to_replay: replayed };
     const plan = { dry_run: true, ...counts, note: note ?? null };
-    if (archive === undefined || request.from !== 'archive') return plan;
+    if (!isArchived) return plan;
     const runs = neededRuns(await listRuns(archive, request), eventLog.logId, starts);
     return { ...plan, ...archivedPlan(runs, chunks) };
   });

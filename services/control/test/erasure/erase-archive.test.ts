@@ -8,7 +8,6 @@ import { DependencyError } from '@weir/domain/errors';
 import { TOPIC_ENRICHED, TOPIC_RAW } from '@weir/domain/records/topics';
 import type { ObjectStore } from '@weir/ports/object-store';
 import { summariseArchive } from '@weir/runtime/archive/archive-manifest';
-import { parseSegmentName } from '@weir/runtime/archive/segment-name';
 import { createLogger } from '@weir/runtime/logger';
 import { createMetrics } from '@weir/runtime/prometheus-metrics';
 import { eventually } from '@weir/testkit/eventually';
@@ -26,12 +25,12 @@ let failures = 0;
 let segmentsRead: string[] = [];
 const archive: ObjectStore = {
   ...files,
-  async put(name, body) {
-    if (parseSegmentName(name) !== undefined && failures > 0) {
+  async replace(name, version, body) {
+    if (failures > 0) {
       failures--;
       throw new DependencyError('object_store_unavailable', 'of the test');
     }
-    await files.put(name, body);
+    return files.replace(name, version, body);
   },
   async get(name) {
     segmentsRead.push(name);

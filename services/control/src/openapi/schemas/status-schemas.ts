@@ -36,10 +36,16 @@ export const AUDIT = object({
     type: 'array',
     items: object({
       ...{ log_id: text, partition: count, received: count, outcomes: count, in_flight: { type: 'integer' } },
-      ...{ missing: count, repeated: count, erasing: count, balanced: { type: 'boolean' } },
+      ...{ missing: count, repeated: count, erasing: count, expired_in_archive: count, balanced: { type: 'boolean' } },
     }),
   },
-  totals: object({ received: count, ...books, in_flight: { type: 'integer' }, erasing: count }),
+  totals: object({
+    received: count,
+    ...books,
+    in_flight: { type: 'integer' },
+    erasing: count,
+    expired_in_archive: count,
+  }),
   sites: { type: 'array', items: object({ site_id: text, ...books }) },
 });
 

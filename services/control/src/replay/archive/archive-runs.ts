@@ -1,12 +1,14 @@
 import { DependencyError } from '@weir/domain/errors';
+import { REPEATS_MAX } from '@weir/domain/records/records-columns';
 import { TOPIC_ENRICHED } from '@weir/domain/records/topics';
 import type { ArchivePosition, ReplayRequest, ReplayStart } from '@weir/domain/registry/replay';
 import type { ObjectStore } from '@weir/ports/object-store';
 import { summariseArchive } from '@weir/runtime/archive/archive-manifest';
+import { type ExpiredStart, listExpiredStarts } from '@weir/runtime/archive/expired-start';
 import { readSegment } from '@weir/runtime/archive/read-segment';
 import { parseSegmentName, type SegmentRange, segmentFolder } from '@weir/runtime/archive/segment-name';
 import type { ReadableTables } from '../../steady-tables.ts';
-import { CLOCKS_DIFFER_MS, REPEATS_MAX, rawOffsetOf } from '../plan-replay.ts';
+import { CLOCKS_DIFFER_MS, rawOffsetOf } from '../plan-replay.ts';
 
 /** Segments of one enriched partition without a gap between them: the offsets `from` to `to` of the topic, both included. */
 export interface ArchiveRun {
@@ -14,6 +16,8 @@ export interface ArchiveRun {
   readonly partition: number;
   readonly from: number;
   readonly to: number;
+  /** Set if the records before the run have expired in the archive: they contain the first outcome of every lower raw offset. */
+  readonly rawFrom?: number;
 }
 
 /** Lists all runs of enriched records that may be in the scope of the replay, in the order in which they are read. */
@@ -23,9 +27,17 @@ export async function listRuns(
 ): Promise<readonly ArchiveRun[]> {
   const storedFromMs = sinceMs === undefined ? 0 : sinceMs - CLOCKS_DIFFER_MS;
   const partitions = await summariseArchive(store, { prefix: `${TOPIC_ENRICHED}/`, storedFromMs });
-  return partitions.flatMap(({ logId, partition, ranges }) =>
-    ranges.map(([from, to]) => ({ logId, partition, from, to })),
-  );
+  const starts = await listExpiredStarts(store, `${TOPIC_ENRICHED}/`);
+  return partitions.flatMap(({ logId, partition, ranges }) => {
+    const expired = starts.find((start) => start.logId === logId && start.partition === partition);
+    return ranges.flatMap(([from, to]) => remaining({ logId, partition, from, to }, expired));
+  });
+}
+
+/** Returns the part of a run that has not expired. The segments of the other part may still exist, because they are being deleted. */
+function remaining(run: ArchiveRun, expired: ExpiredStart | undefined): readonly ArchiveRun[] {
+  if (expired === undefined || run.from > expired.next) return [run];
+  return run.to < expired.next ? [] : [{ ...run, from: expired.next, rawFrom: expired.rawNext }];
 }
 
 /**
@@ -46,7 +58,7 @@ export function neededRuns(
 
 /**
  * Returns a text that says which rows would be missing after the replay: the archive has a gap in a partition, and the tables have no rows
- * of that partition. Resolves with undefined if no rows would be missing.
+ * of that partition. Records that have expired in the archive are no gap. Resolves with undefined if no rows would be missing.
  */
 export async function missingRows(
   { select }: Pick<ReadableTables, 'select'>,
@@ -61,11 +73,12 @@ export async function missingRows(
     const follows = previous?.logId === run.logId && previous.partition === run.partition;
     const next = follows && previous !== undefined ? previous.to + 1 : 0;
     previous = run;
-    if (run.from === next) continue;
+    if (run.from === next || run.rawFrom !== undefined) continue;
     if (held.some((row) => row.log_id === run.logId && Number(row.raw_partition) === run.partition)) continue;
     return (
       `the archive does not have the offsets ${next} to ${run.from - 1} of ${TOPIC_ENRICHED}, partition ${run.partition} of the log ${run.logId}, ` +
-      'and the tables do not have that log: put the missing segments back (weir archive list), or move all segments of that log away'
+      'and the tables do not have that log: put the missing segments back (weir archive list), or move all segments of that log away. ' +
+      'If these segments were deleted on purpose, see docs/operations.md, "Restore from the archive alone"'
     );
   }
   return undefined;
@@ -97,7 +110,7 @@ export async function* segmentsFrom(store: ObjectStore, run: ArchiveRun, offset:
   if ((next ?? offset) <= run.to) throw segmentsGone(run, next ?? offset);
 }
 
-function segmentsGone({ logId, partition, to }: ArchiveRun, from: number): DependencyError {
+export function segmentsGone({ logId, partition, to }: ArchiveRun, from: number): DependencyError {
   return new DependencyError(
     'object_store_damaged',
     `the archive does not have the offsets ${from} to ${to} of ${TOPIC_ENRICHED}, partition ${partition} of the log ${logId}, any more: ` +
@@ -108,7 +121,7 @@ function segmentsGone({ logId, partition, to }: ArchiveRun, from: number): Depen
 /**
  * Finds the raw offset from which the records of a run can be used. Only the first outcome of a raw record counts, so the used records must
  * not be repeats of records from before the run. A run that does not begin at offset 0 can begin with repeats. Resolves with undefined if the
- * run is too short to show where the repeats end.
+ * run is too short to show where the repeats end. If the records before the run have expired, the archive says where they end.
  */
 export async function firstRawOffset(store: ObjectStore, run: ArchiveRun): Promise<number | undefined> {
   let highest = -1;
@@ -117,6 +130,7 @@ export async function firstRawOffset(store: ObjectStore, run: ArchiveRun): Promi
     for await (const batch of readSegment(store, segment)) {
       for (const record of batch) {
         if (run.from === 0) return rawOffsetOf(record);
+        if (run.rawFrom !== undefined) return Math.max(run.rawFrom, rawOffsetOf(record));
         highest = Math.max(highest, rawOffsetOf(record));
         if (++records === REPEATS_MAX) return highest;
       }

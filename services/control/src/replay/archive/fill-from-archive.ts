@@ -8,7 +8,15 @@ import type { FillerDeps } from '../replay-filler.ts';
 import type { ReplayGate } from '../replay-gate.ts';
 import { takesRow } from '../replay-scope.ts';
 import { createArchiveLog } from './archive-log.ts';
-import { type ArchiveRun, firstRawOffset, includes, isBefore, listRuns, neededRuns } from './archive-runs.ts';
+import {
+  type ArchiveRun,
+  firstRawOffset,
+  includes,
+  isBefore,
+  listRuns,
+  neededRuns,
+  segmentsGone,
+} from './archive-runs.ts';
 
 export interface ArchiveFillDeps extends FillerDeps {
   readonly archive?: ObjectStore | undefined;
@@ -56,6 +64,8 @@ export async function fillFromArchive(
     if (reading === undefined || !isBefore(run, reading)) {
       const rawEnd = run.logId === eventLog.logId ? (state.starts[run.partition]?.rawOffset ?? 0) : UNLIMITED;
       const resumed = reading !== undefined && includes(run, reading) ? reading : undefined;
+      if (resumed === undefined && isLost(run, now))
+        throw segmentsGone({ ...run, to: run.from - 1 }, reading?.offset ?? 0);
       const rawFrom = resumed?.rawFrom ?? (await firstRawOffset(store, run));
       if (rawFrom !== undefined && rawFrom < rawEnd) {
         const counted = { ...now, recordsCopied: recordsBefore };
@@ -67,6 +77,14 @@ export async function fillFromArchive(
     recordsBefore += run.records;
   }
   return { ...now, recordsCopied: recordsBefore };
+}
+
+/** Whether the segments that were being read have expired, so that this run now begins after the position of the reader. */
+function isLost({ logId, partition, from }: ArchiveRun, { reading, archived = [] }: ReplayState): boolean {
+  if (reading?.logId !== logId || reading.partition !== partition || reading.offset >= from) return false;
+  return !archived.some(
+    (range) => range.logId === logId && range.partition === partition && range.from === reading.rawFrom,
+  );
 }
 
 const UNLIMITED = Number.MAX_SAFE_INTEGER;

@@ -1,0 +1,72 @@
+import { buffer } from 'node:stream/consumers';
+import { DependencyError } from '@weir/domain/errors';
+import type { ObjectStore } from '@weir/ports/object-store';
+import { offsetDigits, type SegmentRange, segmentFolder } from './segment-name.ts';
+
+interface Place extends Pick<SegmentRange, 'topic' | 'logId' | 'partition'> {
+  /** Records with a lower offset have expired. */
+  readonly next: number;
+}
+
+/**
+ * The beginning of a partition that has expired in the archive: the archive's retention has deleted its segments, or is about to delete
+ * them. The records from `next` on are those that remain.
+ */
+export interface ExpiredStart extends Place {
+  /** Every raw record with a lower raw offset has its first outcome before `next`. Of `events.raw`, the same as `next`. */
+  readonly rawNext: number;
+  /** Unix milliseconds: when the last expired segment was stored. */
+  readonly storedAt: number;
+}
+
+const PREFIX = 'expired/';
+const NAME = /^expired\/([^/]+)\/([^/]+)\/(\d{4,})\/(\d{16})\.json$/;
+
+/**
+ * Stores the start of the records that remain. The name of the object contains `next`, and readers use the object with the highest `next`.
+ * So a process that was stopped and stores an earlier start changes nothing.
+ */
+export async function putExpiredStart(store: ObjectStore, start: ExpiredStart): Promise<void> {
+  const { rawNext, storedAt } = start;
+  await store.put(nameOf(start), Buffer.from(JSON.stringify({ rawNext, storedAt })));
+  for await (const { name } of store.list(PREFIX + segmentFolder(start))) {
+    if (name < nameOf(start)) await store.delete(name);
+  }
+}
+
+/** Resolves with the start of each partition of which records have expired, ordered by topic, log and partition. */
+export async function listExpiredStarts(store: ObjectStore, prefix = ''): Promise<readonly ExpiredStart[]> {
+  const last = new Map<string, Place>();
+  for await (const { name } of store.list(PREFIX + prefix)) {
+    const [, topic = '', logId = '', partition, next] = NAME.exec(name) ?? [];
+    const place = { topic, logId, partition: Number(partition), next: Number(next) };
+    if (next !== undefined) last.set(segmentFolder(place), place);
+  }
+  const starts: ExpiredStart[] = [];
+  for (const place of last.values()) {
+    const found = await store.get(nameOf(place));
+    // Another process has just replaced it by a later start.
+    if (found === undefined) return listExpiredStarts(store, prefix);
+    starts.push({ ...place, ...contentOf(nameOf(place), await buffer(found)) });
+  }
+  return starts;
+}
+
+function nameOf(place: Place): string {
+  return `${PREFIX}${segmentFolder(place)}${offsetDigits(place.next)}.json`;
+}
+
+function contentOf(name: string, content: Buffer): Pick<ExpiredStart, 'rawNext' | 'storedAt'> {
+  try {
+    const { rawNext, storedAt } = JSON.parse(content.toString()) as Partial<ExpiredStart>;
+    if (Number.isSafeInteger(rawNext) && Number.isSafeInteger(storedAt)) {
+      return { rawNext: rawNext as number, storedAt: storedAt as number };
+    }
+  } catch {
+    // The error below names the object.
+  }
+  throw new DependencyError(
+    'object_store_damaged',
+    `the archive's object ${name} must be JSON with the numbers rawNext and storedAt: replace it`,
+  );
+}

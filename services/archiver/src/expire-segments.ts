@@ -1,0 +1,76 @@
+import { isDependencyError } from '@weir/domain/errors';
+import { HEADER_RAW_OFFSET, REPEATS_MAX } from '@weir/domain/records/records-columns';
+import { TOPIC_RAW } from '@weir/domain/records/topics';
+import type { ObjectStore } from '@weir/ports/object-store';
+import { type ExpiredStart, listExpiredStarts, putExpiredStart } from '@weir/runtime/archive/expired-start';
+import { readSegment } from '@weir/runtime/archive/read-segment';
+import { rewrittenBefore } from '@weir/runtime/archive/rewrite-segment';
+import { parseSegmentName, type SegmentRange, segmentFolder, segmentName } from '@weir/runtime/archive/segment-name';
+import type { Logger } from '@weir/runtime/logger';
+
+interface Segment extends SegmentRange {
+  readonly storedAt: number;
+}
+
+/**
+ * Deletes the segments that were stored before this time (Unix milliseconds), and all earlier segments of their partitions. Before that, it
+ * stores up to which offset each partition has expired: a restore from the archive can then tell expired records from lost ones.
+ * Resolves with the number of deleted segments. A repeat after a failure deletes the rest.
+ */
+export async function expireSegments(store: ObjectStore, before: number, logger: Logger): Promise<number> {
+  // An erasure that rewrites a segment stores it at a later time. The marker of such a segment keeps the day of the first storage.
+  const markers = new Map<string, string>();
+  for await (const { marker, segment } of rewrittenBefore(store, before)) markers.set(segment, marker);
+  const segments: Segment[] = [];
+  for await (const { name, storedAt } of store.list('')) {
+    const range = parseSegmentName(name);
+    if (range !== undefined) segments.push({ ...range, storedAt });
+  }
+  const starts = new Map((await listExpiredStarts(store)).map((start) => [segmentFolder(start), start]));
+  const last = new Map<string, Segment>();
+  for (const segment of segments) {
+    if (segment.storedAt < before || markers.has(segmentName(segment))) last.set(segmentFolder(segment), segment);
+  }
+  for (const [folder, segment] of last) {
+    const known = starts.get(folder);
+    if (known !== undefined && known.next > segment.to) continue;
+    const own = segments.filter((one) => segmentFolder(one) === folder && one.to <= segment.to);
+    const start = await startAfter(store, segment, own, known, logger);
+    await putExpiredStart(store, start);
+    starts.set(folder, start);
+  }
+  let deleted = 0;
+  for (const segment of segments) {
+    if (segment.to >= (starts.get(segmentFolder(segment))?.next ?? 0)) continue;
+    await store.delete(segmentName(segment));
+    deleted++;
+  }
+  for (const marker of markers.values()) await store.delete(marker);
+  return deleted;
+}
+
+/** `own`: the expired segments of the partition, in order. The last one is `segment`. */
+async function startAfter(
+  store: ObjectStore,
+  segment: Segment,
+  own: readonly Segment[],
+  known: ExpiredStart | undefined,
+  logger: Logger,
+): Promise<ExpiredStart> {
+  const { topic, logId, partition, to, storedAt } = segment;
+  const start = { topic, logId, partition, next: to + 1, storedAt };
+  if (topic === TOPIC_RAW) return { ...start, rawNext: to + 1 };
+  let rawNext = known?.rawNext ?? 0;
+  for (const range of own.filter((one) => one.to > to - REPEATS_MAX)) {
+    try {
+      for await (const batch of readSegment(store, range)) {
+        for (const { headers } of batch) rawNext = Math.max(rawNext, Number(headers[HEADER_RAW_OFFSET] ?? -1) + 1);
+      }
+    } catch (error) {
+      if (!isDependencyError(error, 'object_store_damaged')) throw error;
+      // A damaged segment must expire too. A restore then continues with the first record that remains.
+      logger.warn({ err: error }, 'a damaged segment of the archive has expired');
+    }
+  }
+  return { ...start, rawNext };
+}

@@ -1,0 +1,77 @@
+import { TOPIC_ENRICHED } from '@weir/domain/records/topics';
+import type { ArchivedRange, ExpiredRecords, ReplayChunk } from '@weir/domain/registry/replay';
+import type { Analytics } from '@weir/ports/analytics';
+import type { ObjectStore } from '@weir/ports/object-store';
+import type { ShadowTables } from '@weir/ports/shadow-tables';
+import { listExpiredStarts } from '@weir/runtime/archive/expired-start';
+
+/** The value of the column `reason` in rows `expired` of records that had expired in the archive. */
+export const EXPIRED_IN_ARCHIVE = 'archive';
+
+/** Lists the records of earlier logs that have expired in the archive. `archived`: the ranges that the replay has read from the archive. */
+export async function listExpired(
+  store: ObjectStore,
+  logId: string,
+  archived: readonly ArchivedRange[] = [],
+): Promise<readonly ExpiredRecords[]> {
+  const starts = await listExpiredStarts(store, `${TOPIC_ENRICHED}/`);
+  return starts
+    .filter((start) => start.logId !== logId)
+    .map(({ storedAt, rawNext, ...place }) => {
+      const firsts = rangesOf(archived, place).map(({ from }) => from);
+      // If a damaged segment has expired, the first record that remains shows how many records have expired.
+      const first = firsts.length === 0 ? 0 : Math.min(...firsts);
+      return { logId: place.logId, partition: place.partition, rawNext: Math.max(rawNext, first), storedAt };
+    });
+}
+
+/**
+ * Divides the expired records into chunks, and leaves out chunks of which the tables have all rows. `copied`: the number of copied rows of
+ * a chunk.
+ */
+export function expiredChunks(
+  expired: readonly ExpiredRecords[],
+  chunkOffsets: number,
+  copied: (chunk: ReplayChunk) => number,
+): readonly (ReplayChunk & { readonly records: number })[] {
+  return expired.flatMap(({ logId, partition, rawNext }) =>
+    Array.from({ length: Math.ceil(rawNext / chunkOffsets) }, (_, nth) => {
+      const chunk = { logId, partition, month: 0, nth, isExpired: true as const };
+      const offsets = Math.min(chunkOffsets, rawNext - nth * chunkOffsets);
+      return { ...chunk, records: Math.max(offsets < chunkOffsets ? 1 : 0, offsets - copied(chunk)) };
+    }).filter(({ records }) => records > 0),
+  );
+}
+
+/**
+ * Inserts a row `expired` into the shadow tables for each raw offset of the chunk of which neither the tables nor the archive have a row.
+ * The tables and the list of archived ranges do not change while a replay runs, so a repeat inserts the same rows with the same token.
+ */
+export async function insertExpired(
+  { analytics, shadow }: { readonly analytics: Pick<Analytics, 'change'>; readonly shadow: ShadowTables },
+  { replayId, chunkOffsets }: { readonly replayId: string; readonly chunkOffsets: number },
+  { logId, partition, nth }: ReplayChunk,
+  expired: readonly ExpiredRecords[],
+  archived: readonly ArchivedRange[],
+): Promise<void> {
+  const own = expired.find((one) => one.logId === logId && one.partition === partition);
+  if (own === undefined) return;
+  const from = nth * chunkOffsets;
+  const to = Math.min(from + chunkOffsets, own.rawNext);
+  const time = `fromUnixTimestamp64Milli(toInt64(${own.storedAt}), 'UTC')`;
+  const held = `SELECT raw_offset FROM ${shadow.live}.records WHERE log_id = '${logId}' AND raw_partition = ${partition} AND raw_offset >= ${from} AND raw_offset < ${to}`;
+  const read = rangesOf(archived, own).map((range) => ` AND NOT (number >= ${range.from} AND number <= ${range.to})`);
+  await analytics.change(
+    `INSERT INTO ${shadow.shadow}.records (outcome, reason, timestamp, received_at, log_id, raw_partition, raw_offset)
+     SELECT 'expired', '${EXPIRED_IN_ARCHIVE}', ${time}, ${time}, '${logId}', ${partition}, number
+     FROM numbers(${from}, ${to - from}) WHERE number NOT IN (${held})${read.join('')} ORDER BY number`,
+    `expired:${replayId}:${logId}:${partition}:${nth}`,
+  );
+}
+
+function rangesOf(
+  archived: readonly ArchivedRange[],
+  { logId, partition }: Pick<ExpiredRecords, 'logId' | 'partition'>,
+): readonly ArchivedRange[] {
+  return archived.filter((range) => range.logId === logId && range.partition === partition && range.from <= range.to);
+}
