@@ -3,7 +3,7 @@ import { startWeir, TEST_ADMIN_TOKEN, type WeirProcess } from '@weir/testkit/wei
 import { type Front, startFront } from './front.ts';
 import { type Services, servicesProblem, startServices } from './services.ts';
 
-type RoleName = 'gateway' | 'enricher' | 'writer' | 'control';
+type RoleName = 'gateway' | 'enricher' | 'writer' | 'control' | 'archiver';
 
 /** A Weir of several processes: each role runs in its own processes, on real services. */
 export interface Deployment {
