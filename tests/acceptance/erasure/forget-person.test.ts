@@ -16,7 +16,7 @@ const TABLES = [
   'payment_customers',
   'payments',
   'people_seen',
-  'sessions_moved',
+  'moved_hours',
   'dead_letters',
 ];
 

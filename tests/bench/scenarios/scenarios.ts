@@ -11,6 +11,7 @@ import { reports } from './reports-scenario.ts';
 import type { Scenario } from './scenario.ts';
 import { seal } from './seal-scenario.ts';
 import { snippet } from './snippet-scenario.ts';
+import { storage } from './storage-scenario.ts';
 import { write } from './write-scenario.ts';
 
 export const SCENARIOS: readonly Scenario[] = [
@@ -28,4 +29,5 @@ export const SCENARIOS: readonly Scenario[] = [
   snippet,
   distributed,
   reports,
+  storage,
 ];

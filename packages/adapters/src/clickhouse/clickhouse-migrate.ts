@@ -15,6 +15,8 @@ export interface MigrateConfig {
   readonly cluster?: string | undefined;
 }
 
+/** A statement that fills a table from all rows may take this long. Without it, the client would repeat a statement that is still running. */
+const STATEMENT_MS_MAX = 6 * 3600_000;
 const MIGRATION_NAME = /^\d{3}_[a-z0-9_]+\.sql$/;
 
 /** Maps the current name of a migration to its former name: two migrations once had the number 003. */
@@ -151,5 +153,6 @@ function filled(statement: string, filling: Filling): string {
 
 function openClient({ url, username, password }: MigrateConfig, database?: string): ClickHouseClient {
   const log = { level: ClickHouseLogLevel.OFF };
-  return createClient({ url, username, password, log, ...(database === undefined ? {} : { database }) });
+  const limits = { request_timeout: STATEMENT_MS_MAX };
+  return createClient({ url, username, password, log, ...limits, ...(database === undefined ? {} : { database }) });
 }

@@ -35,7 +35,8 @@ test.each([
     await first.analytics.insertRecords(everyKind(5));
     const whole = await tableCounts(first.analytics);
     await first.close();
-    const tables = Object.keys(whole);
+    // No insert fills `sessions_kept`.
+    const tables = Object.keys(whole).filter((table) => whole[table] !== 0);
     const unmade = tables.filter(killed);
     for (const table of unmade) unmake(table);
 

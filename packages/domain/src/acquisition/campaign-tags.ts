@@ -8,7 +8,7 @@ export const UTM_TAGS = ['utm_source', 'utm_medium', 'utm_campaign', 'utm_term',
  * 2. In records-columns.ts and in packages/records/src/enriched-columns.ts, make a new version of the column list. Keep the list of
  *    the old version. Add a schema of the new version to schemas/topics.
  * 3. Write a migration: the column of `records`, and the views `event_rows`, `events` and `people_events`; for UTM_TAGS also the column of the
- *    stamp (STAMP_COLUMNS), `sessions_fill` and `sessions`; `touches` and `payments` if payments must show it. In infra/clickhouse/users.yaml, grant what the migration alters.
+ *    stamp (STAMP_COLUMNS), `session_rows`, `session_parts` and `sessions`; `touches` and `payments` if payments must show it. In infra/clickhouse/users.yaml, grant what the migration alters.
  * 4. Describe it in docs/topics.md, docs/api.md and docs/tables.md.
  */
 export const CAMPAIGN_TAGS = [...UTM_TAGS, 'ref', 'source', 'via'] as const;

@@ -71,7 +71,7 @@ const COLUMNS_OF_VERSION_1 = [
 
 /**
  * The stamp of a row (docs/decisions/0033), since version 2:
- * - `visit_stamp`: 0 if the row has no stamp, 1 if it has one, 2 if its visit must be computed from `session_fragments`.
+ * - `visit_stamp`: 0 if the row has no stamp, 1 if it has one, 2 if its visit must be computed from all of its rows.
  * - `visit_started`: the start of the visit.
  * - `visit_new`, `visit_bounces`, `visit_seconds`: how the row changes the number of visits, of bounces, and the seconds of its visit.
  * - The others are attributes of the visit, as in `sessions`.

@@ -1,7 +1,6 @@
 import type { EraseTables } from './erase-task.ts';
 import { putErasedRows } from './erased-rows.ts';
 
-const SESSIONS_AT_ONCE_MAX = 10_000;
 const PROFILE = "JSONExtractString(detail, 'profile_id')";
 const CUSTOMER = "JSONExtractString(detail, 'payment_customer_id')";
 
@@ -17,7 +16,6 @@ export async function eraseTables(task: EraseTables): Promise<void> {
   await task.analytics.runningInsertsEnd(task.database);
   for (const [view, table, rows] of shared(task)) await refill(task, view, table, rows);
   await flagVisits(task);
-  await refillSessions(task);
   await putErasedRows(task);
   await remove(task, 'records', task.person.records);
 }
@@ -48,10 +46,10 @@ function derived(
       own(`(${made('visitor_id, user_id', 'visitor_id, user_id', "outcome = 'row'")} OR ${outlived.people})`),
     ],
     [
-      'session_fragments',
+      'sessions_kept',
       own(`(${made('session_id', 'session_id', "outcome = 'row' AND session_id != ''")} OR ${outlived.sessions})`),
     ],
-    ['sessions_moved', own(made('visitor_id', 'visitor_id', "outcome = 'row'"))],
+    ['moved_hours', own(made('visitor_id', 'visitor_id', "outcome = 'row'"))],
     ['visits_computed', own(made('session_id', 'session_id', "outcome = 'row' AND session_id != ''"))],
     ['links_latest', profile],
     ['links_log', profile],
@@ -74,7 +72,7 @@ async function outlivedRows({ analytics, database, person }: EraseTables): Promi
   );
   if (expired === undefined) return { sessions: '0', people: '0' };
   const until = `fromUnixTimestamp64Milli(${Number(expired.until)}, 'UTC')`;
-  const visitor = "if(made_for != '', made_for, splitByChar('\\0', finalizeAggregation(first))[1])";
+  const visitor = "if(made_for != '', made_for, splitByChar('\\0', first.2)[1])";
   const seen = `(${person.isVisitor('visitor_id', 'first_seen_at')} OR ${person.isUser('user_id')})`;
   return {
     sessions: `(visited AND started_at <= ${until} AND ${person.isVisitor(visitor, 'started_at')})`,
@@ -93,7 +91,7 @@ function shared({ database, person }: EraseTables): readonly (readonly [view: st
   const ofCustomer = `outcome = 'identify' AND ${CUSTOMER} != '' AND ${same(CUSTOMER, 'identify')}`;
   return [
     ['people_seen_fill', 'people_seen', `outcome = 'row' AND ${same('visitor_id, user_id', 'row')}`],
-    ['sessions_moved_fill', 'sessions_moved', `outcome = 'row' AND ${same('visitor_id', 'row')}`],
+    ['moved_hours_fill', 'moved_hours', `outcome = 'row' AND ${same('visitor_id', 'row')}`],
     ['identified_fill', 'identified', ofProfile],
     ['identities_fill', 'identities', `(${ofProfile} OR ${ofCustomer})`],
   ];
@@ -152,53 +150,4 @@ async function flagVisits({ analytics, database, person, assertOwn }: EraseTable
      SELECT DISTINCT site_id, toDate(timestamp, 'UTC'), session_id FROM ${database}.records
      WHERE site_id = '${person.siteId}' AND outcome = 'row' AND bot = '' AND session_id IN (${erased}) AND NOT (${person.records})`,
   );
-}
-
-interface WrongSession {
-  /** The hash of the session ID. */
-  readonly session: string;
-  /** The difference between the sums in the row of the session and the sums of its records. */
-  readonly difference: string;
-}
-
-/**
- * Fills the sessions again. The rows of sessions are sums: a record that is inserted at the same time could be counted twice or not at
- * all. Therefore the sums are compared with the records, and sessions that differ are filled again, until no session differs.
- */
-async function refillSessions(task: EraseTables): Promise<void> {
-  const { analytics, database, person } = task;
-  const records = `${database}.records`;
-  const site = `site_id = '${person.siteId}'`;
-  const erased = `SELECT session_id FROM ${records} WHERE ${person.records} AND outcome = 'row' AND session_id != ''`;
-  const query = `SELECT toString(sipHash64(session_id)) AS session, toString((sum(p), sum(e), sum(here))) AS difference FROM (
-    SELECT session_id, toInt64(sum(pageviews)) AS p, toInt64(sum(events)) AS e, 1 AS here
-    FROM ${database}.session_fragments WHERE ${site} AND session_id IN (${erased}) GROUP BY session_id
-    UNION ALL
-    SELECT session_id, -toInt64(countIf(type = 'pageview')) AS p,
-      -toInt64(countIf(type = 'event' AND NOT startsWith(event_name, '$'))) AS e, -1 AS here
-    FROM ${records} WHERE ${site} AND session_id IN (${erased}) AND outcome = 'row' AND bot = '' AND NOT (${person.records})
-    GROUP BY session_id
-  ) GROUP BY session_id HAVING sum(p) != 0 OR sum(e) != 0 OR sum(here) != 0 ORDER BY session LIMIT ${SESSIONS_AT_ONCE_MAX}`;
-
-  /**
-   * Returns the sessions that differ. A running insert can change the result for a moment, so two comparisons in sequence must give the
-   * same result.
-   */
-  async function wrongSessions(): Promise<readonly WrongSession[]> {
-    for (let last = ''; ; ) {
-      await analytics.runningInsertsEnd(database);
-      const found = await analytics.select<WrongSession>(query);
-      const text = JSON.stringify(found);
-      if (text === last) return found;
-      task.assertOwn();
-      last = text;
-    }
-  }
-
-  for (let wrong = await wrongSessions(); wrong.length > 0; wrong = await wrongSessions()) {
-    const these = `sipHash64(session_id) IN (${wrong.map(({ session }) => session).join(', ')})`;
-    task.assertOwn();
-    await analytics.change(`ALTER TABLE ${database}.session_fragments DELETE WHERE ${site} AND ${these}`);
-    await refill(task, 'sessions_fill', 'session_fragments', `outcome = 'row' AND ${these}`);
-  }
 }

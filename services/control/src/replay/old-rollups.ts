@@ -1,5 +1,6 @@
 import type { Analytics } from '@weir/ports/analytics';
 import type { ShadowTables } from '@weir/ports/shadow-tables';
+import { KEPT_COLUMNS, keptColumns } from '../retention/kept-sessions.ts';
 
 /** The number of sessions in one insert. They are one block, which ClickHouse holds in memory. */
 const SESSIONS_PER_BLOCK = 100_000;
@@ -31,7 +32,7 @@ export async function keepOldRollups(
   const key = 'site_id, made_for, session_id';
   const counted = (database: string, sign: '' | '-'): string =>
     `SELECT ${key}, ${sign}toInt64(sum(pageviews) + sum(events)) AS hits, ${sign === '' ? 'min(started_at)' : 'max(ended_at)'} AS moment
-     FROM ${database}.session_fragments WHERE ${own} GROUP BY ${key}`;
+     FROM ${database}.session_parts WHERE ${own} GROUP BY ${key}`;
   /** Sessions that began before the last expired event, and of which the shadow tables count fewer hits. */
   const incomplete = `SELECT ${key} FROM (${counted(live, '')} UNION ALL ${counted(other, '-')})
     GROUP BY ${key} HAVING sum(hits) > 0 AND maxIf(moment, hits > 0) <= ${until}`;
@@ -39,12 +40,14 @@ export async function keepOldRollups(
   const blocks = Math.ceil(Number(row?.n ?? 0) / SESSIONS_PER_BLOCK);
   for (let block = 0; block < blocks; block++) {
     const these = `${own} AND (${key}) IN (SELECT ${key} FROM (${incomplete}) WHERE cityHash64(${key}) % ${blocks} = ${block})`;
-    await analytics.change(`ALTER TABLE ${other}.session_fragments DELETE WHERE ${these}`);
-    const insert = `INSERT INTO ${other}.session_fragments SELECT * FROM ${live}.session_fragments WHERE ${these}`;
-    await analytics.change(insert, `rollups:${token}:${block}/${blocks}`);
+    const parts = `SELECT *, 1 AS sign FROM ${live}.session_parts WHERE ${these} UNION ALL SELECT *, -1 AS sign FROM ${other}.session_parts WHERE ${these}`;
+    await analytics.change(
+      `INSERT INTO ${other}.sessions_kept (${KEPT_COLUMNS})
+       SELECT ${keptColumns(`'swap:${token}'`, 'parts.sign')} FROM (${parts}) AS parts GROUP BY ${key}`,
+    );
   }
   for (const [table, columns] of [
-    ['sessions_moved', 'site_id, visitor_id'],
+    ['moved_hours', 'site_id, visitor_id, hour'],
     ['people_seen', 'site_id, visitor_id, user_id, first_seen_at, last_seen_at'],
   ] as const) {
     await analytics.change(

@@ -99,17 +99,10 @@ function simpleTables({
       ),
     ],
     // A session that only server events named has no times of a visit, so it stays. It is not shown, and has no visitor.
-    ['session_fragments', where(rollups, (at) => `visited AND ended_at < ${at}`)],
+    ['sessions_kept', where(rollups, (at) => `visited AND ended_at < ${at}`)],
     // The flag of a visit can be two days older than its end.
     ['visits_computed', where(rollups, (at) => `day < toDate(${at}) - 2`)],
-    [
-      'sessions_moved',
-      where(
-        rollups,
-        () =>
-          `(site_id, visitor_id) NOT IN (SELECT site_id, made_for FROM ${database}.session_fragments WHERE site_id IN (${sitesOf(expiry)}))`,
-      ),
-    ],
+    ['moved_hours', where(rollups, (at) => `hour < ${at} - INTERVAL 2 DAY`)],
   ];
 }
 

@@ -1,6 +1,7 @@
 import type { Analytics } from '@weir/ports/analytics';
 import type { ExpiryChunk } from '@weir/ports/registry';
 import { booksFix } from '../erasure/erased-rows.ts';
+import { KEPT_COLUMNS, keptColumns } from './kept-sessions.ts';
 
 /** The number of raw offsets in a chunk. The rows `expired` of a chunk are one block, which ClickHouse holds in memory. */
 const CHUNK_OFFSETS = 100_000;
@@ -83,7 +84,9 @@ async function putChunk(work: ExpireRows, rows: ExpiredRows, chunk: ExpiryChunk)
     `INSERT INTO ${database}.expirations (${kept}, happened_at, expired_as)
      SELECT ${kept}, least(timestamp, received_at) AS happened_at, '${kind}' AS expired_as
      FROM ${database}.records WHERE ${condition} AND ${place} AND ${further} ORDER BY raw_offset`;
-  if (clock() - at < TOKEN_KEPT_MS) return change(insert('1'), `${token}:${month}:${logId}:${partition}:${nth}`);
+  const name = `${token}:${month}:${logId}:${partition}:${nth}`;
+  if (kind === 'events') await change(keepSessions(database, `${condition} AND ${place}`, name));
+  if (clock() - at < TOKEN_KEPT_MS) return change(insert('1'), name);
   // ClickHouse may have forgotten the token, so only the rows that are missing are inserted.
   await analytics.runningInsertsEnd(database);
   const there = `SELECT raw_offset FROM ${database}.records WHERE ${place} AND outcome = 'expired'`;
@@ -91,6 +94,17 @@ async function putChunk(work: ExpireRows, rows: ExpiredRows, chunk: ExpiryChunk)
   const leaving = `(${condition}) AND (log_id, raw_partition, raw_offset) IN (
     SELECT log_id, raw_partition, raw_offset FROM ${database}.records WHERE outcome = 'expired' AND toYYYYMM(received_at) = ${month})`;
   await change(booksFix({ database, sites, month, leaving, until: startedAt }));
+}
+
+/**
+ * The statement that stores what these records add to their sessions, which are kept for longer. Repeating it changes nothing. Until the
+ * records are deleted, `sessions` counts their hits twice.
+ */
+function keepSessions(database: string, records: string, part: string): string {
+  return `INSERT INTO ${database}.sessions_kept (${KEPT_COLUMNS})
+    SELECT ${keptColumns(`'${part}'`)} FROM ${database}.session_rows AS parts
+    WHERE (log_id, raw_partition, raw_offset) IN (SELECT log_id, raw_partition, raw_offset FROM ${database}.records WHERE ${records})
+    GROUP BY site_id, made_for, session_id`;
 }
 
 function inOrder(a: Place, b: Place): number {

@@ -71,7 +71,7 @@ async function expired(): Promise<void> {
   });
   await eventually('the sessions to expire', async () => {
     const left = await weir.count(
-      "SELECT count() AS n FROM session_fragments WHERE site_id = 'limited' AND visited AND ended_at < now() - INTERVAL 61 DAY",
+      "SELECT count() AS n FROM sessions_kept WHERE site_id = 'limited' AND visited AND ended_at < now() - INTERVAL 61 DAY",
     );
     return left === 0 && weir.registry.expiry() === undefined;
   });

@@ -113,7 +113,7 @@ const sentCollectProperties = (body: JsonObject): Json | undefined => body.event
 
 /**
  * The column `detail` if a late hit has changed the ID of a session, so that earlier rows of the visitor have another ID. The table
- * `sessions_moved` lists the visitors of these rows.
+ * `moved_hours` lists the visitors and hours of these rows.
  */
 const MOVED_JSON = jsonText('{"session_moved":true}');
 

@@ -7,7 +7,7 @@ const read = (path: string): string => readFileSync(join(__dirname, '../../../..
 test('the snippet and the tables end a session after the same idle time as the enricher', () => {
   const inSnippet = /SESSION_IDLE_MS = ([\de]+);/.exec(read('packages/snippet/src/visitor.ts'))?.[1];
   expect(Number(inSnippet)).toBe(SESSION_IDLE_MS);
-  const views = read('schemas/clickhouse/002_session_fragments.sql');
+  const views = read('schemas/clickhouse/016_sessions_of_rows.sql');
   expect(views).toContain(`OVER session), ${SESSION_IDLE_MS})`);
   expect(/\), (\d+)\) AS is_new/.exec(views)?.[1]).toBe(String(SESSION_IDLE_MS / 60_000));
 });

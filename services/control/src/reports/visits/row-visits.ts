@@ -1,6 +1,6 @@
 /**
- * The columns of `sessions` as SQL over the rows of a session in `records`, by name. They must be those of the views `sessions_fill` and
- * `sessions` (schemas/clickhouse/002_session_fragments.sql, 005_sessions.sql): a report uses both.
+ * The columns of `sessions` as SQL over the rows of a session in `records`, by name. They must be those of the views `session_rows` and
+ * `sessions` (schemas/clickhouse/016_sessions_of_rows.sql): a report uses both.
  */
 const BY_VISITOR = "source != 'server'";
 const IS_COUNTED = "NOT startsWith(event_name, '$')";

@@ -1,0 +1,21 @@
+/** The columns of `sessions_kept`: what rows that are not in `records` any more add to their sessions. */
+export const KEPT_COLUMNS =
+  'site_id, made_for, session_id, part, visited, started_at, ended_at, pageviews, events, entry, exit, first';
+const HEAD = [
+  'visitor_id, referrer_domain, channel, traffic_source, utm_source, utm_medium, utm_campaign, utm_term, utm_content',
+  'country, region, city, browser, os, device_type',
+].join(', ');
+const NO_PLACE = 'bitNot(toUInt128(0))';
+
+/**
+ * The columns of `sessions_kept` over groups of rows of `session_rows` or `session_parts`, by session. `part` is the SQL of the part's name.
+ * `sign` is the SQL of a number by which the counts of a row are multiplied.
+ */
+export function keptColumns(part: string, sign = '1'): string {
+  const counted = (column: string): string => `toUInt64(greatest(sum(toInt64(parts.${column}) * ${sign}), 0))`;
+  return `site_id, made_for, session_id, ${part}, max(visited), min(parts.started_at), max(parts.ended_at),
+      ${counted('pageviews')}, ${counted('events')},
+      min((if(visited, entry_place, ${NO_PLACE}), if(visited, entry_path, ''))),
+      max((if(visited, exit_place, toUInt128(0)), if(visited, exit_path, ''))),
+      min((if(visited, first_place, ${NO_PLACE}), if(visited, arrayStringConcat(arrayMap(text -> replaceAll(text, '\\0', ''), [${HEAD}]), '\\0'), '')))`;
+}
