@@ -11,7 +11,9 @@ export interface ShadowTables {
   /** Runs queries and inserts on the shadow tables. Use it only after `create`. */
   readonly analytics: Analytics;
 
-  /** Resolves when the shadow tables exist. Safe to call again. */
+  /** Resolves with the names of the migrations that the live tables lack because only a replay can apply them. */
+  missingRebuilds(): Promise<readonly string[]>;
+  /** Resolves when the shadow tables exist, with all migrations. Safe to call again. */
   create(): Promise<void>;
   /**
    * Copies the rows of the live table `records` that match the condition into the shadow table `records`, as one block; its views are
@@ -21,7 +23,7 @@ export interface ShadowTables {
   /**
    * Exchanges the live tables and the shadow tables. `generation` is the number that the live tables then have: one more than before.
    * After a rejection or a kill, call it again with the same generation until it resolves; if the exchange is done already, it resolves
-   * at once. No writer may insert into either set of tables during the exchange.
+   * at once. The live tables then also have the migrations that only the shadow tables had. No writer may insert into either set of tables during the exchange.
    */
   exchange(generation: number): Promise<void>;
   /** Resolves when the shadow tables and their database do not exist. Safe to call again. */

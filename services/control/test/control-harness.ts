@@ -56,6 +56,8 @@ export interface ReplayedFrom {
   readonly archive?: ObjectStore;
   /** The retention of `events.enriched` with which a replay calculates. */
   readonly replayRetentionMs?: number;
+  /** The folder with the migrations. Default: that of Weir. */
+  readonly migrationsDir?: string;
   /** Changes what the leader of a replay uses. */
   readonly leading?: (deps: LeaderDeps) => LeaderDeps;
 }
@@ -64,7 +66,12 @@ export interface ReplayedFrom {
 export async function openControlHarness(
   decorate: (log: EventLog) => EventLog = (log) => log,
   decorateAnalytics: (analytics: Analytics) => Analytics = (analytics) => analytics,
-  { archive, replayRetentionMs = 30 * 24 * 3_600_000, leading = (deps) => deps }: ReplayedFrom = {},
+  {
+    archive,
+    replayRetentionMs = 30 * 24 * 3_600_000,
+    migrationsDir = SCHEMAS,
+    leading = (deps) => deps,
+  }: ReplayedFrom = {},
 ) {
   const folder = await mkdtemp(join(tmpdir(), 'weir-control-'));
   let aheadMs = 0;
@@ -76,7 +83,7 @@ export async function openControlHarness(
   const engine = await startEmbeddedClickhouse({ dataDir: folder, entry: CLICKHOUSE, logger });
   await engine.ready();
   const { url: clickhouseUrl, username, password } = engine;
-  const tables = { url: clickhouseUrl, username, password, migrationsDir: SCHEMAS };
+  const tables = { url: clickhouseUrl, username, password, migrationsDir };
   const analytics = openClickhouseAnalytics(tables);
   const shadow = openClickhouseShadow(tables, analytics);
   await analytics.migrate();
@@ -223,7 +230,7 @@ export async function openControlHarness(
     },
     /** A second set of tables, with which those of `analytics` can be exchanged. */
     openTables: (database: string) =>
-      openClickhouseAnalytics({ url: clickhouseUrl, username, password, database, migrationsDir: SCHEMAS }),
+      openClickhouseAnalytics({ url: clickhouseUrl, username, password, database, migrationsDir }),
     /** Runs a statement of any kind in ClickHouse. */
     async command(statement: string): Promise<void> {
       const response = await fetch(clickhouseUrl, {

@@ -1,7 +1,13 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type ClickHouseClient, ClickHouseError, ClickHouseLogLevel, createClient } from '@clickhouse/client';
+import {
+  type ClickHouseClient,
+  ClickHouseError,
+  ClickHouseLogLevel,
+  type ClickHouseSettings,
+  createClient,
+} from '@clickhouse/client';
 import { DependencyError } from '@weir/domain/errors';
 import { sqlStatements } from '@weir/embedded-clickhouse/sql-tokens';
 import { onCluster } from './clickhouse-on-cluster.ts';
@@ -31,9 +37,17 @@ const FORMER_DIGESTS: ReadonlyMap<string, readonly string[]> = new Map([
   ['000_records.sql', ['98fbff4ac3e7278c7da9f4c88edcd554aae07591dd366ddfdc28e6bc90bfbda9']],
 ]);
 
+/** The first line of a migration that must fill a table again, for example because it changes the order of the rows. */
+const REBUILD = /^-- rebuild\b/;
+
+/** ClickHouse then refuses to drop a table that has rows. 0 would mean that there is no limit. */
+const DROP_ONLY_EMPTY = { max_table_size_to_drop: '1', max_partition_size_to_drop: '1' };
+
 /**
  * Applies the migrations that are not in `schema_migrations`, in the order of their names. Each statement is idempotent. So the
- * tables are the same if migrations run concurrently, or if a migration was killed between two statements and runs again.
+ * tables are the same if migrations run concurrently, or if a migration was killed between two statements and runs again. A migration
+ * that begins with `-- rebuild` is applied only while `records` is empty. Otherwise a replay applies it to the shadow tables
+ * (docs/decisions/0038).
  */
 export async function migrateClickhouse(config: MigrateConfig, database: string): Promise<void> {
   if (!/^[A-Za-z_][A-Za-z0-9_]{0,63}$/.test(database)) throw new TypeError(`not a database name: ${database}`);
@@ -54,6 +68,23 @@ export async function migrateClickhouse(config: MigrateConfig, database: string)
   } finally {
     await client.close();
   }
+}
+
+/** Lists the migrations that begin with `-- rebuild` and are not applied to the database. */
+export async function missingRebuilds(config: MigrateConfig, database: string): Promise<readonly string[]> {
+  const client = openClient(config);
+  try {
+    const applied = await readDigests(client, database);
+    const migrations = await readMigrations(config.migrationsDir);
+    return migrations.filter(({ name, sql }) => REBUILD.test(sql) && !applied?.has(name)).map(({ name }) => name);
+  } finally {
+    await client.close();
+  }
+}
+
+async function readMigrations(folder: string): Promise<readonly { readonly name: string; readonly sql: string }[]> {
+  const names = (await readdir(folder)).filter((name) => MIGRATION_NAME.test(name)).sort();
+  return Promise.all(names.map(async (name) => ({ name, sql: await readFile(join(folder, name), 'utf8') })));
 }
 
 /** Maps the name of each applied migration to the SHA-256 of its file. */
@@ -86,9 +117,9 @@ async function applyMissing(
   database: string,
   known: Digests | undefined,
 ): Promise<void> {
-  const { migrationsDir } = config;
   const filling = await fillingFor(client, config, database);
-  const run = (query: string): Promise<unknown> => client.command({ query: forCluster(query, config) });
+  const run = (query: string, settings: ClickHouseSettings = {}): Promise<unknown> =>
+    client.command({ query: forCluster(query, config), clickhouse_settings: settings });
   if (known === undefined) {
     await run(
       "CREATE TABLE IF NOT EXISTS schema_migrations (name String, digest String, applied_at DateTime64(3, 'UTC') DEFAULT now64(3)) " +
@@ -96,9 +127,7 @@ async function applyMissing(
     );
   }
 
-  const names = (await readdir(migrationsDir)).filter((name) => MIGRATION_NAME.test(name)).sort();
-  for (const name of names) {
-    const sql = await readFile(join(migrationsDir, name), 'utf8');
+  for (const { name, sql } of await readMigrations(config.migrationsDir)) {
     const digest = createHash('sha256').update(sql).digest('hex');
     const applied = known?.get(name) ?? known?.get(FORMER_NAMES.get(name) ?? '');
     if (applied === digest) continue;
@@ -109,8 +138,12 @@ async function applyMissing(
         `the migration ${name} was changed after it was applied: restore the file and add a new migration`,
       );
     }
+    const isRebuild = REBUILD.test(sql);
+    if (isRebuild && (await hasRows(client))) continue;
     try {
-      for (const statement of sqlStatements(sql)) await run(filled(statement, filling));
+      for (const statement of sqlStatements(sql)) {
+        await run(filled(statement, filling), isRebuild ? DROP_ONLY_EMPTY : {});
+      }
     } catch (error) {
       // Another process can be faster: a later migration has dropped a table that this one uses. The later migrations are then
       // applied again, because this one may have replaced what they had changed.
@@ -122,6 +155,17 @@ async function applyMissing(
       query: 'INSERT INTO schema_migrations (name, digest) SELECT {name:String}, {digest:String}',
       query_params: { name, digest },
     });
+  }
+}
+
+/** Whether `records` has rows. A rebuild that was interrupted can have dropped the empty table. */
+async function hasRows(client: ClickHouseClient): Promise<boolean> {
+  try {
+    const answer = await client.query({ query: 'SELECT 1 AS one FROM records LIMIT 1', format: 'JSONEachRow' });
+    return (await answer.json()).length > 0;
+  } catch (error) {
+    if (error instanceof ClickHouseError && error.code === UNKNOWN_TABLE) return false;
+    throw error;
   }
 }
 

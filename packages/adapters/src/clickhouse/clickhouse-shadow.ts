@@ -8,6 +8,7 @@ import {
   openClickhouseAnalytics,
 } from './clickhouse-analytics.ts';
 import { statementError } from './clickhouse-errors.ts';
+import { missingRebuilds } from './clickhouse-migrate.ts';
 
 /** The time limit of each statement. Copying a chunk must not take longer than this. */
 const REQUEST_TIMEOUT_MS = 120_000;
@@ -40,6 +41,7 @@ export function openClickhouseShadow(
     live,
     shadow,
     analytics,
+    missingRebuilds: () => missingRebuilds(config, live),
     create: () => analytics.migrate(),
 
     async copy({ condition, params, token }) {

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { DependencyError } from '@weir/domain/errors';
 import { type Fence, fenceColumn, readFence, type Select } from './generation-fence.ts';
+import { takeMigrations } from './take-migrations.ts';
 
 export interface Exchange {
   /** The database that Weir uses. */
@@ -37,6 +38,7 @@ const CHECK_EVERY_MS = 20;
  *     closes the live tables                                  n-1 closed     n closed        refused
  *     waits until no insert into live is running              n-1 closed     n closed        refused
  *     exchanges each table that is not exchanged yet          n closed       n-1 closed      refused
+ *     takes views and migrations that only the shadow had     n closed       n-1 closed      refused
  *     reloads the dictionaries                                n closed       n-1 closed      refused
  *     opens the live tables                                   n              n-1 closed      taken
  *     opens the shadow's tables                               n              n-1             taken
@@ -77,6 +79,7 @@ export async function exchangeGenerations(statements: Statements, exchange: Exch
   if (left.length > 0) {
     throw new DependencyError('analytics_unavailable', `ClickHouse did not exchange the tables ${left.join(', ')}`);
   }
+  await takeMigrations(statements, exchange);
   for (const dictionary of exchange.dictionaries) {
     await statements.run(`SYSTEM RELOAD DICTIONARY${onCluster(exchange)} ${live}.${dictionary}`);
   }

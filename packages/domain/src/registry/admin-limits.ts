@@ -231,7 +231,7 @@ export const NEW_REPLAY = {
   type: 'object',
   required: ['from'],
   properties: {
-    from: { type: 'string', enum: ['enriched', 'archive', 'raw'] },
+    from: { type: 'string', enum: ['enriched', 'archive', 'raw', 'tables'] },
     since: { ...time, description: 'Replace only records that were received at this time or later.' },
     until: { ...time, description: 'Replace only records that were received before this time.' },
     site_id: { type: 'string', minLength: 1, maxLength: 64 },

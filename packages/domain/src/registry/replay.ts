@@ -1,7 +1,7 @@
 import type { Keep } from './keep.ts';
 
-/** Where the records of a replay come from. */
-export type ReplaySource = 'enriched' | 'archive' | 'raw';
+/** Where the records of a replay come from. `tables`: all records that are stored when it begins are copied from the live tables. */
+export type ReplaySource = 'enriched' | 'archive' | 'raw' | 'tables';
 
 /** Which records a replay replaces. All other records are copied from the present tables. */
 export interface ReplayScope {
@@ -18,6 +18,8 @@ export interface ReplayRequest extends ReplayScope {
   /** The maximum number of records per second that the replay writes. Undefined if there is no such limit. */
   readonly recordsPerSecondMax?: number;
   readonly startedAt: number;
+  /** True if Weir has started the replay for a migration that rebuilds tables: it swaps and drops itself. */
+  readonly isAutomatic?: true;
   /**
    * How long rows are kept: the setting for all sites at the start of the replay. Absent if an older version of Weir started
    * the replay.
@@ -102,7 +104,12 @@ export interface ReplayState {
   /** The swap that is in progress. */
   readonly swap?: ReplaySwap;
   /** Unix milliseconds of the swap, and the positions at which it was made, by partition. */
-  readonly swapped?: { readonly at: number; readonly positions: readonly SwapPosition[] };
+  readonly swapped?: {
+    readonly at: number;
+    readonly positions: readonly SwapPosition[];
+    /** The migrations that the swap has applied. A swap with migrations cannot be undone. */
+    readonly rebuilds?: readonly string[];
+  };
   /** True while an undo is in progress. The former tables are filled with newer records, and then exchanged back. */
   readonly undoing?: boolean;
   /** Unix milliseconds of the first attempt to undo the swap. */
@@ -125,6 +132,8 @@ export interface ReplaySwap {
   readonly number: number;
   /** The generation that the live tables have after the swap. */
   readonly generation: number;
+  /** The migrations that the live tables lack and the shadow tables have. */
+  readonly rebuilds?: readonly string[];
   /** Set before the first table is exchanged. From then on, an interrupted swap is continued and never cancelled. */
   readonly positions?: readonly SwapPosition[];
 }

@@ -79,9 +79,9 @@ export function addReplayCommands(program: Command, { io, client, exitWith }: Co
     .addOption(
       new Option(
         '--from <source>',
-        'enriched: the rows of events.enriched, unchanged; archive: also the rows that this topic no longer has, from ARCHIVE_URL; raw: the records of events.raw, enriched again',
+        'enriched: the rows of events.enriched, unchanged; archive: also the rows that this topic no longer has, from ARCHIVE_URL; raw: the records of events.raw, enriched again; tables: all rows of the tables, unchanged',
       )
-        .choices(['enriched', 'archive', 'raw'])
+        .choices(['enriched', 'archive', 'raw', 'tables'])
         .makeOptionMandatory(),
     )
     .option('--since <time>', 'replace only records that were received at this time or later (ISO 8601, UTC)')

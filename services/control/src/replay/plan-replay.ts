@@ -1,7 +1,7 @@
 import { DependencyError } from '@weir/domain/errors';
 import { HEADER_RAW_OFFSET, REPEATS_MAX } from '@weir/domain/records/records-columns';
 import { GROUP_WRITER, TOPIC_ENRICHED } from '@weir/domain/records/topics';
-import type { ReplayRequest, ReplayScope, ReplayStart } from '@weir/domain/registry/replay';
+import type { ReplayRequest, ReplayStart } from '@weir/domain/registry/replay';
 import type { EventLog, StoredRecord } from '@weir/ports/event-log';
 import { type PlanRawDeps, planRawReplay, type RawPlan } from './raw/plan-raw-replay.ts';
 
@@ -28,15 +28,16 @@ export async function planStarts(deps: PlanReplayDeps, request: ReplayRequest): 
   return { starts, note: undefined };
 }
 
-async function planStart(deps: PlanReplayDeps, scope: ReplayScope, partition: number): Promise<ReplayStart> {
+async function planStart(deps: PlanReplayDeps, request: ReplayRequest, partition: number): Promise<ReplayStart> {
   const { eventLog, analytics, clock, retentionMs } = deps;
   const [position] = await eventLog.positions(TOPIC_ENRICHED, GROUP_WRITER, [partition]);
   if (position === undefined) throw new DependencyError('event_log_damaged', `there is no partition ${partition}`);
   // The position is read before the highest raw offset. Therefore every record with raw offset `rawEnd` or higher is at `offset` or later.
   const { first, committed = first } = position;
   const rawEnd = (await analytics.highestRawOffset(eventLog.logId, partition)) + 1;
+  if (request.from === 'tables') return { offset: Math.max(first, committed), rawOffset: rawEnd, rawEnd };
   const keptFrom = clock() - retentionMs + Math.min(EXPIRES_SOON_MS, retentionMs / 2);
-  const wanted = scope.sinceMs === undefined ? 0 : scope.sinceMs - CLOCKS_DIFFER_MS;
+  const wanted = request.sinceMs === undefined ? 0 : request.sinceMs - CLOCKS_DIFFER_MS;
   const fromMs = Math.max(0, keptFrom, wanted);
   const found = (await eventLog.offsetsAtTime(TOPIC_ENRICHED, fromMs))[partition] ?? first;
   const offset = Math.min(Math.max(first, found), Math.max(first, committed));

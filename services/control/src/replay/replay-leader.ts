@@ -41,6 +41,7 @@ const FOLLOWS_WITHIN_MS = 20_000;
  */
 const AHEAD_MAX = 500_000;
 const REMOVED_AT_ONCE = 50_000;
+const SWAP_AGAIN_MS = 60_000;
 
 /**
  * Carries out the replay that the registry contains, phase by phase. A replay fills a second set of tables (the shadow tables) and can
@@ -71,6 +72,7 @@ export function leadReplay(deps: LeaderDeps, signal: AbortSignal, fence: () => P
    * tables.
    */
   let migrated: string | undefined;
+  let swapAgainAt: number | undefined;
   /** The replay whose outcomes and state this process has removed. */
   let cleared: string | undefined;
   /** For each partition, the offset before which the replayed outcomes were removed. */
@@ -229,12 +231,23 @@ export function leadReplay(deps: LeaderDeps, signal: AbortSignal, fence: () => P
     if (state.phase === 'archive') return readArchive(replay, state);
     if (state.phase === 'copy') return copy(replay, state);
     const answered = wish?.askedAt ?? 0;
+    if (state.phase === 'swapped' && replay.request.isAutomatic) return drop(replay);
     if (state.phase === 'swapped' && wanted === 'undo') return beginUndo(state, answered);
     if (state.phase === 'swapped' || state.phase === 'undone') return rested(replay);
-    if (state.phase === 'follow' && (wanted === 'swap' || state.undoing)) {
+    if (state.phase === 'follow' && (wanted === 'swap' || state.undoing || swapsItself(replay, state))) {
       return beginSwap(swapping, { ...state, answered });
     }
     return fill(replay, state);
+  }
+
+  /** Whether the leader swaps without a command. After a swap that was refused, it waits a minute. */
+  function swapsItself({ request }: Replay, { refusal }: ReplayState): boolean {
+    if (!request.isAutomatic) return false;
+    if (refusal === undefined) return true;
+    swapAgainAt ??= clock() + SWAP_AGAIN_MS;
+    if (clock() < swapAgainAt) return false;
+    swapAgainAt = undefined;
+    return true;
   }
 
   /** Stops filling after a swap, and once removes the outcomes and the state of a replay from raw: an undo does not need them. */

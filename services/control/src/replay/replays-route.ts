@@ -102,6 +102,8 @@ export function undoReplay(deps: AdminDeps): Promise<Reply> {
   return wish(deps, 'undo', ({ state }) => {
     if (state?.phase !== 'swapped' || state.swapped === undefined) return 'there is no swap to undo';
     if (deps.registry.expiry() !== undefined) return EXPIRING;
+    const { rebuilds = [] } = state.swapped;
+    if (rebuilds.length > 0) return `the swap has applied ${rebuilds.join(', ')}: it cannot be undone`;
     return deps.clock() < state.swapped.at + UNDO_WITHIN_MS ? undefined : 'the swap is more than 24 hours old';
   });
 }
@@ -135,6 +137,9 @@ function readRequest({ clock, randomBytes, keep }: AdminDeps, body: NewReplay): 
   if (until !== undefined && untilMs === undefined) return { problem: `until ${TIMESTAMP_RULE}` };
   if (sinceMs !== undefined && untilMs !== undefined && untilMs <= sinceMs) {
     return { problem: 'until must be later than since' };
+  }
+  if (body.from === 'tables' && (since ?? until ?? siteId) !== undefined) {
+    return { problem: 'since, until and site_id cannot be used with from: tables, which copies all records' };
   }
   return {
     value: {

@@ -45,8 +45,12 @@ const REACH_WITHIN_MS = 60_000;
 const LOOK_EVERY_MS = 50;
 
 /** Begins a swap. First stores its numbers, so that another leader can continue it after a crash. */
-export async function beginSwap({ analytics, liveWriters, putState }: SwapDeps, state: ReplayState): Promise<void> {
-  const swap = { number: await liveWriters.nextSwap(), generation: (await analytics.generation()) + 1 };
+export async function beginSwap(
+  { analytics, shadow, liveWriters, putState }: SwapDeps,
+  state: ReplayState,
+): Promise<void> {
+  const rebuilds = await shadow.missingRebuilds();
+  const swap = { number: await liveWriters.nextSwap(), generation: (await analytics.generation()) + 1, rebuilds };
   const { refusal: _, ...rest } = state;
   await putState({ ...rest, phase: 'swap', swap });
 }
@@ -81,7 +85,7 @@ export async function continueSwap(
   await shadow.exchange(swap.generation);
   await liveWriters.resume();
   const { swap: _, undoing, ...rest } = state;
-  const swapped = { at: clock(), positions };
+  const swapped = { at: clock(), positions, rebuilds: swap.rebuilds ?? [] };
   await putState({ ...rest, phase: undoing ? 'undone' : 'swapped', swapped });
 }
 

@@ -1,6 +1,8 @@
+import { randomBytes } from 'node:crypto';
 import { startArchiver } from '@weir/archiver/archiver';
 import type { ConsumerStatus } from '@weir/control/control-deps';
 import { startParquetExporter } from '@weir/control/parquet/parquet-exporter';
+import { startRebuild } from '@weir/control/rebuild/start-rebuild';
 import { startReplayer } from '@weir/control/replay/replayer';
 import { GROUP_ARCHIVER, GROUP_ENRICHER, GROUP_WRITER, TOPIC_ENRICHED, TOPIC_RAW } from '@weir/domain/records/topics';
 import { startEnricher } from '@weir/enricher/enricher';
@@ -180,6 +182,9 @@ export function startConsumers(deps: ConsumersDeps): Consumers {
       (running) => running.close(),
     );
     replayProblem = started.problem;
+    stack.add(startRebuild({ registry, shadow, clock, randomBytes, keep: config.keep, logger }), (running) =>
+      running.close(),
+    );
   };
 
   const parquetExporter = async ({ analytics, ready }: OpenAnalytics): Promise<void> => {

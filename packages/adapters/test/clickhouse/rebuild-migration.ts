@@ -1,0 +1,34 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Row } from '@weir/testkit/weir-client';
+
+export const REBUILD_MIGRATION = '900_order_of_records.sql';
+/** The order of the rows after the migration. */
+export const REBUILT_ORDER = 'site_id, visitor_id, timestamp';
+
+/**
+ * Writes a migration into a folder of migrations. It must rebuild `records`, because it changes the order of the rows. It also adds a view.
+ * The other columns and settings of the table are those of the database `weir`.
+ */
+export async function addRebuildMigration(
+  folder: string,
+  select: (query: string) => Promise<readonly Row[]>,
+): Promise<void> {
+  const [row] = await select(
+    "SELECT create_table_query AS text FROM system.tables WHERE database = 'weir' AND name = 'records'",
+  );
+  const table = String(row?.text)
+    .replace('CREATE TABLE weir.records', 'CREATE TABLE IF NOT EXISTS records')
+    .replace(/generation_\d+/, 'generation_0')
+    .replace(/ORDER BY \(site_id, .*?visitor_id, timestamp\)/, `ORDER BY (${REBUILT_ORDER})`)
+    .replace(/ COMMENT '[^']*'$/, '');
+  if (!table.includes(REBUILT_ORDER)) throw new Error(`the order of records was not found: ${table}`);
+  writeFileSync(
+    join(folder, REBUILD_MIGRATION),
+    `-- rebuild: a test's migration\nDROP TABLE IF EXISTS records SYNC;\n${table};\nCREATE OR REPLACE VIEW records_in_order AS SELECT count() AS n FROM records;\n`,
+  );
+}
+
+/** The columns by which `records` of a database is sorted. */
+export const ORDER_OF = (database: string): string =>
+  `SELECT sorting_key AS text FROM system.tables WHERE database = '${database}' AND name = 'records'`;

@@ -1,0 +1,66 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Keep } from '@weir/domain/registry/keep';
+import type { Registry } from '@weir/ports/registry';
+import type { ShadowTables } from '@weir/ports/shadow-tables';
+import { describeError } from '@weir/runtime/consume/consume-retry';
+import type { Logger } from '@weir/runtime/logger';
+import { randomId } from '../registry/random-id.ts';
+
+export interface RebuildDeps {
+  readonly registry: Pick<Registry, 'replay' | 'erasures' | 'expiry' | 'putReplayRequest' | 'removeReplay'>;
+  readonly shadow: Pick<ShadowTables, 'missingRebuilds'>;
+  readonly clock: () => number;
+  readonly randomBytes: (length: number) => Uint8Array;
+  readonly keep: Keep;
+  readonly logger: Logger;
+}
+
+const LOOK_EVERY_MS = 5_000;
+
+/**
+ * If migrations need a rebuild of the tables, starts a replay that copies the tables, swaps and drops itself. It waits for a replay, an
+ * erasure or an expiry that is under way. It starts only one: if an operator drops it, the next start of Weir begins another one.
+ */
+export function startRebuild(deps: RebuildDeps): { close(): Promise<void> } {
+  const { registry, shadow, clock, randomBytes, keep, logger } = deps;
+  const closing = new AbortController();
+
+  /** Resolves with true when there is nothing left to do. */
+  async function look(): Promise<boolean> {
+    const migrations = await shadow.missingRebuilds();
+    if (migrations.length === 0) return true;
+    const isErasing = registry.erasures().some(({ phase }) => phase !== 'done');
+    if (registry.replay() !== undefined || isErasing || registry.expiry() !== undefined) return false;
+    const replayId = randomId('replay', randomBytes);
+    await registry.putReplayRequest({ replayId, from: 'tables', startedAt: clock(), keep, isAutomatic: true });
+    // Another process has started a replay at the same time, and its request came first in the log.
+    if (registry.replay()?.request.replayId !== replayId) {
+      await registry.removeReplay(replayId);
+      return false;
+    }
+    logger.info({ migrations, replay: replayId }, 'rebuilding the tables for new migrations: see weir replay status');
+    return true;
+  }
+
+  async function work(): Promise<void> {
+    while (!closing.signal.aborted) {
+      try {
+        if (await look()) return;
+      } catch (error) {
+        logger.warn(
+          { reason: describeError(error).message },
+          'rebuild: retrying to find out which migrations are missing',
+        );
+      }
+      await pause(LOOK_EVERY_MS, undefined, { signal: closing.signal }).catch(() => undefined);
+    }
+  }
+
+  const working = work();
+  return {
+    async close() {
+      closing.abort();
+      await working;
+    },
+  };
+}
