@@ -1,0 +1,143 @@
+// Backs up the topic `registry` (docs/operations.md, "Backups"). Uses the settings KAFKA_* of Weir; the user must be able to read, append to
+// and create the topic.
+//   node infra/kafka/registry-backup.mjs dump > registry.ndjson
+//   node infra/kafka/registry-backup.mjs restore [--new-log] < registry.ndjson
+// `restore` needs a topic without records, and creates it if it is missing. With --new-log, the events of Kafka are lost too: the topics
+// get a new log ID. Each line is {"key": …, "value": …}; the file contains secrets of sites in plain text.
+import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { createInterface } from 'node:readline';
+import kafkajs from 'kafkajs';
+import { compressFrame, decompressFrame } from 'lz4-napi';
+
+const { CompressionCodecs, CompressionTypes, Kafka, logLevel, Partitioners } = kafkajs;
+const env = process.env;
+const topic = `${env.KAFKA_TOPIC_PREFIX ?? ''}registry`;
+/** Keys of the log itself: its ID and its number of partitions. */
+const OF_LOG = '\u0000';
+/** Rows of a replay name positions and tables at the time of the dump. Weir must not continue there. */
+const LEFT_OUT = ['replay/', 'pause/'];
+const RECORDS_PER_REQUEST = 500;
+const READ_WITHIN_MS = 120_000;
+
+const ca = env.KAFKA_TLS_CA_FILE ? readFileSync(env.KAFKA_TLS_CA_FILE, 'utf8') : undefined;
+const kafka = new Kafka({
+  clientId: 'weir-registry-backup',
+  brokers: (env.KAFKA_BROKERS ?? '').split(',').map((broker) => broker.trim()),
+  ...(env.KAFKA_TLS === 'true' ? { ssl: ca === undefined ? true : { ca } } : {}),
+  ...(env.KAFKA_SASL_USERNAME
+    ? {
+        sasl: {
+          mechanism: env.KAFKA_SASL_MECHANISM || 'plain',
+          username: env.KAFKA_SASL_USERNAME,
+          password: env.KAFKA_SASL_PASSWORD,
+        },
+      }
+    : {}),
+  logLevel: logLevel.ERROR,
+});
+// Weir can compress records with LZ4 (KAFKA_COMPRESSION).
+CompressionCodecs[CompressionTypes.LZ4] = () => ({
+  compress: ({ buffer }) => compressFrame(buffer),
+  decompress: (packed) => decompressFrame(packed),
+});
+
+const admin = kafka.admin();
+await admin.connect();
+try {
+  const [command, ...options] = process.argv.slice(2);
+  if (command === 'dump' && options.length === 0) await dump();
+  else if (command === 'restore') await restore(options.includes('--new-log'));
+  else fail('use: registry-backup.mjs dump > FILE, or restore [--new-log] < FILE');
+} finally {
+  await admin.disconnect();
+}
+
+async function edges() {
+  const [partition] = await admin.fetchTopicOffsets(topic);
+  return { low: Number(partition?.low ?? 0), high: Number(partition?.high ?? 0) };
+}
+
+/** Prints the last value of each key, in the order in which these values were written. */
+async function dump() {
+  const { low, high } = await edges();
+  const rows = new Map();
+  if (high > low) {
+    await readTo(high, (key, value) => {
+      rows.delete(key);
+      if (value !== undefined) rows.set(key, value);
+    });
+  }
+  for (const [key, value] of rows) {
+    if (!LEFT_OUT.some((prefix) => key.startsWith(prefix))) console.log(JSON.stringify({ key, value }));
+  }
+  console.error(`${rows.size} rows of ${topic}`);
+}
+
+async function readTo(end, take) {
+  const groupId = `weir-registry-backup-${randomUUID()}`;
+  const consumer = kafka.consumer({ groupId });
+  await consumer.connect();
+  await consumer.subscribe({ topic, fromBeginning: true });
+  let timer;
+  await new Promise((resolve, reject) => {
+    timer = setTimeout(
+      () => reject(new Error(`${topic} was not read up to ${end} in ${READ_WITHIN_MS} ms`)),
+      READ_WITHIN_MS,
+    );
+    consumer.on(consumer.events.CRASH, ({ payload }) => payload.restart || reject(payload.error));
+    // Compaction can have removed the record at end - 1, so the offset of the last fetched batch decides.
+    consumer.on(consumer.events.END_BATCH_PROCESS, ({ payload }) => Number(payload.lastOffset) >= end - 1 && resolve());
+    consumer
+      .run({
+        autoCommit: false,
+        eachMessage: async ({ message }) => take(String(message.key), message.value?.toString()),
+      })
+      .catch(reject);
+  });
+  clearTimeout(timer);
+  await consumer.disconnect();
+  await admin.deleteGroups([groupId]);
+}
+
+async function restore(isNewLog) {
+  const lines = createInterface({ input: process.stdin });
+  const rows = [];
+  for await (const line of lines) {
+    const { key, value } = JSON.parse(line);
+    if (typeof key !== 'string' || typeof value !== 'string') fail(`not a row of a registry: ${line.slice(0, 100)}`);
+    if (!isNewLog || !key.startsWith(OF_LOG)) rows.push({ key, value });
+  }
+  await createTopic();
+  const { low, high } = await edges();
+  if (high > low) fail(`the topic ${topic} has records: stop all processes of Weir, delete the topic, and try again`);
+  const producer = kafka.producer({ createPartitioner: Partitioners.DefaultPartitioner, maxInFlightRequests: 1 });
+  await producer.connect();
+  for (let at = 0; at < rows.length; at += RECORDS_PER_REQUEST) {
+    const messages = rows.slice(at, at + RECORDS_PER_REQUEST).map((row) => ({ ...row, partition: 0 }));
+    await producer.send({ topic, acks: -1, messages });
+  }
+  await producer.disconnect();
+  console.error(`restored ${rows.length} rows of ${topic}`);
+}
+
+async function createTopic() {
+  if ((await admin.listTopics()).includes(topic)) return;
+  const spec = JSON.parse(readFileSync(new URL('./topics.json', import.meta.url), 'utf8'));
+  const { brokers } = await admin.describeCluster();
+  const replicationFactor = Math.min(spec.replicationFactor, brokers.length);
+  const config = {
+    ...spec.topics.registry.config,
+    'min.insync.replicas': Math.min(spec.minInsyncReplicas, replicationFactor),
+  };
+  const configEntries = Object.entries(config).map(([name, value]) => ({ name, value: String(value) }));
+  await admin.createTopics({
+    waitForLeaders: true,
+    topics: [{ topic, numPartitions: 1, replicationFactor, configEntries }],
+  });
+}
+
+function fail(message) {
+  console.error(`registry-backup: ${message}`);
+  process.exit(2);
+}
