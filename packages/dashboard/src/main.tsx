@@ -10,6 +10,7 @@ import './styles/layout.css';
 import './styles/controls.css';
 import './styles/overview.css';
 import './styles/tools.css';
+import './styles/people.css';
 
 applyTheme();
 const root = document.getElementById('root');

@@ -1,7 +1,7 @@
-import { NEW_ANNOTATION, NEW_SEGMENT } from '@weir/domain/registry/admin-limits';
+import { ANNOTATION_CHANGE, NEW_ANNOTATION, NEW_SEGMENT } from '@weir/domain/registry/admin-limits';
 import type { AdminRoute } from './http/admin-route.ts';
 import { SAVED_OPERATIONS as OPERATIONS } from './openapi/access/saved-operations.ts';
-import { createAnnotation, listAnnotations, removeAnnotation } from './saved/annotations-route.ts';
+import { changeAnnotation, createAnnotation, listAnnotations, removeAnnotation } from './saved/annotations-route.ts';
 import { createSegment, listSegments, removeSegment } from './saved/segments-route.ts';
 
 const SEGMENTS = '/sites/{site_id}/segments';
@@ -9,7 +9,7 @@ const ANNOTATIONS = '/sites/{site_id}/annotations';
 
 /** The routes of what people save for reports, relative to /api/admin. */
 export const SAVED_ROUTES: readonly AdminRoute[] = [
-  { method: 'GET', path: SEGMENTS, role: 'admin', operation: OPERATIONS.listSegments, handler: listSegments },
+  { method: 'GET', path: SEGMENTS, role: 'viewer', operation: OPERATIONS.listSegments, handler: listSegments },
   {
     method: 'POST',
     path: SEGMENTS,
@@ -25,7 +25,7 @@ export const SAVED_ROUTES: readonly AdminRoute[] = [
     operation: OPERATIONS.removeSegment,
     handler: removeSegment,
   },
-  { method: 'GET', path: ANNOTATIONS, role: 'admin', operation: OPERATIONS.listAnnotations, handler: listAnnotations },
+  { method: 'GET', path: ANNOTATIONS, role: 'viewer', operation: OPERATIONS.listAnnotations, handler: listAnnotations },
   {
     method: 'POST',
     path: ANNOTATIONS,
@@ -33,6 +33,14 @@ export const SAVED_ROUTES: readonly AdminRoute[] = [
     body: NEW_ANNOTATION,
     operation: OPERATIONS.createAnnotation,
     handler: createAnnotation,
+  },
+  {
+    method: 'PATCH',
+    path: `${ANNOTATIONS}/{annotation_id}`,
+    role: 'admin',
+    body: ANNOTATION_CHANGE,
+    operation: OPERATIONS.changeAnnotation,
+    handler: changeAnnotation,
   },
   {
     method: 'DELETE',

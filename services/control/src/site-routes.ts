@@ -56,7 +56,7 @@ export const SITE_ROUTES: readonly AdminRoute[] = [
     operation: OPERATIONS.testExclusions,
     handler: testExclusions,
   },
-  { method: 'GET', path: `${SITE}/live`, role: 'admin', operation: LIVE_OPERATION, handler: live },
+  { method: 'GET', path: `${SITE}/live`, role: 'viewer', operation: LIVE_OPERATION, handler: live },
   { method: 'GET', path: '/sites', role: 'admin', operation: OPERATIONS.listSites, handler: listSites },
   {
     method: 'POST',

@@ -17,18 +17,25 @@ afterEach(() => {
   listeners.clear();
 });
 afterAll(() => weir.close());
-const { browse, cookieOf } = createBrowsing(() => weir);
+const { browse, cookieOf, addViewer } = createBrowsing(() => weir);
 
 let sent = 0;
+function recordOf(siteId: string, kind: 'event' | 'identify', body: object) {
+  const eventId = `0199d1a5-7c00-7000-8000-${String(++sent).padStart(12, '0')}`;
+  const sealedIp = `1${'A'.repeat(32)}`;
+  const head = { eventId, kind, siteId, receivedAt: weir.clock(), sealedIp } as const;
+  const value = encodeRawRecord({ ...head, userAgent: 'curl/8', acceptLanguage: '' }, JSON.stringify(body));
+  return { partition: 0, value };
+}
+
+const appendBody = (siteId: string, kind: 'event' | 'identify', body: object) =>
+  weir.eventLog.append(TOPIC_RAW, [recordOf(siteId, kind, body)]);
+
 /** Appends events to one partition, as the gateway does. */
 async function append(siteId: string, ...names: readonly string[]): Promise<void> {
-  const values = names.map((name) => {
-    const eventId = `0199d1a5-7c00-7000-8000-${String(++sent).padStart(12, '0')}`;
-    const sealedIp = `1${'A'.repeat(32)}`;
-    const head = { eventId, kind: 'event', siteId, receivedAt: weir.clock(), sealedIp } as const;
-    const body = JSON.stringify({ name, visitor_id: 'v', properties: { plan: 'Gold' } });
-    return { partition: 0, value: encodeRawRecord({ ...head, userAgent: 'curl/8', acceptLanguage: '' }, body) };
-  });
+  const values = names.map((name) =>
+    recordOf(siteId, 'event', { name, visitor_id: 'v', properties: { plan: 'Gold' } }),
+  );
   await weir.eventLog.append(TOPIC_RAW, values);
 }
 
@@ -97,6 +104,28 @@ test('a filter selects records by their outcome and by a text in a value', async
   await append('shop', 'wanted');
   await eventually('the event', () => namesIn(gold.text()).includes('wanted'));
   expect([namesIn(none.text()), namesIn(dropped.text())]).toEqual([[], []]);
+});
+
+test('a viewer gets stored rows without the IDs of persons, and cannot search for them', async () => {
+  const { token } = await addViewer('shop');
+  const authorization = `Bearer ${token}`;
+  const listener = await listen('', { authorization });
+  const byVisitor = await listen('?contains=visitor-7', { authorization });
+  await ready(listener);
+  const body = { visitor_id: 'visitor-7', user_id: 'ada', email: 'ada@example.com' };
+  await appendBody('shop', 'identify', body);
+  await appendBody('shop', 'event', {
+    name: 'shown',
+    visitor_id: 'visitor-7',
+    user_id: 'ada',
+    idempotency_key: 'order-7',
+  });
+  await eventually('the event', () => namesIn(listener.text()).includes('shown'));
+  expect(listener.text()).not.toMatch(/visitor-7|ada|order-7/);
+  expect(listener.text()).toContain('"type":"event"');
+  await append('shop', 'end');
+  await eventually('the next event', () => namesIn(listener.text()).includes('end'));
+  expect(namesIn(byVisitor.text())).toEqual([]);
 });
 
 test.each(['?outcome=none', `?contains=${'x'.repeat(257)}`, '?limit=5', '?contains=a&contains=b'])(

@@ -61,6 +61,13 @@ test('annotations are listed by their time; a date is the first moment of the da
   expect([earlier.at, later.at]).toEqual(['2026-11-21T15:00:00.000Z', '2026-11-22T12:30:00.000Z']);
   expect((await call('GET', 'annotations')).body.data).toEqual([earlier, later]);
   const path = `annotations/${later.annotation_id}`;
+  const moved = await call('PATCH', path, { at: '2026-11-20' });
+  expect([moved.status, moved.body.data]).toEqual([200, { ...later, at: '2026-11-19T15:00:00.000Z' }]);
+  const renamed = (await call('PATCH', path, { text: 'Sale' })).body.data;
+  expect((await call('GET', 'annotations')).body.data).toEqual([renamed, earlier]);
+  expect(renamed).toEqual({ ...moved.body.data, text: 'Sale' });
+  expect((await call('PATCH', path, { at: 'yesterday' })).status).toBe(400);
+  expect((await call('PATCH', 'annotations/none', { text: 'x' })).status).toBe(404);
   expect([(await call('DELETE', path)).status, (await call('DELETE', path)).status]).toEqual([200, 404]);
 });
 

@@ -24,6 +24,9 @@ export class AdminError extends Error {
   }
 }
 
+/** The message of an answer that is not from Weir: a proxy in front of it may answer with its own page. */
+const FOREIGN = 'foreign';
+
 const signedOutListeners = new Set<() => void>();
 
 /** Calls `listener` when the server refuses the session. Returns a function that removes it. */
@@ -54,8 +57,22 @@ export async function callAdmin<Id extends OperationId>(id: Id, input: CallInput
   return reply.data;
 }
 
+/** Loads an answer that is a file. Rejects with an `AdminError`. */
+export async function fetchFile(url: string): Promise<Blob> {
+  return (await request('GET', url)).blob();
+}
+
 /** Sends a request with the session cookie. Resolves with the JSON of a successful answer. */
 async function send(method: string, url: string, body?: unknown, signal?: AbortSignal): Promise<unknown> {
+  const response = await request(method, url, body, signal);
+  const text = await response.text();
+  const reply = parseJson(text);
+  if (reply !== undefined || text === '') return reply ?? {};
+  throw new AdminError(response.status, FOREIGN);
+}
+
+/** Sends a request with the session cookie. Resolves with an answer that is a success. */
+async function request(method: string, url: string, body?: unknown, signal?: AbortSignal): Promise<Response> {
   const response = await fetch(url, {
     method,
     credentials: 'same-origin',
@@ -65,14 +82,12 @@ async function send(method: string, url: string, body?: unknown, signal?: AbortS
     if (signal?.aborted) throw error;
     throw new AdminError(0, 'offline');
   });
-  const text = await response.text();
-  const reply = parseJson(text);
-  if (response.ok && (reply !== undefined || text === '')) return reply ?? {};
+  if (response.ok) return response;
+  const reply = parseJson(await response.text());
   const retryAfter = Number(response.headers.get('retry-after') ?? Number.NaN);
   if (response.status === 401) for (const listener of signedOutListeners) listener();
   const message = (reply as { error?: { message?: string } } | undefined)?.error?.message;
-  // A proxy in front of Weir may answer with its own page.
-  throw new AdminError(response.status, message ?? 'foreign', Number.isNaN(retryAfter) ? undefined : retryAfter);
+  throw new AdminError(response.status, message ?? FOREIGN, Number.isNaN(retryAfter) ? undefined : retryAfter);
 }
 
 function parseJson(text: string): unknown {

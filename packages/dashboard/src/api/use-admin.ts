@@ -23,7 +23,7 @@ export function createQueryClient(): QueryClient {
 /** How long the last request of each query took, in milliseconds, also if it failed. */
 const timings = new Map<string, number>();
 
-interface Options<Id extends OperationId> extends Omit<CallInput<Id>, 'signal' | 'body'> {
+interface Options<Id extends OperationId> extends Omit<CallInput<Id>, 'signal'> {
   readonly enabled?: boolean;
   /** Asks again regularly while the page is visible: `REFRESH_MS_MIN` after an answer, later if the answer took long. */
   readonly refresh?: boolean | number;
@@ -31,13 +31,14 @@ interface Options<Id extends OperationId> extends Omit<CallInput<Id>, 'signal' |
   readonly keep?: boolean;
 }
 
-const adminKey = <Id extends OperationId>(id: Id, { path, query }: Omit<CallInput<Id>, 'signal' | 'body'>) =>
-  [id, path ?? {}, query ?? {}] as const;
+const adminKey = <Id extends OperationId>(id: Id, { path, query, body }: Omit<CallInput<Id>, 'signal'>) =>
+  [id, path ?? {}, query ?? {}, ...(body === undefined ? [] : [body])] as const;
 
-/** A query of the admin API. It is cancelled when no component needs it any more. */
+/** A query of the admin API. A call with a body must change nothing. It is cancelled when no component needs it any more. */
 export function useAdmin<Id extends OperationId>(id: Id, options: Options<Id> = {}) {
-  const { enabled = true, refresh = false, keep = false, path = {}, query } = options;
-  const key = adminKey(id, { path, ...(query && { query }) });
+  const { enabled = true, refresh = false, keep = false, path = {}, query, body } = options;
+  const input = { path, ...(query && { query }), ...(body !== undefined && { body }) };
+  const key = adminKey(id, input);
   const text = JSON.stringify(key);
   return useQuery<Answer<Id>, Error>({
     queryKey: key,
@@ -45,7 +46,7 @@ export function useAdmin<Id extends OperationId>(id: Id, options: Options<Id> = 
     queryFn: async ({ signal }) => {
       const began = performance.now();
       try {
-        return await callAdmin(id, { path, ...(query && { query }), signal });
+        return await callAdmin(id, { ...input, signal });
       } finally {
         if (timings.size >= TIMINGS_MAX) timings.clear();
         timings.set(text, performance.now() - began);

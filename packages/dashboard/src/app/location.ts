@@ -15,15 +15,22 @@ export interface Location {
 function subscribe(listener: () => void): () => void {
   listeners.add(listener);
   addEventListener('popstate', listener);
+  addEventListener('hashchange', listener);
   return () => {
     listeners.delete(listener);
     removeEventListener('popstate', listener);
+    removeEventListener('hashchange', listener);
   };
 }
 
 export function useLocation(): Location {
   const text = useSyncExternalStore(subscribe, () => location.pathname + location.search);
   return useMemo(() => parseLocation(text), [text]);
+}
+
+/** The fragment of the address, with its `#`. */
+export function useHash(): string {
+  return useSyncExternalStore(subscribe, () => location.hash);
 }
 
 function parseLocation(text: string): Location {

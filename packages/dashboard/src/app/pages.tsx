@@ -16,6 +16,7 @@ const GoalsPage = lazy(async () => ({ default: (await import('../behaviour/goals
 const FunnelPage = lazy(async () => ({ default: (await import('../behaviour/funnel-page.tsx')).FunnelPage }));
 const RetentionPage = lazy(async () => ({ default: (await import('../behaviour/retention-page.tsx')).RetentionPage }));
 const JourneysPage = lazy(async () => ({ default: (await import('../behaviour/journeys-page.tsx')).JourneysPage }));
+const PeoplePage = lazy(async () => ({ default: (await import('../people/people-page.tsx')).PeoplePage }));
 const SqlPage = lazy(async () => ({ default: (await import('../sql/sql-page.tsx')).SqlPage }));
 const SettingsPage = lazy(async () => ({ default: (await import('../settings/settings-page.tsx')).SettingsPage }));
 
@@ -27,6 +28,7 @@ const SITE_PAGES: Readonly<Record<string, ComponentType<{ readonly isAdmin: bool
   funnels: FunnelPage,
   retention: RetentionPage,
   journeys: JourneysPage,
+  people: PeoplePage,
   settings: SettingsPage,
 };
 

@@ -22,9 +22,10 @@ export function Shell({ session, children }: { readonly session: Session; readon
   const ofSite = first === 'sites' ? siteId : session.role === 'viewer' ? session.sites?.[0] : undefined;
   return (
     <div className="shell">
-      <a className="skip" href="#content">
+      {/* A link would replace the fragment of the address, which can name a person. */}
+      <button type="button" className="skip button" onClick={() => document.getElementById('content')?.focus()}>
         {t('skip')}
-      </a>
+      </button>
       <header className="top">
         <Link href={pathTo()} className="home">
           <Logo />

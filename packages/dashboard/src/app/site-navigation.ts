@@ -17,5 +17,6 @@ export const SITE_NAVIGATION: readonly NavigationItem[] = [
   { page: 'funnels', icon: 'funnel', label: 'nav.funnels', forViewers: true },
   { page: 'retention', icon: 'retention', label: 'nav.retention', forViewers: true },
   { page: 'journeys', icon: 'journey', label: 'nav.journeys', forViewers: true },
+  { page: 'people', icon: 'people', label: 'nav.people', forViewers: false },
   { page: 'settings', icon: 'settings', label: 'nav.settings', forViewers: false },
 ];

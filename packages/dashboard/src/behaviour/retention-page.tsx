@@ -66,7 +66,7 @@ export function RetentionPage() {
                     {shown.map((cohort) => (
                       <tr key={cohort.start}>
                         <th scope="row">
-                          {time(cohort.start, site.timezone, interval === 'month' ? 'month' : 'week')}
+                          {time(cohort.start, data.timezone, interval === 'month' ? 'month' : 'week')}
                         </th>
                         <td className="number">{number(cohort.visitors)}</td>
                         {cohort.rates.map((rate, index) => (

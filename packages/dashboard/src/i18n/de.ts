@@ -1,10 +1,12 @@
 import { DE_PAGES } from './de-pages.ts';
+import { DE_PEOPLE } from './de-people.ts';
 import { DE_TOOLS } from './de-tools.ts';
 import type { Catalogue } from './text-context.tsx';
 
 /** German. */
 export const DE: Catalogue = {
   ...DE_PAGES,
+  ...DE_PEOPLE,
   ...DE_TOOLS,
   skip: 'Zum Inhalt',
   menu: 'Menü',

@@ -1,9 +1,11 @@
 import { EN_PAGES } from './en-pages.ts';
+import { EN_PEOPLE } from './en-people.ts';
 import { EN_TOOLS } from './en-tools.ts';
 
 /** All texts of the dashboard. `{name}` is a placeholder. A text with `one` and `other` depends on `{count}`. */
 export const EN = {
   ...EN_PAGES,
+  ...EN_PEOPLE,
   ...EN_TOOLS,
   skip: 'Skip to the content',
   menu: 'Menu',

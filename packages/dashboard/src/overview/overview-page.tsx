@@ -4,7 +4,6 @@ import { useSite } from '../app/site-context.tsx';
 import { useTexts } from '../i18n/text-context.tsx';
 import { ReportBar } from '../reports/report-bar.tsx';
 import { useReportState } from '../reports/report-state.ts';
-import { useShortcuts } from '../reports/use-shortcuts.ts';
 import { QueryAnswer } from '../ui/states.tsx';
 import { FirstHit } from './first-hit.tsx';
 import { MetricTiles } from './metric-tiles.tsx';
@@ -17,7 +16,6 @@ export function OverviewPage() {
   const { t } = useTexts();
   const site = useSite();
   const state = useReportState();
-  useShortcuts(state);
   useEffect(() => {
     document.title = `${site.name} · Weir`;
   }, [site.name]);

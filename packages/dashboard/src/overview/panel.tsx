@@ -90,12 +90,14 @@ function DimensionRows({ tab, dimension, state }: RowsProps) {
             <WorldMap rows={data.rows} state={state} />
           </Suspense>
         ) : (
-          <BarList
-            rows={data.rows.filter((row) => (row[tab.metric] ?? 0) > 0)}
-            dimension={dimension}
-            metric={tab.metric}
-            state={state}
-          />
+          <div className={answer.isPlaceholderData ? 'old' : undefined}>
+            <BarList
+              rows={data.rows.filter((row) => (row[tab.metric] ?? 0) > 0)}
+              dimension={dimension}
+              metric={tab.metric}
+              state={state}
+            />
+          </div>
         )
       }
     </QueryAnswer>

@@ -1,11 +1,20 @@
+import { lazy, Suspense, useState } from 'react';
 import type { Answer } from '../api/call-admin.ts';
+import { useAdmin } from '../api/use-admin.ts';
+import { useSession } from '../app/session.ts';
 import { useSite } from '../app/site-context.tsx';
 import { useTexts } from '../i18n/text-context.tsx';
 import { ReportMenu } from '../reports/report-menu.tsx';
 import { formatMetric, metricLabel } from '../reports/report-metrics-view.ts';
 import { changeReport, INTERVALS, type ReportState } from '../reports/report-state.ts';
+import { Icon } from '../ui/icon.tsx';
 import { Menu, MenuItem } from '../ui/menu.tsx';
+import { type Annotation, annotationsOf } from './annotations-view.ts';
 import { SeriesChart } from './series-chart.tsx';
+
+const AnnotationDialog = lazy(async () => ({
+  default: (await import('./annotation-dialog.tsx')).AnnotationDialog,
+}));
 
 interface Props {
   readonly data: Answer<'stats'>;
@@ -13,35 +22,68 @@ interface Props {
   readonly isOld: boolean;
 }
 
-/** The course of the selected number, with the earlier period as a dashed line, and the same as a table for screen readers. */
+/** The course of the selected number, with the earlier period as a dashed line, its notes, and the same as a table for screen readers. */
 export function SeriesCard({ data, state, isOld }: Props) {
   const texts = useTexts();
-  const { timezone } = useSite();
+  const { t } = texts;
+  const { site_id } = useSite();
+  const isAdmin = useSession().data?.role === 'admin';
+  const annotations = useAdmin('listAnnotations', { path: { site_id } });
+  const [edited, setEdited] = useState<Annotation | 'new'>();
   const { metric } = state;
+  const { timezone } = data;
   const detail = data.interval as (typeof INTERVALS)[number];
+  const notes = annotationsOf(annotations.data ?? [], data.buckets);
   return (
     <div className={isOld ? 'series-body old' : 'series-body'}>
       <div className="series-tools">
+        {isAdmin && (
+          <button type="button" className="button small" onClick={() => setEdited('new')}>
+            <Icon name="plus" size={14} /> {t('annotation.add')}
+          </button>
+        )}
         <Menu
           bare={false}
-          label={texts.t(`interval.${detail}`)}
-          name={texts.t('interval.name', { interval: texts.t(`interval.${detail}`) })}
+          label={t(`interval.${detail}`)}
+          name={t('interval.name', { interval: t(`interval.${detail}`) })}
           className="small"
         >
           {INTERVALS.map((one) => (
             <MenuItem key={one} isChecked={one === data.interval} onSelect={() => changeReport({ interval: one })}>
-              {texts.t(`interval.${one}`)}
+              {t(`interval.${one}`)}
             </MenuItem>
           ))}
           {state.interval && (
-            <MenuItem onSelect={() => changeReport({ interval: undefined })}>{texts.t('interval.automatic')}</MenuItem>
+            <MenuItem onSelect={() => changeReport({ interval: undefined })}>{t('interval.automatic')}</MenuItem>
           )}
         </Menu>
         <ReportMenu report={{ id: 'stats', state }} />
       </div>
-      <SeriesChart data={data} metric={metric} zone={timezone} />
+      <SeriesChart data={data} metric={metric} zone={timezone} notes={notes} />
+      {notes.length > 0 && (
+        <ul className="notes" aria-label={t('annotation.title')}>
+          {notes.map(({ annotation }) => (
+            <li key={annotation.annotation_id}>
+              {isAdmin ? (
+                <button
+                  type="button"
+                  className="chart-note"
+                  title={t('annotation.edit')}
+                  onClick={() => setEdited(annotation)}
+                >
+                  <b>{texts.time(annotation.at, timezone, 'week')}</b> <span>{annotation.text}</span>
+                </button>
+              ) : (
+                <span className="chart-note">
+                  <b>{texts.time(annotation.at, timezone, 'week')}</b> <span>{annotation.text}</span>
+                </span>
+              )}
+            </li>
+          ))}
+        </ul>
+      )}
       <table className="visually-hidden">
-        <caption>{texts.t(metricLabel(metric))}</caption>
+        <caption>{t(metricLabel(metric))}</caption>
         <tbody>
           {data.buckets.map((bucket) => (
             <tr key={bucket.start}>
@@ -51,6 +93,15 @@ export function SeriesCard({ data, state, isOld }: Props) {
           ))}
         </tbody>
       </table>
+      {edited !== undefined && (
+        <Suspense>
+          <AnnotationDialog
+            annotation={edited === 'new' ? undefined : edited}
+            day={data.buckets.at(-1)?.start.slice(0, 10) ?? ''}
+            onClose={() => setEdited(undefined)}
+          />
+        </Suspense>
+      )}
     </div>
   );
 }

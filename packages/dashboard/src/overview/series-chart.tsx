@@ -6,6 +6,7 @@ import { usePreferences } from '../app/preferences.ts';
 import type { TimeDetail } from '../i18n/formats.ts';
 import { type Texts, useTexts } from '../i18n/text-context.tsx';
 import { formatMetric, type MetricName } from '../reports/report-metrics-view.ts';
+import type { ChartNote } from './annotations-view.ts';
 
 const HEIGHT_PX = 260;
 const HEIGHT_NARROW_PX = 200;
@@ -15,10 +16,11 @@ interface Props {
   readonly data: Answer<'stats'>;
   readonly metric: MetricName;
   readonly zone: string;
+  readonly notes: readonly ChartNote[];
 }
 
-/** A line chart. The last bucket is dashed if it has not ended yet. */
-export function SeriesChart({ data, metric, zone }: Props) {
+/** A line chart with the notes of the period as vertical lines. The last bucket is dashed if it has not ended yet. */
+export function SeriesChart({ data, metric, zone, notes }: Props) {
   const texts = useTexts();
   const { theme } = usePreferences();
   const box = useRef<HTMLDivElement>(null);
@@ -34,6 +36,7 @@ export function SeriesChart({ data, metric, zone }: Props) {
     return () => observer.disconnect();
   }, []);
 
+  const noteKey = notes.map(({ bucket }) => bucket).join();
   // biome-ignore lint/correctness/useExhaustiveDependencies: the colours come from the styles, which depend on the theme
   useEffect(() => {
     const element = box.current;
@@ -46,14 +49,18 @@ export function SeriesChart({ data, metric, zone }: Props) {
           : { index: cursor.idx, left: cursor.left },
       );
     };
-    const chart = new uPlot({ ...options, hooks: { setCursor: [setCursor] } }, chartValues(data, metric), element);
+    const drawNotes = noteLines(notes, resolvedColor(element, '--warn'));
+    const hooks = { setCursor: [setCursor], drawAxes: [drawNotes] };
+    const chart = new uPlot({ ...options, hooks }, chartValues(data, metric), element);
     return () => chart.destroy();
-  }, [data, metric, zone, texts, width, theme, isDark]);
+  }, [data, metric, zone, texts, width, theme, isDark, noteKey]);
 
   return (
     <div className="chart" aria-hidden="true">
       <div ref={box} className="chart-box" />
-      {at && <ChartTip data={data} metric={metric} zone={zone} index={at.index} left={at.left} width={width} />}
+      {at && (
+        <ChartTip data={data} metric={metric} zone={zone} notes={notes} index={at.index} left={at.left} width={width} />
+      )}
     </div>
   );
 }
@@ -76,7 +83,7 @@ function chartValues({ buckets, comparison }: Answer<'stats'>, metric: MetricNam
   return [places, now, before] as uPlot.AlignedData;
 }
 
-interface OptionsInput extends Props {
+interface OptionsInput extends Omit<Props, 'notes'> {
   readonly texts: Texts;
   readonly width: number;
   /** The styles of this element give the font and the colours. */
@@ -167,6 +174,28 @@ const gradient = (from: string, to: string) => (chart: uPlot) => {
   return fill;
 };
 
+/** Draws a dashed line and a dot at the bucket of each note. */
+const noteLines = (notes: readonly ChartNote[], color: string) => (chart: uPlot) => {
+  const { ctx, bbox } = chart;
+  const unit = devicePixelRatio;
+  ctx.save();
+  ctx.strokeStyle = color;
+  ctx.fillStyle = color;
+  ctx.lineWidth = unit;
+  ctx.setLineDash([3 * unit, 3 * unit]);
+  for (const { bucket } of notes) {
+    const x = Math.round(chart.valToPos(bucket, 'x', true));
+    ctx.beginPath();
+    ctx.moveTo(x, bbox.top);
+    ctx.lineTo(x, bbox.top + bbox.height);
+    ctx.stroke();
+    ctx.beginPath();
+    ctx.arc(x, bbox.top + 4 * unit, 4 * unit, 0, 2 * Math.PI);
+    ctx.fill();
+  }
+  ctx.restore();
+};
+
 interface TipProps extends Props {
   readonly index: number;
   readonly left: number;
@@ -175,7 +204,7 @@ interface TipProps extends Props {
 
 const TIP_WIDTH_PX = 190;
 
-function ChartTip({ data, metric, zone, index, left, width }: TipProps) {
+function ChartTip({ data, metric, zone, notes, index, left, width }: TipProps) {
   const texts = useTexts();
   const bucket = data.buckets[index];
   const before = data.comparison?.buckets[index];
@@ -195,6 +224,14 @@ function ChartTip({ data, metric, zone, index, left, width }: TipProps) {
           <b>{formatMetric(texts, metric, before[metric])}</b>
         </span>
       )}
+      {notes
+        .filter((note) => note.bucket === index)
+        .map(({ annotation }) => (
+          <span key={annotation.annotation_id} className="tip-line tip-note">
+            <i className="dot noted" />
+            <span>{annotation.text}</span>
+          </span>
+        ))}
     </div>
   );
 }

@@ -16,8 +16,11 @@ interface LiveRecord {
   readonly record: Readonly<Record<string, unknown>> | null;
 }
 
-/** The records of the site as they are stored, with what the enricher added. The stream ends while it is paused. */
-export function LiveEvents({ siteId }: { readonly siteId: string }) {
+/**
+ * The records of the site as they are stored, with what the enricher added. The stream ends while it is paused. A viewer gets only stored
+ * rows, so it cannot choose an outcome.
+ */
+export function LiveEvents({ siteId, isAdmin }: { readonly siteId: string; readonly isAdmin: boolean }) {
   const { t, time } = useTexts();
   const [records, setRecords] = useState<readonly LiveRecord[]>([]);
   const [isPaused, setPaused] = useState(false);
@@ -55,23 +58,25 @@ export function LiveEvents({ siteId }: { readonly siteId: string }) {
           {t('live.contains')}
           <input maxLength={256} value={text} onChange={(event) => setText(event.target.value)} />
         </label>
-        <label>
-          {t('live.outcome')}
-          <select
-            value={outcome}
-            onChange={(event) => {
-              setRecords([]);
-              setOutcome(event.target.value as Outcome | '');
-            }}
-          >
-            <option value="">{t('live.all')}</option>
-            {OUTCOMES.map((one) => (
-              <option key={one} value={one}>
-                {t(`outcome.${one}`)}
-              </option>
-            ))}
-          </select>
-        </label>
+        {isAdmin && (
+          <label>
+            {t('live.outcome')}
+            <select
+              value={outcome}
+              onChange={(event) => {
+                setRecords([]);
+                setOutcome(event.target.value as Outcome | '');
+              }}
+            >
+              <option value="">{t('live.all')}</option>
+              {OUTCOMES.map((one) => (
+                <option key={one} value={one}>
+                  {t(`outcome.${one}`)}
+                </option>
+              ))}
+            </select>
+          </label>
+        )}
         <button type="submit" className="button">
           {t('filter.apply')}
         </button>

@@ -77,7 +77,7 @@ export function RealtimePage({ isAdmin }: { readonly isAdmin: boolean }) {
           );
         }}
       </QueryAnswer>
-      {isAdmin && <LiveEvents siteId={site.site_id} />}
+      <LiveEvents siteId={site.site_id} isAdmin={isAdmin} />
     </>
   );
 }

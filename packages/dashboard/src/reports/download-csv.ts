@@ -1,4 +1,5 @@
 import { callAdmin, type QueryOf } from '../api/call-admin.ts';
+import { saveFile } from '../ui/save-file.ts';
 import { METRICS } from './report-metrics-view.ts';
 import { queryOfReport, type Report } from './report-request-view.ts';
 
@@ -31,12 +32,7 @@ type Cell = string | number | null;
 
 /** Saves a file. A text that a spreadsheet would run as a formula gets an apostrophe before it. */
 export function saveCsv(name: string, heads: readonly string[], lines: readonly (readonly Cell[])[]): void {
-  const url = URL.createObjectURL(new Blob([csvOf([heads, ...lines])], { type: 'text/csv' }));
-  const link = document.createElement('a');
-  link.href = url;
-  link.download = name;
-  link.click();
-  URL.revokeObjectURL(url);
+  saveFile(name, new Blob([csvOf([heads, ...lines])], { type: 'text/csv' }));
 }
 
 function csvOf(lines: readonly (readonly Cell[])[]): string {

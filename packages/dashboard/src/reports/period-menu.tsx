@@ -1,22 +1,14 @@
 import { useState } from 'react';
 import { useSite } from '../app/site-context.tsx';
 import { type TextKey, useTexts } from '../i18n/text-context.tsx';
+import { ZoneSelect } from '../sites/zone-select.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { Menu, MenuItem, MenuSeparator } from '../ui/menu.tsx';
+import { PERIOD_KEYS } from './period-keys.ts';
 import { changeReport, PERIODS, type Period, type ReportState } from './report-state.ts';
+import { useShortcuts } from './use-shortcuts.ts';
 
-/** The keys of the periods: the same letters as in Plausible. */
-export const PERIOD_KEYS: Readonly<Partial<Record<Period, string>>> = {
-  today: 'D',
-  yesterday: 'E',
-  '24h': 'H',
-  '7d': 'W',
-  '30d': 'T',
-  month: 'M',
-  year: 'Y',
-  '12mo': 'L',
-  all: 'A',
-};
+const OWN_ZONE = Intl.DateTimeFormat().resolvedOptions().timeZone;
 
 const periodLabel = (period: Period): TextKey => `period.${period}`;
 
@@ -28,7 +20,9 @@ export function PeriodMenu({ state }: { readonly state: ReportState }) {
   const { t, time } = useTexts();
   const { timezone } = useSite();
   const [isCustom, setCustom] = useState(false);
-  const { period, from = '', to = '' } = state.query;
+  const [isZone, setZone] = useState(false);
+  useShortcuts([['C', () => setCustom(true)]]);
+  const { period, from = '', to = '', timezone: zone = timezone } = state.query;
   // A date without a time: noon in UTC is on this date in every zone that is shown.
   const day = (date: string): string => time(`${date}T12:00:00Z`, 'UTC', 'week');
   return (
@@ -40,7 +34,7 @@ export function PeriodMenu({ state }: { readonly state: ReportState }) {
           </MenuItem>
         ))}
         <MenuSeparator />
-        <MenuItem isChecked={period === undefined} onSelect={() => setCustom(true)}>
+        <MenuItem isChecked={period === undefined} hint="C" onSelect={() => setCustom(true)}>
           {t('period.custom')}
         </MenuItem>
         <MenuItem
@@ -49,10 +43,43 @@ export function PeriodMenu({ state }: { readonly state: ReportState }) {
         >
           {t('bots.include')}
         </MenuItem>
-        <p className="menu-note">{t('period.zone', { zone: timezone })}</p>
+        <MenuItem onSelect={() => setZone(true)}>{t('period.zone', { zone })}</MenuItem>
       </Menu>
+      {isZone && <ZoneDialog zone={zone} siteZone={timezone} onClose={() => setZone(false)} />}
       {isCustom && <RangeDialog from={from} to={to} onClose={() => setCustom(false)} />}
     </>
+  );
+}
+
+interface ZoneProps {
+  readonly zone: string;
+  readonly siteZone: string;
+  readonly onClose: () => void;
+}
+
+/** Chooses the time zone of the days and buckets of the reports. The site keeps its own. */
+function ZoneDialog({ zone, siteZone, onClose }: ZoneProps) {
+  const { t } = useTexts();
+  const [chosen, setChosen] = useState(zone);
+  return (
+    <Dialog title={t('site.timezone')} onClose={onClose}>
+      <form
+        className="form"
+        onSubmit={(event) => {
+          event.preventDefault();
+          changeReport({ timezone: chosen === siteZone ? undefined : chosen });
+          onClose();
+        }}
+      >
+        <ZoneSelect value={chosen} first={[siteZone, OWN_ZONE]} onChange={setChosen} />
+        <p className="note">{t('period.zoneHint', { zone: siteZone })}</p>
+        <div className="actions">
+          <button type="submit" className="button primary">
+            {t('show')}
+          </button>
+        </div>
+      </form>
+    </Dialog>
   );
 }
 

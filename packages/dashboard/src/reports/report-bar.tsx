@@ -1,15 +1,19 @@
-import { useState } from 'react';
+import { lazy, Suspense, useState } from 'react';
 import { useAdmin } from '../api/use-admin.ts';
-import { useSession } from '../app/session.ts';
+import { navigate, pathTo } from '../app/location.ts';
 import { useSite } from '../app/site-context.tsx';
 import { useTexts } from '../i18n/text-context.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { Menu, MenuItem } from '../ui/menu.tsx';
 import { dimensionText, valueText } from './dimension-view.ts';
 import { FilterDialog } from './filter-dialog.tsx';
-import { PeriodMenu } from './period-menu.tsx';
-import { COMPARISONS, changeReport, type ReportState, setFilters } from './report-state.ts';
+import { PERIOD_KEYS } from './period-keys.ts';
+import { PeriodMenu, selectPeriod } from './period-menu.tsx';
+import { COMPARISONS, changeReport, PERIODS, type ReportState, setFilters } from './report-state.ts';
 import { SegmentsMenu } from './segments-menu.tsx';
+import { useShortcuts } from './use-shortcuts.ts';
+
+const ShortcutsDialog = lazy(async () => ({ default: (await import('./shortcuts-dialog.tsx')).ShortcutsDialog }));
 
 /** The site, its visitors now, and what all reports of the page share: period, comparison, bots and filters. */
 export function ReportBar({
@@ -22,8 +26,16 @@ export function ReportBar({
   const texts = useTexts();
   const { t } = texts;
   const site = useSite();
-  const session = useSession();
   const [isFiltering, setFiltering] = useState(false);
+  const [isHelp, setHelp] = useState(false);
+  useShortcuts([
+    ...PERIODS.map((period) => [PERIOD_KEYS[period], () => selectPeriod(period)] as const),
+    ['X', () => changeReport({ compare: state.compare ? 'none' : undefined })],
+    ['F', () => setFiltering(true)],
+    ['R', () => navigate(pathTo('sites', site.site_id, 'realtime'))],
+    ['?', () => setHelp(true)],
+    ['Escape', () => state.filters.length > 0 && setFilters([])],
+  ]);
   const now = useAdmin('realtime', { path: { site_id: site.site_id }, query: { limit: 1 }, refresh: true });
   return (
     <div className="report-bar">
@@ -44,7 +56,7 @@ export function ReportBar({
         <button type="button" className="button" onClick={() => setFiltering(true)}>
           <Icon name="filter" size={16} /> {t('filter.add')}
         </button>
-        {session.data?.role === 'admin' && <SegmentsMenu state={state} />}
+        <SegmentsMenu state={state} />
         {withCompare && state.query.period !== 'all' && (
           <Menu
             className="compare"
@@ -106,6 +118,11 @@ export function ReportBar({
             </li>
           )}
         </ul>
+      )}
+      {isHelp && (
+        <Suspense>
+          <ShortcutsDialog onClose={() => setHelp(false)} />
+        </Suspense>
       )}
       {isFiltering && <FilterDialog state={state} onClose={() => setFiltering(false)} />}
     </div>

@@ -16,6 +16,7 @@ interface ReportQuery {
   readonly period?: Period;
   readonly from?: string;
   readonly to?: string;
+  readonly timezone?: string;
   readonly filter?: readonly string[];
   readonly bots?: 'exclude' | 'include';
 }
@@ -33,14 +34,26 @@ const among = <Value extends string>(values: readonly Value[], text: string | nu
   values.find((value) => value === text);
 const DATE = /^\d{4}-\d{2}-\d{2}$/;
 
+function isZone(text: string): boolean {
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: text });
+    return true;
+  } catch (error) {
+    if (error instanceof RangeError) return false;
+    throw error;
+  }
+}
+
 function readReportState(parameters: URLSearchParams): ReportState {
   const from = parameters.get('from');
   const to = parameters.get('to');
   const isRange = from !== null && to !== null && DATE.test(from) && DATE.test(to) && from <= to;
+  const timezone = parameters.get('timezone');
   const filters = parameters.getAll('filter').flatMap((text) => parseFilter(text) ?? []);
   return {
     query: {
       ...(isRange ? { from, to } : { period: among(PERIODS, parameters.get('period')) ?? PERIOD_DEFAULT }),
+      ...(timezone !== null && isZone(timezone) && { timezone }),
       ...(filters.length > 0 && { filter: filters.map(formatFilter) }),
       ...(parameters.get('bots') === 'include' && { bots: 'include' }),
     },

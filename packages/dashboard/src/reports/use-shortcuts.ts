@@ -1,21 +1,25 @@
-import { useEffect } from 'react';
-import { PERIOD_KEYS, selectPeriod } from './period-menu.tsx';
-import { changeReport, PERIODS, type ReportState, setFilters } from './report-state.ts';
+import { useEffect, useRef } from 'react';
 
-/** Single keys select a period, as in Plausible; X switches the comparison, Escape removes the filters. Not while something is typed. */
-export function useShortcuts(state: ReportState): void {
+/**
+ * Calls the function of a key when the reader presses it: upper-case letters, or names as in `KeyboardEvent.key`. Not while something is
+ * typed, and not in dialogs and menus.
+ */
+export function useShortcuts(keys: readonly (readonly [key: string, action: () => void])[]): void {
+  const current = useRef(keys);
+  current.current = keys;
   useEffect(() => {
     const press = (event: KeyboardEvent): void => {
       const target = event.target as HTMLElement;
       if (event.metaKey || event.ctrlKey || event.altKey || event.defaultPrevented) return;
       if (target.closest('input, select, textarea, [role=dialog], [role=menu], [contenteditable]')) return;
-      const key = event.key.toUpperCase();
-      const period = PERIODS.find((one) => PERIOD_KEYS[one] === key);
-      if (period !== undefined) selectPeriod(period);
-      else if (key === 'X') changeReport({ compare: state.compare ? 'none' : undefined });
-      else if (key === 'ESCAPE' && state.filters.length > 0) setFilters([]);
+      const name = event.key.length === 1 ? event.key.toUpperCase() : event.key;
+      const [, action] = current.current.find(([key]) => key === name) ?? [];
+      if (action === undefined) return;
+      // Otherwise, the key is typed into the first field of a dialog that it opens.
+      event.preventDefault();
+      action();
     };
     addEventListener('keydown', press);
     return () => removeEventListener('keydown', press);
-  }, [state]);
+  }, []);
 }

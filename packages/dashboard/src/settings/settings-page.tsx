@@ -3,6 +3,7 @@ import { useSite } from '../app/site-context.tsx';
 import { useTexts } from '../i18n/text-context.tsx';
 import { ApiKeys } from './api-keys.tsx';
 import { ExclusionRules } from './exclusion-rules.tsx';
+import { IdentityCard } from './identity-card.tsx';
 import { RemoveSite } from './remove-site.tsx';
 import { SITE_SECTIONS } from './settings-sections.ts';
 import { SiteFields } from './site-fields.tsx';
@@ -29,6 +30,7 @@ export function SettingsPage() {
       </header>
       <SiteFields siteId={site.site_id} />
       <ApiKeys siteId={site.site_id} />
+      <IdentityCard siteId={site.site_id} />
       <ViewersCard siteId={site.site_id} />
       <ExclusionRules siteId={site.site_id} />
       <RemoveSite />

@@ -13,7 +13,8 @@ const domain = {
   maxLength: 253,
   pattern: '^[\\p{L}\\p{N}]([\\p{L}\\p{N}.-]*[\\p{L}\\p{N}])?$',
 } as const;
-const timezone = { type: 'string', minLength: 1, maxLength: 64 } as const;
+const time = { type: 'string', minLength: 1, maxLength: 64 } as const;
+const timezone = time;
 const perMinute = { type: ['integer', 'null'], minimum: 1, maximum: 1_000_000_000 } as const;
 export const SITE_LIMITS = {
   type: 'object',
@@ -152,19 +153,15 @@ export const NEW_SEGMENT = {
   },
 } as const;
 
-export const NEW_ANNOTATION = {
+export const ANNOTATION_CHANGE = {
   type: 'object',
-  required: ['at', 'text'],
   properties: {
-    at: {
-      description: 'A date in the time zone of the site, or an ISO 8601 time.',
-      type: 'string',
-      minLength: 1,
-      maxLength: 64,
-    },
+    at: { ...time, description: 'A date in the time zone of the site, or an ISO 8601 time.' },
     text: { type: 'string', minLength: 1, maxLength: 500, pattern: '\\S' },
   },
 } as const;
+
+export const NEW_ANNOTATION = { ...ANNOTATION_CHANGE, required: ['at', 'text'] } as const;
 
 export const UNLINK = {
   type: 'object',
@@ -212,6 +209,7 @@ export const NEW_ERASURE = {
     visitors: { type: 'array', maxItems: PERSONS_MAX, items: { type: 'string', minLength: 1, maxLength: 64 } },
     users: { type: 'array', maxItems: PERSONS_MAX, items: { type: 'string', minLength: 1, maxLength: 255 } },
     all: { type: 'boolean' },
+    dry_run: { description: 'Erase nothing: only answer what would remain, and until when.', type: 'boolean' },
   },
   additionalProperties: false,
 } as const;
@@ -224,8 +222,6 @@ export const SQL_QUERY = {
     params: { type: 'object', maxProperties: 100 },
   },
 } as const;
-
-const time = { type: 'string', minLength: 1, maxLength: 64 } as const;
 
 export const NEW_REPLAY = {
   type: 'object',

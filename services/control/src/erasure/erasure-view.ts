@@ -33,19 +33,40 @@ export function erasureView(erasure: Erasure, { rawRetentionHours, enrichedReten
             parquet_files: archive.parquet?.rewritten ?? 0,
           },
     remains: [
-      { where: 'topic events.raw', until: until(at + rawRetentionHours * HOUR_MS) },
-      { where: 'topic events.enriched', until: until(at + enrichedRetentionDays * 24 * HOUR_MS) },
+      { kind: 'raw_topic', where: 'topic events.raw', until: until(at + rawRetentionHours * HOUR_MS) },
       {
+        kind: 'enriched_topic',
+        where: 'topic events.enriched',
+        until: until(at + enrichedRetentionDays * 24 * HOUR_MS),
+      },
+      {
+        kind: 'old_parts',
         where: 'parts of tables that ClickHouse has replaced',
         until: until(finishedAt === undefined ? undefined : finishedAt + OLD_PARTS_MS),
       },
-      { where: 'free space in the files of the event log and of the state, until it is used again', until: null },
-      ...(archive === undefined ? [{ where: 'the archive (ARCHIVE_URL), if there is one', until: null }] : []),
-      ...(archive?.parquet?.left
-        ? [{ where: `${archive.parquet.left} Parquet files of logs that the tables do not have`, until: null }]
+      {
+        kind: 'free_space',
+        where: 'free space in the files of the event log and of the state, until it is used again',
+        until: null,
+      },
+      ...(archive === undefined
+        ? [{ kind: 'archive', where: 'the archive (ARCHIVE_URL), if there is one', until: null }]
         : []),
-      { where: 'your backups and exports, and your copies of logs', until: null },
-      { where: 'registry: salted hashes of the IDs, so that no replay brings the records back', until: null },
+      ...(archive?.parquet?.left
+        ? [
+            {
+              kind: 'parquet',
+              where: `${archive.parquet.left} Parquet files of logs that the tables do not have`,
+              until: null,
+            },
+          ]
+        : []),
+      { kind: 'copies', where: 'your backups and exports, and your copies of logs', until: null },
+      {
+        kind: 'tombstones',
+        where: 'registry: salted hashes of the IDs, so that no replay brings the records back',
+        until: null,
+      },
     ],
   };
 }

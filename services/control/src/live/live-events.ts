@@ -4,6 +4,7 @@ import { logCursor } from '../topics/page-cursor.ts';
 import type { RunInSlot } from '../topics/read-slots.ts';
 import type { LogTopic } from '../topics/shown-topics.ts';
 import { readTopicPage } from '../topics/topic-page.ts';
+import type { TopicRecord } from '../topics/topic-record.ts';
 import type { IsWanted } from './live-request.ts';
 
 const POLL_MS = 250;
@@ -17,6 +18,9 @@ const BEHIND_RECORDS_MAX = 5_000;
 
 export interface LiveListener {
   readonly siteId: string;
+  /** Returns the record as the listener may read it, or undefined if the listener may not read it. */
+  readonly shown: (record: TopicRecord) => TopicRecord | undefined;
+  /** Is asked about the record as the listener may read it, so that a filter tells nothing about other fields. */
   readonly isWanted: IsWanted;
   /** For each partition, the offset at which the listener begins. If undefined, it begins with the records that are stored from now on. */
   readonly from: readonly number[] | undefined;
@@ -38,7 +42,7 @@ export interface LiveDeps {
  */
 export async function* liveEvents(deps: LiveDeps, topic: LogTopic, listener: LiveListener): AsyncGenerator<string> {
   const { eventLog, clock, runTopicRead } = deps;
-  const { siteId, isWanted, isAllowed, signal } = listener;
+  const { siteId, shown, isWanted, isAllowed, signal } = listener;
   yield `retry: ${RETRY_MS}\n\n`;
   let next = listener.from;
   let sentAt = clock();
@@ -49,7 +53,7 @@ export async function* liveEvents(deps: LiveDeps, topic: LogTopic, listener: Liv
     const isBehind = next !== undefined && from.some((offset, partition) => offset > (next?.[partition] ?? 0));
     const request = { topic, from, to, siteId, recordsMax: RECORDS_PER_PAGE, newest: false, signal };
     const page = await runTopicRead(() => readTopicPage(deps, request));
-    const found = (page?.records ?? []).filter(isWanted);
+    const found = (page?.records ?? []).flatMap((record) => shown(record) ?? []).filter(isWanted);
     next = page?.next ?? from;
     const cursor = logCursor(topic.name, eventLog.logId, next);
     const texts = [

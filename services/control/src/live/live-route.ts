@@ -8,6 +8,7 @@ import { readLogCursor } from '../topics/page-cursor.ts';
 import { type LogTopic, TOPICS } from '../topics/shown-topics.ts';
 import { liveEvents } from './live-events.ts';
 import { readLiveRequest } from './live-request.ts';
+import { shownToViewers } from './shown-to-viewers.ts';
 
 /** The maximum number of listeners of all sites together, in one process. Each listener asks the log for its end four times a second. */
 export const LISTENERS_MAX = 32;
@@ -15,7 +16,7 @@ const RETRY_AFTER_SECONDS = 10;
 const ENRICHED = TOPICS.find((topic): topic is LogTopic => topic.name === TOPIC_ENRICHED) as LogTopic;
 
 /** Sends the records of a site as soon as they are in the topic, until the listener disconnects (docs/api.md, Live events). */
-export function live(deps: AdminDeps, { params, http, context }: AdminRequest): Reply | StreamReply {
+export function live(deps: AdminDeps, { params, http, caller, context }: AdminRequest): Reply | StreamReply {
   const { eventLog, registry, signIn, runLive } = deps;
   const siteId = params.site_id ?? '';
   if (registry.site(siteId) === undefined) return notFound('site');
@@ -27,6 +28,7 @@ export function live(deps: AdminDeps, { params, http, context }: AdminRequest): 
   const events = liveEvents(deps, ENRICHED, {
     siteId,
     isWanted: request.value,
+    shown: caller.viewer === undefined ? (record) => record : shownToViewers,
     from: 'value' in last ? last.value : undefined,
     isAllowed: () => registry.site(siteId) !== undefined && !('status' in signIn.callerOf(http)),
     signal: AbortSignal.any([context.signal, deps.closing]),

@@ -35,7 +35,20 @@ const erasure = object({
     description:
       'Segments that were read and rewritten, and records that were erased in them. Null: the archive was not erased.',
   },
-  remains: { type: 'array', items: object({ where: text, until: nullableText }) },
+  remains: {
+    type: 'array',
+    items: object({
+      kind: {
+        type: 'string',
+        enum: [
+          ...['raw_topic', 'enriched_topic', 'old_parts', 'free_space'],
+          ...['archive', 'parquet', 'copies', 'tombstones'],
+        ],
+      },
+      where: text,
+      until: nullableText,
+    }),
+  },
 });
 
 const query = (name: string, maxLength: number): Schema => ({
@@ -49,6 +62,10 @@ export const PERSON_OPERATIONS = {
     id: 'createErasure',
     summary: 'Erase persons, or all records that a site has so far',
     responses: {
+      200: jsonResponse(
+        'With dry_run: the erasure as it would begin, without an ID. Nothing is erased.',
+        successBody(erasure),
+      ),
       202: jsonResponse('The erasure. It continues after the answer, also after a crash.', successBody(erasure)),
       ...NOT_FOUND,
       409: jsonResponse('Too many erasures wait, or the tables are being swapped.', ENVELOPE),

@@ -48,6 +48,10 @@ export const REPORT_PARAMETER_SCHEMAS: Readonly<Record<QueryName, Schema>> = {
       'A local date, which is part of the period (default: today), or an ISO 8601 time, which is not. Later than from.',
     schema: MOMENT,
   },
+  timezone: {
+    description: 'The IANA time zone of days and buckets. Default: that of the site.',
+    schema: { ...text, minLength: 1, maxLength: 64 },
+  },
   compare: { description: 'Adds the numbers of another period.', schema: { enum: COMPARISONS } },
   filter: {
     description:

@@ -6,6 +6,7 @@ export type QueryName =
   | 'period'
   | 'from'
   | 'to'
+  | 'timezone'
   | 'compare'
   | 'filter'
   | 'bots'
@@ -28,7 +29,10 @@ export type Query = Readonly<Partial<Record<QueryName, string>>> & {
   readonly steps: readonly string[];
 };
 
-const REPORT_PARAMETERS: readonly QueryName[] = ['period', 'from', 'to', 'compare', 'filter', 'bots', 'explain'];
+const REPORT_PARAMETERS: readonly QueryName[] = [
+  ...(['period', 'from', 'to', 'timezone', 'compare'] as const),
+  ...(['filter', 'bots', 'explain'] as const),
+];
 export const STATS_PARAMETERS: readonly QueryName[] = [...REPORT_PARAMETERS, 'interval'];
 export const BREAKDOWN_PARAMETERS: readonly QueryName[] = [...REPORT_PARAMETERS, 'dimension', 'order', 'limit', 'page'];
 export const CONVERSIONS_PARAMETERS: readonly QueryName[] = [

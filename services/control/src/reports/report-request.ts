@@ -1,6 +1,7 @@
 import type { Site } from '@weir/domain/registry/site';
 import type { Analytics } from '@weir/ports/analytics';
 import type { Checked } from '../http/compile-body.ts';
+import { isTimezone, TIMEZONE_RULE } from '../registry/time-zone.ts';
 import { readFilters } from './filter.ts';
 import { COMPARISONS, type Comparison, comparedPeriod, type Period, readPeriod } from './period.ts';
 import { type Query, readChoice } from './read-query.ts';
@@ -43,7 +44,9 @@ export async function readReportRequest(site: Site, query: Query, deps: ReportDe
   const { withExplanation, ...rows } = options.value;
   const compare = readChoice('compare', query.compare, COMPARISONS);
   if ('problem' in compare) return compare;
-  const period = await readPeriod(query, site.timezone, deps.clock(), () => firstRowMs(site, deps));
+  const { timezone = site.timezone } = query;
+  if (!isTimezone(timezone)) return { problem: TIMEZONE_RULE };
+  const period = await readPeriod(query, timezone, deps.clock(), () => firstRowMs(site, deps));
   if ('problem' in period) return period;
   const comparison = compare.value;
   const scopeOf = async (period: Period): Promise<Scope> => {

@@ -12,19 +12,25 @@ interface ErasureBody {
   readonly visitors?: readonly string[];
   readonly users?: readonly string[];
   readonly all?: boolean;
+  readonly dry_run?: boolean;
 }
 
-/** Starts the erasure of persons, or of all records that a site has so far. The answer does not wait for the end of the erasure. */
+/** Starts the erasure of persons, or of all records that a site has so far. The answer does not wait for the end of the erasure. A dry run erases nothing. */
 export function createErasure(deps: AdminDeps, { params, body }: AdminRequest<ErasureBody>): Promise<Reply> {
   return deps.runExclusive(async () => {
     const siteId = params.site_id ?? '';
     if (deps.registry.site(siteId) === undefined) return notFound('site');
     if ('problem' in body) return invalid(body.problem);
-    const { visitors = [], users = [], all: whole = false } = body.value;
+    const { visitors = [], users = [], all: whole = false, dry_run: isDryRun = false } = body.value;
     if (isSwapping(deps.registry)) return busy('the tables are being swapped: ask again when that is done');
     const persons = visitors.length + users.length;
     if (whole ? persons > 0 : persons === 0) return invalid('name visitors or users, or set all to true');
     if (persons > PERSONS_MAX) return invalid(`visitors and users must be at most ${PERSONS_MAX} together`);
+    if (isDryRun) {
+      const counts = { visitors: visitors.length, users: users.length };
+      const planned = { siteId, erasureId: '', at: deps.clock(), whole, ...counts, removed: {}, begun: {} };
+      return ok(erasureView({ ...planned, phase: 'waiting' }, deps.retention));
+    }
     const erasure = await requestErasure(deps, { siteId, visitors, users, whole });
     return erasure === undefined ? conflict(TOO_MANY_ERASURES) : accepted(erasureView(erasure, deps.retention));
   });

@@ -7,6 +7,7 @@ import { busy, conflict, created, invalid, notFound, ok, type Reply } from '../h
 import type { AdminRequest } from '../http/admin-route.ts';
 import { identityVerificationView, NO_SECRET } from '../registry/identity-verification.ts';
 import { randomId } from '../registry/random-id.ts';
+import { isTimezone, TIMEZONE_RULE } from '../registry/time-zone.ts';
 
 const SITES_MAX = 10_000;
 
@@ -150,15 +151,3 @@ function isReplaying({ registry }: AdminDeps): boolean {
   return registry.replay() !== undefined && phase !== 'swapped' && phase !== 'undone';
 }
 const REPLAYING = 'a replay is running: change keep when it is swapped or dropped';
-
-const TIMEZONE_RULE = 'timezone must be an IANA time zone such as Europe/Berlin';
-
-function isTimezone(timezone: string): boolean {
-  try {
-    new Intl.DateTimeFormat('en', { timeZone: timezone });
-    return !/^[+-]/.test(timezone);
-  } catch (error) {
-    if (error instanceof RangeError) return false;
-    throw error;
-  }
-}

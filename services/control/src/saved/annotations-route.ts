@@ -41,6 +41,26 @@ export function createAnnotation(
   });
 }
 
+/** Changes an annotation. A field that the request does not have stays as it is. */
+export function changeAnnotation(
+  { registry, runExclusive }: AdminDeps,
+  { params, body }: AdminRequest<{ readonly at?: string; readonly text?: string }>,
+): Promise<Reply> {
+  return runExclusive(async () => {
+    const { site_id: siteId = '', annotation_id: annotationId = '' } = params;
+    const site = registry.site(siteId);
+    const old = registry.annotations(siteId).find((annotation) => annotation.annotationId === annotationId);
+    if (site === undefined || old === undefined) return notFound('annotation');
+    if ('problem' in body) return invalid(body.problem);
+    const { at: time, text = old.text } = body.value;
+    const at = time === undefined ? old.at : momentOf(time, site.timezone, 0);
+    if (at === undefined) return invalid(`at ${TIME_RULE}`);
+    const changed: Annotation = { ...old, at, text };
+    await registry.putAnnotation(changed);
+    return ok(annotationView(changed));
+  });
+}
+
 export function removeAnnotation({ registry, runExclusive }: AdminDeps, { params }: AdminRequest): Promise<Reply> {
   return runExclusive(async () => {
     const { site_id: siteId = '', annotation_id: annotationId = '' } = params;

@@ -53,6 +53,16 @@ async function stored(): Promise<void> {
   });
 }
 
+test('a dry run says what would remain, and erases nothing', async () => {
+  const asked = { users: ['dry-u'], visitors: ['dry-v'], dry_run: true };
+  const { status, body } = await weir.call('POST', '/sites/shop/erasures', asked);
+  expect([status, body.data]).toMatchObject([200, { erasure_id: '', visitors: 1, users: 1, removed: {} }]);
+  const kinds = body.data.remains.map(({ kind }: { kind: string }) => kind);
+  expect(kinds).toEqual(['raw_topic', 'enriched_topic', 'old_parts', 'free_space', 'archive', 'copies', 'tombstones']);
+  expect((await weir.call('GET', '/erasures')).body.data).toEqual([]);
+  expect(weir.registry.tombstones('shop')).toEqual([]);
+});
+
 async function forget(body: object, site = 'shop') {
   const begun = await weir.call('POST', `/sites/${site}/erasures`, body);
   expect(begun.status).toBe(202);

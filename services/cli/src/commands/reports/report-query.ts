@@ -6,6 +6,7 @@ export interface ReportOptions {
   readonly period?: string;
   readonly from?: string;
   readonly to?: string;
+  readonly timezone?: string;
   readonly filter: readonly string[];
   readonly compare?: string;
   readonly bots?: boolean;
@@ -37,7 +38,8 @@ export function withPeriodOptions(command: Command): Command {
   return command
     .option('--period <period>', '24h, today, yesterday, 7d, 30d, 90d, 12mo, month, year or all; default: 30d')
     .option('--from <time>', 'a date in the time zone of the site, or an ISO 8601 time')
-    .option('--to <time>', 'a date (included), or an ISO 8601 time (not included)');
+    .option('--to <time>', 'a date (included), or an ISO 8601 time (not included)')
+    .option('--timezone <zone>', 'the IANA time zone of days and buckets; default: that of the site');
 }
 
 export function withFilterOption(command: Command): Command {
@@ -60,8 +62,8 @@ export function reportQuery(
   options: Omit<ReportOptions, 'json'>,
   own: Readonly<Record<string, string | undefined>>,
 ): string {
-  const { period, from, to, filter, compare, bots, explain } = options;
-  const given = { period, from, to, compare, bots: bots && 'include', explain: explain && '1', ...own };
+  const { period, from, to, timezone, filter, compare, bots, explain } = options;
+  const given = { period, from, to, timezone, compare, bots: bots && 'include', explain: explain && '1', ...own };
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(given)) if (value) query.append(name, value);
   for (const text of filter) query.append('filter', text);

@@ -40,5 +40,10 @@ export const SAVED_OPERATIONS = {
     responses: list(annotation),
   },
   createAnnotation: { id: 'createAnnotation', summary: 'Add a note at a moment', responses: made(annotation) },
+  changeAnnotation: {
+    id: 'changeAnnotation',
+    summary: 'Change the time or the text of an annotation',
+    responses: { 200: jsonResponse('The annotation.', successBody(annotation)), ...NOT_FOUND },
+  },
   removeAnnotation: { id: 'removeAnnotation', summary: 'Remove an annotation', responses: removed('annotation_id') },
 } as const satisfies Readonly<Record<string, AdminOperation>>;

@@ -1,0 +1,91 @@
+import { useState } from 'react';
+import { useChange } from '../api/use-admin.ts';
+import { useSite } from '../app/site-context.tsx';
+import { useTexts } from '../i18n/text-context.tsx';
+import { Dialog } from '../ui/dialog.tsx';
+import { Problem } from '../ui/states.tsx';
+import type { Annotation } from './annotations-view.ts';
+
+interface Props {
+  /** Undefined: a new annotation. */
+  readonly annotation: Annotation | undefined;
+  /** The day that a new annotation begins with, as a local date. */
+  readonly day: string;
+  readonly onClose: () => void;
+}
+
+/** Adds a note to the charts of the site, or changes or removes one. */
+export function AnnotationDialog({ annotation, day, onClose }: Props) {
+  const { t } = useTexts();
+  const site = useSite();
+  const path = { site_id: site.site_id };
+  const create = useChange('createAnnotation', ['listAnnotations']);
+  const change = useChange('changeAnnotation', ['listAnnotations']);
+  const remove = useChange('removeAnnotation', ['listAnnotations']);
+  const old = annotation && localTime(annotation.at, site.timezone);
+  const [date, setDate] = useState(old?.date ?? day);
+  const [time, setTime] = useState(old?.time ?? '');
+  const [text, setText] = useState(annotation?.text ?? '');
+  const error = create.error ?? change.error ?? remove.error;
+  const save = () => {
+    // Without an offset, the time is that of the site.
+    const body = { at: time === '' ? date : `${date}T${time}`, text: text.trim() };
+    if (annotation === undefined) create.mutate({ path, body }, { onSuccess: onClose });
+    else {
+      change.mutate({ path: { ...path, annotation_id: annotation.annotation_id }, body }, { onSuccess: onClose });
+    }
+  };
+  return (
+    <Dialog title={t(annotation ? 'annotation.edit' : 'annotation.add')} onClose={onClose}>
+      <form
+        className="form"
+        onSubmit={(event) => {
+          event.preventDefault();
+          save();
+        }}
+      >
+        <label>
+          {t('annotation.text')}
+          <input required maxLength={500} value={text} onChange={(event) => setText(event.target.value)} />
+        </label>
+        <div className="columns">
+          <label>
+            {t('annotation.date')}
+            <input type="date" required value={date} onChange={(event) => setDate(event.target.value)} />
+          </label>
+          <label>
+            {t('annotation.time')}
+            <input type="time" value={time} onChange={(event) => setTime(event.target.value)} />
+          </label>
+        </div>
+        <p className="note">{t('annotation.hint', { zone: site.timezone })}</p>
+        {error && <Problem error={error} />}
+        <div className="actions">
+          {annotation && (
+            <button
+              type="button"
+              className="button danger"
+              disabled={remove.isPending}
+              onClick={() =>
+                remove.mutate({ path: { ...path, annotation_id: annotation.annotation_id } }, { onSuccess: onClose })
+              }
+            >
+              {t('remove')}
+            </button>
+          )}
+          <button type="submit" className="button primary" disabled={create.isPending || change.isPending}>
+            {t('save')}
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}
+
+/** The date and the time of a moment in a zone, as the fields of a form need them. Midnight has no time: it stands for the day. */
+function localTime(moment: string, zone: string): { readonly date: string; readonly time: string } {
+  // The Swedish format is that of ISO 8601.
+  const options = { timeZone: zone, dateStyle: 'short', timeStyle: 'short' } as const;
+  const [date = '', time = ''] = new Intl.DateTimeFormat('sv', options).format(new Date(moment)).split(' ');
+  return { date, time: time === '00:00' ? '' : time };
+}

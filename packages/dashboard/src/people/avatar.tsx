@@ -1,0 +1,14 @@
+/** The first letters of a name. The image of a profile is not loaded: it would tell another server who is looked at. */
+export function Avatar({ name }: { readonly name: string }) {
+  const letters = name
+    .split(/[\s@._-]+/)
+    .filter(Boolean)
+    .slice(0, 2)
+    .map((word) => [...word][0]?.toUpperCase() ?? '')
+    .join('');
+  return (
+    <span className="avatar" aria-hidden="true">
+      {letters}
+    </span>
+  );
+}

@@ -1,0 +1,51 @@
+import { useEffect, useState } from 'react';
+import { useAdmin } from '../api/use-admin.ts';
+import { useTexts } from '../i18n/text-context.tsx';
+import { QueryAnswer } from '../ui/states.tsx';
+import { RemainsTable } from './remains-table.tsx';
+
+const POLL_MS = 1_000;
+
+/** The progress of an erasure, and at its end the receipt: what was removed, and what remains until when. */
+export function ErasureReceipt({ erasureId }: { readonly erasureId: string }) {
+  const { t, number } = useTexts();
+  const [isDone, setDone] = useState(false);
+  const erasure = useAdmin('readErasure', { path: { erasure_id: erasureId }, refresh: isDone ? false : POLL_MS });
+  const phase = erasure.data?.phase;
+  useEffect(() => setDone(phase === 'done'), [phase]);
+  return (
+    <section className="card section" aria-labelledby="receipt" data-testid="receipt">
+      <h2 id="receipt">{t('receipt.title')}</h2>
+      <QueryAnswer query={erasure} lines={5}>
+        {({ problem, removed, remains }) => (
+          <>
+            <p role="status" className={phase === 'done' ? 'state live' : 'state behind'}>
+              {t(phase === 'done' ? 'receipt.done' : 'receipt.running')}
+            </p>
+            {problem !== null && <p className="problem">{problem}</p>}
+            {phase === 'done' && (
+              <>
+                <h3>{t('receipt.removed')}</h3>
+                <table className="table facts">
+                  <tbody>
+                    {Object.entries(removed).map(([table, rows]) => (
+                      <tr key={table}>
+                        <th scope="row">
+                          <code>{table}</code>
+                        </th>
+                        <td className="number">{number(rows)}</td>
+                      </tr>
+                    ))}
+                  </tbody>
+                </table>
+              </>
+            )}
+            <h3>{t('forget.remains')}</h3>
+            <RemainsTable remains={remains} />
+            <p className="note">{t('receipt.again', { id: erasureId })}</p>
+          </>
+        )}
+      </QueryAnswer>
+    </section>
+  );
+}

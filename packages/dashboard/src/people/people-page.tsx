@@ -1,0 +1,152 @@
+import { useDeferredValue, useEffect, useState } from 'react';
+import { useAdmin } from '../api/use-admin.ts';
+import { Link } from '../app/link.tsx';
+import { useSite } from '../app/site-context.tsx';
+import { useTexts } from '../i18n/text-context.tsx';
+import { Icon } from '../ui/icon.tsx';
+import { ScrollBox } from '../ui/scroll-box.tsx';
+import { Empty, QueryAnswer } from '../ui/states.tsx';
+import { Avatar } from './avatar.tsx';
+import { personPath, usePersonInAddress } from './person-address.ts';
+import { PersonPage } from './person-page.tsx';
+import { traitText } from './trait-text.ts';
+
+const PAGE_ROWS = 50;
+const PAGES_MAX = 100;
+const TRAITS_SHOWN = 3;
+
+/** The identified users of a site, or one person if the address names one. */
+export function PeoplePage() {
+  const person = usePersonInAddress();
+  return person === undefined ? <PeopleList /> : <PersonPage key={JSON.stringify(person)} person={person} />;
+}
+
+function PeopleList() {
+  const { t, number, time } = useTexts();
+  const site = useSite();
+  const [search, setSearch] = useState('');
+  const word = useDeferredValue(search.trim());
+  const [page, setPage] = useState(1);
+  const body = { search: word, limit: PAGE_ROWS, page };
+  const people = useAdmin('searchPeople', { path: { site_id: site.site_id }, body, keep: true });
+  useEffect(() => {
+    document.title = `${t('nav.people')} · ${site.name} · Weir`;
+  }, [t, site.name]);
+  return (
+    <>
+      <header className="page-head">
+        <h1>{t('nav.people')}</h1>
+        <label className="search wide">
+          <Icon name="search" size={16} />
+          <span className="visually-hidden">{t('people.search')}</span>
+          <input
+            type="search"
+            maxLength={255}
+            placeholder={t('people.placeholder')}
+            value={search}
+            onChange={(event) => {
+              setPage(1);
+              setSearch(event.target.value);
+            }}
+          />
+        </label>
+      </header>
+      <section className="card section" aria-label={t('nav.people')}>
+        <QueryAnswer query={people} queryKey={['searchPeople']} lines={8}>
+          {(data) =>
+            data.people.length === 0 ? (
+              <NoPeople word={word} />
+            ) : (
+              <>
+                <ScrollBox label={t('nav.people')}>
+                  <table className={people.isPlaceholderData ? 'table old' : 'table'} data-testid="people">
+                    <thead>
+                      <tr>
+                        <th scope="col">{t('people.person')}</th>
+                        <th scope="col">{t('people.traits')}</th>
+                        <th scope="col" className="number">
+                          {t('people.visitors')}
+                        </th>
+                        <th scope="col">{t('people.firstSeen')}</th>
+                        <th scope="col">{t('people.lastSeen')}</th>
+                      </tr>
+                    </thead>
+                    <tbody>
+                      {data.people.map((one) => (
+                        <tr key={one.profile_id}>
+                          <th scope="row">
+                            <Link href={personPath(site.site_id, { user_id: one.user_id })} className="person-link">
+                              <Avatar name={one.name || one.email || one.user_id} />
+                              <span className="person-names">
+                                <span className="cut">{one.name || one.email || one.user_id}</span>
+                                <span className="cut note">
+                                  {[one.name && one.email, one.user_id].filter(Boolean).join(' · ')}
+                                </span>
+                              </span>
+                            </Link>
+                          </th>
+                          <td className="long">
+                            {Object.entries(one.traits)
+                              .slice(0, TRAITS_SHOWN)
+                              .map(([name, value]) => (
+                                <span key={name} className="tag">
+                                  {name}: {traitText(value)}
+                                </span>
+                              ))}
+                          </td>
+                          <td className="number">{number(one.visitor_ids.length)}</td>
+                          <td>{time(one.first_seen_at, site.timezone, 'week')}</td>
+                          <td>{time(one.last_seen_at, site.timezone, 'full')}</td>
+                        </tr>
+                      ))}
+                    </tbody>
+                  </table>
+                </ScrollBox>
+                {(page > 1 || data.has_more) && (
+                  <div className="pager">
+                    <button
+                      type="button"
+                      className="button small"
+                      disabled={page === 1}
+                      onClick={() => setPage(page - 1)}
+                    >
+                      {t('pager.previous')}
+                    </button>
+                    <span>{t('pager.page', { page })}</span>
+                    <button
+                      type="button"
+                      className="button small"
+                      disabled={!data.has_more || page >= PAGES_MAX}
+                      onClick={() => setPage(page + 1)}
+                    >
+                      {t('pager.next')}
+                    </button>
+                  </div>
+                )}
+              </>
+            )
+          }
+        </QueryAnswer>
+      </section>
+    </>
+  );
+}
+
+function NoPeople({ word }: { readonly word: string }) {
+  const { t } = useTexts();
+  const { site_id } = useSite();
+  if (word === '') {
+    return (
+      <Empty title={t('people.none')}>
+        <p className="note">{t('people.noneHint')}</p>
+        <code>{"weir.identify('user-42', { email: 'ada@example.com', plan: 'pro' })"}</code>
+      </Empty>
+    );
+  }
+  return (
+    <Empty title={t('nothing')}>
+      <p className="note">{t('people.nothingHint')}</p>
+      <Link href={personPath(site_id, { visitor_id: word })}>{t('people.showVisitor', { id: word })}</Link>
+    </Empty>
+  );
+}

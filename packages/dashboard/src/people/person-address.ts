@@ -1,0 +1,27 @@
+import { useMemo } from 'react';
+import { pathTo, useHash } from '../app/location.ts';
+
+/** A user with all of its visitors, or one visitor. */
+export type PersonId = { readonly user_id: string } | { readonly visitor_id: string };
+
+/**
+ * The person that the address names. The ID is in the fragment, because a browser does not send the fragment: the ID is in no log of a
+ * proxy.
+ */
+export function usePersonInAddress(): PersonId | undefined {
+  const hash = useHash();
+  return useMemo(() => {
+    const named = new URLSearchParams(hash.slice(1));
+    const [userId, visitorId] = [named.get('user'), named.get('visitor')];
+    if (userId) return { user_id: userId };
+    return visitorId ? { visitor_id: visitorId } : undefined;
+  }, [hash]);
+}
+
+/** The address of the page of a person. */
+export function personPath(siteId: string, person: PersonId): string {
+  const named = new URLSearchParams('user_id' in person ? { user: person.user_id } : { visitor: person.visitor_id });
+  return `${pathTo('sites', siteId, 'people')}#${named}`;
+}
+
+export const idOf = (person: PersonId): string => ('user_id' in person ? person.user_id : person.visitor_id);

@@ -1,0 +1,107 @@
+import { useEffect, useState } from 'react';
+import { useAdmin } from '../api/use-admin.ts';
+import { Link } from '../app/link.tsx';
+import { pathTo } from '../app/location.ts';
+import { useSite } from '../app/site-context.tsx';
+import { useTexts } from '../i18n/text-context.tsx';
+import { Empty, QueryAnswer } from '../ui/states.tsx';
+import { Avatar } from './avatar.tsx';
+import { ErasureReceipt } from './erasure-receipt.tsx';
+import { ForgetDialog } from './forget-dialog.tsx';
+import { idOf, type PersonId } from './person-address.ts';
+import { PersonFacts } from './person-facts.tsx';
+import { PersonPayments } from './person-payments.tsx';
+import { PersonTimeline } from './person-timeline.tsx';
+import { SavePerson } from './save-person.tsx';
+
+const PAGE_EVENTS = 100;
+/** While a link is being removed, the page asks again this long after each answer. */
+const UNLINKING_MS = 1_000;
+
+/** One person: its profile, visits and events in order, payments, and what an operator can do with its data. */
+export function PersonPage({ person }: { readonly person: PersonId }) {
+  const { t } = useTexts();
+  const site = useSite();
+  const [page, setPage] = useState(1);
+  const [unlinked, setUnlinked] = useState<readonly string[]>([]);
+  const [isForgetting, setForgetting] = useState(false);
+  const [erasureId, setErasureId] = useState<string>();
+  const path = { site_id: site.site_id };
+  const body = { ...person, limit: PAGE_EVENTS, page };
+  const timeline = useAdmin('readTimeline', {
+    path,
+    body,
+    keep: true,
+    enabled: erasureId === undefined,
+  });
+  const profile = timeline.data?.profile;
+  const isUnlinking = unlinked.some((id) => profile?.visitor_ids.includes(id));
+  const { dataUpdatedAt, refetch } = timeline;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: each answer starts the timer again
+  useEffect(() => {
+    if (!isUnlinking) return;
+    const timer = setTimeout(() => void refetch(), UNLINKING_MS);
+    return () => clearTimeout(timer);
+  }, [isUnlinking, dataUpdatedAt, refetch]);
+  const title = profile?.name || profile?.email || idOf(person);
+  useEffect(() => {
+    document.title = `${t('nav.people')} · ${site.name} · Weir`;
+  }, [t, site.name]);
+  return (
+    <>
+      <header className="page-head person-head">
+        <Link href={pathTo('sites', site.site_id, 'people')} className="back">
+          ← {t('nav.people')}
+        </Link>
+        <div className="person-title">
+          <Avatar name={title} />
+          <h1>{title}</h1>
+        </div>
+        {erasureId === undefined && (
+          <div className="actions">
+            <SavePerson person={person} />
+            <button type="button" className="button danger" onClick={() => setForgetting(true)}>
+              {t('person.forget')}
+            </button>
+          </div>
+        )}
+      </header>
+      {erasureId !== undefined ? (
+        <ErasureReceipt erasureId={erasureId} />
+      ) : (
+        <QueryAnswer query={timeline} queryKey={['readTimeline']} lines={10}>
+          {(data) =>
+            data.profile === null && data.events.length === 0 && page === 1 ? (
+              <Empty title={t('person.unknown')}>
+                <p className="note">{t('person.unknownHint')}</p>
+              </Empty>
+            ) : (
+              <div className={timeline.isPlaceholderData ? 'person old' : 'person'}>
+                <div className="person-side">
+                  <PersonFacts
+                    data={data}
+                    person={person}
+                    unlinked={unlinked}
+                    onUnlinked={(id) => setUnlinked([...unlinked, id])}
+                  />
+                  <PersonPayments payments={data.payments} />
+                </div>
+                <PersonTimeline data={data} page={page} onPage={setPage} />
+              </div>
+            )
+          }
+        </QueryAnswer>
+      )}
+      {isForgetting && (
+        <ForgetDialog
+          person={person}
+          onBegun={(id) => {
+            setForgetting(false);
+            setErasureId(id);
+          }}
+          onClose={() => setForgetting(false)}
+        />
+      )}
+    </>
+  );
+}

@@ -1,0 +1,30 @@
+import type { TopicRecord } from '../topics/topic-record.ts';
+
+/** The fields of an enriched record that a viewer can also read in reports. All others can name a person, or are for operators. */
+const FIELDS: readonly string[] = [
+  ...[
+    'outcome',
+    'site_id',
+    'source',
+    'type',
+    'event_name',
+    'timestamp',
+    'received_at',
+    'value',
+    'value_text',
+    'properties',
+  ],
+  ...['hostname', 'pathname', 'referrer_domain', 'utm_source', 'utm_medium', 'utm_campaign', 'utm_term', 'utm_content'],
+  ...['channel', 'traffic_source', 'country', 'region', 'city', 'language'],
+  ...['browser', 'browser_version', 'os', 'os_version', 'device_type', 'bot', 'bot_reason'],
+];
+
+/**
+ * Returns the record as a viewer may read it: only stored rows, without the IDs of visitors, visits and users. Undefined if the viewer may
+ * not read the record at all: identifies have e-mail addresses, and dead letters have bodies as they were sent.
+ */
+export function shownToViewers(shown: TopicRecord): TopicRecord | undefined {
+  const record = shown.record as Readonly<Record<string, unknown>> | null;
+  if (record?.outcome !== 'row') return undefined;
+  return { ...shown, record: Object.fromEntries(Object.entries(record).filter(([name]) => FIELDS.includes(name))) };
+}
