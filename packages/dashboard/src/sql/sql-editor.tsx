@@ -17,6 +17,22 @@ interface Props {
 }
 
 /**
+ * Replaces selected text itself when something is typed. Chromium would keep the colour of the replaced text: it adds an inline style, which
+ * the content security policy refuses and reports.
+ */
+const replaceSelected = EditorView.domEventHandlers({
+  beforeinput({ inputType, data }, view) {
+    const { from, to, empty } = view.state.selection.main;
+    if (inputType !== 'insertText' || data === null || empty) return false;
+    const insert = () =>
+      view.state.update(view.state.replaceSelection(data), { userEvent: 'input.type', scrollIntoView: true });
+    const isHandled = view.state.facet(EditorView.inputHandler).some((handle) => handle(view, from, to, data, insert));
+    if (!isHandled) view.dispatch(insert());
+    return true;
+  },
+});
+
+/**
  * An editor for one statement. It is in a shadow root: in a document, CodeMirror adds style elements, which the content security
  * policy refuses.
  */
@@ -49,6 +65,7 @@ export function SqlEditor({ label, text, schema, onChange, onRun }: Props) {
           syntaxHighlighting(defaultHighlightStyle),
           language.current.of(sql({ schema })),
           keymap.of([...completionKeymap, ...defaultKeymap, ...historyKeymap]),
+          replaceSelected,
           EditorView.lineWrapping,
           EditorView.contentAttributes.of({ 'aria-label': label }),
           EditorView.updateListener.of((update) => {
