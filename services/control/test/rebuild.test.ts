@@ -69,16 +69,43 @@ test('tables with rows are rebuilt by a replay that swaps and drops itself, whil
   await weir.drop();
 });
 
+/** The migration counts as missing, as if the tables were not rebuilt yet. */
+const forgetMigration = () =>
+  weir.command(
+    `ALTER TABLE weir.schema_migrations DELETE WHERE name = '${REBUILD_MIGRATION}' SETTINGS mutations_sync = 1`,
+  );
+
+test('a rebuild during which persons were erased begins again, until an operator drops it', async () => {
+  await forgetMigration();
+  const before = Date.now();
+  const begun = await weir.call('POST', '/sites/shop/erasures', { visitors: ['visitor-1'] });
+  const erasure = `/erasures/${begun.body.data.erasure_id}`;
+  await eventually('an erasure', async () => (await weir.call('GET', erasure)).body.data.phase === 'done', WITHIN_MS);
+  const digests = await weir.digests('weir');
+  const outdated = { replayId: 'replay_outdated', from: 'tables', startedAt: before, keep: KEEP_FOREVER } as const;
+  await weir.registry.putReplayRequest({ ...outdated, isAutomatic: true });
+  const running = rebuild();
+  await eventually('another rebuild to end', async () => (await weir.shadow.missingRebuilds()).length === 0, WITHIN_MS);
+  await weir.gone();
+  await running.close();
+  expect(await weir.digests('weir')).toEqual(digests);
+
+  await forgetMigration();
+  const stopped = rebuild();
+  await eventually('a replay', async () => (await weir.current()).status === 200, WITHIN_MS);
+  await weir.drop();
+  // Ends only if no other rebuild begins.
+  await stopped.done;
+  expect((await weir.current()).status).toBe(404);
+});
+
 test('a rebuild is not begun twice; from tables is for all records; a swap that rebuilds is not undone', async () => {
-  const done = rebuild();
-  await done.close();
+  await rebuild().done;
   expect((await weir.current()).status).toBe(404);
   const scoped = await weir.call('POST', '/replays', { from: 'tables', site_id: 'shop' });
   expect(scoped).toMatchObject({ status: 400 });
 
-  await weir.command(
-    `ALTER TABLE weir.schema_migrations DELETE WHERE name = '${REBUILD_MIGRATION}' SETTINGS mutations_sync = 1`,
-  );
+  await forgetMigration();
   const digests = await weir.digests('weir');
   expect(await weir.call('POST', '/replays', { from: 'tables' })).toMatchObject({ status: 201 });
   await weir.follows();

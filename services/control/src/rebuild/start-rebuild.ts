@@ -7,7 +7,10 @@ import type { Logger } from '@weir/runtime/logger';
 import { randomId } from '../registry/random-id.ts';
 
 export interface RebuildDeps {
-  readonly registry: Pick<Registry, 'replay' | 'erasures' | 'expiry' | 'putReplayRequest' | 'removeReplay'>;
+  readonly registry: Pick<
+    Registry,
+    'replay' | 'erasures' | 'expiry' | 'putReplayRequest' | 'removeReplay' | 'onReplayChange'
+  >;
   readonly shadow: Pick<ShadowTables, 'missingRebuilds'>;
   readonly clock: () => number;
   readonly randomBytes: (length: number) => Uint8Array;
@@ -19,16 +22,26 @@ const LOOK_EVERY_MS = 5_000;
 
 /**
  * If migrations need a rebuild of the tables, starts a replay that copies the tables, swaps and drops itself. It waits for a replay, an
- * erasure or an expiry that is under way. It starts only one: if an operator drops it, the next start of Weir begins another one.
+ * erasure or an expiry that is under way. If the replay drops itself before the swap (automatic-steps.ts), another one begins. If an operator
+ * drops it, the next start of Weir begins another one.
  */
-export function startRebuild(deps: RebuildDeps): { close(): Promise<void> } {
+export function startRebuild(deps: RebuildDeps): {
+  /** Resolves when the tables need no rebuild, an operator has dropped it, or after `close`. */
+  readonly done: Promise<void>;
+  close(): Promise<void>;
+} {
   const { registry, shadow, clock, randomBytes, keep, logger } = deps;
   const closing = new AbortController();
+  let isStopped = false;
+  const stopListening = registry.onReplayChange(() => {
+    const replay = registry.replay();
+    if (replay?.request.isAutomatic && replay.wish?.wish === 'drop') isStopped = true;
+  });
 
   /** Resolves with true when there is nothing left to do. */
   async function look(): Promise<boolean> {
     const migrations = await shadow.missingRebuilds();
-    if (migrations.length === 0) return true;
+    if (migrations.length === 0 || isStopped) return true;
     const isErasing = registry.erasures().some(({ phase }) => phase !== 'done');
     if (registry.replay() !== undefined || isErasing || registry.expiry() !== undefined) return false;
     const replayId = randomId('replay', randomBytes);
@@ -39,7 +52,7 @@ export function startRebuild(deps: RebuildDeps): { close(): Promise<void> } {
       return false;
     }
     logger.info({ migrations, replay: replayId }, 'rebuilding the tables for new migrations: see weir replay status');
-    return true;
+    return false;
   }
 
   async function work(): Promise<void> {
@@ -58,8 +71,10 @@ export function startRebuild(deps: RebuildDeps): { close(): Promise<void> } {
 
   const working = work();
   return {
+    done: working,
     async close() {
       closing.abort();
+      stopListening();
       await working;
     },
   };

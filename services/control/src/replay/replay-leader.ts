@@ -5,6 +5,7 @@ import type { Analytics } from '@weir/ports/analytics';
 import type { ObjectStore } from '@weir/ports/object-store';
 import { describeError, pauseBeforeRetry } from '@weir/runtime/consume/consume-retry';
 import type { Logger } from '@weir/runtime/logger';
+import { createAutomaticSteps } from '../rebuild/automatic-steps.ts';
 import { listRuns, neededRuns } from './archive/archive-runs.ts';
 import { listExpired } from './archive/expired-records.ts';
 import { archiveOf, fillFromArchive } from './archive/fill-from-archive.ts';
@@ -41,7 +42,6 @@ const FOLLOWS_WITHIN_MS = 20_000;
  */
 const AHEAD_MAX = 500_000;
 const REMOVED_AT_ONCE = 50_000;
-const SWAP_AGAIN_MS = 60_000;
 
 /**
  * Carries out the replay that the registry contains, phase by phase. A replay fills a second set of tables (the shadow tables) and can
@@ -64,6 +64,7 @@ const SWAP_AGAIN_MS = 60_000;
 export function leadReplay(deps: LeaderDeps, signal: AbortSignal, fence: () => Promise<void>): Leader {
   const { eventLog, analytics, shadow, registry, clock, logger } = deps;
   const filling = createFilling(deps);
+  const automatic = createAutomaticSteps(deps);
   const swapping = { ...deps, filling, signal, putState };
   let failure: string | undefined;
   let target: { readonly takenAt: number; readonly offsets: readonly number[] } | undefined;
@@ -72,7 +73,6 @@ export function leadReplay(deps: LeaderDeps, signal: AbortSignal, fence: () => P
    * tables.
    */
   let migrated: string | undefined;
-  let swapAgainAt: number | undefined;
   /** The replay whose outcomes and state this process has removed. */
   let cleared: string | undefined;
   /** For each partition, the offset before which the replayed outcomes were removed. */
@@ -231,23 +231,14 @@ export function leadReplay(deps: LeaderDeps, signal: AbortSignal, fence: () => P
     if (state.phase === 'archive') return readArchive(replay, state);
     if (state.phase === 'copy') return copy(replay, state);
     const answered = wish?.askedAt ?? 0;
-    if (state.phase === 'swapped' && replay.request.isAutomatic) return drop(replay);
+    const itself = automatic(replay, state);
+    if (itself === 'drop') return drop(replay);
     if (state.phase === 'swapped' && wanted === 'undo') return beginUndo(state, answered);
     if (state.phase === 'swapped' || state.phase === 'undone') return rested(replay);
-    if (state.phase === 'follow' && (wanted === 'swap' || state.undoing || swapsItself(replay, state))) {
+    if (state.phase === 'follow' && (wanted === 'swap' || state.undoing || itself === 'swap')) {
       return beginSwap(swapping, { ...state, answered });
     }
     return fill(replay, state);
-  }
-
-  /** Whether the leader swaps without a command. After a swap that was refused, it waits a minute. */
-  function swapsItself({ request }: Replay, { refusal }: ReplayState): boolean {
-    if (!request.isAutomatic) return false;
-    if (refusal === undefined) return true;
-    swapAgainAt ??= clock() + SWAP_AGAIN_MS;
-    if (clock() < swapAgainAt) return false;
-    swapAgainAt = undefined;
-    return true;
   }
 
   /** Stops filling after a swap, and once removes the outcomes and the state of a replay from raw: an undo does not need them. */
