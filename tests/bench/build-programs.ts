@@ -7,7 +7,7 @@ import { bareEnv, PROJECT_ROOT, startFlags } from '@weir/testkit/weir-process';
 import { build, type Plugin } from 'esbuild';
 
 /**
- * The measured programs: those of `npm start`, as scripts/build.mjs bundles them, and those of the benchmark. Each runs in its own
+ * The measured programs: those of `npm start`, as scripts/build.mjs bundles them, those of the benchmark, and the rivals. Each runs in its own
  * process.
  */
 export interface Programs {
@@ -15,7 +15,7 @@ export interface Programs {
   measure<T>(name: string, task: object): Promise<T>;
   /** Runs `weir` or another program to its end, and discards its output. Rejects if it fails. */
   run(name: string, args: readonly string[], env: Readonly<Record<string, string>>): Promise<void>;
-  /** Starts `main`, `weir` or a server program of `programs/`. The CPU time of the process can be read. */
+  /** Starts `main`, `weir`, or a server program of `programs/` or `rivals/`. The CPU time of the process can be read. */
   start(name: string, args: readonly string[], env: Readonly<Record<string, string>>): RunningProgram;
   path(name: string): string;
   /** Creates a folder that `close` deletes. */
@@ -35,7 +35,11 @@ export interface RunningProgram {
   stop(): Promise<void>;
 }
 
-const OWN = join(PROJECT_ROOT, 'tests/bench/programs');
+/** The folders of the benchmark's programs, and which of their files are programs. */
+const OWN = [
+  { folder: join(PROJECT_ROOT, 'tests/bench/programs'), isProgram: () => true },
+  { folder: join(PROJECT_ROOT, 'tests/bench/rivals'), isProgram: (file: string) => file.endsWith('-rival.ts') },
+] as const;
 
 /** Leaves packages from npm out of the bundles of the benchmark's programs. scripts/build.mjs bundles these packages too. */
 const externalPackages: Plugin = {
@@ -61,8 +65,14 @@ export async function buildPrograms(profileDir: string | undefined): Promise<Pro
   const outdir = mkdtempSync(join(cache, 'bench-'));
   cpSync(join(PROJECT_ROOT, 'dist'), outdir, { recursive: true });
   await build({
-    entryPoints: readdirSync(OWN).map((file) => join(OWN, file)),
+    entryPoints: OWN.flatMap(({ folder, isProgram }) =>
+      readdirSync(folder)
+        .filter(isProgram)
+        .map((file) => join(folder, file)),
+    ),
     outdir,
+    // The names of programs are unique, so they need no folders.
+    entryNames: '[name]',
     bundle: true,
     platform: 'node',
     format: 'esm',

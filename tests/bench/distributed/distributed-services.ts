@@ -27,13 +27,14 @@ export function servicesMissing(): string | undefined {
   return status === 0 ? undefined : stderr.trim();
 }
 
-export async function startBenchServices(): Promise<BenchServices> {
+/** Starts the named services; without names, all of them. */
+export async function startBenchServices(only: readonly EngineName[] = ENGINES): Promise<BenchServices> {
   const dir = join(PROJECT_ROOT, '.cache/services', `bench-${randomUUID().slice(0, 8)}`);
   const down = [PROGRAM, 'down', '--dir', dir, '--wipe'];
   // The services outlive this process, so they are stopped even if the benchmark is interrupted.
   const downAtExit = (): void => void spawnSync(process.execPath, down);
   process.once('exit', downAtExit);
-  const { stdout } = await run(process.execPath, [PROGRAM, 'up', '--dir', dir]);
+  const { stdout } = await run(process.execPath, [PROGRAM, 'up', '--dir', dir, '--only', only.join(',')]);
   const data = join(dir, 'kafka/data');
   return {
     env: Object.fromEntries([...stdout.matchAll(/^export (\w+)=(.+)$/gm)].map(([, name, value]) => [name, value])),

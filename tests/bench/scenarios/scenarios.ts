@@ -1,4 +1,5 @@
 import { distributed } from '../distributed/distributed-scenario.ts';
+import { rivals } from '../rivals/rivals-scenario.ts';
 import { endToEnd } from './end-to-end-scenario.ts';
 import { enrich } from './enrich-scenario.ts';
 import { exclusions } from './exclusion-scenario.ts';
@@ -28,6 +29,7 @@ export const SCENARIOS: readonly Scenario[] = [
   importLog,
   snippet,
   distributed,
+  rivals,
   reports,
   storage,
 ];

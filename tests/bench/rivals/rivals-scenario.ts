@@ -1,0 +1,140 @@
+import { type BenchServices, servicesMissing, startBenchServices } from '../distributed/distributed-services.ts';
+import { loadText } from '../report/machine.ts';
+import { type Interval, intervalOf, showInterval, showSpread, spreadOf } from '../report/spread.ts';
+import type { Bench, Findings, Scenario, Target } from '../scenarios/scenario.ts';
+import { checkDuplicate, type RivalServer, sendAndCount, startAll } from './rival-servers.ts';
+
+const CONNECTIONS = [64, 400] as const;
+const REQUESTS = 6_000;
+const WARM_UP_REQUESTS = 12_000;
+const ROUNDS_MIN = 5;
+/** The rounds end when the 95 % interval of each ratio is within this share of the ratio, or after `--rounds`. */
+const HALF_WIDTH_MAX = 0.05;
+
+/** The highest wanted ratio of Weir's CPU to that of a rival. */
+const TARGETS: readonly { readonly rival: string; readonly connections: number; readonly ratio: number }[] = [
+  { rival: 'Fastify, one send per request', connections: 64, ratio: 0.4 },
+  { rival: 'expert pipeline', connections: 64, ratio: 0.9 },
+  { rival: 'expert pipeline', connections: 400, ratio: 1 },
+];
+
+export const rivals: Scenario = {
+  name: 'rivals',
+  about:
+    'CPU per request of the gateway on Kafka and Redis, compared with servers that do the same and that a user could write instead',
+  rounds: 40,
+  onlyByName: 'needs Kafka and Redis here (npm run services:up installs nothing unless CI=true)',
+  missing: servicesMissing,
+  run,
+};
+
+/** The figures of one server with one number of connections, with one number for each round. */
+interface Figures {
+  readonly server: RivalServer;
+  readonly connections: number;
+  readonly micros: number[];
+  readonly kafkaMicros: number[];
+  readonly redisMicros: number[];
+  readonly perSecond: number[];
+}
+
+async function run(bench: Bench): Promise<Findings> {
+  const services = await startBenchServices(['kafka', 'redis']);
+  try {
+    const servers = await startAll(bench.programs, services);
+    for (const server of servers) {
+      await checkDuplicate(server);
+      await sendAndCount(server, WARM_UP_REQUESTS, CONNECTIONS[0]);
+    }
+    const all = await measure(bench, services, servers);
+    for (const server of servers.toReversed()) await server.stop();
+    return findings(all);
+  } finally {
+    await services.close();
+  }
+}
+
+async function measure(
+  { rounds, note }: Bench,
+  services: BenchServices,
+  servers: readonly RivalServer[],
+): Promise<readonly Figures[]> {
+  const all = CONNECTIONS.flatMap((connections) =>
+    servers.map(
+      (server): Figures => ({ server, connections, micros: [], kafkaMicros: [], redisMicros: [], perSecond: [] }),
+    ),
+  );
+  for (let round = 0; round < rounds; round++) {
+    for (const figures of all) await addRound(figures, services);
+    const widths = all.filter(isRival).map((figures) => besideWeir(all, figures).halfWidth);
+    note(
+      `round ${round + 1}: ${all.map(({ micros }) => micros.at(-1)?.toFixed(0)).join(', ')} µs; widest interval ± ${(100 * Math.max(...widths)).toFixed(1)} %`,
+    );
+    if (round + 1 >= ROUNDS_MIN && widths.every((width) => width <= HALF_WIDTH_MAX)) break;
+  }
+  return all;
+}
+
+async function addRound(figures: Figures, services: BenchServices): Promise<void> {
+  const { server, connections } = figures;
+  const engines = (): number[] => [services.cpuMicros('kafka'), services.cpuMicros('redis')];
+  const [kafka = 0, redis = 0] = engines();
+  const before = await server.cpuMicros();
+  const seconds = await sendAndCount(server, REQUESTS, connections);
+  figures.micros.push(((await server.cpuMicros()) - before) / REQUESTS);
+  const [kafkaAfter = 0, redisAfter = 0] = engines();
+  figures.kafkaMicros.push((kafkaAfter - kafka) / REQUESTS);
+  figures.redisMicros.push((redisAfter - redis) / REQUESTS);
+  figures.perSecond.push(REQUESTS / seconds);
+}
+
+const isRival = ({ server }: Figures): boolean => server.name !== 'Weir';
+
+/** The ratio of Weir's CPU to that of a rival, of the same rounds. */
+function besideWeir(all: readonly Figures[], { connections, micros }: Figures): Interval {
+  const weir = all.find((figures) => !isRival(figures) && figures.connections === connections);
+  return intervalOf(micros.map((own, round) => (weir?.micros[round] ?? Number.NaN) / own));
+}
+
+function findings(all: readonly Figures[]): Findings {
+  const rows = all.map((figures) => [
+    figures.server.name,
+    String(figures.connections),
+    showSpread(spreadOf(figures.micros)),
+    isRival(figures) ? showInterval(besideWeir(all, figures)) : '',
+    showSpread(spreadOf(figures.kafkaMicros)),
+    showSpread(spreadOf(figures.redisMicros)),
+    showSpread(spreadOf(figures.perSecond), 0),
+  ]);
+  const targets = TARGETS.map(({ rival, connections, ratio }): Target => {
+    const figures = all.find(({ server, connections: own }) => server.name === rival && own === connections);
+    const found = figures === undefined ? undefined : besideWeir(all, figures);
+    return {
+      what: `CPU of Weir compared with: ${rival}, ${connections} connections`,
+      wanted: `<= ${ratio.toFixed(2)} times`,
+      found: found === undefined ? '-' : `${showInterval(found)} times`,
+      met: (found?.mean ?? Number.NaN) <= ratio,
+    };
+  });
+  const rounds = all[0]?.micros.length ?? 0;
+  const wide = all.filter((figures) => isRival(figures) && !(besideWeir(all, figures).halfWidth <= HALF_WIDTH_MAX));
+  const precision =
+    wide.length === 0
+      ? `The 95 % intervals of all ratios are within ± ${100 * HALF_WIDTH_MAX} %.`
+      : `After ${rounds} rounds, the 95 % intervals of these ratios were still wider than ± ${100 * HALF_WIDTH_MAX} %: ${wide.map(({ server, connections }) => `${server.name} with ${connections} connections`).join('; ')}.`;
+  return {
+    tables: [
+      {
+        head: ['server', 'connections', 'CPU µs', 'Weir / rival', 'broker CPU µs', 'Redis CPU µs', 'requests/s'],
+        rows,
+      },
+    ],
+    targets,
+    notes: [
+      `CPU (user and system, all threads) of each process divided by ${REQUESTS} server events with idempotency keys; median (min-max) of ${rounds} rounds. Each round measures every server with each number of connections. The ratio is the geometric mean of the ratios of the rounds, with its 95 % interval (Student's t). ${precision}`,
+      `Kafka, Redis, the client and all servers share the cores of this machine. Load average after the rounds: ${loadText()}.`,
+      'Each server checks an API key, counts a rate limit in Redis, validates the event with the same functions, claims the idempotency key in Redis, and answers after all in-sync replicas have the record. In each round, the number of records in the topic is compared with the number of answers 202. The second request with a key must get 200 and store nothing.',
+      'The rivals are programs in `tests/bench/rivals`. They do not do everything that the gateway does: they do not encrypt the client IP, release no key after a failed append, have no metrics, no limit of waiting requests, and lose their protection against duplicates when they fail between the claim and the append. The expert pipeline handles no failure at all.',
+    ],
+  };
+}
