@@ -89,7 +89,7 @@ export function describeDistributed(
     let deployment: Deployment | undefined;
     beforeAll(async () => {
       deployment = await startDeployment(env);
-    }, 240_000);
+    }, 600_000);
     afterAll(() => deployment?.close(), 120_000);
     body(() => {
       if (deployment === undefined) throw new Error('the deployment did not start');

@@ -1,9 +1,9 @@
 import { eventually } from '@weir/testkit/eventually';
 import { startLoad } from '@weir/testkit/load';
-import type { WeirProcess } from '@weir/testkit/weir-process';
 import { FAULTS_ENV } from '../faults/exactly-once.ts';
 import { KILLS_TIMEOUT_MS, killReplays, REPLAY_KILLS } from '../faults/replay-kills.ts';
 import { describeDistributed } from './deployment.ts';
+import { killAndRestart, roleVictims, serviceVictims, type Victim } from './victims.ts';
 
 const EVENTS_BEFORE = 500;
 const CLIENTS = 2;
@@ -14,13 +14,18 @@ const CONTROL_TOO = 0.5;
 jest.setTimeout(KILLS_TIMEOUT_MS);
 
 describeDistributed('a replay on Kafka, Redis and ClickHouse', FAULTS_ENV, (weir) => {
-  test.each(['enriched', 'raw'] as const)(
-    `from %s, under load, with ${REPLAY_KILLS} kills of random roles: nothing lost, nothing twice`,
-    async (from) => {
-      const { client, control, gateways, enrichers, writers, urls } = weir();
-      const others = Object.entries({ gateway: gateways, enricher: enrichers, writer: writers }).flatMap(
-        ([name, processes]) => processes.map((process) => ({ name, process })),
-      );
+  test.each([
+    ['enriched', 'roles'],
+    ['raw', 'roles'],
+    ['enriched', 'services'],
+    ['raw', 'services'],
+  ] as const)(
+    `from %s, under load, with ${REPLAY_KILLS} kills of random %s: nothing lost, nothing twice`,
+    async (from, kind) => {
+      const { client, services, urls } = weir();
+      const roles = roleVictims(weir());
+      const [control] = roles;
+      const victims = kind === 'roles' ? roles : serviceVictims(services);
       const site = await client.createSite();
       const { key } = await client.createKey(site);
       const load = startLoad({ url: urls, site, key, clients: CLIENTS, timeoutMs: 10_000, pauseMs: PAUSE_MS });
@@ -28,13 +33,9 @@ describeDistributed('a replay on Kafka, Redis and ClickHouse', FAULTS_ENV, (weir
       await killReplays({
         ...{ weir: weir(), from, load, site },
         async kill(random) {
-          const all = [{ name: 'control', process: control }, ...others];
-          const chosen = all[Math.floor(random() * all.length)] as { name: string; process: WeirProcess };
-          const withControl = chosen.process !== control && random() < CONTROL_TOO;
-          const killed = withControl ? [chosen.process, control] : [chosen.process];
-          await Promise.all(killed.map((process) => process.kill9()));
-          await Promise.all(killed.map((process) => process.restart()));
-          return withControl ? `control and ${chosen.name}` : chosen.name;
+          const chosen = victims[Math.floor(random() * victims.length)] as Victim;
+          const withControl = chosen !== control && random() < CONTROL_TOO;
+          return killAndRestart(withControl ? [chosen, control] : [chosen]);
         },
       });
     },

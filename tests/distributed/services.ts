@@ -12,7 +12,7 @@ const run = promisify(execFile);
 type ServiceName = 'kafka' | 'redis' | 'clickhouse';
 
 /** One real service on loopback, for tests that break it. It keeps its address when it is restarted. */
-interface Service {
+export interface Service {
   readonly address: string;
   /** The folder with all its data and its log. */
   readonly folder: string;

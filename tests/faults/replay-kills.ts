@@ -6,10 +6,10 @@ import { tableDigests } from '../../packages/adapters/test/clickhouse/table-dige
 import { expectExactlyOnce, say } from './exactly-once.ts';
 
 /** The kills in each test of this kind: one in each step of a replay, or as many as the environment variable says. */
-export const REPLAY_KILLS = Number(process.env.WEIR_REPLAY_KILLS ?? 4);
+export const REPLAY_KILLS = Number(process.env.WEIR_REPLAY_KILLS ?? 5);
 export const KILLS_TIMEOUT_MS = 900_000 + REPLAY_KILLS * 120_000;
 
-const STEP_WITHIN_MS = 180_000;
+const STEP_WITHIN_MS = 300_000;
 const KILL_WITHIN_MS = 3_000;
 const REFUSALS_MAX = 10;
 
@@ -29,9 +29,14 @@ interface Replay {
   readonly wish: string | null;
 }
 
+/** The phases in which the tables have been exchanged. */
+const EXCHANGED = { swap: 'swapped', undo: 'undone' } as const;
+/** Every fourth replay is dropped without a swap, while it fills the shadow tables or soon after. */
+const DROPPED_EARLY_EVERY = 4;
+
 /**
- * Runs replays under load, each with the steps start, diff, swap and sometimes undo, and kills processes at one random moment of each step
- * until there were `REPLAY_KILLS` kills. Then it stops the load, and compares all tables with those of replays that were not disturbed.
+ * Runs replays under load, each with the steps start, diff, swap, sometimes undo, and drop, and kills processes at one random moment of each
+ * step until there were `REPLAY_KILLS` kills. Then it stops the load, and compares all tables with those of replays that were not disturbed.
  */
 export async function killReplays({ weir, from, load, site, kill }: ReplayKills): Promise<void> {
   const { client } = weir;
@@ -41,22 +46,46 @@ export async function killReplays({ weir, from, load, site, kill }: ReplayKills)
   const killed: string[] = [];
   let refusals = 0;
 
-  /** Sends a request to the admin API, and repeats it while a process restarts. */
-  const ask = (method: string, path: string, status: number, body?: object): Promise<unknown> =>
+  async function current(): Promise<Replay | undefined> {
+    const { status, json, text } = await client.admin('GET', '/replays/current');
+    if (status === 404) return undefined;
+    if (status !== 200) throw new Error(text);
+    return (json as { readonly data: Replay }).data;
+  }
+
+  /**
+   * Sends a command, and repeats it while a process restarts. A command whose answer was lost can be in force already: then a repeat is
+   * refused, and `isInForce` must be true.
+   */
+  const order = (
+    method: string,
+    path: string,
+    isInForce: (replay: Replay | undefined) => boolean,
+    body?: object,
+  ): Promise<boolean> =>
     eventually(
       `${method} ${path}`,
       async () => {
-        const answer = await client.admin(method, path, body);
-        if (answer.status !== status) throw new Error(`${answer.status} ${answer.text}`);
-        return answer.json ?? true;
+        const { status, text } = await client.admin(method, path, body);
+        if (status === 200 || status === 201) return true;
+        if ((status === 404 || status === 409) && isInForce(await current())) return true;
+        throw new Error(`${status} ${text}`);
       },
       STEP_WITHIN_MS,
+    );
+  const start = (source: string) => order('POST', '/replays', (replay) => replay !== undefined, { from: source });
+  const exchange = (command: 'swap' | 'undo') =>
+    order(
+      'POST',
+      `/replays/current/${command}`,
+      (replay) => replay?.wish === command || replay?.phase === 'swap' || replay?.phase === EXCHANGED[command],
     );
 
   async function killDuring(step: string): Promise<void> {
     if (killed.length >= REPLAY_KILLS) return;
     await pause(random() * KILL_WITHIN_MS); // the fault happens at a random moment, so the pause is part of the test
     killed.push(`${step}: ${await kill(random)}`);
+    say(`replay from ${from}: kill ${killed.length}: ${killed.at(-1)}`);
   }
 
   /** `command` is sent again if Weir refuses it. A kill in a swap can end the pause of the writers, and the swap is then refused. */
@@ -64,55 +93,70 @@ export async function killReplays({ weir, from, load, site, kill }: ReplayKills)
     eventually(
       `the phase ${phase}`,
       async () => {
-        const { status, json, text } = await client.admin('GET', '/replays/current');
-        if (status !== 200) throw new Error(text);
-        const { data } = json as { readonly data: Replay };
-        if (data.refusal !== null && data.wish === null && data.phase !== phase && data.phase !== 'swap') {
-          if (command === undefined || refusals === REFUSALS_MAX) throw new Error(data.refusal);
-          say(`replay from ${from}: ${command} refused: ${data.refusal}`);
-          refusals++;
-          await client.admin('POST', `/replays/current/${command}`);
+        const replay = await current();
+        if (replay?.phase === phase) return true;
+        const text = JSON.stringify(replay);
+        if (replay === undefined || replay.refusal === null || replay.wish !== null || replay.phase === 'swap') {
+          throw new Error(text);
         }
-        if (data.phase !== phase) throw new Error(text);
-        return true;
+        if (command === undefined || refusals === REFUSALS_MAX) throw new Error(replay.refusal);
+        say(`replay from ${from}: ${command} refused: ${replay.refusal}`);
+        refusals++;
+        await client.admin('POST', `/replays/current/${command}`);
+        throw new Error(text);
+      },
+      STEP_WITHIN_MS,
+    );
+
+  const changes = (): Promise<readonly unknown[]> =>
+    eventually(
+      'a diff',
+      async () => {
+        const { status, json, text } = await client.admin('GET', '/replays/current/diff');
+        if (status !== 200) throw new Error(text);
+        return (json as { readonly data: { readonly changes: readonly unknown[] } }).data.changes;
       },
       STEP_WITHIN_MS,
     );
 
   async function drop(): Promise<void> {
-    await ask('DELETE', '/replays/current', 200);
-    await eventually('no replay', async () => (await client.admin('GET', '/replays/current')).status === 404);
+    await order('DELETE', '/replays/current', (replay) => replay === undefined);
+    await killDuring('drop');
+    await eventually('no replay', async () => (await current()) === undefined, STEP_WITHIN_MS);
   }
 
   for (let round = 0; round === 0 || killed.length < REPLAY_KILLS; round++) {
-    if (round > 0) await drop();
-    await ask('POST', '/replays', 201, { from });
+    await start(from);
     await killDuring('start');
+    if (round % DROPPED_EARLY_EVERY === DROPPED_EARLY_EVERY - 1) {
+      await drop();
+      continue;
+    }
     await reaches('follow');
     const interrupted = client.admin('GET', '/replays/current/diff').catch(() => undefined);
     await killDuring('diff');
     await interrupted;
-    const { data } = (await ask('GET', '/replays/current/diff', 200)) as { readonly data: { changes: unknown[] } };
-    expect(data.changes).toEqual([]);
-    await ask('POST', '/replays/current/swap', 200);
+    expect(await changes()).toEqual([]);
+    await exchange('swap');
     await killDuring('swap');
-    await reaches('swapped', 'swap');
+    await reaches(EXCHANGED.swap, 'swap');
     // An undo needs no raw records. Without it, the tables at the end are those that a replay from raw has made.
-    if (from === 'raw' && (killed.length + 1 >= REPLAY_KILLS || round % 2 === 1)) continue;
-    await ask('POST', '/replays/current/undo', 200);
-    await killDuring('undo');
-    await reaches('undone', 'undo');
+    if (from === 'enriched' || (round % 2 === 1 && killed.length + 2 < REPLAY_KILLS)) {
+      await exchange('undo');
+      await killDuring('undo');
+      await reaches(EXCHANGED.undo, 'undo');
+    }
+    await drop();
   }
   await load.stop();
   await expectExactlyOnce(weir, site, load);
   const digests = (database: string) => tableDigests((query) => client.sql(query), database);
   for (const again of from === 'raw' ? ['enriched', 'raw'] : ['enriched']) {
-    await drop();
-    await ask('POST', '/replays', 201, { from: again });
+    await start(again);
     await reaches('follow');
     expect(await digests('weir_shadow')).toEqual(await digests('weir'));
+    await drop();
   }
-  await drop();
   say(
     `replay from ${from}: ${killed.length} kills, ${refusals} refusals, ${load.acknowledgedKeys.size} events, ` +
       `${load.retries()} retries; ${countsOf(killed)}`,

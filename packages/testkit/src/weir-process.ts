@@ -11,7 +11,7 @@ import { createWeirClient, type WeirClient } from './weir-client.ts';
 export const PROJECT_ROOT = join(dirname(fileURLToPath(import.meta.url)), '../../..');
 export const TEST_ADMIN_TOKEN = 'test-admin-token-0123456789';
 const MAIN = join(PROJECT_ROOT, 'dist/main.js');
-const READY_WITHIN_MS = 60_000;
+const READY_WITHIN_MS = 180_000;
 const STOP_WITHIN_MS = 30_000;
 
 export interface WeirOptions {

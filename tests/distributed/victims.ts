@@ -1,0 +1,48 @@
+import type { WeirProcess } from '@weir/testkit/weir-process';
+import type { Deployment } from './deployment.ts';
+import type { Service, Services } from './services.ts';
+
+/** A process that a test kills with SIGKILL. */
+export interface Victim {
+  readonly name: string;
+  kill9(): Promise<void>;
+  /** Starts it again. Resolves when it answers. */
+  restart(): Promise<unknown>;
+}
+
+/** Every Weir process of a deployment. The first one is control, which leads replays and erasures. */
+export function roleVictims({ gateways, enrichers, writers, control }: Deployment): readonly [Victim, ...Victim[]] {
+  const named = (name: string, processes: readonly WeirProcess[]): Victim[] =>
+    processes.map((process) => ({ name, kill9: process.kill9, restart: process.restart }));
+  const [leader] = named('control', [control]) as [Victim];
+  return [leader, ...named('gateway', gateways), ...named('enricher', enrichers), ...named('writer', writers)];
+}
+
+/** The services of a deployment. Redis is there twice: it comes back with its data, or empty. */
+export function serviceVictims({ kafka, redis, clickhouse }: Services): readonly Victim[] {
+  const named = (name: string, service: Service): Victim => ({
+    name,
+    kill9: service.kill9,
+    restart: service.up,
+  });
+  const emptied = named('Redis, emptied', redis);
+  return [
+    named('broker', kafka),
+    named('ClickHouse', clickhouse),
+    named('Redis', redis),
+    {
+      ...emptied,
+      async kill9() {
+        await redis.kill9();
+        redis.wipe();
+      },
+    },
+  ];
+}
+
+/** Kills all of them, and starts them again when all are dead. Resolves with their names. */
+export async function killAndRestart(victims: readonly Victim[]): Promise<string> {
+  await Promise.all(victims.map((victim) => victim.kill9()));
+  await Promise.all(victims.map((victim) => victim.restart()));
+  return victims.map(({ name }) => name).join(' and ');
+}
