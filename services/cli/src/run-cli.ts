@@ -4,6 +4,7 @@ import type { CliIo } from './cli-io.ts';
 import { createContext } from './command-context.ts';
 import { addAuditCommand } from './commands/audit-command.ts';
 import { addBackupCommands } from './commands/backup-command.ts';
+import { addDeadLetterCommands } from './commands/dead-letters-command.ts';
 import { addExclusionCommands } from './commands/exclusion-command.ts';
 import { addExportCommand } from './commands/export-command.ts';
 import { addForgetCommand } from './commands/forget-command.ts';
@@ -78,6 +79,7 @@ export async function runCli(args: readonly string[], io: CliIo): Promise<ExitCo
   addSqlCommand(program, context);
   addStatusCommand(program, context);
   addAuditCommand(program, context);
+  addDeadLetterCommands(program, context);
   addTopicsCommands(program, context);
   addExportCommand(program, context);
   addBackupCommands(program, context);

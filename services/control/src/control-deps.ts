@@ -73,6 +73,10 @@ export interface AdminDeps extends Omit<ControlDeps, 'analytics'> {
   readonly reportQueue: ReportQueue<Reply | StreamReply>;
   /** Runs the changes of the registry one after the other. */
   readonly runExclusive: RunExclusive;
+  /** Resolves when each insert into the tables that is running now has ended: an insert fills the tables one after the other. */
+  readonly insertsEnd: () => Promise<void>;
+  /** Redrives dead letters in one call after the other. */
+  readonly runRedrive: RunExclusive;
   readonly importLeases: ImportLeases;
   readonly restoredRows: RestoredRows;
   readonly exportSlots: ExportSlots;

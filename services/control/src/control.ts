@@ -57,6 +57,11 @@ function createAdminDeps(deps: ControlDeps): AdminDeps {
     reportQueue: createReportQueue(clock),
     runExclusive,
     signIn: createSignIn({ ...deps, runExclusive }),
+    async insertsEnd() {
+      const [live] = await analytics.select<{ name: string }>('SELECT currentDatabase() AS name');
+      await analytics.runningInsertsEnd(live?.name ?? '');
+    },
+    runRedrive: createMutex(),
     importLeases: createImportLeases(clock),
     runTopicCall: createReadSlots(TOPIC_CALLS_MAX),
     runTopicRead: createReadSlots(TOPIC_READS_MAX),

@@ -1,8 +1,10 @@
 import * as BODIES from '@weir/domain/registry/admin-limits';
 import { NEW_BACKUP, showBackup, startBackup } from './backups/backups-route.ts';
+import { listDeadLetters, REDRIVE, redriveDeadLetters, showDeadLetter } from './dead-letters/dead-letters-route.ts';
 import type { AdminRoute } from './http/admin-route.ts';
 import { ADMIN_OPERATIONS as OPERATIONS } from './openapi/admin-operations.ts';
 import { BACKUP_OPERATIONS } from './openapi/backup-operations.ts';
+import { DEAD_LETTER_OPERATIONS } from './openapi/dead-letter-operations.ts';
 import { PERSON_OPERATIONS } from './openapi/person-operations.ts';
 import { TOPIC_OPERATIONS } from './openapi/topic-operations.ts';
 import { diffReplay, dropReplay, readReplay, startReplay, swapReplay, undoReplay } from './replay/replays-route.ts';
@@ -35,6 +37,28 @@ export const SYSTEM_ROUTES: readonly AdminRoute[] = [
   { method: 'POST', path: '/sql', role: 'admin', body: BODIES.SQL_QUERY, operation: OPERATIONS.sql, handler: sql },
   { method: 'GET', path: '/pipeline', role: 'admin', operation: OPERATIONS.pipeline, handler: pipeline },
   { method: 'GET', path: '/audit', role: 'admin', operation: OPERATIONS.audit, handler: audit },
+  {
+    method: 'GET',
+    path: '/dead-letters',
+    role: 'admin',
+    operation: DEAD_LETTER_OPERATIONS.listDeadLetters,
+    handler: listDeadLetters,
+  },
+  {
+    method: 'POST',
+    path: '/dead-letters/redrive',
+    role: 'admin',
+    body: REDRIVE,
+    operation: DEAD_LETTER_OPERATIONS.redriveDeadLetters,
+    handler: redriveDeadLetters,
+  },
+  {
+    method: 'GET',
+    path: '/dead-letters/{letter_id}',
+    role: 'admin',
+    operation: DEAD_LETTER_OPERATIONS.showDeadLetter,
+    handler: showDeadLetter,
+  },
   {
     method: 'POST',
     path: '/backups',

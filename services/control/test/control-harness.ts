@@ -36,6 +36,7 @@ import { createRetentionMetrics } from '@weir/runtime/retention-metrics';
 import { nextSwap, pauseWriters, resumeWriters } from '@weir/writer/pause/pause-writers';
 import { startWriter } from '@weir/writer/writer';
 import express from 'express';
+import { createFailingPlaces } from './failing-places.ts';
 
 export const ADMIN_TOKEN = 'test-admin-token-0123456789';
 const SCHEMAS = join(__dirname, '../../../schemas/clickhouse');
@@ -97,7 +98,8 @@ export async function openControlHarness(
   const randomSalt = () => randomBytes(32).toString('hex');
   const registry = await openLogRegistry({ eventLog, clock, randomSalt });
   const geo = await openGeo({});
-  const enrichment = createEnrichment({ registry, geo, logId: eventLog.logId, clock });
+  const places = createFailingPlaces(geo);
+  const enrichment = createEnrichment({ registry, geo: places.geo, logId: eventLog.logId, clock });
   const enricher = await startEnricher({ eventLog, stateStore, registry, enrichment, clock, logger, metrics });
   const limits = { rowsMax: 20_000, bytesMax: 16 * 1024 * 1024, lingerMs: 50 };
   const writer = await startWriter({ eventLog, analytics, clock, logger, metrics, limits, pauses: registry });
@@ -244,6 +246,8 @@ export async function openControlHarness(
     forgetControl() {
       control = makeControl();
     },
+    /** While places fail, each record with an address that was not looked up before becomes a dead letter of the enricher. */
+    failPlaces: places.fail,
     /** Starts control again with another admin token. */
     setAdminToken(token: string) {
       adminToken = token;

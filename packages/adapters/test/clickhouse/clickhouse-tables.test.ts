@@ -226,6 +226,12 @@ describe('docs/tables.md, outcomes and dead_letters', () => {
       payload: '{"a":1}',
       failed_at: expect.any(String),
       redriven_at: null,
+      reason: 'unreadable',
+      log_id: 'log-1',
+      raw_partition: 0,
+      raw_offset: next - 1,
+      attempts: 0,
+      failed_offset: next - 1,
     };
     expect(await query("SELECT * FROM dead_letters WHERE site_id = 'd'")).toEqual([letter]);
     const audit =

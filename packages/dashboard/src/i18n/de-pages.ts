@@ -57,6 +57,7 @@ export const DE_PAGES: Readonly<Record<keyof typeof EN_PAGES, Entry>> = {
   'books.duplicate': 'Duplikat',
   'books.dropped': 'Verworfen',
   'books.dead': 'Dead Letters',
+  'books.redriven': 'Erneut verarbeitete Dead Letters',
   'books.erased': 'Gelöscht',
   'books.expired': 'Abgelaufen',
   'books.inFlight': 'Unterwegs',

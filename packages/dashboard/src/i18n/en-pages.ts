@@ -51,6 +51,7 @@ export const EN_PAGES = {
   'books.duplicate': 'Duplicate',
   'books.dropped': 'Dropped',
   'books.dead': 'Dead letters',
+  'books.redriven': 'Redriven dead letters',
   'books.erased': 'Erased',
   'books.expired': 'Expired',
   'books.inFlight': 'In flight',

@@ -59,6 +59,7 @@ function outcomesOf(totals: Totals): readonly (readonly [TextKey, number, string
     ['books.duplicate', totals.duplicate],
     ['books.dropped', sumOf(totals.dropped), reasons(totals.dropped)],
     ['books.dead', sumOf(totals.dead), reasons(totals.dead)],
+    ['books.redriven', totals.redriven],
     ['books.erased', totals.erased],
     ['books.expired', totals.expired],
     ['books.inFlight', totals.in_flight],

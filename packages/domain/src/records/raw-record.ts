@@ -1,5 +1,6 @@
 import type { JsonObject } from '../json/json.ts';
 import type { IdentityProof } from '../people/identity-signature.ts';
+import type { Redriven } from './redriven.ts';
 
 /**
  * The endpoint that received a record. `identify` is POST /api/identify; an identify hit of the browser is a `collect`. `unlink` is an
@@ -37,6 +38,8 @@ export interface RawRecord {
   readonly idempotencyKey?: string;
   /** For a browser's identify, the result of checking its signature; absent if it is not authenticated. */
   readonly identityProof?: Exclude<IdentityProof, undefined>;
+  /** Set if the record was appended to process the record of a dead letter again. */
+  readonly redriven?: Redriven;
   readonly body: JsonObject;
 }
 

@@ -13,6 +13,7 @@ import { CAMPAIGN_TAG_COLUMNS } from '../acquisition/campaign-tags.ts';
  *   - `row` of a server event: `{user_visitor?: true, visit_session?: true, number?}`. `user_visitor`: the visitor was found through
  *     the user. `visit_session`: the session was found through the visit. `number`: the text of a value that was sent as a JSON
  *     number which a Float64 rounds.
+ *   - any outcome of a redriven record has the last field `redriven: {log, partition, offset, attempt, at}` (redriven.ts).
  *   - any other `row`: `{session_moved: true}` if earlier rows of its visitor contain the old ID of a session whose ID has changed.
  */
 export const RECORDS_COLUMNS_VERSION = 2;

@@ -22,6 +22,8 @@ interface AuditView {
     readonly duplicate: number;
     readonly dropped: Readonly<Record<string, number>>;
     readonly dead: Readonly<Record<string, number>>;
+    /** Dead letters that were redriven: their records were appended again, and are counted under their new outcomes. */
+    readonly redriven: number;
     readonly erased: number;
     readonly expired: number;
     readonly in_flight: number;
@@ -32,6 +34,7 @@ interface AuditView {
     readonly erasing: number;
     /** Records of which nothing is known, because they had expired in the archive before the tables were restored from it. */
     readonly expired_in_archive: number;
+    readonly redriven_twice: number;
   };
 }
 
@@ -50,7 +53,8 @@ export function addAuditCommand(program: Command, { io, client, exitWith }: Comm
 }
 
 function humanAudit({ balanced, partitions, totals }: AuditView): string {
-  const { dropped, dead, in_flight: inFlight, expired_in_archive: gone, ...counts } = totals;
+  const { dropped, dead, in_flight: inFlight, expired_in_archive: gone, ...rest } = totals;
+  const { redriven_twice: redrivenTwice, ...counts } = rest;
   const heads = ['log', 'partition', 'received', 'outcomes', 'in flight', 'missing', 'repeated', ''];
   const rows = partitions.map((row) => [
     row.log_id.slice(0, 8),
@@ -66,6 +70,7 @@ function humanAudit({ balanced, partitions, totals }: AuditView): string {
     table(heads, rows),
     '',
     fields({ ...counts, ...labelled('dropped', dropped), ...labelled('dead', dead), 'in flight': inFlight }),
+    ...(redrivenTwice === 0 ? [] : ['', `${redrivenTwice} dead letters are stored more than once.`]),
     '',
     balanced
       ? 'OK: every record has exactly one outcome or is in flight.'

@@ -24,6 +24,14 @@ export interface OutcomeCount {
   readonly records: number;
 }
 
+/** The dead letters that were redriven. */
+export interface RedrivenBooks {
+  /** The rows `dead` whose records were redriven: a later attempt has another outcome, or became the present dead letter. */
+  readonly superseded: readonly OutcomeCount[];
+  /** The number of dead letters of which more than one record is stored. It must be 0. */
+  readonly redrivenTwice: number;
+}
+
 export interface AuditReport {
   readonly balanced: boolean;
   readonly log_id: string;
@@ -34,6 +42,8 @@ export interface AuditReport {
     readonly erasing: number;
     /** A part of `expired`. */
     readonly expired_in_archive: number;
+    /** The number of dead letters of which more than one record is stored. */
+    readonly redriven_twice: number;
   };
   readonly sites: readonly (Books & { readonly site_id: string })[];
 }
@@ -56,7 +66,10 @@ interface Books {
   readonly identify: number;
   readonly duplicate: number;
   readonly dropped: Readonly<Record<string, number>>;
+  /** The dead letters that were not redriven, or became dead letters again. */
   readonly dead: Readonly<Record<string, number>>;
+  /** The number of dead letters that were redriven. The records that were appended for this are counted under their own outcomes. */
+  readonly redriven: number;
   /** While an erasure deletes records, this number includes records that are also still counted under their former outcome. */
   readonly erased: number;
   /** The number of records that have expired: they were older than their site keeps them. */
@@ -65,8 +78,9 @@ interface Books {
 
 /**
  * The report is balanced if each raw offset of each log and partition, from 0 to the last, has exactly one outcome, and if
- * received = stored + identify + duplicate + dropped + dead + erased + expired + in flight. While an erasure or an expiry deletes rows
- * (`isErasing`), a raw offset can be stored twice: as erased or expired, and with its former outcome. `erasing` counts these offsets.
+ * received = stored + identify + duplicate + dropped + dead + redriven + erased + expired + in flight, and if no dead letter was stored
+ * twice. While an erasure or an expiry deletes rows (`isErasing`), a raw offset can be stored twice: as erased or expired, and with its
+ * former outcome. `erasing` counts these offsets.
  * `positions` has the end offsets of the log. They must be read after the counts. Otherwise the tables could have records beyond these
  * ends, as if the log had lost records. The tables can also have records of earlier logs. No record of an earlier log is in flight.
  */
@@ -76,6 +90,7 @@ export function auditReport(
   stored: readonly StoredPartition[],
   counts: readonly OutcomeCount[],
   isErasing: boolean,
+  redriven: RedrivenBooks = NONE_REDRIVEN,
 ): AuditReport {
   const current = positions.map(({ partition, end }) => {
     const held = stored.find((row) => row.log_id === logId && row.raw_partition === partition);
@@ -85,25 +100,51 @@ export function auditReport(
     .filter((row) => row.log_id !== logId || !positions.some(({ partition }) => partition === row.raw_partition))
     .map((row) => partitionAudit(row.log_id, row.raw_partition, row, row.log_id === logId ? 0 : row.highest + 1));
   const partitions = [...current, ...earlier];
-  const totals = books(counts);
+  const { redrivenTwice } = redriven;
+  const settled = withoutRedriven(counts, redriven.superseded);
+  const totals = books(settled);
   const received = sum(partitions, 'received');
   const inFlight = sum(partitions, 'in_flight');
-  const siteIds = [...new Set(counts.map((count) => count.site_id))].sort();
+  const siteIds = [...new Set(settled.map((count) => count.site_id))].sort();
   const erasing = sum(partitions, 'erasing');
-  const accounted = counts.reduce((total, { records }) => total + records, 0);
+  const accounted = settled.reduce((total, { records }) => total + records, 0);
   return {
     balanced:
       partitions.every((partition) => partition.balanced) &&
       received === accounted - erasing + inFlight &&
-      (isErasing || erasing === 0),
+      (isErasing || erasing === 0) &&
+      redrivenTwice === 0,
     log_id: logId,
     partitions,
     totals: {
-      ...{ received, ...totals, in_flight: inFlight, erasing },
+      ...{ received, ...totals, in_flight: inFlight, erasing, redriven_twice: redrivenTwice },
       expired_in_archive: sum(partitions, 'expired_in_archive'),
     },
-    sites: siteIds.map((siteId) => ({ site_id: siteId, ...books(counts.filter((count) => count.site_id === siteId)) })),
+    sites: siteIds.map((siteId) => ({
+      site_id: siteId,
+      ...books(settled.filter((count) => count.site_id === siteId)),
+    })),
   };
+}
+
+const NONE_REDRIVEN: RedrivenBooks = { superseded: [], redrivenTwice: 0 };
+
+/** Moves the rows of redriven dead letters from the outcome `dead` to `redriven`. While rows are deleted, fewer of them can be left. */
+function withoutRedriven(
+  counts: readonly OutcomeCount[],
+  superseded: readonly OutcomeCount[],
+): readonly OutcomeCount[] {
+  if (superseded.length === 0) return counts;
+  const keyOf = ({ log_id, site_id, reason }: OutcomeCount) => `${log_id} ${site_id} ${reason}`;
+  const moved = new Map(superseded.map((count) => [keyOf(count), count.records]));
+  return counts.flatMap((count) => {
+    const records = count.outcome === 'dead' ? Math.min(count.records, moved.get(keyOf(count)) ?? 0) : 0;
+    if (records === 0) return [count];
+    return [
+      { ...count, records: count.records - records },
+      { ...count, outcome: 'redriven', records },
+    ];
+  });
 }
 
 function partitionAudit(
@@ -139,7 +180,7 @@ function books(counts: readonly OutcomeCount[]): Books {
   const of = (outcome: string): readonly OutcomeCount[] => counts.filter((count) => count.outcome === outcome);
   const byReason = (outcome: string): Record<string, number> => {
     const reasons: Record<string, number> = {};
-    for (const { reason, records } of of(outcome)) reasons[reason] = (reasons[reason] ?? 0) + records;
+    for (const { reason, records } of of(outcome)) if (records > 0) reasons[reason] = (reasons[reason] ?? 0) + records;
     return reasons;
   };
   const all = (outcome: string): number => of(outcome).reduce((total, { records }) => total + records, 0);
@@ -149,6 +190,7 @@ function books(counts: readonly OutcomeCount[]): Books {
     duplicate: all('duplicate'),
     dropped: byReason('dropped'),
     dead: byReason('dead'),
+    redriven: all('redriven'),
     erased: all('erased'),
     expired: all('expired'),
   };

@@ -1,6 +1,6 @@
 import type { Analytics } from '@weir/ports/analytics';
 import { EXPIRED_IN_ARCHIVE } from '../replay/archive/expired-records.ts';
-import type { OutcomeCount, StoredPartition } from './audit-report.ts';
+import type { OutcomeCount, RedrivenBooks, StoredPartition } from './audit-report.ts';
 
 /** The numbers of rows in the table `records`, by partition and by outcome. */
 export interface StoredBooks {
@@ -29,6 +29,29 @@ export async function readBooks({ select }: Pick<Analytics, 'select'>, records: 
   return {
     stored: counted.filter((row) => row.is_books === 0),
     counts: counted.filter((row) => row.is_books === 1),
+  };
+}
+
+/**
+ * Reads which dead letters were redriven. Call it before `readBooks`: a row that is superseded then also counts as `dead` in the books. (The
+ * table `records` is filled before the tables of its views.)
+ */
+export async function readRedriven({ select }: Pick<Analytics, 'select'>): Promise<RedrivenBooks> {
+  const superseded = await select<Omit<OutcomeCount, 'outcome'>>(
+    `SELECT log_id, site_id, reason, uniqExact(raw_partition, by_offset) AS records
+     FROM dead_letter_attempts
+     WHERE outcome = 'dead' AND (log_id, raw_partition, by_offset) NOT IN (
+       SELECT log_id, raw_partition, failed_offset FROM dead_letters WHERE redriven_at IS NULL)
+     GROUP BY log_id, site_id, reason`,
+  );
+  const [twice] = await select<{ letters: number | string }>(
+    `SELECT count() AS letters FROM (
+       SELECT log_id, raw_partition, raw_offset FROM dead_letter_attempts WHERE outcome IN ('row', 'identify')
+       GROUP BY log_id, raw_partition, raw_offset HAVING uniqExact(by_offset) > 1)`,
+  );
+  return {
+    superseded: superseded.map((row) => ({ ...numbers(row), outcome: 'redriven' })),
+    redrivenTwice: Number(twice?.letters ?? 0),
   };
 }
 

@@ -36,10 +36,10 @@ function derived(
     `(${person.isProfile(owner)} OR ${made(columns, select, "outcome = 'identify'")})`;
   const own = (condition: string) => `site_id = '${person.siteId}' AND ${condition}`;
   const profile = own(ofProfile('profile_id', PROFILE));
-  const letter =
-    "JSONExtractString(detail, 'topic'), toUInt32(JSONExtractUInt(detail, 'partition')), JSONExtractUInt(detail, 'offset')";
+  // The row of a redriven record has only positions. If it were deleted, a dead letter that stays would be listed again.
+  const letter = person.whole ? '1' : "outcome = 'dead'";
   return [
-    ['dead_letters_merged', made('topic, partition, offset', letter, "outcome = 'dead'")],
+    ['dead_letter_attempts', made('log_id, raw_partition, by_offset', 'log_id, raw_partition, raw_offset', letter)],
     ['payments_log', made('site_id, event_id', 'site_id, event_id', "outcome = 'row' AND source = 'server'")],
     [
       'people_seen',

@@ -5,6 +5,7 @@ import type { EventLog } from '@weir/ports/event-log';
 import type { Registry } from '@weir/ports/registry';
 import type { ShadowTables } from '@weir/ports/shadow-tables';
 import type { RunningConsumer } from '@weir/runtime/consume/run-consumer';
+import { type RedrivenRows, readRedrivenRows } from '../dead-letters/redriven-rows.ts';
 import { createRowEraser, startedAt } from './erased-rows-of-log.ts';
 import { rawOffsetOf } from './plan-replay.ts';
 import { createRawLog, isOfRun } from './raw/raw-log.ts';
@@ -59,14 +60,23 @@ export async function startFiller(
   state: ReplayState,
   gate: ReplayGate,
 ): Promise<RunningConsumer> {
-  if (!readsRaw(replay, state)) return startWriter(deps, replay, state, gate);
+  const redriven = await readRedrivenRows(deps.shadow);
+  if (!readsRaw(replay, state)) return startWriter(deps, replay, state, gate, redriven);
   const { eventLog, raw, clock } = deps;
   const { starts } = state;
   const enricher = await raw.startEnricher({
-    eventLog: createRawLog({ eventLog, run: runOf(state), starts, gate, clock, rawRetentionMs: raw.retentionMs }),
+    eventLog: createRawLog({
+      eventLog,
+      run: runOf(state),
+      starts,
+      gate,
+      clock,
+      redriven,
+      rawRetentionMs: raw.retentionMs,
+    }),
     firstRawOffset: (partition) => starts[partition]?.rawOffset ?? 0,
   });
-  const writer = await startWriter(deps, replay, state, gate).catch(async (error: unknown) => {
+  const writer = await startWriter(deps, replay, state, gate, redriven).catch(async (error: unknown) => {
     await enricher.close();
     throw error;
   });
@@ -85,6 +95,7 @@ function startWriter(
   replay: Replay,
   state: ReplayState,
   gate: ReplayGate,
+  redriven: RedrivenRows,
 ): Promise<RunningConsumer> {
   const { request } = replay;
   const { starts } = state;
@@ -110,7 +121,10 @@ function startWriter(
       highestRawOffset: (logId, partition) => highestReplayed(shadow, logId, partition, startOf(partition), request),
     },
     firstRawOffset: (partition) => startOf(partition).rawOffset,
-    lineOf: (partition, row) => (takesRow(row, startOf(partition), request) ? erased(row) : undefined),
+    lineOf(partition, row) {
+      if (!takesRow(row, startOf(partition), request)) return undefined;
+      return erased({ ...row, line: redriven.line(eventLog.logId, partition, row) });
+    },
     expectsMore: gate.expectsMore,
   });
 }

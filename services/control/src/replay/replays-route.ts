@@ -56,7 +56,8 @@ export async function startReplay(deps: AdminDeps, { body }: AdminRequest<NewRep
   if (registry.replay() !== undefined) return conflict(EXISTS);
   if (registry.erasures().some(({ phase }) => phase !== 'done')) return conflict(ERASING);
   if (registry.expiry() !== undefined) return conflict(EXPIRING);
-  await registry.putReplayRequest(request);
+  // A redrive that runs in this process ends first: its records must be in the tables when the replay begins.
+  await deps.runRedrive(() => registry.putReplayRequest(request));
   const first = registry.replay();
   // Another process has started a replay at the same time, and its request came first in the log.
   if (first?.request.replayId !== request.replayId) {

@@ -88,7 +88,7 @@ function simpleTables({
     before === undefined ? undefined : `site_id IN (${sitesOf(expiry)}) AND ${condition(time(before))}`;
   return [
     ['payments_log', where(events, (at) => `(timestamp < ${at} OR received_at < ${at})`)],
-    ['dead_letters_merged', where(events, (at) => `failed_at < ${at}`)],
+    ['dead_letter_attempts', where(events, (at) => `received_at < ${at}`)],
     [
       'people_seen',
       where(

@@ -1,6 +1,6 @@
 import { GROUP_ENRICHER, TOPIC_RAW } from '@weir/domain/records/topics';
 import { auditReport } from '../audit/audit-report.ts';
-import { readBooks } from '../audit/read-books.ts';
+import { readBooks, readRedriven } from '../audit/read-books.ts';
 import type { AdminDeps } from '../control-deps.ts';
 import { ok, type Reply } from '../http/admin-reply.ts';
 
@@ -12,7 +12,10 @@ export async function audit({ tables, eventLog, registry }: AdminDeps): Promise<
   const isErasing = () =>
     registry.expiry()?.phase === 'deleting' || registry.erasures().some(({ phase }) => phase === 'deleting');
   const wasErasing = isErasing();
-  const { stored, counts } = await tables.read((read) => readBooks(read, 'records'));
+  const { redriven, books } = await tables.read(async (read) => {
+    const redriven = await readRedriven(read);
+    return { redriven, books: await readBooks(read, 'records') };
+  });
   const positions = await eventLog.positions(TOPIC_RAW, GROUP_ENRICHER);
-  return ok(auditReport(eventLog.logId, positions, stored, counts, wasErasing || isErasing()));
+  return ok(auditReport(eventLog.logId, positions, books.stored, books.counts, wasErasing || isErasing(), redriven));
 }

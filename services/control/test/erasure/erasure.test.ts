@@ -133,7 +133,7 @@ test('replays from raw and from enriched give no row of the person, and those of
   );
 
   const receipt = await forget({ users: ['zoe-u'] });
-  expect(receipt).toMatchObject({ removed: { records: 6, dead_letters_merged: 1 }, problem: null });
+  expect(receipt).toMatchObject({ removed: { records: 6, dead_letter_attempts: 1 }, problem: null });
   const others = before.filter((row) => !row.includes('zoe'));
   expect((await weir.analytics.select<object>(rows)).map((row) => JSON.stringify(row))).toEqual(others);
   expect(await weir.analytics.select(`${letters}'%zoe%'`)).toHaveLength(0);

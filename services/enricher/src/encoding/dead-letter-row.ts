@@ -1,4 +1,5 @@
 import type { DeadReason } from '@weir/domain/records/outcome';
+import { redrivenOf } from '@weir/domain/records/redriven';
 import { TOPIC_RAW } from '@weir/domain/records/topics';
 import type { DecodedRecord } from '../pipeline/enriched-event.ts';
 import { jsonValue } from './json-text.ts';
@@ -36,5 +37,6 @@ export function deadLetterRow(record: DecodedRecord, reason: DeadReason, error: 
     partition: record.partition,
     offset: record.offset,
     detail: jsonValue(detail),
+    redriven: redrivenOf(record.raw),
   };
 }

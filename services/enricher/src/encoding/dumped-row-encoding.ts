@@ -1,6 +1,7 @@
 import { type DumpedRow, PROFILE_DETAIL } from '@weir/domain/dump/dumped-row';
 import { profileId } from '@weir/domain/people/profile-id';
 import { RECORDS_COLUMNS, type RecordsColumn, STAMP_COLUMNS } from '@weir/domain/records/records-columns';
+import { type Redriven, withoutRedriven, withRedriven } from '@weir/domain/records/redriven';
 import { NO_STAMP_JSON } from '../session/visit-stamp.ts';
 import { jsonText } from './json-text.ts';
 
@@ -12,6 +13,7 @@ interface NewPlace {
   readonly logId: string;
   readonly partition: number;
   readonly offset: number;
+  readonly redriven: Redriven | undefined;
 }
 
 /**
@@ -20,10 +22,10 @@ interface NewPlace {
  */
 export function encodeDumpedRow(
   row: DumpedRow,
-  { siteId, partition, offset }: Omit<NewPlace, 'logId'>,
+  { siteId, partition, offset, redriven }: Omit<NewPlace, 'logId'>,
   logId: string,
 ): string {
-  const place = { siteId, logId, partition, offset };
+  const place = { siteId, logId, partition, offset, redriven };
   return `[${COLUMNS.map((column) => columnJson(column, row, place)).join(',')},${NO_STAMP_JSON}]\n`;
 }
 
@@ -41,7 +43,7 @@ function columnJson(column: RecordsColumn, { values, outcome, userId }: DumpedRo
       // The dump has this column as JSON text. It is inserted unchanged, because parsing it would round large numbers.
       return values.properties as string;
     case 'detail':
-      return jsonText(detailOf(values.detail as string, outcome === 'identify' ? userId : '', place.siteId));
+      return jsonText(detailOf(values.detail as string, outcome === 'identify' ? userId : '', place));
     default: {
       const value = values[column] ?? null;
       return typeof value === 'string' ? jsonText(value) : JSON.stringify(value);
@@ -49,7 +51,11 @@ function columnJson(column: RecordsColumn, { values, outcome, userId }: DumpedRo
   }
 }
 
-/** The column `detail` with a new profile ID: a profile ID depends on the site, and the dump can come from another site. */
-function detailOf(detail: string, userId: string, siteId: string): string {
-  return userId === '' ? detail : detail.replace(PROFILE_DETAIL, `{"profile_id":"${profileId(siteId, userId)}"`);
+/**
+ * The column `detail` with a new profile ID: a profile ID depends on the site, and the dump can come from another site. If the row was
+ * redriven before it was exported, the position of its dead letter is removed.
+ */
+function detailOf(detail: string, userId: string, { siteId, redriven }: NewPlace): string {
+  const own = withRedriven(withoutRedriven(detail), redriven);
+  return userId === '' ? own : own.replace(PROFILE_DETAIL, `{"profile_id":"${profileId(siteId, userId)}"`);
 }

@@ -1,6 +1,7 @@
 import { sentProperties } from '@weir/domain/ingest/server-event';
 import type { Json, JsonObject } from '@weir/domain/json/json';
 import { type RecordsColumn, STAMP_COLUMNS } from '@weir/domain/records/records-columns';
+import { withRedriven } from '@weir/domain/records/redriven';
 import type { StoredEvent } from '../pipeline/enriched-event.ts';
 import { NO_STAMP_JSON } from '../session/visit-stamp.ts';
 import { NO_BOT } from '../user-agent/judge-bot.ts';
@@ -78,8 +79,9 @@ export function createRowColumns(sources: RowSources): readonly RowColumns[] {
     {
       columns: ['idempotency_key', 'log_id', 'raw_partition', 'raw_offset', 'detail'],
       ofEvent: (event) =>
-        `${jsonText(event.idempotencyKey)},${logIdJson},${event.partition},${event.offset},${detailJson(event)}`,
-      ofBare: ({ partition, offset, detail }) => `"",${logIdJson},${partition},${offset},${jsonText(detail)}`,
+        `${jsonText(event.idempotencyKey)},${logIdJson},${event.partition},${event.offset},${event.redriven === undefined ? detailJson(event) : redrivenDetailJson(event)}`,
+      ofBare: ({ partition, offset, detail, redriven }) =>
+        `"",${logIdJson},${partition},${offset},${jsonText(withRedriven(detail, redriven))}`,
     },
     ofEventOnly(STAMP_COLUMNS, NO_STAMP_JSON, (event) => event.stampJson),
   ];
@@ -116,6 +118,10 @@ const sentCollectProperties = (body: JsonObject): Json | undefined => body.event
  * `moved_hours` lists the visitors and hours of these rows.
  */
 const MOVED_JSON = jsonText('{"session_moved":true}');
+
+function redrivenDetailJson(event: StoredEvent): string {
+  return jsonText(withRedriven(JSON.parse(detailJson(event)) as string, event.redriven));
+}
 
 function detailJson({
   kind,

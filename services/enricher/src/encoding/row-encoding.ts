@@ -1,5 +1,6 @@
 import type { DropReason, IdentifyReason, Outcome } from '@weir/domain/records/outcome';
 import { RECORDS_COLUMNS, type RecordsColumn } from '@weir/domain/records/records-columns';
+import type { Redriven } from '@weir/domain/records/redriven';
 import type { StoredEvent } from '../pipeline/enriched-event.ts';
 
 /**
@@ -30,6 +31,7 @@ export interface BareRow {
   readonly partition: number;
   readonly offset: number;
   readonly detail: string;
+  readonly redriven?: Redriven | undefined;
 }
 
 /** Encodes rows of `records` as JSONCompactEachRow. Each row ends with a line feed. */
@@ -95,6 +97,7 @@ export function bareRow(
     partition: event.partition,
     offset: event.offset,
     detail,
+    redriven: event.redriven,
   };
 }
 
@@ -104,9 +107,10 @@ export function erasedRow({
   receivedAt,
   partition,
   offset,
-}: Pick<BareRow, 'siteId' | 'receivedAt' | 'partition' | 'offset'>): BareRow {
+  redriven,
+}: Pick<BareRow, 'siteId' | 'receivedAt' | 'partition' | 'offset' | 'redriven'>): BareRow {
   const nothing = { ruleId: '', eventId: '', source: '', type: '', visitorId: '', userId: '', detail: '' };
-  return { ...nothing, outcome: 'erased', reason: 'forgotten', siteId, receivedAt, partition, offset };
+  return { ...nothing, outcome: 'erased', reason: 'forgotten', siteId, receivedAt, partition, offset, redriven };
 }
 
 interface BareRowReason {

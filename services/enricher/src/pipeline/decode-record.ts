@@ -11,6 +11,7 @@ import { utcDay } from '@weir/domain/people/cookieless';
 import { readIdentity } from '@weir/domain/people/identity';
 import { bodyTextOf } from '@weir/domain/records/body-text';
 import { decodeRawRecord, type RawRecord } from '@weir/domain/records/raw-record';
+import { isRedriven } from '@weir/domain/records/redriven';
 import { isSealedAddress } from '@weir/domain/records/sealed-address';
 import { languageTag } from '../locale/language.ts';
 import { NO_STAMP_JSON } from '../session/visit-stamp.ts';
@@ -48,6 +49,7 @@ export function decodeRecord(logged: LoggedRecord): EnrichedEvent | string {
   if (record.body === null || Array.isArray(record.body)) return 'body is not an object';
   const { sealedIp = '' } = record;
   if (sealedIp !== '' && !(typeof sealedIp === 'string' && isSealedAddress(sealedIp))) return 'sealedIp is not known';
+  if (record.redriven !== undefined && !isRedriven(record.redriven)) return 'redriven is not known';
   const decode = DECODERS.get(record.kind);
   if (decode === undefined) return 'kind is not known';
   const event = emptyEvent(logged, record);
@@ -188,6 +190,7 @@ function emptyEvent(logged: LoggedRecord, record: RawRecord): Mutable<EnrichedEv
     siteId: record.siteId,
     eventId: record.eventId,
     receivedAt: record.receivedAt,
+    redriven: record.redriven,
     type: 'pageview',
     eventName: '',
     timestamp: record.receivedAt,

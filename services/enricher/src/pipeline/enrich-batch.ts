@@ -66,6 +66,7 @@ export async function enrichBatch<Decoded>(
   const { enrichment, stateStore, foldPartition } = task;
   const first = (records[0] as StoredRecord).offset;
   const holderOf = (record: Decoded): FirstSeenKey | undefined => enrichment.firstSeenKey(record);
+  const redriveOf = (record: Decoded): FirstSeenKey | undefined => enrichment.redriveKey(record);
   const decoded = records.map((record) => enrichment.decode(record, foldPartition.partition));
 
   const salts = await readSalts(
@@ -79,12 +80,16 @@ export async function enrichBatch<Decoded>(
 
   const count = fold.appliedTo > first ? Math.min(fold.appliedTo - first, decoded.length) : decoded.length;
   const own = count === decoded.length ? decoded : decoded.slice(0, count);
-  const wanted = own.map(holderOf);
-  const heldBy = wanted.every((holder) => holder === undefined) ? wanted : await keysOf(task, wanted, first);
-  if (heldBy === 'over') return { state: 'over' };
+  const heldBy = await keysOf(task, own.map(holderOf), first);
+  const redrivenBy = await keysOf(task, own.map(redriveOf), first);
+  if (heldBy === 'over' || redrivenBy === 'over') return { state: 'over' };
   const overlay = createBatchOverlay(keys, fold.values);
   const outcomes: AppendRecord[] = own.map((record, i) => {
-    const { row, receivedAt } = enrichment.enrich(record, { state: overlay, firstSeen: heldBy[i] });
+    const { row, receivedAt } = enrichment.enrich(record, {
+      state: overlay,
+      firstSeen: heldBy[i],
+      firstRedrive: redrivenBy[i],
+    });
     return {
       partition: foldPartition.partition,
       value: row,
@@ -126,7 +131,7 @@ export async function readSalts(registry: Registry, days: ReadonlySet<string>): 
 type HeldBy = readonly (FirstSeenKey | undefined)[] | 'over';
 
 /**
- * For each record, returns which record came first with the same idempotency key, or `undefined` if the record has no key. `first` is the
+ * For each record, returns which record came first with the same key, or `undefined` if the record has no key. `first` is the
  * raw offset of the first record.
  */
 async function keysOf<Decoded>(
@@ -134,6 +139,7 @@ async function keysOf<Decoded>(
   wanted: readonly (FirstSeenKey | undefined)[],
   first: number,
 ): Promise<HeldBy> {
+  if (wanted.every((holder) => holder === undefined)) return wanted;
   if (task.decided === undefined) return holdKeys(task, wanted);
   const outcomes = await task.decided();
   return keepKeys(task, wanted, (nth) => outcomes.get(first + nth));

@@ -4,6 +4,7 @@ import type { JsonObject } from '@weir/domain/json/json';
 import type { Identity } from '@weir/domain/people/identity';
 import type { IdentityProof } from '@weir/domain/people/identity-signature';
 import type { RecordKind } from '@weir/domain/records/raw-record';
+import type { Redriven } from '@weir/domain/records/redriven';
 import type { Site } from '@weir/domain/registry/site';
 import type { GeoColumns } from '../encoding/geo-columns.ts';
 import type { BotVerdict } from '../user-agent/judge-bot.ts';
@@ -36,6 +37,8 @@ export interface DecodedEvent {
   readonly siteId: string;
   readonly eventId: string;
   readonly receivedAt: number;
+  /** Set if the record was appended to process the record of a dead letter again. */
+  readonly redriven: Redriven | undefined;
   readonly type: 'pageview' | 'event' | 'identify' | 'unlink';
   readonly eventName: string;
   /** The time of the event itself, in Unix milliseconds. */

@@ -1,9 +1,9 @@
 import { createSources, type SourceLists } from '@weir/domain/acquisition/source';
 import { createErasures } from '@weir/domain/erasure/erases';
 import { letterTexts } from '@weir/domain/erasure/letter-texts';
-import { utcDay } from '@weir/domain/people/cookieless';
 import type { Identity } from '@weir/domain/people/identity';
 import type { DeadReason } from '@weir/domain/records/outcome';
+import { sealedDay } from '@weir/domain/records/redriven';
 import type { Registry } from '@weir/ports/registry';
 import { publicSuffixOf } from '../acquisition/host-domain.ts';
 import { createPageUrls } from '../acquisition/page-url.ts';
@@ -85,6 +85,7 @@ export function createEnrichment(deps: EnrichmentDeps): Enrichment<DecodedRecord
   );
 
   const keyStep = steps.find(({ firstSeenKey }) => firstSeenKey !== undefined);
+  const redriveStep = steps.find(({ redriveKey }) => redriveKey !== undefined);
   // The steps are sorted by phase into arrays, because the loops below run for every record.
   const saltChecks = steps.flatMap(({ needsSalt }) => needsSalt ?? []);
   const prepareSteps = steps.flatMap(({ name, prepare }) => (prepare === undefined ? [] : { name, prepare }));
@@ -143,7 +144,7 @@ export function createEnrichment(deps: EnrichmentDeps): Enrichment<DecodedRecord
     },
     saltDays(record) {
       if (!record.readable) return NONE;
-      for (const needsSalt of saltChecks) if (needsSalt(record)) return [utcDay(record.receivedAt)];
+      for (const needsSalt of saltChecks) if (needsSalt(record)) return [sealedDay(record)];
       return NONE;
     },
     prepare(record, salts) {
@@ -161,6 +162,8 @@ export function createEnrichment(deps: EnrichmentDeps): Enrichment<DecodedRecord
       return keys;
     },
     firstSeenKey: (record) => (record.readable ? keyStep?.firstSeenKey?.(record) : undefined),
+    redriveKey: (record) =>
+      record.readable && record.redriven !== undefined ? redriveStep?.redriveKey?.(record) : undefined,
     enrich(record, batch) {
       return { row: rowBytes(rowOf(record, batch)), receivedAt: record.receivedAt };
     },

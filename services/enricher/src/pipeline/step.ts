@@ -24,6 +24,8 @@ export interface Step {
    * The claim on the event's idempotency key; undefined if the event has no key. At most one step of the list has this member.
    */
   firstSeenKey?(event: EnrichedEvent): FirstSeenKey | undefined;
+  /** The claim of a redriven record on its attempt; undefined for other records. At most one step of the list has this member. */
+  redriveKey?(event: EnrichedEvent): FirstSeenKey | undefined;
   /**
    * Fills in the fields from which state keys are built. Returns the state key that `apply` reads and writes, if the step needs
    * one.
@@ -40,6 +42,8 @@ export interface ApplyContext {
   readonly state: BatchState;
   /** The record that came first with the event's idempotency key. */
   readonly firstSeen: FirstSeenKey | undefined;
+  /** The record that came first with the attempt of a redriven record. Undefined for other records. */
+  readonly firstRedrive?: FirstSeenKey | undefined;
 }
 
 /** Why an event makes no row of its own. `dumped`: it carries a finished row of a dump, which is stored unchanged. */

@@ -1,28 +1,43 @@
 import { IDEMPOTENCY_WINDOW_MS } from '@weir/ports/state-store';
+import type { EnrichedEvent } from '../pipeline/enriched-event.ts';
 import type { Step } from '../pipeline/step.ts';
 
 /** This many characters of the log ID are enough to distinguish logs. A new log beside an old state store uses the same offsets again. */
 const LOG_ID_CHARS = 8;
+const DUPLICATE = { outcome: 'duplicate' } as const;
 
 /**
  * Ends a duplicate: a record whose idempotency key belongs to another record, received less than 24 hours before or after it.
- * The times are stored in the records, so a replay finds the same duplicates.
+ * The times are stored in the records, so a replay finds the same duplicates. Also ends a redriven record if another record redrives the same
+ * attempt.
  */
 export function createDropDuplicate(logId: string): Step {
   const log = logId.slice(0, LOG_ID_CHARS);
   const nameOf = (partition: number, offset: number): string => `${log}:${partition}:${offset}`;
+  const claimantOf = ({ partition, offset, redriven }: EnrichedEvent): string =>
+    nameOf(redriven?.partition ?? partition, redriven?.offset ?? offset);
 
   return {
     name: 'drop-duplicate',
-    firstSeenKey({ siteId, idempotencyKey, partition, offset, receivedAt, erased }) {
+    firstSeenKey(event) {
+      const { siteId, idempotencyKey, receivedAt, erased } = event;
       // The key of an erased record is free: the record is as if it had never been sent.
       if (idempotencyKey === '' || erased) return undefined;
-      return { siteId, key: idempotencyKey, recordId: nameOf(partition, offset), receivedAt };
+      // The first record of a dead letter can have the key already. A redriven record therefore claims the key in its name.
+      return { siteId, key: idempotencyKey, recordId: claimantOf(event), receivedAt };
     },
-    apply({ idempotencyKey, partition, offset, receivedAt }, { firstSeen }) {
-      if (idempotencyKey === '' || firstSeen === undefined || firstSeen.recordId === nameOf(partition, offset))
+    redriveKey({ siteId, redriven, partition, offset, erased }) {
+      if (redriven === undefined || erased) return undefined;
+      // Idempotency keys contain no slash, so this key is never one of them.
+      const key = `redrive/${redriven.partition}/${redriven.offset}/${redriven.attempt}`;
+      return { siteId, key, recordId: nameOf(partition, offset), receivedAt: redriven.at };
+    },
+    apply(event, { firstSeen, firstRedrive }) {
+      const { idempotencyKey, partition, offset, receivedAt } = event;
+      if (firstRedrive !== undefined && firstRedrive.recordId !== nameOf(partition, offset)) return DUPLICATE;
+      if (idempotencyKey === '' || firstSeen === undefined || firstSeen.recordId === claimantOf(event))
         return undefined;
-      return Math.abs(receivedAt - firstSeen.receivedAt) < IDEMPOTENCY_WINDOW_MS ? { outcome: 'duplicate' } : undefined;
+      return Math.abs(receivedAt - firstSeen.receivedAt) < IDEMPOTENCY_WINDOW_MS ? DUPLICATE : undefined;
     },
   };
 }

@@ -1,4 +1,4 @@
-import { utcDay } from '@weir/domain/people/cookieless';
+import { sealedDay } from '@weir/domain/records/redriven';
 import { createOpenAddress } from '@weir/domain/records/sealed-address';
 import type { Step } from '../pipeline/step.ts';
 
@@ -10,7 +10,7 @@ export function createOpenAddressStep(): Step {
     needsSalt: ({ sealedIp }) => sealedIp !== '',
     prepare(event, salts) {
       if (event.sealedIp === '') return undefined;
-      event.ip = open(event.sealedIp, salts.get(utcDay(event.receivedAt)));
+      event.ip = open(event.sealedIp, salts.get(sealedDay(event)));
       event.sealedIp = '';
       return undefined;
     },

@@ -16,10 +16,14 @@ const AFTER_MIDNIGHT_MS = 4 * 3600_000;
  */
 export const putVisitor: Step = {
   name: 'put-visitor',
-  needsSalt: (event) => event.cookieless,
+  needsSalt: (event) => event.cookieless && event.redriven?.visitorId === undefined,
   /** The returned key is that of the sessions under the visitor ID of the day before. */
   prepare(event, salts) {
     if (!event.cookieless) return undefined;
+    if (event.redriven?.visitorId !== undefined) {
+      event.visitorId = event.redriven.visitorId;
+      return undefined;
+    }
     const { siteId, receivedAt, timestamp } = event;
     const day = utcDay(receivedAt);
     const salt = salts.get(day);

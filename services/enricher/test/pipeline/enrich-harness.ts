@@ -9,6 +9,7 @@ import type { RawRecord } from '@weir/domain/records/raw-record';
 import { RECORDS_COLUMNS, type RecordsColumn } from '@weir/domain/records/records-columns';
 import type { ExclusionType } from '@weir/domain/registry/site';
 import type { Registry } from '@weir/ports/registry';
+import type { FirstSeenKey } from '@weir/ports/state-store';
 import { type Geo, openGeo } from '../../src/geo/open-geo.ts';
 import { createBatchOverlay } from '../../src/pipeline/batch-overlay.ts';
 import { distinct, readSalts } from '../../src/pipeline/enrich-batch.ts';
@@ -76,10 +77,11 @@ export async function openEnrichHarness(): Promise<EnrichHarness> {
     const state = createBatchOverlay(keys, read);
     const texts: string[] = [];
     for (const record of decoded) {
-      const holder = enrichment.firstSeenKey(record);
-      const firstSeen =
+      const first = async (holder: FirstSeenKey | undefined) =>
         holder === undefined ? undefined : (await stateStore.insertFirstSeen(epoch, [holder], 24 * 3600_000))?.[0];
-      texts.push(Buffer.from(enrichment.enrich(record, { state, firstSeen }).row).toString());
+      const firstSeen = await first(enrichment.firstSeenKey(record));
+      const firstRedrive = await first(enrichment.redriveKey(record));
+      texts.push(Buffer.from(enrichment.enrich(record, { state, firstSeen, firstRedrive }).row).toString());
     }
     await stateStore.writeState(epoch, foldPartition, { from: appliedTo, to: offset }, state.changes());
     return texts;

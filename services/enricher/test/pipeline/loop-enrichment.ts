@@ -34,6 +34,7 @@ export function createCountingEnrichment(logId: string): Enrichment<TestDecoded>
     saltDays: () => [],
     prepare: (record) => [`s/${record.visitor}`],
     firstSeenKey: holderOf,
+    redriveKey: () => undefined,
     enrich(record, { state, firstSeen }) {
       const own = holderOf(record);
       const duplicate = own !== undefined && firstSeen?.recordId !== own.recordId;

@@ -9,6 +9,7 @@ const books = {
     duplicate: count,
     dropped: byReason,
     dead: byReason,
+    redriven: count,
     erased: count,
     expired: count,
   },
@@ -45,6 +46,7 @@ export const AUDIT = object({
     in_flight: { type: 'integer' },
     erasing: count,
     expired_in_archive: count,
+    redriven_twice: count,
   }),
   sites: { type: 'array', items: object({ site_id: text, ...books }) },
 });

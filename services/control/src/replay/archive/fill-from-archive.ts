@@ -3,6 +3,7 @@ import type { ArchivedRange, ArchivePosition, Replay, ReplayState } from '@weir/
 import type { Commit } from '@weir/ports/event-log';
 import type { ObjectStore } from '@weir/ports/object-store';
 import type { PartitionStatus } from '@weir/runtime/consume/consume-status';
+import { readRedrivenRows } from '../../dead-letters/redriven-rows.ts';
 import { createRowEraser, startedAt } from '../erased-rows-of-log.ts';
 import type { FillerDeps } from '../replay-filler.ts';
 import type { ReplayGate } from '../replay-gate.ts';
@@ -98,6 +99,7 @@ async function readRun(
   const { eventLog, registry, shadow, gate, signal, putState, goesOn, startReplayWriter } = deps;
   const { request } = replay;
   const erased = createRowEraser(registry, startedAt({ request, state }), request.keep);
+  const redriven = await readRedrivenRows(shadow);
   const start = { offset: run.from, rawOffset: rawFrom, rawEnd: UNLIMITED };
   const at = ({ offset, metadata }: Commit): ArchivePosition => {
     return { logId: run.logId, partition: run.partition, rawFrom, offset, metadata };
@@ -116,7 +118,10 @@ async function readRun(
     eventLog: archive.eventLog,
     analytics: shadow.analytics,
     firstRawOffset: () => rawFrom,
-    lineOf: (_, row) => (takesRow(row, start, request) ? erased(row) : undefined),
+    lineOf(_, row) {
+      if (!takesRow(row, start, request)) return undefined;
+      return erased({ ...row, line: redriven.line(run.logId, run.partition, row) });
+    },
     // A run is delivered as fast as it can be read, so its batches are full.
     expectsMore: () => false,
   });

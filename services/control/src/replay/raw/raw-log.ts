@@ -9,6 +9,7 @@ import {
 } from '@weir/domain/records/topics';
 import type { ReplayStart } from '@weir/domain/registry/replay';
 import type { EventLog, StoredRecord } from '@weir/ports/event-log';
+import type { RedrivenRows } from '../../dead-letters/redriven-rows.ts';
 import type { ReplayGate } from '../replay-gate.ts';
 import { committedOf, ofRun, openAdmitting } from '../replay-log.ts';
 
@@ -18,18 +19,20 @@ export interface RawLogDeps {
   readonly starts: readonly ReplayStart[];
   readonly gate: ReplayGate;
   readonly clock: () => number;
+  readonly redriven: Pick<RedrivenRows, 'isHidden'>;
   readonly rawRetentionMs: number;
 }
 
 /** A record that expires within this time is not enriched again, because its salts could be deleted before that. The replay then stops. */
 const TIME_LEFT_MS = 5 * 3600_000;
+const NO_BYTES = new Uint8Array(0);
 
 /**
  * Returns an event log for the enricher of a replay. Its `events.raw` begins with the first record of the replay, and delivers only the
  * records that the gate admits. Its `events.enriched` is the topic `events.replayed`.
  */
 export function createRawLog(deps: RawLogDeps): EventLog {
-  const { eventLog, run, starts, gate, clock, rawRetentionMs } = deps;
+  const { eventLog, run, starts, gate, clock, redriven, rawRetentionMs } = deps;
   const firstOf = (partition: number): number => starts[partition]?.rawOffset ?? 0;
   const nameOf = (topic: string): string => (topic === TOPIC_ENRICHED ? TOPIC_REPLAYED : topic);
   const ageMaxMs = rawRetentionMs - Math.min(TIME_LEFT_MS, rawRetentionMs / 4);
@@ -41,6 +44,10 @@ export function createRawLog(deps: RawLogDeps): EventLog {
       `the raw record ${offset} expires before it was enriched again: drop the replay, and start it again with a higher rate`,
     );
   }
+
+  /** The enricher makes a dead letter of a record without bytes. The writer of the replay stores the dead letter of the live tables instead. */
+  const hidden = (partition: number, record: StoredRecord): StoredRecord =>
+    redriven.isHidden(eventLog.logId, partition, record.offset) ? { ...record, value: NO_BYTES } : record;
 
   return {
     ...eventLog,
@@ -61,7 +68,10 @@ export function createRawLog(deps: RawLogDeps): EventLog {
             async (admitted) => {
               const consumer = await options.open(admitted);
               if (own.committed === undefined) handle.seek(committed.offset);
-              return consumer;
+              return {
+                handle: (records) => consumer.handle(records.map((record) => hidden(handle.partition, record))),
+                close: () => consumer.close(),
+              };
             },
             async (records) => {
               assertNotExpiring(records[0] as StoredRecord);

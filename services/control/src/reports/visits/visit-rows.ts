@@ -30,7 +30,7 @@ export const FIND_MOVED = `(
     WHERE site_id = {site:String} AND made_for IN
     (
       SELECT visitor_id FROM records
-      WHERE ${OF_SITE} AND timestamp >= ${timeAt('from', -SPAN_MS)} AND timestamp < ${timeAt('to', SPAN_MS)} AND detail = '{"session_moved":true}'
+      WHERE ${OF_SITE} AND timestamp >= ${timeAt('from', -SPAN_MS)} AND timestamp < ${timeAt('to', SPAN_MS)} AND startsWith(detail, '{"session_moved":true')
     )
   )
 )`;

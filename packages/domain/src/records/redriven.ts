@@ -1,0 +1,85 @@
+import { utcDay } from '../people/cookieless.ts';
+
+/**
+ * Where a redriven record comes from. Redriving a dead letter appends a second raw record with the same content, to the same partition.
+ * `log`, `partition` and `offset` are the position of the first raw record of the dead letter (docs/decisions/0041).
+ */
+export interface Redriven {
+  readonly log: string;
+  readonly partition: number;
+  readonly offset: number;
+  /** 1 for the first redrive of the dead letter. Two records with the same position and attempt count once. */
+  readonly attempt: number;
+  /** When the record was redriven, in Unix milliseconds. Its client IP is encrypted with the key of this day. */
+  readonly at: number;
+  /** The visitor ID of a cookieless hit: the salt from which it is computed can be deleted before the redriven record is replayed. */
+  readonly visitorId?: string;
+}
+
+const BODY_KEY = ',"body":';
+
+/**
+ * Encodes the redriven record of a raw record. The text of the body is not changed. Returns undefined if the bytes are not a JSON object
+ * with an envelope and a body.
+ */
+export function redrivenRecord(raw: Uint8Array, sealedIp: string, redriven: Redriven): Buffer | undefined {
+  const text = Buffer.from(raw.buffer, raw.byteOffset, raw.byteLength).toString();
+  const bodyAt = text.indexOf(BODY_KEY);
+  if (bodyAt < 0 || !text.startsWith('{')) return undefined;
+  try {
+    JSON.parse(text);
+    const { ip: _, ...envelope } = JSON.parse(`${text.slice(0, bodyAt)}}`) as Readonly<Record<string, unknown>>;
+    const head = JSON.stringify({ ...envelope, sealedIp, redriven });
+    return Buffer.from(`${head.slice(0, -1)}${text.slice(bodyAt)}`);
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}
+
+/** Whether the field `redriven` of a raw record is valid. */
+export function isRedriven(value: unknown): value is Redriven {
+  const { log, partition, offset, attempt, at, visitorId = '' } = (value ?? {}) as Partial<Record<string, unknown>>;
+  const counts = [partition, offset, attempt, at].every((count) => Number.isSafeInteger(count) && Number(count) >= 0);
+  return typeof log === 'string' && /^[\w-]{1,36}$/.test(log) && counts && typeof visitorId === 'string';
+}
+
+/** The field `redriven` of a raw record that may be damaged. */
+export function redrivenOf(raw: Uint8Array): Redriven | undefined {
+  const text = Buffer.from(raw.buffer, raw.byteOffset, raw.byteLength).toString();
+  try {
+    const { redriven } = (JSON.parse(text) ?? {}) as { redriven?: unknown };
+    return isRedriven(redriven) ? redriven : undefined;
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}
+
+/** The UTC day with whose key the client IP of a record is encrypted. */
+export function sealedDay(record: { readonly receivedAt: number; readonly redriven?: Redriven | undefined }): string {
+  return utcDay(record.redriven?.at ?? record.receivedAt);
+}
+
+// The column `detail` of each outcome of a redriven record ends with the field `redriven`. The table `dead_letter_attempts` is filled from it.
+const MARK = /,?"redriven":(\{"log":"[\w-]{1,36}","partition":\d+,"offset":\d+,"attempt":\d+,"at":\d+\})\}$/;
+
+/** Adds the position of the dead letter to the column `detail`: the JSON text of an object, or an empty text. */
+export function withRedriven(detail: string, redriven: Redriven | undefined): string {
+  if (redriven === undefined) return detail;
+  const { log, partition, offset, attempt, at } = redriven;
+  const mark = `"redriven":${JSON.stringify({ log, partition, offset, attempt, at })}}`;
+  return detail === '' ? `{${mark}` : `${detail.slice(0, -1)},${mark}`;
+}
+
+/** Removes what `withRedriven` has added. */
+export function withoutRedriven(detail: string): string {
+  const rest = detail.replace(MARK, '}');
+  return rest === '{}' ? '' : rest;
+}
+
+/** What `withRedriven` has added to a column `detail`. */
+export function redrivenOfDetail(detail: string): Redriven | undefined {
+  const [, mark] = MARK.exec(detail) ?? [];
+  return mark === undefined ? undefined : (JSON.parse(mark) as Redriven);
+}

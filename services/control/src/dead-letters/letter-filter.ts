@@ -1,0 +1,84 @@
+import { looksLikeSeconds, parseTimestamp, SECONDS_RULE } from '@weir/domain/ingest/timestamp';
+import type { Checked } from '../http/compile-body.ts';
+
+/** Which dead letters are meant. A field that is not set selects all of them. */
+export interface LetterFilter {
+  readonly site?: string;
+  readonly stage?: string;
+  readonly reason?: string;
+  /** A text that the error contains, in any letter case. */
+  readonly error?: string;
+  /** A duration before now (`2h`) or an ISO 8601 time. */
+  readonly since?: string;
+  readonly until?: string;
+}
+
+/** The parts of a statement that select dead letters from the view `dead_letters`. */
+export interface LetterCondition {
+  readonly sql: string;
+  readonly params: Readonly<Record<string, unknown>>;
+}
+
+export const LETTER_FILTERS = ['site', 'stage', 'reason', 'error', 'since', 'until'] as const;
+
+/** The position of the first raw record of a dead letter. */
+export interface LetterPlace {
+  readonly log: string;
+  readonly partition: number;
+  readonly offset: number;
+}
+
+export const LETTER_ID_PATTERN = '^[A-Za-z0-9_-]{1,36}\\.[0-9]{1,5}\\.[0-9]{1,15}$';
+const LETTER_ID = new RegExp(LETTER_ID_PATTERN);
+
+export function letterId({ log, partition, offset }: LetterPlace): string {
+  return `${log}.${partition}.${offset}`;
+}
+
+export function readLetterId(text: string): LetterPlace | undefined {
+  if (!LETTER_ID.test(text)) return undefined;
+  const [log = '', partition, offset] = text.split('.');
+  return { log, partition: Number(partition), offset: Number(offset) };
+}
+
+/** Only dead letters that were not redriven, or that became dead letters again. */
+const OPEN = 'redriven_at IS NULL';
+
+export function letterCondition(filter: LetterFilter, nowMs: number): Checked<LetterCondition> {
+  const { site, stage, reason, error, since, until } = filter;
+  const sinceMs = since === undefined ? { value: 0 } : readTime('since', since, nowMs);
+  if ('problem' in sinceMs) return sinceMs;
+  const untilMs = until === undefined ? { value: 0 } : readTime('until', until, nowMs);
+  if ('problem' in untilMs) return untilMs;
+  const conditions = [
+    OPEN,
+    ...(site === undefined ? [] : ['site_id = {site:String}']),
+    ...(stage === undefined ? [] : ['stage = {stage:String}']),
+    ...(reason === undefined ? [] : ['reason = {reason:String}']),
+    ...(error === undefined ? [] : ['positionCaseInsensitiveUTF8(error, {error:String}) > 0']),
+    ...(since === undefined ? [] : ['failed_at >= fromUnixTimestamp64Milli({since:Int64})']),
+    ...(until === undefined ? [] : ['failed_at < fromUnixTimestamp64Milli({until:Int64})']),
+  ];
+  const given = { site, stage, reason, error, since: sinceMs.value, until: untilMs.value };
+  const params = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
+  return { value: { sql: conditions.join(' AND '), params } };
+}
+
+/** Selects dead letters by their positions. */
+export function placesCondition(places: readonly LetterPlace[]): LetterCondition {
+  const tuples = places.map(({ log, partition, offset }) => `('${log}', ${partition}, ${offset})`);
+  return { sql: `(log_id, raw_partition, raw_offset) IN (${tuples.join(', ')})`, params: {} };
+}
+
+const DURATION = /^(\d{1,6})([smhd])$/;
+const UNIT_MS = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+function readTime(name: string, text: string, nowMs: number): Checked<number> {
+  const [, count, unit] = DURATION.exec(text) ?? [];
+  if (count !== undefined) return { value: Math.max(0, nowMs - Number(count) * UNIT_MS[unit as keyof typeof UNIT_MS]) };
+  if (looksLikeSeconds(text)) return { problem: `${name} ${SECONDS_RULE}` };
+  const time = parseTimestamp(text);
+  return time === undefined
+    ? { problem: `${name} must be a duration (90s, 15m, 2h, 3d) or an ISO 8601 time` }
+    : { value: time };
+}

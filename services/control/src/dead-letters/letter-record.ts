@@ -1,0 +1,76 @@
+import { readCollectHit } from '@weir/domain/ingest/collect-hit';
+import { FieldError } from '@weir/domain/ingest/field-error';
+import { cookielessVisitorId, utcDay } from '@weir/domain/people/cookieless';
+import { bodyTextOf } from '@weir/domain/records/body-text';
+import { decodeRawRecord, type RawRecord } from '@weir/domain/records/raw-record';
+import { redrivenRecord } from '@weir/domain/records/redriven';
+import { createOpenAddress, isSealedAddress } from '@weir/domain/records/sealed-address';
+import { TOPIC_RAW } from '@weir/domain/records/topics';
+import type { AppendRecord } from '@weir/ports/event-log';
+import type { ControlDeps } from '../control-deps.ts';
+import type { StoredLetter } from './stored-letters.ts';
+
+export type LetterRecordDeps = Pick<ControlDeps, 'eventLog' | 'registry' | 'addressSealer' | 'clock' | 'retention'>;
+
+/** The log returns at least one record for any limit of bytes. */
+const ONE_RECORD_BYTES = 1;
+
+/**
+ * Makes the record that redrives a dead letter, or returns why it cannot be made. The record has the content and the time of receipt of the
+ * first raw record, but it does not need the salts of the day on which that record was received: they are deleted before the new record
+ * expires. Its client IP is therefore encrypted again with the key of today, and it has the visitor ID of a cookieless hit.
+ */
+export async function letterRecord(
+  { eventLog, registry, addressSealer, clock, retention }: LetterRecordDeps,
+  { log, partition, offset, attempts }: StoredLetter,
+): Promise<AppendRecord | string> {
+  if (log !== eventLog.logId) return 'its record is in an earlier log, which no longer exists';
+  const [stored] = await eventLog.read(TOPIC_RAW, partition, offset, ONE_RECORD_BYTES);
+  if (stored?.offset !== offset) {
+    return `its record has expired: events.raw keeps records for ${retention.rawRetentionHours} hours`;
+  }
+  const raw = Uint8Array.from(stored.value);
+  const record = recordOf(raw);
+  if (record === undefined) return 'its bytes are not a raw record, so every attempt would fail';
+  const salt = registry.existingSalt(utcDay(record.receivedAt));
+  const ip = addressOf(record, salt);
+  if (ip === undefined) return 'the key of its client address was deleted, so its location and visitor would be wrong';
+  const at = clock();
+  const sealedIp = await addressSealer.seal(ip, at);
+  if (sealedIp === undefined) return 'the event log could not store the key of the day: try again';
+  const day = cookielessDay(record, raw);
+  if (day !== undefined && salt === undefined)
+    return 'the salt of its visitor was deleted, so its visitor would be wrong';
+  const { siteId, userAgent } = record;
+  const visitorId =
+    day === undefined ? {} : { visitorId: cookielessVisitorId(salt ?? '', { siteId, ip, userAgent, lineDay: day }) };
+  const value = redrivenRecord(raw, sealedIp, { log, partition, offset, attempt: attempts + 1, at, ...visitorId });
+  return value === undefined ? 'its bytes are not a raw record, so every attempt would fail' : { partition, value };
+}
+
+function recordOf(raw: Uint8Array): RawRecord | undefined {
+  try {
+    const record = decodeRawRecord(raw);
+    return Number.isSafeInteger(record.receivedAt) && record.body !== null ? record : undefined;
+  } catch (error) {
+    if (error instanceof SyntaxError || error instanceof TypeError) return undefined;
+    throw error;
+  }
+}
+
+/** The client IP of a record; empty if it has none, undefined if it cannot be decrypted any more. */
+function addressOf({ sealedIp = '', ip = '' }: RawRecord, salt: string | undefined): string | undefined {
+  if (typeof sealedIp !== 'string' || !isSealedAddress(sealedIp)) return ip;
+  return createOpenAddress()(sealedIp, salt) || undefined;
+}
+
+/**
+ * The UTC day of the log line of an imported hit, or an empty text for another cookieless hit. Undefined if the visitor ID was sent, or if
+ * the record has none.
+ */
+function cookielessDay({ kind, body }: RawRecord, raw: Uint8Array): string | undefined {
+  if (kind === 'import') return Number.isSafeInteger(body.timestamp) ? utcDay(body.timestamp as number) : undefined;
+  if (kind !== 'collect') return undefined;
+  const hit = readCollectHit(body, () => bodyTextOf(raw));
+  return hit instanceof FieldError || hit.visitorId !== '' || hit.identity !== undefined ? undefined : '';
+}

@@ -1,0 +1,101 @@
+import { TOPIC_RAW } from '@weir/domain/records/topics';
+import type { AppendRecord } from '@weir/ports/event-log';
+import type { AdminDeps } from '../control-deps.ts';
+import { type Reply, unavailable } from '../http/admin-reply.ts';
+import { waitUntilStored } from '../imports/wait-until-stored.ts';
+import { hideSecrets } from './hide-secrets.ts';
+import { letterId } from './letter-filter.ts';
+import { letterRecord } from './letter-record.ts';
+import { readOutcomes, type StoredLetter } from './stored-letters.ts';
+
+/** The result of redriving one dead letter. `result` is the outcome of its new record, or why there is none. */
+export interface LetterResult {
+  readonly letter_id: string;
+  readonly result: 'would_redrive' | 'refused' | 'pending' | 'redriven_before' | 'not_found' | Outcome;
+  /** Why the dead letter cannot be redriven, or the new error. Null if it was redriven successfully. */
+  readonly problem: string | null;
+}
+
+type Outcome = 'stored' | 'duplicate' | 'dropped' | 'erased' | 'dead';
+
+const OUTCOMES: Readonly<Record<string, Outcome>> = {
+  row: 'stored',
+  identify: 'stored',
+  duplicate: 'duplicate',
+  dropped: 'dropped',
+  erased: 'erased',
+  dead: 'dead',
+};
+
+const WAIT_MS = 15_000;
+export const WAITING = 'waiting until the pipeline has stored all records of the log: send it again';
+/** Kafka refuses larger appends. A single record can be larger than this. */
+const APPEND_BYTES_MAX = 1024 * 1024;
+
+/**
+ * Waits until each record that is in `events.raw` now has its outcome in `records` and in `dead_letter_attempts`. The result is false if that
+ * takes too long.
+ */
+export async function waitUntilListed(deps: AdminDeps): Promise<boolean> {
+  if (!(await waitUntilStored(deps, WAIT_MS))) return false;
+  await deps.insertsEnd();
+  return true;
+}
+
+/**
+ * Appends a record for each dead letter, and waits for its outcome. Call it after `waitUntilListed`, so that `attempts` of each letter is up to
+ * date. A kill at any moment does no harm: if the record was appended, the dead letter has its outcome soon after. If a
+ * second record redrives the same attempt, the enricher makes it a duplicate.
+ */
+export async function redriveLetters(
+  deps: AdminDeps,
+  letters: readonly StoredLetter[],
+  isDryRun: boolean,
+): Promise<readonly LetterResult[] | Reply> {
+  const made = await Promise.all(letters.map(async (letter) => ({ letter, record: await letterRecord(deps, letter) })));
+  const records = made.flatMap(({ record }) => (typeof record === 'string' ? [] : [record]));
+  if (!isDryRun && records.length > 0) {
+    const problem = await append(deps, records);
+    if (problem !== undefined) return problem;
+    await waitUntilListed(deps);
+  }
+  const appended = made.flatMap(({ letter, record }) =>
+    typeof record === 'string' ? [] : [{ ...letter, attempt: letter.attempts + 1 }],
+  );
+  const outcomes = isDryRun ? new Map() : await deps.tables.read((tables) => readOutcomes(tables, appended));
+  return made.map(({ letter, record }): LetterResult => {
+    const letter_id = letterId(letter);
+    if (typeof record === 'string') return { letter_id, result: 'refused', problem: record };
+    if (isDryRun) return { letter_id, result: 'would_redrive', problem: null };
+    const found = outcomes.get(letter_id);
+    if (found === undefined) return { letter_id, result: 'pending', problem: 'its new record is not stored yet' };
+    const result = OUTCOMES[found.outcome] ?? 'pending';
+    return { letter_id, result, problem: problemOf(result, found) };
+  });
+}
+
+function problemOf(result: LetterResult['result'], found: { readonly reason: string; readonly error: string }) {
+  if (result === 'dead') return hideSecrets(found.error);
+  return result === 'dropped' ? found.reason : null;
+}
+
+/** Appends the records in their order. Returns the error reply if the log did not store all of them. */
+async function append({ eventLog }: Pick<AdminDeps, 'eventLog'>, records: readonly AppendRecord[]) {
+  for (let first = 0; first < records.length; ) {
+    let bytes = 0;
+    let end = first;
+    while (end < records.length && (end === first || bytes < APPEND_BYTES_MAX)) {
+      bytes += (records[end] as AppendRecord).value.byteLength;
+      end += 1;
+    }
+    const outcomes = await eventLog.append(TOPIC_RAW, records.slice(first, end));
+    const failed = outcomes.find(({ status }) => status !== 'stored');
+    if (failed !== undefined) {
+      return unavailable(
+        `the event log did not store all records (${failed.status}): send it again, it redrives no letter twice`,
+      );
+    }
+    first = end;
+  }
+  return undefined;
+}

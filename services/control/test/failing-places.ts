@@ -1,0 +1,20 @@
+import type { GeoLookup } from '@weir/enricher/geo/geo-lookup';
+
+/** Geo data whose look-ups can fail. The enricher caches places, so only addresses fail that were not looked up before. */
+export function createFailingPlaces(geo: GeoLookup) {
+  let fails = false;
+  return {
+    geo: {
+      get version() {
+        return geo.version;
+      },
+      lookup(ip: string) {
+        if (fails) throw new Error(`no place for ${ip} of ada@example.com`);
+        return geo.lookup(ip);
+      },
+    },
+    fail(fail: boolean) {
+      fails = fail;
+    },
+  };
+}

@@ -1,0 +1,90 @@
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { startEmbeddedClickhouse } from '@weir/embedded-clickhouse/start-embedded-clickhouse';
+import { createLogger } from '@weir/runtime/logger';
+import { eventually } from '@weir/testkit/eventually';
+import { seededRandom } from '@weir/testkit/load';
+import { startWeir, TEST_ADMIN_TOKEN, type WeirProcess } from '@weir/testkit/weir-process';
+import { FAULTS_ENV, say } from './exactly-once.ts';
+
+const KILLS = Number(process.env.WEIR_REDRIVE_KILLS ?? 8);
+const LETTERS = 60;
+const STEP_WITHIN_MS = 180_000;
+const ENTRY = join(__dirname, '../../packages/embedded-clickhouse/src/clickhouse-server.ts');
+
+/** Runs a statement in the ClickHouse of a Weir that does not run. */
+async function command({ dataDir }: WeirProcess, statement: string): Promise<void> {
+  const engine = await startEmbeddedClickhouse({ dataDir, entry: ENTRY, logger: createLogger('error') });
+  await engine.ready();
+  const headers = { 'x-clickhouse-user': engine.username, 'x-clickhouse-key': engine.password };
+  const answer = await fetch(engine.url, { method: 'POST', headers, body: statement });
+  await engine.close();
+  if (!answer.ok) throw new Error(await answer.text());
+}
+
+test(`kill -9 at ${KILLS} moments while dead letters are redriven by two callers: each is stored exactly once`, async () => {
+  const seed = Number(process.env.WEIR_FAULT_SEED ?? Date.now() % 1_000_000);
+  say(`kill-redrive: WEIR_FAULT_SEED=${seed}`);
+  const random = seededRandom(seed);
+  const weir = await startWeir({ env: FAULTS_ENV });
+  try {
+    const { client } = weir;
+    const site = await client.createSite();
+    const { key } = await client.createKey(site);
+    await weir.terminate();
+    await command(weir, "ALTER TABLE weir.records ADD CONSTRAINT no_bad CHECK NOT startsWith(event_name, 'bad')");
+    await weir.restart();
+    const events = Array.from({ length: 2 * LETTERS }, (_, nth) => ({
+      name: nth % 2 === 0 ? 'bad' : 'good',
+      user_id: `user-${nth % 16}`,
+      idempotency_key: `key-${nth}`,
+    }));
+    const headers = { authorization: `Bearer ${key}` };
+    expect((await client.send({ path: '/api/v1/events/batch', headers, body: { events } })).status).toBe(200);
+    const open = 'SELECT count() FROM dead_letters WHERE redriven_at IS NULL';
+    await eventually('the dead letters', async () => (await client.number(open)) === LETTERS, STEP_WITHIN_MS);
+    await client.settled();
+    await weir.terminate();
+    await command(weir, 'ALTER TABLE weir.records DROP CONSTRAINT no_bad');
+    await weir.restart();
+
+    let killing = true;
+    // A caller that gets no answer sends the same call again, as `weir dead-letters redrive` does. Each call redrives few letters.
+    const callers = [1, 2].map(async () => {
+      while (killing) {
+        await fetch(`${weir.url}/api/admin/dead-letters/redrive`, {
+          method: 'POST',
+          headers: { authorization: `Bearer ${TEST_ADMIN_TOKEN}` },
+          body: JSON.stringify({ limit: 3 }),
+        }).then(
+          (answer) => answer.text(),
+          () => undefined,
+        );
+      }
+    });
+    const left: number[] = [];
+    for (let kill = 0; kill < KILLS; kill++) {
+      await pause(random() * 700); // the kill must happen at a random moment, so the pause is part of the test
+      await weir.kill9();
+      await weir.restart();
+      left.push(await client.number(open));
+    }
+    await eventually('every letter to be redriven', async () => (await client.number(open)) === 0, STEP_WITHIN_MS);
+    killing = false;
+    await Promise.all(callers);
+    await client.settled();
+    say(`kill-redrive: dead letters left after each kill: ${left.join(', ')}`);
+
+    const stored = await client.sql(
+      'SELECT idempotency_key AS name, count() AS n FROM events WHERE site_id = {site:String} GROUP BY name HAVING n = 1',
+      { site },
+    );
+    expect(stored).toHaveLength(2 * LETTERS);
+    expect(await client.number('SELECT count() FROM events WHERE site_id = {site:String}', { site })).toBe(2 * LETTERS);
+    const audit = (await client.must(200, 'GET', '/audit')) as { balanced: boolean; totals: Record<string, unknown> };
+    expect(audit).toMatchObject({ balanced: true, totals: { redriven: LETTERS, redriven_twice: 0 } });
+    expect(audit.totals.dead).toEqual({});
+  } finally {
+    await weir.stop();
+  }
+}, 600_000);
