@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { OffsetRange, PartitionState, RawPartition, StateChange } from '@weir/ports/state-store';
 import type { Database } from 'lmdb';
 import type { WriteSize } from '../lmdb-file-space.ts';
@@ -70,7 +70,7 @@ function partitionId({ logId, partition }: RawPartition): string {
 
 function rowKey(id: string, key: string): string {
   if (key.length <= KEY_CHARS_MAX && !key.includes('\0')) return `${id}=${key}`;
-  return `${id}#${createHash('sha256').update(key).digest('hex')}`;
+  return `${id}#${hash('sha256', key, 'hex')}`;
 }
 
 function sizeOf(changes: readonly StateChange[]): WriteSize {
