@@ -10,6 +10,9 @@ const folder = resolve(process.argv[2] ?? '.cache/screenshots');
 const only = process.argv[3];
 mkdirSync(folder, { recursive: true });
 
+/** Enough for a report on a busy machine. */
+const TIMEOUT_MS = 120_000;
+
 const SITES = [
   { site_id: 'shop', name: 'Harbour Shop', domain: 'shop.example.com', visits: 220 },
   { site_id: 'docs', name: 'Documentation', domain: 'docs.example.com', visits: 60 },
@@ -39,10 +42,22 @@ const PAGES = [
   { name: 'funnels', path: 'sites/shop/funnels?step=page:/&step=page:/pricing&step=page:/docs*', ready: '.funnel' },
   { name: 'retention', path: 'sites/shop/retention?period=90d', ready: '.cohorts' },
   { name: 'journeys', path: 'sites/shop/journeys?page=/pricing', ready: '[data-testid=next]' },
+  { name: 'people', path: 'sites/shop/people', ready: '[data-testid=people]' },
+  { name: 'person', path: 'sites/shop/people#user=u_3', ready: '[data-testid=timeline] li' },
+  {
+    name: 'forget',
+    path: 'sites/shop/people#user=u_3',
+    ready: '[data-testid=timeline] li',
+    click: '.person-head .danger',
+    shows: '[data-testid=remains]',
+    full: false,
+  },
   { name: 'settings', path: 'sites/shop/settings', ready: '#api-keys' },
   { name: 'sql', path: 'sql', ready: '.sql-editor', click: '.button.primary', shows: '[data-testid=sql-result]' },
   { name: 'pipeline', path: 'pipeline', ready: '[data-testid=books] .facts' },
 ];
+
+const FIREFOX = 'Mozilla/5.0 (X11; Linux x86_64; rv:125.0) Gecko/20100101 Firefox/125.0';
 
 const weir = await startWeir({ env: { RATE_LIMIT_COLLECT: '100000', RATE_LIMIT_EVENTS: '100000' } });
 const browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox', '--disable-gpu'] });
@@ -50,6 +65,7 @@ try {
   await addTraffic();
   for (const { name: theme, colorScheme, width, height } of VIEWS) {
     const context = await browser.newContext({ colorScheme, viewport: { width, height }, locale: 'en' });
+    context.setDefaultTimeout(TIMEOUT_MS);
     const page = await context.newPage();
     page.on('console', (message) => message.type() === 'error' && console.error(`${theme}: ${message.text()}`));
     page.on('pageerror', (error) => console.error(`${theme}: ${error.message}`));
@@ -97,6 +113,28 @@ async function addTraffic() {
       properties: { plan: ['free', 'pro', 'team'][n % 3] },
       timestamp: Date.now() - n * 6 * 3_600_000,
     });
+  }
+  const now = Date.now();
+  for (const [days, text] of [
+    [24, 'Pricing page redesigned'],
+    [9, 'Newsletter no. 12'],
+  ]) {
+    const at = new Date(now - days * 86_400_000).toISOString();
+    await client.must(201, 'POST', '/sites/shop/annotations', { at, text });
+  }
+  const names = ['Ada Lovelace', 'Grace Hopper', 'Alan Turing', 'Edsger Dijkstra', 'Barbara Liskov', 'Donald Knuth'];
+  for (const [n, name] of names.entries()) {
+    const visitor = { visitor_id: `browser-${n}`, session_id: `visit-${n}` };
+    for (const [index, page] of ['/', '/pricing', '/docs/install'].entries()) {
+      const url = `https://shop.example.com${page}`;
+      const referrer = index === 0 ? 'https://www.google.com/' : 'https://shop.example.com/';
+      await client.collect({ site_id: 'shop', type: 'pageview', ...visitor, url, referrer }, { 'user-agent': FIREFOX });
+    }
+    const email = `${name.split(' ')[0].toLowerCase()}@example.com`;
+    const traits = { plan: ['free', 'pro', 'team'][n % 3], company: 'Harbour Ltd', seats: n + 1 };
+    await client.identify(key, { visitor_id: visitor.visitor_id, user_id: `u_${n}`, name, email, ...traits });
+    const paid = { value: String(20 + 10 * n), properties: { currency: 'EUR', plan: traits.plan } };
+    await client.events(key, { name: 'subscription paid', user_id: `u_${n}`, ...paid });
   }
   for (const value of ['signup', 'purchase'])
     await client.must(201, 'POST', '/sites/shop/goals', { type: 'event', value });

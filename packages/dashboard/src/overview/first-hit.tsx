@@ -5,8 +5,8 @@ import { useSite } from '../app/site-context.tsx';
 import { useTexts } from '../i18n/text-context.tsx';
 import { InstallSteps } from '../sites/install-steps.tsx';
 
-/** Shown while a site has never received anything: how to install the snippet, and a check that waits for the first hit. */
-export function FirstHit() {
+/** Shown while a site has never received anything: how to install the snippet, and a check that waits for the first hit. The reports are hidden meanwhile. */
+export function FirstHit({ onChange }: { readonly onChange: (isNew: boolean) => void }) {
   const { t } = useTexts();
   const { site_id } = useSite();
   const ever = useAdmin('stats', { path: { site_id }, query: { period: 'all', bots: 'include' }, refresh: 3_000 });
@@ -16,7 +16,12 @@ export function FirstHit() {
   useEffect(() => {
     if (hasHits) void client.invalidateQueries();
   }, [hasHits, client]);
-  if (totals === undefined || hasHits) return null;
+  const isNew = totals !== undefined && !hasHits;
+  useEffect(() => {
+    onChange(isNew);
+    return () => onChange(false);
+  }, [isNew, onChange]);
+  if (!isNew) return null;
   return (
     <section className="card install" aria-label={t('install.title')}>
       <p className="waiting" role="status">

@@ -1,4 +1,4 @@
-import { useEffect } from 'react';
+import { useEffect, useState } from 'react';
 import { useAdmin } from '../api/use-admin.ts';
 import { useSite } from '../app/site-context.tsx';
 import { useTexts } from '../i18n/text-context.tsx';
@@ -26,27 +26,32 @@ export function OverviewPage() {
     ...(state.interval && { interval: state.interval }),
   };
   const stats = useAdmin('stats', { path, query, refresh: true, keep: true });
+  const [isNew, setNew] = useState(false);
   const isEmpty = stats.data !== undefined && stats.data.totals.pageviews + stats.data.totals.events === 0;
   return (
     <>
       <h1 className="visually-hidden">{t('overview.title', { site: site.name })}</h1>
       <ReportBar state={state} />
-      {isEmpty && state.filters.length === 0 && <FirstHit />}
-      <section className="card series" aria-label={t('numbers')}>
-        <QueryAnswer query={stats} queryKey={['stats']} lines={8}>
-          {(data) => (
-            <>
-              <MetricTiles data={data} metric={state.metric} />
-              <SeriesCard data={data} state={state} isOld={stats.isPlaceholderData} />
-            </>
-          )}
-        </QueryAnswer>
-      </section>
-      <div className="panels">
-        {PANELS.map((panel) => (
-          <Panel key={panel.id} panel={panel} state={state} />
-        ))}
-      </div>
+      {isEmpty && state.filters.length === 0 && <FirstHit onChange={setNew} />}
+      {!isNew && (
+        <>
+          <section className="card series" aria-label={t('numbers')}>
+            <QueryAnswer query={stats} queryKey={['stats']} lines={8}>
+              {(data) => (
+                <>
+                  <MetricTiles data={data} metric={state.metric} />
+                  <SeriesCard data={data} state={state} isOld={stats.isPlaceholderData} />
+                </>
+              )}
+            </QueryAnswer>
+          </section>
+          <div className="panels">
+            {PANELS.map((panel) => (
+              <Panel key={panel.id} panel={panel} state={state} />
+            ))}
+          </div>
+        </>
+      )}
     </>
   );
 }
