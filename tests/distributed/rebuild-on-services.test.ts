@@ -8,7 +8,7 @@ import { copyInstallation, killRebuild } from '../faults/rebuild-kills.ts';
 import { KILLS_TIMEOUT_MS, REPLAY_KILLS } from '../faults/replay-kills.ts';
 import { describeDistributed } from './deployment.ts';
 
-const EVENTS_BEFORE = 500;
+const EVENTS_BEFORE = 200;
 const WRITER_TOO = 0.5;
 
 jest.setTimeout(KILLS_TIMEOUT_MS);

@@ -9,7 +9,7 @@ import { KILLS_TIMEOUT_MS, REPLAY_KILLS } from './replay-kills.ts';
 
 const CLIENTS = 2;
 const PAUSE_MS = 20;
-const EVENTS_BEFORE = 800;
+const EVENTS_BEFORE = 400;
 
 test(
   `kill -9 at ${REPLAY_KILLS} random moments of a rebuild under load: nothing lost, nothing twice in any table`,
