@@ -1,5 +1,6 @@
 import { installChromium } from './install-chromium.mjs';
 import { installEngines } from './install-engines.mjs';
+import { installFaketime } from './install-faketime.mjs';
 import { installLanguages } from './install-languages.mjs';
 import { kafka } from './kafka.mjs';
 import { redis } from './redis.mjs';
@@ -17,6 +18,7 @@ export default function installForCi() {
     () => s3.install(),
     installChromium,
     installEngines,
+    installFaketime,
     installLanguages,
   ])
     install();

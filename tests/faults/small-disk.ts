@@ -5,6 +5,7 @@ import {
   mkdtempSync,
   openSync,
   readdirSync,
+  renameSync,
   rmSync,
   statfsSync,
   truncateSync,
@@ -27,6 +28,12 @@ export interface SmallDisk {
   takeAtOnce(): void;
   /** Frees the space that the two methods above have filled. */
   release(): void;
+  /** Only for ext4. Drops everything that the file system has not written to the disk, and mounts it again. No process may use it. */
+  cutPower(): void;
+  /** Only for ext4. Makes the file system read-only, as after an error of the disk. Only `mountAgain` makes it writable. */
+  abort(): void;
+  /** Mounts the disk again. No process may use it. */
+  mountAgain(): void;
   unmount(): void;
 }
 
@@ -58,20 +65,23 @@ export function whyNoMount(): string | undefined {
 export function mountSmallDisk(type: FileSystem, megabytes: number): SmallDisk {
   const base = mkdtempSync(join(tmpdir(), 'weir-disk-'));
   const root = join(base, 'mounted');
+  const image = join(base, 'image');
   mkdirSync(root);
   if (type === 'tmpfs') execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${megabytes}m`, 'tmpfs', root]);
   else {
-    const image = join(base, 'image');
     writeFileSync(image, '');
     truncateSync(image, megabytes * 1024 * 1024);
     // No blocks are reserved for root, because the test runs as root.
     execFileSync('mkfs.ext4', ['-q', '-m', '0', '-F', image], { stdio: 'pipe' });
-    execFileSync('mount', ['-o', 'loop', image, root], { stdio: 'pipe' });
+    mountImage();
   }
   const folder = join(root, 'data');
   const filler = join(root, FILLER);
   mkdirSync(folder);
 
+  function mountImage(): void {
+    execFileSync('mount', ['-o', 'loop', image, root], { stdio: 'pipe' });
+  }
   const free = (): number => {
     const { bavail, bsize } = statfsSync(root);
     return bavail * bsize;
@@ -109,6 +119,21 @@ export function mountSmallDisk(type: FileSystem, megabytes: number): SmallDisk {
     },
     release() {
       for (const name of readdirSync(root)) if (name.startsWith(FILLER)) rmSync(join(root, name));
+    },
+    cutPower() {
+      // The copy has what was written to the disk so far. The unmounting writes the rest, to the image that is then replaced.
+      const kept = `${image}-kept`;
+      execFileSync('cp', ['--sparse=always', image, kept]);
+      execFileSync('umount', [root]);
+      renameSync(kept, image);
+      mountImage();
+    },
+    abort() {
+      execFileSync('mount', ['-o', 'remount,abort', root], { stdio: 'pipe' });
+    },
+    mountAgain() {
+      execFileSync('umount', [root]);
+      mountImage();
     },
     unmount() {
       execFileSync('umount', [root]);

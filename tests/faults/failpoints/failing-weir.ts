@@ -10,9 +10,13 @@ import type { FaultOrder } from './fault-order.ts';
 export interface FailingWeir extends Embedded {
   /** Orders a fault. It happens at the nth call of its point from now on. */
   arm(order: Partial<FaultOrder> & Pick<FaultOrder, 'point'>): void;
+  /** Resolves when an ordered kill has ended Weir's main process. */
+  died(): Promise<void>;
   /** Resolves when an ordered fault other than a kill has happened for the last time. */
   happened(): Promise<void>;
 }
+
+const HAPPENS_WITHIN_MS = 150_000;
 
 export async function openFailing(env: Readonly<Record<string, string>> = {}): Promise<FailingWeir> {
   const program = failingProgram();
@@ -30,8 +34,15 @@ export async function openFailing(env: Readonly<Record<string, string>> = {}): P
       writeFileSync(file, JSON.stringify(whole));
       embedded.weir.signal('SIGUSR2');
     },
+    async died() {
+      let dead = false;
+      void embedded.weir.ended().then(() => {
+        dead = true;
+      });
+      await eventually('the ordered kill to happen', () => dead, HAPPENS_WITHIN_MS);
+    },
     async happened() {
-      await eventually('the fault to happen', () => existsSync(done));
+      await eventually('the ordered fault to happen', () => existsSync(done), HAPPENS_WITHIN_MS);
     },
   };
 }

@@ -72,4 +72,4 @@ const FAULTS: readonly Fault<Embedded>[] = [
   },
 ];
 
-export const PROCESS_FAULTS: readonly Runnable[] = FAULTS.map(embedded);
+export const PROCESS_FAULTS: readonly Runnable[] = FAULTS.map((fault) => embedded({ ...fault, shares: 'plain' }));

@@ -4,7 +4,7 @@ import type { Fault } from '../suite/fault.ts';
 import { embedded, type Runnable } from '../suite/runnable.ts';
 
 /** A fault happens at one of the next calls of its point, chosen at random. */
-const NTH_MAX = 20;
+const NTH_MAX = 10;
 const SLOW_CALLS_MAX = 4;
 /** An insert of a few rows takes about this time, with its views. */
 const INSERT_MS = 40;
@@ -78,9 +78,10 @@ const FAULTS: readonly Fault<FailingWeir>[] = [
       name: `kill-${name}`,
       about: `\`kill -9\` ${about}`,
       open: () => openFailing(),
-      async strike({ weir, arm }, { random, over }) {
+      shares: 'failing',
+      async strike({ weir, arm, died }, { random, over }) {
         arm({ ...point, nth: 1 + Math.floor(random() * NTH_MAX) });
-        await weir.ended();
+        await died();
         await weir.kill9();
         over();
         await weir.restart();
@@ -92,6 +93,7 @@ const FAULTS: readonly Fault<FailingWeir>[] = [
       name,
       about,
       open: () => openFailing(),
+      shares: 'failing',
       async strike({ arm, happened }, { random }) {
         arm({ ...point, nth: 1 + Math.floor(random() * NTH_MAX), times: 1 + Math.floor(random() * SLOW_CALLS_MAX) });
         await happened();
@@ -102,9 +104,10 @@ const FAULTS: readonly Fault<FailingWeir>[] = [
     name: 'kill-in-insert',
     about: '`kill -9` of the whole process group, with ClickHouse, at a random moment of an insert',
     open: () => openFailing(),
-    async strike({ weir, arm }, { random, over }) {
+    shares: 'failing',
+    async strike({ weir, arm, died }, { random, over }) {
       arm({ point: 'insertRecords', action: 'kill-group', lateMs: random() * INSERT_MS });
-      await weir.ended();
+      await died();
       await weir.kill9();
       over();
       await weir.restart();
@@ -114,9 +117,9 @@ const FAULTS: readonly Fault<FailingWeir>[] = [
     name: 'out-of-memory',
     about: `the heap reaches its limit (${HEAP_MB} MB), and V8 ends the process`,
     open: () => openFailing({ NODE_OPTIONS: `--max-old-space-size=${HEAP_MB}` }),
-    async strike({ weir, arm }, { random, over }) {
+    async strike({ weir, arm, died }, { random, over }) {
       arm({ point: 'append', nth: 1 + Math.floor(random() * NTH_MAX), action: 'memory' });
-      await weir.ended();
+      await died();
       await weir.kill9();
       over();
       await weir.restart();

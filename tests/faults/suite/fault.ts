@@ -20,6 +20,13 @@ export interface Fault<Broken extends Subject> {
   /** Why the fault cannot happen on this machine; `undefined` if it can. */
   problem?(): string | undefined;
   open(): Promise<Broken>;
+  /** Faults with the same text use one Weir, one after the other. Without it, the fault has its own Weir. */
+  readonly shares?: string;
+  /**
+   * True if the enricher can forget visits that continue later, because their state expires. Then visits must have the right times and
+   * pageviews, but a server event can belong to no visit, and stamps can differ until control compares them (docs/decisions/0033).
+   */
+  readonly forgetsVisits?: boolean;
   /** Whether clients also send keys again that were acknowledged. Default: true. */
   readonly sendsKeysAgain?: boolean;
   /** Makes the fault happen once, and ends it: afterwards Weir must work again by itself. */

@@ -11,10 +11,11 @@ import type { FaultResult } from './fault.ts';
 import { type FaultsOptions, readFaultsOptions, USAGE } from './faults-options.ts';
 import { faultRow, mutationRow, type Run, renewedFaultsPage, shownAnswers } from './faults-page.ts';
 import type { Runnable } from './runnable.ts';
+import { closeShared } from './shared-subjects.ts';
 
 const EXIT_FAILED = 1;
 const EXIT_USAGE = 2;
-/** The beginning of each line that says what was found. */
+/** The beginning of each line that says what the audit found. */
 const FINDING = '  - ';
 const PAGE = join(PROJECT_ROOT, 'docs/faults.md');
 
@@ -50,14 +51,16 @@ async function runFaults(faults: readonly Runnable[], { rounds, seed }: FaultsOp
     const seconds = Math.round((performance.now() - startedAt) / 1000);
     if (result instanceof Error || result.findings.length > 0) {
       failed += 1;
-      const why = result instanceof Error ? [result.stack ?? result.message] : result.findings;
-      console.log(`${fault.name}: FAILED after ${seconds} s\n${why.map((text) => `${FINDING}${text}`).join('\n')}`);
+      const why =
+        result instanceof Error ? result.stack : result.findings.map((text) => `${FINDING}${text}`).join('\n');
+      console.log(`${fault.name}: FAILED after ${seconds} s\n${why}`);
       continue;
     }
     console.log(`${fault.name}: survived in ${seconds} s. ${shown(result)}`);
     // The page is written after each fault, so that a long run that is interrupted keeps its rows.
     if (MUTATION === undefined) write('embedded', fault.name, (run) => faultRow(result, run));
   }
+  await closeShared();
   console.log(`faults: ${failed} of ${faults.length} failed; load average ${loadText()}`);
   if (failed > 0) process.exitCode = EXIT_FAILED;
 }

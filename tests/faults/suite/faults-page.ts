@@ -26,6 +26,8 @@ random moments. Afterwards it compares everything that was sent with everything 
 - sessions, profiles and payments are equal to those computed from the list of what was sent;
 - on one machine: no file of the data folder contains a client IP in plain text.
 
+\`npm run faults -- --list\` also prints faults that are not in the table, because no run of them is recorded yet. \`npm test\` makes each fault of the first table happen once.
+
 *Acknowledged*: records that Weir answered with success. *Stored*: sent records that are in the tables, also those whose answer was lost.
 *Recovery*: from the end of the fault until a new event was acknowledged and could be queried; it includes the start of killed processes.
 *What the caller saw*: the number of requests by their answer. \`no connection\`: the connection was refused or lost. \`no answer\`: no

@@ -3,6 +3,7 @@ import { eventually } from '@weir/testkit/eventually';
 import { seededRandom } from '@weir/testkit/load';
 import { auditSent } from './audit-sent.ts';
 import type { Fault, FaultResult, Round, Subject } from './fault.ts';
+import { borrow, giveBack } from './shared-subjects.ts';
 import { startVisitorLoad, type VisitorLoad } from './visitor-load.ts';
 
 export interface RunOptions {
@@ -24,7 +25,7 @@ export async function runFault<Broken extends Subject>(
   options: RunOptions,
 ): Promise<FaultResult> {
   const random = seededRandom(options.seed);
-  const broken = await fault.open();
+  const broken = await borrow(fault);
   let load: VisitorLoad | undefined;
   try {
     const { client } = broken;
@@ -58,10 +59,13 @@ export async function runFault<Broken extends Subject>(
     }
     await load.stop();
     await client.settled(SETTLES_WITHIN_MS);
-    const audit = await auditSent(broken, site, load.sent, deadLetters);
+    const audit = await auditSent(broken, site, load.sent, {
+      deadLetters,
+      forgetsVisits: fault.forgetsVisits ?? false,
+    });
     const more = (await fault.findings?.(broken)) ?? [];
     const findings = [...load.strange.slice(0, 5), ...audit.findings, ...more];
-    await broken.close();
+    await giveBack(fault, broken);
     return {
       name: fault.name,
       about: fault.about,

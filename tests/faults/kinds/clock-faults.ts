@@ -1,0 +1,101 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { type Embedded, openEmbedded } from '../suite/embedded-subject.ts';
+import type { Fault, Round } from '../suite/fault.ts';
+import { embedded, type Runnable } from '../suite/runnable.ts';
+
+const HOUR_SECONDS = 3_600;
+const DAY_SECONDS = 24 * HOUR_SECONDS;
+/** libfaketime reads the file again after this many seconds. */
+const CACHE_SECONDS = 1;
+/** For this time, clients send at the new time. */
+const STAYS_MS = 2_500;
+
+/** A Weir whose clock, and that of its ClickHouse, can jump. Timers are not affected, as on a real machine. */
+interface WithClock extends Embedded {
+  /** Moves the clock to this distance from the real time, in seconds. */
+  moveTo(seconds: number): Promise<void>;
+}
+
+/** The library that libfaketime loads into each process; undefined if it is not installed. */
+function findFaketime(): string | undefined {
+  const { stdout } = spawnSync('dpkg', ['-L', 'libfaketime'], { encoding: 'utf8' });
+  return stdout?.split('\n').find((file) => file.endsWith('libfaketimeMT.so.1'));
+}
+
+async function openWithClock(): Promise<WithClock> {
+  const folder = mkdtempSync(join(tmpdir(), 'weir-clock-'));
+  const file = join(folder, 'offset');
+  writeFileSync(file, '+0');
+  const env = {
+    LD_PRELOAD: findFaketime() ?? '',
+    FAKETIME_TIMESTAMP_FILE: file,
+    FAKETIME_CACHE_DURATION: String(CACHE_SECONDS),
+    FAKETIME_DONT_FAKE_MONOTONIC: '1',
+    DONT_FAKE_MONOTONIC: '1',
+  };
+  const opened = await openEmbedded({ env }, async () => rmSync(folder, { recursive: true }));
+  return {
+    ...opened,
+    async moveTo(seconds) {
+      writeFileSync(file, `${seconds < 0 ? '' : '+'}${Math.round(seconds)}`);
+      await pause(CACHE_SECONDS * 1_000 + STAYS_MS); // the clock stays there for a while, so the pause is part of the test
+    },
+  };
+}
+
+/** The distance from now to the next midnight UTC, in seconds. */
+function toMidnight(): number {
+  return DAY_SECONDS - ((Date.now() / 1_000) % DAY_SECONDS);
+}
+
+const jump = (
+  name: string,
+  about: string,
+  strike: (weir: WithClock, round: Round) => Promise<void>,
+  more: Pick<Fault<WithClock>, 'sendsKeysAgain' | 'forgetsVisits'> = {},
+): Fault<WithClock> => ({
+  ...{ name, about, strike, ...more },
+  problem: () => (findFaketime() === undefined ? 'libfaketime is missing: apt-get install libfaketime' : undefined),
+  open: openWithClock,
+  shares: 'with a clock',
+});
+
+const FAULTS: readonly Fault<WithClock>[] = [
+  jump(
+    'clock-hour',
+    'the clock jumps forward or back by one hour, and later back',
+    async ({ moveTo }, { random, over }) => {
+      await moveTo(random() < 0.5 ? HOUR_SECONDS : -HOUR_SECONDS);
+      await moveTo(0);
+      over();
+    },
+  ),
+  // A key that is sent again after more than 24 hours is new, so a repeated key would be stored a second time. The state of visits expires.
+  jump(
+    'clock-day',
+    'the clock jumps forward or back by one day, and later back',
+    async ({ moveTo }, { random, over }) => {
+      await moveTo(random() < 0.5 ? DAY_SECONDS : -DAY_SECONDS);
+      await moveTo(0);
+      over();
+    },
+    { sendsKeysAgain: false, forgetsVisits: true },
+  ),
+  jump(
+    'clock-midnight',
+    'the clock passes midnight UTC, jumps back before it, and passes it again',
+    async ({ moveTo }, { over }) => {
+      const midnight = toMidnight();
+      await moveTo(midnight + 10);
+      await moveTo(midnight - 60);
+      await moveTo(midnight + 10);
+      over();
+    },
+  ),
+];
+
+export const CLOCK_FAULTS: readonly Runnable[] = FAULTS.map(embedded);

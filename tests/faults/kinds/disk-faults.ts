@@ -1,0 +1,110 @@
+import { rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { eventually } from '@weir/testkit/eventually';
+import { type FileSystem, mountSmallDisk, type SmallDisk, whyNoMount } from '../small-disk.ts';
+import { type Embedded, openEmbedded } from '../suite/embedded-subject.ts';
+import type { Fault, Round } from '../suite/fault.ts';
+import { embedded, type Runnable } from '../suite/runnable.ts';
+
+const DISK_MB = 1024;
+const RESERVE_MB = '64';
+const FULL_MS = 1_000;
+
+/** A Weir whose data folder is on a disk of its own. */
+interface OnSmallDisk extends Embedded {
+  readonly disk: SmallDisk;
+}
+
+async function openOnDisk(type: FileSystem): Promise<OnSmallDisk> {
+  const disk = mountSmallDisk(type, DISK_MB);
+  const options = { dataDir: disk.folder, env: { WEIR_DISK_RESERVE_MB: RESERVE_MB } };
+  try {
+    return { disk, ...(await openEmbedded(options, async () => disk.unmount())) };
+  } catch (error) {
+    disk.unmount();
+    throw error;
+  }
+}
+
+const fullDisk = (name: string, about: string, type: FileSystem, how: 'fill' | 'takeAtOnce'): Fault<OnSmallDisk> => ({
+  ...{ name, about, problem: whyNoMount },
+  open: () => openOnDisk(type),
+  async strike({ disk, client }, { over }) {
+    disk[how]();
+    await eventually('Weir to see the full disk', async () => (await client.send({ path: '/readyz' })).status === 503);
+    await pause(FULL_MS); // the disk is full for a while, so the pause is part of the test
+    disk.release();
+    over();
+  },
+});
+
+/**
+ * A power cut: the disk keeps only what was written to its image. What the file system has not written yet is lost. `last-boot` gets another
+ * value, because the machine starts again.
+ */
+const POWER_CUT: Fault<OnSmallDisk> = {
+  name: 'power-cut',
+  about: 'the machine loses its power: everything that was not synced to the disk is lost',
+  problem: whyNoMount,
+  open: () => openOnDisk('ext4'),
+  async strike({ weir, disk }, { over }) {
+    await weir.kill9();
+    disk.cutPower();
+    writeFileSync(join(disk.folder, 'state', 'last-boot'), 'another boot');
+    over();
+    await weir.restart();
+  },
+};
+
+/** The file system becomes read-only, as ext4 does after an error of the disk. It is repaired by mounting it again. */
+const READ_ONLY: Fault<OnSmallDisk> = {
+  name: 'disk-read-only',
+  about: 'the file system becomes read-only after an error, and is mounted again',
+  problem: whyNoMount,
+  open: () => openOnDisk('ext4'),
+  async strike({ weir, disk }, { over }) {
+    disk.abort();
+    await eventually('Weir not to be ready', async () => {
+      const answer = await weir.client.send({ path: '/readyz', timeoutMs: 2_000 }).catch(() => undefined);
+      return answer?.status !== 200;
+    });
+    await weir.kill9();
+    disk.mountAgain();
+    over();
+    await weir.restart();
+  },
+};
+
+/** The state store is a cache of the log. The damage happens while Weir is down. */
+const damagedState = (name: string, about: string, damage: (file: string, round: Round) => void): Fault<Embedded> => ({
+  ...{ name, about },
+  open: () => openEmbedded(),
+  shares: 'plain',
+  async strike({ weir }, round) {
+    await weir.kill9();
+    damage(join(weir.dataDir, 'state', 'data.mdb'), round);
+    round.over();
+    // The first start can end: LMDB reads a part of the file that is missing. The next start does not trust the file.
+    await weir.restart().catch(() => weir.kill9().then(() => weir.restart()));
+  },
+});
+
+export const DISK_FAULTS: readonly Runnable[] = [
+  embedded(fullDisk('disk-full', 'the disk fills up in small pieces, and is freed', 'ext4', 'fill')),
+  embedded(
+    fullDisk('disk-full-at-once', 'another program takes the whole disk at once, and frees it', 'tmpfs', 'takeAtOnce'),
+  ),
+  embedded(POWER_CUT),
+  embedded(READ_ONLY),
+  embedded(
+    damagedState('state-deleted', 'the folder of the state store is deleted while Weir is down', (file) =>
+      rmSync(dirname(file), { recursive: true }),
+    ),
+  ),
+  embedded(
+    damagedState('state-truncated', 'the file of the state store loses a random part of its end', (file, { random }) =>
+      truncateSync(file, Math.floor((0.1 + 0.8 * random()) * statSync(file).size)),
+    ),
+  ),
+];
