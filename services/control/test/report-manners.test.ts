@@ -32,6 +32,18 @@ describe('limits of queries (docs/api.md, Admin API)', () => {
     expect(queries).toBe(2);
   });
 
+  test('a request can name the time zone of its days', async () => {
+    const ask = (zone: string) =>
+      weir.call('GET', `/sites/manners/stats?from=2026-11-10&to=2026-11-10&timezone=${zone}`);
+    const { from, to, timezone } = (await ask('America/New_York')).body.data;
+    expect([timezone, from, to]).toEqual([
+      'America/New_York',
+      '2026-11-10T00:00:00-05:00',
+      '2026-11-11T00:00:00-05:00',
+    ]);
+    expect([(await ask('Mars/Olympus')).status, (await ask('%2B05:00')).status]).toEqual([400, 400]);
+  });
+
   test('an answer says how long its parts took', async () => {
     const { headers } = await weir.call('GET', '/sites/manners/breakdown?dimension=page&period=7d');
     expect(headers.get('server-timing')).toMatch(/^queue;dur=[\d.]+, db;dur=[\d.]+, total;dur=[\d.]+$/);
