@@ -3,8 +3,9 @@ import { useTexts } from '../i18n/text-context.tsx';
 import { BooksCard } from './books-card.tsx';
 import { ClientAddress } from './client-address.tsx';
 import { ConsumersCard } from './consumers-card.tsx';
+import { DeadLettersCard } from './dead-letters-card.tsx';
 
-/** What an operator looks at: lag, errors, the books, and how client addresses are found. */
+/** What an operator looks at: lag, errors, dead letters, the books, and how client addresses are found. */
 export function PipelinePage() {
   const { t } = useTexts();
   useEffect(() => {
@@ -16,6 +17,7 @@ export function PipelinePage() {
         <h1>{t('nav.pipeline')}</h1>
       </header>
       <ConsumersCard />
+      <DeadLettersCard />
       <BooksCard />
       <ClientAddress />
     </>

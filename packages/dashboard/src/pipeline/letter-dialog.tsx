@@ -1,0 +1,71 @@
+import { useAdmin } from '../api/use-admin.ts';
+import { useTexts } from '../i18n/text-context.tsx';
+import { CodeBlock } from '../ui/copy-text.tsx';
+import { Dialog } from '../ui/dialog.tsx';
+import { QueryAnswer } from '../ui/states.tsx';
+
+interface Props {
+  readonly id: string;
+  readonly isBusy: boolean;
+  readonly onRedrive: () => void;
+  readonly onClose: () => void;
+}
+
+/** One dead letter with its payload, and why it can or cannot be processed again. */
+export function LetterDialog({ id, isBusy, onRedrive, onClose }: Props) {
+  const { t, number, time } = useTexts();
+  const letter = useAdmin('showDeadLetter', { path: { letter_id: id } });
+  return (
+    <Dialog title={t('letters.one')} wide onClose={onClose}>
+      <QueryAnswer query={letter} lines={6}>
+        {(one) => (
+          <>
+            <table className="table facts">
+              <tbody>
+                {[
+                  [t('letters.failedAt'), time(one.failed_at, undefined, 'full')],
+                  [t('letters.site'), one.site_id || t('letters.unknownSite')],
+                  [t('letters.stage'), `${one.stage} (${one.reason})`],
+                  [t('letters.error'), one.error],
+                  [t('letters.attempts'), number(one.attempts)],
+                  [t('letters.position'), `events.raw ${one.partition}/${one.offset}`],
+                ].map(([name, value]) => (
+                  <tr key={name}>
+                    <th scope="row">{name}</th>
+                    <td className="long">{value}</td>
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+            <h3>{t('letters.payload')}</h3>
+            <p className="note">{t('letters.payloadHint')}</p>
+            <CodeBlock code={readable(one.payload)} label={t('letters.payload')} />
+            {one.redrive_problem !== null && <p className="note">{one.redrive_problem}</p>}
+            <CodeBlock code={`weir dead-letters redrive ${id}`} label={t('letters.command')} />
+            <div className="actions">
+              <button
+                type="button"
+                className="button primary"
+                disabled={isBusy || one.redrive_problem !== null}
+                onClick={onRedrive}
+              >
+                {t('letters.redrive')}
+              </button>
+            </div>
+          </>
+        )}
+      </QueryAnswer>
+    </Dialog>
+  );
+}
+
+/** JSON with line breaks. A payload that is no JSON is shown as it is. */
+function readable(payload: string): string {
+  try {
+    const value: unknown = JSON.parse(payload);
+    // Numbers of more than 53 bits would be rounded.
+    return JSON.stringify(value) === payload ? JSON.stringify(value, null, 2) : payload;
+  } catch {
+    return payload;
+  }
+}
