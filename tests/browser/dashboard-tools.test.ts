@@ -36,7 +36,8 @@ describeBrowser('realtime, goals, funnels, retention, journeys and settings in t
       return (await live.locator('.live-list summary', { hasText: MARKUP }).count()) > 0;
     });
     await live.locator('.live-list summary').first().click();
-    await live.locator('.fields dd', { hasText: 'Firefox' }).first().waitFor();
+    // Another record may have come in above it.
+    await live.locator('details[open] .fields dd', { hasText: 'Firefox' }).first().waitFor();
     expect(await violationsOf(page)).toEqual([]);
     expect(errors).toEqual([]);
   });
@@ -83,7 +84,9 @@ describeBrowser('realtime, goals, funnels, retention, journeys and settings in t
     const { client } = browser.weir;
     const site = await siteWithVisits('Before');
     const { page, errors } = await openDashboard(browser, `/sites/${site}/settings`);
-    await page.getByLabel('Name', { exact: true }).first().fill('After');
+    // While the form of the site is loading, another card has the only field `Name`.
+    const fields = page.locator('section', { has: page.locator('#site-fields') });
+    await fields.getByLabel('Name', { exact: true }).fill('After');
     await page.getByLabel('Events', { exact: true }).fill('400d');
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByText('Saved.').waitFor();

@@ -140,21 +140,37 @@ async function applyMissing(
     }
     const isRebuild = REBUILD.test(sql);
     if (isRebuild && (await hasRows(client))) continue;
-    try {
+    const apply = async (): Promise<void> => {
       for (const statement of sqlStatements(sql)) {
         await run(filled(statement, filling), isRebuild ? DROP_ONLY_EMPTY : {});
       }
-    } catch (error) {
-      // Another process can be faster: a later migration has dropped a table that this one uses. The later migrations are then
-      // applied again, because this one may have replaced what they had changed.
-      const others = await readDigests(client, database);
-      if (others?.get(name) === digest) continue;
-      throw error;
-    }
+    };
+    if (!(await isApplied(apply, async () => (await readDigests(client, database))?.get(name) === digest))) continue;
     await client.command({
       query: 'INSERT INTO schema_migrations (name, digest) SELECT {name:String}, {digest:String}',
       query_params: { name, digest },
     });
+  }
+}
+
+/** How often a migration is applied again because another process has dropped a table that it uses. */
+const ATTEMPTS_MAX = 5;
+
+/**
+ * Applies a migration. Resolves with false if another process has applied it meanwhile. Such a process can be faster: it has dropped a
+ * table that this migration uses, with a later migration or with the last statements of this one. In the first case the later
+ * migrations are applied again, because this one may have replaced what they had changed. In the second case this migration is applied
+ * from its beginning, which creates the table again.
+ */
+async function isApplied(apply: () => Promise<void>, isByOthers: () => Promise<boolean>): Promise<boolean> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      await apply();
+      return true;
+    } catch (error) {
+      if (await isByOthers()) return false;
+      if (!(error instanceof ClickHouseError && error.code === UNKNOWN_TABLE) || attempt === ATTEMPTS_MAX) throw error;
+    }
   }
 }
 

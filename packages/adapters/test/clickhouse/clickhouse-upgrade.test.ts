@@ -68,8 +68,10 @@ test('a database to which the first migration was applied with its former commen
   await client.close();
 });
 
-test('a migration that fails because another process has applied it and the next one is not repeated', async () => {
-  const database = 'migrated_twice';
+test.each([
+  ['and has stored that it is applied: it is not repeated', 'migrated_twice', true],
+  ['and has not yet stored that it is applied: it is repeated', 'migrated_again', false],
+])('a migration fails because another process has dropped a table of it, %s', async (_what, database, isStored) => {
   const folder = mkdtempSync(join(tmpdir(), 'weir-two-migrations-'));
   const first = `CREATE TABLE IF NOT EXISTS former (n UInt8) ENGINE = Memory;
     SELECT sleep(2);
@@ -89,11 +91,13 @@ test('a migration that fails because another process has applied it and the next
       (await count(`SELECT count() AS n FROM system.tables WHERE database = '${database}' AND name = 'former'`)) === 1,
   );
   await client.command({ query: `DROP TABLE ${database}.former` });
-  await client.insert({
-    table: `${database}.schema_migrations`,
-    values: [{ name: '000_first.sql', digest: createHash('sha256').update(first).digest('hex') }],
-    format: 'JSONEachRow',
-  });
+  if (isStored) {
+    await client.insert({
+      table: `${database}.schema_migrations`,
+      values: [{ name: '000_first.sql', digest: createHash('sha256').update(first).digest('hex') }],
+      format: 'JSONEachRow',
+    });
+  }
   await migrated;
   expect(await count(`SELECT n FROM ${database}.current`)).toBe(2);
   await client.close();

@@ -8,8 +8,8 @@ import { useEffect, useRef } from 'react';
 
 interface Props {
   readonly label: string;
-  /** The text at the start. A change of it replaces the text of the editor. */
-  readonly text: string;
+  /** The text at the start. Another object replaces the text of the editor. What is typed is not given back: it would undo later keys. */
+  readonly chosen: { readonly text: string };
   /** The tables with their columns, for completion. */
   readonly schema: SQLNamespace;
   readonly onChange: (text: string) => void;
@@ -36,7 +36,7 @@ const replaceSelected = EditorView.domEventHandlers({
  * An editor for one statement. It is in a shadow root: in a document, CodeMirror adds style elements, which the content security
  * policy refuses.
  */
-export function SqlEditor({ label, text, schema, onChange, onRun }: Props) {
+export function SqlEditor({ label, chosen, schema, onChange, onRun }: Props) {
   const box = useRef<HTMLDivElement>(null);
   const view = useRef<EditorView>(undefined);
   const language = useRef(new Compartment());
@@ -56,7 +56,7 @@ export function SqlEditor({ label, text, schema, onChange, onRun }: Props) {
       root,
       parent: root,
       state: EditorState.create({
-        doc: text,
+        doc: chosen.text,
         extensions: [
           keymap.of([{ key: 'Mod-Enter', run }]),
           history(),
@@ -89,8 +89,8 @@ export function SqlEditor({ label, text, schema, onChange, onRun }: Props) {
   }, [schema]);
   useEffect(() => {
     const editor = view.current;
-    if (editor === undefined || editor.state.doc.toString() === text) return;
-    editor.dispatch({ changes: { from: 0, to: editor.state.doc.length, insert: text } });
-  }, [text]);
+    if (editor === undefined || editor.state.doc.toString() === chosen.text) return;
+    editor.dispatch({ changes: { from: 0, to: editor.state.doc.length, insert: chosen.text } });
+  }, [chosen]);
   return <div ref={box} className="sql-editor" />;
 }

@@ -19,7 +19,8 @@ const COLUMNS_QUERY =
 /** Runs read-only statements on the tables. The history ends with the page. */
 export function SqlPage() {
   const { t, number } = useTexts();
-  const [text, setText] = useState<string>(EXAMPLES[0]?.sql ?? '');
+  const [chosen, setChosen] = useState({ text: EXAMPLES[0]?.sql ?? '' });
+  const [text, setText] = useState<string>(chosen.text);
   const [past, setPast] = useState<readonly string[]>([]);
   const run = useChange('sql');
   const schema = useSchema();
@@ -48,14 +49,14 @@ export function SqlPage() {
       </header>
       <section className="card section" aria-label={t('sql.statement')}>
         <p className="note">{t('sql.hint')}</p>
-        <SqlEditor label={t('sql.statement')} text={text} schema={schema} onChange={setText} onRun={start} />
+        <SqlEditor label={t('sql.statement')} chosen={chosen} schema={schema} onChange={setText} onRun={start} />
         <div className="actions start">
           <button type="button" className="button primary" disabled={run.isPending} onClick={start}>
             {t('sql.run')} <kbd>Ctrl Enter</kbd>
           </button>
           <Menu label={t('sql.examples')}>
             {EXAMPLES.map(({ name, sql }) => (
-              <MenuItem key={name} onSelect={() => setText(sql)}>
+              <MenuItem key={name} onSelect={() => setChosen({ text: sql })}>
                 {t(name)}
               </MenuItem>
             ))}
@@ -63,7 +64,7 @@ export function SqlPage() {
           {past.length > 0 && (
             <Menu label={t('sql.history')}>
               {past.map((one) => (
-                <MenuItem key={one} onSelect={() => setText(one)}>
+                <MenuItem key={one} onSelect={() => setChosen({ text: one })}>
                   {one}
                 </MenuItem>
               ))}

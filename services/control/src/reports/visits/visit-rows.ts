@@ -15,10 +15,11 @@ export function timeAt(end: 'from' | 'to', offsetMs: number): string {
   return `fromUnixTimestamp64Milli(${moment})`;
 }
 
-/**
- * The sessions near the period whose IDs changed after some of their rows were stored, as two arrays. The row that changed the ID has a time within
- * the session.
- */
+/** The visitors near the period of whom a late hit has moved or joined sessions. The hour is that of a row within the session. */
+export const MOVED_VISITORS = `SELECT visitor_id FROM moved_hours
+      WHERE site_id = {site:String} AND hour >= toStartOfHour(${timeAt('from', -SPAN_MS)}) AND hour < ${timeAt('to', SPAN_MS)}`;
+
+/** The sessions near the period whose IDs changed after some of their rows were stored, as two arrays. */
 export const FIND_MOVED = `(
   SELECT (groupArray(fragment_id), groupArray(session_id))
   FROM
@@ -29,11 +30,12 @@ export const FIND_MOVED = `(
     FROM session_moves
     WHERE site_id = {site:String} AND made_for IN
     (
-      SELECT visitor_id FROM records
-      WHERE ${OF_SITE} AND timestamp >= ${timeAt('from', -SPAN_MS)} AND timestamp < ${timeAt('to', SPAN_MS)} AND startsWith(detail, '{"session_moved":true')
+      ${MOVED_VISITORS}
     )
   )
 )`;
+/** The same if there are no such visitors. `session_moves` would read the rows of moved sessions of all times. */
+export const NONE_MOVED = "([''], [''])";
 /** The session ID of a row, as in `events`. */
 export const SESSION_ID = 'transform(records.session_id, moved.1, moved.2)';
 /**

@@ -1,6 +1,17 @@
 import type { Analytics } from '@weir/ports/analytics';
 import { type AskedScope, SESSIONS, scopeSql, type VisitSource } from '../report-sql.ts';
-import { dayOf, FIND_MOVED, OF_SITE, putDays, SESSION_ID, SPAN_MS, timeAt, VISIT_MS_MAX } from './visit-rows.ts';
+import {
+  dayOf,
+  FIND_MOVED,
+  MOVED_VISITORS,
+  NONE_MOVED,
+  OF_SITE,
+  putDays,
+  SESSION_ID,
+  SPAN_MS,
+  timeAt,
+  VISIT_MS_MAX,
+} from './visit-rows.ts';
 
 const between = (from: string, to: string): string => `timestamp >= ${from} AND timestamp < ${to}`;
 const BEFORE = between(timeAt('from', -SPAN_MS), timeAt('from', -VISIT_MS_MAX));
@@ -15,8 +26,8 @@ const AFTER = between(timeAt('to', VISIT_MS_MAX), timeAt('to', SPAN_MS));
  * - retention has removed rows (`expired`), or a visit is in `visits_computed` for another reason than its rows (`flagged`), for example
  *   because an erasure has removed some of them.
  */
-const CHECK = `WITH
-${FIND_MOVED} AS moved
+const checkSql = (moved: string): string => `WITH
+${moved} AS moved
 SELECT
   moved.1 AS stored,
   moved.2 AS sessions,
@@ -57,7 +68,10 @@ export async function visitSourceOf(scope: AskedScope, analytics: Pick<Analytics
   putDays(scope.period, parameters);
   const { site, from, to, first_day, last_day } = parameters.values;
   const days = { from_day: dayOf(scope.period.fromMs), to_day: dayOf(scope.period.toMs), first_day, last_day };
-  const { rows } = await analytics.userQuery(CHECK, { site, from, to, ...days });
+  const period = { site, from, to };
+  const movers = await analytics.userQuery(`${MOVED_VISITORS} LIMIT 1`, period);
+  const check = checkSql(movers.rows.length > 0 ? FIND_MOVED : NONE_MOVED);
+  const { rows } = await analytics.userQuery(check, { ...period, ...days });
   const { stored = [], sessions = [], ...counts } = rows[0] ?? {};
   if (Object.values(counts).some((count) => Number(count) > 0)) return SESSIONS;
   const moved = [stored, sessions] as [readonly string[], readonly string[]];
