@@ -17,7 +17,6 @@ describeDistributed('a replay on Kafka, Redis and ClickHouse', FAULTS_ENV, (weir
   test.each([
     ['enriched', 'roles'],
     ['raw', 'roles'],
-    ['enriched', 'services'],
     ['raw', 'services'],
   ] as const)(
     `from %s, under load, with ${REPLAY_KILLS} kills of random %s: nothing lost, nothing twice`,
