@@ -132,9 +132,10 @@ export async function tableCounts(analytics: ClickhouseAnalytics): Promise<Reado
   );
   const counts: Record<string, string> = {
     books_sums: 'sum(books_sums.records)',
-    // These columns are minima and maxima, which a repeated row does not change. After a restart, ClickHouse stores one repeated insert
-    // in this view, because migration 008 changed the view's query.
+    // A repeated row does not change these tables: the columns are minima and maxima, or the rows are a set. After a restart, ClickHouse
+    // stores one repeated insert in their views, because the migrations 008 and 018 changed the queries of the views.
     profiles_latest: 'uniqExact(site_id, profile_id, first_seen_at, last_seen_at)',
+    moved_hours: 'uniqExact(site_id, visitor_id, hour)',
   };
   const found: Record<string, unknown> = {};
   for (const { name } of tables) {
