@@ -42,7 +42,9 @@ test.each([
 
     const second = await openEmbeddedOn(dataDir);
     const before = await tableCounts(second.analytics);
-    expect(unmade.filter((table) => before[table] === whole[table])).toEqual([]);
+    // Both inserts store the same row in `moved_hours`.
+    const reduced = unmade.filter((table) => table !== 'moved_hours');
+    expect(reduced.filter((table) => before[table] === whole[table])).toEqual([]);
     await second.analytics.insertRecords(everyKind(0));
     expect(await tableCounts(second.analytics)).toEqual(before);
     await second.analytics.insertRecords(everyKind(5));
