@@ -13,9 +13,12 @@ export interface DashboardPage {
   readonly errors: string[];
 }
 
+/** The parts of a test browser that `openDashboard` uses. */
+type DashboardBrowser = Pick<TestBrowser, 'context'> & { readonly weir: Pick<TestBrowser['weir'], 'url' | 'client'> };
+
 /** Opens the dashboard and signs in. */
 export async function openDashboard(
-  browser: TestBrowser,
+  browser: DashboardBrowser,
   path = '',
   options: BrowserContextOptions = {},
   token = browser.weir.client.adminToken,

@@ -41,6 +41,13 @@ export interface TestBrowser {
   rows(siteId: string, count: number, columns?: string, table?: string): Promise<readonly Row[]>;
 }
 
+export const launchChromium = (): Promise<Browser> =>
+  chromium.launch({
+    executablePath: CHROMIUM,
+    args: [...ARGS, ...QUIET, USER_AGENT],
+    ignoreDefaultArgs: ['--disable-back-forward-cache'],
+  });
+
 /** One Weir, one Chromium and one web site for all tests of a file. */
 export function useBrowser(): TestBrowser {
   let weir: WeirProcess;
@@ -51,11 +58,7 @@ export function useBrowser(): TestBrowser {
   beforeAll(async () => {
     weir = await startWeir({ env: { RATE_LIMIT_COLLECT: '100000', COLLECT_PATHS: '/measure' } });
     site = await startPageServer();
-    browser = await chromium.launch({
-      executablePath: CHROMIUM,
-      args: [...ARGS, ...QUIET, USER_AGENT],
-      ignoreDefaultArgs: ['--disable-back-forward-cache'],
-    });
+    browser = await launchChromium();
   }, 120_000);
   afterEach(async () => {
     for (const context of contexts.splice(0)) await context.close();

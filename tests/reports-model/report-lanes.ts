@@ -46,10 +46,13 @@ const NO_LIMIT = 1e9;
 const SETTLED_WITHIN_MS = 300_000;
 const DRAIN_MS = 30_000;
 
-/** Lanes on one log, one enricher, one writer and one embedded ClickHouse. Histories of two lanes are sent at the same time. */
-export async function openLanes(count: number): Promise<Lanes> {
+/**
+ * Lanes on one log, one enricher, one writer and one embedded ClickHouse. Histories of two lanes are sent at the same time. If
+ * `dashboardDir` is the folder of the built dashboard, each lane serves it.
+ */
+export async function openLanes(count: number, dashboardDir = ''): Promise<Lanes> {
   const engines = await openControlHarness();
-  const opened = await Promise.all(Array.from({ length: count }, () => openLane(engines)));
+  const opened = await Promise.all(Array.from({ length: count }, () => openLane(engines, dashboardDir)));
   const { eventLog } = engines;
   return {
     lanes: opened.map(({ lane }) => lane),
@@ -72,7 +75,7 @@ export async function openLanes(count: number): Promise<Lanes> {
   };
 }
 
-async function openLane(engines: ControlHarness) {
+async function openLane(engines: ControlHarness, dashboardDir: string) {
   const { registry, eventLog, stateStore, analytics, shadow } = engines;
   const logger = createLogger('error');
   const addressSealer = createAddressSealer({ registry, randomBytes });
@@ -82,7 +85,7 @@ async function openLane(engines: ControlHarness) {
   const control = createControl({
     ...{ registry, eventLog, analytics, shadow, rateLimiter, addressSealer, clock, randomBytes, logger },
     adminToken: ADMIN_TOKEN,
-    dashboardDir: '',
+    dashboardDir,
     closing: new AbortController().signal,
     enrichedRetentionMs: Number.POSITIVE_INFINITY,
     replayProblem: () => undefined,

@@ -23,8 +23,11 @@ function subscribe(listener: () => void): () => void {
   };
 }
 
+const pathAndQuery = (): string => location.pathname + location.search;
+
 export function useLocation(): Location {
-  const text = useSyncExternalStore(subscribe, () => location.pathname + location.search);
+  // The third argument lets tests render pages without a browser.
+  const text = useSyncExternalStore(subscribe, pathAndQuery, pathAndQuery);
   return useMemo(() => parseLocation(text), [text]);
 }
 

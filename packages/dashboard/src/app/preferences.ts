@@ -25,13 +25,17 @@ function read(): Preferences {
   }
 }
 
+const preferences = (): Preferences => current;
+
 export function usePreferences(): Preferences {
   return useSyncExternalStore(
     (listener) => {
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
-    () => current,
+    preferences,
+    // Lets tests render pages without a browser.
+    preferences,
   );
 }
 

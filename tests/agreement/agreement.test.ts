@@ -1,0 +1,155 @@
+import { join } from 'node:path';
+import { PROJECT_ROOT } from '@weir/testkit/weir-process';
+import fc from 'fast-check';
+import type { Browser } from 'playwright-core';
+import { cli } from '../../services/cli/test/cli-harness.ts';
+import { ADMIN_TOKEN } from '../../services/control/test/control-harness.ts';
+import { openDashboard } from '../browser/dashboard-page.ts';
+import { describeBrowser, launchChromium } from '../browser/use-browser.ts';
+import { modelOf } from '../reports-model/model-rows.ts';
+import { type Lane, type Lanes, openLanes } from '../reports-model/report-lanes.ts';
+import { HISTORY_MS, type History, history } from '../reports-model/sent-history.ts';
+import {
+  type AgreementQuestion,
+  agreementQuestions,
+  apiPath,
+  cliWords,
+  dashboardPath,
+  LIST_ROWS,
+} from './agreement-questions.ts';
+import { type RenderedDashboard, renderDashboard } from './rendered-dashboard.ts';
+import { cliCells, shownText, wantedRows, wantedStats } from './shown-numbers.ts';
+import { type ApiAnswer, differencesFromSql, METRICS } from './sql-numbers.ts';
+
+/**
+ * The admin API, the command `weir`, the SQL of `explain=1` and the dashboard must give the same answer to generated questions.
+ * `WEIR_AGREEMENT_QUESTIONS` sets their number, `WEIR_AGREEMENT_SEED` the seed of the first history. Each history has 50 questions.
+ */
+const QUESTIONS = Number(process.env.WEIR_AGREEMENT_QUESTIONS ?? 30);
+const SEED = Number(process.env.WEIR_AGREEMENT_SEED ?? Math.floor(Math.random() * 2 ** 31));
+const QUESTIONS_PER_HISTORY = 50;
+/** One question of this many is also asked in Chromium. */
+const IN_CHROMIUM_EVERY = 20;
+/** The number of questions that are asked at the same time. */
+const AT_ONCE = 4;
+const QUESTION_WITHIN_MS = 20_000;
+const DAY_MS = 86_400_000;
+let opened: Lanes;
+let lane: Lane;
+let dashboard: RenderedDashboard;
+let browser: Browser;
+beforeAll(async () => {
+  opened = await openLanes(1, join(PROJECT_ROOT, 'dist/dashboard'));
+  lane = opened.lanes[0] as Lane;
+  dashboard = await renderDashboard(urlOf(lane), ADMIN_TOKEN);
+  browser = await launchChromium();
+}, 180_000);
+afterAll(async () => {
+  await browser?.close();
+  await opened?.close();
+});
+
+const urlOf = ({ client }: Lane): string => client.urls[0] ?? '';
+
+/** Sends a history to a new site. Afterwards, the clock is at a moment on its last day or up to two days later. */
+async function sendHistory(made: History, seed: number): Promise<string> {
+  const site = await lane.send(made);
+  await opened.settled();
+  lane.now = made.base + HISTORY_MS - DAY_MS / 2 + ((seed * 7_919) % (2 * DAY_MS));
+  return site;
+}
+
+async function answerOf(asked: AgreementQuestion, site: string): Promise<ApiAnswer> {
+  return (await lane.client.must(200, 'GET', `/sites/${site}${apiPath(asked)}`)) as ApiAnswer;
+}
+
+/** Asks in all ways but Chromium. A failed expectation names the question. */
+async function askEverywhere(asked: AgreementQuestion, site: string, index: number): Promise<void> {
+  const { dimension } = asked.question;
+  const answer = await answerOf(asked, site);
+  const { explain: _, ...plain } = answer;
+  const differences = await differencesFromSql(lane.client, answer, LIST_ROWS);
+  expect({ by: 'SQL', differences }).toEqual({ by: 'SQL', differences: [] });
+
+  const env = { WEIR_URL: urlOf(lane), WEIR_ADMIN_TOKEN: ADMIN_TOKEN };
+  const words = cliWords(asked, site);
+  if (index % 4 < 2) {
+    expect((await cli([...words, '--json'], { env })).json).toEqual(plain);
+  } else {
+    const lines = (await cli(words, { env })).out.split('\n').map((line) => line.trim().split(/\s+/).join(' '));
+    const { totals, buckets = [], comparison, rows = [] } = answer;
+    const numbers = [...buckets, ...rows, ...(totals ? [totals] : []), ...(comparison ? [comparison.totals] : [])];
+    for (const row of numbers) expect(lines).toContainEqual(expect.stringContaining(cliCells(row).join(' ')));
+  }
+
+  const url = dashboardPath(asked, site);
+  if (dimension === '') {
+    expect(await dashboard.stats(url)).toMatchObject(wantedStats(answer));
+  } else {
+    const { rows } = await dashboard.breakdown(url, dimension, asked.metric);
+    expect(rows).toEqual(wantedRows(answer, dimension, asked.metric));
+  }
+}
+
+/** Opens the overview at the address of the question in Chromium. */
+async function askInChromium(asked: AgreementQuestion, site: string): Promise<void> {
+  const context = await browser.newContext({ locale: 'en' });
+  try {
+    const { page, errors } = await openDashboard(
+      { weir: { url: urlOf(lane), client: lane.client }, context: async () => context },
+      dashboardPath(asked, site).slice('/dashboard'.length),
+    );
+    const totals = (await answerOf({ ...asked, question: { ...asked.question, dimension: '' } }, site)).totals;
+    const wanted = METRICS.map((name) => [name, shownText(name, totals?.[name] ?? null)]);
+    await page.waitForSelector('[data-metric=visitors]');
+    const shown = METRICS.map(async (name) => [name, await page.getAttribute(`[data-metric=${name}]`, 'title')]);
+    expect(await Promise.all(shown)).toEqual(wanted);
+    const pages = {
+      ...asked,
+      question: { ...asked.question, dimension: 'page', compare: undefined, order: 'visitors:desc' },
+    };
+    const rows = wantedRows(await answerOf(pages, site), 'page', 'visitors');
+    const panel = page.locator('[data-panel=pages]');
+    await panel.locator('.bar-row, .empty').first().waitFor();
+    const found = panel
+      .locator('.bar-row')
+      .evaluateAll((all) =>
+        all.map((row) => [row.getAttribute('title'), row.querySelector('.bar-number')?.getAttribute('title')]),
+      );
+    expect(await found).toEqual(rows);
+    expect(errors).toEqual([]);
+  } finally {
+    await context.close();
+  }
+}
+
+/** Asks questions until none is left. */
+async function askAll(questions: Iterable<[number, AgreementQuestion]>, site: string, seed: number): Promise<void> {
+  for (const [index, asked] of questions) {
+    try {
+      await askEverywhere(asked, site, index);
+      if (index % IN_CHROMIUM_EVERY === 0) await askInChromium(asked, site);
+    } catch (error) {
+      const words = cliWords(asked, site).join(' ');
+      throw new Error(`seed ${seed}, question ${index} (weir ${words}): ${(error as Error).message}`, { cause: error });
+    }
+  }
+}
+
+describeBrowser('the admin API, weir, SQL and the dashboard', () => {
+  test(
+    `give the same answer to ${QUESTIONS} generated questions (WEIR_AGREEMENT_SEED=${SEED})`,
+    async () => {
+      for (let first = 0; first < QUESTIONS; first += QUESTIONS_PER_HISTORY) {
+        const seed = SEED + first / QUESTIONS_PER_HISTORY;
+        const [made] = fc.sample(fc.noBias(history), { seed, numRuns: 1 });
+        if (made === undefined) throw new Error('fast-check generated nothing');
+        const site = await sendHistory(made, seed);
+        const count = Math.min(QUESTIONS_PER_HISTORY, QUESTIONS - first);
+        const questions = agreementQuestions(modelOf(made), seed, count).entries();
+        await Promise.all(Array.from({ length: AT_ONCE }, () => askAll(questions, site, seed)));
+      }
+    },
+    60_000 + QUESTIONS * QUESTION_WITHIN_MS,
+  );
+});
