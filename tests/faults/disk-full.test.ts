@@ -88,7 +88,12 @@ async function fillAndFree({ weir, disk, load, key, fault, round }: Round): Prom
   await eventually('SQL to answer again', sqlAnswers, GOES_ON_WITHIN_MS);
   const before = load.acknowledgedKeys.size;
   await eventually('events to be taken', () => load.acknowledgedKeys.size > before + CLIENTS, GOES_ON_WITHIN_MS);
-  const stored = await weir.client.number('SELECT count() FROM events');
+  // ClickHouse can still be restarted here: SQL may have answered before a failed write was noticed.
+  const stored = await eventually(
+    'the rows to be counted',
+    () => weir.client.number('SELECT count() FROM events'),
+    GOES_ON_WITHIN_MS,
+  );
   await eventually(
     'rows to be stored',
     async () => (await weir.client.number('SELECT count() FROM events')) > stored,

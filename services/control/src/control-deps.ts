@@ -20,6 +20,7 @@ import type { RestoredRows } from './imports/append-result.ts';
 import type { ImportLeases } from './imports/import-lease.ts';
 import type { LagRate } from './pipeline/lag-rate.ts';
 import type { RunExclusive } from './registry/mutex.ts';
+import type { DiffRuns } from './replay/diff/diff-runs.ts';
 import type { ReportQueue } from './reports/report-queue.ts';
 import type { SignIn } from './sign-in/sign-in.ts';
 import type { SteadyTables } from './steady-tables.ts';
@@ -77,6 +78,7 @@ export interface AdminDeps extends Omit<ControlDeps, 'analytics'> {
   readonly insertsEnd: () => Promise<void>;
   /** Redrives dead letters in one call after the other. */
   readonly runRedrive: RunExclusive;
+  readonly diffRuns: DiffRuns;
   readonly importLeases: ImportLeases;
   readonly restoredRows: RestoredRows;
   readonly exportSlots: ExportSlots;

@@ -10,6 +10,7 @@ import { createRestoredRows } from './imports/restored-rows.ts';
 import { LISTENERS_MAX } from './live/live-route.ts';
 import { createLagRate, type LagRate } from './pipeline/lag-rate.ts';
 import { createMutex } from './registry/mutex.ts';
+import { createDiffRuns } from './replay/diff/diff-runs.ts';
 import { createReportQueue } from './reports/report-queue.ts';
 import { EXPORTS_MAX } from './routes/export-route.ts';
 import { createSignIn } from './sign-in/sign-in.ts';
@@ -62,6 +63,7 @@ function createAdminDeps(deps: ControlDeps): AdminDeps {
       await analytics.runningInsertsEnd(live?.name ?? '');
     },
     runRedrive: createMutex(),
+    diffRuns: createDiffRuns(clock),
     importLeases: createImportLeases(clock),
     runTopicCall: createReadSlots(TOPIC_CALLS_MAX),
     runTopicRead: createReadSlots(TOPIC_READS_MAX),

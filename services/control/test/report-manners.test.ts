@@ -23,13 +23,16 @@ describe('limits of queries (docs/api.md, Admin API)', () => {
   afterAll(() => weir.close());
 
   test('the same report within a second is computed once', async () => {
-    const ask = () => weir.call('GET', '/sites/manners/stats?period=7d');
+    const ask = (period: string) => weir.call('GET', `/sites/manners/stats?period=${period}`);
     queries = 0;
-    const replies = await Promise.all([ask(), ask(), ask()]);
+    await ask('30d');
+    const queriesOfOne = queries;
+    queries = 0;
+    const replies = await Promise.all([ask('7d'), ask('7d'), ask('7d')]);
     expect(replies.map(({ status }) => status)).toEqual([200, 200, 200]);
     expect(new Set(replies.map(({ body }) => JSON.stringify(body))).size).toBe(1);
-    // One statement checks where visits can be read, the other one is the report.
-    expect(queries).toBe(2);
+    expect(queriesOfOne).toBeGreaterThan(0);
+    expect(queries).toBe(queriesOfOne);
   });
 
   test('a request can name the time zone of its days', async () => {

@@ -137,7 +137,7 @@ export interface Operations {
   startReplay: { query: {  }; body: { readonly from: "enriched" | "archive" | "raw" | "tables"; readonly since?: string | null; readonly until?: string | null; readonly site_id?: string | null; readonly records_per_second_max?: number | null; readonly dry_run?: boolean | null }; data: ReplayPlan | Replay };
   readReplay: { query: {  }; body: undefined; data: Replay };
   dropReplay: { query: {  }; body: undefined; data: Replay };
-  diffReplay: { query: { limit?: number }; body: undefined; data: ReplayDiff };
+  diffReplay: { query: { limit?: number }; body: undefined; data: ReplayDiff | { readonly steps_done: number; readonly steps: number } };
   swapReplay: { query: {  }; body: undefined; data: Replay };
   undoReplay: { query: {  }; body: undefined; data: Replay };
   whoami: { query: {  }; body: undefined; data: Whoami };

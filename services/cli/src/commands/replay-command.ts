@@ -3,7 +3,8 @@ import { type CommandContext, groupOf, withExamples } from '../command-context.t
 import { CliError, EXIT } from '../exit-codes.ts';
 import { fields, print } from '../output.ts';
 import { followReplay, type ReplayView } from '../replay/follow-replay.ts';
-import { type DiffView, humanDiff } from '../replay/human-diff.ts';
+import { humanDiff } from '../replay/human-diff.ts';
+import { waitForDiff } from '../replay/wait-for-diff.ts';
 
 interface StartOptions {
   readonly json?: boolean;
@@ -128,7 +129,7 @@ export function addReplayCommands(program: Command, { io, client, exitWith }: Co
     .option('--limit <values>', 'number of changed values to print for each column; default: 20')
     .action(async ({ json, limit }: { json?: boolean; limit?: string }) => {
       const query = limit === undefined ? '' : `?limit=${encodeURIComponent(limit)}`;
-      print(io, json, await client().call<DiffView>('GET', `${CURRENT}/diff${query}`), humanDiff);
+      print(io, json, await waitForDiff(io, client(), `${CURRENT}/diff${query}`), humanDiff);
     });
 
   for (const { name, done, description } of EXCHANGES) {

@@ -158,8 +158,20 @@ export const ADMIN_OPERATIONS = {
     ],
     responses: {
       ...one(200, 'The differences.', 'ReplayDiff'),
+      202: jsonResponse(
+        'The diff takes longer: it continues for a minute. Send the request again for its result.',
+        successBody(
+          object({
+            steps_done: { type: 'integer' },
+            steps: { type: 'integer', description: 'All steps of the diff.' },
+          }),
+        ),
+      ),
       ...NO_REPLAY,
-      409: jsonResponse('The shadow tables do not have all records yet.', ENVELOPE),
+      409: jsonResponse(
+        'The shadow tables do not have all records yet, or a diff with another limit is being computed.',
+        ENVELOPE,
+      ),
     },
   },
   swapReplay: {

@@ -7,7 +7,7 @@ import {
   UNDO_WITHIN_MS,
 } from '@weir/domain/registry/replay';
 import type { AdminDeps } from '../control-deps.ts';
-import { conflict, created, invalid, notFound, ok, type Reply } from '../http/admin-reply.ts';
+import { accepted, busy, conflict, created, invalid, notFound, ok, type Reply } from '../http/admin-reply.ts';
 import type { AdminRequest } from '../http/admin-route.ts';
 import type { Checked } from '../http/compile-body.ts';
 import { readCount } from '../http/query-parameters.ts';
@@ -36,6 +36,7 @@ const NOT_YET = 'the shadow tables do not have all records yet: see weir replay 
 const ERASING = 'an erasure is running: start the replay when it is done';
 const EXPIRING = 'expired rows are being removed: try again when that is done (see the log)';
 const SWAPPING = 'the tables are being exchanged: wait until that is done (weir replay status)';
+const COMPARING = 'a diff with another limit is being computed: send the request again later';
 const NO_ARCHIVE = 'ARCHIVE_URL is not set for the role control: set it and start Weir again';
 const EXISTS = 'there is a replay already: drop it first (weir replay drop)';
 
@@ -72,9 +73,9 @@ export async function readReplay(deps: AdminDeps): Promise<Reply> {
   return replay === undefined ? notFound('replay') : ok(await replayView(deps, replay));
 }
 
-/** Returns the differences between the shadow tables and the live tables. */
+/** Returns the differences between the shadow tables and the live tables, or the progress of a diff that takes long. */
 export async function diffReplay(deps: AdminDeps, { http }: AdminRequest): Promise<Reply> {
-  const { registry, tables, shadow, eventLog } = deps;
+  const { registry, tables, shadow, eventLog, diffRuns } = deps;
   const query = readQuery(http.originalUrl, ['limit']);
   if ('problem' in query) return invalid(query.problem);
   const limit = readCount('limit', query.value.limit, { max: LIMIT_MAX, otherwise: DIFF_VALUES });
@@ -83,11 +84,13 @@ export async function diffReplay(deps: AdminDeps, { http }: AdminRequest): Promi
   if (replay === undefined) return notFound('replay');
   if (replay.state?.phase !== 'follow') return conflict(NOT_YET);
   const { state } = replay;
-  return ok(
-    await tables.read((analytics) =>
-      replayDiff({ analytics, shadow, logId: eventLog.logId }, replay, state, limit.value),
+  const diff = await diffRuns.ask(`${replay.request.replayId} ${limit.value}`, (report) =>
+    tables.read((analytics) =>
+      replayDiff({ analytics, shadow, logId: eventLog.logId }, replay, state, limit.value, report),
     ),
   );
+  if (diff === 'busy') return busy(COMPARING);
+  return 'steps' in diff ? accepted(diff) : ok(diff);
 }
 
 /** Asks the leader to exchange the tables. */

@@ -60,67 +60,69 @@ type Counted = {
   readonly new: number | string;
 };
 
+/** Is told how many of the statements of a diff are done. It throws to end the diff. */
+export type ReportSteps = (done: number, total: number) => void;
+
 /**
  * Compares the records up to the newest record that the replay has written. Call it only if all older records have been copied or
  * replayed.
  */
 export async function replayDiff(
-  { analytics, shadow, logId }: DiffDeps,
+  deps: DiffDeps,
   { request }: Replay,
   { starts }: ReplayState,
   valuesMax: number,
+  report: ReportSteps,
 ): Promise<ReplayDiff> {
+  const { analytics, shadow, logId } = deps;
   const ends = await Promise.all(
     starts.map(async (start, partition) =>
       Math.max(start.rawEnd, (await highestReplayed(shadow, logId, partition, start, request)) + 1),
     ),
   );
   const params = { log: logId, partitions: starts.length, ends, limit: valuesMax };
-  const both = (select: (database: string, isNew: 0 | 1) => string): string =>
-    `${select(shadow.live, 0)} UNION ALL ${select(shadow.shadow, 1)}`;
-
-  const days = await analytics.select<Readonly<Record<string, string | number>>>(
-    `SELECT toString(day) AS day, ${DAY_COUNTS.flatMap((name) => [`sumIf(${name}, is_new = 0) AS old_${name}`, `sumIf(${name}, is_new = 1) AS new_${name}`]).join(', ')}
-     FROM (${both(
-       (database, isNew) =>
-         `SELECT ${isNew} AS is_new, toDate(timestamp, 'UTC') AS day, count() AS rows, uniqExactIf(visitor_id, visitor_id != '') AS visitors,
-            uniqExactIf(session_id, session_id != '') AS sessions FROM ${database}.events WHERE ${WITHIN} GROUP BY day`,
-     )})
-     GROUP BY day ORDER BY day`,
-    params,
-  );
-
-  const countsOf = (column: string): string => {
-    const rows = column === 'outcome' || column === 'reason' || column === 'rule_id' ? '' : " AND outcome = 'row'";
-    return `SELECT '${column}' AS name, value, sum(o) AS old, sum(n) AS new
-      FROM (${both(
-        (database, isNew) =>
-          `SELECT toString(${column}) AS value, toInt64(${isNew === 0 ? 'count()' : '0'}) AS o, toInt64(${isNew === 1 ? 'count()' : '0'}) AS n
-           FROM ${database}.records WHERE ${WITHIN}${rows} GROUP BY value`,
-      )})
-      GROUP BY value HAVING old != new ORDER BY abs(new - old) DESC, value LIMIT {limit:UInt32}`;
-  };
-  const changes: ValueDiff[] = [];
-  for (const [step, columns] of Object.entries(DIFF_COLUMNS)) {
-    // One statement for each step: a single statement for all columns would need too much memory.
-    const statement = columns.map((column) => `SELECT * FROM (${countsOf(column)})`).join('\nUNION ALL\n');
-    const rows = await analytics.select<Counted>(statement, params);
-    changes.push(...rows.map((row) => ({ step, column: row.name, value: row.value, ...numbers(row) })));
+  const spans = await spansOf(deps, params);
+  const columnsOfSteps = Object.entries(DIFF_COLUMNS);
+  const total = spans.length + columnsOfSteps.length + 2;
+  let done = 0;
+  async function step<T>(work: Promise<T>): Promise<T> {
+    report(done, total);
+    const result = await work;
+    done += 1;
+    return result;
   }
-  const versions = await analytics.select<Counted & { readonly day: string }>(
-    `SELECT day, part.1 AS name, part.2 AS value, sum(o) AS old, sum(n) AS new
-     FROM (SELECT day, arrayJoin(${PARTS_OF_VERSION}) AS part, o, n FROM (${both(
-       (database, isNew) =>
-         `SELECT toString(toDate(timestamp, 'UTC')) AS day, enrichment, toInt64(${isNew === 0 ? 'count()' : '0'}) AS o, toInt64(${isNew === 1 ? 'count()' : '0'}) AS n
-          FROM ${database}.records WHERE ${WITHIN} AND outcome = 'row' GROUP BY day, enrichment`,
-     )}))
-     GROUP BY day, name, value HAVING old != new ORDER BY day, name, value LIMIT ${VERSIONS_MAX}`,
-    params,
+
+  const days: DayDiff[] = [];
+  for (const span of spans) days.push(...(await step(daysOf(deps, { ...params, ...span }))));
+  const changed = await step(changedColumns(deps, params));
+  const changes: ValueDiff[] = [];
+  for (const [name, columns] of columnsOfSteps) {
+    const found = await step(
+      valuesOf(
+        deps,
+        columns.filter((column) => changed.has(column)),
+        params,
+      ),
+    );
+    changes.push(...found.map((row) => ({ step: name, column: row.name, value: row.value, ...numbers(row) })));
+  }
+  const versions = await step(
+    analytics.select<Counted & { readonly day: string }>(
+      `SELECT day, part.1 AS name, part.2 AS value, sum(o) AS old, sum(n) AS new
+       FROM (SELECT day, arrayJoin(${PARTS_OF_VERSION}) AS part, o, n FROM (${both(
+         deps,
+         (database, isNew) =>
+           `SELECT toString(toDate(timestamp, 'UTC')) AS day, enrichment, toInt64(${isNew === 0 ? 'count()' : '0'}) AS o, toInt64(${isNew === 1 ? 'count()' : '0'}) AS n
+            FROM ${database}.records WHERE ${WITHIN} AND outcome = 'row' GROUP BY day, enrichment`,
+       )}))
+       GROUP BY day, name, value HAVING old != new ORDER BY day, name, value LIMIT ${VERSIONS_MAX}`,
+      params,
+    ),
   );
 
   return {
     replay_id: request.replayId,
-    days: days.map((row) => ({ day: String(row.day), old: dayCounts(row, 'old'), new: dayCounts(row, 'new') })),
+    days,
     changes: changes.sort((a, b) => Math.abs(b.new - b.old) - Math.abs(a.new - a.old)),
     versions: versions.map((row) => {
       const { day, name: part, value: version } = row;
@@ -129,6 +131,100 @@ export async function replayDiff(
   };
 }
 
+type Params = Readonly<Record<string, unknown>>;
+
+function both({ shadow }: DiffDeps, select: (database: string, isNew: 0 | 1) => string): string {
+  return `${select(shadow.live, 0)} UNION ALL ${select(shadow.shadow, 1)}`;
+}
+
+/**
+ * The days with rows, as spans of whole days with about `SPAN_ROWS` rows. The visitors and sessions of one span are in memory at
+ * the same time.
+ */
+async function spansOf(deps: DiffDeps, params: Params): Promise<readonly { first: string; last: string }[]> {
+  const rows = await deps.analytics.select<{ day: string; rows: number | string }>(
+    `SELECT toString(day) AS day, sum(rows) AS rows FROM (${both(
+      deps,
+      (database) =>
+        `SELECT toDate(timestamp, 'UTC') AS day, count() AS rows FROM ${database}.records WHERE ${WITHIN} AND outcome = 'row' GROUP BY day`,
+    )}) GROUP BY day ORDER BY day`,
+    params,
+  );
+  const spans: { first: string; last: string; rows: number }[] = [];
+  for (const { day, rows: count } of rows) {
+    const open = spans.at(-1);
+    if (open !== undefined && open.rows + Number(count) <= SPAN_ROWS) {
+      open.last = day;
+      open.rows += Number(count);
+    } else spans.push({ first: day, last: day, rows: Number(count) });
+  }
+  return spans.map(({ first, last }) => ({ first, last }));
+}
+
+async function daysOf(deps: DiffDeps, params: Params): Promise<readonly DayDiff[]> {
+  const rows = await deps.analytics.select<Readonly<Record<string, string | number>>>(
+    `SELECT toString(day) AS day, ${DAY_COUNTS.flatMap((name) => [`sumIf(${name}, is_new = 0) AS old_${name}`, `sumIf(${name}, is_new = 1) AS new_${name}`]).join(', ')}
+     FROM (${both(
+       deps,
+       (database, isNew) =>
+         `SELECT ${isNew} AS is_new, toDate(timestamp, 'UTC') AS day, count() AS rows, uniqExactIf(visitor_id, visitor_id != '') AS visitors,
+            uniqExactIf(session_id, session_id != '') AS sessions
+          FROM ${database}.events
+          WHERE ${WITHIN} AND timestamp >= toDateTime({first:Date}, 'UTC') AND timestamp < toDateTime({last:Date} + 1, 'UTC')
+          GROUP BY day`,
+     )})
+     GROUP BY day ORDER BY day`,
+    params,
+  );
+  return rows.map((row) => ({ day: String(row.day), old: dayCounts(row, 'old'), new: dayCounts(row, 'new') }));
+}
+
+/**
+ * The columns that have different values in the two sets of tables. The sum of a hash over all rows differs if a value has
+ * another count. It takes one pass over each set, and most diffs have few changed columns.
+ */
+async function changedColumns({ analytics, shadow }: DiffDeps, params: Params): Promise<ReadonlySet<string>> {
+  const columns = Object.values(DIFF_COLUMNS).flat();
+  const sums = columns.map((column) => {
+    const hash = `cityHash64(toString(${column}))`;
+    return `toString(${isOfAllRecords(column) ? `sum(${hash})` : `sumIf(${hash}, outcome = 'row')`}) AS sum_${column}`;
+  });
+  const sumsOf = async (database: string): Promise<Readonly<Record<string, string>>> => {
+    const rows = await analytics.select<Readonly<Record<string, string>>>(
+      `SELECT ${sums.join(', ')} FROM ${database}.records WHERE ${WITHIN}`,
+      params,
+    );
+    return rows[0] ?? {};
+  };
+  const live = await sumsOf(shadow.live);
+  const replayed = await sumsOf(shadow.shadow);
+  return new Set(columns.filter((column) => live[`sum_${column}`] !== replayed[`sum_${column}`]));
+}
+
+/** The values of these columns whose numbers of records differ. */
+async function valuesOf(deps: DiffDeps, columns: readonly string[], params: Params): Promise<readonly Counted[]> {
+  if (columns.length === 0) return [];
+  const countsOf = (column: string): string =>
+    `SELECT '${column}' AS name, value, sum(o) AS old, sum(n) AS new
+      FROM (${both(
+        deps,
+        (database, isNew) =>
+          `SELECT toString(${column}) AS value, toInt64(${isNew === 0 ? 'count()' : '0'}) AS o, toInt64(${isNew === 1 ? 'count()' : '0'}) AS n
+           FROM ${database}.records WHERE ${WITHIN}${isOfAllRecords(column) ? '' : " AND outcome = 'row'"} GROUP BY value`,
+      )})
+      GROUP BY value HAVING old != new ORDER BY abs(new - old) DESC, value LIMIT {limit:UInt32}`;
+  // One statement for each step: a single statement for all columns would need too much memory.
+  const statement = columns.map((column) => `SELECT * FROM (${countsOf(column)})`).join('\nUNION ALL\n');
+  return deps.analytics.select<Counted>(statement, params);
+}
+
+/** Whether records without a row count too. */
+function isOfAllRecords(column: string): boolean {
+  return column === 'outcome' || column === 'reason' || column === 'rule_id';
+}
+
+/** Visitors and sessions of so many rows need about 200 MB of memory. */
+const SPAN_ROWS = 4_000_000;
 const VERSIONS_MAX = 1_000;
 /**
  * The SQL of the names and values of the parts of the column `enrichment` (enrichment-version.ts). Rows of other versions of Weir can

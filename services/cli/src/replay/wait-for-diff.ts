@@ -1,0 +1,24 @@
+import type { AdminClient } from '../admin-client.ts';
+import type { CliIo } from '../cli-io.ts';
+import { createProgress, type Progress } from '../progress-bar.ts';
+import type { DiffView } from './human-diff.ts';
+
+interface UnfinishedDiff {
+  readonly steps_done: number;
+  readonly steps: number;
+}
+
+/** Resolves with a diff of the replay, and shows its progress while it takes longer than one answer. Rejects as `client.call` does. */
+export async function waitForDiff(io: CliIo, client: AdminClient, path: string): Promise<DiffView> {
+  let progress: Progress | undefined;
+  try {
+    for (;;) {
+      const answer = await client.call<DiffView | UnfinishedDiff>('GET', path);
+      if ('days' in answer) return answer;
+      progress ??= createProgress(io, 'steps', answer.steps, answer.steps_done);
+      progress.update(answer.steps_done, answer.steps);
+    }
+  } finally {
+    progress?.stop();
+  }
+}

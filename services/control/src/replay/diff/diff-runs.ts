@@ -1,0 +1,78 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { ReplayDiff, ReportSteps } from './replay-diff.ts';
+
+/** A diff that continues after the answer. */
+export interface UnfinishedDiff {
+  readonly steps_done: number;
+  readonly steps: number;
+}
+
+/** Computes one diff at a time. A diff of many millions of rows takes longer than a client should wait for an answer. */
+export interface DiffRuns {
+  /**
+   * Resolves with the diff if it is ready within `ANSWER_WITHIN_MS`, otherwise with its progress. Ask again with the same key then: the
+   * diff continues meanwhile, and ends if nobody asks for `ABANDONED_MS`. A diff is the answer of one ask: the next one computes
+   * it again. Resolves with `busy` while a diff with another key runs. Rejects as `work` does.
+   */
+  ask(key: string, work: (report: ReportSteps) => Promise<ReplayDiff>): Promise<ReplayDiff | UnfinishedDiff | 'busy'>;
+}
+
+export const ANSWER_WITHIN_MS = 10_000;
+export const ABANDONED_MS = 60_000;
+
+interface Run {
+  readonly key: string;
+  readonly result: Promise<ReplayDiff>;
+  steps: UnfinishedDiff;
+  askedAt: number;
+}
+
+export function createDiffRuns(clock: () => number, answerWithinMs = ANSWER_WITHIN_MS): DiffRuns {
+  let current: Run | undefined;
+
+  function begin(key: string, work: (report: ReportSteps) => Promise<ReplayDiff>): Run {
+    const result = work((done, total) => {
+      run.steps = { steps_done: done, steps: total };
+      if (clock() - run.askedAt > ABANDONED_MS) {
+        forget(run);
+        throw new Error('nobody waits for the diff any more');
+      }
+    });
+    const run: Run = { key, result, steps: { steps_done: 0, steps: 1 }, askedAt: clock() };
+    // The error is the answer of the ask that waits for it. Without one, nobody needs it.
+    result.catch(() => undefined);
+    return run;
+  }
+
+  function forget(run: Run): void {
+    if (current === run) current = undefined;
+  }
+
+  return {
+    async ask(key, work) {
+      if (current !== undefined && current.key !== key) {
+        if (clock() - current.askedAt <= ABANDONED_MS) return 'busy';
+        current = undefined;
+      }
+      current ??= begin(key, work);
+      const run = current;
+      run.askedAt = clock();
+      const patience = new AbortController();
+      try {
+        const finished = await Promise.race([
+          run.result,
+          pause(answerWithinMs, undefined, { signal: patience.signal }),
+        ]);
+        if (finished === undefined) return run.steps;
+        forget(run);
+        return finished;
+      } catch (error) {
+        forget(run);
+        throw error;
+      } finally {
+        patience.abort();
+        run.askedAt = clock();
+      }
+    },
+  };
+}
