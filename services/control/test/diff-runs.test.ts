@@ -53,11 +53,11 @@ test('an error is the answer, and the next ask begins again', async () => {
   expect([await again, started]).toEqual([DIFF, 2]);
 });
 
-test('a diff for which nobody asks any more ends, and another one can begin', async () => {
+test('a diff for which no client asks any more ends, and another one can begin', async () => {
   const runs = newRuns();
   await runs.ask('r 20', work);
   now += ABANDONED_MS + 1;
-  expect(() => report(4, 9)).toThrow('nobody waits');
+  expect(() => report(4, 9)).toThrow('no client waits');
   const other = runs.ask('r 7', work);
   await eventually('the other diff to begin', async () => started === 2);
   finish(DIFF);

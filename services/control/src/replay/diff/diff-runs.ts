@@ -11,7 +11,7 @@ export interface UnfinishedDiff {
 export interface DiffRuns {
   /**
    * Resolves with the diff if it is ready within `ANSWER_WITHIN_MS`, otherwise with its progress. Ask again with the same key then: the
-   * diff continues meanwhile, and ends if nobody asks for `ABANDONED_MS`. A diff is the answer of one ask: the next one computes
+   * diff continues meanwhile, and ends if no client asks for `ABANDONED_MS`. A diff is the answer of one ask: the next one computes
    * it again. Resolves with `busy` while a diff with another key runs. Rejects as `work` does.
    */
   ask(key: string, work: (report: ReportSteps) => Promise<ReplayDiff>): Promise<ReplayDiff | UnfinishedDiff | 'busy'>;
@@ -35,11 +35,11 @@ export function createDiffRuns(clock: () => number, answerWithinMs = ANSWER_WITH
       run.steps = { steps_done: done, steps: total };
       if (clock() - run.askedAt > ABANDONED_MS) {
         forget(run);
-        throw new Error('nobody waits for the diff any more');
+        throw new Error('no client waits for the diff any more');
       }
     });
     const run: Run = { key, result, steps: { steps_done: 0, steps: 1 }, askedAt: clock() };
-    // The error is the answer of the ask that waits for it. Without one, nobody needs it.
+    // The error is the answer of the ask that waits for it. Without such an ask, it is not needed.
     result.catch(() => undefined);
     return run;
   }

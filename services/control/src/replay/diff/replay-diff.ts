@@ -60,7 +60,7 @@ type Counted = {
   readonly new: number | string;
 };
 
-/** Is told how many of the statements of a diff are done. It throws to end the diff. */
+/** Receives how many of the statements of a diff are done. It throws to end the diff. */
 export type ReportSteps = (done: number, total: number) => void;
 
 /**
