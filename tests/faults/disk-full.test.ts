@@ -12,6 +12,7 @@ const DISK_MB = 1024;
 const GOES_ON_WITHIN_MS = 10_000;
 const ENV = { ...FAULTS_ENV, WEIR_DISK_RESERVE_MB: String(RESERVE_MB) };
 
+const DISK_ROUNDS = Number(process.env.WEIR_DISK_ROUNDS ?? 3);
 const reason = whyNoMount();
 if (reason !== undefined && process.env.CI === 'true') {
   test('a full disk', () => {
@@ -22,10 +23,10 @@ const onSmallDisks = reason === undefined ? describe : describe.skip;
 
 onSmallDisks(`a full disk under the data folder (needs root and mounts: ${reason ?? 'there'})`, () => {
   const ROUNDS: readonly (readonly [FileSystem, 'fill' | 'takeAtOnce', number])[] = [
-    ['ext4', 'fill', 20],
-    ['tmpfs', 'fill', 5],
-    ['tmpfs', 'takeAtOnce', 5],
-    ['ext4', 'takeAtOnce', 5],
+    ['ext4', 'fill', DISK_ROUNDS],
+    ['tmpfs', 'fill', DISK_ROUNDS],
+    ['tmpfs', 'takeAtOnce', DISK_ROUNDS],
+    ['ext4', 'takeAtOnce', DISK_ROUNDS],
   ];
   test.each(ROUNDS)(
     '%s, %s, %i rounds under load: Weir goes on, nothing is lost, nothing is stored twice',

@@ -3,7 +3,7 @@ import { seededRandom, startLoad } from '@weir/testkit/load';
 import { startWeir } from '@weir/testkit/weir-process';
 import { expectExactlyOnce, FAULTS_ENV, say } from './exactly-once.ts';
 
-const KILLS = 20;
+const KILLS = Number(process.env.WEIR_GROUP_KILLS ?? 8);
 const CLIENTS = 16;
 
 test(`kill -9 of the whole process group at ${KILLS} random moments under load: no event is lost or stored twice`, async () => {

@@ -4,7 +4,7 @@ import { seededRandom, startLoad } from '@weir/testkit/load';
 import { startWeir, type WeirProcess } from '@weir/testkit/weir-process';
 import { FAULTS_ENV, say } from './exactly-once.ts';
 
-const KILLS = Number(process.env.WEIR_RETENTION_KILLS ?? 6);
+const KILLS = Number(process.env.WEIR_RETENTION_KILLS ?? 4);
 const BATCHES = 12;
 const DAY_MS = 86_400_000;
 const KEEP_DAYS = 100;

@@ -8,7 +8,7 @@ import { makeExportTraffic } from './export-traffic.ts';
 import { addGoals, checksumsOf, expectSame, reportsOf } from './site-reports.ts';
 
 /** The events that are generated, about. The other records of every kind (`makeExportTraffic`) are added to them. */
-const EVENTS = Number(process.env.WEIR_EXPORT_EVENTS ?? 20_000);
+const EVENTS = Number(process.env.WEIR_EXPORT_EVENTS ?? 5_000);
 const DAYS = 28;
 const DAYS_PER_IMPORT = 7;
 /** The average number of pages in a visit of `generatedLines`. */
