@@ -1,4 +1,5 @@
 import type { StoredRecord } from '@weir/ports/event-log';
+import { compressSync, uncompressSync } from 'lz4-napi';
 
 /**
  * The key of an entry. An entry holds consecutive records of one partition that were appended in one transaction. Searches by
@@ -17,6 +18,32 @@ export const HIGHEST_OFFSET = Number.MAX_SAFE_INTEGER;
 const NO_HEADERS: Readonly<Record<string, string>> = Object.freeze({});
 /** The first two fields of a record. A record is: length of the value (4 bytes), length of the headers (2 bytes), headers, value. */
 const RECORD_HEAD_BYTES = 6;
+
+/** No value has this length, so an entry that begins with it is compressed: the mark, then an LZ4 block with its length. */
+const COMPRESSED = 0xffffffff;
+const MARK_BYTES = 4;
+const COMPRESSED_HEAD_BYTES = 8;
+/** Smaller entries hold few records, which have little in common. */
+const COMPRESS_FROM_BYTES = 2048;
+
+/** Compresses an entry if that makes it smaller. `EntryReader` reads both forms. */
+export function packEntry(entry: Buffer): Buffer {
+  if (entry.length < COMPRESS_FROM_BYTES) return entry;
+  const block = compressSync(entry);
+  if (block.length + MARK_BYTES >= entry.length) return entry;
+  const packed = Buffer.allocUnsafe(MARK_BYTES + block.length);
+  packed.writeUInt32LE(COMPRESSED, 0);
+  packed.set(block, MARK_BYTES);
+  return packed;
+}
+
+function unpackEntry(stored: Buffer): Buffer {
+  if (stored.length < COMPRESSED_HEAD_BYTES || stored.readUInt32LE(0) !== COMPRESSED) return stored;
+  const entry = uncompressSync(stored.subarray(MARK_BYTES));
+  // The library returns what it could read of an incomplete block.
+  if (entry.length !== stored.readUInt32LE(MARK_BYTES)) throw new Error('an entry of the event log is damaged');
+  return entry;
+}
 
 /** Encodes headers as alternating names and values, each terminated by a zero byte. */
 export function encodeHeaders(headers: Readonly<Record<string, string>> | undefined): string {
@@ -42,15 +69,15 @@ export function writeRecord(entry: Buffer, at: number, value: Uint8Array, header
   return position + value.byteLength;
 }
 
-/** Reads the records of an entry in order. The values are views of `entry`. */
+/** Reads the records of an entry in order. The values are views of one buffer. */
 export class EntryReader {
   private position = 0;
   private offset: number;
   private readonly entry: Buffer;
   private readonly appendedAt: number;
 
-  constructor(key: EntryKey, entry: Buffer) {
-    this.entry = entry;
+  constructor(key: EntryKey, stored: Buffer) {
+    this.entry = unpackEntry(stored);
     this.offset = key[2];
     this.appendedAt = key[4];
   }

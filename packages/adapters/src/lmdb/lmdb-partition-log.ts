@@ -1,6 +1,14 @@
 import type { AppendOutcome, StoredRecord } from '@weir/ports/event-log';
 import type { Database } from 'lmdb';
-import { ENTRY_BYTES_MAX, type EntryKey, EntryReader, HIGHEST_OFFSET, recordBytes, writeRecord } from './lmdb-entry.ts';
+import {
+  ENTRY_BYTES_MAX,
+  type EntryKey,
+  EntryReader,
+  HIGHEST_OFFSET,
+  packEntry,
+  recordBytes,
+  writeRecord,
+} from './lmdb-entry.ts';
 import type { WriteSize } from './lmdb-file-space.ts';
 import type { WriteFailure, WriteQueue } from './lmdb-write-queue.ts';
 
@@ -151,7 +159,7 @@ export function createPartitionLog(topic: string, partition: number, deps: Parti
         const record = records[i] as Pending;
         at = writeRecord(entry, at, record.value, record.headers);
       }
-      void entries.put([topic, partition, firstOffset + from, to - from, appendedAt], entry);
+      void entries.put([topic, partition, firstOffset + from, to - from, appendedAt], packEntry(entry));
       from = to;
     }
   }

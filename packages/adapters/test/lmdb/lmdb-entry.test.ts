@@ -1,0 +1,58 @@
+import { randomBytes } from 'node:crypto';
+import {
+  type EntryKey,
+  EntryReader,
+  encodeHeaders,
+  packEntry,
+  recordBytes,
+  writeRecord,
+} from '../../src/lmdb/lmdb-entry.ts';
+
+const KEY: EntryKey = ['events.raw', 2, 100, 0, 1_700_000_000_000];
+const HEADERS = encodeHeaders({ site: 'demo' });
+
+function entryOf(values: readonly Uint8Array[]): Buffer {
+  const entry = Buffer.allocUnsafe(values.reduce((sum, value) => sum + recordBytes(value, HEADERS), 0));
+  values.reduce((at, value) => writeRecord(entry, at, value, HEADERS), 0);
+  return entry;
+}
+
+function readAll(stored: Buffer, from = 100): { offset: number; value: string; site: string | undefined }[] {
+  const reader = new EntryReader(KEY, stored);
+  reader.skipTo(from);
+  const records = [];
+  while (!reader.done) {
+    const { offset, value, headers } = reader.next();
+    records.push({ offset, value: Buffer.from(value).toString('latin1'), site: headers?.site });
+  }
+  return records;
+}
+
+const similar = (count: number): Buffer[] =>
+  Array.from({ length: count }, (_, n) =>
+    Buffer.from(JSON.stringify({ path: `/page/${n}`, agent: 'Mozilla/5.0 '.repeat(20) })),
+  );
+
+test.each([1, 10, 500])('an entry with %i similar records is read back, compressed or not', (count) => {
+  const entry = entryOf(similar(count));
+  const stored = packEntry(entry);
+  expect(readAll(stored)).toEqual(readAll(entry));
+  expect(readAll(stored)).toHaveLength(count);
+  expect(stored.length < entry.length / 3).toBe(count > 1);
+});
+
+test('a compressed entry is read from an offset in the middle', () => {
+  const values = similar(50);
+  const records = readAll(packEntry(entryOf(values)), 149);
+  expect(records).toEqual([{ offset: 149, value: values[49]?.toString('latin1'), site: 'demo' }]);
+});
+
+test('an entry that compression does not make smaller is stored as it is', () => {
+  const entry = entryOf([randomBytes(5000), randomBytes(5000)]);
+  expect(packEntry(entry)).toBe(entry);
+});
+
+test('a damaged compressed entry is an error, and not another record', () => {
+  const stored = packEntry(entryOf(similar(50)));
+  expect(() => new EntryReader(KEY, stored.subarray(0, stored.length / 2))).toThrow();
+});
