@@ -2,7 +2,7 @@ import type { Dimension } from './dimensions.ts';
 import type { Filter } from './filter.ts';
 import { conditionOf, createParameters, type Parameters } from './parameters.ts';
 import type { Period } from './period.ts';
-import type { Moved } from './visits/visit-rows.ts';
+import { type NearVisits, NO_KEY } from './visits/visit-rows.ts';
 
 /** Defines which rows and visits a report counts. */
 export interface AskedScope {
@@ -23,7 +23,7 @@ export type VisitSource =
   /** From the view `sessions`. */
   | { readonly of: 'sessions' }
   /** From the rows near the period (docs/decisions/0035). */
-  | { readonly of: 'rows'; readonly moved: Moved };
+  | { readonly of: 'rows'; readonly near: NearVisits };
 export const SESSIONS: VisitSource = { of: 'sessions' };
 
 /** A ClickHouse statement, with the values of its `{name:Type}` parameters. */
@@ -54,8 +54,8 @@ const BEGAN_IN_PERIOD = [
   'started_at >= fromUnixTimestamp64Milli({from:Int64})',
   'started_at < fromUnixTimestamp64Milli({to:Int64})',
 ] as const;
-export const HIT_COLUMNS = ['session_id', 'visitor_id', 'type', 'timestamp'];
-export const VISIT_COLUMNS = ['session_id', 'started_at', 'is_bounce', 'duration_seconds', 'pageviews'];
+export const HIT_COLUMNS = ['visitor_id', 'visitor_key', 'type', 'timestamp'];
+export const VISIT_COLUMNS = ['started_at', 'is_bounce', 'duration_seconds', 'pageviews'];
 /** The columns of `begun` over those of `sessions`. Their sums are the counts of visits. */
 export const BEGUN_OF_VISIT =
   'visit.started_at AS started_at, 1 AS visits, toInt64(visit.is_bounce) AS bounces, toInt64(visit.duration_seconds) AS seconds, toInt64(visit.pageviews) AS views';
@@ -108,7 +108,7 @@ export function scopeSql(
 
 /** The columns of `Counts`: those from the rows and those from the visits. `SUM_FOUND` adds both. */
 export const COUNT_HITS =
-  "uniqExactIf(hit.visitor_id, hit.visitor_id != '') AS visitors, 0 AS visits, countIf(type = 'pageview') AS pageviews,\n" +
+  `uniqExactIf(hit.visitor_key, hit.visitor_key != ${NO_KEY}) AS visitors, 0 AS visits, countIf(type = 'pageview') AS pageviews,\n` +
   "    countIf(type = 'event') AS events, 0 AS bounces, 0 AS seconds, 0 AS views";
 export const COUNT_VISITS =
   '0 AS visitors, sum(begun.visits) AS visits, 0 AS pageviews, 0 AS events,\n' +

@@ -1,5 +1,6 @@
 import type { Scope, Statement } from '../report-sql.ts';
 import { reportParts } from '../visits/report-parts.ts';
+import { NO_KEY } from '../visits/visit-rows.ts';
 
 /**
  * One row for each page before the page (`list` is `previous`), each page after it (`next`), and one for the page itself (`page`). A view without
@@ -9,21 +10,21 @@ export function journeysStatement(scope: Scope, page: string, rowsMax: number): 
   const { parameters, tables, hits } = reportParts(scope, undefined, ['pathname', 'event_id']);
   const path = parameters.put('path', 'String', page);
   const sql = `${tables}
-SELECT step.1 AS list, step.2 AS value, count() AS views, uniqExact(session_id) AS visits
+SELECT step.1 AS list, step.2 AS value, count() AS views, uniqExact(session_key) AS visits
 FROM
 (
-  SELECT session_id, arrayJoin(arrayFilter(place -> pages[place] = ${path}, arrayEnumerate(pages))) AS place,
+  SELECT session_key, arrayJoin(arrayFilter(place -> pages[place] = ${path}, arrayEnumerate(pages))) AS place,
     arrayJoin([('page', ''), ('previous', pages[place - 1]), ('next', pages[place + 1])]) AS step
   FROM
   (
-    SELECT session_id, arrayCompact(arrayMap(view -> view.3, arraySort(groupArray((timestamp, event_id, pathname))))) AS pages
+    SELECT session_key, arrayCompact(arrayMap(view -> view.3, arraySort(groupArray((timestamp, event_id, pathname))))) AS pages
     FROM
     (
-      SELECT hit.session_id AS session_id, hit.timestamp AS timestamp, hit.event_id AS event_id, hit.type AS type, hit.pathname AS pathname
+      SELECT hit.session_key AS session_key, hit.timestamp AS timestamp, hit.event_id AS event_id, hit.type AS type, hit.pathname AS pathname
       FROM ${hits}
     ) AS counted
-    WHERE type = 'pageview' AND session_id != ''
-    GROUP BY session_id
+    WHERE type = 'pageview' AND session_key != ${NO_KEY}
+    GROUP BY session_key
     HAVING has(pages, ${path})
   ) AS visited
 ) AS stepped

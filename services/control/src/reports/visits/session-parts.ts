@@ -21,13 +21,15 @@ export function sessionParts(scope: AskedScope, by: Dimension | undefined, colum
 
   const hitColumns = [
     ...new Set([
-      ...HIT_COLUMNS,
+      'session_id',
+      'sipHash64(session_id) AS session_key',
+      ...HIT_COLUMNS.map((column) => (column === 'visitor_key' ? 'sipHash64(visitor_id) AS visitor_key' : column)),
       ...columns,
       ...visitDimensions.map(({ ownSql }) => ownSql).filter((column) => column !== ''),
     ]),
     ...(by?.scope === 'hit' ? [`${parameters.valueOf(by, by.sql)} AS name`] : []),
   ];
-  const visitColumns = [...new Set([...VISIT_COLUMNS, ...visitDimensions.map(({ sql }) => sql)])];
+  const visitColumns = ['session_id', ...new Set([...VISIT_COLUMNS, ...visitDimensions.map(({ sql }) => sql)])];
   const joined = ofVisit.map(({ filter, name }) => conditionOf(filter, hitValue(filter.dimension), name, parameters));
   const begun =
     by?.scope === 'hit'

@@ -19,7 +19,10 @@ export function timeAt(end: 'from' | 'to', offsetMs: number): string {
 export const MOVED_VISITORS = `SELECT visitor_id FROM moved_hours
       WHERE site_id = {site:String} AND hour >= toStartOfHour(${timeAt('from', -SPAN_MS)}) AND hour < ${timeAt('to', SPAN_MS)}`;
 
-/** The sessions near the period whose IDs changed after some of their rows were stored, as two arrays. */
+/**
+ * The sessions near the period whose IDs changed after some of their rows were stored, as two arrays. It is the view `session_moves`
+ * (schemas/clickhouse/016_sessions_of_rows.sql) for the visitors near the period: the view itself reads the rows of all visitors with moved sessions.
+ */
 export const FIND_MOVED = `(
   SELECT (groupArray(fragment_id), groupArray(session_id))
   FROM
@@ -27,38 +30,96 @@ export const FIND_MOVED = `(
     SELECT '' AS fragment_id, '' AS session_id
     UNION ALL
     SELECT fragment_id, session_id
-    FROM session_moves
-    WHERE site_id = {site:String} AND made_for IN
+    FROM
     (
-      ${MOVED_VISITORS}
+      SELECT fragment_id,
+        concat('s_', substring(lower(hex(SHA256(concat(
+          {site:String}, '\\0', made_for, '\\0', toString(intDiv(toUnixTimestamp64Milli(min(began) OVER session), 1800000))
+        )))), 1, 32)) AS session_id
+      FROM
+      (
+        SELECT made_for, fragment_id, began, sum(is_new) OVER (PARTITION BY made_for ORDER BY began, fragment_id) AS nth
+        FROM
+        (
+          SELECT made_for, fragment_id, began,
+            began > addMinutes(max(ended) OVER (
+              PARTITION BY made_for ORDER BY began, fragment_id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+            ), 30) AS is_new
+          FROM
+          (
+            SELECT made_for, fragment_id, min(began_at) AS began, max(ended_at) AS ended
+            FROM
+            (
+              SELECT visitor_id AS made_for, session_id AS fragment_id,
+                if(visit_stamp = 1, least(timestamp, visit_started), timestamp) AS began_at, timestamp AS ended_at
+              FROM records
+              PREWHERE visitor_key IN (SELECT sipHash64(visitor_id) FROM (${MOVED_VISITORS}))
+              WHERE (site_id, toStartOfHour(timestamp), visitor_id) IN
+                (
+                  SELECT site_id, arrayJoin(arrayMap(n -> addHours(hour, n), range(-6, 7))) AS near, visitor_id FROM moved_hours
+                  WHERE site_id = {site:String} AND visitor_id IN (${MOVED_VISITORS})
+                )
+                AND ${OF_SITE} AND bot = '' AND source != 'server' AND match(session_id, '^s_[0-9a-f]{32}$')
+              UNION ALL
+              SELECT made_for, session_id AS fragment_id, toDateTime64(started_at, 3, 'UTC') AS began_at, toDateTime64(ended_at, 3, 'UTC') AS ended_at
+              FROM sessions_kept
+              WHERE site_id = {site:String} AND ended_at != 0 AND made_for IN (${MOVED_VISITORS})
+            )
+            GROUP BY made_for, fragment_id
+          )
+        )
+      )
+      WINDOW session AS (PARTITION BY made_for, nth)
     )
+    WHERE session_id != fragment_id
   )
 )`;
-/** The same if there are no such visitors. `session_moves` would read the rows of moved sessions of all times. */
-export const NONE_MOVED = "([''], [''])";
-/** The session ID of a row, as in `events`. */
-export const SESSION_ID = 'transform(records.session_id, moved.1, moved.2)';
-/**
- * The session IDs, as stored in rows, of visits whose stamps are not right: the enricher or a check has flagged them, their ID has changed, or one of
- * their rows has no stamp (it was stored before stamps were introduced, or comes from a dump).
- */
-export const COMPUTED = `SELECT session_id FROM visits_computed WHERE site_id = {site:String} AND day >= {first_day:Date} AND day <= {last_day:Date}
-      UNION ALL SELECT arrayJoin(moved.1)
-      UNION ALL SELECT session_id FROM records
-      WHERE ${OF_SITE} AND visit_stamp = 0 AND bot = '' AND session_id != ''
-        AND timestamp >= ${timeAt('from', -SPAN_MS)} AND timestamp < ${timeAt('to', SPAN_MS)}`;
+/** Rows of bots have no stamp, and no visit. */
+export const UNSTAMPED = `${OF_SITE} AND visit_stamp = 0 AND bot = '' AND session_id != ''`;
+export const NEAR_PERIOD = `timestamp >= ${timeAt('from', -SPAN_MS)} AND timestamp < ${timeAt('to', SPAN_MS)}`;
+/** The hash of a row without a visitor or a visit. */
+export const NO_KEY = "sipHash64('')";
 
-/** The result of `FIND_MOVED`: the IDs that rows have, and those of their sessions. Undefined: there are too many for a parameter. */
-export type Moved = readonly [stored: readonly string[], sessions: readonly string[]] | undefined;
-
-/** The expression `moved`, which `SESSION_ID` and `COMPUTED` use. */
-export function movedSql(moved: Moved, parameters: Parameters): string {
-  if (moved === undefined) return `${FIND_MOVED} AS moved`;
-  const [stored, sessions] = moved;
-  return `(${parameters.put('stored', 'Array(String)', stored)}, ${parameters.put('moved', 'Array(String)', sessions)}) AS moved`;
+/** What `visitSourceOf` has found near the period. Statements leave out what is not there. */
+export interface NearVisits {
+  /** The IDs that rows have, and those of their sessions. Undefined: there are too many for a parameter. */
+  readonly moved: readonly [stored: readonly string[], sessions: readonly string[]] | undefined;
+  /** Whether there are rows that were stored before stamps were introduced, or come from a dump. */
+  readonly hasUnstamped: boolean;
 }
 
-/** Adds the parameters of `COMPUTED`. */
+const hasMoved = ({ moved }: NearVisits): boolean => moved === undefined || moved[0].length > 1;
+
+/** The expression `moved`, which `sessionKey` and `computedKeys` use. Empty if they do not use it. */
+export function movedSql(near: NearVisits, parameters: Parameters): readonly string[] {
+  if (!hasMoved(near)) return [];
+  if (near.moved === undefined) return [`${FIND_MOVED} AS moved`, MOVED_KEYS];
+  const [stored, sessions] = near.moved;
+  return [
+    `(${parameters.put('stored', 'Array(String)', stored)}, ${parameters.put('moved', 'Array(String)', sessions)}) AS moved`,
+    MOVED_KEYS,
+  ];
+}
+
+export const MOVED_KEYS =
+  'arrayMap(id -> sipHash64(id), moved.1) AS moved_from, arrayMap(id -> sipHash64(id), moved.2) AS moved_to';
+/** The hash of the session ID of a row, as in `events`. */
+export const MOVED_KEY = 'transform(records.session_key, moved_from, moved_to)';
+export const sessionKey = (near: NearVisits): string => (hasMoved(near) ? MOVED_KEY : 'records.session_key');
+
+/**
+ * The hashes of the session IDs, as stored in rows, of visits whose stamps are not right: the enricher or a check has flagged them, their ID has
+ * changed, or one of their rows has no stamp.
+ */
+export function computedKeys(near: NearVisits): string {
+  return [
+    'SELECT sipHash64(session_id) FROM visits_computed WHERE site_id = {site:String} AND day >= {first_day:Date} AND day <= {last_day:Date}',
+    ...(hasMoved(near) ? ['SELECT arrayJoin(moved_from)'] : []),
+    ...(near.hasUnstamped ? [`SELECT session_key FROM records WHERE ${UNSTAMPED} AND ${NEAR_PERIOD}`] : []),
+  ].join('\n      UNION ALL ');
+}
+
+/** Adds the parameters of `computedKeys`. */
 export function putDays({ fromMs, toMs }: Period, parameters: Parameters): void {
   parameters.put('first_day', 'Date', dayOf(fromMs - SPAN_MS));
   parameters.put('last_day', 'Date', dayOf(toMs + SPAN_MS));

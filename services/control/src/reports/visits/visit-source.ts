@@ -3,13 +3,16 @@ import { type AskedScope, SESSIONS, scopeSql, type VisitSource } from '../report
 import {
   dayOf,
   FIND_MOVED,
+  MOVED_KEY,
+  MOVED_KEYS,
   MOVED_VISITORS,
-  NONE_MOVED,
+  NEAR_PERIOD,
+  NO_KEY,
   OF_SITE,
   putDays,
-  SESSION_ID,
   SPAN_MS,
   timeAt,
+  UNSTAMPED,
   VISIT_MS_MAX,
 } from './visit-rows.ts';
 
@@ -19,46 +22,51 @@ const FIRST = between(timeAt('from', 0), timeAt('from', VISIT_MS_MAX));
 const LAST = between(timeAt('to', -VISIT_MS_MAX), timeAt('to', 0));
 const AFTER = between(timeAt('to', VISIT_MS_MAX), timeAt('to', SPAN_MS));
 
+const count = (from: string): string => `(SELECT count() FROM ${from})`;
+const anyRow = (conditions: string): string => count(`(SELECT 1 FROM records WHERE ${conditions} LIMIT 1)`);
+const FLAGGED = 'visits_computed WHERE site_id = {site:String} AND day >= {from_day:Date} AND day <= {to_day:Date}';
+const EXPIRED = "site_id = {site:String} AND outcome = 'expired'";
+
+/**
+ * Whether there can be anything that is unusual. The conditions on `records` have no time, so that ClickHouse evaluates them once for each
+ * part of the table (its query condition cache).
+ */
+const LOOK = `SELECT
+  ${count(`(${MOVED_VISITORS})`)} AS moved,
+  ${count(`${FLAGGED} AND NOT by_row`)} AS flagged,
+  ${anyRow(EXPIRED)} AS expired,
+  ${anyRow(UNSTAMPED)} AS unstamped`;
+
 /**
  * Whether the rows near the period suffice for exact numbers of its visits. They do not if
  * - a visit has rows in the period, and more than a day before or after it (`long`). Two hits of such a visit are at most a day apart, so it has
  *   rows on the day at the edge of the period and on the second day beyond it.
  * - retention has removed rows (`expired`), or a visit is in `visits_computed` for another reason than its rows (`flagged`), for example
  *   because an erasure has removed some of them.
+ * What `LOOK` has not found is left out. Two sessions with the same hash can only make `long` greater than 0 without need.
  */
-const checkSql = (moved: string): string => `WITH
-${moved} AS moved
-SELECT
-  moved.1 AS stored,
-  moved.2 AS sessions,
-  (
+function findSql(has: Readonly<Record<'moved' | 'flagged' | 'expired' | 'unstamped', boolean>>): string {
+  const id = has.moved ? MOVED_KEY : 'records.session_key';
+  return `${has.moved ? `WITH\n${FIND_MOVED} AS moved,\n${MOVED_KEYS}\n` : ''}SELECT
+  ${has.moved ? 'moved.1 AS stored,\n  moved.2 AS sessions,\n  ' : ''}${
+    has.expired ? `${anyRow(`${EXPIRED} AND ${NEAR_PERIOD}`)} AS expired,\n  ` : ''
+  }${has.unstamped ? `${anyRow(`${UNSTAMPED} AND ${NEAR_PERIOD}`)} AS unstamped,\n  ` : ''}${
+    has.flagged
+      ? `${count(`(SELECT 1 FROM ${FLAGGED} GROUP BY day, session_id HAVING NOT max(by_row) LIMIT 1)`)} AS flagged,\n  `
+      : ''
+  }(
     SELECT count() FROM
     (
-      SELECT ${SESSION_ID} AS id FROM records
-      WHERE ${OF_SITE} AND bot = '' AND records.session_id != '' AND (${[BEFORE, FIRST, LAST, AFTER].join(' OR ')})
+      SELECT ${id} AS id FROM records
+      WHERE ${OF_SITE} AND bot = '' AND records.session_key != ${NO_KEY} AND (${[BEFORE, FIRST, LAST, AFTER].join(' OR ')})
       GROUP BY id
       HAVING (countIf(${BEFORE}) > 0 AND countIf(${FIRST}) > 0) OR (countIf(${LAST}) > 0 AND countIf(${AFTER}) > 0)
     )
-  ) AS long,
-  (
-    SELECT count() FROM
-    (
-      SELECT 1 FROM records
-      WHERE site_id = {site:String} AND outcome = 'expired' AND timestamp >= ${timeAt('from', -SPAN_MS)} AND timestamp < ${timeAt('to', SPAN_MS)}
-      LIMIT 1
-    )
-  ) AS expired,
-  (
-    SELECT count() FROM visits_computed
-    WHERE site_id = {site:String} AND day >= {from_day:Date} AND day <= {to_day:Date} AND (day, session_id) NOT IN
-    (
-      SELECT toDate(timestamp, 'UTC'), records.session_id FROM records
-      WHERE ${OF_SITE} AND visit_stamp = 2 AND timestamp >= ${timeAt('from', -SPAN_MS)} AND timestamp < ${timeAt('to', SPAN_MS)}
-    )
-  ) AS flagged`;
+  ) AS long`;
+}
 
 /** More moved sessions than this are found again by the statement of the report. ClickHouse limits a parameter to 128 KiB. */
-const MOVED_MAX = 1_000;
+const MOVED_MAX = 3_000;
 
 /** Decides where a report takes its visits from. The rows of the period are much faster than `sessions`. */
 export async function visitSourceOf(scope: AskedScope, analytics: Pick<Analytics, 'userQuery'>): Promise<VisitSource> {
@@ -66,14 +74,20 @@ export async function visitSourceOf(scope: AskedScope, analytics: Pick<Analytics
   if (scope.withBots) return SESSIONS;
   const { parameters } = scopeSql(scope);
   putDays(scope.period, parameters);
-  const { site, from, to, first_day, last_day } = parameters.values;
-  const days = { from_day: dayOf(scope.period.fromMs), to_day: dayOf(scope.period.toMs), first_day, last_day };
-  const period = { site, from, to };
-  const movers = await analytics.userQuery(`${MOVED_VISITORS} LIMIT 1`, period);
-  const check = checkSql(movers.rows.length > 0 ? FIND_MOVED : NONE_MOVED);
-  const { rows } = await analytics.userQuery(check, { ...period, ...days });
-  const { stored = [], sessions = [], ...counts } = rows[0] ?? {};
-  if (Object.values(counts).some((count) => Number(count) > 0)) return SESSIONS;
+  const { site, from, to } = parameters.values;
+  const days = { from_day: dayOf(scope.period.fromMs), to_day: dayOf(scope.period.toMs) };
+  const values = { site, from, to, ...days };
+  const look = (await analytics.userQuery(LOOK, values)).rows[0] ?? {};
+  const has = { moved: isAny(look.moved), flagged: isAny(look.flagged), expired: isAny(look.expired) };
+  const find = findSql({ ...has, unstamped: isAny(look.unstamped) });
+  const { rows } = await analytics.userQuery(find, values);
+  const { stored = [''], sessions = [''], long, expired, flagged, unstamped } = rows[0] ?? {};
+  if ([long, expired, flagged].some(isAny)) return SESSIONS;
   const moved = [stored, sessions] as [readonly string[], readonly string[]];
-  return { of: 'rows', moved: moved[0].length > MOVED_MAX ? undefined : moved };
+  return {
+    of: 'rows',
+    near: { moved: moved[0].length > MOVED_MAX ? undefined : moved, hasUnstamped: isAny(unstamped) },
+  };
 }
+
+const isAny = (count: unknown): boolean => Number(count ?? 0) > 0;
