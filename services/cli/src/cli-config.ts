@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { hideCredentials } from '@weir/domain/net/hide-credentials';
 import { adminTokenFile } from '@weir/runtime/config/admin-token';
 import { baseUrl } from '@weir/runtime/config/base-url';
 import { CliError, EXIT } from './exit-codes.ts';
@@ -24,7 +25,7 @@ function serverUrl(env: CliEnvironment): string {
   const configured = env.WEIR_URL?.trim();
   if (configured) {
     if (!/^https?:\/\//i.test(configured) || !URL.canParse(configured)) {
-      throw new CliError(`WEIR_URL must be an http(s) URL, not "${configured}"`, EXIT.usage);
+      throw new CliError(`WEIR_URL must be an http(s) URL, not "${hideCredentials(configured)}"`, EXIT.usage);
     }
     return configured.replace(/\/+$/, '');
   }

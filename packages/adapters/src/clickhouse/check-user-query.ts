@@ -10,14 +10,30 @@ const FIRST_WORDS = new Set(['SELECT', 'WITH', 'FROM', 'SHOW', 'DESCRIBE', 'DESC
 const SHOWN = new Set(
   'TABLES COLUMNS FIELDS FULL EXTENDED CREATE TABLE VIEW DATABASES INDEX INDEXES INDICES KEYS FUNCTIONS'.split(' '),
 );
-/** Functions that are refused wherever their name appears: `APPLY file` and `arrayMap(file, …)` call them without parentheses. */
-const FUNCTIONS_FORBIDDEN = new Set(['file', 'catboostevaluate']);
+/** After `SHOW CREATE`: the objects that decide who may do what. */
+const ACCESS = new Set('USER ROLE QUOTA POLICY PROFILE ROW SETTINGS MASKING'.split(' '));
+/**
+ * Functions that are refused wherever their name appears: `APPLY file` and `arrayMap(file, …)` call them without parentheses. They read
+ * files, send requests, write to the log of ClickHouse or to Keeper, show headers with credentials, or take the name of a table as a string.
+ */
+const FUNCTIONS_FORBIDDEN = new Set(
+  (
+    'file catboostevaluate naivebayesclassifier naivebayesclassifierwithprob naivebayesclassifierwithallprobs aiclassify aiembed ' +
+    'aiextract aigenerate aitranslate logtrace getclienthttpheader showcertificate getmacro getserversetting generateserialid ' +
+    'hascolumnintable joinget joingetornull addresstoline addresstolinewithinlines addresstosymbol'
+  ).split(' '),
+);
+/**
+ * In the embedded engine, each file of the machine is a table of this database: `default.\`/etc/passwd\``. The setting `readonly` refuses
+ * to read such a table, but its errors and `EXISTS` tell whether the file exists. Weir has no tables in this database.
+ */
+const DATABASE_OF_FILES = 'default';
 /**
  * The beginnings of the names of table functions that read outside of the store or bypass the rule for `system`. Such a name is refused if
  * a parenthesis follows it.
  */
 const TABLE_FUNCTIONS_FORBIDDEN =
-  /^(?:url|s3|gcs|oss|cosn|hdfs|azureblobstorage|iceberg|deltalake|hudi|paimon|remote|cluster|mysql|postgresql|mongodb|redis|sqlite|odbc|jdbc|ytsaurus|arrowflight|executable|python|input|file|merge|loop|mergetree|timeseries|prometheus|kafka|nats|rabbitmq)/;
+  /^(?:url|s3|gcs|oss|cosn|hdfs|azureblobstorage|iceberg|deltalake|hudi|paimon|remote|cluster|mysql|postgresql|mongodb|redis|sqlite|odbc|jdbc|ytsaurus|arrowflight|executable|python|input|file|merge|loop|mergetree|timeseries|prometheus|kafka|nats|rabbitmq|eval|arrowstream|dictionary|viewexplain|format$)/;
 const SYSTEM_TABLES_ALLOWED = new Set(
   (
     'one numbers numbers_mt zeros tables columns databases functions formats time_zones data_type_families ' +
@@ -52,6 +68,8 @@ function refusal(tokens: readonly SqlToken[]): string | undefined {
   const verb = first?.kind === 'word' ? first.text.toUpperCase() : '';
   if (!FIRST_WORDS.has(verb)) return 'only SELECT, WITH, SHOW, DESCRIBE, EXPLAIN and EXISTS are allowed';
   if (verb === 'SHOW' && !SHOWN.has(tokens[1]?.text.toUpperCase() ?? '')) return 'this SHOW is not allowed';
+  if (verb === 'SHOW' && ACCESS.has(tokens[2]?.text.toUpperCase() ?? ''))
+    return 'users, roles and quotas cannot be shown';
   for (let index = 0; index < tokens.length; index += 1) {
     const reason = tokenRefusal(tokens, index);
     if (reason !== undefined) return reason;
@@ -74,6 +92,8 @@ function tokenRefusal(tokens: readonly SqlToken[], index: number): string | unde
     if (name === 'settings' && !isMember && isSettingsClause(tokens, index)) return 'SETTINGS are not allowed';
     if (name === 'format' && next?.kind === 'word' && index === tokens.length - 2) return 'FORMAT is not allowed';
   }
+  if (name === DATABASE_OF_FILES && !isMember && isSymbol(next, '.'))
+    return `the database ${token.text} is not allowed`;
   if (!isMember && FUNCTIONS_FORBIDDEN.has(name)) return `${token.text} is not allowed`;
   if (isSymbol(next, '(') && TABLE_FUNCTIONS_FORBIDDEN.test(name) && !isSafeFunction(tokens, index)) {
     return `${token.text}() is not allowed`;
@@ -92,7 +112,8 @@ function isSafeFunction(tokens: readonly SqlToken[], index: number): boolean {
 }
 
 function isSettingsClause(tokens: readonly SqlToken[], index: number): boolean {
-  return tokens[index + 1]?.kind === 'word' && isSymbol(tokens[index + 2], '=');
+  const kind = tokens[index + 1]?.kind;
+  return (kind === 'word' || kind === 'quoted_identifier') && isSymbol(tokens[index + 2], '=');
 }
 
 function isSymbol(token: SqlToken | undefined, text: string): boolean {

@@ -22,6 +22,9 @@ export function readRedisUrl(url: string): RedisAddress {
   const [, s, mode, credentials = '', hosts = '', path = ''] = FORM.exec(url) ?? [];
   if (s === undefined)
     throw new RangeError('REDIS_URL must be like redis://host:6379, redis+sentinel://… or redis+cluster://…');
+  // Otherwise a part of the password would become a host or a database number, and appear in error messages.
+  if (hosts.includes('@') || path.includes('@'))
+    throw new RangeError('REDIS_URL: in the user name and the password, write / as %2F and @ as %40');
   const kind = mode === 'sentinel' || mode === 'cluster' ? mode : 'single';
   const [username = '', ...password] = credentials.split(':');
   const parts = path.split('/');

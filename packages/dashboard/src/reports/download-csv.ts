@@ -1,4 +1,5 @@
 import { callAdmin, type QueryOf } from '../api/call-admin.ts';
+import { type Cell, csvOf } from '../ui/csv-text.ts';
 import { saveFile } from '../ui/save-file.ts';
 import { METRICS } from './report-metrics-view.ts';
 import { queryOfReport, type Report } from './report-request-view.ts';
@@ -28,20 +29,7 @@ export async function downloadCsv(report: Report, siteId: string): Promise<void>
   saveCsv(`${siteId}-${query.dimension}.csv`.replace(':', '-'), [query.dimension, ...METRICS], lines);
 }
 
-type Cell = string | number | null;
-
 /** Saves a file. A text that a spreadsheet would run as a formula gets an apostrophe before it. */
 export function saveCsv(name: string, heads: readonly string[], lines: readonly (readonly Cell[])[]): void {
   saveFile(name, new Blob([csvOf([heads, ...lines])], { type: 'text/csv' }));
-}
-
-function csvOf(lines: readonly (readonly Cell[])[]): string {
-  return lines.map((cells) => `${cells.map(csvCell).join(',')}\r\n`).join('');
-}
-
-function csvCell(value: Cell): string {
-  if (value === null) return '';
-  if (typeof value === 'number') return String(value);
-  const safe = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value;
-  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }

@@ -1,3 +1,5 @@
+import { hideCredentials } from './hide-credentials.ts';
+
 const S3_URL = /^s3:\/\/[a-z0-9][a-z0-9.-]{1,62}(\/[A-Za-z0-9._=-]+)*\/?$/;
 
 /** Returns why `url` cannot name an object store; undefined if it can. */
@@ -5,5 +7,5 @@ export function objectStoreUrlProblem(url: string): string | undefined {
   if (S3_URL.test(url)) return undefined;
   const parsed = url.startsWith('file:') && URL.canParse(url) ? new URL(url) : undefined;
   if (parsed !== undefined && parsed.host === '' && parsed.pathname.length > 1) return undefined;
-  return `must be file:///folder or s3://bucket/prefix, not "${url}"`;
+  return `must be file:///folder or s3://bucket/prefix, not "${hideCredentials(url)}"`;
 }

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { hideCredentials } from '@weir/domain/net/hide-credentials';
 import type { EnvReader } from './env-reader.ts';
 
 /** The external services that replace embedded engines. If one is undefined, the embedded engine is used. */
@@ -65,7 +66,7 @@ function readKafka(env: EnvReader): KafkaConfig | undefined {
   for (const broker of brokers) {
     const port = /^(?:\[[0-9a-fA-F:]+\]|[^\s:/]+):(\d{1,5})$/.exec(broker)?.[1];
     if (port === undefined || Number(port) < 1 || Number(port) > 65_535) {
-      env.problem(`KAFKA_BROKERS must contain host:port pairs separated by commas, not "${broker}"`);
+      env.problem(`KAFKA_BROKERS must contain host:port pairs separated by commas, not "${hideCredentials(broker)}"`);
     }
   }
   const mechanism = env.oneOf('KAFKA_SASL_MECHANISM', SASL_MECHANISMS);

@@ -1,6 +1,7 @@
 import { open, rename, rm, stat } from 'node:fs/promises';
 import { PassThrough, type Writable } from 'node:stream';
 import { createGzip } from 'node:zlib';
+import { hideCredentials } from '@weir/domain/net/hide-credentials';
 import type { CliEnvironment } from '../cli-config.ts';
 import { CliError, EXIT } from '../exit-codes.ts';
 import { openObjects } from '../open-objects.ts';
@@ -43,7 +44,7 @@ const S3_OBJECT = /^(s3:\/\/[^/]+)\/(.+)$/;
 /** Writes to the object `s3://bucket/name`, which exists only when it is complete. If the name ends in .gz, the object is compressed. */
 export async function openS3Target(url: string, env: CliEnvironment): Promise<ExportTarget> {
   const [, bucket = url, name = ''] = S3_OBJECT.exec(url) ?? [];
-  if (name === '') throw new CliError(`--to must be s3://bucket/name, not "${url}"`, EXIT.usage);
+  if (name === '') throw new CliError(`--to must be s3://bucket/name, not "${hideCredentials(url)}"`, EXIT.usage);
   const objects = await openObjects(bucket, env).catch((error: Error) => {
     throw new CliError(`--to: ${error.message}`, EXIT.usage);
   });

@@ -1,0 +1,13 @@
+export type Cell = string | number | null;
+
+/** The text of a CSV file. A text that a spreadsheet would run as a formula gets an apostrophe before it. */
+export function csvOf(lines: readonly (readonly Cell[])[]): string {
+  return lines.map((cells) => `${cells.map(csvCell).join(',')}\r\n`).join('');
+}
+
+function csvCell(value: Cell): string {
+  if (value === null) return '';
+  if (typeof value === 'number') return String(value);
+  const safe = /^[=+\-@\t\r\n]/.test(value) ? `'${value}` : value;
+  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+}
