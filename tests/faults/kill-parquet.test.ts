@@ -106,7 +106,7 @@ async function compareParts(
     );
   try {
     const structure = await analytics.select<{ name: string; type: string }>(
-      "SELECT name, if(name = 'properties', 'String', type) AS type FROM system.columns WHERE database = {database:String} AND table = 'records' AND default_kind != 'EPHEMERAL' ORDER BY position",
+      "SELECT name, if(name = 'properties', 'String', type) AS type FROM system.columns WHERE database = {database:String} AND table = 'records' AND default_kind = '' ORDER BY position",
       { database },
     );
     const types = structure.map(({ name, type }) => `${name} ${type.replaceAll("'", "\\'")}`).join(', ');

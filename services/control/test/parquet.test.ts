@@ -75,7 +75,7 @@ async function ofParts(): Promise<string> {
   await weir.command('DROP TABLE IF EXISTS weir.read_back');
   await weir.command('CREATE TABLE weir.read_back ENGINE = Memory AS SELECT * FROM weir.records WHERE 0');
   const structure = await weir.analytics.select<{ name: string; type: string }>(
-    "SELECT name, if(name = 'properties', 'String', type) AS type FROM system.columns WHERE database = 'weir' AND table = 'records' AND default_kind != 'EPHEMERAL' ORDER BY position",
+    "SELECT name, if(name = 'properties', 'String', type) AS type FROM system.columns WHERE database = 'weir' AND table = 'records' AND default_kind = '' ORDER BY position",
   );
   const types = structure.map(({ name, type }) => `${name} ${type.replaceAll("'", "\\'")}`).join(', ');
   const glob = join(folder, 'parquet/site=*/day=*/*.parquet');

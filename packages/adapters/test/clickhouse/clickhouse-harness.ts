@@ -133,9 +133,10 @@ export async function tableCounts(analytics: ClickhouseAnalytics): Promise<Reado
   const counts: Record<string, string> = {
     books_sums: 'sum(books_sums.records)',
     // A repeated row does not change these tables: the columns are minima and maxima, or the rows are a set. After a restart, ClickHouse
-    // stores one repeated insert in their views, because the migrations 008 and 018 changed the queries of the views.
+    // stores one repeated insert in their views, because the migrations 008, 018 and 020 changed the queries of the views.
     profiles_latest: 'uniqExact(site_id, profile_id, first_seen_at, last_seen_at)',
     moved_hours: 'uniqExact(site_id, visitor_id, hour)',
+    visits_computed: 'uniqExact(site_id, day, session_id)',
   };
   const found: Record<string, unknown> = {};
   for (const { name } of tables) {
