@@ -62,7 +62,7 @@ export function readQueryRequest({ method, params, headers, newQueryId }: Reques
     }
     settings.set(name, value);
   }
-  // `readonly` is set last, in a separate statement, because after it no setting can be changed.
+  // `readonly` is set last, in a separate statement: with the value 1, no setting can be changed after it.
   const readonly = settings.get('readonly') ?? (method === 'GET' || method === 'HEAD' ? '2' : undefined);
   settings.delete('readonly');
 

@@ -6,7 +6,10 @@ const DIMENSIONS = (
   'language browser browser_version os os_version device event origin bot property:plan property:big property:a.b property:list'
 ).split(' ');
 
-/** Requests of every kind of report, except `realtime`, which depends on the clock. */
+/**
+ * What `reportsOf` requests besides the daily `stats` and the breakdowns. Together they are all kinds of reports except `realtime`, whose
+ * answer depends on the clock.
+ */
 const OTHERS = [
   'stats?period=all&interval=week&bots=exclude',
   'stats?period=all&interval=month&bots=exclude&filter=entry:is:/',
