@@ -54,7 +54,13 @@ const PAGES = [
   },
   { name: 'settings', path: 'sites/shop/settings', ready: '#api-keys' },
   { name: 'sql', path: 'sql', ready: '.sql-editor', click: '.button.primary', shows: '[data-testid=sql-result]' },
-  { name: 'pipeline', path: 'pipeline', ready: '[data-testid=books] .facts' },
+  {
+    name: 'pipeline',
+    path: 'pipeline',
+    ready: '[data-testid=books] .facts',
+    click: '[data-testid=minutes] summary',
+    shows: '[data-testid=installation] progress',
+  },
 ];
 
 const FIREFOX = 'Mozilla/5.0 (X11; Linux x86_64; rv:125.0) Gecko/20100101 Firefox/125.0';
@@ -82,6 +88,8 @@ try {
       if (click) await page.click(click);
       if (shows) await page.waitForSelector(shows);
       await page.waitForLoadState('networkidle');
+      // A click may have scrolled the page.
+      if (full) await page.evaluate('scrollTo(0, 0)');
       await page.screenshot({ path: join(folder, `${name}-${theme}.png`), fullPage: full });
     }
     await context.close();
@@ -109,6 +117,8 @@ async function addTraffic() {
     await client.events(key, {
       name,
       user_id: `u_${n % 40}`,
+      // Each visitor comes back after ten days, so that goals and retention have numbers.
+      visitor_id: `customer-${n % 40}`,
       ...(name === 'purchase' && { value: 20 + (n % 7) * 10 }),
       properties: { plan: ['free', 'pro', 'team'][n % 3] },
       timestamp: Date.now() - n * 6 * 3_600_000,
@@ -136,7 +146,7 @@ async function addTraffic() {
     const paid = { value: String(20 + 10 * n), properties: { currency: 'EUR', plan: traits.plan } };
     await client.events(key, { name: 'subscription paid', user_id: `u_${n}`, ...paid });
   }
-  for (const value of ['signup', 'purchase'])
+  for (const value of ['signup', 'purchase', 'subscription paid'])
     await client.must(201, 'POST', '/sites/shop/goals', { type: 'event', value });
   await client.settled();
 }

@@ -25,7 +25,7 @@ import { type ApiAnswer, differencesFromSql, METRICS } from './sql-numbers.ts';
  * The admin API, the command `weir`, the SQL of `explain=1` and the dashboard must give the same answer to generated questions.
  * `WEIR_AGREEMENT_QUESTIONS` sets their number, `WEIR_AGREEMENT_SEED` the seed of the first history. Each history has 50 questions.
  */
-const QUESTIONS = Number(process.env.WEIR_AGREEMENT_QUESTIONS ?? 30);
+const QUESTIONS = Number(process.env.WEIR_AGREEMENT_QUESTIONS ?? 20);
 const SEED = Number(process.env.WEIR_AGREEMENT_SEED ?? Math.floor(Math.random() * 2 ** 31));
 const QUESTIONS_PER_HISTORY = 50;
 /** One question of this many is also asked in Chromium. */
@@ -33,6 +33,7 @@ const IN_CHROMIUM_EVERY = 20;
 /** The number of questions that are asked at the same time. */
 const AT_ONCE = 4;
 const QUESTION_WITHIN_MS = 20_000;
+const PAGE_WITHIN_MS = 120_000;
 const DAY_MS = 86_400_000;
 let opened: Lanes;
 let lane: Lane;
@@ -94,6 +95,8 @@ async function askEverywhere(asked: AgreementQuestion, site: string, index: numb
 /** Opens the overview at the address of the question in Chromium. */
 async function askInChromium(asked: AgreementQuestion, site: string): Promise<void> {
   const context = await browser.newContext({ locale: 'en' });
+  // The other questions use the same process.
+  context.setDefaultTimeout(PAGE_WITHIN_MS);
   try {
     const { page, errors } = await openDashboard(
       { weir: { url: urlOf(lane), client: lane.client }, context: async () => context },

@@ -71,6 +71,10 @@ describeBrowser('the dashboard', () => {
     await page.keyboard.press('d');
     await page.getByRole('button', { name: 'Today' }).waitFor();
     expect(new URL(page.url()).searchParams.get('period')).toBe('today');
+    await page.keyboard.press('ArrowLeft');
+    await page.getByRole('button', { name: 'Yesterday' }).waitFor();
+    await page.keyboard.press('ArrowRight');
+    await page.getByRole('button', { name: 'Today' }).waitFor();
 
     await page.locator('.series').getByRole('button', { name: 'Explain' }).click();
     await page.getByRole('dialog').getByRole('heading', { name: 'What each number means' }).waitFor();
@@ -137,6 +141,12 @@ describeBrowser('the dashboard', () => {
     expect(whoami).toContain('127.0.0.1, which is not in TRUSTED_PROXIES');
     await page.getByText('Every record is accounted for.').waitFor();
     await page.getByText('Live: every record is processed as it arrives.').waitFor();
+    await page.locator('[data-testid=minutes] summary').click();
+    await page.locator('[data-testid=minutes] tbody tr', { hasText: 'agrees' }).first().waitFor();
+    const installation = page.locator('[data-testid=installation]');
+    await installation.getByText('All settings are as Weir needs them.').waitFor();
+    expect(await installation.getByRole('progressbar', { name: 'Used space of data folder' }).count()).toBe(1);
+    await page.locator('[data-testid=jobs]').getByText('There is no replay.').waitFor();
     expect(await violationsOf(page)).toEqual([]);
     expect(errors).toEqual([]);
   });

@@ -38,6 +38,8 @@ export interface Lanes {
   readonly lanes: readonly Lane[];
   /** Resolves when all records that were answered are in the tables. */
   settled(): Promise<void>;
+  /** While places fail, each record with an address that was not looked up before becomes a dead letter. */
+  failPlaces(fail: boolean): void;
   close(): Promise<void>;
 }
 
@@ -68,6 +70,7 @@ export async function openLanes(count: number, dashboardDir = ''): Promise<Lanes
         );
       }
     },
+    failPlaces: engines.failPlaces,
     async close() {
       for (const { close } of opened) await close();
       await engines.close();
@@ -97,6 +100,7 @@ async function openLane(engines: ControlHarness, dashboardDir: string) {
     locate: async () => ({ place: undefined, data: '', problem: '' }),
     judgeBot: () => '',
     archive: undefined,
+    installation: { disks: async () => [], engines: () => [] },
     backups: undefined,
     singleNetworkSites: undefined,
   });

@@ -18,6 +18,7 @@ import type { Reply } from './http/admin-reply.ts';
 import type { StreamReply } from './http/send-stream.ts';
 import type { RestoredRows } from './imports/append-result.ts';
 import type { ImportLeases } from './imports/import-lease.ts';
+import type { Installation } from './pipeline/installation.ts';
 import type { LagRate } from './pipeline/lag-rate.ts';
 import type { RunExclusive } from './registry/mutex.ts';
 import type { DiffRuns } from './replay/diff/diff-runs.ts';
@@ -61,6 +62,8 @@ export interface ControlDeps {
   readonly locate: (address: string) => Promise<Located>;
   /** Returns the name of the bot that sends this user agent. Empty if a person may send it. The enricher uses the same function. */
   readonly judgeBot: (userAgent: string) => string;
+  /** Disks and engines of this process. */
+  readonly installation: Installation;
   /** Undefined if this process stores no data of its own that could be backed up. */
   readonly backups: BackupControl | undefined;
   /** Undefined if this process has no gateway role. */

@@ -5,8 +5,11 @@ import type { AdminRoute } from './http/admin-route.ts';
 import { ADMIN_OPERATIONS as OPERATIONS } from './openapi/admin-operations.ts';
 import { BACKUP_OPERATIONS } from './openapi/backup-operations.ts';
 import { DEAD_LETTER_OPERATIONS } from './openapi/dead-letter-operations.ts';
+import { INSTALLATION_OPERATIONS } from './openapi/installation-operations.ts';
 import { PERSON_OPERATIONS } from './openapi/person-operations.ts';
 import { TOPIC_OPERATIONS } from './openapi/topic-operations.ts';
+import { showInstallation } from './pipeline/installation-route.ts';
+import { listMinuteBooks } from './pipeline/minute-books-route.ts';
 import { diffReplay, dropReplay, readReplay, startReplay, swapReplay, undoReplay } from './replay/replays-route.ts';
 import { audit } from './routes/audit-route.ts';
 import { listErasures, listTombstones, readErasure } from './routes/erasures-route.ts';
@@ -37,6 +40,20 @@ export const SYSTEM_ROUTES: readonly AdminRoute[] = [
   { method: 'POST', path: '/sql', role: 'admin', body: BODIES.SQL_QUERY, operation: OPERATIONS.sql, handler: sql },
   { method: 'GET', path: '/pipeline', role: 'admin', operation: OPERATIONS.pipeline, handler: pipeline },
   { method: 'GET', path: '/audit', role: 'admin', operation: OPERATIONS.audit, handler: audit },
+  {
+    method: 'GET',
+    path: '/audit/minutes',
+    role: 'admin',
+    operation: INSTALLATION_OPERATIONS.listMinuteBooks,
+    handler: listMinuteBooks,
+  },
+  {
+    method: 'GET',
+    path: '/installation',
+    role: 'admin',
+    operation: INSTALLATION_OPERATIONS.showInstallation,
+    handler: showInstallation,
+  },
   {
     method: 'GET',
     path: '/dead-letters',

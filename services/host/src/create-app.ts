@@ -2,6 +2,7 @@ import { randomBytes, randomFillSync } from 'node:crypto';
 import type { BackupControl } from '@weir/control/backups/backup-control';
 import { createControl } from '@weir/control/control';
 import type { ConsumerStatus, Located } from '@weir/control/control-deps';
+import type { Installation } from '@weir/control/pipeline/installation';
 import { createEventIds } from '@weir/domain/ingest/event-id';
 import { judgeBot } from '@weir/enricher/user-agent/judge-bot';
 import { createFindClientIp } from '@weir/gateway/admission/find-client-ip';
@@ -43,6 +44,7 @@ export interface AppDeps {
   readonly metrics: Metrics;
   readonly readiness: Readiness;
   readonly geo: SharedGeo;
+  readonly installation: Installation;
   /** Undefined if this process stores no data of its own. */
   readonly backups: BackupControl | undefined;
 }
@@ -75,6 +77,7 @@ export function createApp(deps: AppDeps): Gateway {
           keep: config.keep,
           locate: locateWith(deps.geo),
           judgeBot: (userAgent) => judgeBot(userAgent, undefined).name,
+          installation: deps.installation,
           backups: deps.backups,
           singleNetworkSites: roles.includes('gateway') ? proxyDetector.singleNetworkSites : undefined,
         })

@@ -109,6 +109,8 @@ export const DE_PEOPLE: Readonly<Record<keyof typeof EN_PEOPLE, Entry>> = {
   'identity.removeTitle': 'Das Geheimnis entfernen?',
   'identity.removeText': 'Identifies aus Browsern sind nicht mehr authentifiziert.',
   'shortcut.title': 'Tastenkürzel',
+  'shortcut.earlier': 'Früherer Zeitraum',
+  'shortcut.later': 'Späterer Zeitraum',
   'shortcut.compare': 'Vergleich ein und aus',
   'shortcut.clear': 'Alle Filter entfernen',
   'period.zoneHint':

@@ -104,6 +104,8 @@ export const EN_PEOPLE = {
   'identity.removeTitle': 'Remove the secret?',
   'identity.removeText': 'Identifies from browsers are not authenticated any more.',
   'shortcut.title': 'Keyboard shortcuts',
+  'shortcut.earlier': 'Earlier period',
+  'shortcut.later': 'Later period',
   'shortcut.compare': 'Comparison on and off',
   'shortcut.clear': 'Remove all filters',
   'period.zoneHint':

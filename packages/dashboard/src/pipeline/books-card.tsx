@@ -3,6 +3,7 @@ import { useAdmin } from '../api/use-admin.ts';
 import { type TextKey, useTexts } from '../i18n/text-context.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { QueryAnswer } from '../ui/states.tsx';
+import { MinuteBooks } from './minute-books.tsx';
 
 const REFRESH_MS = 60_000;
 type Totals = Answer<'audit'>['totals'];
@@ -44,6 +45,7 @@ export function BooksCard() {
           </>
         )}
       </QueryAnswer>
+      <MinuteBooks />
     </section>
   );
 }

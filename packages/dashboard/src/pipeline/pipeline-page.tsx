@@ -4,8 +4,10 @@ import { BooksCard } from './books-card.tsx';
 import { ClientAddress } from './client-address.tsx';
 import { ConsumersCard } from './consumers-card.tsx';
 import { DeadLettersCard } from './dead-letters-card.tsx';
+import { InstallationCard } from './installation-card.tsx';
+import { JobsCard } from './jobs-card.tsx';
 
-/** What an operator looks at: lag, errors, dead letters, the books, and how client addresses are found. */
+/** What an operator looks at: lag, errors, dead letters, the books, long tasks, engines, disks, and how client addresses are found. */
 export function PipelinePage() {
   const { t } = useTexts();
   useEffect(() => {
@@ -19,6 +21,8 @@ export function PipelinePage() {
       <ConsumersCard />
       <DeadLettersCard />
       <BooksCard />
+      <JobsCard />
+      <InstallationCard />
       <ClientAddress />
     </>
   );

@@ -1,6 +1,6 @@
 import { useTexts } from '../i18n/text-context.tsx';
 import { Dialog } from '../ui/dialog.tsx';
-import { PERIOD_KEYS } from './period-keys.ts';
+import { PERIOD_KEYS } from './period/period-keys.ts';
 import { PERIODS } from './report-state.ts';
 
 /** All keys of the reports. */
@@ -9,6 +9,8 @@ export function ShortcutsDialog({ onClose }: { readonly onClose: () => void }) {
   const keys: readonly (readonly [key: string, text: string])[] = [
     ...PERIODS.map((period) => [PERIOD_KEYS[period], t(`period.${period}`)] as const),
     ['C', t('period.custom')],
+    ['←', t('shortcut.earlier')],
+    ['→', t('shortcut.later')],
     ['X', t('shortcut.compare')],
     ['F', t('filter.add')],
     ['R', t('nav.realtime')],

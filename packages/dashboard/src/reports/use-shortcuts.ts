@@ -1,8 +1,11 @@
 import { useEffect, useRef } from 'react';
 
+const TAKES_KEYS =
+  'input, select, textarea, [role=dialog], [role=menu], [role=tablist], [contenteditable], section[tabindex]';
+
 /**
  * Calls the function of a key when the reader presses it: upper-case letters, or names as in `KeyboardEvent.key`. Not while something is
- * typed, and not in dialogs and menus.
+ * typed, and not in dialogs, menus, tabs and regions that scroll.
  */
 export function useShortcuts(keys: readonly (readonly [key: string, action: () => void])[]): void {
   const current = useRef(keys);
@@ -11,7 +14,7 @@ export function useShortcuts(keys: readonly (readonly [key: string, action: () =
     const press = (event: KeyboardEvent): void => {
       const target = event.target as HTMLElement;
       if (event.metaKey || event.ctrlKey || event.altKey || event.defaultPrevented) return;
-      if (target.closest('input, select, textarea, [role=dialog], [role=menu], [contenteditable]')) return;
+      if (target.closest(TAKES_KEYS)) return;
       const name = event.key.length === 1 ? event.key.toUpperCase() : event.key;
       const [, action] = current.current.find(([key]) => key === name) ?? [];
       if (action === undefined) return;

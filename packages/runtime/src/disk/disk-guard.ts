@@ -6,6 +6,9 @@ import { createDiskMetrics } from './disk-metrics.ts';
 import { openReserveFile } from './disk-reserve-file.ts';
 
 export interface DiskGuard extends DiskSpace {
+  readonly name: string;
+  /** Reads the size and the free space of the disk. */
+  space(): Promise<{ readonly freeBytes: number; readonly totalBytes: number }>;
   /** The reserve that is in force: at most a quarter of the disk. */
   readonly reserveBytes: number;
   /** During a shortage, deletes the reserve file, so that its space can be used for a start. */
@@ -88,7 +91,9 @@ export async function openDiskGuard(options: DiskGuardOptions): Promise<DiskGuar
   await running;
 
   return {
+    name,
     reserveBytes,
+    space: async () => ({ freeBytes: await freeBytes(folder), totalBytes: blocks * bsize }),
     shortage: () => shortage,
     release() {
       if (shortage !== undefined) file?.release();

@@ -1,4 +1,4 @@
-import { ENVELOPE, jsonResponse, type Schema, successBody } from '@weir/runtime/http/openapi';
+import { ENVELOPE, jsonResponse, object, type Schema, successBody } from '@weir/runtime/http/openapi';
 import { NEW_BACKUP } from '../backups/backups-route.ts';
 import type { AdminOperation } from './admin-operations.ts';
 import { publishBody } from './schemas/admin-request-schemas.ts';
@@ -7,30 +7,27 @@ const TIME: Schema = { type: 'string', format: 'date-time' };
 const BYTES: Schema = { type: 'integer', minimum: 0 };
 const orNull = (schema: Schema): Schema => ({ anyOf: [schema, { type: 'null' }] });
 
-const BACKUP: Schema = {
-  type: 'object',
-  properties: {
-    to: { type: 'string' },
-    state: { enum: ['running', 'done', 'failed'] },
-    phase: orNull({ enum: ['tables', 'log', 'upload'] }),
-    started_at: TIME,
-    ended_at: orNull(TIME),
-    bytes_done: BYTES,
-    bytes_total: BYTES,
-    bytes_stored: orNull({
-      ...BYTES,
-      description: 'Compressed bytes that this backup added; earlier backups already stored the rest.',
-    }),
-    backup_id: orNull({ type: 'string' }),
-    error: orNull({ type: 'string' }),
-    failed_attempts: {
-      type: 'integer',
-      minimum: 0,
-      description: 'The number of failed attempts at a scheduled backup since the last successful one.',
-    },
-    next_attempt_at: orNull({ ...TIME, description: 'After a failed attempt: the time of the next attempt.' }),
+export const BACKUP: Schema = object({
+  to: { type: 'string' },
+  state: { enum: ['running', 'done', 'failed'] },
+  phase: orNull({ enum: ['tables', 'log', 'upload'] }),
+  started_at: TIME,
+  ended_at: orNull(TIME),
+  bytes_done: BYTES,
+  bytes_total: BYTES,
+  bytes_stored: orNull({
+    ...BYTES,
+    description: 'Compressed bytes that this backup added; earlier backups already stored the rest.',
+  }),
+  backup_id: orNull({ type: 'string' }),
+  error: orNull({ type: 'string' }),
+  failed_attempts: {
+    type: 'integer',
+    minimum: 0,
+    description: 'The number of failed attempts at a scheduled backup since the last successful one.',
   },
-};
+  next_attempt_at: orNull({ ...TIME, description: 'After a failed attempt: the time of the next attempt.' }),
+});
 const CONFLICT: Schema = {
   409: jsonResponse('A backup is running, or this process stores no data of its own.', ENVELOPE),
 };

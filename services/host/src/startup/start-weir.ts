@@ -89,7 +89,8 @@ async function start(
   if (embedded) stack.add(await lockDataFolder(config.dataDir), (folder) => folder.close());
   const metrics = createMetrics();
   const readiness = createReadiness();
-  const disk = embedded ? await watchDisks({ config, logger, metrics, readiness, stack }) : undefined;
+  const disks = embedded ? await watchDisks({ config, logger, metrics, readiness, stack }) : [];
+  const [disk] = disks;
   const startupBanner = createStartupBanner(config);
   const admin = roles.includes('control') ? readOrCreateAdminToken(config.adminToken, config.dataDir) : undefined;
   const files = findProjectFiles();
@@ -100,8 +101,9 @@ async function start(
   const intervalMs = config.guardIntervalMs;
   const rails =
     store === undefined ? [] : [{ engine: 'clickhouse', ready: store.ready, drift: () => store.analytics.drift() }];
-  stack.add(watchGuardRails([...ports.guardRails, ...rails], { intervalMs, logger, metrics }), (watch) =>
-    watch.close(),
+  const guardRails = stack.add(
+    watchGuardRails([...ports.guardRails, ...rails], { intervalMs, clock, logger, metrics }),
+    (watch) => watch.close(),
   );
   if (roles.includes('gateway') || roles.includes('control')) {
     const { registry } = ports;
@@ -165,6 +167,11 @@ async function start(
     metrics,
     readiness,
     geo,
+    installation: {
+      disks: () =>
+        Promise.all(disks.map(async ({ name, reserveBytes, space }) => ({ name, reserveBytes, ...(await space()) }))),
+      engines: guardRails.status,
+    },
     backups,
   });
   stop.throwIfAborted();

@@ -15,8 +15,23 @@ export interface GuardRail {
   drift(): Promise<readonly string[]>;
 }
 
+/** The last check of an engine that the engine answered. */
+export interface GuardRailStatus {
+  readonly engine: string;
+  /** Unix milliseconds. Undefined before the first check. */
+  readonly checkedAt: number | undefined;
+  readonly drift: readonly string[];
+}
+
+export interface GuardRails {
+  /** The last checks, in the order of the engines. */
+  status(): readonly GuardRailStatus[];
+  close(): void;
+}
+
 export interface GuardRailDeps {
   readonly intervalMs: number;
+  readonly clock: () => number;
   readonly logger: Logger;
   readonly metrics: Metrics;
 }
@@ -25,20 +40,23 @@ export interface GuardRailDeps {
  * Compares the settings of the engines with what exactly-once needs, now and at each interval. Drift is an alarm: an error in the
  * log, and `weir_engine_drift` above 0 until an operator corrects the setting. (Some settings make the adapters refuse a start.)
  */
-export function watchGuardRails(rails: readonly GuardRail[], deps: GuardRailDeps): { close(): void } {
-  const { intervalMs, logger, metrics } = deps;
-  const count = createDriftMetric(metrics);
+export function watchGuardRails(rails: readonly GuardRail[], deps: GuardRailDeps): GuardRails {
+  const { intervalMs, clock, logger, metrics } = deps;
+  const setMetric = createDriftMetric(metrics);
+  const checked = new Map<string, GuardRailStatus>();
+  const report = (engine: string, drift: readonly string[]): void => {
+    setMetric(engine, drift.length);
+    checked.set(engine, { engine, checkedAt: clock(), drift });
+    if (drift.length > 0) logger.error({ engine, drift }, DRIFTED);
+  };
   const check = async ({ engine, drift }: GuardRail): Promise<void> => {
     try {
-      const found = await drift();
-      count(engine, found.length);
-      if (found.length > 0) logger.error({ engine, drift: found }, DRIFTED);
+      report(engine, await drift());
     } catch (error) {
       if (!isDependencyError(error)) throw error;
       // With this code, the event log is available but damaged, for example because a topic is missing. This counts as drift.
       if (error.code === 'event_log_damaged') {
-        count(engine, 1);
-        logger.error({ engine, drift: [error.message] }, DRIFTED);
+        report(engine, [error.message]);
         return;
       }
       logger.warn(
@@ -67,5 +85,8 @@ export function watchGuardRails(rails: readonly GuardRail[], deps: GuardRailDeps
     for (const rail of watched) void checkOnce(rail);
   }, intervalMs);
   timer.unref();
-  return { close: () => clearInterval(timer) };
+  return {
+    status: () => rails.map(({ engine }) => checked.get(engine) ?? { engine, checkedAt: undefined, drift: [] }),
+    close: () => clearInterval(timer),
+  };
 }

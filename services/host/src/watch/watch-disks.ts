@@ -16,10 +16,16 @@ export interface WatchDisksDeps {
 }
 
 /**
- * Opens the disk guard of the data folder. If the folder `clickhouse` is on another disk, a second guard only reports the free space of
+ * Opens the disk guard of the data folder, the first one of the result. If the folder `clickhouse` is on another disk, a second guard only reports the free space of
  * that disk in `/metrics`: while that disk is full, Weir still accepts events, and the embedded ClickHouse refuses inserts.
  */
-export async function watchDisks({ config, logger, metrics, readiness, stack }: WatchDisksDeps): Promise<DiskGuard> {
+export async function watchDisks({
+  config,
+  logger,
+  metrics,
+  readiness,
+  stack,
+}: WatchDisksDeps): Promise<readonly [dataFolder: DiskGuard, ...others: DiskGuard[]]> {
   const { dataDir, diskReserveBytes: reserveBytes } = config;
   const shared = { reserveBytes, logger, metrics };
   const reserveFile = join(dataDir, 'disk-reserve');
@@ -27,10 +33,12 @@ export async function watchDisks({ config, logger, metrics, readiness, stack }: 
     await openDiskGuard({ ...shared, name: 'data folder', folder: dataDir, reserveFile }),
     (guard) => guard.close(),
   );
+  const others: DiskGuard[] = [];
   const clickhouse = join(dataDir, 'clickhouse');
   if (existsSync(clickhouse) && statSync(clickhouse).dev !== statSync(dataDir).dev) {
-    stack.add(await openDiskGuard({ ...shared, name: 'clickhouse', folder: clickhouse }), (guard) => guard.close());
+    const guard = await openDiskGuard({ ...shared, name: 'clickhouse', folder: clickhouse });
+    others.push(stack.add(guard, (opened) => opened.close()));
   }
   readiness.while('disk space', () => disk.shortage() === undefined);
-  return disk;
+  return [disk, ...others];
 }

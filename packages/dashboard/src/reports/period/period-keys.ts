@@ -1,4 +1,4 @@
-import type { Period } from './report-state.ts';
+import type { Period } from '../report-state.ts';
 
 /** The keys of the periods: the same letters as in Plausible. */
 export const PERIOD_KEYS: Readonly<Record<Period, string>> = {

@@ -1,12 +1,13 @@
 import { useState } from 'react';
-import { useSite } from '../app/site-context.tsx';
-import { type TextKey, useTexts } from '../i18n/text-context.tsx';
-import { ZoneSelect } from '../sites/zone-select.tsx';
-import { Dialog } from '../ui/dialog.tsx';
-import { Menu, MenuItem, MenuSeparator } from '../ui/menu.tsx';
+import { useSite } from '../../app/site-context.tsx';
+import { type TextKey, useTexts } from '../../i18n/text-context.tsx';
+import { ZoneSelect } from '../../sites/zone-select.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
+import { Menu, MenuItem, MenuSeparator } from '../../ui/menu.tsx';
+import { changeReport, PERIODS, type Period, type ReportState } from '../report-state.ts';
+import { useShortcuts } from '../use-shortcuts.ts';
 import { PERIOD_KEYS } from './period-keys.ts';
-import { changeReport, PERIODS, type Period, type ReportState } from './report-state.ts';
-import { useShortcuts } from './use-shortcuts.ts';
+import { shiftedPeriod } from './period-shift.ts';
 
 const OWN_ZONE = Intl.DateTimeFormat().resolvedOptions().timeZone;
 
@@ -16,13 +17,26 @@ export function selectPeriod(period: Period): void {
   changeReport({ period: period === '30d' ? undefined : period, from: undefined, to: undefined, interval: undefined });
 }
 
+/** Moves the period by its own length. `zone` decides which date is today. */
+function movePeriod({ query }: ReportState, zone: string, direction: -1 | 1): void {
+  const today = new Intl.DateTimeFormat('en-CA', { timeZone: zone }).format(new Date());
+  const moved = shiftedPeriod(query, today, direction);
+  if (moved === undefined) return;
+  if (moved.period !== undefined) selectPeriod(moved.period);
+  else changeReport({ from: moved.from, to: moved.to, period: undefined, interval: undefined });
+}
+
 export function PeriodMenu({ state }: { readonly state: ReportState }) {
   const { t, time } = useTexts();
   const { timezone } = useSite();
   const [isCustom, setCustom] = useState(false);
   const [isZone, setZone] = useState(false);
-  useShortcuts([['C', () => setCustom(true)]]);
   const { period, from = '', to = '', timezone: zone = timezone } = state.query;
+  useShortcuts([
+    ['C', () => setCustom(true)],
+    ['ArrowLeft', () => movePeriod(state, zone, -1)],
+    ['ArrowRight', () => movePeriod(state, zone, 1)],
+  ]);
   // A date without a time: noon in UTC is on this date in every zone that is shown.
   const day = (date: string): string => time(`${date}T12:00:00Z`, 'UTC', 'week');
   return (

@@ -1,0 +1,146 @@
+import type { Answer } from '../api/call-admin.ts';
+import { useAdmin } from '../api/use-admin.ts';
+import { useTexts } from '../i18n/text-context.tsx';
+import { ScrollBox } from '../ui/scroll-box.tsx';
+import { Problem, QueryAnswer } from '../ui/states.tsx';
+
+/** Imports, the replay, the archive and backups, with their progress. */
+export function JobsCard() {
+  const { t } = useTexts();
+  const installation = useAdmin('showInstallation', { refresh: true });
+  return (
+    <section className="card section" aria-labelledby="jobs" data-testid="jobs">
+      <h2 id="jobs">{t('jobs.title')}</h2>
+      <QueryAnswer query={installation} lines={6}>
+        {(data) => (
+          <>
+            <h3>{t('jobs.imports')}</h3>
+            <Imports imports={data.imports} />
+            <h3>{t('jobs.replay')}</h3>
+            {data.replay === null ? <p className="note">{t('replay.none')}</p> : <Replay replay={data.replay} />}
+            <h3>{t('jobs.archive')}</h3>
+            <Archive archive={data.archive} />
+            <h3>{t('jobs.backups')}</h3>
+            {data.backup === null ? (
+              <p className="note">{t(data.can_back_up ? 'backup.none' : 'backup.elsewhere')}</p>
+            ) : (
+              <Backup backup={data.backup} />
+            )}
+          </>
+        )}
+      </QueryAnswer>
+    </section>
+  );
+}
+
+type Installation = Answer<'showInstallation'>;
+
+function Imports({ imports }: Pick<Installation, 'imports'>) {
+  const { t, number, time } = useTexts();
+  if (imports.length === 0) return <p className="note">{t('imports.none')}</p>;
+  return (
+    <ScrollBox label={t('jobs.imports')}>
+      <table className="table">
+        <thead>
+          <tr>
+            <th scope="col">{t('letters.site')}</th>
+            <th scope="col">{t('imports.started')}</th>
+            <th scope="col" className="number">
+              {t('imports.lines')}
+            </th>
+            <th scope="col" className="number">
+              {t('imports.hits')}
+            </th>
+            <th scope="col">{t('minutes.state')}</th>
+          </tr>
+        </thead>
+        <tbody>
+          {imports.map((one) => (
+            <tr key={`${one.site_id} ${one.file_digest}`} title={one.file_digest}>
+              <th scope="row">{one.site_id}</th>
+              <td className="whole">{time(one.started_at, undefined, 'full')}</td>
+              <td className="number">{number(one.lines_done)}</td>
+              <td className="number">{number(one.hits_appended)}</td>
+              <td>{t(one.finished ? 'imports.finished' : 'imports.unfinished')}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </ScrollBox>
+  );
+}
+
+function Archive({ archive }: Pick<Installation, 'archive'>) {
+  const { t, number } = useTexts();
+  if (archive === null) return <p className="note">{t('archive.off')}</p>;
+  return (
+    <ul className="plain-list">
+      {archive.topics.map(({ topic, lag }) => (
+        <li key={topic}>
+          {topic} <b>{lag === 0 ? t('archive.complete') : t('archive.lag', { records: number(lag) })}</b>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function Replay({ replay }: { readonly replay: NonNullable<Installation['replay']> }) {
+  const { t, number, time } = useTexts();
+  const done = replay.records_copied + replay.records_replayed;
+  const all = replay.records_to_copy + replay.records_to_replay;
+  return (
+    <>
+      <p>
+        {t('replay.since', {
+          from: replay.from,
+          time: time(replay.started_at, undefined, 'full'),
+          phase: replay.phase,
+        })}
+      </p>
+      {all > 0 && (
+        <Progress
+          label={t('jobs.replay')}
+          done={done}
+          all={all}
+          text={t('replay.records', { done: number(done), all: number(all) })}
+        />
+      )}
+      {replay.problem !== null && <Problem error={new Error(replay.problem)} />}
+    </>
+  );
+}
+
+function Backup({ backup }: { readonly backup: NonNullable<Installation['backup']> }) {
+  const { t, bytes, time } = useTexts();
+  const { state, to, bytes_done: done, bytes_total: all } = backup;
+  const at = time(backup.ended_at ?? backup.started_at, undefined, 'full');
+  return (
+    <>
+      <p>{t(`backup.${state}`, { to, time: at })}</p>
+      {state === 'running' && all > 0 && (
+        <Progress
+          label={t('jobs.backups')}
+          done={done}
+          all={all}
+          text={t('replay.records', { done: bytes(done), all: bytes(all) })}
+        />
+      )}
+      {backup.error !== null && <Problem error={new Error(backup.error)} />}
+    </>
+  );
+}
+
+interface ProgressProps {
+  readonly label: string;
+  readonly done: number;
+  readonly all: number;
+  readonly text: string;
+}
+
+function Progress({ label, done, all, text }: ProgressProps) {
+  return (
+    <div className="progress-line">
+      <progress aria-label={label} max={all} value={done} /> <span>{text}</span>
+    </div>
+  );
+}

@@ -1,0 +1,78 @@
+import { useAdmin } from '../api/use-admin.ts';
+import { useTexts } from '../i18n/text-context.tsx';
+import { Icon } from '../ui/icon.tsx';
+import { ScrollBox } from '../ui/scroll-box.tsx';
+import { QueryAnswer } from '../ui/states.tsx';
+
+const REFRESH_MS = 60_000;
+
+/** The records of the last hour by minute. A minute whose sums differ from the stored records is marked. */
+export function MinuteBooks() {
+  const { t, number, time } = useTexts();
+  const books = useAdmin('listMinuteBooks', { refresh: REFRESH_MS });
+  return (
+    <QueryAnswer query={books} lines={4}>
+      {({ balanced, minutes }) => {
+        const most = Math.max(1, ...minutes.map(({ received }) => received));
+        const filled = minutes.filter(({ received, balanced: isRight }) => received > 0 || !isRight).toReversed();
+        return (
+          <>
+            <h3>{t('minutes.title')}</h3>
+            {!balanced && (
+              <p role="alert" className="state stuck">
+                <Icon name="warning" size={16} /> {t('minutes.unbalanced')}
+              </p>
+            )}
+            <div className="minutes" role="img" aria-label={t('minutes.chart')}>
+              {minutes.map((minute) => (
+                <span
+                  key={minute.minute}
+                  className={minute.balanced ? undefined : 'wrong'}
+                  title={`${time(minute.minute, undefined, 'clock')}: ${number(minute.received)}`}
+                  style={{ height: `${(100 * minute.received) / most}%` }}
+                />
+              ))}
+            </div>
+            {filled.length === 0 ? (
+              <p className="note">{t('minutes.none')}</p>
+            ) : (
+              <details data-testid="minutes">
+                <summary>{t('minutes.details')}</summary>
+                <ScrollBox label={t('minutes.title')}>
+                  <table className="table">
+                    <thead>
+                      <tr>
+                        <th scope="col">{t('minutes.minute')}</th>
+                        <th scope="col" className="number">
+                          {t('books.received')}
+                        </th>
+                        <th scope="col">{t('minutes.outcomes')}</th>
+                        <th scope="col">{t('minutes.state')}</th>
+                      </tr>
+                    </thead>
+                    <tbody>
+                      {filled.map((minute) => (
+                        <tr key={minute.minute}>
+                          <th scope="row" className="whole">
+                            {time(minute.minute, undefined, 'clock')}
+                          </th>
+                          <td className="number">{number(minute.received)}</td>
+                          <td>
+                            {Object.entries(minute.outcomes)
+                              .map(([outcome, records]) => `${outcome} ${number(Number(records))}`)
+                              .join(', ')}
+                          </td>
+                          <td>{t(minute.balanced ? 'minutes.right' : 'minutes.wrong')}</td>
+                        </tr>
+                      ))}
+                    </tbody>
+                  </table>
+                </ScrollBox>
+              </details>
+            )}
+          </>
+        );
+      }}
+    </QueryAnswer>
+  );
+}

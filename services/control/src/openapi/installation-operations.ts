@@ -1,0 +1,55 @@
+import { jsonResponse, object, type Schema, schemaRef, successBody, text } from '@weir/runtime/http/openapi';
+import { MINUTES_MAX } from '../pipeline/minute-books-route.ts';
+import type { AdminOperation } from './admin-operations.ts';
+import { BACKUP } from './backup-operations.ts';
+import { IMPORT_PROGRESS } from './schemas/status-schemas.ts';
+
+const count: Schema = { type: 'integer', minimum: 0 };
+const list = (items: Schema): Schema => ({ type: 'array', items });
+const TIME: Schema = { type: 'string', format: 'date-time' };
+const orNull = (schema: Schema): Schema => ({ anyOf: [schema, { type: 'null' }] });
+
+const MINUTE = object({
+  minute: TIME,
+  received: count,
+  outcomes: { type: 'object', description: 'Records by outcome.', additionalProperties: count },
+  balanced: { type: 'boolean', description: 'Whether the sums of this minute agree with the stored records.' },
+});
+
+const INSTALLATION = object({
+  disks: {
+    ...list(
+      object({ name: text, free_bytes: count, total_bytes: count, reserve_bytes: count, is_full: { type: 'boolean' } }),
+    ),
+    description: 'The disks to which the process with the control role writes. Below the reserve, nothing is accepted.',
+  },
+  engines: list(object({ engine: text, checked_at: orNull(TIME), drift: list(text) })),
+  archive: orNull(object({ topics: list(object({ topic: text, lag: count })) })),
+  imports: { ...list(IMPORT_PROGRESS), description: 'Imports that are not finished, then the newest: at most 20.' },
+  replay: orNull(schemaRef('Replay')),
+  backup: {
+    ...orNull(BACKUP),
+    description: 'The running backup, or else the last one since the start of the process.',
+  },
+  can_back_up: { type: 'boolean', description: 'Whether this process stores data of its own.' },
+});
+
+export const INSTALLATION_OPERATIONS = {
+  listMinuteBooks: {
+    id: 'listMinuteBooks',
+    summary:
+      'The records of the last minutes by outcome, and whether the sums of each minute agree with the stored records',
+    parameters: [
+      { name: 'minutes', in: 'query', schema: { type: 'integer', minimum: 1, maximum: MINUTES_MAX, default: 60 } },
+    ],
+    responses: {
+      200: jsonResponse('The minutes.', successBody(object({ balanced: { type: 'boolean' }, minutes: list(MINUTE) }))),
+    },
+  },
+  showInstallation: {
+    id: 'showInstallation',
+    summary:
+      'Disks, settings of engines that differ from what Weir needs, imports, the replay, the archive and the backup',
+    responses: { 200: jsonResponse('The installation.', successBody(INSTALLATION)) },
+  },
+} satisfies Record<string, AdminOperation>;

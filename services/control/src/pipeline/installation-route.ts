@@ -1,0 +1,45 @@
+import { GROUP_ARCHIVER, TOPIC_ENRICHED, TOPIC_RAW } from '@weir/domain/records/topics';
+import type { AdminDeps } from '../control-deps.ts';
+import { formatTime } from '../format-time.ts';
+import { ok, type Reply } from '../http/admin-reply.ts';
+import { importView } from '../imports/import-view.ts';
+import { replayView } from '../replay/replay-view.ts';
+
+const IMPORTS_SHOWN = 20;
+
+/** Answers with disks, engines, imports, replay, archive and backup: what an operator watches, besides the consumers and the audit. */
+export async function showInstallation(deps: AdminDeps): Promise<Reply> {
+  const { installation, registry, backups } = deps;
+  const replay = registry.replay();
+  const imports = registry.sites().flatMap(({ siteId }) => registry.imports(siteId));
+  const shown = imports
+    .toSorted((a, b) => Number(a.finished) - Number(b.finished) || b.startedAt - a.startedAt)
+    .slice(0, IMPORTS_SHOWN);
+  return ok({
+    disks: (await installation.disks()).map(({ name, freeBytes, totalBytes, reserveBytes }) => ({
+      ...{ name, free_bytes: freeBytes, total_bytes: totalBytes, reserve_bytes: reserveBytes },
+      is_full: freeBytes < reserveBytes,
+    })),
+    engines: installation.engines().map(({ engine, checkedAt, drift }) => ({
+      engine,
+      checked_at: checkedAt === undefined ? null : formatTime(checkedAt),
+      drift,
+    })),
+    archive: await archiveView(deps),
+    imports: shown.map(importView),
+    replay: replay === undefined ? null : await replayView(deps, replay),
+    backup: backups?.current() ?? null,
+    can_back_up: backups !== undefined,
+  });
+}
+
+/** The records that are not in the archive yet. Null if Weir does not archive. */
+async function archiveView({ archive, eventLog }: AdminDeps): Promise<object | null> {
+  if (archive === undefined) return null;
+  const topics = [TOPIC_RAW, TOPIC_ENRICHED].map(async (topic) => {
+    const positions = await eventLog.positions(topic, GROUP_ARCHIVER);
+    const lags = positions.map(({ first, end, committed }) => end - Math.max(first, committed ?? first));
+    return { topic, lag: lags.reduce((sum, lag) => sum + lag, 0) };
+  });
+  return { topics: await Promise.all(topics) };
+}

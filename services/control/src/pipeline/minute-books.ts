@@ -1,0 +1,47 @@
+import type { Analytics } from '@weir/ports/analytics';
+
+/** The number of records that were received in one minute, by outcome. */
+export interface MinuteBooks {
+  /** Unix milliseconds of the start of the minute. */
+  readonly minute: number;
+  readonly outcomes: Readonly<Record<string, number>>;
+  /** The number of records in the minute, less the number that is in the books. Not 0: they do not balance. */
+  readonly difference: number;
+}
+
+interface Row {
+  readonly minute: number | string;
+  readonly outcome: string;
+  readonly records: number | string;
+  readonly booked: number | string;
+}
+
+/**
+ * Counts the rows of `records` by minute and outcome, and compares them with `books_sums`, which a view fills at each insert. One statement
+ * reads both. A row that is inserted at this moment may be in the first table only.
+ */
+export async function readMinuteBooks(
+  { select }: Pick<Analytics, 'select'>,
+  fromMs: number,
+): Promise<readonly MinuteBooks[]> {
+  const rows = await select<Row>(
+    `SELECT toUnixTimestamp(minute) AS minute, outcome, sum(stored) AS records, sum(counted) AS booked FROM (
+       SELECT toStartOfMinute(received_at) AS minute, toString(outcome) AS outcome, toInt64(count()) AS stored, toInt64(0) AS counted
+       FROM records WHERE received_at >= fromUnixTimestamp64Milli({from:Int64}, 'UTC') GROUP BY minute, outcome
+       UNION ALL
+       SELECT minute, toString(outcome) AS outcome, toInt64(0) AS stored, toInt64(sum(records)) AS counted
+       FROM books_sums WHERE minute >= fromUnixTimestamp64Milli({from:Int64}, 'UTC') GROUP BY minute, outcome
+     ) GROUP BY minute, outcome HAVING records != 0 OR booked != 0 ORDER BY minute, outcome`,
+    { from: fromMs },
+  );
+  const minutes = new Map<number, { outcomes: Record<string, number>; difference: number }>();
+  for (const { minute, outcome, records, booked } of rows) {
+    const at = Number(minute) * 1_000;
+    const found = minutes.get(at) ?? { outcomes: {}, difference: 0 };
+    found.outcomes[outcome] = Number(records);
+    // Two outcomes with opposite differences must not hide each other.
+    found.difference += Math.abs(Number(records) - Number(booked));
+    minutes.set(at, found);
+  }
+  return [...minutes].map(([minute, books]) => ({ minute, ...books }));
+}
