@@ -10,8 +10,9 @@ import { startEmbeddedClickhouse } from '@weir/embedded-clickhouse/start-embedde
 import type { Analytics } from '@weir/ports/analytics';
 import { createLogger } from '@weir/runtime/logger';
 import { untilQuiet } from '../report/quiet-machine.ts';
+import { fillTraffic, untilMerged } from '../reports/fill-traffic.ts';
 import { type ReportRequest, reportRequests } from '../reports/report-requests.ts';
-import { countRows, insertPeople, insertTraffic, TRAFFIC_SITE, type Traffic } from '../reports/report-traffic.ts';
+import { TRAFFIC_SITE } from '../reports/report-traffic.ts';
 import { cpuMicrosOfProcess } from './enriched-log.ts';
 
 export interface ReportsTask {
@@ -52,8 +53,6 @@ export interface ReportsFigures {
   readonly reports: readonly ReportFigures[];
 }
 
-const CHUNK_ROWS = 50_000;
-const SAMPLE_SESSIONS = 200_000;
 const POLL_MS = 10;
 const REFUSED_CHARS_MAX = 60;
 const note = (text: string): void => console.error(`bench: reports: ${text}`);
@@ -68,7 +67,7 @@ async function main(task: ReportsTask): Promise<ReportsFigures> {
 
   const startedAt = performance.now();
   const cpuBefore = cpuMicrosOfProcess(engine.pid() ?? 0);
-  const rows = await fill(analytics, task);
+  const rows = await fillTraffic(analytics, task, note);
   await untilMerged(analytics);
   const fillSeconds = (performance.now() - startedAt) / 1000;
   const engineMicrosPerRow = (cpuMicrosOfProcess(engine.pid() ?? 0) - cpuBefore) / rows;
@@ -82,29 +81,6 @@ async function main(task: ReportsTask): Promise<ReportsFigures> {
   await analytics.close();
   await engine.close();
   return { rows, fillSeconds, quiet, engineMicrosPerRow, tables, columns, reports };
-}
-
-/**
- * Inserts chunks in the order of time. Each chunk is one insert with a token, through the views of `records`. Resolves with the
- * number of rows.
- */
-async function fill(analytics: Analytics, { rows: wanted, seed, endMs }: ReportsTask): Promise<number> {
-  const one = async (query: string): Promise<number> =>
-    Number(Object.values((await analytics.select<Record<string, unknown>>(query))[0] ?? {})[0]);
-  const sampled = await one(countRows({ seed, endMs, sessions: SAMPLE_SESSIONS }));
-  const traffic: Traffic = { seed, endMs, sessions: Math.round((wanted * SAMPLE_SESSIONS) / sampled) };
-  const chunk = Math.max(1, Math.round((traffic.sessions * CHUNK_ROWS) / wanted));
-  let lateCount = 0;
-  for (let from = 0; from <= traffic.sessions; from += chunk) {
-    const count = Math.max(0, Math.min(chunk, traffic.sessions - from));
-    // Raw offsets must rise, but can have gaps. The chunks begin so far apart that they cannot overlap.
-    const firstOffset = (from / chunk) * CHUNK_ROWS * 10;
-    await analytics.change(insertTraffic(traffic, { from, count, lateCount, firstOffset }), `bench:${from}`);
-    lateCount = count;
-    if ((from / chunk) % 20 === 0) note(`filled ${Math.round((100 * from) / traffic.sessions)} %`);
-  }
-  await analytics.change(insertPeople(traffic, 0), 'bench:people');
-  return one(`SELECT count() FROM records WHERE site_id = '${TRAFFIC_SITE}'`);
 }
 
 /** Measures each report in several rounds. The first round does not count for the times: it only measures memory and read bytes. */
@@ -203,14 +179,6 @@ async function columnBytes(analytics: Analytics): Promise<ReportsFigures['column
      WHERE active AND database = currentDatabase() AND table = 'records' GROUP BY name ORDER BY bytes DESC`,
   );
   return rows.map(({ name, bytes }) => ({ name, bytes: Number(bytes) }));
-}
-
-async function untilMerged(analytics: Analytics): Promise<void> {
-  for (let quiet = 0; quiet < 5; ) {
-    const [row] = await analytics.select<{ merges: string | number }>('SELECT count() AS merges FROM system.merges');
-    quiet = Number(row?.merges) === 0 ? quiet + 1 : 0;
-    await pause(200);
-  }
 }
 
 console.log(JSON.stringify(await main(JSON.parse(process.argv[2] ?? '{}') as ReportsTask)));

@@ -1,5 +1,6 @@
 import { distributed } from '../distributed/distributed-scenario.ts';
 import { rivals } from '../rivals/rivals-scenario.ts';
+import { dashboard } from './dashboard-scenario.ts';
 import { endToEnd } from './end-to-end-scenario.ts';
 import { enrich } from './enrich-scenario.ts';
 import { exclusions } from './exclusion-scenario.ts';
@@ -32,4 +33,5 @@ export const SCENARIOS: readonly Scenario[] = [
   rivals,
   reports,
   storage,
+  dashboard,
 ];

@@ -1,0 +1,168 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { eventually } from '@weir/testkit/eventually';
+import { freePort } from '@weir/testkit/free-port';
+import { sendHttp } from '@weir/testkit/http-client';
+import { createWeirClient } from '@weir/testkit/weir-client';
+import { PROJECT_ROOT } from '@weir/testkit/weir-process';
+import { type Browser, chromium, type Page } from 'playwright-core';
+import type { FillTask } from '../programs/fill-tables.ts';
+import { untilQuiet } from '../report/quiet-machine.ts';
+import { showNumber } from '../report/spread.ts';
+import { TRAFFIC_SITE } from '../reports/report-traffic.ts';
+import type { Bench, Findings, Scenario, Target } from './scenario.ts';
+
+const ROWS_DEFAULT = 10_000_000;
+const SEED = 1;
+const ADMIN_TOKEN = 'bench-admin-token-0123456789';
+const CHROMIUM = '/usr/bin/chromium';
+const READY_WITHIN_MS = 180_000;
+const PAGE_WITHIN_MS = 120_000;
+const PERIODS = ['7d', '30d', '12mo'] as const;
+const FIRST_PAINT_MS_MAX = 1_000;
+/** The targets of the scenario reports. */
+const SHORT_MS_MAX = 150;
+const YEAR_MS_MAX = 500;
+
+/** Records in `window.shownAt` when the numbers and each panel are shown, in milliseconds after the navigation began. */
+const WATCH = `
+  window.shownAt = {};
+  const look = () => {
+    const set = (name, found) => { if (found && !(name in shownAt)) shownAt[name] = performance.now(); };
+    set('numbers', document.querySelector('[data-metric]'));
+    for (const panel of document.querySelectorAll('[data-panel]')) set(panel.dataset.panel, panel.querySelector('.bar-row, .land, .empty'));
+  };
+  new MutationObserver(look).observe(document, { childList: true, subtree: true });`;
+
+/** Milliseconds by what was measured: `first paint`, `numbers`, and the panels. */
+type Times = Readonly<Record<string, number>>;
+
+export const dashboard: Scenario = {
+  name: 'dashboard',
+  about:
+    'first paint and the time until each panel of the overview is shown, in Chromium, on generated traffic of a year',
+  rounds: 20,
+  onlyByName: 'it fills all tables first, which takes minutes (one million rows) to an hour',
+  missing: () => (existsSync(CHROMIUM) ? undefined : `${CHROMIUM} is missing: apt-get install chromium`),
+  run,
+};
+
+async function run({ programs, rounds, rows, quietSeconds, note }: Bench): Promise<Findings> {
+  const folder = programs.newFolder();
+  const task: FillTask = {
+    ...{ folder, rows: rows?.[0] ?? ROWS_DEFAULT, seed: SEED, endMs: Date.now() },
+    clickhouseEntry: programs.path('clickhouse-server'),
+    migrationsDir: join(PROJECT_ROOT, 'schemas/clickhouse'),
+  };
+  const stored = await programs.measure<number>('fill-tables', task);
+  const port = await freePort();
+  const url = `http://127.0.0.1:${port}`;
+  const weir = programs.start('main', [], {
+    ...{ WEIR_DATA_DIR: folder, PORT: String(port), WEIR_ADMIN_TOKEN: ADMIN_TOKEN },
+  });
+  let browser: Browser | undefined;
+  try {
+    const ready = async () => (await sendHttp(url, { path: '/readyz' }).catch(() => undefined))?.status === 200;
+    await eventually('Weir to be ready', ready, READY_WITHIN_MS);
+    const site = { site_id: TRAFFIC_SITE, name: 'Bench', domain: 'www.example.com', timezone: 'UTC' };
+    await createWeirClient([url], ADMIN_TOKEN).must(201, 'POST', '/sites', site);
+    const quiet = await untilQuiet(quietSeconds);
+    note(quiet);
+    browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox', '--disable-gpu'] });
+    const page = await signIn(browser, url);
+    const times = new Map<string, readonly Times[]>();
+    for (const period of PERIODS) {
+      // The first round fills the caches of the browser and of the disk. It does not count.
+      const found: Times[] = [];
+      for (let round = 0; round <= rounds; round++) found.push(await openOverview(page, url, period));
+      times.set(period, found.slice(1));
+      note(`${period}: ${JSON.stringify(found.at(-1))}`);
+    }
+    return findingsOf(stored, rounds, times, quiet);
+  } finally {
+    await browser?.close();
+    await weir.stop();
+  }
+}
+
+async function signIn(browser: Browser, url: string): Promise<Page> {
+  const context = await browser.newContext({ locale: 'en', viewport: { width: 1360, height: 2_200 } });
+  context.setDefaultTimeout(PAGE_WITHIN_MS);
+  await context.addInitScript(WATCH);
+  const page = await context.newPage();
+  await page.goto(`${url}/dashboard`);
+  await page.fill('#token', ADMIN_TOKEN);
+  await page.press('#token', 'Enter');
+  await page.waitForSelector('.site-card');
+  return page;
+}
+
+/** Opens the overview as a reader does who has been there before, and waits until the numbers and all panels are shown. */
+async function openOverview(page: Page, url: string, period: string): Promise<Times> {
+  await page.goto(`${url}/dashboard/sites/${TRAFFIC_SITE}/overview?period=${period}`);
+  await eventually(
+    'all panels',
+    () =>
+      page.evaluate<boolean>(
+        "'numbers' in shownAt && document.querySelectorAll('[data-panel]').length === Object.keys(shownAt).length - 1",
+      ),
+    PAGE_WITHIN_MS,
+  );
+  return page.evaluate<Times>(
+    "({ 'first paint': performance.getEntriesByName('first-contentful-paint')[0].startTime, ...shownAt })",
+  );
+}
+
+function findingsOf(
+  rows: number,
+  rounds: number,
+  times: ReadonlyMap<string, readonly Times[]>,
+  quiet: string,
+): Findings {
+  const names = Object.keys(times.get(PERIODS[0])?.[0] ?? {});
+  const figures = (period: string, name: string): readonly number[] =>
+    (times.get(period) ?? []).map((found) => found[name] ?? Number.NaN);
+  const cell = (found: readonly number[]): string =>
+    `${showNumber(rank(found, 0.5), 0)} / ${showNumber(rank(found, 0.95), 0)}`;
+  const all = PERIODS.flatMap((period) => figures(period, 'first paint'));
+  const size = `${showNumber(rows, 0)} rows`;
+  const panels = (period: string, max: number): Target => {
+    const others = names.filter((name) => name !== 'first paint');
+    const slowest = Math.max(
+      ...others.map((name) => rank(figures(period, name), 0.95) - rank(figures(period, 'first paint'), 0.5)),
+    );
+    return atMost(`${size}: p95 of the slowest panel of ${period}, after the first paint`, slowest, max);
+  };
+  return {
+    tables: [
+      {
+        head: [`overview in Chromium, ${size}: p50 / p95 ms`, ...PERIODS],
+        rows: names.map((name) => [name, ...PERIODS.map((period) => cell(figures(period, name)))]),
+      },
+    ],
+    targets: [
+      atMost(`${size}: p95 of the first paint`, rank(all, 0.95), FIRST_PAINT_MS_MAX),
+      panels('7d', SHORT_MS_MAX),
+      panels('30d', SHORT_MS_MAX),
+      panels('12mo', YEAR_MS_MAX),
+    ],
+    notes: [
+      `The page is loaded ${rounds} times for each period, with a warm cache of the browser, after a load that is not counted. The times begin with the navigation. A panel is shown when its first row is in the document. All panels ask at the same time.`,
+      'Weir, its embedded ClickHouse and Chromium run on the same machine. The traffic is that of the scenario reports, and ends when it is inserted.',
+      `Before the pages were opened, ${quiet}.`,
+    ],
+  };
+}
+
+const atMost = (what: string, found: number, max: number): Target => ({
+  what,
+  wanted: `<= ${max} ms`,
+  found: `${showNumber(found, 0)} ms`,
+  met: found <= max,
+});
+
+/** The value at this share of the sorted figures (nearest rank). */
+function rank(figures: readonly number[], share: number): number {
+  const sorted = [...figures].sort((a, b) => a - b);
+  return sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? Number.NaN;
+}
