@@ -59,7 +59,7 @@ export function overviewStatement(zones: readonly OverviewZone[], withBots: bool
   const sql = `WITH
 hit AS
 (
-  SELECT site_id, session_id, visitor_id, type, ${bucketOf('timestamp')} AS bucket, bucket IN ${before} AS is_before
+  SELECT site_id, session_id, sipHash64(visitor_id) AS visitor_key, type, ${bucketOf('timestamp')} AS bucket, bucket IN ${before} AS is_before
   FROM events
   WHERE site_id IN ${sites}
     AND timestamp >= fromUnixTimestamp64Milli(${from}) AND timestamp < fromUnixTimestamp64Milli(${to})
