@@ -48,8 +48,8 @@ export function createControl(deps: ControlDeps): Control {
 
 function createAdminDeps(deps: ControlDeps): AdminDeps {
   const { analytics, ...others } = deps;
-  const tables = createSteadyTables(analytics);
   const { clock, randomBytes } = deps;
+  const tables = createSteadyTables(analytics, clock);
   const lagRates = new Map<string, LagRate>();
   const runExclusive = createMutex();
   return {

@@ -2,8 +2,21 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { DependencyError, isDependencyError } from '@weir/domain/errors';
 import type { Analytics } from '@weir/ports/analytics';
 import type { RequestContext } from './http/request-context.ts';
+import { createSharedAnswers, type SharedAnswers } from './shared-answers.ts';
 
 export type ReadableTables = Pick<Analytics, 'select' | 'userQuery' | 'highestRawOffset'>;
+/** The tables for a report. */
+export interface ReportTables extends Pick<Analytics, 'userQuery'> {
+  /**
+   * As `userQuery`, but the answer can be up to `SHARED_ANSWER_MS` old if the same query was asked with the same `version`: a text that the caller
+   * has read from the tables, and that changes when the answer does.
+   */
+  readonly sharedQuery?: (
+    query: string,
+    params: Readonly<Record<string, unknown>>,
+    version: string,
+  ) => ReturnType<Analytics['userQuery']>;
+}
 
 /**
  * Runs all queries of the admin API. A swap (see docs/exactly-once.md) exchanges all tables for those of the next generation. An
@@ -16,7 +29,7 @@ export interface SteadyTables {
    * `EXCHANGE_WAIT_MS`. The queries of `work` belong to the request of `context`: they are cancelled with it, and their time counts in
    * its timing.
    */
-  read<T>(work: (tables: ReadableTables) => Promise<T>, context?: RequestContext): Promise<T>;
+  read<T>(work: (tables: ReadableTables & ReportTables) => Promise<T>, context?: RequestContext): Promise<T>;
 }
 
 const CHECK_EVERY_MS = 50;
@@ -24,7 +37,11 @@ const TRIES_MAX = 100;
 /** How long a query waits while tables are being exchanged. An exchange takes less than a second, or more if large dictionaries are reloaded. */
 export const EXCHANGE_WAIT_MS = CHECK_EVERY_MS * TRIES_MAX;
 
-export function createSteadyTables(analytics: ReadableTables & Pick<Analytics, 'generation'>): SteadyTables {
+export function createSteadyTables(
+  analytics: ReadableTables & Pick<Analytics, 'generation'>,
+  clock: () => number,
+): SteadyTables {
+  const answers: SharedAnswers<Awaited<ReturnType<Analytics['userQuery']>>> = createSharedAnswers(clock);
   /**
    * The generation that was read last. It can be out of date. That is safe: a generation never becomes current again, so if it is
    * also the current one after `work`, it was current during all of `work`.
@@ -48,7 +65,9 @@ export function createSteadyTables(analytics: ReadableTables & Pick<Analytics, '
       for (let tries = 0; tries < TRIES_MAX; tries++) {
         const before = known ?? (await generation());
         if (before !== undefined) {
-          const outcome = await settled(work(tables));
+          const sharedQuery: ReportTables['sharedQuery'] = (query, params, version) =>
+            answers.get(JSON.stringify([before, version, query, params]), () => tables.userQuery(query, params));
+          const outcome = await settled(work({ ...tables, sharedQuery }));
           const after = await generation();
           if (after === before) {
             if ('error' in outcome) throw outcome.error;

@@ -109,13 +109,16 @@ describe('docs/exactly-once.md: no answer mixes two generations of the tables', 
   test('the cost: one look-up of the generation for each answer', async () => {
     let lookups = 0;
     const { analytics } = weir;
-    const tables = createSteadyTables({
-      ...analytics,
-      generation() {
-        lookups++;
-        return analytics.generation();
+    const tables = createSteadyTables(
+      {
+        ...analytics,
+        generation() {
+          lookups++;
+          return analytics.generation();
+        },
       },
-    });
+      Date.now,
+    );
     for (let i = 0; i < 5; i++) await tables.read(({ select }) => select('SELECT 1'));
     expect(lookups).toBe(6);
   });
@@ -125,13 +128,16 @@ describe('what `read` does when the generation changes', () => {
   /** Returns these generations in order, and after that always the last one. `undefined` stands for a moment at which the tables are being exchanged. */
   function tablesOf(generations: readonly (number | undefined)[]) {
     let next = 0;
-    return createSteadyTables({
-      async generation() {
-        const generation = generations[Math.min(next++, generations.length - 1)];
-        if (generation === undefined) throw new DependencyError('generation_changed', 'test');
-        return generation;
-      },
-    } as ReadableTables & Pick<Analytics, 'generation'>);
+    return createSteadyTables(
+      {
+        async generation() {
+          const generation = generations[Math.min(next++, generations.length - 1)];
+          if (generation === undefined) throw new DependencyError('generation_changed', 'test');
+          return generation;
+        },
+      } as ReadableTables & Pick<Analytics, 'generation'>,
+      Date.now,
+    );
   }
 
   test('it reads again, and returns the last result', async () => {

@@ -3,6 +3,7 @@ import type { Dimension } from './dimensions.ts';
 import { METRIC_SQL, type MetricName } from './report-metrics.ts';
 import { COUNT_HITS, COUNT_VISITS, type Scope, type Statement, SUM_FOUND } from './report-sql.ts';
 import { reportParts } from './visits/report-parts.ts';
+import { NO_KEY } from './visits/visit-rows.ts';
 
 export interface BreakdownOrder {
   readonly metric: MetricName;
@@ -29,27 +30,31 @@ export function breakdownStatement(
   by: Dimension,
   { order, rowsMax, skip, values }: BreakdownPage,
 ): Statement {
-  const { parameters, tables, hits, hitValue } = reportParts(scope, by);
-  const conditions = [
-    ...(by.listsEmpty ? [] : ["name != ''"]),
-    ...(values === undefined ? [] : [`hex(MD5(name)) IN ${parameters.put('md5s', 'Array(String)', values.map(md5))}`]),
-  ];
+  const { parameters, tables, hits, hitValue, begunName } = reportParts(scope, by);
+  // Values of rows are grouped by their hashes (docs/decisions/0043). Those of visits are few.
+  const isOfRows = by.scope === 'hit';
+  const key = isOfRows ? `sipHash64(${hitValue(by)})` : `toString(${hitValue(by)})`;
+  const isListed = by.listsEmpty ? '' : `WHERE value_key != ${isOfRows ? NO_KEY : "''"}\n`;
+  const isWanted =
+    values === undefined
+      ? ''
+      : `HAVING hex(MD5(name)) IN ${parameters.put('md5s', 'Array(String)', values.map(md5))}\n`;
   const sql = `${tables}
-SELECT name, ${SUM_FOUND}
+SELECT ${isOfRows ? 'max(found.value_text)' : 'value_key'} AS name, ${SUM_FOUND}
 FROM
 (
-  SELECT toString(${hitValue(by)}) AS name,
+  SELECT ${key} AS value_key,${isOfRows ? ` toString(any(${hitValue(by)})) AS value_text,` : ''}
     ${COUNT_HITS}
   FROM ${hits}
-  GROUP BY name
+  GROUP BY value_key
   UNION ALL
-  SELECT toString(begun.name) AS name,
+  SELECT ${begunName.key} AS value_key,${isOfRows ? ` ${begunName.text} AS value_text,` : ''}
     ${COUNT_VISITS}
   FROM begun
-  GROUP BY name
+  GROUP BY value_key
 ) AS found
-${conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}\n`}GROUP BY name
-ORDER BY ${METRIC_SQL[order.metric]} ${order.direction.toUpperCase()} NULLS LAST, name
+${isListed}GROUP BY value_key
+${isWanted}ORDER BY ${METRIC_SQL[order.metric]} ${order.direction.toUpperCase()} NULLS LAST, name
 LIMIT ${parameters.put('rows', 'UInt32', rowsMax)} OFFSET ${parameters.put('skip', 'UInt32', skip)}`;
   return { sql, params: parameters.values };
 }

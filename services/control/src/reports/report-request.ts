@@ -1,7 +1,7 @@
 import type { Site } from '@weir/domain/registry/site';
-import type { Analytics } from '@weir/ports/analytics';
 import type { Checked } from '../http/compile-body.ts';
 import { isTimezone, TIMEZONE_RULE } from '../registry/time-zone.ts';
+import type { ReportTables } from '../steady-tables.ts';
 import { readFilters } from './filter.ts';
 import { COMPARISONS, type Comparison, comparedPeriod, type Period, readPeriod } from './period.ts';
 import { type Query, readChoice } from './read-query.ts';
@@ -17,7 +17,7 @@ export interface ReportRequest {
 }
 
 export interface ReportDeps {
-  readonly analytics: Pick<Analytics, 'userQuery'>;
+  readonly analytics: ReportTables;
   readonly clock: () => number;
 }
 

@@ -44,6 +44,11 @@ export interface ReportParts {
   readonly hits: string;
   /** The condition for counted visits in `sessions`: they began in the period and pass the filters. */
   readonly began: string;
+  /**
+   * For a breakdown: the key of the value of `begun`, which is the hash of a value of rows, or the value of visits. `text` is an aggregate
+   * function that returns the value, or an empty text.
+   */
+  readonly begunName: { readonly key: string; readonly text: string };
   /** The SQL of a dimension's value over `hits`. */
   hitValue(dimension: Dimension): string;
 }
@@ -106,6 +111,11 @@ export function scopeSql(
   return { parameters, ofVisit, visitDimensions, hitConditions, began };
 }
 
+/** `begunName` if `begun.name` is the value itself. */
+export function nameOfText(by: Dimension | undefined): ReportParts['begunName'] {
+  const text = 'toString(begun.name)';
+  return { key: by?.scope === 'hit' ? `sipHash64(${text})` : text, text: 'toString(any(begun.name))' };
+}
 /** The columns of `Counts`: those from the rows and those from the visits. `SUM_FOUND` adds both. */
 export const COUNT_HITS =
   `uniqExactIf(hit.visitor_key, hit.visitor_key != ${NO_KEY}) AS visitors, 0 AS visits, countIf(type = 'pageview') AS pageviews,\n` +

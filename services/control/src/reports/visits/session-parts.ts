@@ -4,6 +4,7 @@ import {
   type AskedScope,
   BEGUN_OF_VISIT,
   HIT_COLUMNS,
+  nameOfText,
   type ReportParts,
   scopeSql,
   VISIT_COLUMNS,
@@ -63,6 +64,7 @@ begun AS
     tables,
     hits: `hit${isJoined ? ' LEFT JOIN visit ON visit.session_id = hit.session_id' : ''}${joined.length > 0 ? `\n  WHERE ${joined.join(' AND ')}` : ''}`,
     began,
+    begunName: nameOfText(by),
     hitValue,
   };
 }

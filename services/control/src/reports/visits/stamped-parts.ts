@@ -1,6 +1,14 @@
 import type { Dimension } from '../dimensions.ts';
 import { conditionOf } from '../parameters.ts';
-import { BEGUN_OF_VISIT, HIT_COLUMNS, type ReportParts, type Scope, scopeSql, VISIT_COLUMNS } from '../report-sql.ts';
+import {
+  BEGUN_OF_VISIT,
+  HIT_COLUMNS,
+  nameOfText,
+  type ReportParts,
+  type Scope,
+  scopeSql,
+  VISIT_COLUMNS,
+} from '../report-sql.ts';
 import { IS_SESSION, rowVisitColumn } from './row-visits.ts';
 import { computedKeys, movedSql, NEAR_PERIOD, NO_KEY, OF_SITE, putDays, sessionKey } from './visit-rows.ts';
 
@@ -31,7 +39,7 @@ export function stampedParts(
   const visitColumns = [...new Set([...VISIT_COLUMNS, ...visitDimensions.map(({ sql }) => sql)])];
   const visitTable = (onlyComputed: boolean): string => `
 (
-  SELECT ${[`${sessionKey(near)} AS session_key`, ...visitColumns.map(rowVisitColumn)].join(',\n    ')}${name === '' ? '' : `,\n    groupUniqArrayIf(${name}, ${passes}) AS names`}
+  SELECT ${[`${sessionKey(near)} AS session_key`, ...visitColumns.map(rowVisitColumn)].join(',\n    ')}${name === '' ? '' : `,\n    arrayDistinct(groupArrayIf(sipHash64(${name}), ${passes})) AS names`}
   FROM records
   WHERE ${OF_SITE} AND bot = '' AND records.session_key != ${NO_KEY}
     AND ${NEAR_PERIOD}${onlyComputed ? `\n    AND records.session_key IN (${computed})` : ''}
@@ -69,6 +77,7 @@ begun AS
     tables,
     hits: `hit${visitDimensions.length > 0 ? ` ${join}` : ''}${joined.length > 0 ? `\n  WHERE ${joined.join(' AND ')}` : ''}`,
     began,
+    begunName: by?.scope === 'hit' ? { key: 'begun.name', text: "''" } : nameOfText(by),
     hitValue,
   };
 }

@@ -1,4 +1,4 @@
-import type { Analytics } from '@weir/ports/analytics';
+import type { ReportTables } from '../../steady-tables.ts';
 import { type AskedScope, SESSIONS, scopeSql, type VisitSource } from '../report-sql.ts';
 import {
   dayOf,
@@ -29,11 +29,14 @@ const EXPIRED = "site_id = {site:String} AND outcome = 'expired'";
 
 /**
  * Whether there can be anything that is unusual. The conditions on `records` have no time, so that ClickHouse evaluates them once for each
- * part of the table (its query condition cache).
+ * part of the table (its query condition cache). The answer is also the version of what `findSql` finds: late hits change these numbers.
  */
 const LOOK = `SELECT
   ${count(`(${MOVED_VISITORS})`)} AS moved,
-  ${count(`${FLAGGED} AND NOT by_row`)} AS flagged,
+  (
+    SELECT (countIf(NOT by_row AND day <= {to_day:Date}), count()) FROM visits_computed
+    WHERE site_id = {site:String} AND day >= {from_day:Date} AND day <= {to_day:Date} + 2
+  ) AS flags,
   ${anyRow(EXPIRED)} AS expired,
   ${anyRow(UNSTAMPED)} AS unstamped`;
 
@@ -69,7 +72,7 @@ function findSql(has: Readonly<Record<'moved' | 'flagged' | 'expired' | 'unstamp
 const MOVED_MAX = 3_000;
 
 /** Decides where a report takes its visits from. The rows of the period are much faster than `sessions`. */
-export async function visitSourceOf(scope: AskedScope, analytics: Pick<Analytics, 'userQuery'>): Promise<VisitSource> {
+export async function visitSourceOf(scope: AskedScope, analytics: ReportTables): Promise<VisitSource> {
   // Rows of bots have no stamps.
   if (scope.withBots) return SESSIONS;
   const { parameters } = scopeSql(scope);
@@ -78,9 +81,11 @@ export async function visitSourceOf(scope: AskedScope, analytics: Pick<Analytics
   const days = { from_day: dayOf(scope.period.fromMs), to_day: dayOf(scope.period.toMs) };
   const values = { site, from, to, ...days };
   const look = (await analytics.userQuery(LOOK, values)).rows[0] ?? {};
-  const has = { moved: isAny(look.moved), flagged: isAny(look.flagged), expired: isAny(look.expired) };
+  const [marked] = look.flags as readonly unknown[];
+  const has = { moved: isAny(look.moved), flagged: isAny(marked), expired: isAny(look.expired) };
   const find = findSql({ ...has, unstamped: isAny(look.unstamped) });
-  const { rows } = await analytics.userQuery(find, values);
+  const { rows } = await (analytics.sharedQuery?.(find, values, JSON.stringify(look)) ??
+    analytics.userQuery(find, values));
   const { stored = [''], sessions = [''], long, expired, flagged, unstamped } = rows[0] ?? {};
   if ([long, expired, flagged].some(isAny)) return SESSIONS;
   const moved = [stored, sessions] as [readonly string[], readonly string[]];
