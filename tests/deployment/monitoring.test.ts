@@ -48,6 +48,7 @@ test.each(expressions)('%s uses only metrics and labels of Weir', (_title, expr)
     'le',
     'instance',
     'site_id',
+    'kind',
   ];
   expect(labels.filter((label) => !known.includes(label))).toEqual([]);
   for (const [open, close] of ['()', '{}', '[]']) {

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { startAuditChecks } from '@weir/control/audit/audit-checks';
 import { untilRestoredErasuresEnd } from '@weir/control/backups/restored-erasures';
 import { startErasures } from '@weir/control/erasure/start-erasures';
 import { startRetention } from '@weir/control/retention/start-retention';
@@ -147,6 +148,7 @@ async function start(
     const retention = { keep: config.keep, metrics: createRetentionMetrics(metrics, clock()) };
     stack.add(startRetention({ ...erasing, workerId: randomUUID(), ...retention }), (work) => work.close());
     stack.add(startVisitChecks({ ...erasing, metrics }), (checks) => checks.close());
+    stack.add(startAuditChecks({ ...erasing, metrics }), (checks) => checks.close());
     await untilRestoredErasuresEnd(ports.registry, logger, stop);
   }
 
