@@ -92,7 +92,7 @@ async function openLane(engines: ControlHarness, dashboardDir: string) {
     closing: new AbortController().signal,
     enrichedRetentionMs: Number.POSITIVE_INFINITY,
     replayProblem: () => undefined,
-    pipelineStatus: () => [],
+    pipelineStatus: async () => [],
     findClientIp: createFindClientIp(PROXIES),
     proxies: PROXIES,
     retention: { rawRetentionHours: 72, enrichedRetentionDays: 30 },

@@ -51,7 +51,7 @@ export interface ControlDeps {
   readonly randomBytes: (length: number) => Uint8Array;
   readonly logger: Logger;
   /** The status of the consumers in this process. For consumers in other processes, only the committed offsets are known. */
-  readonly pipelineStatus: () => readonly ConsumerStatus[];
+  readonly pipelineStatus: () => Promise<readonly ConsumerStatus[]>;
   /** The function with which the gateway finds the client IP. */
   readonly findClientIp: (request: IncomingMessage) => ClientIp;
   /** The settings that `findClientIp` uses. */

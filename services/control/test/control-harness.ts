@@ -160,7 +160,7 @@ export async function openControlHarness(
       clock,
       randomBytes,
       logger,
-      pipelineStatus: () => [
+      pipelineStatus: async () => [
         { topic: TOPIC_RAW, consumer: GROUP_ENRICHER, partitions: enricher.status() },
         { topic: TOPIC_ENRICHED, consumer: GROUP_WRITER, partitions: writer.status() },
       ],

@@ -35,7 +35,9 @@ export interface GatewayDeps {
   /** The names of what is not ready yet. Empty if the process is ready. */
   readonly ready: () => Promise<readonly string[]>;
   /** Texts that /readyz shows although the process is ready, for example about a rebuild of the state. By default there are none. */
-  readonly notes?: () => readonly string[];
+  readonly notes?: () => Promise<readonly string[]>;
+  /** The text of /metrics. Default: the text of `metrics`. */
+  readonly metricsText?: () => Promise<string>;
   /** The OpenAPI document of all services. */
   readonly openApiDocument: object;
 }
@@ -43,7 +45,7 @@ export interface GatewayDeps {
 /** The dependencies of the routes that every process serves. */
 export type OperationsDeps = Pick<
   GatewayDeps,
-  'logger' | 'metrics' | 'disk' | 'ready' | 'notes' | 'routers' | 'openApiDocument'
+  'logger' | 'metrics' | 'metricsText' | 'disk' | 'ready' | 'notes' | 'routers' | 'openApiDocument'
 >;
 
 export type GatewayConfig = Pick<Config, 'trustedProxies' | 'clientIpHeader' | 'collectPaths' | 'rateLimits'> & {

@@ -37,7 +37,9 @@ export interface AppDeps {
   /** Aborts when this process begins to end. */
   readonly closing: AbortSignal;
   readonly files: ProjectFiles;
-  readonly pipelineStatus: () => readonly ConsumerStatus[];
+  readonly pipelineStatus: () => Promise<readonly ConsumerStatus[]>;
+  /** The text of /metrics, if another thread has metrics too. */
+  readonly metricsText: (() => Promise<string>) | undefined;
   readonly replayProblem: () => string | undefined;
   readonly logger: Logger;
   readonly clock: () => number;
@@ -85,6 +87,7 @@ export function createApp(deps: AppDeps): Gateway {
   const shared = {
     logger,
     metrics,
+    ...(deps.metricsText === undefined ? {} : { metricsText: deps.metricsText }),
     ready: () => readiness.missing(),
     notes: () => readiness.notes(),
     openApiDocument: openApiDocument(config.collectPaths),

@@ -1,6 +1,6 @@
 import type { ConsumeOptions, Subscription } from '@weir/ports/event-log';
-import type { PartitionLog } from './lmdb-partition-log.ts';
 import { type CommitStore, type PartitionLoop, startPartitionLoop } from './lmdb-partition-loop.ts';
+import type { ReadableLog } from './lmdb-partition-reads.ts';
 
 export interface ConsumerGroup {
   join(options: ConsumeOptions): Subscription;
@@ -12,7 +12,7 @@ interface Member {
 }
 
 interface PartitionSlot {
-  readonly log: PartitionLog;
+  readonly log: ReadableLog;
   target: Member | undefined;
   owner: Member | undefined;
   loop: PartitionLoop | undefined;
@@ -22,7 +22,7 @@ interface PartitionSlot {
 
 /** Creates the group for one topic. With n members, partition p is assigned to the member with the number p modulo n. */
 export function createConsumerGroup(
-  logs: readonly PartitionLog[],
+  logs: readonly ReadableLog[],
   commitsOf: (partition: number) => CommitStore,
 ): ConsumerGroup {
   const members: Member[] = [];

@@ -31,7 +31,8 @@ export function packEntry(entry: Buffer): Buffer {
   if (entry.length < COMPRESS_FROM_BYTES) return entry;
   const block = compressSync(entry);
   if (block.length + MARK_BYTES >= entry.length) return entry;
-  const packed = Buffer.allocUnsafe(MARK_BYTES + block.length);
+  // A buffer of its own: it can be moved to another thread.
+  const packed = Buffer.allocUnsafeSlow(MARK_BYTES + block.length);
   packed.writeUInt32LE(COMPRESSED, 0);
   packed.set(block, MARK_BYTES);
   return packed;

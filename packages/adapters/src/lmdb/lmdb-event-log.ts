@@ -14,10 +14,12 @@ import { type ConsumerGroup, createConsumerGroup } from './lmdb-consumer-group.t
 import { encodeHeaders } from './lmdb-entry.ts';
 import { openFileSpace } from './lmdb-file-space.ts';
 import { createLmdbTable, type TableRows } from './lmdb-log-table.ts';
-import { createPartitionLog, type Ends, type Entries, type PartitionLog } from './lmdb-partition-log.ts';
+import { createPartitionLog, type PartitionLog } from './lmdb-partition-log.ts';
 import type { CommitStore } from './lmdb-partition-loop.ts';
+import type { Ends, Entries } from './lmdb-partition-reads.ts';
 import { removeEntriesBefore, startRetention } from './lmdb-retention.ts';
 import { createWriteQueue, submitWrite } from './lmdb-write-queue.ts';
+import { BUFFER_FULL, createLogForThread, type LogForThread } from './thread/lmdb-log-for-thread.ts';
 
 export interface LmdbEventLogConfig {
   readonly folder: string;
@@ -38,6 +40,8 @@ export interface LmdbEventLog extends EventLog {
    * continue meanwhile. The folder must exist.
    */
   copyTo(folder: string): Promise<void>;
+  /** Writes and notifications for a thread that reads the same files (lmdb-thread-log.ts). */
+  readonly forThread: LogForThread;
 }
 
 const PENDING_BYTES_MAX = 64 * 1024 * 1024;
@@ -94,8 +98,19 @@ export async function openLmdbEventLog(config: LmdbEventLogConfig): Promise<Lmdb
     };
   }
 
+  const refusal = (): string | undefined => (closed ? 'the log is closed' : config.disk?.shortage());
+
+  /** Counts the bytes of an append as unwritten. Returns a function that ends this, or undefined if there are too many bytes. */
+  function reserve(bytes: number): (() => void) | undefined {
+    if (pendingBytes > 0 && pendingBytes + bytes > pendingBytesMax) return undefined;
+    pendingBytes += bytes;
+    return () => {
+      pendingBytes -= bytes;
+    };
+  }
+
   async function append(topic: string, records: readonly AppendRecord[]): Promise<readonly AppendOutcome[]> {
-    const refused = closed ? 'the log is closed' : config.disk?.shortage();
+    const refused = refusal();
     if (refused !== undefined) return records.map(() => ({ status: 'refused', reason: refused }));
     const logs = partitionsOf(topic);
     // Validates all records before it queues the first one: a call that throws must not store some of its records.
@@ -111,19 +126,18 @@ export async function openLmdbEventLog(config: LmdbEventLogConfig): Promise<Lmdb
       let missing = records.length;
       if (missing === 0) resolve(outcomes);
       placed.forEach(({ log, value, headers }, i) => {
-        const bytes = value.byteLength;
         const settled = (outcome: AppendOutcome): void => {
           outcomes[i] = outcome;
           if (--missing === 0) resolve(outcomes);
         };
-        if (full.has(log) || (pendingBytes > 0 && pendingBytes + bytes > pendingBytesMax)) {
+        const release = full.has(log) ? undefined : reserve(value.byteLength);
+        if (release === undefined) {
           full.add(log);
-          settled({ status: 'refused', reason: 'the buffer of unwritten records is full' });
+          settled({ status: 'refused', reason: BUFFER_FULL });
           return;
         }
-        pendingBytes += bytes;
         log.append(value, headers, (outcome) => {
-          pendingBytes -= bytes;
+          release();
           settled(outcome);
         });
       });
@@ -198,6 +212,7 @@ export async function openLmdbEventLog(config: LmdbEventLogConfig): Promise<Lmdb
         await submitWrite(writes, 'event_log_unavailable', () => void meta.put('pingedAt', clock()));
       }
     },
+    forThread: createLogForThread({ logId, partitionCount, partitionsOf, commitStore, reserve, refusal }),
     async copyTo(folder) {
       await env.backup(folder, false);
     },

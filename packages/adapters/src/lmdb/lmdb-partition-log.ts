@@ -1,39 +1,24 @@
-import type { AppendOutcome, StoredRecord } from '@weir/ports/event-log';
-import type { Database } from 'lmdb';
-import {
-  ENTRY_BYTES_MAX,
-  type EntryKey,
-  EntryReader,
-  HIGHEST_OFFSET,
-  packEntry,
-  recordBytes,
-  writeRecord,
-} from './lmdb-entry.ts';
+import type { AppendOutcome } from '@weir/ports/event-log';
+import { ENTRY_BYTES_MAX, packEntry, recordBytes, writeRecord } from './lmdb-entry.ts';
 import type { WriteSize } from './lmdb-file-space.ts';
+import { createPartitionReads, type Ends, type Entries, type ReadableLog } from './lmdb-partition-reads.ts';
 import type { WriteFailure, WriteQueue } from './lmdb-write-queue.ts';
 
-export type Entries = Database<Buffer, EntryKey | [string, number, number]>;
-/** The end offset of each partition. It is stored separately, because retention can remove the newest entry of a partition. */
-export type Ends = Database<number, [topic: string, partition: number]>;
-
-export interface PartitionLog {
-  readonly topic: string;
-  readonly partition: number;
-  /** One past the highest durable offset. */
-  end(): number;
-  /** The lowest offset that retention has not removed; `end()` if there is no record. */
-  first(): number;
+export interface PartitionLog extends ReadableLog {
   /** When the oldest remaining record was appended; `Infinity` if there is none. */
   oldestAppendedAt(): number;
   /** Queues a record. Calls `done` with its outcome when the transaction has settled. */
   append(value: Uint8Array, headers: string, done: (outcome: AppendOutcome) => void): void;
-  /** The lowest offset whose record was appended at or after `timeMs`; `end()` if there is none. */
-  offsetAtTime(timeMs: number): number;
-  /** Calls `wake` once, as soon as a record at or after `offset` is durable. Returns a function that cancels the call. */
-  onAvailable(offset: number, wake: () => void): () => void;
-  createReader(): PartitionReader;
+  /** Queues the records of an encoded entry. Calls `done` with the outcome of the first record; all of them have the same status. */
+  appendEntry(entry: EncodedEntry, done: (outcome: AppendOutcome) => void): void;
   /** Call it within `stage` of a write job. Removes up to `entriesMax` entries for which `isOld` is true. Returns how many were removed. */
   stageRemoval(isOld: IsOld, entriesMax: number): number;
+}
+
+/** Consecutive records of one partition, encoded as the value of an entry. */
+export interface EncodedEntry {
+  readonly count: number;
+  readonly bytes: Uint8Array;
 }
 
 /**
@@ -42,14 +27,11 @@ export interface PartitionLog {
  */
 export type IsOld = (appendedAt: number, end: number) => boolean;
 
-export interface PartitionReader {
-  /** Reads records from offset `from` on, or from the oldest remaining record on if retention has removed the record at `from`. */
-  read(from: number, recordsMax: number, bytesMax: number): StoredRecord[];
-}
-
 interface Pending {
   readonly value: Uint8Array;
   readonly headers: string;
+  /** Undefined if `value` is one record. Otherwise `value` is an entry with this number of records. */
+  readonly count: number | undefined;
   readonly done: (outcome: AppendOutcome) => void;
 }
 
@@ -62,42 +44,10 @@ interface PartitionLogDeps {
 
 export function createPartitionLog(topic: string, partition: number, deps: PartitionLogDeps): PartitionLog {
   const { entries, ends, writes, clock } = deps;
+  const reads = createPartitionReads(topic, partition, deps);
+  const { waiting } = reads;
   let pending: Pending[] = [];
-  const waiting = new Map<() => void, number>();
-  let { end, lastAppendedAt } = recover();
-
-  function recover(): { end: number; lastAppendedAt: number } {
-    const last = lastKey(HIGHEST_OFFSET);
-    const kept = ends.get([topic, partition]) ?? 0;
-    return last === undefined
-      ? { end: kept, lastAppendedAt: 0 }
-      : { end: Math.max(kept, last[2] + last[3]), lastAppendedAt: last[4] };
-  }
-
-  /** The key of the last entry that begins at or before `offset`. */
-  function lastKey(offset: number): EntryKey | undefined {
-    const range = entries.getKeys({
-      start: [topic, partition, offset, HIGHEST_OFFSET, 0] as EntryKey,
-      end: [topic, partition, -1],
-      reverse: true,
-      limit: 1,
-    });
-    for (const key of range) return key as EntryKey;
-    return undefined;
-  }
-
-  function keysFrom(offset: number, limit: number): Iterable<EntryKey> {
-    return entries.getKeys({
-      start: [topic, partition, offset],
-      end: [topic, partition, HIGHEST_OFFSET],
-      limit,
-    }) as Iterable<EntryKey>;
-  }
-
-  function first(): number {
-    for (const key of keysFrom(0, 1)) return key[2];
-    return end;
-  }
+  let lastAppendedAt = reads.recover();
 
   function submit(): void {
     let staged: Pending[] | undefined;
@@ -113,152 +63,137 @@ export function createPartitionLog(topic: string, partition: number, deps: Parti
         staged = take();
         // `offsetAtTime` uses binary search, so times must not decrease within a partition.
         lastAppendedAt = Math.max(lastAppendedAt, clock());
-        stageEntries(staged, end, lastAppendedAt);
+        stageAll(staged, reads.end(), lastAppendedAt);
       },
       settle(failure) {
         const records = staged ?? take();
         if (failure !== undefined) return refuse(records, failure);
-        const from = end;
-        end += records.length;
-        records.forEach((record, i) => {
-          record.done({ status: 'stored', partition, offset: from + i });
-        });
-        wakeWaiting();
+        let offset = reads.end();
+        reads.advance(offset + countOf(records));
+        for (const record of records) {
+          record.done({ status: 'stored', partition, offset });
+          offset += record.count ?? 1;
+        }
+        waiting.wake();
       },
     });
   }
 
-  function wakeWaiting(): void {
-    for (const [wake, offset] of waiting) {
-      if (offset < end && waiting.delete(wake)) wake();
-    }
-  }
-
   function refuse(records: readonly Pending[], failure: WriteFailure): void {
     if (!failure.known) {
-      ({ end, lastAppendedAt } = recover());
-      wakeWaiting();
+      lastAppendedAt = reads.recover();
+      waiting.wake();
     }
     const outcome: AppendOutcome = { status: failure.known ? 'refused' : 'unknown', reason: failure.reason };
     for (const record of records) record.done(outcome);
   }
 
-  function stageEntries(records: readonly Pending[], firstOffset: number, appendedAt: number): void {
+  /** Stages entries as they are, and joins the single records between them to entries. */
+  function stageAll(all: readonly Pending[], firstOffset: number, appendedAt: number): void {
+    const put = (offset: number, count: number, entry: Buffer): number => {
+      void entries.put([topic, partition, offset, count, appendedAt], entry);
+      return offset + count;
+    };
+    let offset = firstOffset;
     let from = 0;
-    while (from < records.length) {
-      let to = from;
-      let bytes = 0;
-      do {
-        const record = records[to] as Pending;
-        bytes += recordBytes(record.value, record.headers);
-        to += 1;
-      } while (to < records.length && bytes + (records[to] as Pending).value.byteLength <= ENTRY_BYTES_MAX);
-      const entry = Buffer.allocUnsafe(bytes);
-      let at = 0;
-      for (let i = from; i < to; i++) {
-        const record = records[i] as Pending;
-        at = writeRecord(entry, at, record.value, record.headers);
+    while (from < all.length) {
+      const { count, value } = all[from] as Pending;
+      if (count !== undefined) {
+        offset = put(offset, count, Buffer.from(value.buffer, value.byteOffset, value.byteLength));
+        from += 1;
+        continue;
       }
-      void entries.put([topic, partition, firstOffset + from, to - from, appendedAt], packEntry(entry));
+      const to = endOfEntry(all, from);
+      offset = put(offset, to - from, encodeRecords(all, from, to));
       from = to;
     }
   }
 
-  function createReader(): PartitionReader {
-    let current: EntryReader | undefined;
-
-    function openAt(from: number): EntryReader | undefined {
-      const holding = lastKey(from);
-      const key = holding !== undefined && holding[2] + holding[3] > from ? holding : firstKeyFrom(from);
-      const entry = key && entries.get(key);
-      if (key === undefined || entry === undefined) return undefined;
-      const reader = new EntryReader(key, entry);
-      reader.skipTo(from);
-      return reader;
-    }
-
-    function firstKeyFrom(offset: number): EntryKey | undefined {
-      for (const key of keysFrom(offset, 1)) return key;
-      return undefined;
-    }
-
-    return {
-      read(from, recordsMax, bytesMax) {
-        const records: StoredRecord[] = [];
-        let bytes = 0;
-        /** Reads records of an entry. Returns false if a limit is reached. Returns true if the entry ends first. */
-        const take = (reader: EntryReader): boolean => {
-          while (!reader.done) {
-            bytes += reader.nextValueBytes;
-            if (records.length > 0 && (records.length >= recordsMax || bytes > bytesMax)) return false;
-            records.push(reader.next());
-          }
-          return records.length < recordsMax;
-        };
-        if (current?.nextOffset !== from) current = openAt(from);
-        if (current === undefined || !take(current)) return records;
-        const following = entries.getRange({
-          start: [topic, partition, current.nextOffset],
-          end: [topic, partition, HIGHEST_OFFSET],
-        });
-        for (const { key, value } of following) {
-          current = new EntryReader(key as EntryKey, value);
-          if (!take(current)) break;
-        }
-        return records;
-      },
-    };
+  function add(record: Pending): void {
+    pending.push(record);
+    if (pending.length === 1) submit();
   }
 
   return {
-    topic,
-    partition,
-    end: () => end,
-    first,
-    oldestAppendedAt() {
-      for (const key of keysFrom(0, 1)) return key[4];
-      return Number.POSITIVE_INFINITY;
-    },
-    append(value, headers, done) {
-      pending.push({ value, headers, done });
-      if (pending.length === 1) submit();
-    },
-    offsetAtTime(timeMs) {
-      let low = first();
-      let high = end;
-      while (low < high) {
-        const key = lastKey(Math.floor((low + high) / 2));
-        if (key === undefined) break;
-        if (key[4] >= timeMs) high = key[2];
-        else low = key[2] + key[3];
-      }
-      return low;
-    },
-    onAvailable(offset, wake) {
-      if (offset < end) {
-        wake();
-        return () => {};
-      }
-      waiting.set(wake, offset);
-      return () => waiting.delete(wake);
-    },
-    createReader,
+    ...reads.log,
+    oldestAppendedAt: reads.oldestAppendedAt,
+    append: (value, headers, done) => add({ value, headers, count: undefined, done }),
+    appendEntry: ({ count, bytes }, done) => add({ value: bytes, headers: '', count, done }),
     stageRemoval(isOld, entriesMax) {
       let removed = 0;
-      for (const key of keysFrom(0, entriesMax)) {
+      for (const key of reads.keysFrom(0, entriesMax)) {
         if (!isOld(key[4], key[2] + key[3])) break;
         void entries.remove(key);
         removed += 1;
       }
-      if (removed > 0) void ends.put([topic, partition], end);
+      if (removed > 0) void ends.put([topic, partition], reads.end());
       return removed;
     },
   };
 }
 
-/** Upper bound of the size of records in entries. An entry can be only half full, because the next record did not fit into it. */
-function sizeOf(records: readonly Pending[]): WriteSize {
+interface RecordText {
+  readonly value: Uint8Array;
+  readonly headers: string;
+  readonly count?: number | undefined;
+}
+
+/** Encodes records as entries, as many records in each entry as fit. Each entry has its own ArrayBuffer, which can be transferred. */
+export function encodeEntries(records: readonly RecordText[]): readonly EncodedEntry[] {
+  const encoded: EncodedEntry[] = [];
+  for (let from = 0; from < records.length; ) {
+    const to = endOfEntry(records, from);
+    encoded.push({ count: to - from, bytes: encodeRecords(records, from, to) });
+    from = to;
+  }
+  return encoded;
+}
+
+/** Returns the index after the last record that fits into an entry which begins with the record `from`. */
+function endOfEntry(records: readonly RecordText[], from: number): number {
+  let to = from;
   let bytes = 0;
-  for (const { value, headers } of records) bytes += recordBytes(value, headers);
-  return { keys: 2 + Math.min(records.length, Math.ceil((2 * bytes) / ENTRY_BYTES_MAX)), bytes };
+  let next = records[to];
+  do {
+    const record = next as RecordText;
+    bytes += recordBytes(record.value, record.headers);
+    to += 1;
+    next = records[to];
+  } while (next !== undefined && next.count === undefined && bytes + next.value.byteLength <= ENTRY_BYTES_MAX);
+  return to;
+}
+
+function encodeRecords(records: readonly RecordText[], from: number, to: number): Buffer {
+  let bytes = 0;
+  for (let i = from; i < to; i++) {
+    const { value, headers } = records[i] as RecordText;
+    bytes += recordBytes(value, headers);
+  }
+  const entry = Buffer.allocUnsafeSlow(bytes);
+  let at = 0;
+  for (let i = from; i < to; i++) {
+    const { value, headers } = records[i] as RecordText;
+    at = writeRecord(entry, at, value, headers);
+  }
+  return packEntry(entry);
+}
+
+function countOf(all: readonly Pending[]): number {
+  let count = 0;
+  for (const record of all) count += record.count ?? 1;
+  return count;
+}
+
+/** Upper bound of the size of records in entries. An entry can be only half full, because the next record did not fit into it. */
+function sizeOf(all: readonly Pending[]): WriteSize {
+  let bytes = 0;
+  let records = 0;
+  let keys = 2;
+  for (const { value, headers, count } of all) {
+    bytes += recordBytes(value, headers);
+    // A single record between two entries has its own entry.
+    if (count !== undefined) keys += 2;
+    else records += 1;
+  }
+  return { keys: keys + Math.min(records, Math.ceil((2 * bytes) / ENTRY_BYTES_MAX)), bytes };
 }

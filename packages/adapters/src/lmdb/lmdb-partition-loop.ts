@@ -1,7 +1,7 @@
 import { DependencyError } from '@weir/domain/errors';
 import type { Commit, ConsumeOptions, PartitionConsumer, PartitionHandle, StoredRecord } from '@weir/ports/event-log';
 import { pauseBeforeRetry } from '@weir/runtime/consume/consume-retry';
-import type { PartitionLog } from './lmdb-partition-log.ts';
+import type { ReadableLog } from './lmdb-partition-reads.ts';
 
 const BATCH_RECORDS_MAX = 4_096;
 const BATCH_BYTES_MAX = 4 * 1024 * 1024;
@@ -19,7 +19,7 @@ export interface CommitStore {
 }
 
 /** Delivers the records of one partition to one consumer until it is stopped. */
-export function startPartitionLoop(log: PartitionLog, commits: CommitStore, options: ConsumeOptions): PartitionLoop {
+export function startPartitionLoop(log: ReadableLog, commits: CommitStore, options: ConsumeOptions): PartitionLoop {
   const { partition } = log;
   const recordsMax = options.batchRecordsMax ?? BATCH_RECORDS_MAX;
   const bytesMax = options.batchBytesMax ?? BATCH_BYTES_MAX;
@@ -114,7 +114,7 @@ export function startPartitionLoop(log: PartitionLog, commits: CommitStore, opti
  * wait early.
  */
 function recordAvailable(
-  log: PartitionLog,
+  log: ReadableLog,
   offset: number,
   signal: AbortSignal,
   waiting: (end: () => void) => void,

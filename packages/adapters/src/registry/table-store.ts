@@ -4,6 +4,8 @@ import type { LogTable } from '@weir/ports/event-log';
 export interface TableStore {
   /** Opens a handle. All handles of one table show the same rows. */
   open(): LogTable;
+  /** Applies a change that is durable. */
+  apply(key: string, value: string | undefined): void;
 }
 
 /** Makes a change durable, then calls `apply`. Keeps the order of the calls. Rejects with `event_log_unavailable`. */
@@ -33,6 +35,7 @@ export function createTableStore(stored: Iterable<readonly [string, string]>, wr
   }
 
   return {
+    apply,
     open() {
       const own = new Set<Listener>();
       return {

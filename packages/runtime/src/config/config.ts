@@ -37,6 +37,8 @@ export interface Config {
   };
   /** How long Weir waits for running requests after SIGTERM. It waits five seconds longer for running batches. */
   readonly drainTimeoutMs: number;
+  /** Whether embedded enricher, writer and archiver run in a thread of their own. `auto`: if there are at least two cores. */
+  readonly pipelineThread: PipelineThread;
   /** How often the settings of the engines are compared with those that exactly-once needs. */
   readonly guardIntervalMs: number;
   /** If less space than this is free, Weir adds nothing to the disk of the data folder. */
@@ -71,6 +73,9 @@ export interface ArchiveConfig {
   /** Whether the role control also stores the rows of complete days as Parquet files. */
   readonly parquet: boolean;
 }
+
+const PIPELINE_THREAD = ['auto', 'on', 'off'] as const;
+type PipelineThread = (typeof PIPELINE_THREAD)[number];
 
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
@@ -192,6 +197,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     backup: readBackup(reader),
     s3: readS3Settings(reader),
     keep: readKeep(reader),
+    pipelineThread: reader.oneOf('WEIR_PIPELINE_THREAD', PIPELINE_THREAD) ?? 'auto',
     drainTimeoutMs: whole('WEIR_DRAIN_TIMEOUT_MS', 20_000, 0, 600_000),
     guardIntervalMs: whole('WEIR_GUARD_INTERVAL_SECONDS', 60, 1, 60) * 1000,
   };

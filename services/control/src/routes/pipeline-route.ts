@@ -19,7 +19,7 @@ async function consumerView(
   deadLetters: ReadonlyMap<string, number> | null,
 ): Promise<object> {
   const positions = await eventLog.positions(topic, consumer);
-  const known = pipelineStatus().find((status) => status.topic === topic && status.consumer === consumer);
+  const known = (await pipelineStatus()).find((status) => status.topic === topic && status.consumer === consumer);
   const partitions = positions.map(({ partition, first, end, committed }) => {
     const status = known?.partitions.find((candidate) => candidate.partition === partition);
     return {

@@ -12,7 +12,7 @@ export function healthz(_deps: OperationsDeps, replies: Replies): Handle {
 export function readyz({ ready, notes }: OperationsDeps, replies: Replies): Handle {
   return async (_request, response) => {
     const missing = await ready();
-    const noted = notes?.() ?? [];
+    const noted = (await notes?.()) ?? [];
     const more = noted.length === 0 ? {} : { notes: noted };
     if (missing.length === 0) replies.json(response, 200, JSON.stringify({ status: 'ready', ...more }));
     else replies.json(response, 503, JSON.stringify({ status: 'not ready', missing, ...more }));
@@ -20,9 +20,9 @@ export function readyz({ ready, notes }: OperationsDeps, replies: Replies): Hand
 }
 
 /** Returns the metrics in the text format of Prometheus. */
-export function metricsText({ metrics }: OperationsDeps): Handle {
+export function metricsText({ metrics, metricsText: textOf = () => metrics.metrics() }: OperationsDeps): Handle {
   return async (_request, response) => {
-    const text = await metrics.metrics();
+    const text = await textOf();
     response.setHeader('Content-Type', metrics.contentType);
     response.end(text);
   };

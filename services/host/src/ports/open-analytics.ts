@@ -21,9 +21,13 @@ const RETRY_EVERY_MS = 500;
 export interface OpenAnalytics {
   readonly analytics: ClickhouseAnalytics;
   readonly shadow: ClickhouseShadow;
+  /** How another thread of this process opens the same tables. */
+  readonly connection: ClickhouseConnection;
   /** Resolves when ClickHouse answers and its tables are up to date. Rejects if it cannot start or refuses the migrations. */
   readonly ready: Promise<void>;
 }
+
+export type ClickhouseConnection = ClickhouseAnalyticsConfig;
 
 export interface OpenAnalyticsDeps {
   readonly config: Config;
@@ -65,10 +69,10 @@ export async function openAnalytics(deps: OpenAnalyticsDeps): Promise<OpenAnalyt
   return { ...opened, ready: ignoreUntilAwaited(abortable(migrated, stop)) };
 }
 
-function open(config: ClickhouseAnalyticsConfig, stack: Stack): Pick<OpenAnalytics, 'analytics' | 'shadow'> {
+function open(connection: ClickhouseConnection, stack: Stack): Omit<OpenAnalytics, 'ready'> {
   const close = (opened: { close(): Promise<void> }) => opened.close();
-  const analytics = stack.add(openClickhouseAnalytics(config), close);
-  return { analytics, shadow: stack.add(openClickhouseShadow(config, analytics), close) };
+  const analytics = stack.add(openClickhouseAnalytics(connection), close);
+  return { connection, analytics, shadow: stack.add(openClickhouseShadow(connection, analytics), close) };
 }
 
 /** The roles await this promise later. Until then, a rejection must not end the process as an unhandled one. */

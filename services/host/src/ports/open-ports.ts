@@ -1,18 +1,15 @@
-import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import type { KafkaEventLog } from '@weir/adapters/kafka/kafka-event-log';
 import type { TopicsSpec } from '@weir/adapters/kafka/kafka-topics';
 import { type LmdbEventLog, openLmdbEventLog } from '@weir/adapters/lmdb/lmdb-event-log';
-import { openLmdbStateStore } from '@weir/adapters/lmdb/state/lmdb-state-store';
 import { createMemoryRateLimiter } from '@weir/adapters/redis/memory-rate-limiter';
-import { openLogRegistry } from '@weir/adapters/registry/log-registry';
 import { utcDay } from '@weir/domain/people/cookieless';
 import { TOPIC_RAW } from '@weir/domain/records/topics';
 import type { DiskSpace } from '@weir/ports/disk-space';
 import type { EventLog } from '@weir/ports/event-log';
 import type { RateLimiter } from '@weir/ports/rate-limiter';
 import type { Registry } from '@weir/ports/registry';
-import { IDEMPOTENCY_WINDOW_MS, type StateStore } from '@weir/ports/state-store';
+import type { StateStore } from '@weir/ports/state-store';
 import type { Config } from '@weir/runtime/config/config';
 import type { Logger } from '@weir/runtime/logger';
 import topics from '../../../../infra/kafka/topics.json' with { type: 'json' };
@@ -20,15 +17,19 @@ import type { Stack } from '../stack.ts';
 import { openStartupServer } from '../startup/startup-server.ts';
 import { waitForDependency } from '../startup/wait-for-dependency.ts';
 import type { GuardRail } from '../watch/guard-rails.ts';
+import { openOwnClaims, openOwnState } from './open-own-state.ts';
+import { openRegistryOf } from './open-registry.ts';
+import { type PipelineState, splitStateStore } from './split-state-store.ts';
 
 const HOUR_MS = 3_600_000;
-const SALT_BYTES = 32;
+
+export type EmbeddedLog = LmdbEventLog;
 
 /** The engines behind the ports. Only the files in this folder know which engine implements which port. */
 export interface Ports {
   readonly eventLog: EventLog;
   /** The event log, if it is the embedded one. */
-  readonly embeddedLog: LmdbEventLog | undefined;
+  readonly embeddedLog: EmbeddedLog | undefined;
   readonly stateStore: StateStore;
   readonly registry: Registry;
   readonly rateLimiter: RateLimiter;
@@ -42,6 +43,8 @@ export interface OpenPortsDeps {
   readonly clock: () => number;
   /** The disk of the data folder. Undefined if this process stores nothing there. */
   readonly disk: DiskSpace | undefined;
+  /** The state of the enricher, if another thread of this process has opened it. Otherwise this function opens it. */
+  readonly pipelineState: PipelineState | undefined;
   /** Everything that is opened is registered here, so that it is closed later. */
   readonly stack: Stack;
   /** When it aborts, waiting for an engine ends. */
@@ -67,13 +70,8 @@ async function openLogAndRegistry(deps: OpenPortsDeps, rails: GuardRail[]): Prom
   const { config, logger, clock, stack, stop } = deps;
   const { kafka } = config.engines;
   const withRegistry = async <Log extends EventLog>(eventLog: Log) => {
-    const randomSalt = () => randomBytes(SALT_BYTES).toString('hex');
-    const onDamage = (error: unknown) => logger.error({ err: error }, 'the registry skipped a row that it cannot read');
-    const onUnknown = (rows: number) =>
-      logger.warn({ rows }, 'the registry ignored rows of kinds that only a newer version of Weir knows');
     try {
-      const registry = await openLogRegistry({ eventLog, clock, randomSalt, onDamage, onUnknown });
-      return { eventLog, registry };
+      return { eventLog, registry: await openRegistryOf(eventLog, { clock, logger }) };
     } catch (error) {
       await eventLog.close();
       throw error;
@@ -136,16 +134,17 @@ async function openKafkaLog(
 }
 
 async function openStateStore(
-  { config, logger, clock, disk, stack }: OpenPortsDeps,
+  { config, logger, clock, disk, pipelineState, stack }: OpenPortsDeps,
   rails: GuardRail[],
 ): Promise<StateStore> {
   const { redis } = config.engines;
   // The enricher can lag behind by at most the time for which the raw topic keeps records.
   const lagMaxMs = config.rawRetentionHours * HOUR_MS;
   if (redis === undefined) {
-    const folder = join(config.dataDir, 'state');
-    const firstSeenKeptMs = lagMaxMs + IDEMPOTENCY_WINDOW_MS;
-    return stack.add(await openLmdbStateStore({ folder, clock, disk, firstSeenKeptMs }), (opened) => opened.close());
+    const close = (opened: StateStore) => opened.close();
+    const claims = stack.add(await openOwnClaims({ config, clock, disk }), close);
+    const state = pipelineState ?? stack.add(await openOwnState({ config, clock, disk }), close);
+    return splitStateStore(claims, state);
   }
   const { openRedisStateStore } = await import('@weir/adapters/redis/redis-state-store');
   const { url } = redis;

@@ -7,6 +7,8 @@ export interface ProjectFiles {
   readonly migrationsDir: string;
   /** The program that runs as the embedded ClickHouse process. */
   readonly clickhouseServer: string;
+  /** The program of the pipeline thread. */
+  readonly pipelineWorker: string;
   /** The built files for browsers, such as /weir.js. */
   readonly publicDir: string;
   /** The built dashboard. */
@@ -21,6 +23,9 @@ export function findProjectFiles(): ProjectFiles {
     clickhouseServer: here.endsWith('.ts')
       ? join(root, 'packages', 'embedded-clickhouse', 'src', 'clickhouse-server.ts')
       : join(dirname(here), 'clickhouse-server.js'),
+    pipelineWorker: here.endsWith('.ts')
+      ? join(root, 'services', 'host', 'src', 'thread', 'pipeline-worker.ts')
+      : join(dirname(here), 'pipeline-worker.js'),
     publicDir: join(root, 'dist', 'public'),
     dashboardDir: join(root, 'dist', 'dashboard'),
   };

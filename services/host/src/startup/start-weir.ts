@@ -22,6 +22,7 @@ import { findProjectFiles } from '../ports/project-files.ts';
 import { createSharedGeo } from '../ports/shared-geo.ts';
 import type { Role } from '../roles.ts';
 import { createStack, type Stack } from '../stack.ts';
+import { createPipelineThread, rolesOfThread } from '../thread/pipeline-thread.ts';
 import { startForgettingSalts } from '../watch/forget-salts.ts';
 import { watchGuardRails } from '../watch/guard-rails.ts';
 import { startMakingSalts } from '../watch/make-salts.ts';
@@ -31,6 +32,7 @@ import { bannerText } from './banner-text.ts';
 import { makeDemoSite } from './demo-site.ts';
 import { requireEngines } from './require-engines.ts';
 import { startConsumers } from './start-consumers.ts';
+import { startPipeline } from './start-pipeline.ts';
 import { createStartupBanner } from './startup-banner.ts';
 
 const HOUR_MS = 3_600_000;
@@ -98,7 +100,10 @@ async function start(
 
   // ClickHouse takes the longest to start, so it is started first. The gateway does not wait for it.
   const store = needsTables ? await openAnalytics({ config, files, logger, disk, stack, stop }) : undefined;
-  const ports = await openPorts({ config, logger, clock, disk, stack, stop });
+  const threadRoles = rolesOfThread(roles, config);
+  const thread =
+    threadRoles.length === 0 ? undefined : createPipelineThread({ entry: files.pipelineWorker, roles: threadRoles });
+  const ports = await openPorts({ config, logger, clock, disk, pipelineState: thread?.state, stack, stop });
   const intervalMs = config.guardIntervalMs;
   const rails =
     store === undefined ? [] : [{ engine: 'clickhouse', ready: store.ready, drift: () => store.analytics.drift() }];
@@ -119,23 +124,16 @@ async function start(
   const demoKey = mayBeFirst ? await makeDemoSite(ports.registry, clock(), startupBanner.due) : undefined;
 
   requireEngines(roles, { ports, analytics: store?.analytics, readiness });
-  const geo = createSharedGeo({ config, logger, metrics, stack });
+  // The geo data that the enricher uses is measured in its thread.
+  const geo = createSharedGeo({ config, logger, metrics: thread === undefined ? metrics : createMetrics(), stack });
   const archive = await openArchive(config);
   if (archive !== undefined) stack.add(archive, (objects) => objects.close());
-  const consumers = startConsumers({
-    roles,
-    config,
-    ports,
-    store,
-    disk,
-    archive,
-    logger,
-    clock,
-    metrics,
-    readiness,
-    geo,
-  });
-  stack.add(consumers, (started) => started.close());
+  const working = { roles, config, ports, store, disk, archive, logger, clock, metrics, readiness, geo };
+  const { embeddedLog: log } = ports;
+  const inThread = log && thread?.start({ config, log, store, disk, logger });
+  if (inThread !== undefined) readiness.also(inThread.readiness);
+  const pipeline = stack.add(inThread ?? startPipeline(working), (running) => running.close());
+  const consumers = stack.add(startConsumers(working), (running) => running.close());
 
   const backups = await openBackups({ config, ports, store, roles, logger, clock, metrics });
   if (backups !== undefined) stack.add(backups, (running) => running.close());
@@ -162,7 +160,8 @@ async function start(
     adminToken: admin?.token,
     closing: stop,
     files,
-    pipelineStatus: consumers.status,
+    pipelineStatus: async () => pipeline.status(),
+    metricsText: inThread === undefined ? undefined : () => inThread.metricsText(metrics),
     replayProblem: consumers.replayProblem,
     logger,
     clock,
@@ -195,7 +194,7 @@ async function start(
     }),
   );
   startupBanner.done();
-  await abortable(consumers.started, stop);
+  await abortable(Promise.all([pipeline.started, consumers.started]), stop);
   logger.info({ roles, port: server.port }, 'ready');
 }
 

@@ -1,0 +1,182 @@
+import type { StoredRecord } from '@weir/ports/event-log';
+import type { Database } from 'lmdb';
+import { type EntryKey, EntryReader, HIGHEST_OFFSET } from './lmdb-entry.ts';
+
+export type Entries = Database<Buffer, EntryKey | [string, number, number]>;
+/** The end offset of each partition. It is stored separately, because retention can remove the newest entry of a partition. */
+export type Ends = Database<number, [topic: string, partition: number]>;
+
+/** One partition of the log, for a thread that only reads it. */
+export interface ReadableLog {
+  readonly topic: string;
+  readonly partition: number;
+  /** One past the highest durable offset. */
+  end(): number;
+  /** The lowest offset that retention has not removed; `end()` if there is no record. */
+  first(): number;
+  /** The lowest offset whose record was appended at or after `timeMs`; `end()` if there is none. */
+  offsetAtTime(timeMs: number): number;
+  /** Calls `wake` once, as soon as a record at or after `offset` is durable. Returns a function that cancels the call. */
+  onAvailable(offset: number, wake: () => void): () => void;
+  createReader(): PartitionReader;
+}
+
+export interface PartitionReader {
+  /** Reads records from offset `from` on, or from the oldest remaining record on if retention has removed the record at `from`. */
+  read(from: number, recordsMax: number, bytesMax: number): StoredRecord[];
+}
+
+export interface PartitionReads {
+  readonly log: ReadableLog;
+  end(): number;
+  advance(end: number): void;
+  /** Reads the end from the file. Returns when the last record was appended; 0 if there is no record. */
+  recover(): number;
+  oldestAppendedAt(): number;
+  keysFrom(offset: number, limit: number): Iterable<EntryKey>;
+  readonly waiting: { wake(): void };
+}
+
+export interface PartitionReadsDeps {
+  readonly entries: Entries;
+  readonly ends: Ends;
+  /** Called before each read. A thread that does not write must then begin a new read transaction. */
+  readonly beforeRead?: () => void;
+}
+
+/** The reading part of a partition. Records at or after `end()` are not shown. */
+export function createPartitionReads(topic: string, partition: number, deps: PartitionReadsDeps): PartitionReads {
+  const { entries, ends, beforeRead = () => {} } = deps;
+  const waiting = new Map<() => void, number>();
+  let end = 0;
+
+  function recover(): number {
+    beforeRead();
+    const last = lastKey(HIGHEST_OFFSET);
+    const kept = ends.get([topic, partition]) ?? 0;
+    end = last === undefined ? kept : Math.max(kept, last[2] + last[3]);
+    return last === undefined ? 0 : last[4];
+  }
+
+  /** The key of the last entry that begins at or before `offset`. */
+  function lastKey(offset: number): EntryKey | undefined {
+    const range = entries.getKeys({
+      start: [topic, partition, offset, HIGHEST_OFFSET, 0] as EntryKey,
+      end: [topic, partition, -1],
+      reverse: true,
+      limit: 1,
+    });
+    for (const key of range) return key as EntryKey;
+    return undefined;
+  }
+
+  function keysFrom(offset: number, limit: number): Iterable<EntryKey> {
+    return entries.getKeys({
+      start: [topic, partition, offset],
+      end: [topic, partition, HIGHEST_OFFSET],
+      limit,
+    }) as Iterable<EntryKey>;
+  }
+
+  function first(): number {
+    beforeRead();
+    for (const key of keysFrom(0, 1)) return Math.min(key[2], end);
+    return end;
+  }
+
+  function createReader(): PartitionReader {
+    let current: EntryReader | undefined;
+
+    function openAt(from: number): EntryReader | undefined {
+      const holding = lastKey(from);
+      const key = holding !== undefined && holding[2] + holding[3] > from ? holding : firstKeyFrom(from);
+      const entry = key && entries.get(key);
+      if (key === undefined || entry === undefined) return undefined;
+      const reader = new EntryReader(key, entry);
+      reader.skipTo(from);
+      return reader;
+    }
+
+    function firstKeyFrom(offset: number): EntryKey | undefined {
+      for (const key of keysFrom(offset, 1)) return key;
+      return undefined;
+    }
+
+    return {
+      read(from, recordsMax, bytesMax) {
+        beforeRead();
+        const records: StoredRecord[] = [];
+        let bytes = 0;
+        /** Reads records of an entry. Returns false if a limit is reached. Returns true if the entry ends first. */
+        const take = (reader: EntryReader): boolean => {
+          while (!reader.done) {
+            if (reader.nextOffset >= end) return false;
+            bytes += reader.nextValueBytes;
+            if (records.length > 0 && (records.length >= recordsMax || bytes > bytesMax)) return false;
+            records.push(reader.next());
+          }
+          return records.length < recordsMax;
+        };
+        if (current?.nextOffset !== from) current = openAt(from);
+        if (current === undefined || !take(current)) return records;
+        const following = entries.getRange({
+          start: [topic, partition, current.nextOffset],
+          end: [topic, partition, HIGHEST_OFFSET],
+        });
+        for (const { key, value } of following) {
+          current = new EntryReader(key as EntryKey, value);
+          if (!take(current)) break;
+        }
+        return records;
+      },
+    };
+  }
+
+  const log: ReadableLog = {
+    topic,
+    partition,
+    end: () => end,
+    first,
+    offsetAtTime(timeMs) {
+      let low = first();
+      let high = end;
+      while (low < high) {
+        const key = lastKey(Math.floor((low + high) / 2));
+        if (key === undefined) break;
+        if (key[4] >= timeMs) high = key[2];
+        else low = key[2] + key[3];
+      }
+      return low;
+    },
+    onAvailable(offset, wake) {
+      if (offset < end) {
+        wake();
+        return () => {};
+      }
+      waiting.set(wake, offset);
+      return () => waiting.delete(wake);
+    },
+    createReader,
+  };
+
+  return {
+    log,
+    end: () => end,
+    advance(to) {
+      end = to;
+    },
+    recover,
+    oldestAppendedAt() {
+      for (const key of keysFrom(0, 1)) return key[4];
+      return Number.POSITIVE_INFINITY;
+    },
+    keysFrom,
+    waiting: {
+      wake() {
+        for (const [wake, offset] of waiting) {
+          if (offset < end && waiting.delete(wake)) wake();
+        }
+      },
+    },
+  };
+}

@@ -1,0 +1,64 @@
+import type { AppendOutcome, Commit } from '@weir/ports/event-log';
+import type { EncodedEntry, PartitionLog } from '../lmdb-partition-log.ts';
+import type { CommitStore } from '../lmdb-partition-loop.ts';
+
+export const BUFFER_FULL = 'the buffer of unwritten records is full';
+
+/**
+ * What the thread that owns the log does for another thread of this process (lmdb-thread-log.ts). Only the owner writes: the appends and
+ * commits of both threads go into the same transactions.
+ */
+export interface LogForThread {
+  readonly logId: string;
+  readonly partitionCount: number;
+  /** Appends entries to one partition, next to each other. Resolves with the outcome of the first record of each entry. */
+  appendEntries(topic: string, partition: number, entries: readonly EncodedEntry[]): Promise<readonly AppendOutcome[]>;
+  commit(topic: string, group: string, partition: number, commit: Commit): Promise<void>;
+  /** Returns the end of each partition. Calls the listener after each later change of an end. */
+  follow(topic: string, onEnd: (partition: number, end: number) => void): readonly number[];
+}
+
+export interface LogForThreadDeps {
+  readonly logId: string;
+  readonly partitionCount: number;
+  readonly partitionsOf: (topic: string) => readonly PartitionLog[];
+  readonly commitStore: (topic: string, group: string, partition: number) => CommitStore;
+  /** Why the log takes no append now. */
+  readonly refusal: () => string | undefined;
+  /** Counts bytes as unwritten. Returns a function that ends this, or undefined if there are too many bytes. */
+  readonly reserve: (bytes: number) => (() => void) | undefined;
+}
+
+export function createLogForThread(deps: LogForThreadDeps): LogForThread {
+  const { logId, partitionCount, partitionsOf, commitStore, refusal, reserve } = deps;
+  return {
+    logId,
+    partitionCount,
+    async appendEntries(topic, partition, entries) {
+      const refused = refusal();
+      const bytes = entries.reduce((sum, entry) => sum + entry.bytes.byteLength, 0);
+      const release = refused === undefined ? reserve(bytes) : undefined;
+      if (release === undefined) return entries.map(() => ({ status: 'refused', reason: refused ?? BUFFER_FULL }));
+      const log = partitionOf(topic, partition);
+      const outcomes = entries.map((entry) => new Promise<AppendOutcome>((resolve) => log.appendEntry(entry, resolve)));
+      return Promise.all(outcomes).finally(release);
+    },
+    commit: (topic, group, partition, commit) => commitStore(topic, group, partition).write(commit),
+    follow(topic, onEnd) {
+      return partitionsOf(topic).map((log) => {
+        const tell = (): void => {
+          onEnd(log.partition, log.end());
+          log.onAvailable(log.end(), tell);
+        };
+        log.onAvailable(log.end(), tell);
+        return log.end();
+      });
+    },
+  };
+
+  function partitionOf(topic: string, partition: number): PartitionLog {
+    const log = partitionsOf(topic)[partition];
+    if (log === undefined) throw new RangeError(`there is no partition ${partition}: the log has ${partitionCount}`);
+    return log;
+  }
+}

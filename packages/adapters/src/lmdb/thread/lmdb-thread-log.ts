@@ -1,0 +1,199 @@
+import { DependencyError } from '@weir/domain/errors';
+import { partitionOf } from '@weir/domain/records/partition-of';
+import type { AppendOutcome, AppendRecord, Commit, EventLog } from '@weir/ports/event-log';
+import { open } from 'lmdb';
+import { createTableStore, type TableStore } from '../../registry/table-store.ts';
+import { type ConsumerGroup, createConsumerGroup } from '../lmdb-consumer-group.ts';
+import { encodeHeaders } from '../lmdb-entry.ts';
+import { type EncodedEntry, encodeEntries } from '../lmdb-partition-log.ts';
+import type { CommitStore } from '../lmdb-partition-loop.ts';
+import { createPartitionReads, type Ends, type Entries, type PartitionReads } from '../lmdb-partition-reads.ts';
+
+/** The calls to the thread that owns the log. Each rejects with `event_log_unavailable`. */
+export interface LogOwner {
+  readonly logId: string;
+  readonly partitionCount: number;
+  appendEntries(topic: string, partition: number, entries: readonly EncodedEntry[]): Promise<readonly AppendOutcome[]>;
+  commit(topic: string, group: string, partition: number, commit: Commit): Promise<void>;
+  /** Resolves with the present ends. Later ends arrive through `ThreadLog.advance`. */
+  follow(topic: string): Promise<readonly number[]>;
+  removeBefore(topic: string, offsets: readonly number[]): Promise<void>;
+  /** Resolves with the present rows. Later changes arrive through `ThreadLog.changeRow`. */
+  openTable(name: string): Promise<readonly (readonly [key: string, value: string])[]>;
+  /** Resolves when the change is durable. The same change arrives through `ThreadLog.changeRow` before that. */
+  putRow(name: string, key: string, value: string | undefined): Promise<void>;
+  ping(): Promise<void>;
+}
+
+export interface ThreadLog extends EventLog {
+  /** The partition has durable records up to `end` (exclusive). They can be read from now on. */
+  advance(topic: string, partition: number, end: number): void;
+  changeRow(name: string, key: string, value: string | undefined): void;
+}
+
+/**
+ * The embedded log for a thread that does not own it. It reads the files itself and sends its writes to the owner. Records become visible in
+ * the order of the owner's messages: a change of a table that was made before a record was appended is applied before this record is read.
+ */
+export function openThreadLog(folder: string, owner: LogOwner): ThreadLog {
+  const { logId, partitionCount } = owner;
+  // The same file in the same process: lmdb shares the environment with the owner.
+  const env = open({ path: folder, overlappingSync: false, eventTurnBatching: false, maxDbs: 8 });
+  const entries: Entries = env.openDB({ name: 'entries', encoding: 'binary' });
+  const ends: Ends = env.openDB({ name: 'ends' });
+  const commits = env.openDB<Commit, [string, string, number]>({ name: 'commits' });
+  const topics = new Map<string, Promise<readonly PartitionReads[]>>();
+  const followed = new Map<string, readonly PartitionReads[]>();
+  const groups = new Map<string, ConsumerGroup>();
+  const tables = new Map<string, Promise<TableStore>>();
+  const changed = new Map<string, TableStore['apply']>();
+  let closed = false;
+
+  // The owner commits transactions that a read transaction of this thread, once begun, does not show.
+  const beforeRead = (): void => env.resetReadTxn();
+
+  function partitionsOf(topic: string): Promise<readonly PartitionReads[]> {
+    let found = topics.get(topic);
+    if (found === undefined) {
+      const logs = Array.from({ length: partitionCount }, (_, partition) =>
+        createPartitionReads(topic, partition, { entries, ends, beforeRead }),
+      );
+      // Ends can arrive before the answer.
+      followed.set(topic, logs);
+      found = owner.follow(topic).then((present) => {
+        present.forEach((end, partition) => {
+          advance(topic, partition, end);
+        });
+        return logs;
+      });
+      found.catch(() => topics.delete(topic));
+      topics.set(topic, found);
+    }
+    return found;
+  }
+
+  function advance(topic: string, partition: number, end: number): void {
+    const log = followed.get(topic)?.[partition];
+    if (log === undefined || end <= log.end()) return;
+    log.advance(end);
+    log.waiting.wake();
+  }
+
+  function readCommit(topic: string, group: string, partition: number): Commit | undefined {
+    beforeRead();
+    return commits.get([group, topic, partition]);
+  }
+
+  function commitStore(topic: string, group: string, partition: number): CommitStore {
+    return {
+      read: () => readCommit(topic, group, partition),
+      write: (commit) => owner.commit(topic, group, partition, commit),
+    };
+  }
+
+  async function appendTo(
+    topic: string,
+    partition: number,
+    records: readonly { readonly value: Uint8Array; readonly headers: string }[],
+  ): Promise<readonly AppendOutcome[]> {
+    const encoded = encodeEntries(records);
+    const outcomes = await owner.appendEntries(topic, partition, encoded);
+    return encoded.flatMap(({ count }, i) => {
+      const first = outcomes[i] as AppendOutcome;
+      return Array.from({ length: count }, (_, nth) =>
+        first.status === 'stored' ? { ...first, offset: first.offset + nth } : first,
+      );
+    });
+  }
+
+  function assertOpen(): void {
+    if (closed) throw new DependencyError('event_log_unavailable', 'the log is closed');
+  }
+
+  return {
+    logId,
+    partitionCount,
+    advance,
+    changeRow: (name, key, value) => changed.get(name)?.(key, value),
+
+    async append(topic: string, records: readonly AppendRecord[]) {
+      if (closed) return records.map(() => ({ status: 'refused', reason: 'the log is closed' }));
+      const placed = new Map<number, { nth: number; value: Uint8Array; headers: string }[]>();
+      records.forEach((record, nth) => {
+        const partition = record.partition ?? partitionOf(record.key ?? '', partitionCount);
+        const others = placed.get(partition) ?? [];
+        others.push({ nth, value: record.value, headers: encodeHeaders(record.headers) });
+        placed.set(partition, others);
+      });
+      const outcomes: AppendOutcome[] = new Array(records.length);
+      await Promise.all(
+        [...placed].map(async ([partition, own]) => {
+          const found = await appendTo(topic, partition, own);
+          own.forEach(({ nth }, i) => {
+            outcomes[nth] = found[i] as AppendOutcome;
+          });
+        }),
+      );
+      return outcomes;
+    },
+    async consume(options) {
+      const { topic, group: name } = options;
+      const logs = await partitionsOf(topic);
+      const id = `${name} ${topic}`;
+      const group =
+        groups.get(id) ??
+        createConsumerGroup(
+          logs.map(({ log }) => log),
+          (partition) => commitStore(topic, name, partition),
+        );
+      groups.set(id, group);
+      return group.join(options);
+    },
+    async positions(topic, group, asked) {
+      const logs = await partitionsOf(topic);
+      return (asked?.map((partition) => logs[partition]!) ?? logs).map(({ log }) => {
+        const { partition } = log;
+        const commit = readCommit(topic, group, partition);
+        const { offset: committed, metadata } = commit ?? { offset: undefined, metadata: undefined };
+        return { partition, first: log.first(), end: log.end(), committed, metadata };
+      });
+    },
+    async offsetsAtTime(topic, timeMs) {
+      return (await partitionsOf(topic)).map(({ log }) => log.offsetAtTime(timeMs));
+    },
+    async read(topic, partition, from, bytesMax) {
+      assertOpen();
+      const logs = await partitionsOf(topic);
+      return logs[partition]!.log.createReader().read(from, Number.POSITIVE_INFINITY, bytesMax);
+    },
+    removeBefore: (topic, offsets) => owner.removeBefore(topic, offsets),
+    async openTable(name) {
+      let table = tables.get(name);
+      if (table === undefined) {
+        table = openTable(name);
+        tables.set(name, table);
+      }
+      return (await table).open();
+    },
+    async ping() {
+      assertOpen();
+      await owner.ping();
+    },
+    async close() {
+      if (closed) return;
+      closed = true;
+      await env.close();
+    },
+  };
+
+  async function openTable(name: string): Promise<TableStore> {
+    /** Changes that arrive before the answer with the rows. The rows can be older than these changes. */
+    const early: [key: string, value: string | undefined][] = [];
+    changed.set(name, (key, value) => void early.push([key, value]));
+    const stored = await owner.openTable(name);
+    const store = createTableStore(stored, (key, value) => owner.putRow(name, key, value));
+    for (const [key, value] of early) store.apply(key, value);
+    changed.set(name, store.apply);
+    return store;
+  }
+}

@@ -1,0 +1,95 @@
+import { DependencyError, type DependencyErrorCode, isDependencyError } from '@weir/domain/errors';
+
+/** The functions that one side of a link offers to the other side. Arguments and results are copied (structured clone). */
+// biome-ignore lint/suspicious/noExplicitAny: each function has its own arguments.
+export type Callable = Readonly<Record<string, (...args: any[]) => unknown>>;
+
+/** One end of the channel between two threads: a `MessagePort` or a `Worker` of Node. */
+export interface LinkPort {
+  postMessage(message: unknown, moved?: ArrayBuffer[]): void;
+  on(event: 'message', listener: (message: Message) => void): unknown;
+}
+
+/** Calls the functions of the thread at the other end. Calls arrive in their order. */
+export interface ThreadLink<Remote> {
+  /** Resolves with the result. Rejects with the same `DependencyError`, or with an error that has the same message. */
+  call<Name extends keyof Remote & string>(
+    name: Name,
+    args: ArgumentsOf<Remote[Name]>,
+    /** Array buffers that are moved, not copied. This thread can no longer use them. */
+    moved?: readonly ArrayBuffer[],
+  ): Promise<ResultOf<Remote[Name]>>;
+  /** Calls a function and ignores its result. */
+  tell<Name extends keyof Remote & string>(name: Name, args: ArgumentsOf<Remote[Name]>): void;
+  /** Ends the link. Calls without an answer reject. */
+  close(): void;
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: each function has its own arguments.
+type ArgumentsOf<Called> = Called extends (...args: infer Args extends any[]) => unknown ? Args : never;
+// biome-ignore lint/suspicious/noExplicitAny: each function has its own arguments.
+type ResultOf<Called> = Called extends (...args: any[]) => infer Result ? Awaited<Result> : never;
+
+type Message =
+  | { readonly kind: 'call'; readonly id: number | undefined; readonly name: string; readonly args: unknown[] }
+  | { readonly kind: 'result'; readonly id: number; readonly result: unknown }
+  | { readonly kind: 'failure'; readonly id: number; readonly message: string; readonly code?: DependencyErrorCode };
+
+interface Waiting {
+  readonly resolve: (result: unknown) => void;
+  readonly reject: (error: Error) => void;
+}
+
+/** Connects two threads of this process. `offered`: the functions that the other thread may call. */
+export function linkThreads<Remote>(port: LinkPort, offered: Callable): ThreadLink<Remote> {
+  const waiting = new Map<number, Waiting>();
+  let calls = 0;
+  let closed = false;
+
+  const send = (message: Message, moved: readonly ArrayBuffer[] = []): void => {
+    if (!closed) port.postMessage(message, moved as ArrayBuffer[]);
+  };
+
+  async function answer(id: number, name: string, args: unknown[]): Promise<void> {
+    try {
+      send({ kind: 'result', id, result: await offered[name]?.(...args) });
+    } catch (error) {
+      const code = isDependencyError(error) ? { code: error.code } : {};
+      send({ kind: 'failure', id, message: error instanceof Error ? error.message : String(error), ...code });
+    }
+  }
+
+  port.on('message', (message: Message) => {
+    if (message.kind === 'call') {
+      if (message.id === undefined) offered[message.name]?.(...message.args);
+      else void answer(message.id, message.name, message.args);
+      return;
+    }
+    const call = waiting.get(message.id);
+    waiting.delete(message.id);
+    if (message.kind === 'result') call?.resolve(message.result);
+    else {
+      const { code, message: text } = message;
+      call?.reject(code === undefined ? new Error(text) : new DependencyError(code, text));
+    }
+  });
+
+  return {
+    call(name, args, moved) {
+      return new Promise((resolve, reject) => {
+        if (closed) return reject(new Error(`the link between the threads is closed: ${name} was not called`));
+        const id = calls++;
+        waiting.set(id, { resolve: resolve as Waiting['resolve'], reject });
+        send({ kind: 'call', id, name, args }, moved);
+      });
+    },
+    tell: (name, args) => send({ kind: 'call', id: undefined, name, args }),
+    close() {
+      closed = true;
+      for (const [id, { reject }] of waiting) {
+        waiting.delete(id);
+        reject(new Error('the link between the threads was closed'));
+      }
+    },
+  };
+}

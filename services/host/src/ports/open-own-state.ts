@@ -1,0 +1,25 @@
+import { join } from 'node:path';
+import { openLmdbStateStore } from '@weir/adapters/lmdb/state/lmdb-state-store';
+import type { DiskSpace } from '@weir/ports/disk-space';
+import { IDEMPOTENCY_WINDOW_MS, type StateStore } from '@weir/ports/state-store';
+import type { Config } from '@weir/runtime/config/config';
+
+export interface OpenOwnStateDeps {
+  readonly config: Pick<Config, 'dataDir' | 'rawRetentionHours'>;
+  readonly clock: () => number;
+  readonly disk: DiskSpace | undefined;
+}
+
+const HOUR_MS = 3_600_000;
+
+/** Opens the state of the enricher in the data folder. */
+export function openOwnState({ config, clock, disk }: OpenOwnStateDeps): Promise<StateStore> {
+  // The enricher can lag behind by at most the time for which the raw topic keeps records.
+  const firstSeenKeptMs = config.rawRetentionHours * HOUR_MS + IDEMPOTENCY_WINDOW_MS;
+  return openLmdbStateStore({ folder: join(config.dataDir, 'state'), clock, disk, firstSeenKeptMs });
+}
+
+/** Opens the claims of idempotency keys in the data folder. */
+export function openOwnClaims({ config, clock, disk }: OpenOwnStateDeps): Promise<StateStore> {
+  return openLmdbStateStore({ folder: join(config.dataDir, 'claims'), clock, disk });
+}

@@ -1,0 +1,48 @@
+import type { ConsumerStatus } from '@weir/control/control-deps';
+import type { Config } from '@weir/runtime/config/config';
+import type { MetricObjectWithValues, MetricValue } from 'prom-client';
+import type { ClickhouseConnection } from '../ports/open-analytics.ts';
+import type { LogOwner } from '../ports/open-thread-ports.ts';
+import type { PipelineState } from '../ports/split-state-store.ts';
+import type { Role } from '../roles.ts';
+
+/** The metrics of one thread, as prom-client's `getMetricsAsJSON` returns them. */
+export type ThreadMetrics = readonly MetricObjectWithValues<MetricValue<string>>[];
+
+/** What the pipeline thread gets when it is started. */
+export interface PipelineInput {
+  readonly config: Config;
+  /** The roles that run in the thread. */
+  readonly roles: readonly Role[];
+  readonly logId: string;
+  readonly partitionCount: number;
+  /** Undefined if no role of the thread writes to ClickHouse. */
+  readonly clickhouse: ClickhouseConnection | undefined;
+  /** Why nothing may be written to the disk when the thread starts. */
+  readonly shortage: string | undefined;
+}
+
+/** What the pipeline thread calls in the main thread. */
+export interface MainCalls extends Pick<LogOwner, Exclude<keyof LogOwner, 'logId' | 'partitionCount'>> {
+  /** Writes one line of the log. */
+  writeLine(line: string): void;
+}
+
+/** What the main thread calls in the pipeline thread. */
+export interface PipelineCalls {
+  /** Resolves when all consumers run. Rejects if one of them cannot start. */
+  start(): Promise<void>;
+  /** Partition `partition` of the topic has durable records up to `end` (exclusive). */
+  advance(topic: string, partition: number, end: number): void;
+  /** A row of a table has changed. */
+  changeRow(table: string, key: string, value: string | undefined): void;
+  setShortage(shortage: string | undefined): void;
+  /** ClickHouse's tables are up to date, or `problem` says why they cannot be used. */
+  tablesReady(problem: string | undefined): void;
+  metrics(): Promise<ThreadMetrics>;
+  status(): readonly ConsumerStatus[];
+  readiness(): Promise<{ readonly missing: readonly string[]; readonly notes: readonly string[] }>;
+  state<Name extends keyof PipelineState>(name: Name, args: Parameters<PipelineState[Name]>): Promise<unknown>;
+  /** Resolves when all consumers have stopped and the engines of the thread are closed. */
+  close(): Promise<void>;
+}

@@ -1,0 +1,172 @@
+import { availableParallelism } from 'node:os';
+import { Worker } from 'node:worker_threads';
+import type { ConsumerStatus } from '@weir/control/control-deps';
+import type { DiskSpace } from '@weir/ports/disk-space';
+import type { Config } from '@weir/runtime/config/config';
+import { type Logger, writeLogLine } from '@weir/runtime/logger';
+import type { Metrics } from '@weir/runtime/prometheus-metrics';
+import { linkThreads, type ThreadLink } from '@weir/runtime/thread-link';
+import { AggregatorRegistry } from 'prom-client';
+import type { OpenAnalytics } from '../ports/open-analytics.ts';
+import type { EmbeddedLog } from '../ports/open-ports.ts';
+import type { PipelineState } from '../ports/split-state-store.ts';
+import type { Role } from '../roles.ts';
+import type { ReadinessSource } from '../watch/readiness.ts';
+import type { MainCalls, PipelineCalls, PipelineInput } from './pipeline-calls.ts';
+
+const CORES_MIN = 2;
+const SHORTAGE_CHECK_MS = 250;
+const PIPELINE_ROLES: readonly Role[] = ['enricher', 'writer', 'archiver'];
+
+/** The roles of this process that run in the pipeline thread. Empty if there is no such thread (docs/decisions/0042). */
+export function rolesOfThread(roles: readonly Role[], { engines, pipelineThread }: Config): readonly Role[] {
+  const embedded = engines.kafka === undefined && engines.redis === undefined;
+  const others = roles.some((role) => !PIPELINE_ROLES.includes(role));
+  if (!embedded || !others || pipelineThread === 'off') return [];
+  if (pipelineThread === 'auto' && availableParallelism() < CORES_MIN) return [];
+  return roles.filter((role) => PIPELINE_ROLES.includes(role));
+}
+
+/** The thread that runs the enricher, the writer and the archiver, seen from the main thread. */
+export interface PipelineThread {
+  /** The state of the enricher. Its calls wait until the thread has opened it. */
+  readonly state: PipelineState;
+  start(deps: StartThreadDeps): RunningPipeline;
+}
+
+export interface StartThreadDeps {
+  readonly config: Config;
+  readonly log: EmbeddedLog;
+  readonly store: Pick<OpenAnalytics, 'connection' | 'ready'> | undefined;
+  readonly disk: DiskSpace | undefined;
+  readonly logger: Logger;
+}
+
+export interface RunningPipeline {
+  /** Resolves when all consumers of the thread run. Rejects if one of them cannot start. */
+  readonly started: Promise<void>;
+  status(): Promise<readonly ConsumerStatus[]>;
+  readonly readiness: ReadinessSource;
+  /** The text of /metrics: the metrics of both threads. */
+  metricsText(own: Metrics): Promise<string>;
+  close(): Promise<void>;
+}
+
+export interface PipelineThreadDeps {
+  /** The program of the thread. */
+  readonly entry: string;
+  readonly roles: readonly Role[];
+}
+
+export function createPipelineThread({ entry, roles }: PipelineThreadDeps): PipelineThread {
+  let linked: (link: ThreadLink<PipelineCalls>) => void;
+  const linking = new Promise<ThreadLink<PipelineCalls>>((resolve) => {
+    linked = resolve;
+  });
+  return {
+    state: stateOf(linking),
+    start(deps) {
+      const running = run(entry, roles, deps);
+      linked(running.link);
+      return running;
+    },
+  };
+}
+
+function run(
+  entry: string,
+  roles: readonly Role[],
+  { config, log, store, disk, logger }: StartThreadDeps,
+): RunningPipeline & { readonly link: ThreadLink<PipelineCalls> } {
+  const { logId, partitionCount } = log;
+  const clickhouse = store?.connection;
+  const workerData: PipelineInput = { config, roles, logId, partitionCount, clickhouse, shortage: disk?.shortage() };
+  const worker = new Worker(entry, { workerData, execArgv: entry.endsWith('.ts') ? ['--import', 'tsx'] : [] });
+  let closing = false;
+  // A thread cannot be restarted alone: its records in flight belong to this process. As a failure of any other role does, it ends the
+  // process, and the next start continues.
+  worker.on('error', (error) => {
+    throw error;
+  });
+  worker.on('exit', (code) => {
+    if (!closing) throw new Error(`the pipeline thread ended with code ${code}: start Weir again`);
+  });
+
+  const { appendEntries, commit, follow } = log.forThread;
+  const link: ThreadLink<PipelineCalls> = linkThreads<PipelineCalls>(worker, {
+    appendEntries,
+    commit,
+    follow: (topic) => follow(topic, (partition, end) => link.tell('advance', [topic, partition, end])),
+    removeBefore: log.removeBefore,
+    async openTable(name) {
+      const table = await log.openTable(name);
+      table.onChange((key, value) => link.tell('changeRow', [name, key, value]));
+      return [...table.entries()];
+    },
+    async putRow(name, key, value) {
+      const table = await log.openTable(name);
+      await table.put(key, value);
+    },
+    ping: log.ping,
+    writeLine: (line) => writeLogLine(logger, line),
+  } satisfies OfferedBy<MainCalls>);
+
+  store?.ready.then(
+    () => link.tell('tablesReady', [undefined]),
+    (error: unknown) => link.tell('tablesReady', [error instanceof Error ? error.message : String(error)]),
+  );
+  let shortage = disk?.shortage();
+  const watch = setInterval(() => {
+    if (disk?.shortage() === shortage) return;
+    shortage = disk?.shortage();
+    link.tell('setShortage', [shortage]);
+  }, SHORTAGE_CHECK_MS).unref();
+
+  const started = link.call('start', []);
+  // The caller awaits this promise later.
+  started.catch(() => undefined);
+  return {
+    link,
+    started,
+    status: () => link.call('status', []),
+    readiness: () => link.call('readiness', []),
+    async metricsText(own) {
+      const both = await Promise.all([own.getMetricsAsJSON(), link.call('metrics', [])]);
+      return AggregatorRegistry.aggregate(both as object[]).metrics();
+    },
+    async close() {
+      clearInterval(watch);
+      await link.call('close', []);
+      closing = true;
+      link.close();
+      await worker.terminate();
+    },
+  };
+}
+
+/** The functions of `Calls` as the called thread implements them. */
+type OfferedBy<Calls> = {
+  readonly [Name in keyof Calls]: Calls[Name] extends (...args: infer Args) => infer Result
+    ? (...args: Args) => Result | Awaited<Result>
+    : never;
+};
+
+function stateOf(linking: Promise<ThreadLink<PipelineCalls>>): PipelineState {
+  const call =
+    <Name extends keyof PipelineState>(name: Name) =>
+    async (...args: Parameters<PipelineState[Name]>): Promise<Awaited<ReturnType<PipelineState[Name]>>> =>
+      (await (await linking).call('state', [name, args])) as Awaited<ReturnType<PipelineState[Name]>>;
+  return {
+    readEpoch: call('readEpoch'),
+    checkIn: call('checkIn'),
+    endEpoch: call('endEpoch'),
+    insertFirstSeen: call('insertFirstSeen'),
+    overwriteFirstSeen: call('overwriteFirstSeen'),
+    readState: call('readState'),
+    writeState: call('writeState'),
+    removeState: call('removeState'),
+    removeKeys: call('removeKeys'),
+    removeSiteKeys: call('removeSiteKeys'),
+    ping: call('ping'),
+  };
+}

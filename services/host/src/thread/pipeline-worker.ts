@@ -1,0 +1,98 @@
+// The program of the pipeline thread: enricher, writer and archiver (docs/decisions/0042). The main thread starts it.
+import { parentPort, workerData } from 'node:worker_threads';
+import { DependencyError } from '@weir/domain/errors';
+import { abortable } from '@weir/runtime/abortable';
+import { createThreadLogger } from '@weir/runtime/logger';
+import { createMetrics } from '@weir/runtime/prometheus-metrics';
+import { linkThreads, type ThreadLink } from '@weir/runtime/thread-link';
+import { openArchive } from '../ports/open-archive.ts';
+import { type LogOwner, openLogOfThread, openThreadPorts, type ThreadLog } from '../ports/open-thread-ports.ts';
+import { createSharedGeo } from '../ports/shared-geo.ts';
+import { createStack } from '../stack.ts';
+import { type Pipeline, startPipeline } from '../startup/start-pipeline.ts';
+import { createReadiness } from '../watch/readiness.ts';
+import type { MainCalls, PipelineCalls, PipelineInput, ThreadMetrics } from './pipeline-calls.ts';
+
+const { config, roles, logId, partitionCount, clickhouse, shortage: shortageAtStart } = workerData as PipelineInput;
+if (parentPort === null) throw new Error('this program is a thread of Weir: run npm start');
+
+const clock = Date.now;
+const stack = createStack();
+const metrics = createMetrics();
+const readiness = createReadiness();
+const stop = new AbortController();
+/** ClickHouse's tables are up to date. */
+let tablesReady = (): void => undefined;
+let tablesFailed = (_problem: Error): void => undefined;
+const tables = new Promise<void>((resolve, reject) => {
+  tablesReady = resolve;
+  tablesFailed = reject;
+});
+let shortage = shortageAtStart;
+let pipeline: Pipeline | undefined;
+
+const link: ThreadLink<MainCalls> = linkThreads<MainCalls>(parentPort, {
+  start: () => started,
+  advance: (topic, partition, end) => log.advance(topic, partition, end),
+  changeRow: (table, key, value) => log.changeRow(table, key, value),
+  setShortage(found) {
+    shortage = found;
+  },
+  tablesReady(problem) {
+    if (problem === undefined) tablesReady();
+    else tablesFailed(new DependencyError('analytics_unavailable', problem));
+  },
+  metrics: async () => (await metrics.getMetricsAsJSON()) as unknown as ThreadMetrics,
+  status: () => pipeline?.status() ?? [],
+  async readiness() {
+    return { missing: await readiness.missing(), notes: await readiness.notes() };
+  },
+  async state(name, args) {
+    const { stateStore } = await opening;
+    return (stateStore[name] as (...all: unknown[]) => Promise<unknown>)(...args);
+  },
+  async close() {
+    stop.abort();
+    await Promise.allSettled([started]);
+    await stack.close();
+  },
+} satisfies PipelineCalls);
+
+const logger = createThreadLogger(config.logLevel, (line) => link.tell('writeLine', [line]));
+const owner: LogOwner = {
+  logId,
+  partitionCount,
+  appendEntries: (topic, partition, entries) =>
+    link.call(
+      'appendEntries',
+      [topic, partition, entries],
+      entries.map(({ bytes }) => bytes.buffer as ArrayBuffer),
+    ),
+  commit: (...args) => link.call('commit', args),
+  follow: (topic) => link.call('follow', [topic]),
+  removeBefore: (...args) => link.call('removeBefore', args),
+  openTable: (name) => link.call('openTable', [name]),
+  putRow: (...args) => link.call('putRow', args),
+  ping: () => link.call('ping', []),
+};
+const log: ThreadLog = openLogOfThread(config, owner);
+const disk = { shortage: () => shortage };
+const opening = openThreadPorts({ config, log, clickhouse, logger, clock, disk, stack });
+const started = start();
+
+async function start(): Promise<void> {
+  const ports = await opening;
+  const archive = await openArchive(config);
+  if (archive !== undefined) stack.add(archive, (objects) => objects.close());
+  const ready = abortable(tables, stop.signal);
+  // The writer awaits this promise later.
+  ready.catch(() => undefined);
+  const geo = createSharedGeo({ config, logger, metrics, stack });
+  const { analytics } = ports;
+  const store = analytics === undefined ? undefined : { analytics, ready };
+  const running = startPipeline({
+    ...{ roles, config, ports, store, disk, archive, logger, clock, metrics, readiness, geo },
+  });
+  pipeline = stack.add(running, (started) => started.close());
+  await running.started;
+}
