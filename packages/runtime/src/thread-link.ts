@@ -1,4 +1,5 @@
 import { DependencyError, type DependencyErrorCode, isDependencyError } from '@weir/domain/errors';
+import { ConfigError } from './config/config.ts';
 
 /** The functions that one side of a link offers to the other side. Arguments and results are copied (structured clone). */
 // biome-ignore lint/suspicious/noExplicitAny: each function has its own arguments.
@@ -12,7 +13,7 @@ export interface LinkPort {
 
 /** Calls the functions of the thread at the other end. Calls arrive in their order. */
 export interface ThreadLink<Remote> {
-  /** Resolves with the result. Rejects with the same `DependencyError`, or with an error that has the same message. */
+  /** Resolves with the result. Rejects with the same `DependencyError` or `ConfigError`, or with an error that has the same message. */
   call<Name extends keyof Remote & string>(
     name: Name,
     args: ArgumentsOf<Remote[Name]>,
@@ -33,7 +34,15 @@ type ResultOf<Called> = Called extends (...args: any[]) => infer Result ? Awaite
 type Message =
   | { readonly kind: 'call'; readonly id: number | undefined; readonly name: string; readonly args: unknown[] }
   | { readonly kind: 'result'; readonly id: number; readonly result: unknown }
-  | { readonly kind: 'failure'; readonly id: number; readonly message: string; readonly code?: DependencyErrorCode };
+  | { readonly kind: 'failure'; readonly id: number; readonly failure: Failure };
+
+/** What is left of an error in a message. Both classes of errors that an operator sees without a stack trace arrive as such. */
+interface Failure {
+  readonly message: string;
+  readonly stack: string | undefined;
+  readonly code?: DependencyErrorCode;
+  readonly problems?: readonly string[];
+}
 
 interface Waiting {
   readonly resolve: (result: unknown) => void;
@@ -54,8 +63,7 @@ export function linkThreads<Remote>(port: LinkPort, offered: Callable): ThreadLi
     try {
       send({ kind: 'result', id, result: await offered[name]?.(...args) });
     } catch (error) {
-      const code = isDependencyError(error) ? { code: error.code } : {};
-      send({ kind: 'failure', id, message: error instanceof Error ? error.message : String(error), ...code });
+      send({ kind: 'failure', id, failure: failureOf(error) });
     }
   }
 
@@ -68,10 +76,7 @@ export function linkThreads<Remote>(port: LinkPort, offered: Callable): ThreadLi
     const call = waiting.get(message.id);
     waiting.delete(message.id);
     if (message.kind === 'result') call?.resolve(message.result);
-    else {
-      const { code, message: text } = message;
-      call?.reject(code === undefined ? new Error(text) : new DependencyError(code, text));
-    }
+    else call?.reject(errorOf(message.failure));
   });
 
   return {
@@ -92,4 +97,20 @@ export function linkThreads<Remote>(port: LinkPort, offered: Callable): ThreadLi
       }
     },
   };
+}
+
+function failureOf(error: unknown): Failure {
+  if (!(error instanceof Error)) return { message: String(error), stack: undefined };
+  const { message, stack } = error;
+  if (error instanceof ConfigError) return { message, stack, problems: error.problems };
+  return isDependencyError(error) ? { message, stack, code: error.code } : { message, stack };
+}
+
+function errorOf({ message, stack, code, problems }: Failure): Error {
+  if (problems !== undefined) return new ConfigError(problems);
+  if (code !== undefined) return new DependencyError(code, message);
+  const error = new Error(message);
+  // The place in the other thread says more than the place where its answer arrived.
+  if (stack !== undefined) error.stack = stack;
+  return error;
 }

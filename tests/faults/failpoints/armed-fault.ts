@@ -1,5 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
+import { BroadcastChannel, isMainThread } from 'node:worker_threads';
 import { DependencyError, type DependencyErrorCode } from '@weir/domain/errors';
 import type { FaultPoint } from '@weir/testkit/fault-points';
 import type { AppendFault } from '@weir/testkit/faulty-event-log';
@@ -18,11 +19,24 @@ const CODES: Readonly<Record<string, DependencyErrorCode>> = {
 let order: FaultOrder | undefined;
 let hits = 0;
 
+/** Tells the other thread about an order, because only the main thread receives signals. Each point is called in one of the threads. */
+const orders = new BroadcastChannel('weir fault orders');
+orders.unref();
+
 /** The test writes a `FaultOrder` into the file and sends this signal. From then on, calls of the point are counted. */
-process.on('SIGUSR2', () => {
-  order = JSON.parse(readFileSync(FILE, 'utf8')) as FaultOrder;
+if (isMainThread) {
+  process.on('SIGUSR2', () => {
+    take(JSON.parse(readFileSync(FILE, 'utf8')) as FaultOrder);
+    orders.postMessage(order);
+  });
+} else {
+  orders.onmessage = ({ data }) => take(data as FaultOrder);
+}
+
+function take(next: FaultOrder): void {
+  order = next;
   hits = 0;
-});
+}
 
 /** Whether the fault must happen at this call. After the last time, writes a file that tells the test so. */
 function isDue(name: string, about: string): FaultOrder | undefined {

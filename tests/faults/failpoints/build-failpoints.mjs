@@ -1,8 +1,8 @@
-// node build-failpoints.mjs OUTDIR [MUTATION]: bundles Weir's programs for the fault tests. Two modules of the host are replaced by modules that
+// node build-failpoints.mjs OUTDIR [MUTATION]: bundles Weir's programs for the fault tests. Three modules of the host are replaced by modules that
 // decorate the engines. `dist/` is built without this script, so a release has no code that could switch a fault on.
 // MUTATION names one entry of mutations.json, whose texts are replaced while their files are bundled. No file of the project is changed.
 import { readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { serverBundle } from '../../../scripts/server-bundle.mjs';
@@ -17,13 +17,20 @@ if (outdir === undefined || (mutationName !== undefined && mutation === undefine
   process.exit(2);
 }
 
+/** The replaced modules of the host: the module that imports them, and the module that replaces them there. */
+const ARMED = {
+  'open-ports.ts': { importer: join('startup', 'start-weir.ts'), by: 'armed-ports.ts' },
+  'open-analytics.ts': { importer: join('startup', 'start-weir.ts'), by: 'armed-analytics.ts' },
+  'open-thread-ports.ts': { importer: join('thread', 'pipeline-worker.ts'), by: 'armed-thread-ports.ts' },
+};
+
 /** @type {import('esbuild').Plugin} */
 const failpoints = {
   name: 'failpoints',
   setup({ onResolve }) {
-    onResolve({ filter: /\/ports\/open-(ports|analytics)\.ts$/ }, ({ path, importer }) => {
-      if (!importer.endsWith(join('startup', 'start-weir.ts'))) return undefined;
-      return { path: join(here, path.includes('analytics') ? 'armed-analytics.ts' : 'armed-ports.ts') };
+    onResolve({ filter: /\/ports\/open-(ports|analytics|thread-ports)\.ts$/ }, ({ path, importer }) => {
+      const armed = ARMED[basename(path)];
+      return importer.endsWith(armed.importer) ? { path: join(here, armed.by) } : undefined;
     });
   },
 };

@@ -28,6 +28,8 @@ const tables = new Promise<void>((resolve, reject) => {
   tablesReady = resolve;
   tablesFailed = reject;
 });
+// The writer awaits this promise later, or never.
+tables.catch(() => undefined);
 let shortage = shortageAtStart;
 let pipeline: Pipeline | undefined;
 
@@ -79,6 +81,8 @@ const log: ThreadLog = openLogOfThread(config, owner);
 const disk = { shortage: () => shortage };
 const opening = openThreadPorts({ config, log, clickhouse, logger, clock, disk, stack });
 const started = start();
+// The main thread asks for this promise later.
+started.catch(() => undefined);
 
 async function start(): Promise<void> {
   const ports = await opening;

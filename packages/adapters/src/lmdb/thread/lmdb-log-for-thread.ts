@@ -35,13 +35,23 @@ export function createLogForThread(deps: LogForThreadDeps): LogForThread {
     logId,
     partitionCount,
     async appendEntries(topic, partition, entries) {
-      const refused = refusal();
-      const bytes = entries.reduce((sum, entry) => sum + entry.bytes.byteLength, 0);
-      const release = refused === undefined ? reserve(bytes) : undefined;
-      if (release === undefined) return entries.map(() => ({ status: 'refused', reason: refused ?? BUFFER_FULL }));
       const log = partitionOf(topic, partition);
-      const outcomes = entries.map((entry) => new Promise<AppendOutcome>((resolve) => log.appendEntry(entry, resolve)));
-      return Promise.all(outcomes).finally(release);
+      let refused = refusal();
+      const append = (entry: EncodedEntry): Promise<AppendOutcome> | AppendOutcome => {
+        const release = refused === undefined ? reserve(entry.bytes.byteLength) : undefined;
+        // After an entry that is refused, no later one may be stored.
+        if (release === undefined) {
+          refused ??= BUFFER_FULL;
+          return { status: 'refused', reason: refused };
+        }
+        return new Promise((resolve) => {
+          log.appendEntry(entry, (outcome) => {
+            release();
+            resolve(outcome);
+          });
+        });
+      };
+      return Promise.all(entries.map(append));
     },
     commit: (topic, group, partition, commit) => commitStore(topic, group, partition).write(commit),
     follow(topic, onEnd) {

@@ -1,0 +1,23 @@
+import { createFaultyAnalytics } from '@weir/testkit/faulty-analytics';
+import { createFaultyEventLog } from '@weir/testkit/faulty-event-log';
+import { createFaultyStateStore } from '@weir/testkit/faulty-state-store';
+import {
+  type OpenThreadPortsDeps,
+  openThreadPorts as open,
+  type ThreadPorts,
+} from '../../../services/host/src/ports/open-thread-ports.ts';
+import { armedOutcome, armedPoint } from './armed-fault.ts';
+
+export { openLogOfThread } from '../../../services/host/src/ports/open-thread-ports.ts';
+
+/** Replaces the function of the pipeline thread: the same engines, with points at which a test can make a fault happen. */
+export async function openThreadPorts(deps: OpenThreadPortsDeps): Promise<ThreadPorts> {
+  const ports = await open(deps);
+  const { analytics } = ports;
+  return {
+    ...ports,
+    eventLog: createFaultyEventLog(ports.eventLog, armedPoint, armedOutcome),
+    stateStore: createFaultyStateStore(ports.stateStore, armedPoint),
+    analytics: analytics && { ...analytics, ...createFaultyAnalytics(analytics, armedPoint) },
+  };
+}
