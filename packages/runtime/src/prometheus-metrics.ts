@@ -1,10 +1,30 @@
-import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+import {
+  AggregatorRegistry,
+  Counter,
+  Gauge,
+  Histogram,
+  type MetricObjectWithValues,
+  type MetricValue,
+  Registry,
+} from 'prom-client';
 
 /** The metrics that GET /metrics returns. One object per process, created in main and passed to the parts of the process. */
 export type Metrics = Registry;
 
 export function createMetrics(): Metrics {
   return new Registry();
+}
+
+/** The values of the metrics of one thread, in a form that can be sent to another thread. */
+export type ThreadMetrics = readonly MetricObjectWithValues<MetricValue<string>>[];
+
+export async function readMetrics(metrics: Metrics): Promise<ThreadMetrics> {
+  return await metrics.getMetricsAsJSON();
+}
+
+/** The text of /metrics for several threads. Values of the same metric with the same labels are added. */
+export function joinMetrics(threads: readonly ThreadMetrics[]): Promise<string> {
+  return AggregatorRegistry.aggregate([...threads]).metrics();
 }
 
 /** The consumers that a process can run. */

@@ -1,13 +1,10 @@
 import type { ConsumerStatus } from '@weir/control/control-deps';
 import type { Config } from '@weir/runtime/config/config';
-import type { MetricObjectWithValues, MetricValue } from 'prom-client';
+import type { ThreadMetrics } from '@weir/runtime/prometheus-metrics';
 import type { ClickhouseConnection } from '../ports/open-analytics.ts';
 import type { LogOwner } from '../ports/open-thread-ports.ts';
 import type { PipelineState } from '../ports/split-state-store.ts';
 import type { Role } from '../roles.ts';
-
-/** The metrics of one thread, as prom-client's `getMetricsAsJSON` returns them. */
-export type ThreadMetrics = readonly MetricObjectWithValues<MetricValue<string>>[];
 
 /** What the pipeline thread gets when it is started. */
 export interface PipelineInput {

@@ -4,9 +4,8 @@ import type { ConsumerStatus } from '@weir/control/control-deps';
 import type { DiskSpace } from '@weir/ports/disk-space';
 import type { Config } from '@weir/runtime/config/config';
 import { type Logger, writeLogLine } from '@weir/runtime/logger';
-import type { Metrics } from '@weir/runtime/prometheus-metrics';
+import { joinMetrics, type Metrics, readMetrics } from '@weir/runtime/prometheus-metrics';
 import { linkThreads, type ThreadLink } from '@weir/runtime/thread-link';
-import { AggregatorRegistry } from 'prom-client';
 import type { OpenAnalytics } from '../ports/open-analytics.ts';
 import type { EmbeddedLog } from '../ports/open-ports.ts';
 import type { PipelineState } from '../ports/split-state-store.ts';
@@ -131,8 +130,7 @@ function run(
     status: () => link.call('status', []),
     readiness: () => link.call('readiness', []),
     async metricsText(own) {
-      const both = await Promise.all([own.getMetricsAsJSON(), link.call('metrics', [])]);
-      return AggregatorRegistry.aggregate(both as object[]).metrics();
+      return joinMetrics(await Promise.all([readMetrics(own), link.call('metrics', [])]));
     },
     async close() {
       clearInterval(watch);

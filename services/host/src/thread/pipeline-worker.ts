@@ -3,7 +3,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { DependencyError } from '@weir/domain/errors';
 import { abortable } from '@weir/runtime/abortable';
 import { createThreadLogger } from '@weir/runtime/logger';
-import { createMetrics } from '@weir/runtime/prometheus-metrics';
+import { createMetrics, readMetrics } from '@weir/runtime/prometheus-metrics';
 import { linkThreads, type ThreadLink } from '@weir/runtime/thread-link';
 import { openArchive } from '../ports/open-archive.ts';
 import { type LogOwner, openLogOfThread, openThreadPorts, type ThreadLog } from '../ports/open-thread-ports.ts';
@@ -11,7 +11,7 @@ import { createSharedGeo } from '../ports/shared-geo.ts';
 import { createStack } from '../stack.ts';
 import { type Pipeline, startPipeline } from '../startup/start-pipeline.ts';
 import { createReadiness } from '../watch/readiness.ts';
-import type { MainCalls, PipelineCalls, PipelineInput, ThreadMetrics } from './pipeline-calls.ts';
+import type { MainCalls, PipelineCalls, PipelineInput } from './pipeline-calls.ts';
 
 const { config, roles, logId, partitionCount, clickhouse, shortage: shortageAtStart } = workerData as PipelineInput;
 if (parentPort === null) throw new Error('this program is a thread of Weir: run npm start');
@@ -44,7 +44,7 @@ const link: ThreadLink<MainCalls> = linkThreads<MainCalls>(parentPort, {
     if (problem === undefined) tablesReady();
     else tablesFailed(new DependencyError('analytics_unavailable', problem));
   },
-  metrics: async () => (await metrics.getMetricsAsJSON()) as unknown as ThreadMetrics,
+  metrics: () => readMetrics(metrics),
   status: () => pipeline?.status() ?? [],
   async readiness() {
     return { missing: await readiness.missing(), notes: await readiness.notes() };
