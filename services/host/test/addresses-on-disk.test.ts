@@ -30,6 +30,8 @@ async function start() {
       WEIR_ADMIN_TOKEN: TOKEN,
       WEIR_GUARD_INTERVAL_SECONDS: '1',
       TRUSTED_PROXIES: '127.0.0.1',
+      // Another thread would not have the clock of this test.
+      WEIR_PIPELINE_THREAD: 'off',
     }),
     roles: ['gateway', 'enricher', 'writer', 'control'],
     logger: createLogger('silent'),

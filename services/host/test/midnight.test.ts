@@ -23,7 +23,14 @@ let site: string;
 
 beforeAll(async () => {
   let printed = '';
-  const env = { PORT: '0', WEIR_DATA_DIR: dataDir, WEIR_ADMIN_TOKEN: TOKEN, WEIR_GUARD_INTERVAL_SECONDS: '1' };
+  const env = {
+    PORT: '0',
+    WEIR_DATA_DIR: dataDir,
+    WEIR_ADMIN_TOKEN: TOKEN,
+    WEIR_GUARD_INTERVAL_SECONDS: '1',
+    // Another thread would not have the clock of this test.
+    WEIR_PIPELINE_THREAD: 'off',
+  };
   weir = startWeir({
     config: loadConfig(env),
     roles: ['gateway', 'enricher', 'writer', 'control'],
