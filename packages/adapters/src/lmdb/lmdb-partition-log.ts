@@ -19,6 +19,8 @@ export interface PartitionLog extends ReadableLog {
 export interface EncodedEntry {
   readonly count: number;
   readonly bytes: Uint8Array;
+  /** The bytes of the values, before compression. */
+  readonly valueBytes: number;
 }
 
 /**
@@ -143,7 +145,9 @@ export function encodeEntries(records: readonly RecordText[]): readonly EncodedE
   const encoded: EncodedEntry[] = [];
   for (let from = 0; from < records.length; ) {
     const to = endOfEntry(records, from);
-    encoded.push({ count: to - from, bytes: encodeRecords(records, from, to) });
+    let valueBytes = 0;
+    for (let i = from; i < to; i++) valueBytes += (records[i] as RecordText).value.byteLength;
+    encoded.push({ count: to - from, bytes: encodeRecords(records, from, to), valueBytes });
     from = to;
   }
   return encoded;

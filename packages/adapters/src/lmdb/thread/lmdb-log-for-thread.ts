@@ -38,7 +38,7 @@ export function createLogForThread(deps: LogForThreadDeps): LogForThread {
       const log = partitionOf(topic, partition);
       let refused = refusal();
       const append = (entry: EncodedEntry): Promise<AppendOutcome> | AppendOutcome => {
-        const release = refused === undefined ? reserve(entry.bytes.byteLength) : undefined;
+        const release = refused === undefined ? reserve(entry.valueBytes) : undefined;
         // After an entry that is refused, no later one may be stored.
         if (release === undefined) {
           refused ??= BUFFER_FULL;
