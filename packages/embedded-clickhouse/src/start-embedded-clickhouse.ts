@@ -157,7 +157,8 @@ function spawnChild(entry: string, options: ChildOptions, stderrFile: string): C
     const loader = entry.endsWith('.ts') ? ['--import', 'tsx'] : [];
     return spawn(process.execPath, [...loader, entry, JSON.stringify(options)], {
       cwd: dirname(entry),
-      // libuv reads the size of its thread pool from the environment; every statement uses one thread.
+      // libuv reads the size of its thread pool from the environment. A running statement occupies one thread of this pool, so the pool
+      // must be larger than `ACTIVE_MAX` (clickhouse-server.ts), the limit of running statements.
       env: { UV_THREADPOOL_SIZE: String(THREADS), TZ: 'UTC' },
       stdio: ['ignore', stderr, stderr, 'ipc'],
     });

@@ -45,7 +45,7 @@ export interface Analytics {
   runningInsertsEnd(database: string): Promise<void>;
 
   /**
-   * Runs a user's query: one read-only statement, with limits. Rejects with `analytics_refused` if the query is not allowed. When the
+   * Runs a user's query or a report: one read-only statement, with limits. Rejects with `analytics_refused` if the query is not allowed. When the
    * signal aborts, the store cancels the query.
    */
   userQuery(

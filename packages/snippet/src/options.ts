@@ -1,4 +1,4 @@
-/** A switch: on when present and not false, so that a script tag's bare attribute turns it on. */
+/** A switch: on if it is `true` or an empty text, which a script tag's bare attribute has. */
 export type Switch = boolean | string;
 /** Names or globs (`*`: any characters), separated by commas or spaces. */
 export type Globs = string;

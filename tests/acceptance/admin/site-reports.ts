@@ -7,8 +7,8 @@ const DIMENSIONS = (
 ).split(' ');
 
 /**
- * What `reportsOf` requests besides the daily `stats` and the breakdowns. Together they are all kinds of reports except `realtime`, whose
- * answer depends on the clock.
+ * What `reportsOf` requests besides the daily `stats` and the breakdowns. Together they are all kinds of reports of one site except
+ * `realtime`, whose answer depends on the clock.
  */
 const OTHERS = [
   'stats?period=all&interval=week&bots=exclude',

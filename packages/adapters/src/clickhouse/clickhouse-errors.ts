@@ -53,7 +53,7 @@ export function insertError(error: unknown): DependencyError {
   return new DependencyError(kind, `ClickHouse error ${code} ${error.type ?? ''}${place}`);
 }
 
-/** The error of a statement of Weir's own, for example of a migration or a report. */
+/** The error of a statement of Weir's own, for example of a migration or an export. Reports have the limits of a user's query. */
 export function statementError(error: unknown): DependencyError {
   const code = clickhouseCode(error);
   return translated(
@@ -62,7 +62,7 @@ export function statementError(error: unknown): DependencyError {
   );
 }
 
-/** The error of a user's query. It is `analytics_refused` for invalid SQL, an exceeded limit or a missing permission. */
+/** The error of a user's query or of a report. It is `analytics_refused` for invalid SQL, an exceeded limit or a missing permission. */
 export function userQueryError(error: unknown): DependencyError {
   const code = clickhouseCode(error);
   if (code === 159) return translated('analytics_refused', error, 'the query took longer than is allowed');

@@ -30,12 +30,13 @@ export async function eraseAgain({ folder, tombstones, begunAt }: EraseAgain): P
     // An expiry in the registry began after the tables were copied, so they do not contain its result. A new expiry will begin.
     if (registry.expiry() !== undefined) await registry.removeExpiry();
     const known = new Set(registry.allTombstones().map(keyOf));
-    const isDone = (erasureId: string): boolean => (registry.erasure(erasureId)?.finishedAt ?? 0) >= begunAt;
+    // The tables were copied before the registry. In the phase `archive`, an erasure has deleted its rows, perhaps between the two copies.
+    const isMissing = ({ phase, finishedAt = 0 }: Erasure): boolean => phase === 'archive' || finishedAt >= begunAt;
     const missing = tombstones.filter((tombstone) => !known.has(keyOf(tombstone)));
     for (const tombstone of missing) await registry.putTombstone(tombstone);
     const again = new Set([
       ...missing.map(({ erasureId }) => erasureId),
-      ...registry.erasures().flatMap(({ erasureId }) => (isDone(erasureId) ? [erasureId] : [])),
+      ...registry.erasures().flatMap((erasure) => (isMissing(erasure) ? [erasure.erasureId] : [])),
     ]);
     for (const erasureId of again) {
       const parts = registry.allTombstones().filter((one) => one.erasureId === erasureId);

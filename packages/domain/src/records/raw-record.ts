@@ -34,7 +34,7 @@ export interface RawRecord {
   readonly acceptLanguage: string;
   /** Client Hints that were sent (`Sec-CH-UA*`), by lower-case header name; absent if there are none. */
   readonly clientHints?: Readonly<Record<string, string>>;
-  /** The request's header `Idempotency-Key`; absent if it was not sent, and in records of older versions. */
+  /** The header `Idempotency-Key` of a request with one server event; absent if it was not sent, in other requests, and in older versions. */
   readonly idempotencyKey?: string;
   /** For a browser's identify, the result of checking its signature; absent if it is not authenticated. */
   readonly identityProof?: Exclude<IdentityProof, undefined>;

@@ -85,7 +85,10 @@ export interface ArchivePosition {
   readonly metadata: string;
 }
 
-/** The progress of a replay. It does not contain the progress of the replay's writer, which commits its offsets like every writer. */
+/**
+ * The progress of a replay. While its writer reads a topic, it commits its offsets to the log like every writer, and they are not here. While
+ * it reads the archive, `reading` is its last commit.
+ */
 export interface ReplayState {
   readonly replayId: string;
   readonly phase: ReplayPhase;

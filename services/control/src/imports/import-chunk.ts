@@ -29,7 +29,10 @@ export interface ImportHit {
   readonly referrer: string;
 }
 
-/** Converts a sent chunk, and checks the rules that JSON Schema cannot express. */
+/**
+ * Converts a sent chunk. Checks what the schema of a chunk does not check: the numbers of the lines, that there are either hits or rows,
+ * and the values of the rows of a dump.
+ */
 export function readChunk({ first_line: firstLine, last_line: lastLine, hits, rows }: SentChunk): Checked<ImportChunk> {
   if (lastLine < firstLine) return { problem: 'last_line must be at least first_line' };
   if ((hits === undefined) === (rows === undefined)) return { problem: 'a chunk must have either hits or rows' };

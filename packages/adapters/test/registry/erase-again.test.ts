@@ -1,0 +1,64 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { ErasurePhase } from '@weir/ports/registry';
+import { openLmdbEventLog } from '../../src/lmdb/lmdb-event-log.ts';
+import { eraseAgain } from '../../src/registry/erase-again.ts';
+import { openLogRegistry } from '../../src/registry/log-registry.ts';
+
+const BEGUN_AT = 1_000;
+const ERASURES: readonly (readonly [erasureId: string, phase: ErasurePhase, finishedAt: number | undefined])[] = [
+  ['waits', 'waiting', undefined],
+  ['has-deleted-rows', 'archive', undefined],
+  ['ended-before', 'done', BEGUN_AT - 1],
+  ['ended-after', 'done', BEGUN_AT],
+];
+
+let folder: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'weir-erase-again-'));
+});
+afterEach(() => rm(folder, { recursive: true }));
+
+async function withRegistry<T>(
+  work: (registry: Awaited<ReturnType<typeof openLogRegistry>>) => Promise<T>,
+): Promise<T> {
+  const log = { folder, partitions: 1, clock: Date.now, retentionMs: () => 3_600_000 };
+  const eventLog = await openLmdbEventLog(log);
+  const registry = await openLogRegistry({ eventLog, clock: Date.now, randomSalt: () => 'ab' });
+  try {
+    return await work(registry);
+  } finally {
+    await registry.close();
+    await eventLog.close();
+  }
+}
+
+const tombstone = (erasureId: string) => {
+  return { siteId: 'shop', erasureId, part: 0, at: 5, salt: 'salt', whole: false, entries: [`v:${'ab'.repeat(16)}`] };
+};
+
+test('erasures whose deletions the restored tables can lack begin again; the others stay as they are', async () => {
+  await withRegistry(async (registry) => {
+    for (const [erasureId, phase, finishedAt] of ERASURES) {
+      const counts = { visitors: 1, users: 0, removed: { records: 2 }, begun: {} };
+      const erasure = { siteId: 'shop', erasureId, at: 5, whole: false, phase, ...counts };
+      await registry.putTombstone(tombstone(erasureId));
+      await registry.putErasure({ ...erasure, ...(finishedAt === undefined ? {} : { finishedAt }) });
+    }
+  });
+
+  const tombstones = [...ERASURES.map(([erasureId]) => tombstone(erasureId)), tombstone('after-the-backup')];
+  expect(await eraseAgain({ folder, tombstones, begunAt: BEGUN_AT })).toBe(3);
+
+  await withRegistry(async (registry) => {
+    const phases = registry.erasures().map(({ erasureId, phase, restored }) => [erasureId, phase, restored === true]);
+    expect(phases.toSorted()).toEqual([
+      ['after-the-backup', 'waiting', true],
+      ['ended-after', 'waiting', true],
+      ['ended-before', 'done', false],
+      ['has-deleted-rows', 'waiting', true],
+      ['waits', 'waiting', false],
+    ]);
+  });
+});
