@@ -73,7 +73,9 @@ try {
     const context = await browser.newContext({ colorScheme, viewport: { width, height }, locale: 'en' });
     context.setDefaultTimeout(TIMEOUT_MS);
     const page = await context.newPage();
-    page.on('console', (message) => message.type() === 'error' && console.error(`${theme}: ${message.text()}`));
+    page.on('console', (message) => {
+      if (message.type() === 'error') console.error(`${theme}: ${message.text()} ${message.location().url}`);
+    });
     page.on('pageerror', (error) => console.error(`${theme}: ${error.message}`));
     await page.goto(`${weir.url}/dashboard`);
     await page.waitForSelector('#token');

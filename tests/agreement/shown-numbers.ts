@@ -49,6 +49,7 @@ export function wantedRows(
 const NAMES: Readonly<Record<string, (value: string) => string>> = {
   country: (value) => new Intl.DisplayNames('en', { type: 'region' }).of(value) ?? value,
   language: (value) => new Intl.DisplayNames('en', { type: 'language' }).of(value) ?? value,
+  bot_reason: (value) => (value === 'known_bot' ? 'Known bot' : value),
   device: (value) => ({ desktop: 'Desktop', mobile: 'Mobile', tablet: 'Tablet' })[value] ?? value,
 };
 

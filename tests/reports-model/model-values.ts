@@ -1,4 +1,5 @@
 import type { Model, ModelRow, ModelVisit } from './model-rows.ts';
+import { BOT_REASON } from './sent-parts.ts';
 
 const OF_THE_VISIT = ['entry', 'exit', 'source', 'channel', 'referrer'];
 /** The dimensions that list rows without a value, under the empty text. */
@@ -21,6 +22,7 @@ export function ownValue({ values, name, origin, bot, properties }: ModelRow, di
   if (dimension === 'event') return name;
   if (dimension === 'origin') return origin;
   if (dimension === 'bot') return bot;
+  if (dimension === 'bot_reason') return bot === '' ? '' : BOT_REASON;
   if (!dimension.startsWith('property:')) return values[dimension] ?? '';
   const steps = dimension.slice('property:'.length).split('.');
   const found = steps.reduce<unknown>(

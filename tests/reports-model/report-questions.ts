@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { DAY_MS, daysLater, HOUR_MS, type Interval, localDate } from './local-time.ts';
 import type { Model } from './model-rows.ts';
 import { dimensionValue } from './model-values.ts';
-import { AGENTS, BOT, EVENT_NAMES, LANGUAGES, LINKS, NETWORKS, PATHS } from './sent-parts.ts';
+import { AGENTS, BOT, BOT_REASON, EVENT_NAMES, LANGUAGES, LINKS, NETWORKS, PATHS } from './sent-parts.ts';
 
 const OPERATORS = ['is', 'is_not', 'contains', 'contains_not', 'matches', 'matches_not'] as const;
 export interface Filter {
@@ -44,6 +44,7 @@ const VALUES: Readonly<Record<string, readonly string[]>> = {
   ...{ browser: agentValues('browser'), browser_version: agentValues('browser_version') },
   ...{ os: agentValues('os'), os_version: agentValues('os_version'), device: agentValues('device') },
   ...{ event: EVENT_NAMES, origin: ['collect', 'server', 'import'], bot: [BOT.bot] },
+  bot_reason: [BOT_REASON, 'ai_crawler'],
   ...{ 'property:plan': ['pro', 'free', "o'x"], 'property:seats': ['0', '1', '2'] },
   ...{ 'property:trial': ['true', 'false'], 'property:cart.total': ['0', '1'], 'property:none': ['x'] },
 };

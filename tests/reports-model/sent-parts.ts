@@ -41,6 +41,8 @@ export const AGENTS: readonly Agent[] = [
     ['Safari', '17.5', 'iOS', '17.5', 'mobile'],
   ),
 ];
+/** The reason why `BOT` is a bot. */
+export const BOT_REASON = 'known_bot';
 export const BOT = agent(
   'Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)',
   ['', '', '', '', 'bot'],

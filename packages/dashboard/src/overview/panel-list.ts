@@ -52,6 +52,9 @@ export const PANELS: readonly PanelView[] = [
   {
     id: 'bots',
     title: 'panel.bots',
-    tabs: [{ id: 'bot', label: 'tab.bot', metric: 'pageviews', withBots: true }],
+    tabs: [
+      { id: 'bot', label: 'tab.bot', metric: 'pageviews', withBots: true },
+      { id: 'bot_reason', label: 'tab.bot_reason', metric: 'pageviews', withBots: true },
+    ],
   },
 ];

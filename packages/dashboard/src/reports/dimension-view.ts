@@ -6,9 +6,18 @@ export const DIMENSIONS = [
   ...(['utm_source', 'utm_medium', 'utm_campaign', 'utm_term', 'utm_content'] as const),
   ...(['country', 'region', 'city', 'language'] as const),
   ...(['browser', 'browser_version', 'os', 'os_version', 'device'] as const),
-  ...(['event', 'origin', 'bot'] as const),
+  ...(['event', 'origin', 'bot', 'bot_reason'] as const),
 ] as const;
 export type DimensionName = (typeof DIMENSIONS)[number];
+
+const BOT_REASONS = [
+  'ai_crawler',
+  'known_bot',
+  'bot_pattern',
+  'http_library',
+  'headless_browser',
+  'no_user_agent',
+] as const;
 
 const isDimension = (name: string): name is DimensionName => DIMENSIONS.some((one) => one === name);
 
@@ -26,6 +35,10 @@ export function valueText(texts: Texts, dimension: string, value: string): strin
   if (dimension === 'language') return texts.tongue(value);
   if (dimension === 'device') {
     if (value === 'desktop' || value === 'mobile' || value === 'tablet') return texts.t(`device.${value}`);
+  }
+  if (dimension === 'bot_reason') {
+    const reason = BOT_REASONS.find((one) => one === value);
+    if (reason !== undefined) return texts.t(`botReason.${reason}`);
   }
   return value;
 }

@@ -62,6 +62,7 @@ const DIMENSIONS: readonly Dimension[] = [
   hit('event', 'event_name', false),
   hit('origin', 'source', false),
   hit('bot', 'bot', false),
+  hit('bot_reason', 'bot_reason', false),
 ];
 const BY_NAME = new Map(DIMENSIONS.map((dimension) => [dimension.name, dimension]));
 
