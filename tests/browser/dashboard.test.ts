@@ -193,6 +193,62 @@ describeBrowser('the dashboard', () => {
     expect(asked.length).toBeGreaterThan(1);
   });
 
+  test('a panel that takes longer than a second says so, can be cancelled, and can be tried again', async () => {
+    const site = await browser.weir.client.createSite({ name: 'Waiting' });
+    const hit = { site_id: site, visitor_id: 'v', session_id: 's', type: 'pageview', url: 'https://example.com/here' };
+    await browser.weir.client.collect(hit, { 'user-agent': FIREFOX });
+    await browser.rows(site, 1);
+    const { page, errors } = await openDashboard(browser);
+    let isAborted = false;
+    page.on('requestfailed', (request) => {
+      isAborted ||= request.url().includes('dimension=page');
+    });
+    // Without an answer, the request waits until the page aborts it.
+    await page.route(/\/breakdown\?.*dimension=page(?:&|$)/, () => undefined);
+    await page.goto(`${browser.weir.url}/dashboard/sites/${site}/overview`);
+    const panel = page.locator('[data-panel=pages]');
+    await panel.getByText('This takes longer than a second.').waitFor();
+    await panel.getByRole('button', { name: 'Cancel' }).click();
+    await panel.getByText('Cancelled.').waitFor();
+    await eventually('the request is aborted', () => isAborted);
+    // The other panels have their answers.
+    await page.locator('[data-panel=sources] .bar-row').first().waitFor();
+    await page.unroute(/\/breakdown\?.*dimension=page(?:&|$)/);
+    await panel.getByRole('button', { name: 'Try again' }).click();
+    await panel.locator('.bar-row', { hasText: '/here' }).waitFor();
+    expect(errors).toEqual([]);
+  });
+
+  test('a note keeps its draft until it is saved, also if saving fails and the report is loaded again', async () => {
+    const site = await browser.weir.client.createSite({ name: 'Notes' });
+    const hit = { site_id: site, visitor_id: 'v', session_id: 's', type: 'pageview', url: 'https://example.com/' };
+    await browser.weir.client.collect(hit, { 'user-agent': FIREFOX });
+    await browser.rows(site, 1);
+    const { page } = await openDashboard(browser, `/sites/${site}/overview`);
+    await page.getByRole('button', { name: 'Add note' }).click();
+    const dialog = page.getByRole('dialog');
+    const note = dialog.getByLabel('Note', { exact: true });
+    await note.fill(MARKUP);
+    await page.route(/\/annotations$/, (route) =>
+      route.request().method() === 'POST' ? route.abort() : route.continue(),
+    );
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await dialog.getByRole('alert').filter({ hasText: 'Weir did not answer.' }).waitFor();
+    // Reports are loaded again every 15 seconds, or later if the answers take long.
+    await page.waitForResponse((answer) => answer.url().includes('/stats?'), { timeout: 120_000 });
+    expect(await note.inputValue()).toBe(MARKUP);
+    await page.unroute(/\/annotations$/);
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    const saved = page.locator('.chart-note', { hasText: MARKUP });
+    await saved.click();
+    await note.fill('Release');
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await page.locator('.chart-note', { hasText: 'Release' }).click();
+    await dialog.getByRole('button', { name: 'Remove' }).click();
+    await page.locator('.chart-note').waitFor({ state: 'detached' });
+    expect(await browser.weir.client.must(200, 'GET', `/sites/${site}/annotations`)).toEqual([]);
+  });
+
   test('in German and in the dark theme on a phone, without a violation of WCAG 2.2 AA', async () => {
     const site = await browser.weir.client.createSite({ name: 'Handy' });
     const hit = { site_id: site, visitor_id: 'v', session_id: 's', type: 'pageview', url: 'https://example.com/' };

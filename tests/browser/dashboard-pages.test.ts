@@ -1,0 +1,185 @@
+import { join } from 'node:path';
+import { eventually } from '@weir/testkit/eventually';
+import { PROJECT_ROOT } from '@weir/testkit/weir-process';
+import type { Browser, Page } from 'playwright-core';
+import { ADMIN_TOKEN } from '../../services/control/test/control-harness.ts';
+import { type Lane, type Lanes, openLanes } from '../reports-model/report-lanes.ts';
+import { openDashboard, violationsOf } from './dashboard-page.ts';
+import { mark, markedHit, scriptOf, sendMarkedTraffic, USER_ID } from './marked-traffic.ts';
+import { type PageServer, startPageServer } from './page-server.ts';
+import { describeBrowser, launchChromium } from './use-browser.ts';
+
+/** Records calls of `hacked`, and what the content security policy refused. */
+const WATCH = `
+  window.hackedBy = [];
+  window.hacked = (by) => window.hackedBy.push('script ' + by);
+  document.addEventListener('securitypolicyviolation', (event) => window.hackedBy.push(event.violatedDirective + ' ' + event.blockedURI));`;
+/** Elements and attributes that no page of the dashboard has. */
+const INJECTED =
+  '[onerror], [onclick], [onload], img[src="x"], script:not([src]), iframe, object, embed, base, a[href^="javascript:" i]';
+
+describeBrowser(
+  'every page of the dashboard, on an imported access log and on live hits with markup in each text',
+  () => {
+    let lanes: Lanes;
+    let lane: Lane;
+    let browser: Browser;
+    let elsewhere: PageServer;
+    let site = '';
+    let page: Page;
+    let errors: string[];
+    const dialogs: string[] = [];
+    const url = (): string => lane.client.urls[0] ?? '';
+
+    beforeAll(async () => {
+      lanes = await openLanes(1, join(PROJECT_ROOT, 'dist/dashboard'));
+      lane = lanes.lanes[0] as Lane;
+      site = await sendMarkedTraffic(lanes, lane, ADMIN_TOKEN);
+      browser = await launchChromium();
+      elsewhere = await startPageServer();
+      const weir = { url: url(), client: lane.client };
+      const context = async () => {
+        const opened = await browser.newContext({ locale: 'en', viewport: { width: 1280, height: 900 } });
+        await opened.addInitScript(WATCH);
+        return opened;
+      };
+      ({ page, errors } = await openDashboard({ weir, context }));
+      page.on('dialog', (dialog) => {
+        dialogs.push(dialog.message());
+        void dialog.dismiss();
+      });
+    }, 300_000);
+    afterAll(async () => {
+      await browser?.close();
+      await elsewhere?.close();
+      await lanes?.close();
+    });
+
+    beforeEach(() => {
+      errors.length = 0;
+    });
+
+    const open = (path: string) => page.goto(`${url()}/dashboard${path.replace('SITE', site)}`);
+
+    /** Waits until the page shows the texts of these fields, and checks that nothing of it was treated as HTML. */
+    async function expectTexts(...fields: readonly string[]): Promise<void> {
+      for (const field of fields) {
+        await eventually(`the text of ${field}`, () =>
+          page.evaluate<boolean>(`document.body.innerText.includes(${JSON.stringify(scriptOf(field))})`),
+        );
+      }
+      expect(await page.evaluate(`[...document.querySelectorAll('${INJECTED}')].map((one) => one.outerHTML)`)).toEqual(
+        [],
+      );
+      expect(await page.evaluate('window.hackedBy')).toEqual([]);
+      expect(dialogs).toEqual([]);
+      expect(errors).toEqual([]);
+    }
+
+    test('all sites', async () => {
+      await open('');
+      await expectTexts('site');
+      expect(await violationsOf(page)).toEqual([]);
+    });
+
+    test('realtime, with a record that arrives', async () => {
+      await open('/sites/SITE/realtime');
+      const live = page.locator('[data-testid=live]');
+      await live.getByText('Waiting for the next record').waitFor();
+      const hit = markedHit(site, { type: 'event', event_name: mark('live') });
+      // The page may not listen yet when the first one arrives.
+      await eventually('the record', async () => {
+        await lane.client.collect(hit, { 'x-forwarded-for': '8.8.8.8' });
+        return (await live.locator('.live-list summary').count()) > 0;
+      });
+      await live.locator('.live-list summary').first().click();
+      await expectTexts('path', 'live', 'utm_term');
+      expect(await violationsOf(page)).toEqual([]);
+    });
+
+    test.each([
+      ['goals', '/sites/SITE/goals?period=all', '[data-testid=goals]', ['goal', 'event']],
+      ['funnels', `/sites/SITE/funnels?period=all&step=event:${mark('event')}&step=page:*`, '.funnel', ['event']],
+      ['retention', '/sites/SITE/retention?period=7d', '.cohorts', []],
+      ['journeys', `/sites/SITE/journeys?period=7d&page=/${mark('path')}`, '[data-testid=next]', ['path']],
+      ['people', '/sites/SITE/people', '[data-testid=people] tbody', ['name', 'trait']],
+      [
+        'a person',
+        `/sites/SITE/people#user=${encodeURIComponent(USER_ID)}`,
+        '[data-testid=timeline] li',
+        ['user', 'name', 'event', 'trait value'],
+      ],
+      ['settings', '/sites/SITE/settings', '[data-testid=keys]', ['key', 'viewer', 'rule']],
+      ['an unknown site', `/sites/${encodeURIComponent(mark('unknown'))}/overview`, '.empty', ['unknown']],
+      ['an unknown page', `/${encodeURIComponent(mark('unknown'))}`, '.empty', []],
+    ])('%s', async (_, path, ready, fields) => {
+      await open(path);
+      await page.waitForSelector(ready);
+      await expectTexts(...fields);
+      expect(await violationsOf(page)).toEqual([]);
+    });
+
+    test('the pipeline, with the payload of a dead letter', async () => {
+      await open('/pipeline');
+      await page
+        .getByRole('button', { name: /^Show .+/ })
+        .first()
+        .click();
+      const dialog = page.getByRole('dialog');
+      await dialog.locator('pre', { hasText: 'onerror=hacked' }).first().waitFor();
+      await expectTexts();
+      expect(await violationsOf(page)).toEqual([]);
+    });
+
+    test('SQL, with markup as the name of a column', async () => {
+      await open('/sql');
+      const editor = page.getByRole('textbox', { name: 'Statement' });
+      await editor.press('Control+a');
+      await page.keyboard.insertText(`SELECT event_name AS \`${mark('column')}\` FROM events WHERE event_name != '' `);
+      await editor.press('Control+Enter');
+      await page.locator('[data-testid=sql-result], [role=alert]').first().waitFor();
+      expect(await page.getByRole('alert').allTextContents()).toEqual([]);
+      await expectTexts('column', 'event');
+    });
+
+    test('a page of another origin cannot show the dashboard in a frame, change anything, or read anything', async () => {
+      const attacker = await page.context().newPage();
+      const form = `<form method="post" enctype="text/plain" action="${url()}/api/admin/sites"><input name='{"name":"x","domain":"evil.example","a":"' value='"}'></form>`;
+      elsewhere.serve(() => ({ html: `<iframe src="${url()}/dashboard"></iframe>${form}` }));
+      // Another host, because another port of the same host is the same site, to which a browser sends the cookie.
+      for (const origin of [elsewhere.url, elsewhere.url.replace('127.0.0.1', 'localhost')]) {
+        await attacker.goto(origin);
+        const framed = attacker.frames().find((frame) => frame !== attacker.mainFrame());
+        await framed?.waitForLoadState().catch(() => undefined);
+        expect(await framed?.evaluate('document.body.innerText.includes("Weir")').catch(() => false)).toBe(false);
+        const read = await attacker.evaluate<string>(
+          `fetch('${url()}/api/admin/sites', { credentials: 'include' }).then((answer) => answer.text(), () => 'refused')`,
+        );
+        expect(read).toBe('refused');
+        await attacker.evaluate(
+          `fetch('${url()}/api/admin/sites/${site}', { method: 'DELETE', credentials: 'include' }).catch(() => 0)`,
+        );
+        const answered = attacker.waitForResponse((answer) => answer.url().endsWith('/api/admin/sites'));
+        await attacker.evaluate('document.forms[0].submit()');
+        expect([401, 403]).toContain((await answered).status());
+      }
+      await attacker.close();
+      const sites = (await lane.client.must(200, 'GET', '/sites')) as readonly { site_id: string }[];
+      expect(sites.map(({ site_id }) => site_id)).toEqual([site]);
+    });
+
+    test('the sign-in has no violation, and stays on this host whatever the address says', async () => {
+      const context = await browser.newContext({ locale: 'en' });
+      const entry = await context.newPage();
+      const address = `${url()}/dashboard//example.com/?next=https://example.com/&url=javascript:alert(1)#https://example.com`;
+      await entry.goto(address);
+      await entry.getByLabel('Admin or viewer token').waitFor();
+      expect(await violationsOf(entry)).toEqual([]);
+      await entry.getByLabel('Admin or viewer token').fill(ADMIN_TOKEN);
+      await entry.getByLabel('Admin or viewer token').press('Enter');
+      await entry.waitForSelector('#navigation', { state: 'attached' });
+      expect(new URL(entry.url()).origin).toBe(url());
+      await context.close();
+    });
+  },
+);
