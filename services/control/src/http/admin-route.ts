@@ -10,6 +10,7 @@ import type { Answered } from '../reports/report-queue.ts';
 import { type Caller, isAllowed, type Role } from '../sign-in/caller.ts';
 import { type Reply, replyOfError, sendError, sendReply } from './admin-reply.ts';
 import { type Checked, compileBody } from './compile-body.ts';
+import { isDeeper } from './nesting.ts';
 import { newTiming, type RequestContext, serverTimingText, signalOf } from './request-context.ts';
 import { type StreamReply, sendStream } from './send-stream.ts';
 
@@ -41,6 +42,8 @@ export interface AdminRoute extends TableRoute {
 }
 
 export const BODY_BYTES_MAX = 1024 * 1024;
+/** The levels of a body that can share its answer. JSON.stringify overflows the stack for a very deep body. */
+const SHARED_LEVELS_MAX = 32;
 
 /**
  * Mounts the routes. A path of the table gets 405 with `Allow` for all other methods, and an unknown path 404. Only a request with
@@ -102,7 +105,7 @@ function answer(route: AdminRoute, deps: AdminDeps): RequestHandler {
         answer: reply,
         timing,
         isShared,
-      } = await (route.isReport
+      } = await (route.isReport && !isDeeper(http.body ?? {}, SHARED_LEVELS_MAX)
         ? deps.reportQueue.ask(
             { text: http.originalUrl + JSON.stringify(http.body ?? ''), siteId: params.site_id ?? '', signal },
             handle,

@@ -1,0 +1,47 @@
+import type { WeirClient } from '@weir/testkit/weir-client';
+
+export interface Operation {
+  readonly method: string;
+  readonly path: string;
+  readonly parameters: readonly string[];
+}
+
+/** Fields of the bodies of the admin API. A request uses a part of them. */
+export const ADMIN_BODY = {
+  ...{
+    name: 'n',
+    domain: 'example.com',
+    timezone: 'UTC',
+    limits: { collect: 5 },
+    scopes: ['events:write'],
+    type: 'path',
+    value: '/a',
+  },
+  ...{
+    query: 'SELECT 1',
+    params: {},
+    filters: ['page:is:/'],
+    at: '2026-01-01',
+    text: 't',
+    user_id: 'u',
+    visitor_id: 'v',
+    visitors: ['v'],
+  },
+};
+
+/** The operations of the admin API, except those that wait or stream, and those that begin long work on all data. */
+export async function readOperations(client: WeirClient): Promise<readonly Operation[]> {
+  const { json } = await client.send({ path: '/openapi.json' });
+  const { paths } = json as { paths: Record<string, Record<string, { parameters?: { name: string; in: string }[] }>> };
+  return Object.entries(paths)
+    .filter(([path]) => path.startsWith('/api/admin/') && !/\/(live|replays|backups|export)\b|\/sessions?$/.test(path))
+    .flatMap(([path, methods]) =>
+      Object.entries(methods)
+        .filter(([method]) => method !== 'parameters')
+        .map(([method, { parameters = [] }]) => ({
+          method: method.toUpperCase(),
+          path,
+          parameters: parameters.filter((one) => one.in === 'query' && one.name !== 'wait').map(({ name }) => name),
+        })),
+    );
+}
