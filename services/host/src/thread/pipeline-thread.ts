@@ -80,9 +80,7 @@ function run(
   const { logId, partitionCount } = log;
   const clickhouse = store?.connection;
   const workerData: PipelineInput = { config, roles, logId, partitionCount, clickhouse, shortage: disk?.shortage() };
-  // Without `execArgv`, the thread has the options of the process.
-  const loader = entry.endsWith('.ts') ? { execArgv: ['--import', 'tsx'] } : {};
-  const worker = new Worker(entry, { workerData, ...loader });
+  const worker = new Worker(entry, { workerData });
   let closing = false;
   // A thread cannot be restarted alone: its records in flight belong to this process. As a failure of any other role does, it ends the
   // process, and the next start continues.
