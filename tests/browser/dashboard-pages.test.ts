@@ -140,6 +140,7 @@ describeBrowser(
       await page.locator('[data-testid=sql-result], [role=alert]').first().waitFor();
       expect(await page.getByRole('alert').allTextContents()).toEqual([]);
       await expectTexts('column', 'event');
+      expect(await violationsOf(page)).toEqual([]);
     });
 
     test('a page of another origin cannot show the dashboard in a frame, change anything, or read anything', async () => {

@@ -83,6 +83,13 @@ export async function openReplayHarness(firstVisits: number, from: ReplayedFrom 
         },
         FOLLOWS_WITHIN_MS,
       ),
+    /** The diff of the replay, also if it takes longer than one answer. */
+    async diff(query = '') {
+      for (;;) {
+        const { status, body } = await call('GET', `/replays/current/diff${query}`);
+        if (status !== 202) return body.data;
+      }
+    },
     digests: (database: string) => tableDigests((query) => weir.analytics.select(query), database),
     /** Drops the replay, if there is one. */
     async drop(): Promise<void> {

@@ -64,7 +64,7 @@ test('a replay from raw makes the rows that the tables have, and follows them', 
   await weir.visits(5);
   await weir.follows();
   await expectSameTables();
-  const { data } = (await weir.call('GET', '/replays/current/diff')).body;
+  const data = await weir.diff();
   expect([data.changes, data.versions]).toEqual([[], []]);
   const outcomes = await weir.analytics.select<{ outcome: string }>('SELECT DISTINCT outcome FROM records');
   expect(outcomes.map(({ outcome }) => outcome).toSorted()).toEqual(['dead', 'duplicate', 'identify', 'row']);
@@ -105,7 +105,7 @@ test('after a change in a list of sources exactly the expected cells differ', as
       `SELECT countIf(n != 2) AS n FROM (SELECT row, count() AS n FROM (${rows('weir')} UNION ALL ${rows('weir_shadow')}) GROUP BY row)`,
     ),
   ).toBe(0);
-  const { data } = (await weir.call('GET', '/replays/current/diff')).body;
+  const data = await weir.diff();
   const of = { step: 'put-source', column: 'traffic_source' };
   expect(data.changes).toHaveLength(2);
   expect(data.changes).toEqual(

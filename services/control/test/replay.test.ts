@@ -51,11 +51,10 @@ test('a replay from enriched fills shadow tables with what the tables have, and 
 });
 
 test('a diff is empty when nothing changed, and else names exactly what did', async () => {
-  const of = (answer: { body: { data: DiffView } }) => answer.body.data;
   expect((await weir.call('GET', '/replays/current/diff')).status).toBe(404);
   await weir.call('POST', '/replays', { from: 'enriched' });
   await follows();
-  const same = of(await weir.call('GET', '/replays/current/diff'));
+  const same: DiffView = await weir.diff();
   expect([same.changes, same.versions]).toEqual([[], []]);
   expect(same.days.map((day) => day.old)).toEqual(same.days.map((day) => day.new));
   expect(same.days[0]?.old.rows).toBe(await count('SELECT count() AS n FROM events'));
@@ -64,7 +63,7 @@ test('a diff is empty when nothing changed, and else names exactly what did', as
   await weir.command(
     `ALTER TABLE weir_shadow.records UPDATE ${change}, enrichment = replaceRegexpOne(enrichment, 'geo-.*', 'geo-next') WHERE outcome = 'row' SETTINGS mutations_sync = 1`,
   );
-  const changed = of(await weir.call('GET', '/replays/current/diff?limit=2'));
+  const changed: DiffView = await weir.diff('?limit=2');
   const lynx = await count("SELECT count() AS n FROM weir_shadow.records WHERE browser = 'Lynx'");
   expect(changed.changes).toContainEqual({
     step: 'put-user-agent',
@@ -88,7 +87,7 @@ test('a diff is empty when nothing changed, and else names exactly what did', as
   await weir.command(
     "ALTER TABLE weir_shadow.records DELETE WHERE outcome = 'row' AND raw_offset = 1 SETTINGS mutations_sync = 1",
   );
-  const less = of(await weir.call('GET', '/replays/current/diff'));
+  const less: DiffView = await weir.diff();
   expect(less.days[0]?.new.rows).toBeLessThan(less.days[0]?.old.rows ?? 0);
 });
 

@@ -91,7 +91,11 @@ async function run({ programs, rounds, records = RECORDS, note }: Bench, from: '
     await client.must(201, 'POST', '/replays', { from });
     await measure(busy, async () => (await phase()) === 'follow');
     seconds.push((performance.now() - startedAt) / 1000);
-    const diff = (await client.must(200, 'GET', '/replays/current/diff')) as { readonly changes: readonly unknown[] };
+    const diff = await eventually('the diff', async () => {
+      const { status, json, text } = await client.admin('GET', '/replays/current/diff');
+      if (status !== 200) throw new Error(text);
+      return (json as { readonly data: { readonly changes: readonly unknown[] } }).data;
+    });
     differences += diff.changes.length;
     if (round === rounds - 1) break;
     await client.must(200, 'DELETE', '/replays/current');

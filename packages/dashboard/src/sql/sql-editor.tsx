@@ -1,9 +1,10 @@
 import { autocompletion, closeBrackets, completionKeymap } from '@codemirror/autocomplete';
 import { defaultKeymap, history, historyKeymap } from '@codemirror/commands';
 import { type SQLNamespace, sql } from '@codemirror/lang-sql';
-import { defaultHighlightStyle, syntaxHighlighting } from '@codemirror/language';
+import { HighlightStyle, syntaxHighlighting } from '@codemirror/language';
 import { Compartment, EditorState } from '@codemirror/state';
 import { EditorView, keymap } from '@codemirror/view';
+import { tags } from '@lezer/highlight';
 import { useEffect, useRef } from 'react';
 
 interface Props {
@@ -15,6 +16,14 @@ interface Props {
   readonly onChange: (text: string) => void;
   readonly onRun: () => void;
 }
+
+/** The colours of the pages, which have enough contrast in both themes. */
+const COLOURS = HighlightStyle.define([
+  { tag: [tags.keyword, tags.typeName], color: 'var(--accent)' },
+  { tag: tags.string, color: 'var(--good)' },
+  { tag: [tags.number, tags.bool, tags.null], color: 'var(--warn)' },
+  { tag: tags.comment, color: 'var(--muted)', fontStyle: 'italic' },
+]);
 
 /**
  * Replaces selected text itself when something is typed. Chromium would keep the colour of the replaced text: it adds an inline style, which
@@ -62,7 +71,7 @@ export function SqlEditor({ label, chosen, schema, onChange, onRun }: Props) {
           history(),
           closeBrackets(),
           autocompletion(),
-          syntaxHighlighting(defaultHighlightStyle),
+          syntaxHighlighting(COLOURS),
           language.current.of(sql({ schema })),
           keymap.of([...completionKeymap, ...defaultKeymap, ...historyKeymap]),
           replaceSelected,
