@@ -144,11 +144,11 @@ describeBrowser(
     });
 
     test('a page of another origin cannot show the dashboard in a frame, change anything, or read anything', async () => {
-      const attacker = await page.context().newPage();
       const form = `<form method="post" enctype="text/plain" action="${url()}/api/admin/sites"><input name='{"name":"x","domain":"evil.example","a":"' value='"}'></form>`;
       elsewhere.serve(() => ({ html: `<iframe src="${url()}/dashboard"></iframe>${form}` }));
       // Another host, because another port of the same host is the same site, to which a browser sends the cookie.
       for (const origin of [elsewhere.url, elsewhere.url.replace('127.0.0.1', 'localhost')]) {
+        const attacker = await page.context().newPage();
         await attacker.goto(origin);
         const framed = attacker.frames().find((frame) => frame !== attacker.mainFrame());
         await framed?.waitForLoadState().catch(() => undefined);
@@ -163,8 +163,8 @@ describeBrowser(
         const answered = attacker.waitForResponse((answer) => answer.url().endsWith('/api/admin/sites'));
         await attacker.evaluate('document.forms[0].submit()');
         expect([401, 403]).toContain((await answered).status());
+        await attacker.close();
       }
-      await attacker.close();
       const sites = (await lane.client.must(200, 'GET', '/sites')) as readonly { site_id: string }[];
       expect(sites.map(({ site_id }) => site_id)).toEqual([site]);
     });

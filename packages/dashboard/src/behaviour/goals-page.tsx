@@ -4,8 +4,8 @@ import { useSite } from '../app/site-context.tsx';
 import { useTexts } from '../i18n/text-context.tsx';
 import { ReportBar } from '../reports/report-bar.tsx';
 import { useReportState } from '../reports/report-state.ts';
+import { DataTable, RowButton } from '../ui/data-table.tsx';
 import { ConfirmDialog } from '../ui/dialog.tsx';
-import { ScrollBox } from '../ui/scroll-box.tsx';
 import { Empty, Problem, QueryAnswer } from '../ui/states.tsx';
 
 /** The goals of a site with their conversions. An administrator adds and removes goals. */
@@ -35,65 +35,50 @@ export function GoalsPage({ isAdmin }: { readonly isAdmin: boolean }) {
                 <p className="note">{t('goals.noneHint')}</p>
               </Empty>
             ) : (
-              <ScrollBox label={t('nav.goals')}>
-                <table className="table" data-testid="goals">
-                  <thead>
-                    <tr>
-                      <th scope="col">{t('goals.goal')}</th>
-                      <th scope="col">{t('goals.matches')}</th>
-                      <th scope="col" className="number">
-                        {t('goals.conversions')}
-                      </th>
-                      <th scope="col" className="number">
-                        {t('goals.visitors')}
-                      </th>
-                      <th scope="col" className="number">
-                        {t('goals.rate')}
-                      </th>
-                      <th scope="col" className="number">
-                        {t('goals.revenue')}
-                      </th>
-                      {isAdmin && (
-                        <th scope="col">
-                          <span className="visually-hidden">{t('actions')}</span>
-                        </th>
-                      )}
-                    </tr>
-                  </thead>
-                  <tbody>
-                    {goals.map((goal) => (
-                      <tr key={goal.goal_id}>
-                        <th scope="row" className="long">
-                          {goal.name}
-                        </th>
-                        <td className="long">
-                          {t(`step.${goal.type}`)} <code>{goal.value}</code>
-                        </td>
-                        <td className="number">{number(goal.conversions)}</td>
-                        <td className="number">{number(goal.converting_visitors)}</td>
-                        <td className="number">
-                          {goal.conversion_rate === null ? '–' : percent(goal.conversion_rate)}
-                        </td>
-                        <td className="number">
-                          {goal.revenue.map((one) => money(one.amount, one.currency)).join(', ') || '–'}
-                        </td>
-                        {isAdmin && (
-                          <td className="number">
-                            <button
-                              type="button"
-                              className="button small danger"
-                              aria-label={t('removeName', { name: goal.name })}
+              <DataTable
+                label={t('nav.goals')}
+                testId="goals"
+                rows={goals}
+                keyOf={({ goal_id }) => goal_id}
+                columns={[
+                  { title: t('goals.goal'), kind: 'name', fit: 'long', cell: (goal) => goal.name },
+                  {
+                    title: t('goals.matches'),
+                    fit: 'long',
+                    cell: (goal) => (
+                      <>
+                        {t(`step.${goal.type}`)} <code>{goal.value}</code>
+                      </>
+                    ),
+                  },
+                  { title: t('goals.conversions'), kind: 'number', cell: (goal) => number(goal.conversions) },
+                  { title: t('goals.visitors'), kind: 'number', cell: (goal) => number(goal.converting_visitors) },
+                  {
+                    title: t('goals.rate'),
+                    kind: 'number',
+                    cell: (goal) => (goal.conversion_rate === null ? '–' : percent(goal.conversion_rate)),
+                  },
+                  {
+                    title: t('goals.revenue'),
+                    kind: 'number',
+                    cell: (goal) => goal.revenue.map((one) => money(one.amount, one.currency)).join(', ') || '–',
+                  },
+                  ...(isAdmin
+                    ? [
+                        {
+                          cell: (goal: (typeof goals)[number]) => (
+                            <RowButton
+                              isDanger
+                              text={t('remove')}
+                              label={t('removeName', { name: goal.name })}
                               onClick={() => setAsked(goal)}
-                            >
-                              {t('remove')}
-                            </button>
-                          </td>
-                        )}
-                      </tr>
-                    ))}
-                  </tbody>
-                </table>
-              </ScrollBox>
+                            />
+                          ),
+                        },
+                      ]
+                    : []),
+                ]}
+              />
             )
           }
         </QueryAnswer>

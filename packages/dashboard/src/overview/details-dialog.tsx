@@ -10,6 +10,7 @@ import { breakdownQuery } from '../reports/report-request-view.ts';
 import { addFilter, type ReportState } from '../reports/report-state.ts';
 import { Dialog } from '../ui/dialog.tsx';
 import { Icon } from '../ui/icon.tsx';
+import { Pager } from '../ui/pager.tsx';
 import { ScrollBox } from '../ui/scroll-box.tsx';
 import { Empty, QueryAnswer } from '../ui/states.tsx';
 import type { PanelTab } from './panel-list.ts';
@@ -115,20 +116,7 @@ export function DetailsDialog({ tab, dimension, state, onClose }: Props) {
                 </tbody>
               </table>
             </ScrollBox>
-            <div className="pager">
-              <button type="button" className="button small" disabled={page === 1} onClick={() => setPage(page - 1)}>
-                {t('pager.previous')}
-              </button>
-              <span>{t('pager.page', { page })}</span>
-              <button
-                type="button"
-                className="button small"
-                disabled={!data.has_more || page >= 100}
-                onClick={() => setPage(page + 1)}
-              >
-                {t('pager.next')}
-              </button>
-            </div>
+            <Pager page={page} hasMore={data.has_more && page < 100} onPage={setPage} />
           </>
         )}
       </QueryAnswer>

@@ -4,6 +4,7 @@ import { Link } from '../app/link.tsx';
 import { useSite } from '../app/site-context.tsx';
 import { useTexts } from '../i18n/text-context.tsx';
 import { Icon } from '../ui/icon.tsx';
+import { Pager } from '../ui/pager.tsx';
 import { ScrollBox } from '../ui/scroll-box.tsx';
 import { Empty, QueryAnswer } from '../ui/states.tsx';
 import { Avatar } from './avatar.tsx';
@@ -102,27 +103,7 @@ function PeopleList() {
                     </tbody>
                   </table>
                 </ScrollBox>
-                {(page > 1 || data.has_more) && (
-                  <div className="pager">
-                    <button
-                      type="button"
-                      className="button small"
-                      disabled={page === 1}
-                      onClick={() => setPage(page - 1)}
-                    >
-                      {t('pager.previous')}
-                    </button>
-                    <span>{t('pager.page', { page })}</span>
-                    <button
-                      type="button"
-                      className="button small"
-                      disabled={!data.has_more || page >= PAGES_MAX}
-                      onClick={() => setPage(page + 1)}
-                    >
-                      {t('pager.next')}
-                    </button>
-                  </div>
-                )}
+                <Pager page={page} hasMore={data.has_more && page < PAGES_MAX} onPage={setPage} />
               </>
             )
           }

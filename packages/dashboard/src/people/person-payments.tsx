@@ -1,6 +1,7 @@
 import type { Answer } from '../api/call-admin.ts';
 import { useSite } from '../app/site-context.tsx';
 import { useTexts } from '../i18n/text-context.tsx';
+import { DataTable } from '../ui/data-table.tsx';
 
 /** The last payments of a person. Nothing is shown if there is none. */
 export function PersonPayments({ payments }: Pick<Answer<'readTimeline'>, 'payments'>) {
@@ -10,28 +11,16 @@ export function PersonPayments({ payments }: Pick<Answer<'readTimeline'>, 'payme
   return (
     <section className="card section" aria-labelledby="person-payments" data-testid="payments">
       <h2 id="person-payments">{t('person.payments')}</h2>
-      <table className="table">
-        <thead>
-          <tr>
-            <th scope="col">{t('person.time')}</th>
-            <th scope="col">{t('step.event')}</th>
-            <th scope="col" className="number">
-              {t('person.amount')}
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {payments.map((one) => (
-            <tr key={one.event_id}>
-              <td>{time(one.timestamp, timezone, 'week')}</td>
-              <th scope="row" className="long">
-                {one.event_name}
-              </th>
-              <td className="number">{money(one.amount, one.currency)}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+      <DataTable
+        label={t('person.payments')}
+        rows={payments}
+        keyOf={({ event_id }) => event_id}
+        columns={[
+          { title: t('person.time'), cell: (one) => time(one.timestamp, timezone, 'week') },
+          { title: t('step.event'), kind: 'name', fit: 'long', cell: (one) => one.event_name },
+          { title: t('person.amount'), kind: 'number', cell: (one) => money(one.amount, one.currency) },
+        ]}
+      />
     </section>
   );
 }

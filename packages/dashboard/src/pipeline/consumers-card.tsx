@@ -1,7 +1,7 @@
 import type { Answer } from '../api/call-admin.ts';
 import { useAdmin } from '../api/use-admin.ts';
 import { useTexts } from '../i18n/text-context.tsx';
-import { ScrollBox } from '../ui/scroll-box.tsx';
+import { DataTable } from '../ui/data-table.tsx';
 import { QueryAnswer } from '../ui/states.tsx';
 
 const REFRESH_MS = 5_000;
@@ -21,40 +21,28 @@ export function ConsumersCard() {
             <p role="status" className={`state ${healthOf(consumers)}`}>
               {t(`pipeline.${healthOf(consumers)}`)}
             </p>
-            <ScrollBox label={t('pipeline.consumers')}>
-              <table className="table">
-                <thead>
-                  <tr>
-                    <th scope="col">{t('pipeline.topic')}</th>
-                    <th scope="col">{t('pipeline.consumer')}</th>
-                    <th scope="col" className="number">
-                      {t('pipeline.lag')}
-                    </th>
-                    <th scope="col" className="number">
-                      {t('pipeline.rate')}
-                    </th>
-                    <th scope="col" className="number">
-                      {t('pipeline.dead')}
-                    </th>
-                    <th scope="col">{t('pipeline.error')}</th>
-                  </tr>
-                </thead>
-                <tbody>
-                  {consumers.map((one) => (
-                    <tr key={one.topic}>
-                      <th scope="row">{one.topic}</th>
-                      <td>{one.consumer}</td>
-                      <td className="number">{number(one.lag)}</td>
-                      <td className="number">{number(one.rate_per_second)}</td>
-                      <td className="number">{one.dead_letters === null ? '?' : number(one.dead_letters)}</td>
-                      <td className="long" title={one.alarm ?? one.last_error ?? ''}>
-                        {one.alarm ?? one.last_error ?? t('none')}
-                      </td>
-                    </tr>
-                  ))}
-                </tbody>
-              </table>
-            </ScrollBox>
+            <DataTable
+              label={t('pipeline.consumers')}
+              rows={consumers}
+              keyOf={({ topic }) => topic}
+              columns={[
+                { title: t('pipeline.topic'), kind: 'name', cell: (one) => one.topic },
+                { title: t('pipeline.consumer'), cell: (one) => one.consumer },
+                { title: t('pipeline.lag'), kind: 'number', cell: (one) => number(one.lag) },
+                { title: t('pipeline.rate'), kind: 'number', cell: (one) => number(one.rate_per_second) },
+                {
+                  title: t('pipeline.dead'),
+                  kind: 'number',
+                  cell: (one) => (one.dead_letters === null ? '?' : number(one.dead_letters)),
+                },
+                {
+                  title: t('pipeline.error'),
+                  fit: 'long',
+                  hint: (one) => one.alarm ?? one.last_error ?? '',
+                  cell: (one) => one.alarm ?? one.last_error ?? t('none'),
+                },
+              ]}
+            />
             <Partitions consumers={consumers} />
           </>
         )}
@@ -73,42 +61,23 @@ function Partitions({ consumers }: { readonly consumers: Answer<'pipeline'> }) {
   return (
     <details>
       <summary>{t('pipeline.partitions')}</summary>
-      <ScrollBox label={t('pipeline.partitions')}>
-        <table className="table">
-          <thead>
-            <tr>
-              <th scope="col">{t('pipeline.topic')}</th>
-              <th scope="col" className="number">
-                {t('pipeline.partition')}
-              </th>
-              <th scope="col" className="number">
-                {t('pipeline.end')}
-              </th>
-              <th scope="col" className="number">
-                {t('pipeline.committed')}
-              </th>
-              <th scope="col" className="number">
-                {t('pipeline.lag')}
-              </th>
-              <th scope="col">{t('pipeline.error')}</th>
-            </tr>
-          </thead>
-          <tbody>
-            {consumers.flatMap(({ topic, partitions }) =>
-              partitions.map((one) => (
-                <tr key={`${topic} ${one.partition}`}>
-                  <th scope="row">{topic}</th>
-                  <td className="number">{one.partition}</td>
-                  <td className="number">{number(one.end_offset)}</td>
-                  <td className="number">{one.committed_offset === null ? '–' : number(one.committed_offset)}</td>
-                  <td className="number">{number(one.lag)}</td>
-                  <td className="long">{one.alarm ?? one.last_error ?? t('none')}</td>
-                </tr>
-              )),
-            )}
-          </tbody>
-        </table>
-      </ScrollBox>
+      <DataTable
+        label={t('pipeline.partitions')}
+        rows={consumers.flatMap(({ topic, partitions }) => partitions.map((one) => ({ ...one, topic })))}
+        keyOf={({ topic, partition }) => `${topic} ${partition}`}
+        columns={[
+          { title: t('pipeline.topic'), kind: 'name', cell: (one) => one.topic },
+          { title: t('pipeline.partition'), kind: 'number', cell: (one) => one.partition },
+          { title: t('pipeline.end'), kind: 'number', cell: (one) => number(one.end_offset) },
+          {
+            title: t('pipeline.committed'),
+            kind: 'number',
+            cell: (one) => (one.committed_offset === null ? '–' : number(one.committed_offset)),
+          },
+          { title: t('pipeline.lag'), kind: 'number', cell: (one) => number(one.lag) },
+          { title: t('pipeline.error'), fit: 'long', cell: (one) => one.alarm ?? one.last_error ?? t('none') },
+        ]}
+      />
     </details>
   );
 }

@@ -2,8 +2,8 @@ import { useRef, useState } from 'react';
 import type { Answer } from '../api/call-admin.ts';
 import { useAdmin, useChange } from '../api/use-admin.ts';
 import { useTexts } from '../i18n/text-context.tsx';
+import { DataTable, RowButton } from '../ui/data-table.tsx';
 import { ConfirmDialog } from '../ui/dialog.tsx';
-import { ScrollBox } from '../ui/scroll-box.tsx';
 import { Problem, QueryAnswer } from '../ui/states.tsx';
 import { LetterDialog } from './letter-dialog.tsx';
 
@@ -112,47 +112,27 @@ function LettersTable({
 }) {
   const { t, number, time } = useTexts();
   return (
-    <ScrollBox label={t('letters.title')}>
-      <table className="table">
-        <thead>
-          <tr>
-            <th scope="col">{t('letters.failedAt')}</th>
-            <th scope="col">{t('letters.site')}</th>
-            <th scope="col">{t('letters.stage')}</th>
-            <th scope="col">{t('letters.error')}</th>
-            <th scope="col" className="number">
-              {t('letters.attempts')}
-            </th>
-            <th scope="col">
-              <span className="visually-hidden">{t('actions')}</span>
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {letters.map((letter) => (
-            <tr key={letter.letter_id}>
-              <th scope="row">{time(letter.failed_at, undefined, 'full')}</th>
-              <td>{letter.site_id || t('letters.unknownSite')}</td>
-              <td>{letter.stage}</td>
-              <td className="long" title={letter.error}>
-                {letter.error}
-              </td>
-              <td className="number">{number(letter.attempts)}</td>
-              <td className="number">
-                <button
-                  type="button"
-                  className="button small"
-                  aria-label={t('letters.showName', { name: letter.letter_id })}
-                  onClick={() => onShow(letter.letter_id)}
-                >
-                  {t('letters.show')}
-                </button>
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </ScrollBox>
+    <DataTable
+      label={t('letters.title')}
+      rows={letters}
+      keyOf={({ letter_id }) => letter_id}
+      columns={[
+        { title: t('letters.failedAt'), kind: 'name', cell: (letter) => time(letter.failed_at, undefined, 'full') },
+        { title: t('letters.site'), cell: (letter) => letter.site_id || t('letters.unknownSite') },
+        { title: t('letters.stage'), cell: (letter) => letter.stage },
+        { title: t('letters.error'), fit: 'long', hint: (letter) => letter.error, cell: (letter) => letter.error },
+        { title: t('letters.attempts'), kind: 'number', cell: (letter) => number(letter.attempts) },
+        {
+          cell: (letter) => (
+            <RowButton
+              text={t('letters.show')}
+              label={t('letters.showName', { name: letter.letter_id })}
+              onClick={() => onShow(letter.letter_id)}
+            />
+          ),
+        },
+      ]}
+    />
   );
 }
 

@@ -1,7 +1,7 @@
 import type { Answer } from '../api/call-admin.ts';
 import { useAdmin } from '../api/use-admin.ts';
 import { useTexts } from '../i18n/text-context.tsx';
-import { ScrollBox } from '../ui/scroll-box.tsx';
+import { DataTable } from '../ui/data-table.tsx';
 import { Problem, QueryAnswer } from '../ui/states.tsx';
 
 /** Imports, the replay, the archive and backups, with their progress. */
@@ -39,34 +39,18 @@ function Imports({ imports }: Pick<Installation, 'imports'>) {
   const { t, number, time } = useTexts();
   if (imports.length === 0) return <p className="note">{t('imports.none')}</p>;
   return (
-    <ScrollBox label={t('jobs.imports')}>
-      <table className="table">
-        <thead>
-          <tr>
-            <th scope="col">{t('letters.site')}</th>
-            <th scope="col">{t('imports.started')}</th>
-            <th scope="col" className="number">
-              {t('imports.lines')}
-            </th>
-            <th scope="col" className="number">
-              {t('imports.hits')}
-            </th>
-            <th scope="col">{t('minutes.state')}</th>
-          </tr>
-        </thead>
-        <tbody>
-          {imports.map((one) => (
-            <tr key={`${one.site_id} ${one.file_digest}`} title={one.file_digest}>
-              <th scope="row">{one.site_id}</th>
-              <td className="whole">{time(one.started_at, undefined, 'full')}</td>
-              <td className="number">{number(one.lines_done)}</td>
-              <td className="number">{number(one.hits_appended)}</td>
-              <td>{t(one.finished ? 'imports.finished' : 'imports.unfinished')}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </ScrollBox>
+    <DataTable
+      label={t('jobs.imports')}
+      rows={imports}
+      keyOf={({ site_id, file_digest }) => `${site_id} ${file_digest}`}
+      columns={[
+        { title: t('letters.site'), kind: 'name', hint: (one) => one.file_digest, cell: (one) => one.site_id },
+        { title: t('imports.started'), fit: 'whole', cell: (one) => time(one.started_at, undefined, 'full') },
+        { title: t('imports.lines'), kind: 'number', cell: (one) => number(one.lines_done) },
+        { title: t('imports.hits'), kind: 'number', cell: (one) => number(one.hits_appended) },
+        { title: t('minutes.state'), cell: (one) => t(one.finished ? 'imports.finished' : 'imports.unfinished') },
+      ]}
+    />
   );
 }
 

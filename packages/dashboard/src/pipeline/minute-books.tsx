@@ -1,7 +1,7 @@
 import { useAdmin } from '../api/use-admin.ts';
 import { useTexts } from '../i18n/text-context.tsx';
+import { DataTable } from '../ui/data-table.tsx';
 import { Icon } from '../ui/icon.tsx';
-import { ScrollBox } from '../ui/scroll-box.tsx';
 import { QueryAnswer } from '../ui/states.tsx';
 
 const REFRESH_MS = 60_000;
@@ -38,36 +38,31 @@ export function MinuteBooks() {
             ) : (
               <details data-testid="minutes">
                 <summary>{t('minutes.details')}</summary>
-                <ScrollBox label={t('minutes.title')}>
-                  <table className="table">
-                    <thead>
-                      <tr>
-                        <th scope="col">{t('minutes.minute')}</th>
-                        <th scope="col" className="number">
-                          {t('books.received')}
-                        </th>
-                        <th scope="col">{t('minutes.outcomes')}</th>
-                        <th scope="col">{t('minutes.state')}</th>
-                      </tr>
-                    </thead>
-                    <tbody>
-                      {filled.map((minute) => (
-                        <tr key={minute.minute}>
-                          <th scope="row" className="whole">
-                            {time(minute.minute, undefined, 'clock')}
-                          </th>
-                          <td className="number">{number(minute.received)}</td>
-                          <td>
-                            {Object.entries(minute.outcomes)
-                              .map(([outcome, records]) => `${outcome} ${number(Number(records))}`)
-                              .join(', ')}
-                          </td>
-                          <td>{t(minute.balanced ? 'minutes.right' : 'minutes.wrong')}</td>
-                        </tr>
-                      ))}
-                    </tbody>
-                  </table>
-                </ScrollBox>
+                <DataTable
+                  label={t('minutes.title')}
+                  rows={filled}
+                  keyOf={({ minute }) => minute}
+                  columns={[
+                    {
+                      title: t('minutes.minute'),
+                      kind: 'name',
+                      fit: 'whole',
+                      cell: ({ minute }) => time(minute, undefined, 'clock'),
+                    },
+                    { title: t('books.received'), kind: 'number', cell: ({ received }) => number(received) },
+                    {
+                      title: t('minutes.outcomes'),
+                      cell: ({ outcomes }) =>
+                        Object.entries(outcomes)
+                          .map(([outcome, records]) => `${outcome} ${number(Number(records))}`)
+                          .join(', '),
+                    },
+                    {
+                      title: t('minutes.state'),
+                      cell: (minute) => t(minute.balanced ? 'minutes.right' : 'minutes.wrong'),
+                    },
+                  ]}
+                />
               </details>
             )}
           </>

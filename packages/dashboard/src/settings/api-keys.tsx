@@ -2,8 +2,8 @@ import { useEffect, useRef, useState } from 'react';
 import type { Answer } from '../api/call-admin.ts';
 import { useAdmin, useChange } from '../api/use-admin.ts';
 import { useTexts } from '../i18n/text-context.tsx';
+import { DataTable, RowButton } from '../ui/data-table.tsx';
 import { ConfirmDialog } from '../ui/dialog.tsx';
-import { ScrollBox } from '../ui/scroll-box.tsx';
 import { Problem, QueryAnswer } from '../ui/states.tsx';
 import { NewKey } from './new-key.tsx';
 
@@ -107,47 +107,35 @@ export function ApiKeys({ siteId }: { readonly siteId: string }) {
               {t('keys.none')}
             </p>
           ) : (
-            <ScrollBox label={t('keys.title')}>
-              <table className="table" data-testid="keys">
-                <thead>
-                  <tr>
-                    <th scope="col">{t('keys.name')}</th>
-                    <th scope="col">{t('keys.id')}</th>
-                    <th scope="col">{t('keys.scopes')}</th>
-                    <th scope="col">{t('created')}</th>
-                    <th scope="col">{t('lastUsed')}</th>
-                    <th scope="col">
-                      <span className="visually-hidden">{t('actions')}</span>
-                    </th>
-                  </tr>
-                </thead>
-                <tbody>
-                  {list.map((key) => (
-                    <tr key={key.key_id}>
-                      <th scope="row" className="long" title={key.name}>
-                        {key.name}
-                      </th>
-                      <td>
-                        <code>{key.key_id}</code>
-                      </td>
-                      <td>{key.legacy_identify ? t('keys.legacy') : key.scopes.join(', ')}</td>
-                      <td>{time(key.created_at, undefined, 'week')}</td>
-                      <td>{key.last_used_at === null ? t('never') : time(key.last_used_at, undefined, 'full')}</td>
-                      <td className="number">
-                        <button
-                          type="button"
-                          className="button small danger"
-                          aria-label={t('keys.revokeName', { name: key.name })}
-                          onClick={() => setAsked(key)}
-                        >
-                          {t('keys.revoke')}
-                        </button>
-                      </td>
-                    </tr>
-                  ))}
-                </tbody>
-              </table>
-            </ScrollBox>
+            <DataTable
+              label={t('keys.title')}
+              testId="keys"
+              rows={list}
+              keyOf={({ key_id }) => key_id}
+              columns={[
+                { title: t('keys.name'), kind: 'name', fit: 'long', hint: (key) => key.name, cell: (key) => key.name },
+                { title: t('keys.id'), cell: (key) => <code>{key.key_id}</code> },
+                {
+                  title: t('keys.scopes'),
+                  cell: (key) => (key.legacy_identify ? t('keys.legacy') : key.scopes.join(', ')),
+                },
+                { title: t('created'), cell: (key) => time(key.created_at, undefined, 'week') },
+                {
+                  title: t('lastUsed'),
+                  cell: (key) => (key.last_used_at === null ? t('never') : time(key.last_used_at, undefined, 'full')),
+                },
+                {
+                  cell: (key) => (
+                    <RowButton
+                      isDanger
+                      text={t('keys.revoke')}
+                      label={t('keys.revokeName', { name: key.name })}
+                      onClick={() => setAsked(key)}
+                    />
+                  ),
+                },
+              ]}
+            />
           )
         }
       </QueryAnswer>

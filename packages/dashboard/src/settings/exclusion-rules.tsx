@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import { useAdmin, useChange } from '../api/use-admin.ts';
 import { useTexts } from '../i18n/text-context.tsx';
-import { ScrollBox } from '../ui/scroll-box.tsx';
+import { DataTable, RowButton } from '../ui/data-table.tsx';
 import { Problem, QueryAnswer } from '../ui/states.tsx';
 import { ExclusionTestBox } from './exclusion-test-box.tsx';
 
@@ -71,46 +71,34 @@ export function ExclusionRules({ siteId }: { readonly siteId: string }) {
           list.length === 0 ? (
             <p className="note">{t('rules.none')}</p>
           ) : (
-            <ScrollBox label={t('rules.title')}>
-              <table className="table" data-testid="rules">
-                <thead>
-                  <tr>
-                    <th scope="col">{t('rules.type')}</th>
-                    <th scope="col">{t('filter.value')}</th>
-                    <th scope="col" className="number">
-                      {t('rules.dropped')}
-                    </th>
-                    <th scope="col">
-                      <span className="visually-hidden">{t('actions')}</span>
-                    </th>
-                  </tr>
-                </thead>
-                <tbody>
-                  {list.map((rule) => (
-                    <tr key={rule.rule_id}>
-                      <td>{t(`rule.${rule.type}`)}</td>
-                      <th scope="row" className="long">
-                        {rule.value || '–'}
-                      </th>
-                      <td className="number">{rule.dropped === null ? '?' : number(rule.dropped)}</td>
-                      <td className="number">
-                        <button
-                          type="button"
-                          className="button small danger"
-                          aria-label={t('removeName', { name: rule.value || rule.type })}
-                          onClick={() => {
-                            create.reset();
-                            remove.mutate({ path: { ...path, rule_id: rule.rule_id } });
-                          }}
-                        >
-                          {t('remove')}
-                        </button>
-                      </td>
-                    </tr>
-                  ))}
-                </tbody>
-              </table>
-            </ScrollBox>
+            <DataTable
+              label={t('rules.title')}
+              testId="rules"
+              rows={list}
+              keyOf={({ rule_id }) => rule_id}
+              columns={[
+                { title: t('rules.type'), cell: (rule) => t(`rule.${rule.type}`) },
+                { title: t('filter.value'), kind: 'name', fit: 'long', cell: (rule) => rule.value || '–' },
+                {
+                  title: t('rules.dropped'),
+                  kind: 'number',
+                  cell: (rule) => (rule.dropped === null ? '?' : number(rule.dropped)),
+                },
+                {
+                  cell: (rule) => (
+                    <RowButton
+                      isDanger
+                      text={t('remove')}
+                      label={t('removeName', { name: rule.value || rule.type })}
+                      onClick={() => {
+                        create.reset();
+                        remove.mutate({ path: { ...path, rule_id: rule.rule_id } });
+                      }}
+                    />
+                  ),
+                },
+              ]}
+            />
           )
         }
       </QueryAnswer>

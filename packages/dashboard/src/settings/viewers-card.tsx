@@ -3,7 +3,7 @@ import type { Answer } from '../api/call-admin.ts';
 import { useAdmin, useChange } from '../api/use-admin.ts';
 import { useTexts } from '../i18n/text-context.tsx';
 import { CodeBlock } from '../ui/copy-text.tsx';
-import { ScrollBox } from '../ui/scroll-box.tsx';
+import { DataTable, RowButton } from '../ui/data-table.tsx';
 import { Problem, QueryAnswer } from '../ui/states.tsx';
 
 /** Creates and removes read-only tokens for the reports of a site. A new token is shown until "Done". */
@@ -56,49 +56,35 @@ export function ViewersCard({ siteId }: { readonly siteId: string }) {
           list.length === 0 ? (
             <p className="note">{t('viewers.none')}</p>
           ) : (
-            <ScrollBox label={t('viewers.title')}>
-              <table className="table" data-testid="viewers">
-                <thead>
-                  <tr>
-                    <th scope="col">{t('viewers.name')}</th>
-                    <th scope="col">{t('viewers.prefix')}</th>
-                    <th scope="col">{t('lastUsed')}</th>
-                    <th scope="col">
-                      <span className="visually-hidden">{t('actions')}</span>
-                    </th>
-                  </tr>
-                </thead>
-                <tbody>
-                  {list.map((viewer) => (
-                    <tr key={viewer.viewer_id}>
-                      <th scope="row" className="long">
-                        {viewer.name}
-                      </th>
-                      <td>
-                        <code>{viewer.prefix}</code>
-                      </td>
-                      <td>
-                        {viewer.last_used_at === null ? t('never') : time(viewer.last_used_at, undefined, 'full')}
-                      </td>
-                      <td className="number">
-                        <button
-                          type="button"
-                          className="button small danger"
-                          aria-label={t('removeName', { name: viewer.name })}
-                          onClick={() => {
-                            create.reset();
-                            if (made?.viewer_id === viewer.viewer_id) setMade(undefined);
-                            remove.mutate({ path: { ...path, viewer_id: viewer.viewer_id } });
-                          }}
-                        >
-                          {t('remove')}
-                        </button>
-                      </td>
-                    </tr>
-                  ))}
-                </tbody>
-              </table>
-            </ScrollBox>
+            <DataTable
+              label={t('viewers.title')}
+              testId="viewers"
+              rows={list}
+              keyOf={({ viewer_id }) => viewer_id}
+              columns={[
+                { title: t('viewers.name'), kind: 'name', fit: 'long', cell: (viewer) => viewer.name },
+                { title: t('viewers.prefix'), cell: (viewer) => <code>{viewer.prefix}</code> },
+                {
+                  title: t('lastUsed'),
+                  cell: (viewer) =>
+                    viewer.last_used_at === null ? t('never') : time(viewer.last_used_at, undefined, 'full'),
+                },
+                {
+                  cell: (viewer) => (
+                    <RowButton
+                      isDanger
+                      text={t('remove')}
+                      label={t('removeName', { name: viewer.name })}
+                      onClick={() => {
+                        create.reset();
+                        if (made?.viewer_id === viewer.viewer_id) setMade(undefined);
+                        remove.mutate({ path: { ...path, viewer_id: viewer.viewer_id } });
+                      }}
+                    />
+                  ),
+                },
+              ]}
+            />
           )
         }
       </QueryAnswer>

@@ -5,6 +5,7 @@ import { pathTo } from '../app/location.ts';
 import { useTexts } from '../i18n/text-context.tsx';
 import { Change } from '../overview/metric-tiles.tsx';
 import { Icon } from '../ui/icon.tsx';
+import { Pager } from '../ui/pager.tsx';
 import { Empty, QueryAnswer } from '../ui/states.tsx';
 import { CrowdedSites } from './crowded-sites.tsx';
 import { NewSiteDialog } from './new-site-dialog.tsx';
@@ -78,27 +79,7 @@ export function SitesPage() {
                   </li>
                 ))}
               </ul>
-              {(page > 1 || data.has_more) && (
-                <div className="pager">
-                  <button
-                    type="button"
-                    className="button small"
-                    disabled={page === 1}
-                    onClick={() => setPage(page - 1)}
-                  >
-                    {t('pager.previous')}
-                  </button>
-                  <span>{t('pager.page', { page })}</span>
-                  <button
-                    type="button"
-                    className="button small"
-                    disabled={!data.has_more}
-                    onClick={() => setPage(page + 1)}
-                  >
-                    {t('pager.next')}
-                  </button>
-                </div>
-              )}
+              <Pager page={page} hasMore={data.has_more} onPage={setPage} />
             </>
           );
         }}

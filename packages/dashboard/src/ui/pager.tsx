@@ -1,0 +1,24 @@
+import { useTexts } from '../i18n/text-context.tsx';
+
+interface Props {
+  readonly page: number;
+  readonly hasMore: boolean;
+  readonly onPage: (page: number) => void;
+}
+
+/** Buttons to the previous and the next page of a list. Nothing is shown if the list has one page. */
+export function Pager({ page, hasMore, onPage }: Props) {
+  const { t } = useTexts();
+  if (page === 1 && !hasMore) return null;
+  return (
+    <div className="pager">
+      <button type="button" className="button small" disabled={page === 1} onClick={() => onPage(page - 1)}>
+        {t('pager.previous')}
+      </button>
+      <span>{t('pager.page', { page })}</span>
+      <button type="button" className="button small" disabled={!hasMore} onClick={() => onPage(page + 1)}>
+        {t('pager.next')}
+      </button>
+    </div>
+  );
+}
