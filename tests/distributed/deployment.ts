@@ -14,7 +14,7 @@ export interface Deployment {
   readonly control: WeirProcess;
   /** The URLs, one for each gateway. Each of them also serves the admin API of control. */
   readonly urls: readonly string[];
-  /** The URL of the first process that serves HTTP. */
+  /** The first of `urls`. */
   readonly url: string;
   /** Sends events to each gateway in turn, and calls of the admin API to control. */
   readonly client: WeirClient;

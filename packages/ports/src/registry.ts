@@ -188,7 +188,10 @@ export interface ArchiveErasure {
   readonly parquet?: ParquetErasure;
 }
 
-/** The numbers of Parquet files that an erasure has stored again, and of those that could not be made again from the tables. */
+/**
+ * The numbers of Parquet files that an erasure has stored again, and of those that still contain the erased records, because they could
+ * not be made again from the tables.
+ */
 export interface ParquetErasure {
   readonly rewritten: number;
   readonly left: number;

@@ -54,7 +54,7 @@ export async function fillEnrichedLog(folder: string, log: LogOfTraffic): Promis
   return engines;
 }
 
-/** The enriched rows as blocks, each in a file, with as many rows as the writer's batches. Millions of rows do not fit into memory. */
+/** The enriched rows as blocks with as many rows as the writer's batches. They are in files, or in memory (`inMemory`) if they fit. */
 export interface DirectBlocks {
   readonly count: number;
   readonly bytes: number;

@@ -27,7 +27,7 @@ export interface Fault<Broken extends Subject> {
    * pageviews, but a server event can belong to no visit, and stamps can differ until control compares them (docs/decisions/0033).
    */
   readonly forgetsVisits?: boolean;
-  /** Whether clients also send keys again that were acknowledged. Default: true. */
+  /** Whether clients also repeat events that Weir has acknowledged, with the same idempotency key. Default: true. */
   readonly sendsKeysAgain?: boolean;
   /** Makes the fault happen once, and ends it: afterwards Weir must work again by itself. */
   strike(broken: Broken, round: Round): Promise<void>;

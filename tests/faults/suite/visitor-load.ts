@@ -28,7 +28,7 @@ export interface VisitorLoadOptions {
   readonly key: string;
   readonly clients: number;
   readonly random: () => number;
-  /** Whether clients also send keys again that were acknowledged. */
+  /** Whether clients also repeat events that Weir has acknowledged, with the same idempotency key. */
   readonly sendsKeysAgain: boolean;
 }
 

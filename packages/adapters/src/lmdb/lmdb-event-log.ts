@@ -232,7 +232,8 @@ async function openEnvironment(folder: string) {
     mkdirSync(folder, { recursive: true });
     await allocateFiles(folder);
     // overlappingSync: false makes a commit durable before it is visible and before its promise resolves.
-    // eventTurnBatching: false makes sure that only the promise of `batch` can reject.
+    // eventTurnBatching: false: if a transaction fails, only the promise of lmdb's `batch` rejects, which the write queue awaits. The
+    // promises of `put` and `remove` are not awaited.
     return open({ path: folder, overlappingSync: false, eventTurnBatching: false, maxDbs: 8 });
   } catch (error) {
     throw new DependencyError('event_log_unavailable', `cannot open the event log in ${folder}: ${error}`, {

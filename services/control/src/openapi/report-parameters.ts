@@ -27,7 +27,7 @@ const PLAIN = '[^\\\\,\\u0000-\\u001f]';
 const CHAR = `(?:${PLAIN}|\\\\[^\\u0000-\\u001f])`;
 const listOf = (value: string): string => `${value}(?:,${value}){0,${FILTER_VALUES_MAX - 1}}`;
 const EXACT_VALUES = listOf(`${CHAR}*`);
-/** The values of `contains` and `contains_not`. An empty value is refused, because every text contains the empty text. */
+/** The values of `contains`, `matches` and their opposites. An empty value is refused: every text contains the empty text. */
 const PART_VALUES = listOf(`${CHAR}+`);
 const PROPERTY_CHAR = '(?:[^\\\\:\\u0000-\\u001f]|\\\\[^\\u0000-\\u001f])';
 const FILTER_DIMENSION = `(?:${COLUMN_DIMENSION_NAMES.join('|')}|property:${PROPERTY_CHAR}+)`;
