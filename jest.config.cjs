@@ -17,6 +17,5 @@ module.exports = {
   testTimeout: 180_000,
   globalSetup: '<rootDir>/infra/local/install-for-ci.mjs',
   reporters: ['default', '<rootDir>/scripts/print-skipped.cjs'],
-  // CI has two cores, and many tests wait for processes and clocks.
-  maxWorkers: process.env.CI ? 3 : 2,
+  maxWorkers: 2,
 };

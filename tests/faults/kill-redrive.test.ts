@@ -7,7 +7,7 @@ import { seededRandom } from '@weir/testkit/load';
 import { startWeir, TEST_ADMIN_TOKEN, type WeirProcess } from '@weir/testkit/weir-process';
 import { FAULTS_ENV, say } from './exactly-once.ts';
 
-const KILLS = Number(process.env.WEIR_REDRIVE_KILLS ?? 4);
+const KILLS = Number(process.env.WEIR_REDRIVE_KILLS ?? 3);
 const LETTERS = 60;
 const STEP_WITHIN_MS = 180_000;
 const ENTRY = join(__dirname, '../../packages/embedded-clickhouse/src/clickhouse-server.ts');

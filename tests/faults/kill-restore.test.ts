@@ -15,7 +15,7 @@ import { expectExactlyOnce, FAULTS_ENV, say } from './exactly-once.ts';
 
 const EVENTS = 2_000;
 const RECORDS_PER_SECOND = 400;
-const KILLS = 3;
+const KILLS = 2;
 const STEP_WITHIN_MS = 180_000;
 const ENV = { ...FAULTS_ENV, ARCHIVE_LINGER_SECONDS: '1' };
 const S3 = { region: 'us-east-1', pathStyle: true };

@@ -5,8 +5,8 @@ import type { WeirProcess } from '@weir/testkit/weir-process';
 import { tableDigests } from '../../packages/adapters/test/clickhouse/table-digests.ts';
 import { expectExactlyOnce, say } from './exactly-once.ts';
 
-/** The kills in each test of this kind: one in each step of a replay, or as many as the environment variable says. */
-export const REPLAY_KILLS = Number(process.env.WEIR_REPLAY_KILLS ?? 5);
+/** The kills in each test of this kind, each in another step of a replay. */
+export const REPLAY_KILLS = Number(process.env.WEIR_REPLAY_KILLS ?? 3);
 export const KILLS_TIMEOUT_MS = 900_000 + REPLAY_KILLS * 120_000;
 
 const STEP_WITHIN_MS = 300_000;

@@ -63,3 +63,14 @@ test('a diff for which no client asks any more ends, and another one can begin',
   finish(DIFF);
   expect(await other).toBe(DIFF);
 });
+
+test('a diff that ended after it was abandoned is not the answer of a later ask', async () => {
+  const runs = newRuns();
+  await runs.ask('r 20', work);
+  finish(DIFF);
+  now += ABANDONED_MS + 1;
+  const later = { ...DIFF, replay_id: 'later' };
+  const asked = runs.ask('r 20', work);
+  finish(later);
+  expect([await asked, started]).toEqual([later, 2]);
+});

@@ -12,7 +12,7 @@ import { startWeir, type WeirProcess } from '@weir/testkit/weir-process';
 import { archivedRecords } from '../../../services/archiver/test/archived-records.ts';
 import { ACCEPTANCE_ENV, describeOwnProcess } from '../use-weir.ts';
 
-const KILLS = Number(process.env.WEIR_FORGET_KILLS ?? 4);
+const KILLS = Number(process.env.WEIR_FORGET_KILLS ?? 3);
 const PERSONS = 40;
 
 interface View {

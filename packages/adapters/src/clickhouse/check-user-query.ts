@@ -33,7 +33,7 @@ const DATABASE_OF_FILES = 'default';
  * a parenthesis follows it.
  */
 const TABLE_FUNCTIONS_FORBIDDEN =
-  /^(?:url|s3|gcs|oss|cosn|hdfs|azureblobstorage|iceberg|deltalake|hudi|paimon|remote|cluster|mysql|postgresql|mongodb|redis|sqlite|odbc|jdbc|ytsaurus|arrowflight|executable|python|input|file|merge|loop|mergetree|timeseries|prometheus|kafka|nats|rabbitmq|eval|arrowstream|dictionary|viewexplain|format$)/;
+  /^(?:url(?!hash|hierarchy|pathhierarchy)|s3|gcs|oss|cosn|hdfs|azureblobstorage|iceberg|deltalake|hudi|paimon|remote|cluster|mysql|postgresql|mongodb|redis|sqlite|odbc|jdbc|ytsaurus|arrowflight|executable|python|input|file|merge|loop|mergetree|timeseries|prometheus|kafka|nats|rabbitmq|eval|arrowstream|dictionary|viewexplain)/;
 const SYSTEM_TABLES_ALLOWED = new Set(
   (
     'one numbers numbers_mt zeros tables columns databases functions formats time_zones data_type_families ' +

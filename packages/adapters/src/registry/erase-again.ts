@@ -40,7 +40,12 @@ export async function eraseAgain({ folder, tombstones, begunAt }: EraseAgain): P
     ]);
     for (const erasureId of again) {
       const parts = registry.allTombstones().filter((one) => one.erasureId === erasureId);
-      await registry.putErasure(erasureOf(erasureId, parts));
+      const { phase, archiveEnds } = registry.erasure(erasureId) ?? {};
+      const erasure = erasureOf(erasureId, parts);
+      // With `archiveEnds`, it does not end without the archive, which can still contain the erased records.
+      await registry.putErasure(
+        phase === 'archive' && archiveEnds !== undefined ? { ...erasure, archiveEnds } : erasure,
+      );
     }
     return again.size;
   } finally {

@@ -42,6 +42,7 @@ const TABLE_FUNCTIONS: Readonly<Record<string, string>> = {
   generateRandom: 'random values, within the limits of a query',
   fuzzJSON: 'random values, within the limits of a query',
   fuzzQuery: 'random texts, which are not run',
+  format: 'reads a text of the statement',
   view: 'a subquery, whose words are checked like all others',
   viewIfPermitted: 'a subquery, whose words are checked like all others',
 };
@@ -81,6 +82,16 @@ test('each function of the engine that does more than compute is refused, or on 
   expect(harmless.filter((name) => !FUNCTIONS.has(name))).toEqual([]);
   // All names are known to the engine, so that the list has no old names.
   expect([...FUNCTIONS].filter((name) => !harmless.includes(name))).toEqual([]);
+});
+
+test('functions that only compute are allowed, except those whose names begin like a table function', async () => {
+  const functions = await under.analytics.select<{ name: string; categories: string }>(
+    "SELECT name, categories FROM system.functions WHERE NOT is_aggregate AND alias_to = '' ORDER BY name",
+  );
+  const computing = functions.filter(({ categories }) => COMPUTING.test(categories)).map(({ name }) => name);
+  expect(computing).toEqual(expect.arrayContaining(['format', 'concat', 'URLHierarchy', 'JSONExtractString']));
+  const refused = computing.filter((name) => allowed([`SELECT ${name}('a')`]).length === 0);
+  expect(refused.filter((name) => !/^(timeSeries|iceberg|kafka)/.test(name))).toEqual([]);
 });
 
 test('each system table of the engine is refused, except tables that describe the engine and the tables of Weir', async () => {

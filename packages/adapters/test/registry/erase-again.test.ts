@@ -42,7 +42,8 @@ test('erasures whose deletions the restored tables can lack begin again; the oth
   await withRegistry(async (registry) => {
     for (const [erasureId, phase, finishedAt] of ERASURES) {
       const counts = { visitors: 1, users: 0, removed: { records: 2 }, begun: {} };
-      const erasure = { siteId: 'shop', erasureId, at: 5, whole: false, phase, ...counts };
+      const archive = phase === 'archive' ? { archiveEnds: { 'events.raw': [7] } } : {};
+      const erasure = { siteId: 'shop', erasureId, at: 5, whole: false, phase, ...counts, ...archive };
       await registry.putTombstone(tombstone(erasureId));
       await registry.putErasure({ ...erasure, ...(finishedAt === undefined ? {} : { finishedAt }) });
     }
@@ -60,5 +61,6 @@ test('erasures whose deletions the restored tables can lack begin again; the oth
       ['has-deleted-rows', 'waiting', true],
       ['waits', 'waiting', false],
     ]);
+    expect(registry.erasure('has-deleted-rows')?.archiveEnds).toEqual({ 'events.raw': [7] });
   });
 });

@@ -152,7 +152,7 @@ export async function runErasure(work: ErasureWork, erasureId: string): Promise<
         },
       });
     }
-    if (work.archive === undefined) await finish();
+    if (work.archive === undefined && own().archiveEnds === undefined) await finish();
     else await update({ phase: 'archive', archiveEnds: await archiveEnds(work.eventLog) });
   }
 

@@ -50,10 +50,9 @@ export function createDiffRuns(clock: () => number, answerWithinMs = ANSWER_WITH
 
   return {
     async ask(key, work) {
-      if (current !== undefined && current.key !== key) {
-        if (clock() - current.askedAt <= ABANDONED_MS) return 'busy';
-        current = undefined;
-      }
+      // The result of an abandoned diff is out of date.
+      if (current !== undefined && clock() - current.askedAt > ABANDONED_MS) current = undefined;
+      if (current !== undefined && current.key !== key) return 'busy';
       current ??= begin(key, work);
       const run = current;
       run.askedAt = clock();

@@ -85,19 +85,20 @@ export async function replayDiff(
   const columnsOfSteps = Object.entries(DIFF_COLUMNS);
   const total = spans.length + columnsOfSteps.length + 2;
   let done = 0;
-  async function step<T>(work: Promise<T>): Promise<T> {
+  async function step<T>(work: () => Promise<T>): Promise<T> {
+    // It throws before the statement begins: no statement may run whose error nothing handles.
     report(done, total);
-    const result = await work;
+    const result = await work();
     done += 1;
     return result;
   }
 
   const days: DayDiff[] = [];
-  for (const span of spans) days.push(...(await step(daysOf(deps, { ...params, ...span }))));
-  const changed = await step(changedColumns(deps, params));
+  for (const span of spans) days.push(...(await step(() => daysOf(deps, { ...params, ...span }))));
+  const changed = await step(() => changedColumns(deps, params));
   const changes: ValueDiff[] = [];
   for (const [name, columns] of columnsOfSteps) {
-    const found = await step(
+    const found = await step(() =>
       valuesOf(
         deps,
         columns.filter((column) => changed.has(column)),
@@ -106,7 +107,7 @@ export async function replayDiff(
     );
     changes.push(...found.map((row) => ({ step: name, column: row.name, value: row.value, ...numbers(row) })));
   }
-  const versions = await step(
+  const versions = await step(() =>
     analytics.select<Counted & { readonly day: string }>(
       `SELECT day, part.1 AS name, part.2 AS value, sum(o) AS old, sum(n) AS new
        FROM (SELECT day, arrayJoin(${PARTS_OF_VERSION}) AS part, o, n FROM (${both(

@@ -16,8 +16,9 @@ export function timeAt(end: 'from' | 'to', offsetMs: number): string {
 }
 
 /** The visitors near the period of whom a late hit has moved or joined sessions. The hour is that of a row within the session. */
-export const MOVED_VISITORS = `SELECT visitor_id FROM moved_hours
+export const MOVED_HOURS = `moved_hours
       WHERE site_id = {site:String} AND hour >= toStartOfHour(${timeAt('from', -SPAN_MS)}) AND hour < ${timeAt('to', SPAN_MS)}`;
+const MOVED_VISITORS = `SELECT visitor_id FROM ${MOVED_HOURS}`;
 
 /**
  * The sessions near the period whose IDs changed after some of their rows were stored, as two arrays. It is the view `session_moves`

@@ -3,9 +3,9 @@ import { type AskedScope, SESSIONS, scopeSql, type VisitSource } from '../report
 import {
   dayOf,
   FIND_MOVED,
+  MOVED_HOURS,
   MOVED_KEY,
   MOVED_KEYS,
-  MOVED_VISITORS,
   NEAR_PERIOD,
   NO_KEY,
   OF_SITE,
@@ -29,12 +29,13 @@ const EXPIRED = "site_id = {site:String} AND outcome = 'expired'";
 
 /**
  * Whether there can be anything that is unusual. The conditions on `records` have no time, so that ClickHouse evaluates them once for each
- * part of the table (its query condition cache). The answer is also the version of what `findSql` finds: late hits change these numbers.
+ * part of the table (its query condition cache). The answer is also the version of what `findSql` finds about moved and flagged visits:
+ * late hits change these sums.
  */
 const LOOK = `SELECT
-  ${count(`(${MOVED_VISITORS})`)} AS moved,
+  (SELECT sum(cityHash64(visitor_id, hour)) FROM ${MOVED_HOURS}) AS moved,
   (
-    SELECT (countIf(NOT by_row AND day <= {to_day:Date}), count()) FROM visits_computed
+    SELECT (countIf(NOT by_row AND day <= {to_day:Date}), sum(cityHash64(day, session_id, by_row))) FROM visits_computed
     WHERE site_id = {site:String} AND day >= {from_day:Date} AND day <= {to_day:Date} + 2
   ) AS flags,
   ${anyRow(EXPIRED)} AS expired,
@@ -84,8 +85,11 @@ export async function visitSourceOf(scope: AskedScope, analytics: ReportTables):
   const [marked] = look.flags as readonly unknown[];
   const has = { moved: isAny(look.moved), flagged: isAny(marked), expired: isAny(look.expired) };
   const find = findSql({ ...has, unstamped: isAny(look.unstamped) });
-  const { rows } = await (analytics.sharedQuery?.(find, values, JSON.stringify(look)) ??
-    analytics.userQuery(find, values));
+  // Rows that are imported or expire meanwhile change what it finds, but not `look`, which says only whether the site has such rows.
+  const isShared = !isAny(look.expired) && !isAny(look.unstamped) && analytics.sharedQuery !== undefined;
+  const { rows } = await (isShared
+    ? analytics.sharedQuery(find, values, JSON.stringify(look))
+    : analytics.userQuery(find, values));
   const { stored = [''], sessions = [''], long, expired, flagged, unstamped } = rows[0] ?? {};
   if ([long, expired, flagged].some(isAny)) return SESSIONS;
   const moved = [stored, sessions] as [readonly string[], readonly string[]];
