@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 import { useTexts } from '../i18n/text-context.tsx';
 import { ScrollBox } from './scroll-box.tsx';
 
-export interface Column<Row> {
+interface Column<Row> {
   /** The heading. A column without one contains the buttons of the rows. */
   readonly title?: string;
   readonly cell: (row: Row) => ReactNode;
