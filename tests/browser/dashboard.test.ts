@@ -168,7 +168,8 @@ describeBrowser('the dashboard', () => {
       url: 'https://new.example.com/',
     };
     await browser.weir.client.collect(hit, { 'user-agent': FIREFOX });
-    await page.locator('.install').waitFor({ state: 'detached' });
+    // The page asks again after 3 s, on a busy machine later.
+    await page.locator('.install').waitFor({ state: 'detached', timeout: 120_000 });
     await eventually('the first pageview', async () => (await metric(page, 'pageviews')) === '1');
     expect(errors).toEqual([]);
   });

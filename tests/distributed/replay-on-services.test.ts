@@ -16,7 +16,6 @@ jest.setTimeout(KILLS_TIMEOUT_MS);
 describeDistributed('a replay on Kafka, Redis and ClickHouse', FAULTS_ENV, (weir) => {
   test.each([
     ['enriched', 'roles'],
-    ['raw', 'roles'],
     ['raw', 'services'],
   ] as const)(
     `from %s, under load, with ${REPLAY_KILLS} kills of random %s: nothing lost, nothing twice`,
