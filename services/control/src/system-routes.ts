@@ -45,6 +45,8 @@ export const SYSTEM_ROUTES: readonly AdminRoute[] = [
     path: '/audit/minutes',
     role: 'admin',
     operation: INSTALLATION_OPERATIONS.listMinuteBooks,
+    isReport: true,
+    sharedMs: 10_000,
     handler: listMinuteBooks,
   },
   {

@@ -26,17 +26,35 @@ async function insert(partition: number, offsets: readonly number[], fields: Row
   await opened.analytics.insertRecords({ ...made, token: `${partition} ${offsets.join()} ${JSON.stringify(fields)}` });
 }
 
-/** Runs the check again and again. `replaces`: whether an erasure is under way. */
-function run() {
+interface Work {
+  readonly erasure?: 'resolving' | 'deleting' | 'archive';
+  readonly expiry?: 'waiting' | 'deleting';
+  readonly replay?: true;
+  readonly swap?: true;
+}
+
+/** Runs the check again and again. `refused`: a part of the statements that fail. */
+function run({
+  work = {},
+  ...options
+}: {
+  work?: Work;
+  refused?: string;
+  hangs?: boolean;
+  exactEveryMs?: number;
+} = {}) {
   const logged: object[] = [];
   const statements: string[] = [];
   const metrics = createMetrics();
-  let replaces = false;
+  let looks = 0;
   const registry = {
-    erasures: () => (replaces ? [{ phase: 'deleting' }] : []),
-    replay: () => undefined,
-    writersPause: () => undefined,
-    expiry: () => undefined,
+    erasures: () => (work.erasure ? [{ phase: work.erasure }] : []),
+    replay: () => (work.replay ? { state: { phase: 'follow' } } : undefined),
+    writersPause: () => {
+      looks++;
+      return work.swap ? { over: false } : undefined;
+    },
+    expiry: () => (work.expiry ? { phase: work.expiry } : undefined),
   } as unknown as Registry;
   // The log has a readable record at offset 2 of partition 1 only.
   const head = { eventId: 'e', kind: 'event', siteId: 'of-log', receivedAt: 1, sealedIp: '', userAgent: '' } as const;
@@ -49,11 +67,14 @@ function run() {
   const logger = { warn: (line: object) => logged.push(line), error: (line: object) => logged.push(line) };
   const select: typeof opened.analytics.select = (sql, ...more) => {
     statements.push(sql);
+    if (options.hangs) return new Promise(() => undefined);
+    if (options.refused && sql.includes(options.refused)) return Promise.reject(new Error('memory limit exceeded'));
     return opened.analytics.select(sql, ...more);
   };
   const checks = startAuditChecks({
     ...{ analytics: { select }, eventLog, registry, ready: Promise.resolve(), clock: Date.now },
     ...{ logger: logger as unknown as Logger, metrics, everyMs: 20 },
+    ...(options.exactEveryMs === undefined ? {} : { exactEveryMs: options.exactEveryMs }),
   });
   /** Resolves when a whole check has begun and ended after this call. */
   const twice = async () => {
@@ -65,9 +86,15 @@ function run() {
     logged,
     statements,
     twice,
-    setReplaces: (value: boolean) => {
-      replaces = value;
-    },
+    looks: () => looks,
+    /** Whether a log line names these missing offsets. The gauge is set before. */
+    named: (partition: number, missing: string) =>
+      logged.some(
+        (line) =>
+          JSON.stringify(line).includes(JSON.stringify({ missingOffsets: [missing] }).slice(1, -1)) &&
+          'partition' in line &&
+          line.partition === partition,
+      ),
     unbalanced: async () =>
       [
         ...(await metrics.metrics()).matchAll(
@@ -95,6 +122,7 @@ test('holes and repeated rows are counted and named; what was compared is not re
   await insert(1, [3, 6], { site_id: 'later' });
   await eventually('the holes', async () => (await audit.unbalanced()).length > 0);
   expect(await audit.unbalanced()).toEqual(['1 missing 3']);
+  await eventually('the log line', async () => audit.logged.length > 0);
   expect(audit.logged[0]).toMatchObject({
     partition: 1,
     missing: 3,
@@ -112,6 +140,7 @@ test('holes and repeated rows are counted and named; what was compared is not re
   await insert(0, [1], { site_id: 'twice' });
   await eventually('the repeated row', async () => (await audit.unbalanced()).length > 0);
   expect(await audit.unbalanced()).toEqual(['0 repeated 1']);
+  await eventually('the log line', async () => audit.logged.length > 0);
   expect(audit.logged[0]).toMatchObject({ partition: 0, missing: 0, repeated: 1, missingOffsets: [] });
   expect((audit.logged[0] as { repeatedOffsets: string[] }).repeatedOffsets).toEqual([
     expect.stringMatching(/^(site-1|twice) 1$/),
@@ -125,20 +154,76 @@ test('a missing row below the checkpoint is found', async () => {
   await audit.twice();
   await opened.analytics.change('ALTER TABLE records DELETE WHERE raw_partition = 2 AND raw_offset = 3');
   await eventually('the hole', async () => (await audit.unbalanced()).includes('2 missing 1'));
-  expect(audit.logged).toContainEqual(expect.objectContaining({ partition: 2, missingOffsets: [' 3-3'] }));
+  await eventually('the log line', async () => audit.named(2, ' 3-3'));
   await insert(2, [3]);
   await eventually('the balance', async () => !(await audit.unbalanced()).includes('2 missing 1'));
   await audit.close();
 });
 
-test('nothing is compared while an erasure replaces rows', async () => {
+test('rows that are lost at the end, and then all rows of a partition, are found', async () => {
+  await insert(4, [0, 1, 2, 3, 4]);
   const audit = run();
   await audit.twice();
-  audit.setReplaces(true);
+  await opened.analytics.change('ALTER TABLE records DELETE WHERE raw_partition = 4 AND raw_offset >= 3');
+  await eventually('the lost end', async () => (await audit.unbalanced()).includes('4 missing 2'));
+  await eventually('the log line', async () => audit.named(4, ' 3-4'));
+  await opened.analytics.change('ALTER TABLE records DELETE WHERE raw_partition = 4');
+  await eventually('the lost partition', async () => (await audit.unbalanced()).includes('4 missing 5'));
+  await eventually('the log line', async () => audit.named(4, ' 0-4'));
+  await insert(4, [0, 1, 2, 3, 4], { site_id: 'again' });
+  await eventually('the balance', async () => !(await audit.unbalanced()).join().includes('4 missing'));
   await audit.close();
-  const waiting = run();
-  waiting.setReplaces(true);
-  await insert(3, [5]);
-  await waiting.close();
-  expect(await waiting.unbalanced()).not.toContain('3 missing 5');
+});
+
+test('a missing and a repeated row that balance are found when the distinct offsets are counted', async () => {
+  await insert(5, [0, 1, 3]);
+  await insert(5, [3], { site_id: 'twice' });
+  const audit = run();
+  await eventually('both', async () => (await audit.unbalanced()).includes('5 repeated 1'));
+  expect(await audit.unbalanced()).toContain('5 missing 1');
+  await eventually('the log line', async () => audit.named(5, ' 2-2'));
+  await insert(5, [2]);
+  await eventually('the missing row arrives', async () => !(await audit.unbalanced()).includes('5 missing 1'));
+  expect(await audit.unbalanced()).toContain('5 repeated 1');
+  await audit.close();
+});
+
+test('the number of missing rows is shown if their offsets cannot be read, and they are not read again', async () => {
+  await insert(6, [0, 2]);
+  const audit = run({ refused: 'lagInFrame' });
+  await eventually('the hole', async () => (await audit.unbalanced()).includes('6 missing 1'));
+  await audit.twice();
+  const located = () => audit.statements.filter((sql) => sql.includes('lagInFrame')).length;
+  const before = located();
+  await audit.twice();
+  expect(located()).toBe(before);
+  await insert(6, [1]);
+  await eventually('the balance', async () => !(await audit.unbalanced()).includes('6 missing 1'));
+  await audit.close();
+});
+
+test.each<Work>([{ erasure: 'deleting' }, { expiry: 'deleting' }, { swap: true }])(
+  'nothing is compared while rows are replaced: %j',
+  async (work) => {
+    const audit = run({ work });
+    await eventually('several looks', async () => audit.looks() > 3);
+    expect(audit.statements).toEqual([]);
+    await audit.close();
+  },
+);
+
+test.each<Work>([{ erasure: 'resolving' }, { erasure: 'archive' }, { expiry: 'waiting' }, { replay: true }])(
+  'the rows are compared while no row is replaced: %j',
+  async (work) => {
+    await insert(3, [5]);
+    const audit = run({ work });
+    await eventually('the hole', async () => (await audit.unbalanced()).includes('3 missing 5'));
+    await audit.close();
+  },
+);
+
+test('closing does not wait for a statement that does not end', async () => {
+  const audit = run({ hangs: true });
+  await eventually('a statement runs', async () => audit.statements.length > 0);
+  await audit.close();
 });

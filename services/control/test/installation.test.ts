@@ -14,8 +14,13 @@ const hit = (line: number) => ({
   ...{ url: `https://example.com/${line}`, referrer: '' },
 });
 const minutes = async (query = '') => (await weir.call('GET', `/audit/minutes${query}`)).body.data;
+/** Each reading has another number of minutes, because equal requests share their answer for 10 s. */
+let readings = 61;
 const received = async (): Promise<number> =>
-  (await minutes()).minutes.reduce((sum: number, minute: { received: number }) => sum + minute.received, 0);
+  (await minutes(`?minutes=${readings++}`)).minutes.reduce(
+    (sum: number, minute: { received: number }) => sum + minute.received,
+    0,
+  );
 
 test('the books of the last minutes balance until the sums differ from the stored records', async () => {
   const begun = await weir.call('POST', '/sites/shop/imports', { file_digest: digest });
@@ -37,7 +42,7 @@ test('the books of the last minutes balance until the sums differ from the store
   await weir.command(
     `INSERT INTO weir.books_sums (site_id, minute, outcome, reason, rule_id, records) VALUES ('shop', parseDateTimeBestEffort('${minute}'), 'row', '', '', 1)`,
   );
-  const wrong = await minutes();
+  const wrong = await minutes('?minutes=59');
   expect(wrong.balanced).toBe(false);
   expect(wrong.minutes.filter(({ balanced }: { balanced: boolean }) => !balanced)).toMatchObject([{ minute }]);
 });

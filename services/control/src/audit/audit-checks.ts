@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { isDependencyError } from '@weir/domain/errors';
 import type { Analytics } from '@weir/ports/analytics';
 import type { EventLog } from '@weir/ports/event-log';
@@ -6,8 +7,8 @@ import { createAuditMetrics } from '@weir/runtime/audit-metrics';
 import type { Logger } from '@weir/runtime/logger';
 import type { Metrics } from '@weir/runtime/prometheus-metrics';
 import { problemText } from '../erasure/run-erasure.ts';
-import { tablesInUse } from '../retention/tables-in-use.ts';
-import { findUnbalanced } from './find-unbalanced.ts';
+import { isReplacingRows } from '../retention/tables-in-use.ts';
+import { AUDIT_LIMITS, findUnbalanced } from './find-unbalanced.ts';
 
 export interface AuditChecksDeps {
   readonly analytics: Pick<Analytics, 'select'>;
@@ -19,98 +20,152 @@ export interface AuditChecksDeps {
   readonly logger: Logger;
   readonly metrics: Metrics;
   readonly everyMs?: number;
+  readonly exactEveryMs?: number;
 }
 
 export interface RunningAuditChecks {
   close(): Promise<void>;
 }
 
-/** The rows of one raw partition of the present log. */
+/** The rows of one raw partition of the present log. `distinct` is there if the raw offsets were compared one by one. */
 interface PartitionRows {
-  readonly partition: number;
-  readonly records: number;
-  readonly highest: number;
+  readonly partition: number | string;
+  readonly records: number | string;
+  readonly highest: number | string;
+  readonly distinct?: number | string;
+}
+
+interface Fault {
+  readonly missing: number;
+  readonly repeated: number;
+}
+
+/** A fault that was reported, and the number of rows beyond one for each raw offset at that time. */
+interface Reported extends Fault {
+  readonly surplus: number;
+  /** False if reading its raw offsets failed. */
+  readonly isLocated: boolean;
 }
 
 const EVERY_MS = 60_000;
+const EXACT_EVERY_MS = 60 * EVERY_MS;
+const CLOSE_WAIT_MS = 1_000;
 
 /**
  * Compares the outcomes in ClickHouse with the raw offsets every minute, for the present log. The checkpoint of a partition is the offset below
- * which each offset has exactly one outcome. Only offsets from the checkpoint on are compared one by one. The number of rows below it must be
- * the checkpoint, which the projection `offsets` of the table shows without a scan. The first check after a start begins at offset 0.
- * A check during an erasure, an expiry or a replay is left out: rows are replaced then. `weir audit` compares everything at any time.
+ * which each offset had exactly one outcome. A check compares the number of rows of each partition with its highest offset and its checkpoint,
+ * which the projection `offsets` of the table shows without a scan. A missing row and a repeated row can balance in these numbers. So the first
+ * check, and then one check in an hour, counts the distinct offsets, which reads two columns of the whole table.
+ * A check while rows are replaced is left out. `weir audit` compares everything at any time.
  */
 export function startAuditChecks(deps: AuditChecksDeps): RunningAuditChecks {
-  const { analytics, eventLog, registry, clock, logger, everyMs = EVERY_MS } = deps;
+  const { analytics, eventLog, registry, clock, logger, everyMs = EVERY_MS, exactEveryMs = EXACT_EVERY_MS } = deps;
   const metrics = createAuditMetrics(deps.metrics);
   const stop = new AbortController();
   const { signal } = stop;
   /** By partition. */
   const checkpoints = new Map<number, number>();
+  /** By partition. */
+  const reported = new Map<number, Reported>();
   /** The partitions that were unbalanced in the check before. An insert can be visible in parts for a moment. */
   let suspects = new Set<number>();
+  let exactAt = clock();
+  let exactFailed = false;
   let working: Promise<void> | undefined;
 
   async function check(): Promise<void> {
     await deps.ready;
-    const all = await analytics.select<PartitionRows>(
-      `SELECT raw_partition AS partition, count() AS records, max(raw_offset) AS highest FROM records
-       WHERE log_id = {log:String} GROUP BY raw_partition`,
-      { log: eventLog.logId },
-    );
-    const found = new Set<number>();
-    for (const row of all) {
-      if (signal.aborted || isReplaced()) return;
-      const [partition, records, highest] = [Number(row.partition), Number(row.records), Number(row.highest)];
-      const from = checkpoints.get(partition) ?? 0;
-      // Nothing was stored, and nothing was removed.
-      if (!suspects.has(partition) && records === from && highest === from - 1) continue;
-      if (!(await isBalanced(partition, records, from, highest))) found.add(partition);
+    const isExact = clock() >= exactAt;
+    if (isExact) exactAt = clock() + exactEveryMs;
+    const rows = (isExact && (await countDistinct())) || (await count());
+    if (signal.aborted || isReplacingRows(registry)) return;
+    const found = new Map(rows.map((row) => [Number(row.partition), row]));
+    const unbalanced = new Set<number>();
+    for (const partition of new Set([...checkpoints.keys(), ...reported.keys(), ...suspects, ...found.keys()])) {
+      if (!(await isBalanced(partition, found.get(partition)))) unbalanced.add(partition);
+      if (signal.aborted) return;
     }
-    for (const partition of found) if (suspects.has(partition)) await report(partition);
-    suspects = found;
+    // The numbers of rows alone may not show again what the distinct offsets have shown.
+    if (isExact && [...unbalanced].some((partition) => !suspects.has(partition))) exactAt = clock();
+    suspects = unbalanced;
     metrics.done(clock());
   }
 
-  async function isBalanced(partition: number, records: number, from: number, highest: number): Promise<boolean> {
-    const [above] = await analytics.select<{ records: number; distinct: number }>(
-      `SELECT count() AS records, groupBitmap(raw_offset) AS distinct FROM records
-       WHERE log_id = {log:String} AND raw_partition = {partition:UInt32} AND raw_offset BETWEEN {from:UInt64} AND {to:UInt64}`,
-      { log: eventLog.logId, partition, from, to: highest },
+  const count = (distinct = '', settings = '') =>
+    analytics.select<PartitionRows>(
+      `SELECT raw_partition AS partition, count() AS records, max(raw_offset) AS highest${distinct} FROM records
+       WHERE log_id = {log:String} GROUP BY raw_partition${settings}`,
+      { log: eventLog.logId },
     );
-    const stored = Number(above?.records ?? 0);
-    const isWhole = stored === highest + 1 - from && Number(above?.distinct ?? 0) === stored;
-    if (!isWhole || records - stored !== from) return false;
-    checkpoints.set(partition, highest + 1);
-    metrics.checked(partition, 0, 0);
-    return true;
+
+  async function countDistinct(): Promise<readonly PartitionRows[] | undefined> {
+    try {
+      const rows = await count(', groupBitmap(raw_offset) AS distinct', AUDIT_LIMITS);
+      exactFailed = false;
+      return rows;
+    } catch (error) {
+      exactFailed = true;
+      warn(error, 'the audit could not compare the raw offsets one by one and will try it again in an hour');
+      return undefined;
+    }
   }
 
-  async function report(partition: number): Promise<void> {
-    const found = await findUnbalanced(analytics, eventLog, partition);
-    // Rows were replaced while they were read.
-    if (signal.aborted || isReplaced()) return;
-    metrics.checked(partition, found.missing, found.repeated);
-    if (found.missing + found.repeated === 0) return;
-    logger.error(
-      { partition, ...found },
-      'raw records have no outcome or several: run `weir audit` (docs/operations.md, Monitoring)',
-    );
+  async function isBalanced(partition: number, row: PartitionRows | undefined): Promise<boolean> {
+    const records = Number(row?.records ?? 0);
+    const end = Math.max(row === undefined ? 0 : Number(row.highest) + 1, checkpoints.get(partition) ?? 0);
+    const isExact = row === undefined || row.distinct !== undefined;
+    const distinct = isExact ? Number(row?.distinct ?? 0) : Math.min(records, end);
+    const fault = { missing: end - distinct, repeated: records - distinct };
+    const surplus = records - end;
+    const before = reported.get(partition);
+    if (before?.surplus === surplus && (!isExact || (before.isLocated && isSame(before, fault)))) return false;
+    if (fault.missing + fault.repeated === 0) {
+      if (before !== undefined && !isExact && !exactFailed) {
+        // A part of the reported fault may be left: only the distinct offsets show it.
+        exactAt = clock();
+        return false;
+      }
+      reported.delete(partition);
+      checkpoints.set(partition, end);
+      metrics.checked(partition, 0, 0);
+      return true;
+    }
+    if (suspects.has(partition)) await report(partition, end, fault, surplus);
+    return false;
   }
 
-  const isReplaced = () => tablesInUse(registry) !== undefined || registry.expiry()?.phase === 'deleting';
+  async function report(partition: number, end: number, fault: Fault, surplus: number): Promise<void> {
+    metrics.checked(partition, fault.missing, fault.repeated);
+    const advice = 'raw records have no outcome or several: run `weir audit` (docs/operations.md, Monitoring)';
+    try {
+      const found = await findUnbalanced(analytics, eventLog, {
+        partition,
+        from: checkpoints.get(partition) ?? 0,
+        end,
+      });
+      // Rows were replaced or inserted while they were read.
+      if (signal.aborted || isReplacingRows(registry) || found.missing + found.repeated === 0) return;
+      metrics.checked(partition, found.missing, found.repeated);
+      reported.set(partition, { missing: found.missing, repeated: found.repeated, surplus, isLocated: true });
+      logger.error({ partition, ...found }, advice);
+    } catch (error) {
+      if (signal.aborted) return;
+      reported.set(partition, { ...fault, surplus, isLocated: false });
+      logger.error({ partition, ...fault }, advice);
+      warn(error, 'the audit could not read which raw offsets have no outcome or several');
+    }
+  }
+
+  function warn(error: unknown, message: string): void {
+    if (signal.aborted) return;
+    const code = isDependencyError(error) ? error.code : undefined;
+    logger.warn({ code, problem: problemText(error) }, message);
+  }
 
   function look(): void {
-    if (signal.aborted || working !== undefined || isReplaced()) return;
+    if (signal.aborted || working !== undefined || isReplacingRows(registry)) return;
     working = check()
-      .catch((error: unknown) => {
-        if (signal.aborted) return;
-        const code = isDependencyError(error) ? error.code : undefined;
-        logger.warn(
-          { code, problem: problemText(error) },
-          'the audit in the background stopped and will be tried again',
-        );
-      })
+      .catch((error: unknown) => warn(error, 'the audit in the background stopped and will be tried again'))
       .finally(() => {
         working = undefined;
       });
@@ -123,7 +178,10 @@ export function startAuditChecks(deps: AuditChecksDeps): RunningAuditChecks {
     async close() {
       stop.abort();
       clearInterval(timer);
-      await working;
+      // The result of a running check is not needed.
+      await Promise.race([working, pause(CLOSE_WAIT_MS, undefined, { ref: false })]);
     },
   };
 }
+
+const isSame = (one: Fault, other: Fault): boolean => one.missing === other.missing && one.repeated === other.repeated;

@@ -17,38 +17,55 @@ const SHOWN_MAX = 10;
 /** The log returns at least one record for any limit of bytes. */
 const ONE_RECORD_BYTES = 1;
 
-/** Reads all raw offsets of a partition of the present log, and finds those without an outcome and those with several. */
+/** The limits of the statements that read the raw offsets of a whole table. */
+export const AUDIT_LIMITS = ' SETTINGS max_memory_usage = 2147483648, max_execution_time = 100, max_threads = 2';
+
+export interface ComparedPartition {
+  readonly partition: number;
+  /** The checkpoint: each lower offset had exactly one outcome. Lower offsets are read one by one only if this has changed. */
+  readonly from: number;
+  /** Each offset below it must be stored. A stored offset can be higher, if it was inserted since. */
+  readonly end: number;
+}
+
+/** Finds the raw offsets of a partition of the present log that have no outcome, and those that have several. */
 export async function findUnbalanced(
   { select }: Pick<Analytics, 'select'>,
   eventLog: Pick<EventLog, 'logId' | 'read'>,
-  partition: number,
+  { partition, from, end }: ComparedPartition,
 ): Promise<Unbalanced> {
-  const params = { log: eventLog.logId, partition, shown: SHOWN_MAX };
   const offsets = 'FROM records WHERE log_id = {log:String} AND raw_partition = {partition:UInt32}';
-  const [sums] = await select<{ records: number; distinct: number; highest: number }>(
-    `SELECT count() AS records, groupBitmap(raw_offset) AS distinct, max(raw_offset) AS highest ${offsets}`,
-    params,
+  const [sums] = await select<Readonly<Record<'records' | 'distinct' | 'above' | 'distinctAbove' | 'next', number>>>(
+    `SELECT count() AS records, groupBitmap(raw_offset) AS distinct, countIf(raw_offset >= {from:UInt64}) AS above,
+       groupBitmapIf(raw_offset, raw_offset >= {from:UInt64}) AS distinctAbove, if(records = 0, 0, max(raw_offset) + 1) AS next
+     ${offsets}${AUDIT_LIMITS}`,
+    { log: eventLog.logId, partition, from },
   );
-  const [records, distinct, highest] = [sums?.records, sums?.distinct, sums?.highest].map((value) =>
-    Number(value ?? 0),
-  );
+  const [records, distinct, next] = [Number(sums?.records), Number(sums?.distinct), Number(sums?.next)];
+  const isWholeBelow = records - Number(sums?.above) === from && distinct - Number(sums?.distinctAbove) === from;
+  const first = isWholeBelow ? from : 0;
+  const params = { log: eventLog.logId, partition, first, before: first - 1, shown: SHOWN_MAX };
+  const range = `${offsets} AND raw_offset >= {first:UInt64}`;
   const several = await select<{ offset: number; site: string }>(
-    `SELECT raw_offset AS offset, any(site_id) AS site ${offsets} GROUP BY raw_offset HAVING count() > 1 ORDER BY raw_offset LIMIT {shown:UInt32}`,
+    `SELECT raw_offset AS offset, any(site_id) AS site ${range} GROUP BY raw_offset HAVING count() > 1
+     ORDER BY raw_offset LIMIT {shown:UInt32}${AUDIT_LIMITS}`,
     params,
   );
   const holes = await select<{ first: number; next: number }>(
     `SELECT before + 1 AS first, raw_offset AS next FROM (
-       SELECT raw_offset, lagInFrame(toInt64(raw_offset), 1, -1) OVER (ORDER BY raw_offset ROWS BETWEEN 1 PRECEDING AND CURRENT ROW) AS before ${offsets})
-     WHERE raw_offset > before + 1 ORDER BY raw_offset LIMIT {shown:UInt32}`,
+       SELECT raw_offset, lagInFrame(toInt64(raw_offset), 1, {before:Int64}) OVER (ORDER BY raw_offset ROWS BETWEEN 1 PRECEDING AND CURRENT ROW) AS before ${range})
+     WHERE raw_offset > before + 1 ORDER BY raw_offset LIMIT {shown:UInt32}${AUDIT_LIMITS}`,
     params,
   );
+  const tail = next < end && holes.length < SHOWN_MAX ? [{ first: Math.max(next, first), next: end }] : [];
   const missingOffsets: string[] = [];
-  for (const { first, next } of holes) {
-    missingOffsets.push(`${await siteOf(eventLog, partition, Number(first))} ${first}-${Number(next) - 1}`);
+  for (const hole of [...holes, ...tail]) {
+    const site = await siteOf(eventLog, partition, Number(hole.first));
+    missingOffsets.push(`${site} ${hole.first}-${Number(hole.next) - 1}`);
   }
   return {
-    missing: (highest ?? 0) + 1 - (distinct ?? 0),
-    repeated: (records ?? 0) - (distinct ?? 0),
+    missing: Math.max(next, end) - distinct,
+    repeated: records - distinct,
     missingOffsets,
     repeatedOffsets: several.map(({ offset, site }) => `${site} ${offset}`),
   };

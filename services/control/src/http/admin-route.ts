@@ -36,6 +36,8 @@ export interface AdminRoute extends TableRoute {
   readonly bodyBytesMax?: number;
   /** Set if the route only queries ClickHouse for a report. `AdminDeps.reportQueue` then runs its handler. */
   readonly isReport?: true;
+  /** How long the answer of a report is shared. The default is `SHARED_MS` of the queue. */
+  readonly sharedMs?: number;
   // A method instead of a function property, so that TypeScript lets each handler name the type of its own body. The schema
   // validates that type at run time.
   handler(deps: AdminDeps, request: AdminRequest): Promise<Reply | StreamReply> | Reply | StreamReply;
@@ -107,7 +109,12 @@ function answer(route: AdminRoute, deps: AdminDeps): RequestHandler {
         isShared,
       } = await (route.isReport && !isDeeper(http.body ?? {}, SHARED_LEVELS_MAX)
         ? deps.reportQueue.ask(
-            { text: http.originalUrl + JSON.stringify(http.body ?? ''), siteId: params.site_id ?? '', signal },
+            {
+              text: http.originalUrl + JSON.stringify(http.body ?? ''),
+              siteId: params.site_id ?? '',
+              signal,
+              sharedMs: route.sharedMs,
+            },
             handle,
           )
         : handleAtOnce(handle, signal));

@@ -3,6 +3,7 @@ import { formatTime } from '../format-time.ts';
 import { invalid, ok, type Reply } from '../http/admin-reply.ts';
 import type { AdminRequest } from '../http/admin-route.ts';
 import { readCount, readParameters } from '../http/query-parameters.ts';
+import { isRemovingRows } from '../retention/tables-in-use.ts';
 import { type MinuteBooks, readMinuteBooks } from './minute-books.ts';
 
 const MINUTE_MS = 60_000;
@@ -12,14 +13,14 @@ export const MINUTES_MAX = 1_440;
 const READINGS = 3;
 
 /** Answers with the records of the last minutes by outcome, and whether the sums that are kept by minute agree with the records. */
-export async function listMinuteBooks(deps: AdminDeps, { http }: AdminRequest): Promise<Reply> {
+export async function listMinuteBooks(deps: AdminDeps, { http, context }: AdminRequest): Promise<Reply> {
   const sent = readParameters(http.url, ['minutes']);
   if ('problem' in sent) return invalid(sent.problem);
   const count = readCount('minutes', sent.value[0]?.[1], { max: MINUTES_MAX, otherwise: MINUTES_DEFAULT });
   if ('problem' in count) return invalid(count.problem);
   const now = Math.floor(deps.clock() / MINUTE_MS) * MINUTE_MS;
   const fromMs = now - (count.value - 1) * MINUTE_MS;
-  const read = () => deps.tables.read((tables) => readMinuteBooks(tables, fromMs));
+  const read = () => deps.tables.read((tables) => readMinuteBooks(tables, fromMs), context);
   let found = await read();
   const wrong = differences(found);
   for (let reading = 1; reading < READINGS && wrong.size > 0; reading++) {
@@ -29,7 +30,7 @@ export async function listMinuteBooks(deps: AdminDeps, { http }: AdminRequest): 
     for (const [minute, difference] of wrong) if (again.get(minute) !== difference) wrong.delete(minute);
   }
   // While rows are deleted, they still count in `records`, but no longer in the sums.
-  const isErasing = isRemoving(deps);
+  const isErasing = isRemovingRows(deps.registry);
   const minutes = Array.from({ length: count.value }, (_, nth) => {
     const minute = fromMs + nth * MINUTE_MS;
     const outcomes = found.find((one) => one.minute === minute)?.outcomes ?? {};
@@ -45,7 +46,3 @@ export async function listMinuteBooks(deps: AdminDeps, { http }: AdminRequest): 
 
 const differences = (found: readonly MinuteBooks[]): Map<number, number> =>
   new Map(found.flatMap(({ minute, difference }) => (difference === 0 ? [] : [[minute, difference] as const])));
-
-function isRemoving({ registry }: AdminDeps): boolean {
-  return registry.expiry()?.phase === 'deleting' || registry.erasures().some(({ phase }) => phase === 'deleting');
-}

@@ -18,13 +18,13 @@ interface Row {
 
 /**
  * Counts the rows of `records` by minute and outcome, and compares them with `books_sums`, which a view fills at each insert. One statement
- * reads both. A row that is inserted at this moment may be in the first table only.
+ * reads both. It has the limits of a report, and is cancelled with its request. A row that is inserted at this moment may be in the first table only.
  */
 export async function readMinuteBooks(
-  { select }: Pick<Analytics, 'select'>,
+  { userQuery }: Pick<Analytics, 'userQuery'>,
   fromMs: number,
 ): Promise<readonly MinuteBooks[]> {
-  const rows = await select<Row>(
+  const { rows } = await userQuery(
     `SELECT toUnixTimestamp(minute) AS minute, outcome, sum(stored) AS records, sum(counted) AS booked FROM (
        SELECT toStartOfMinute(received_at) AS minute, toString(outcome) AS outcome, toInt64(count()) AS stored, toInt64(0) AS counted
        FROM records WHERE received_at >= fromUnixTimestamp64Milli({from:Int64}, 'UTC') GROUP BY minute, outcome
@@ -35,7 +35,7 @@ export async function readMinuteBooks(
     { from: fromMs },
   );
   const minutes = new Map<number, { outcomes: Record<string, number>; difference: number }>();
-  for (const { minute, outcome, records, booked } of rows) {
+  for (const { minute, outcome, records, booked } of rows as unknown as readonly Row[]) {
     const at = Number(minute) * 1_000;
     const found = minutes.get(at) ?? { outcomes: {}, difference: 0 };
     found.outcomes[outcome] = Number(records);

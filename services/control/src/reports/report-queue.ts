@@ -8,6 +8,8 @@ export interface Question {
   readonly siteId: string;
   /** Aborts when the caller has disconnected. */
   readonly signal: AbortSignal;
+  /** How long the answer is shared. The default is `SHARED_MS`. */
+  readonly sharedMs?: number | undefined;
 }
 
 export interface Answered<Answer> {
@@ -21,7 +23,7 @@ export interface Answered<Answer> {
 export interface ReportQueue<Answer> {
   /**
    * Resolves with the result of `work`, which is called when a place is free. Sites take turns. The same question, asked again within
-   * `SHARED_MS` after it was first asked, gets the same answer without more work. When every caller of a question has left, the
+   * `sharedMs` after it was first asked, gets the same answer without more work. When every caller of a question has left, the
    * signal that `work` received aborts. Rejects with `analytics_unavailable` if too many questions wait, and with the signal's reason
    * if the caller leaves.
    */
@@ -38,6 +40,7 @@ const WAITING_MAX = 256;
 
 interface Shared<Answer> {
   readonly askedAt: number;
+  readonly sharedMs: number;
   readonly timing: ServerTiming;
   readonly abort: AbortController;
   readonly result: Promise<Answer>;
@@ -50,12 +53,15 @@ export function createReportQueue<Answer>(clock: () => number): ReportQueue<Answ
   const takeTurn = createTurns();
 
   function removeOld(): void {
-    for (const [text, { askedAt, isDone }] of questions) {
-      if (isDone && clock() - askedAt >= SHARED_MS) questions.delete(text);
+    for (const [text, { askedAt, sharedMs, isDone }] of questions) {
+      if (isDone && clock() - askedAt >= sharedMs) questions.delete(text);
     }
   }
 
-  function begin({ text, siteId }: Question, work: (context: RequestContext) => Promise<Answer>): Shared<Answer> {
+  function begin(
+    { text, siteId, sharedMs = SHARED_MS }: Question,
+    work: (context: RequestContext) => Promise<Answer>,
+  ): Shared<Answer> {
     const abort = new AbortController();
     const { signal } = abort;
     const timing = newTiming();
@@ -64,7 +70,7 @@ export function createReportQueue<Answer>(clock: () => number): ReportQueue<Answ
       timing.queueMs = clock() - askedAt;
       return work({ signal, timing });
     });
-    const shared: Shared<Answer> = { askedAt, timing, abort, result, callers: 0, isDone: false };
+    const shared: Shared<Answer> = { askedAt, sharedMs, timing, abort, result, callers: 0, isDone: false };
     const end = (): void => {
       shared.isDone = true;
     };
@@ -81,7 +87,7 @@ export function createReportQueue<Answer>(clock: () => number): ReportQueue<Answ
     async ask(question, work) {
       removeOld();
       const known = questions.get(question.text);
-      const isShared = known !== undefined && clock() - known.askedAt < SHARED_MS && !known.abort.signal.aborted;
+      const isShared = known !== undefined && clock() - known.askedAt < known.sharedMs && !known.abort.signal.aborted;
       const shared = isShared ? known : begin(question, work);
       shared.callers += 1;
       try {

@@ -14,3 +14,13 @@ export function tablesInUse(registry: Registry): 'erasure' | 'replay' | 'swap' |
   const rests = replay.state?.phase === 'swapped' || replay.state?.phase === 'undone';
   return rests && pendingWish(replay) === undefined ? undefined : 'replay';
 }
+
+/** Whether an erasure or an expiry deletes rows now. While it does, a raw offset can be stored twice. */
+export function isRemovingRows(registry: Registry): boolean {
+  return registry.expiry()?.phase === 'deleting' || registry.erasures().some(({ phase }) => phase === 'deleting');
+}
+
+/** Whether rows of the live tables are deleted or exchanged now. */
+export function isReplacingRows(registry: Registry): boolean {
+  return isSwapping(registry) || isRemovingRows(registry);
+}
