@@ -218,16 +218,22 @@ export function leadReplay(deps: LeaderDeps, signal: AbortSignal, fence: () => P
     await registry.removeReplay(request.replayId);
   }
 
+  /** Applies the migrations of this version of Weir, once: the process that began the replay can have been an older one. */
+  async function migrateShadow({ replayId }: ReplayState): Promise<void> {
+    if (migrated !== replayId) await shadow.create();
+    migrated = replayId;
+  }
+
   async function step(replay: Replay): Promise<void> {
     const { state, wish } = replay;
     if (state?.phase === 'swap' && state.swap !== undefined) {
+      await migrateShadow(state);
       return continueSwap(swapping, replay, state, state.swap);
     }
     const wanted = pendingWish(replay);
     if (wanted === 'drop' || state?.phase === 'drop') return drop(replay);
     if (state === undefined || state.phase === 'create') return create(replay);
-    if (migrated !== state.replayId) await shadow.create();
-    migrated = state.replayId;
+    await migrateShadow(state);
     if (state.phase === 'archive') return readArchive(replay, state);
     if (state.phase === 'copy') return copy(replay, state);
     const answered = wish?.askedAt ?? 0;
