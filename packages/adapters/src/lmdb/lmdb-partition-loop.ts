@@ -78,9 +78,12 @@ export function startPartitionLoop(log: ReadableLog, commits: CommitStore, optio
       const records = reader.read(next, recordsMax, bytesMax);
       const last = records.at(-1);
       if (last === undefined && !woken) {
-        await recordAvailable(log, next, signal, (end) => {
+        // Retention can have removed all records at `next` and after it. Then the next record is the one at the end.
+        await recordAvailable(log, Math.max(next, log.first()), signal, (end) => {
           endWait = end;
         });
+        // A wait that ends at once must not keep this thread from all other work.
+        await new Promise(setImmediate);
         continue;
       }
       woken = false;

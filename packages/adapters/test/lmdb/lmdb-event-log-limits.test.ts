@@ -5,8 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { partitionOf } from '@weir/domain/records/partition-of';
+import type { Subscription } from '@weir/ports/event-log';
 import { eventually } from '@weir/testkit/eventually';
-import { openLmdbEventLog } from '../../src/lmdb/lmdb-event-log.ts';
+import { type LmdbEventLog, openLmdbEventLog } from '../../src/lmdb/lmdb-event-log.ts';
 
 const HOUR_MS = 3600_000;
 /** A program of util-linux that changes the file size limit of a running process. A low limit simulates a full disk. */
@@ -62,6 +63,54 @@ describe('the LMDB event log', () => {
     expect(await log.append('short', [{ partition: 0, value }])).toEqual([
       { status: 'stored', partition: 0, offset: 2 },
     ]);
+    await log.close();
+  });
+
+  test.each([
+    ['without a commit', undefined],
+    ['with a commit before the end', 1],
+  ])('a consumer %s waits for the next record if retention has removed all records', async (_name, committed) => {
+    let now = Date.UTC(2030, 0, 1);
+    const consume = async (log: LmdbEventLog): Promise<{ seen: number[]; subscription: Subscription }> => {
+      const seen: number[] = [];
+      const subscription = await log.consume({
+        topic: 'short',
+        group: 'g',
+        onError: (error) => {
+          throw error;
+        },
+        async open(handle) {
+          return {
+            async handle(records) {
+              seen.push(...records.map(({ offset }) => offset));
+              if (committed !== undefined) await handle.commit({ offset: committed, metadata: '' });
+            },
+            close: async () => undefined,
+          };
+        },
+      });
+      return { seen, subscription };
+    };
+    let log = await openAt(() => now);
+    await log.append('short', [
+      { partition: 0, value },
+      { partition: 0, value },
+    ]);
+    if (committed !== undefined) {
+      const { subscription } = await consume(log);
+      const committedTo = async () => (await log.positions('short', 'g'))[0]?.committed;
+      await eventually('the commit', async () => (await committedTo()) === committed);
+      await subscription.close();
+    }
+    await log.close();
+    now += HOUR_MS + 1;
+    log = await openAt(() => now);
+    await eventually('the partition is empty', async () => (await log.positions('short', 'g'))[0]?.first === 2);
+    const { seen, subscription } = await consume(log);
+    expect(await log.append('short', [{ partition: 0, value }])).toMatchObject([{ offset: 2 }]);
+    await eventually('the new record', () => seen.length > 0);
+    expect(seen).toEqual([2]);
+    await subscription.close();
     await log.close();
   });
 
