@@ -1,3 +1,4 @@
+import { DependencyError } from '@weir/domain/errors';
 import type { StoredRecord } from '@weir/ports/event-log';
 import { compressSync, uncompressSync } from 'lz4-napi';
 
@@ -38,12 +39,20 @@ export function packEntry(entry: Buffer): Buffer {
   return packed;
 }
 
-function unpackEntry(stored: Buffer): Buffer {
+function unpackEntry([topic, partition, offset]: EntryKey, stored: Buffer): Buffer {
   if (stored.length < COMPRESSED_HEAD_BYTES || stored.readUInt32LE(0) !== COMPRESSED) return stored;
-  const entry = uncompressSync(stored.subarray(MARK_BYTES));
-  // The library returns what it could read of an incomplete block.
-  if (entry.length !== stored.readUInt32LE(MARK_BYTES)) throw new Error('an entry of the event log is damaged');
-  return entry;
+  let cause: unknown;
+  try {
+    const entry = uncompressSync(stored.subarray(MARK_BYTES));
+    // The library returns what it could read of an incomplete block.
+    if (entry.length === stored.readUInt32LE(MARK_BYTES)) return entry;
+  } catch (error) {
+    cause = error;
+  }
+  const place = `offset ${offset} of partition ${partition} of ${topic}`;
+  throw new DependencyError('event_log_damaged', `the entry at ${place} cannot be decompressed: restore a backup`, {
+    cause,
+  });
 }
 
 /** Encodes headers as alternating names and values, each terminated by a zero byte. */
@@ -78,7 +87,7 @@ export class EntryReader {
   private readonly appendedAt: number;
 
   constructor(key: EntryKey, stored: Buffer) {
-    this.entry = unpackEntry(stored);
+    this.entry = unpackEntry(key, stored);
     this.offset = key[2];
     this.appendedAt = key[4];
   }

@@ -75,7 +75,9 @@ export function startPartitionLoop(log: ReadableLog, commits: CommitStore, optio
     const reader = log.createReader();
     let next = seekOffset ?? committed?.offset ?? 0;
     while (!signal.aborted) {
-      const records = reader.read(next, recordsMax, bytesMax);
+      // A damaged entry is a failure of this partition only.
+      const records = await retryUntilStopped(async () => reader.read(next, recordsMax, bytesMax));
+      if (records === undefined) return;
       const last = records.at(-1);
       if (last === undefined && !woken) {
         // Retention can have removed all records at `next` and after it. Then the next record is the one at the end.

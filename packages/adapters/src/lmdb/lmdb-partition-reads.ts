@@ -124,7 +124,13 @@ export function createPartitionReads(topic: string, partition: number, deps: Par
           end: [topic, partition, HIGHEST_OFFSET],
         });
         for (const { key, value } of following) {
-          current = new EntryReader(key as EntryKey, value);
+          try {
+            current = new EntryReader(key as EntryKey, value);
+          } catch (error) {
+            // The records before a damaged entry are returned first.
+            if (records.length > 0) break;
+            throw error;
+          }
           if (!take(current)) break;
         }
         return records;

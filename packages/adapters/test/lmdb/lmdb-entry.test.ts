@@ -54,5 +54,9 @@ test('an entry that compression does not make smaller is stored as it is', () =>
 
 test('a damaged compressed entry is an error, and not another record', () => {
   const stored = packEntry(entryOf(similar(50)));
-  expect(() => new EntryReader(KEY, stored.subarray(0, stored.length / 2))).toThrow();
+  const wrongLength = Buffer.from(stored);
+  wrongLength.writeUInt32LE(0x7fffffff, 4);
+  for (const damaged of [stored.subarray(0, stored.length / 2), wrongLength]) {
+    expect(() => new EntryReader(KEY, damaged)).toThrow(expect.objectContaining({ code: 'event_log_damaged' }));
+  }
 });

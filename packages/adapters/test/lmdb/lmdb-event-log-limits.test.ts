@@ -7,6 +7,7 @@ import { createInterface } from 'node:readline';
 import { partitionOf } from '@weir/domain/records/partition-of';
 import type { Subscription } from '@weir/ports/event-log';
 import { eventually } from '@weir/testkit/eventually';
+import { open } from 'lmdb';
 import { type LmdbEventLog, openLmdbEventLog } from '../../src/lmdb/lmdb-event-log.ts';
 
 const HOUR_MS = 3600_000;
@@ -110,6 +111,42 @@ describe('the LMDB event log', () => {
     expect(await log.append('short', [{ partition: 0, value }])).toMatchObject([{ offset: 2 }]);
     await eventually('the new record', () => seen.length > 0);
     expect(seen).toEqual([2]);
+    await subscription.close();
+    await log.close();
+  });
+
+  test('a damaged entry is an error of its partition: the records before it and the other partitions are delivered', async () => {
+    let log = await openAt(Date.now);
+    const long = Buffer.from('x'.repeat(5_000));
+    for (let n = 0; n < 2; n++) await log.append('t', [{ partition: 0, value: long }]);
+    await log.close();
+    const env = open({ path: folder, maxDbs: 8 });
+    const entries = env.openDB<Buffer, (string | number)[]>({ name: 'entries', encoding: 'binary' });
+    const keys = [...entries.getKeys()];
+    expect(keys).toHaveLength(2);
+    const damaged = keys[1]!;
+    await entries.put(damaged, entries.get(damaged)!.subarray(0, 20));
+    await env.close();
+
+    log = await openAt(Date.now);
+    const seen: string[] = [];
+    const errors: unknown[] = [];
+    const subscription = await log.consume({
+      topic: 't',
+      group: 'g',
+      onError: (error, partition) => errors.push({ code: (error as { code?: string }).code, partition }),
+      open: async ({ partition }) => ({
+        async handle(records) {
+          seen.push(...records.map(({ offset }) => `${partition}:${offset}`));
+        },
+        close: async () => undefined,
+      }),
+    });
+    await log.append('t', [{ partition: 1, value }]);
+    await eventually('the error', () => errors.length > 0);
+    await eventually('the intact records', () => seen.length === 2);
+    expect(seen.toSorted()).toEqual(['0:0', '1:0']);
+    expect(errors[0]).toEqual({ code: 'event_log_damaged', partition: 0 });
     await subscription.close();
     await log.close();
   });
