@@ -30,13 +30,23 @@ const COMPRESS_FROM_BYTES = 2048;
 /** Compresses an entry if that makes it smaller. `EntryReader` reads both forms. */
 export function packEntry(entry: Buffer): Buffer {
   if (entry.length < COMPRESS_FROM_BYTES) return entry;
-  const block = compressSync(entry);
+  const block = compress(entry);
+  if (block === undefined) return entry;
   if (block.length + MARK_BYTES >= entry.length) return entry;
   // A buffer of its own: it can be moved to another thread.
   const packed = Buffer.allocUnsafeSlow(MARK_BYTES + block.length);
   packed.writeUInt32LE(COMPRESSED, 0);
   packed.set(block, MARK_BYTES);
   return packed;
+}
+
+/** Returns undefined if the library fails: this runs within a transaction, where an error would leave a part of its writes. */
+function compress(entry: Buffer): Buffer | undefined {
+  try {
+    return compressSync(entry);
+  } catch {
+    return undefined;
+  }
 }
 
 function unpackEntry([topic, partition, offset]: EntryKey, stored: Buffer): Buffer {

@@ -111,7 +111,7 @@ export function createWriteQueue(env: RootDatabase, fileSpace: FileSpace, clock:
       startedAt = clock();
       failure = broken ?? (await transact(env, jobs));
       fileSpace.topUp();
-      // After a write with an unknown result, LMDB refuses all writes. So later jobs are certainly not written.
+      // After a write with an unknown result, no later job is staged. So later jobs are certainly not written.
       if (failure?.known === false) broken = { ...failure, known: true };
       startedAt = undefined;
       for (const job of jobs) job.settle(failure);
@@ -134,14 +134,22 @@ export function createWriteQueue(env: RootDatabase, fileSpace: FileSpace, clock:
 }
 
 async function transact(env: RootDatabase, jobs: readonly WriteJob[]): Promise<WriteFailure | undefined> {
+  let staged = true;
   try {
     await env.batch(() => {
+      staged = false;
       for (const job of jobs) job.stage();
+      staged = true;
     });
     return undefined;
   } catch (error) {
     const cause = await causeOf(error);
-    return { known: canStillRead(env), reason: cause instanceof Error ? cause.message : String(cause), cause };
+    // If `stage` throws, LMDB commits the writes that were staged before.
+    return {
+      known: staged && canStillRead(env),
+      reason: cause instanceof Error ? cause.message : String(cause),
+      cause,
+    };
   }
 }
 
