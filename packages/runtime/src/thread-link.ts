@@ -9,6 +9,7 @@ export type Callable = Readonly<Record<string, (...args: any[]) => unknown>>;
 export interface LinkPort {
   postMessage(message: unknown, moved?: ArrayBuffer[]): void;
   on(event: 'message', listener: (message: Message) => void): unknown;
+  on(event: 'messageerror', listener: (error: Error) => void): unknown;
 }
 
 /** Calls the functions of the thread at the other end. Calls arrive in their order. */
@@ -61,7 +62,9 @@ export function linkThreads<Remote>(port: LinkPort, offered: Callable): ThreadLi
 
   async function answer(id: number, name: string, args: unknown[]): Promise<void> {
     try {
-      send({ kind: 'result', id, result: await offered[name]?.(...args) });
+      const called = offered[name];
+      if (called === undefined) throw new Error(`the other thread does not offer ${name}`);
+      send({ kind: 'result', id, result: await called(...args) });
     } catch (error) {
       send({ kind: 'failure', id, failure: failureOf(error) });
     }
@@ -79,13 +82,23 @@ export function linkThreads<Remote>(port: LinkPort, offered: Callable): ThreadLi
     else call?.reject(errorOf(message.failure));
   });
 
+  // Without the message, its sender would wait for an answer forever.
+  port.on('messageerror', (error) => {
+    throw error;
+  });
+
   return {
     call(name, args, moved) {
       return new Promise((resolve, reject) => {
         if (closed) return reject(new Error(`the link between the threads is closed: ${name} was not called`));
         const id = calls++;
         waiting.set(id, { resolve: resolve as Waiting['resolve'], reject });
-        send({ kind: 'call', id, name, args }, moved);
+        try {
+          send({ kind: 'call', id, name, args }, moved);
+        } catch (error) {
+          waiting.delete(id);
+          throw error;
+        }
       });
     },
     tell: (name, args) => send({ kind: 'call', id: undefined, name, args }),

@@ -55,6 +55,12 @@ describe('a call rejects', () => {
     expect(found).toMatchObject({ message: error.message, ...('code' in error ? { code: error.code } : {}) });
   });
 
+  test('if the other thread does not offer the function, or an argument cannot be copied', async () => {
+    const link = linkTo({} as { absent: (value: unknown) => void });
+    await expect(link.call('absent', [1])).rejects.toThrow('does not offer absent');
+    await expect(link.call('absent', [() => 1])).rejects.toThrow('could not be cloned');
+  });
+
   test('when the link is closed, also if no answer has arrived', async () => {
     const link = linkTo({ never: () => new Promise<void>(() => undefined) });
     const waiting = link.call('never', []);

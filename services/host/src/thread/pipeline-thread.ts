@@ -134,10 +134,13 @@ function run(
     },
     async close() {
       clearInterval(watch);
-      await link.call('close', []);
-      closing = true;
-      link.close();
-      await worker.terminate();
+      try {
+        await link.call('close', []);
+      } finally {
+        closing = true;
+        link.close();
+        await worker.terminate();
+      }
     },
   };
 }
