@@ -36,6 +36,8 @@ export interface PipelineCalls {
   setShortage(shortage: string | undefined): void;
   /** ClickHouse's tables are up to date, or `problem` says why they cannot be used. */
   tablesReady(problem: string | undefined): void;
+  /** Shows that the thread works off its messages. */
+  ping(): void;
   metrics(): Promise<ThreadMetrics>;
   status(): readonly ConsumerStatus[];
   readiness(): Promise<{ readonly missing: readonly string[]; readonly notes: readonly string[] }>;

@@ -12,9 +12,14 @@ import type { PipelineState } from '../ports/split-state-store.ts';
 import type { Role } from '../roles.ts';
 import type { ReadinessSource } from '../watch/readiness.ts';
 import type { MainCalls, PipelineCalls, PipelineInput } from './pipeline-calls.ts';
+import { answeredWithin, watchHeartbeat } from './thread-answers.ts';
 
 const CORES_MIN = 2;
 const SHORTAGE_CHECK_MS = 250;
+/** How long requests wait for an answer of the thread. */
+const ANSWER_WITHIN_MS = 2_000;
+const HEARTBEAT_MS = 5_000;
+const HEARTBEATS_MISSED_MAX = 12;
 const PIPELINE_ROLES: readonly Role[] = ['enricher', 'writer', 'archiver'];
 
 /** The roles of this process that run in the pipeline thread. Empty if there is no such thread (docs/decisions/0042). */
@@ -121,19 +126,26 @@ function run(
     link.tell('setShortage', [shortage]);
   }, SHORTAGE_CHECK_MS).unref();
 
+  const endHeartbeat = watchHeartbeat({
+    ping: () => link.call('ping', []),
+    everyMs: HEARTBEAT_MS,
+    missedMax: HEARTBEATS_MISSED_MAX,
+    logger,
+    onSilent(error) {
+      throw error;
+    },
+  });
+
   const started = link.call('start', []);
   // The caller awaits this promise later.
   started.catch(() => undefined);
   return {
     link,
     started,
-    status: () => link.call('status', []),
-    readiness: () => link.call('readiness', []),
-    async metricsText(own) {
-      return joinMetrics(await Promise.all([readMetrics(own), link.call('metrics', [])]));
-    },
+    ...requestsTo(link, ANSWER_WITHIN_MS),
     async close() {
       clearInterval(watch);
+      endHeartbeat();
       try {
         await link.call('close', []);
       } finally {
@@ -141,6 +153,24 @@ function run(
         link.close();
         await worker.terminate();
       }
+    },
+  };
+}
+
+/** What requests need from the thread. If it does not answer in time, it is not ready, and has no status and no metrics. */
+export function requestsTo(
+  link: Pick<ThreadLink<PipelineCalls>, 'call'>,
+  timeoutMs: number,
+): Pick<RunningPipeline, 'status' | 'readiness' | 'metricsText'> {
+  const status = answeredWithin(() => link.call('status', []), timeoutMs);
+  const readiness = answeredWithin(() => link.call('readiness', []), timeoutMs);
+  const metrics = answeredWithin(() => link.call('metrics', []), timeoutMs);
+  return {
+    status: async () => (await status()) ?? [],
+    readiness: async () => (await readiness()) ?? { missing: ['pipeline thread'], notes: [] },
+    async metricsText(own) {
+      const [mine, others] = await Promise.all([readMetrics(own), metrics()]);
+      return joinMetrics(others === undefined ? [mine] : [mine, others]);
     },
   };
 }

@@ -44,6 +44,7 @@ const link: ThreadLink<MainCalls> = linkThreads<MainCalls>(parentPort, {
     if (problem === undefined) tablesReady();
     else tablesFailed(new DependencyError('analytics_unavailable', problem));
   },
+  ping: () => undefined,
   metrics: () => readMetrics(metrics),
   status: () => pipeline?.status() ?? [],
   async readiness() {
