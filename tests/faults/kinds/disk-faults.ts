@@ -10,6 +10,8 @@ import { embedded, type Runnable } from '../suite/runnable.ts';
 const DISK_MB = 1024;
 const RESERVE_MB = '64';
 const FULL_MS = 1_000;
+/** The folders of the environments that are written without fsync: the state of the enricher and the claims of the gateway. */
+const UNSYNCED = ['state', 'claims'] as const;
 
 /** A Weir whose data folder is on a disk of its own. */
 interface OnSmallDisk extends Embedded {
@@ -51,7 +53,7 @@ const POWER_CUT: Fault<OnSmallDisk> = {
   async strike({ weir, disk }, { over }) {
     await weir.kill9();
     disk.cutPower();
-    writeFileSync(join(disk.folder, 'state', 'last-boot'), 'another boot');
+    for (const folder of UNSYNCED) writeFileSync(join(disk.folder, folder, 'last-boot'), 'another boot');
     over();
     await weir.restart();
   },
@@ -76,17 +78,18 @@ const READ_ONLY: Fault<OnSmallDisk> = {
   },
 };
 
-/** The state store is a cache of the log. The damage happens while Weir is down. */
+/** State and claims are caches of the log. The damage happens while Weir is down. */
 const damagedState = (name: string, about: string, damage: (file: string, round: Round) => void): Fault<Embedded> => ({
   ...{ name, about },
   open: () => openEmbedded(),
   shares: 'plain',
   async strike({ weir }, round) {
     await weir.kill9();
-    damage(join(weir.dataDir, 'state', 'data.mdb'), round);
+    for (const folder of UNSYNCED) damage(join(weir.dataDir, folder, 'data.mdb'), round);
     round.over();
-    // The first start can end: LMDB reads a part of the file that is missing. The next start does not trust the file.
-    await weir.restart().catch(() => weir.kill9().then(() => weir.restart()));
+    // A start can end: LMDB reads a part of a file that is missing. The next start does not trust this file.
+    const again = (): Promise<unknown> => weir.kill9().then(() => weir.restart());
+    await weir.restart().catch(again).catch(again);
   },
 });
 
@@ -98,13 +101,15 @@ export const DISK_FAULTS: readonly Runnable[] = [
   embedded(POWER_CUT),
   embedded(READ_ONLY),
   embedded(
-    damagedState('state-deleted', 'the folder of the state store is deleted while Weir is down', (file) =>
+    damagedState('state-deleted', 'the folders of state and claims are deleted while Weir is down', (file) =>
       rmSync(dirname(file), { recursive: true }),
     ),
   ),
   embedded(
-    damagedState('state-truncated', 'the file of the state store loses a random part of its end', (file, { random }) =>
-      truncateSync(file, Math.floor((0.1 + 0.8 * random()) * statSync(file).size)),
+    damagedState(
+      'state-truncated',
+      'the files of state and claims lose a random part of their ends',
+      (file, { random }) => truncateSync(file, Math.floor((0.1 + 0.8 * random()) * statSync(file).size)),
     ),
   ),
 ];
