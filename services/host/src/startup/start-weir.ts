@@ -101,7 +101,11 @@ async function start(
   // ClickHouse takes the longest to start, so it is started first. The gateway does not wait for it.
   const store = needsTables ? await openAnalytics({ config, files, logger, disk, stack, stop }) : undefined;
   // A thread cannot run TypeScript (npm run dev): Weir then has one thread.
-  const threadRoles = files.pipelineWorker.endsWith('.ts') ? [] : rolesOfThread(roles, config);
+  const fromSources = files.pipelineWorker.endsWith('.ts');
+  const threadRoles = fromSources ? [] : rolesOfThread(roles, config);
+  if (fromSources && config.pipelineThread === 'on') {
+    logger.warn('WEIR_PIPELINE_THREAD=on has no effect, because Weir runs from its sources: run npm start');
+  }
   const thread =
     threadRoles.length === 0 ? undefined : createPipelineThread({ entry: files.pipelineWorker, roles: threadRoles });
   const ports = await openPorts({ config, logger, clock, disk, pipelineState: thread?.state, stack, stop });
