@@ -21,6 +21,7 @@ const NOT_OF_A_DEPLOYMENT = [
   ['the dashboard with another method', 'control serves it, and the suite sends its requests to the gateways'],
   ['forgetting in a process of its own', 'it kills its process, and reads the data folder'],
   ['weir export everything, then weir import another Weir', 'it starts a process, to import into another Weir'],
+  ['an export of many events', 'it starts a process, to export and import many events without other tests beside it'],
   ['after a restart', 'gateways.test.ts restarts every role of a deployment'],
   [
     'rate limits (defaults)',
