@@ -95,7 +95,7 @@ async function askEverywhere(asked: AgreementQuestion, site: string, index: numb
 /** Opens the overview at the address of the question in Chromium. */
 async function askInChromium(asked: AgreementQuestion, site: string): Promise<void> {
   const context = await browser.newContext({ locale: 'en' });
-  // The other questions use the same process.
+  // The time limit is long, because other questions are asked at the same time.
   context.setDefaultTimeout(PAGE_WITHIN_MS);
   try {
     const { page, errors } = await openDashboard(

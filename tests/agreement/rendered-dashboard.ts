@@ -2,7 +2,7 @@ import { build } from 'esbuild';
 
 /** The numbers of one report as the dashboard writes them. */
 export interface ShownReport {
-  /** The values of elements with `title`, by the name of the metric: the numbers without abbreviation. */
+  /** The numbers without abbreviation, by the name of the metric. The dashboard has them in the attribute `title`. */
   readonly tiles: Readonly<Record<string, string>>;
   /** The change against the earlier period, by the name of the metric. Empty without a comparison. */
   readonly changes: Readonly<Record<string, string>>;
@@ -45,7 +45,7 @@ export async function render(kind, { pathname, search }, tab) {
   const site = { site_id: decodeURIComponent(siteId), name: 'Site', domain: '', timezone: 'UTC' };
   const page = kind === 'stats' ? h(OverviewPage) : h(List, { tab });
   const html = () => {
-    // Other pages can be rendered while the answer is loading.
+    // Sets the address for each rendering, because another page can have been rendered while the answer was loading.
     Object.assign(location, { pathname, search });
     return renderToStaticMarkup(h(QueryClientProvider, { client }, h(SiteProvider, { site, children: page })));
   };

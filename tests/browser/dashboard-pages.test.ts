@@ -87,7 +87,7 @@ describeBrowser(
       const live = page.locator('[data-testid=live]');
       await live.getByText('Waiting for the next record').waitFor();
       const hit = markedHit(site, { type: 'event', event_name: mark('live') });
-      // The page may not listen yet when the first one arrives.
+      // Sends the hit repeatedly, because the page may not be listening yet when the first one arrives.
       await eventually('the record', async () => {
         await lane.client.collect(hit, { 'x-forwarded-for': '8.8.8.8' });
         return (await live.locator('.live-list summary').count()) > 0;

@@ -36,7 +36,7 @@ describeBrowser('realtime, goals, funnels, retention, journeys and settings in t
       return (await live.locator('.live-list summary', { hasText: MARKUP }).count()) > 0;
     });
     await live.locator('.live-list summary').first().click();
-    // Another record may have come in above it.
+    // Searches for the text, because a newer record may be shown above this one.
     await live.locator('details[open] .fields dd', { hasText: 'Firefox' }).first().waitFor();
     expect(await violationsOf(page)).toEqual([]);
     expect(errors).toEqual([]);

@@ -46,7 +46,10 @@ export interface Model {
   readonly duplicates: ReadonlySet<Sent>;
 }
 
-/** A visit, computed from those of its hits that have arrived so far. `anchor`: the time of one of these hits. */
+/**
+ * A visit, computed from those of its hits that have arrived so far. `anchor` is the time of one of these hits. It identifies a visit
+ * without a session ID, because `start` can change when more hits arrive.
+ */
 interface Known {
   readonly anchor: number;
   readonly start: number;

@@ -1,4 +1,5 @@
-// This file defines what the histories send, with the columns that the enricher makes of it. Other tests check the enrichment itself.
+// This file lists the parts of which the generated histories consist (browsers, networks, links), each with the column values that are
+// expected for it. Other tests check the enrichment itself.
 
 /** A person's browser, or a bot. */
 export interface Agent {

@@ -37,7 +37,10 @@ type Message =
   | { readonly kind: 'result'; readonly id: number; readonly result: unknown }
   | { readonly kind: 'failure'; readonly id: number; readonly failure: Failure };
 
-/** What is left of an error in a message. Both classes of errors that an operator sees without a stack trace arrive as such. */
+/**
+ * An error in the form in which it is sent to the other thread. A `DependencyError` and a `ConfigError` arrive as errors of the same class,
+ * because an operator sees both without a stack trace. Any other error arrives as an `Error`.
+ */
 interface Failure {
   readonly message: string;
   readonly stack: string | undefined;
@@ -82,7 +85,7 @@ export function linkThreads<Remote>(port: LinkPort, offered: Callable): ThreadLi
     else call?.reject(errorOf(message.failure));
   });
 
-  // Without the message, its sender would wait for an answer forever.
+  // A message that cannot be decoded ends the process. Otherwise the sender of the message would wait for an answer forever.
   port.on('messageerror', (error) => {
     throw error;
   });
@@ -123,7 +126,8 @@ function errorOf({ message, stack, code, problems }: Failure): Error {
   if (problems !== undefined) return new ConfigError(problems);
   if (code !== undefined) return new DependencyError(code, message);
   const error = new Error(message);
-  // The place in the other thread says more than the place where its answer arrived.
+  // Keeps the stack trace of the other thread, which shows where the error was thrown. The stack trace of this thread only shows where the
+  // answer arrived.
   if (stack !== undefined) error.stack = stack;
   return error;
 }

@@ -10,7 +10,7 @@ export interface TokenUses {
 }
 
 const HOUR_MS = 3_600_000;
-/** While the event log is not available, a use is not stored, and tried again after this time. */
+/** If a use cannot be stored because the event log is unavailable, the next attempt is made after this time at the earliest. */
 const RETRY_MS = 60_000;
 
 export function createTokenUses({

@@ -42,7 +42,10 @@ export function startLoad({ url, site, key, clients, timeoutMs = 2_000, pauseMs 
   let retries = 0;
   let stopped = false;
 
-  /** Resolves with `undefined` if the request was refused, cut off or too late: then the client does not know its outcome. */
+  /**
+   * Resolves with `undefined` if there was no answer: the connection was refused or lost, or the time limit was exceeded. The client then
+   * does not know whether Weir has stored the record.
+   */
   const answerOrNone = (agent: Agent, path: string, body: object, headers = {}): Promise<HttpAnswer | undefined> =>
     sendHttp(nextUrl(), { path, body, headers, agent, timeoutMs }).catch(() => undefined);
 

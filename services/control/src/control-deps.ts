@@ -79,15 +79,15 @@ export interface AdminDeps extends Omit<ControlDeps, 'analytics'> {
   readonly runExclusive: RunExclusive;
   /** Resolves when each insert into the tables that is running now has ended: an insert fills the tables one after the other. */
   readonly insertsEnd: () => Promise<void>;
-  /** Redrives dead letters in one call after the other. */
+  /** Runs the calls that redrive dead letters one after the other. */
   readonly runRedrive: RunExclusive;
   readonly diffRuns: DiffRuns;
   readonly importLeases: ImportLeases;
   readonly restoredRows: RestoredRows;
   readonly exportSlots: ExportSlots;
   /**
-   * The tables for exports. If the tables were exchanged during a query, `tables` repeats the query. An export can take hours, so it fails
-   * instead.
+   * The tables for exports. If a swap exchanges the tables during a query, `tables` runs the query again, but an export ends with an error:
+   * it can have taken hours, and has already sent a part of its rows.
    */
   readonly exportedTables: ExportedTables;
   /** Limits how many calls for records of topics run or wait for a record at the same time. */

@@ -33,7 +33,7 @@ interface Work {
   readonly swap?: true;
 }
 
-/** Runs the check again and again. `refused`: a part of the statements that fail. */
+/** Runs the check repeatedly. Statements that contain the text `refused` fail. */
 function run({
   work = {},
   ...options
@@ -87,7 +87,7 @@ function run({
     statements,
     twice,
     looks: () => looks,
-    /** Whether a log line names these missing offsets. The gauge is set before. */
+    /** Whether a log line names these missing offsets. The line is logged after the gauge was set. */
     named: (partition: number, missing: string) =>
       logged.some(
         (line) =>
@@ -114,7 +114,7 @@ test('holes and repeated rows are counted and named; what was compared is not re
   await audit.twice();
   expect([await audit.unbalanced(), audit.logged]).toEqual([[], []]);
 
-  // Nothing new: only the counts by partition are read.
+  // No row was added since the last check, so only the numbers of rows by partition are read.
   audit.statements.length = 0;
   await audit.twice();
   expect(audit.statements.filter((sql) => sql.includes('groupBitmap'))).toEqual([]);

@@ -254,11 +254,11 @@ export async function openControlHarness(
       adminToken = token;
       control = makeControl();
     },
-    /** The lists with which a replay from raw enriches records that it begins later. */
+    /** Sets the lists with which the enricher of a replay from raw works from the next start of such an enricher on. */
     setReplayLists(lists: ReturnType<typeof loadSourceLists>) {
       replayLists = lists;
     },
-    /** The state of a replay is lost while its leader does not run. */
+    /** Removes the state of a replay while its leader does not run, as after a loss of the state. */
     async removeReplayState() {
       await replayer.close();
       await rm(replayState, { recursive: true, force: true });

@@ -24,7 +24,7 @@ const S3 = { region: 'us-east-1', pathStyle: true };
 const swapped = (weir: ReplayHarness) =>
   eventually('a swap', async () => (await weir.current()).body.data.phase === 'swapped', WITHIN_MS);
 
-/** The rows of a log whose records have not expired, as numbers that change with every column that identifies them. */
+/** Counts and checksums of the rows of a log whose records have not expired. */
 const remaining = (weir: ReplayHarness, logId: string) =>
   weir.analytics.select(
     `SELECT outcome, raw_partition, count() AS n, min(raw_offset) AS first,

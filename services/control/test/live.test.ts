@@ -71,7 +71,7 @@ async function listen(query = '', headers: Readonly<Record<string, string>> = {}
 const namesIn = (text: string): string[] => [...text.matchAll(/"event_name":"(\w+)"/g)].map((match) => match[1] ?? '');
 const lastIdIn = (text: string): string => [...text.matchAll(/^id: (.*)$/gm)].at(-1)?.[1] ?? '';
 
-/** Appends one event after another until a listener has one: then it listens. */
+/** Appends events until the listener has received one. From then on, it receives each event. */
 async function ready(listener: Listener, site = 'shop'): Promise<void> {
   await eventually('the listener is ready', async () => {
     await append(site, 'ready');

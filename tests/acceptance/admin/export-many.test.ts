@@ -7,7 +7,7 @@ import { ACCEPTANCE_ENV, describeOwnProcess, useOwnWeir } from '../use-weir.ts';
 import { makeExportTraffic } from './export-traffic.ts';
 import { addGoals, checksumsOf, expectSame, reportsOf } from './site-reports.ts';
 
-/** The events that are generated, about. The other records of every kind (`makeExportTraffic`) are added to them. */
+/** The approximate number of generated events. `makeExportTraffic` adds other records, some of every kind. */
 const EVENTS = Number(process.env.WEIR_EXPORT_EVENTS ?? 5_000);
 const DAYS = 28;
 const DAYS_PER_IMPORT = 7;

@@ -67,7 +67,10 @@ const SITE_IDS: Readonly<Record<string, readonly string[]>> = {
 export const TABLES = Object.keys(SITE_IDS);
 const POSITION = ['log_id', 'raw_partition', 'raw_offset'];
 
-/** The columns of a table that are equal after an import. With `withSiteIds`, the site has the same ID. */
+/**
+ * The columns of a table that have the same values after an export and an import. With `withSiteIds`, these include the IDs that depend on
+ * the site ID: the site of the import has the same ID.
+ */
 function columnsOf(table: string, withSiteIds: boolean): string {
   const position = table === 'people_events' || table === 'outcomes' ? POSITION : [];
   const except = [...(withSiteIds ? [] : (SITE_IDS[table] ?? [])), ...position];

@@ -106,8 +106,8 @@ async function traffic(partitionCount: number, registry: Registry): Promise<() =
 }
 
 /**
- * On a busy machine, the log refuses some records, so they are appended again. A record that is stored twice costs as much as
- * any other.
+ * Appends the records, and appends again those that the log did not store, because a broker on a busy machine can refuse records. A record
+ * whose result was unknown can be in the log twice, so the log can have a few more records than were requested.
  */
 async function appendAll(eventLog: EventLog, piece: readonly AppendRecord[]): Promise<void> {
   let left = piece;

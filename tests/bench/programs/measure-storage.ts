@@ -29,7 +29,7 @@ export interface StorageTask {
   readonly since: string;
 }
 
-/** Of one set of tables, filled with one kind of traffic. */
+/** The results of one set of tables, filled with one kind of traffic. */
 export interface StoredFigures {
   readonly traffic: string;
   readonly side: 'former' | 'present';

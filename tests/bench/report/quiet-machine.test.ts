@@ -1,6 +1,6 @@
 import { untilQuiet } from './quiet-machine.ts';
 
-/** A machine whose load is each of these values in turn, and then the last one. */
+/** A machine that reports each of these loads in turn, and after that always the last one. */
 function machineWith(...loads: number[]) {
   const waits: number[] = [];
   let read = 0;

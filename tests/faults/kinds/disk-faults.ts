@@ -87,7 +87,7 @@ const damagedState = (name: string, about: string, damage: (file: string, round:
     await weir.kill9();
     for (const folder of UNSYNCED) damage(join(weir.dataDir, folder, 'data.mdb'), round);
     round.over();
-    // A start can end: LMDB reads a part of a file that is missing. The next start does not trust this file.
+    // The process can end during a start, because LMDB reads a part of the file that is missing. The next start does not trust this file.
     const again = (): Promise<unknown> => weir.kill9().then(() => weir.restart());
     await weir.restart().catch(again).catch(again);
   },

@@ -31,7 +31,7 @@ export interface Fault<Broken extends Subject> {
   readonly sendsKeysAgain?: boolean;
   /** Makes the fault happen once, and ends it: afterwards Weir must work again by itself. */
   strike(broken: Broken, round: Round): Promise<void>;
-  /** Looks for what must not be there after the last round, before Weir is closed. Returns one sentence for each. */
+  /** Checks for further defects after the last round, before Weir is closed. Returns one sentence for each defect. */
   findings?(broken: Broken): Promise<readonly string[]>;
 }
 

@@ -157,10 +157,12 @@ async function applyMissing(
 const ATTEMPTS_MAX = 5;
 
 /**
- * Applies a migration. Resolves with false if another process has applied it meanwhile. Such a process can be faster: it has dropped a
- * table that this migration uses, with a later migration or with the last statements of this one. In the first case the later
- * migrations are applied again, because this one may have replaced what they had changed. In the second case this migration is applied
- * from its beginning, which creates the table again.
+ * Applies a migration. Resolves with false if another process has applied it meanwhile. `apply` can fail because a faster process has
+ * dropped a table that the migration uses:
+ * - A later migration has dropped the table. Then this migration is done, and the caller applies the later migrations again, because this
+ *   attempt may have replaced what they had changed.
+ * - The last statements of the same migration have dropped the table. Then the migration is applied again from its beginning, which creates
+ *   the table.
  */
 async function isApplied(apply: () => Promise<void>, isByOthers: () => Promise<boolean>): Promise<boolean> {
   for (let attempt = 1; ; attempt++) {

@@ -58,8 +58,8 @@ export function createWriteQueue(env: RootDatabase, fileSpace: FileSpace, clock:
   let broken: WriteFailure | undefined;
 
   /**
-   * Splits the queue into jobs that fit into the file and jobs that do not. Start the transaction directly after it, without
-   * another await.
+   * Splits the queue into jobs that fit into the file and jobs that do not. The caller must start the transaction directly after this call,
+   * without another await: otherwise the jobs may no longer fit.
    */
   async function splitQueue(): Promise<Taken> {
     try {

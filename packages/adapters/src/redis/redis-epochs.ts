@@ -4,7 +4,10 @@ import type { StateStore } from '@weir/ports/state-store';
 import { orUnavailable, type RedisClient } from './redis-connection.ts';
 import type { RedisScripts } from './redis-scripts.ts';
 
-/** If the mark is missing for this long, it was lost: another client that has claimed the mark needs less time to write it. */
+/**
+ * How long a cluster's server may lack the mark of the epoch (see `createRedisEpochs`) after another client has begun to write it. A client
+ * needs less time to write it. After this time, the mark counts as lost.
+ */
 const MARK_MISSING_MS = 2_000;
 const MARK_PAUSE_MS = 20;
 
@@ -30,13 +33,14 @@ export interface RedisEpochs extends Pick<StateStore, 'readEpoch' | 'checkIn' | 
 /**
  * Epochs of the state in Redis (`ports/state-store.ts`): a new epoch begins when content may have been lost.
  *
- * One server (or the master of Sentinel): every script compares the epoch with the record of the epoch on that server. An older copy
- * of the server's content is a consistent snapshot, so its partition state can be continued in the next epoch.
+ * One server (or the master of Sentinel): the server stores the ID of the epoch in a record. Every script compares its epoch with this
+ * record. An older copy of the server's content is a consistent snapshot, so its partition state can be continued in the next epoch.
  *
- * Cluster: servers can lose content separately, and a script sees only one server. So in each epoch, the server of a site gets a mark
- * before the first key of the site is inserted, and a flag beside the record of the epoch says that the mark was set. If the mark is
- * missing later, that server has lost keys. The Redis keys of partition state contain the epoch, because the content of one server
- * says nothing about the content of another one.
+ * Cluster: the servers can lose content separately, and a script sees only one server. So each server needs its own sign of the epoch:
+ * - Before the first key of a site is inserted in an epoch, a mark with the epoch is written to the server of the site.
+ * - A flag says that this mark was written. The flag is on the server that has the record of the epoch.
+ * - If the flag is set and the mark is missing, the server of the site has lost its keys, and the epoch ends.
+ * The Redis keys of partition state contain the epoch, because a server's content does not show what another server has lost.
  */
 export function createRedisEpochs(
   client: RedisClient & RedisScripts,

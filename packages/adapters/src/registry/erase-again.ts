@@ -42,7 +42,8 @@ export async function eraseAgain({ folder, tombstones, begunAt }: EraseAgain): P
       const parts = registry.allTombstones().filter((one) => one.erasureId === erasureId);
       const { phase, archiveEnds } = registry.erasure(erasureId) ?? {};
       const erasure = erasureOf(erasureId, parts);
-      // With `archiveEnds`, it does not end without the archive, which can still contain the erased records.
+      // If the erasure had reached the archive, it keeps `archiveEnds`: it then also waits until the archive is erased, which can still
+      // contain the erased records.
       await registry.putErasure(
         phase === 'archive' && archiveEnds !== undefined ? { ...erasure, archiveEnds } : erasure,
       );

@@ -12,8 +12,9 @@ export interface LogRegistryConfig {
   /** 32 random bytes in hex. */
   readonly randomSalt: () => string;
   /**
-   * Called with `event_log_damaged` when a row that cannot be read arrives after the registry was opened. The registry keeps its state.
-   * Without this callback, such a row ends the process. If such a row is found while the registry is opened, the opening rejects.
+   * Called with an error of the code `event_log_damaged` when a row that cannot be read arrives after the registry was opened. The registry
+   * keeps its state. Without this callback, such a row ends the process. If there is such a row when the registry is opened,
+   * `openLogRegistry` rejects.
    */
   readonly onDamage?: (error: unknown) => void;
   /** Called once, as soon as the registry has rows of unknown kinds (written by a newer Weir), with their number. */

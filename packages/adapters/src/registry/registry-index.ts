@@ -249,7 +249,7 @@ export class RegistryIndex {
 const NO_TOMBSTONES: readonly Tombstone[] = [];
 
 function siteOf(row: RegistryRow | undefined): string | undefined {
-  // A use changes nothing that is derived from the rows of a site.
+  // A row of the kind `use` stores the last use of a token. No cache that is derived from a site depends on it.
   if (row === undefined || row.kind === 'use') return undefined;
   return 'siteId' in row.value ? row.value.siteId : undefined;
 }

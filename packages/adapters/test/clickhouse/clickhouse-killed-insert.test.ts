@@ -10,7 +10,10 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(dataDir, { recursive: true }));
 
-/** Changes the files of a table to the state after a kill between two steps of ClickHouse: the token is in the log, its part is missing. */
+/**
+ * Changes the files of a table as if ClickHouse had been killed during the last insert: the deduplication log has the token of the insert,
+ * and its part is missing.
+ */
 function unmake(table: string): void {
   const folder = realpathSync(join(dataDir, 'clickhouse/data/weir', table));
   const lines = readFileSync(join(folder, 'deduplication_logs/deduplication_log_1.txt'), 'utf8').trimEnd().split('\n');

@@ -28,7 +28,7 @@ afterAll(() => {
   rmSync(oldFolder, { recursive: true });
 });
 
-/** As the enricher makes it, for a session of this visitor that starts in this half hour. */
+/** The session ID that the enricher computes for a session of this visitor that starts in this half hour. */
 const madeId = (site: string, visitor: string, start: number): string =>
   `s_${hash('sha256', `${site}\0${visitor}\0${Math.floor(start / HALF_HOUR_MS)}`, 'hex').slice(0, 32)}`;
 

@@ -80,7 +80,7 @@ test('each function of the engine that does more than compute is refused, or on 
     (name) => allowed([`SELECT ${name}('a')`, `SELECT * APPLY ${name} FROM events`]).length > 0,
   );
   expect(harmless.filter((name) => !FUNCTIONS.has(name))).toEqual([]);
-  // All names are known to the engine, so that the list has no old names.
+  // Fails if a listed function does not exist in the engine any more, so that the list stays current.
   expect([...FUNCTIONS].filter((name) => !harmless.includes(name))).toEqual([]);
 });
 
@@ -125,7 +125,8 @@ test('each setting is refused in a statement, and the engine itself refuses it i
     (name, index) => index % 40 === 0 || /^allow_experimental_(ai|eval)|^readonly$/.test(name),
   );
   for (const name of ofEngine) {
-    // Without the check of the text. The setting gets another value than it has, because the engine accepts the present one.
+    // `readOnly` sends the statement without `checkUserQuery`. The new value differs from the present one, because the engine accepts a
+    // setting that does not change.
     const answer = await readOnly(`SELECT 1 SETTINGS ${name} = toString(getSetting('${name}')) || '1'`);
     expect([name, answer.ok]).toEqual([name, false]);
   }

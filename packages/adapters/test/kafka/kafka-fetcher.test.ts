@@ -35,8 +35,8 @@ describeLive('kafka', (brokers) => {
 
   test('a source that requests records while the fetcher polls it is not missed', async () => {
     const { fetcher, topic, link, close } = await openFetcher();
-    // Connects first. Then there are only microtasks between `add` and the first request. Each round wakes the source after one
-    // more of them.
+    // Connects first, so that only microtasks run between `add` and the first request. Each round of the loop calls `wake` one microtask
+    // later than the round before.
     await link.run(async (cluster) => cluster.refreshMetadata());
     for (let ticks = 0; ticks < 20; ticks++) {
       let wantsRecords = false;

@@ -34,7 +34,10 @@ interface Options<Id extends OperationId> extends Omit<CallInput<Id>, 'signal'> 
 const adminKey = <Id extends OperationId>(id: Id, { path, query, body }: Omit<CallInput<Id>, 'signal'>) =>
   [id, path ?? {}, query ?? {}, ...(body === undefined ? [] : [body])] as const;
 
-/** A query of the admin API. A call with a body must change nothing. It is cancelled when no component needs it any more. */
+/**
+ * Queries the admin API. The call is cancelled when no component needs its answer any more. An operation with a body may be used only if it
+ * changes nothing.
+ */
 export function useAdmin<Id extends OperationId>(id: Id, options: Options<Id> = {}) {
   const { enabled = true, refresh = false, keep = false, path = {}, query, body } = options;
   const input = { path, ...(query && { query }), ...(body !== undefined && { body }) };

@@ -14,7 +14,7 @@ export const METRICS = [
   'visit_duration',
 ] as const satisfies readonly MetricName[];
 
-/** A smaller value of these is better. */
+/** The metrics of which a lower value is better. */
 export const LESS_IS_BETTER: ReadonlySet<MetricName> = new Set(['bounce_rate']);
 
 export const metricLabel = (name: MetricName): TextKey => `metric.${name}`;

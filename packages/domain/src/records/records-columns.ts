@@ -105,8 +105,9 @@ export const RECORDS_COLUMNS_BY_VERSION: Readonly<Record<number, readonly string
 };
 
 /**
- * A crash of the enricher repeats at most one batch of 1,024 outcomes. Among this many records of `events.enriched`, the record with the
- * highest raw offset is not a repeat.
+ * The highest expected number of repeats in a row: a crash of the enricher repeats at most one batch of 1,024 outcomes, and a partition can
+ * have several crashes. Among this many consecutive records of `events.enriched`, the record with the highest raw offset is therefore not a
+ * repeat.
  */
 export const REPEATS_MAX = 16_384;
 

@@ -1,4 +1,4 @@
-/** The topics of the event log. docs/architecture.md describes their content. */
+/** The topics of the event log. docs/topics.md describes their records. */
 export const TOPIC_RAW = 'events.raw';
 export const TOPIC_ENRICHED = 'events.enriched';
 /** The outcomes of a replay from raw, until its writer has stored them. Without such a replay, the topic is empty. */

@@ -49,7 +49,7 @@ const FIELDS = ['site', 'stage', 'reason', 'error', 'since', 'until'] as const;
 const WHERE =
   'only those that match; repeat it for several conditions. Fields: site, stage (enricher, writer), reason ' +
   '(unreadable, step_failed, row_refused), error (a text that it contains), since and until (2h, 3d, or an ISO 8601 time)';
-/** The admin API handles at most this many dead letters in one call. A small page shows the progress. */
+/** The number of dead letters in one call. The admin API accepts up to 500, but the progress is shown only after each call. */
 const PAGE_LETTERS = 100;
 const LIST_DEFAULT = 50;
 /** The results after which a dead letter stays in the list. */

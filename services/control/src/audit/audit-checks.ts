@@ -27,7 +27,9 @@ export interface RunningAuditChecks {
   close(): Promise<void>;
 }
 
-/** The rows of one raw partition of the present log. `distinct` is there if the raw offsets were compared one by one. */
+/**
+ * The rows of one raw partition of the present log. `distinct` is the number of different raw offsets; it is set only if they were counted.
+ */
 interface PartitionRows {
   readonly partition: number | string;
   readonly records: number | string;
@@ -40,7 +42,7 @@ interface Fault {
   readonly repeated: number;
 }
 
-/** A fault that was reported, and the number of rows beyond one for each raw offset at that time. */
+/** A fault that was reported, and by how much the number of rows exceeded the number of raw offsets at that time. */
 interface Reported extends Fault {
   readonly surplus: number;
   /** False if reading its raw offsets failed. */
@@ -85,7 +87,7 @@ export function startAuditChecks(deps: AuditChecksDeps): RunningAuditChecks {
       if (!(await isBalanced(partition, found.get(partition)))) unbalanced.add(partition);
       if (signal.aborted) return;
     }
-    // The numbers of rows alone may not show again what the distinct offsets have shown.
+    // The next check counts the distinct offsets again: a fault that they have shown may not be visible in the numbers of rows alone.
     if (isExact && [...unbalanced].some((partition) => !suspects.has(partition))) exactAt = clock();
     suspects = unbalanced;
     metrics.done(clock());
@@ -121,7 +123,8 @@ export function startAuditChecks(deps: AuditChecksDeps): RunningAuditChecks {
     if (before?.surplus === surplus && (!isExact || (before.isLocated && isSame(before, fault)))) return false;
     if (fault.missing + fault.repeated === 0) {
       if (before !== undefined && !isExact && !exactFailed) {
-        // A part of the reported fault may be left: only the distinct offsets show it.
+        // The numbers of rows balance again, but a part of the reported fault may be left. Only the next count of the distinct offsets can
+        // show it.
         exactAt = clock();
         return false;
       }

@@ -22,7 +22,10 @@ export const AUDIT_LIMITS = ' SETTINGS max_memory_usage = 2147483648, max_execut
 
 export interface ComparedPartition {
   readonly partition: number;
-  /** The checkpoint: each lower offset had exactly one outcome. Lower offsets are read one by one only if this has changed. */
+  /**
+   * The checkpoint: each lower offset had exactly one outcome in an earlier check. The lower offsets are read one by one only if the number
+   * of their rows has changed since then.
+   */
   readonly from: number;
   /** Each offset below it must be stored. A stored offset can be higher, if it was inserted since. */
   readonly end: number;

@@ -187,7 +187,10 @@ export function leadReplay(deps: LeaderDeps, signal: AbortSignal, fence: () => P
     return clock() - takenAt < FOLLOWS_WITHIN_MS;
   }
 
-  /** Begins an undo. The former tables have all records up to the positions of the swap, so the writer fills them from there. */
+  /**
+   * Begins the undo of a swap. The former tables have all records up to the positions at which the live writers paused for the swap. So the
+   * writer of the replay fills them from these positions.
+   */
   async function beginUndo(state: ReplayState, answered: number): Promise<void> {
     const { refusal: _, ...rest } = state;
     const starts = (state.swapped?.positions ?? []).map(({ offset, rawOffset }) => {

@@ -15,8 +15,8 @@ export interface BreakdownPage {
   readonly rowsMax: number;
   readonly skip: number;
   /**
-   * Limits the result to these values, for a comparison: the values of the page of the requested period. They are sent as MD5 hashes,
-   * because ClickHouse limits a parameter to 128 KiB.
+   * For a comparison: limits the result to the values that the page of the requested period shows. They are sent as MD5 hashes, because
+   * ClickHouse limits a parameter to 128 KiB.
    */
   readonly values?: readonly string[];
 }

@@ -45,8 +45,9 @@ export interface ReportParts {
   /** The condition for counted visits in `sessions`: they began in the period and pass the filters. */
   readonly began: string;
   /**
-   * For a breakdown: the key of the value of `begun`, which is the hash of a value of rows, or the value of visits. `text` is an aggregate
-   * function that returns the value, or an empty text.
+   * For a breakdown: SQL over `begun`. `key` groups the visits by the value of the dimension: it is the hash of the value for a dimension
+   * of rows, and the value itself for a dimension of visits. `text` is an aggregate function that returns the value, or an empty text if
+   * `begun` has only hashes.
    */
   readonly begunName: { readonly key: string; readonly text: string };
   /** The SQL of a dimension's value over `hits`. */
@@ -111,7 +112,7 @@ export function scopeSql(
   return { parameters, ofVisit, visitDimensions, hitConditions, began };
 }
 
-/** `begunName` if `begun.name` is the value itself. */
+/** The member `begunName` of a report whose column `begun.name` contains values and not hashes. */
 export function nameOfText(by: Dimension | undefined): ReportParts['begunName'] {
   const text = 'toString(begun.name)';
   return { key: by?.scope === 'hit' ? `sipHash64(${text})` : text, text: 'toString(any(begun.name))' };

@@ -20,7 +20,7 @@ const WITHIN_MS = 150_000;
 const folder = mkdtempSync(join(tmpdir(), 'weir-erase-archive-'));
 const files = openFileObjectStore(folder);
 const logger = createLogger('silent');
-/** The number of next replacements of segments that fail. */
+/** The next calls of `replace` fail, this many times. */
 let failures = 0;
 let segmentsRead: string[] = [];
 const archive: ObjectStore = {
@@ -128,7 +128,7 @@ test('the retention of a rewritten segment counts from the day when it was first
   const limits = { retentionMs: 86_400_000, upkeepMs: 1 };
   await keepArchive({ store: files, clock: () => stored + 12 * 3_600_000, logger, limits });
   expect((await summariseArchive(files)).length).toBeGreaterThan(0);
-  // Rewritten segments are the ones that a marker names; the clock is beyond the day of the marker.
+  // A marker in `rewritten/` names each rewritten segment. At the time `later`, the retention of the day in the marker is over.
   const later = new Date(stored).setUTCHours(48, 0, 0, 0);
   const marked: string[] = [];
   for await (const { name } of files.list('rewritten/')) marked.push(name.slice('rewritten/2026-01-01/'.length));

@@ -90,7 +90,7 @@ test('forget, replay, swap, forget, undo: no table of either side has the person
   await weir.settled();
   await weir.drop();
 
-  // The whole log again: both persons stay forgotten.
+  // Replays the whole log. Both persons must stay erased.
   await weir.call('POST', '/replays', { from: 'enriched' });
   await weir.follows();
   expect(await contents('weir_shadow')).toEqual(both);

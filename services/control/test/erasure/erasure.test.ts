@@ -117,7 +117,7 @@ test('replays from raw and from enriched give no row of the person, and those of
     await append('event', [{ name: 'by-user', user_id: `${who}-u`, idempotency_key: `${who}-key` }]);
     await append('event', [{ value: '1', name: 'payment', visitor_id: `${who}-v`, properties: { currency: 'EUR' } }]);
   }
-  // Becomes a dead letter: the schema of the endpoint did not see it.
+  // Becomes a dead letter, because the name is not a text. The gateway would have refused this event.
   await append('event', [{ name: 7, user_id: 'zoe-u' }]);
   await append('event', [{ name: 7, user_id: 'max-u' }]);
   await stored();

@@ -22,8 +22,8 @@ export function exactJson(value: Json, record: Uint8Array, sentAs: (body: JsonOb
 }
 
 /**
- * Returns `value`. Where `marked` has a text in the place of a number, the result has this text. Properties have at most 5 levels, which
- * limits the recursion.
+ * Returns a copy of `value`. `marked` is the same JSON value, but has a text instead of each long number. The copy has these texts too.
+ * Properties have at most 5 levels, which limits the recursion.
  */
 function withMarks(value: Json, marked: Json | undefined): Json {
   if (typeof value === 'number') return typeof marked === 'string' ? marked : value;

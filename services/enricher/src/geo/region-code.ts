@@ -29,7 +29,8 @@ function findCode(country: string, name: string): string {
   const codes = codesOf(country);
   const full = plainName(name);
   const bare = withoutKind(full);
-  // The list has a name without a kind only if the name is unambiguous. Other names have the kind "city" or "area" in front.
+  // A key of the list is a full name, or `<kind>:<name>` with a name without words such as "province". The kind is "city" or "area", or
+  // empty if the name is unambiguous without it.
   const code = codes.get(full) ?? codes.get(`${kindOf(full)}:${bare}`) ?? codes.get(`:${bare}`) ?? '';
   return code === '' ? '' : `${country}-${code}`;
 }

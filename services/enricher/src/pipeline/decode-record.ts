@@ -41,7 +41,7 @@ export function decodeRecord(logged: LoggedRecord): EnrichedEvent | string {
   try {
     record = decodeRawRecord(logged.value);
   } catch {
-    // The message of the error would quote the record, which can hold addresses.
+    // The error message is not used: it would quote the record, which can contain a client IP.
     return 'not a raw record';
   }
   if (!EVENT_ID.test(record.eventId)) return 'eventId is not a UUID';

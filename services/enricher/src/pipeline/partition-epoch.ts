@@ -119,7 +119,7 @@ export function createPartitionEpoch(handle: PartitionHandle, deps: PartitionEpo
     if (from < to) {
       logger.warn({ partition, appliedTo, from, to }, 'the state is behind the log: rebuilding it');
     } else {
-      // No record of the last 24 hours has an outcome, so no record must be folded. The partition begins with an empty state.
+      // No record of the last 24 hours has an outcome, so the state needs no earlier record. The partition begins with an empty state.
       const applied = await stateStore.writeState(epoch, foldPartition, { from: appliedTo, to }, []);
       if (applied === undefined) barrier.over(epoch);
     }

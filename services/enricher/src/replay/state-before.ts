@@ -5,7 +5,10 @@ import { LINK_TTL_MS } from '../steps/link-visitor.ts';
 import { SESSION_TTL_MS } from '../steps/put-session.ts';
 import { type SessionRows, sessionsOfRows } from './sessions-of-rows.ts';
 
-/** A value of the state. `expiresAt` is compared with the times at which records were appended, not with the clock. */
+/**
+ * A key of the enricher's state with its value. A replay processes old records, so `expiresAt` is compared with the times at which the
+ * records were appended, and not with the clock.
+ */
 export interface StateValue {
   readonly key: string;
   readonly value: string;

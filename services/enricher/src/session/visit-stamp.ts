@@ -10,7 +10,8 @@ import type { NewestSession } from './visitor-sessions.ts';
  *     $  nothing that is counted yet: only events such as `$engagement`
  *
  * The letter is a capital if the session began with an event that is not counted. The first counted hit is then later than the start.
- * An empty text: the visit must be computed.
+ * An empty text means that the stamps of the visit cannot be used. Its next rows get the stamp 2, and queries compute the visit from all of
+ * its rows.
  */
 type Letter = 'b' | 'p' | 'e' | 'f' | '$' | 'B' | 'P' | 'E' | 'F';
 
@@ -24,13 +25,13 @@ export interface Stamped {
 const NO_ATTRIBUTES = '"","","","","","","","",""';
 /** The stamp of a row without a session, of a bot, of a dump, and of every outcome that is not a row of `events`. */
 export const NO_STAMP_JSON = `0,0,0,0,0,${NO_ATTRIBUTES}`;
-/** The stamp of a row whose visit must be computed. */
+/** The stamp of a row of a visit that queries must compute from all of its rows. */
 const COMPUTED_JSON = `2,0,0,0,0,${NO_ATTRIBUTES}`;
 const COMPUTED: Stamped = { json: COMPUTED_JSON, visit: '' };
 
-/** Longer visits are computed, so that reports find the stamps of a visit on its first day and on the next one. */
+/** Queries compute longer visits from their rows. So reports find all stamps of any other visit on its first day and on the next one. */
 const VISIT_MS_MAX = 24 * 3600_000;
-/** A visit with longer attributes is computed. The attributes are in the state of the visitor. */
+/** Queries compute a visit with longer attributes from its rows, because the attributes are stored in the state of the visitor. */
 const ATTRIBUTES_CHARS_MAX = 1024;
 
 /** The stamp of a row whose visit is not the newest one of its visitor, or has no state. */
@@ -72,7 +73,7 @@ export function stampNext(event: EnrichedEvent, session: NewestSession): Stamped
   };
 }
 
-/** The letter after a further pageview, and for bounces after any further event that is counted. */
+/** The letter of a visit after a further pageview. For a bounce (b, B), also its letter after any other event that is counted. */
 const AFTER = { b: 'p', p: 'p', e: 'f', f: 'f', $: '$', B: 'P', P: 'P', E: 'F', F: 'F' } as const;
 
 function stampFirstCounted(event: EnrichedEvent, start: number, seconds: number, letters: 'be' | 'BE'): Stamped {

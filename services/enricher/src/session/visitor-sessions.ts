@@ -10,22 +10,22 @@ export interface VisitorSession {
 
 /** The newest session of a visitor, read without parsing the others. */
 export interface NewestSession extends VisitorSession {
-  /** The state of the visit (visit-stamp.ts). Empty: the visit must be computed. */
+  /** The state of the visit (visit-stamp.ts). Empty if queries must compute the visit from its rows. */
   readonly visit: string;
   /** The lines of the other sessions, each after a line feed. */
   readonly others: string;
 }
 
 /**
- * The last line of a text can contain the visit of the newest session: `0 0 !<start> <milliseconds to the last hit> <visit>`. Versions
- * without stamps read this line as a session of the year 1970, which no hit joins. They do not update it, so its times show whether
- * the visit is that of the session.
+ * The beginning of the last line of a text, which can contain the state of the visit of the newest session: `0 0 !<start> <milliseconds to
+ * the last hit> <visit>`. Versions without stamps read this line as a session of the year 1970, which no hit joins, and never change it. If
+ * such a version has continued the session, the times in this line differ from those of the session, and the state is not used.
  */
 const VISIT_LINE = '0 0 !';
 
 /**
- * Encodes a visitor's sessions for the state store: one line for each session, `<start> <milliseconds to the last hit> <id>`,
- * newest first. Encoding as JSON took a sixth of the CPU time of a hit. `visit`: that of the newest session.
+ * Encodes a visitor's sessions for the state store: one line for each session, `<start> <milliseconds to the last hit> <id>`, newest first.
+ * Encoding as JSON took a sixth of the CPU time of a hit. `visit` is the state of the visit of the newest session.
  */
 export function sessionsText(sessions: readonly VisitorSession[], visit = ''): string {
   const lines = sessions.map(({ id, start, last }) => `${start} ${last - start} ${escaped(id)}`).join('\n');

@@ -15,7 +15,7 @@ export interface SingleNetworkSite {
 }
 
 export interface ProxyMisconfigurationDetector {
-  /** Counts an accepted hit. `visitorNetwork` is the result of the function `visitorNetwork` for the address. */
+  /** Counts an accepted hit. `visitorNetwork` is the network of `ip` that counts as one visitor (packages/domain/src/net/ip-address.ts). */
   count(siteId: string, ip: string, visitorNetwork: string): void;
   singleNetworkSites(): readonly SingleNetworkSite[];
 }

@@ -129,7 +129,8 @@ async function start(
   const demoKey = mayBeFirst ? await makeDemoSite(ports.registry, clock(), startupBanner.due) : undefined;
 
   requireEngines(roles, { ports, analytics: store?.analytics, readiness });
-  // The geo data that the enricher uses is measured in its thread.
+  // If the enricher runs in the pipeline thread, that thread has the metrics of the geo data. This thread then does not report them a
+  // second time.
   const geo = createSharedGeo({ config, logger, metrics: thread === undefined ? metrics : createMetrics(), stack });
   const archive = await openArchive(config);
   if (archive !== undefined) stack.add(archive, (objects) => objects.close());

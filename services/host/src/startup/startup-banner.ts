@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Config } from '@weir/runtime/config/config';
 
 /**
- * Knows whether the banner must still show the secrets of the first start: the admin token and the key of the demo site. If a start ended
+ * Says whether the banner must still show the secrets of the first start: the admin token and the key of the demo site. If a start ended
  * before it printed them, for example because the port was in use, the next start shows them.
  */
 export interface StartupBanner {

@@ -36,7 +36,7 @@ export interface PipelineCalls {
   setShortage(shortage: string | undefined): void;
   /** ClickHouse's tables are up to date, or `problem` says why they cannot be used. */
   tablesReady(problem: string | undefined): void;
-  /** Shows that the thread works off its messages. */
+  /** An empty call. Its answer shows that the thread processes its messages. */
   ping(): void;
   metrics(): Promise<ThreadMetrics>;
   status(): readonly ConsumerStatus[];

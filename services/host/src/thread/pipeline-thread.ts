@@ -87,8 +87,8 @@ function run(
   const workerData: PipelineInput = { config, roles, logId, partitionCount, clickhouse, shortage: disk?.shortage() };
   const worker = new Worker(entry, { workerData });
   let closing = false;
-  // A thread cannot be restarted alone: its records in flight belong to this process. As a failure of any other role does, it ends the
-  // process, and the next start continues.
+  // A failure of the thread ends the process, like a failure of any other role. The next start continues the work. The thread alone cannot
+  // be restarted, because the records that it has in flight belong to this process.
   worker.on('error', (error) => {
     throw error;
   });
@@ -137,7 +137,7 @@ function run(
   });
 
   const started = link.call('start', []);
-  // The caller awaits this promise later.
+  // The caller awaits this promise later. Until then, a rejection must not end the process as an unhandled rejection.
   started.catch(() => undefined);
   return {
     link,
@@ -157,7 +157,10 @@ function run(
   };
 }
 
-/** What requests need from the thread. If it does not answer in time, it is not ready, and has no status and no metrics. */
+/**
+ * The members that answer HTTP requests. If the thread does not answer in time, they report that it is not ready, and leave out its status
+ * and its metrics.
+ */
 export function requestsTo(
   link: Pick<ThreadLink<PipelineCalls>, 'call'>,
   timeoutMs: number,

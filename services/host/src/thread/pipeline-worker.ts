@@ -21,14 +21,14 @@ const stack = createStack();
 const metrics = createMetrics();
 const readiness = createReadiness();
 const stop = new AbortController();
-/** ClickHouse's tables are up to date. */
+/** Resolves `tables`: ClickHouse's tables are up to date. */
 let tablesReady = (): void => undefined;
 let tablesFailed = (_problem: Error): void => undefined;
 const tables = new Promise<void>((resolve, reject) => {
   tablesReady = resolve;
   tablesFailed = reject;
 });
-// The writer awaits this promise later, or never.
+// The writer awaits this promise later, if it runs. Until then, a rejection must not end the process as an unhandled rejection.
 tables.catch(() => undefined);
 let shortage = shortageAtStart;
 let pipeline: Pipeline | undefined;
@@ -82,7 +82,7 @@ const log: ThreadLog = openLogOfThread(config, owner);
 const disk = { shortage: () => shortage };
 const opening = openThreadPorts({ config, log, clickhouse, logger, clock, disk, stack });
 const started = start();
-// The main thread asks for this promise later.
+// The main thread asks for this promise later. Until then, a rejection must not end the process as an unhandled rejection.
 started.catch(() => undefined);
 
 async function start(): Promise<void> {
@@ -90,7 +90,7 @@ async function start(): Promise<void> {
   const archive = await openArchive(config);
   if (archive !== undefined) stack.add(archive, (objects) => objects.close());
   const ready = abortable(tables, stop.signal);
-  // The writer awaits this promise later.
+  // The writer awaits this promise later. Until then, a rejection must not end the process as an unhandled rejection.
   ready.catch(() => undefined);
   const geo = createSharedGeo({ config, logger, metrics, stack });
   const { analytics } = ports;

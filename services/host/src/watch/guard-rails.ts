@@ -15,10 +15,10 @@ export interface GuardRail {
   drift(): Promise<readonly string[]>;
 }
 
-/** The last check of an engine that the engine answered. */
+/** The result of the last check that did not fail because the engine was unavailable. */
 export interface GuardRailStatus {
   readonly engine: string;
-  /** Unix milliseconds. Undefined before the first check. */
+  /** The time of that check in Unix milliseconds. Undefined before the first one. */
   readonly checkedAt: number | undefined;
   readonly drift: readonly string[];
 }

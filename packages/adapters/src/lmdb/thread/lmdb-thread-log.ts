@@ -49,7 +49,7 @@ export function openThreadLog(folder: string, owner: LogOwner): ThreadLog {
   const changed = new Map<string, TableStore['apply']>();
   let closed = false;
 
-  // The owner commits transactions that a read transaction of this thread, once begun, does not show.
+  // A read transaction does not show what the owner commits after the transaction has begun. So each read uses a new one.
   const beforeRead = (): void => env.resetReadTxn();
 
   function partitionsOf(topic: string): Promise<readonly PartitionReads[]> {

@@ -19,7 +19,8 @@ export async function listExpired(
     .filter((start) => start.logId !== logId)
     .map(({ storedAt, rawNext, ...place }) => {
       const firsts = rangesOf(archived, place).map(({ from }) => from);
-      // If a damaged segment has expired, the first record that remains shows how many records have expired.
+      // `rawNext` is too low if a damaged segment has expired. Records before the first one that the replay has read from the archive have
+      // expired too.
       const first = firsts.length === 0 ? 0 : Math.min(...firsts);
       return { logId: place.logId, partition: place.partition, rawNext: Math.max(rawNext, first), storedAt };
     });

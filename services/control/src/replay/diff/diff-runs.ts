@@ -10,8 +10,8 @@ export interface UnfinishedDiff {
 /** Computes one diff at a time. A diff of many millions of rows takes longer than a client should wait for an answer. */
 export interface DiffRuns {
   /**
-   * Resolves with the diff if it is ready within `ANSWER_WITHIN_MS`, otherwise with its progress. Ask again with the same key then: the
-   * diff continues meanwhile, and ends if no client asks for `ABANDONED_MS`. A diff is the answer of one ask: the next one computes
+   * Resolves with the diff if it is ready within `ANSWER_WITHIN_MS`, otherwise with its progress. The caller then asks again with the same
+   * key. The diff continues meanwhile, and ends if no client asks for `ABANDONED_MS`. A diff is returned only once: the next call computes
    * it again. Resolves with `busy` while a diff with another key runs. Rejects as `work` does.
    */
   ask(key: string, work: (report: ReportSteps) => Promise<ReplayDiff>): Promise<ReplayDiff | UnfinishedDiff | 'busy'>;
@@ -39,7 +39,7 @@ export function createDiffRuns(clock: () => number, answerWithinMs = ANSWER_WITH
       }
     });
     const run: Run = { key, result, steps: { steps_done: 0, steps: 1 }, askedAt: clock() };
-    // The error is the answer of the ask that waits for it. Without such an ask, it is not needed.
+    // If a call of `ask` waits, it rejects with this error. If none waits, the error must not count as an unhandled rejection.
     result.catch(() => undefined);
     return run;
   }

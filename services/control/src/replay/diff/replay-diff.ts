@@ -60,7 +60,10 @@ type Counted = {
   readonly new: number | string;
 };
 
-/** Receives how many of the statements of a diff are done. It throws to end the diff. */
+/**
+ * Called with the number of finished statements of a diff, and the number of all its statements. It can throw an error, which ends the
+ * diff.
+ */
 export type ReportSteps = (done: number, total: number) => void;
 
 /**
@@ -86,7 +89,8 @@ export async function replayDiff(
   const total = spans.length + columnsOfSteps.length + 2;
   let done = 0;
   async function step<T>(work: () => Promise<T>): Promise<T> {
-    // It throws before the statement begins: no statement may run whose error nothing handles.
+    // If no client waits for the diff any more, `report` throws. It is called before the statement begins, so that no unneeded statement
+    // runs.
     report(done, total);
     const result = await work();
     done += 1;
@@ -219,12 +223,12 @@ async function valuesOf(deps: DiffDeps, columns: readonly string[], params: Para
   return deps.analytics.select<Counted>(statement, params);
 }
 
-/** Whether records without a row count too. */
+/** Whether the column is compared for all records, and not only for those with the outcome `row`. */
 function isOfAllRecords(column: string): boolean {
   return column === 'outcome' || column === 'reason' || column === 'rule_id';
 }
 
-/** Visitors and sessions of so many rows need about 200 MB of memory. */
+/** The number of rows in one span. The visitors and sessions of this many rows need about 200 MB of memory. */
 const SPAN_ROWS = 4_000_000;
 const VERSIONS_MAX = 1_000;
 /**

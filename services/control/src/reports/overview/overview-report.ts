@@ -7,7 +7,7 @@ import type { ReportDeps } from '../report-request.ts';
 import { statementView } from '../report-view.ts';
 import { bucketKey, type OverviewZone, overviewStatement } from './overview-sql.ts';
 
-/** The maximum number of buckets. With `OVERVIEW_SITES_MAX` sites, the result of the statement stays below the limit of rows. */
+/** The maximum number of buckets. With `OVERVIEW_SITES_MAX` sites, the statement returns fewer rows than a user's query may return. */
 export const OVERVIEW_BUCKETS_MAX = 180;
 export const OVERVIEW_SITES_MAX = 500;
 

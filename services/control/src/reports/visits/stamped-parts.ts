@@ -14,8 +14,8 @@ import { computedKeys, movedSql, NEAR_PERIOD, NO_KEY, OF_SITE, putDays, sessionK
 
 /**
  * The parts of a report that reads only rows of the period and of the days beside it (docs/decisions/0035). It groups the rows by session
- * to compute the visits. The value of a visit dimension of a row is the stamp of the row. Only rows without a right stamp are
- * joined with their visits. So are all rows if the report uses the exit page, which no stamp can have.
+ * to compute the visits. A row's value of a visit dimension comes from the stamp of the row. Rows without a valid stamp are joined with
+ * their visits instead. If the report uses the exit page, which no stamp has, all rows are joined.
  */
 export function stampedParts(
   scope: Scope & { readonly visits: { readonly of: 'rows' } },
@@ -70,7 +70,7 @@ begun AS
   FROM visit
   WHERE ${began}
 )`;
-  // Only rows without a right stamp need the join. The key of the others is 0 in it, which no visit has.
+  // Rows with a valid stamp do not need their visit. They are joined with the key 0, which no visit has.
   const join = `LEFT JOIN ${usesStamps ? `${visitTable(true)} AS visit` : 'visit'} ON visit.session_key = if(hit.is_stamped, 0, hit.session_key)`;
   return {
     parameters,

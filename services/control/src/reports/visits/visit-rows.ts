@@ -81,9 +81,12 @@ export const NEAR_PERIOD = `timestamp >= ${timeAt('from', -SPAN_MS)} AND timesta
 /** The hash of a row without a visitor or a visit. */
 export const NO_KEY = "sipHash64('')";
 
-/** What `visitSourceOf` has found near the period. Statements leave out what is not there. */
+/** The unusual rows that `visitSourceOf` has found near the period. Statements omit the parts that they do not need without such rows. */
 export interface NearVisits {
-  /** The IDs that rows have, and those of their sessions. Undefined: there are too many for a parameter. */
+  /**
+   * Two arrays: the session IDs as stored in rows, and the present IDs of the same sessions. Undefined if there are too many for a
+   * parameter.
+   */
   readonly moved: readonly [stored: readonly string[], sessions: readonly string[]] | undefined;
   /** Whether there are rows that were stored before stamps were introduced, or come from a dump. */
   readonly hasUnstamped: boolean;
@@ -109,8 +112,8 @@ export const MOVED_KEY = 'transform(records.session_key, moved_from, moved_to)';
 export const sessionKey = (near: NearVisits): string => (hasMoved(near) ? MOVED_KEY : 'records.session_key');
 
 /**
- * The hashes of the session IDs, as stored in rows, of visits whose stamps are not right: the enricher or a check has flagged them, their ID has
- * changed, or one of their rows has no stamp.
+ * The hashes of the session IDs, as stored in rows, of visits whose stamps are not valid: the enricher or a check has flagged them, their
+ * ID has changed, or one of their rows has no stamp.
  */
 export function computedKeys(near: NearVisits): string {
   return [

@@ -28,9 +28,9 @@ const FLAGGED = 'visits_computed WHERE site_id = {site:String} AND day >= {from_
 const EXPIRED = "site_id = {site:String} AND outcome = 'expired'";
 
 /**
- * Whether there can be anything that is unusual. The conditions on `records` have no time, so that ClickHouse evaluates them once for each
- * part of the table (its query condition cache). The answer is also the version of what `findSql` finds about moved and flagged visits:
- * late hits change these sums.
+ * The first of two statements: whether the site has rows that need the second one (`findSql`) to look for them. The conditions on `records`
+ * have no time, so that ClickHouse evaluates them once for each part of the table (its query condition cache). `moved` and `flags` contain
+ * checksums. If they have not changed, `findSql` finds the same moved and flagged visits as before.
  */
 const LOOK = `SELECT
   (SELECT sum(cityHash64(visitor_id, hour)) FROM ${MOVED_HOURS}) AS moved,
@@ -42,12 +42,13 @@ const LOOK = `SELECT
   ${anyRow(UNSTAMPED)} AS unstamped`;
 
 /**
- * Whether the rows near the period suffice for exact numbers of its visits. They do not if
- * - a visit has rows in the period, and more than a day before or after it (`long`). Two hits of such a visit are at most a day apart, so it has
- *   rows on the day at the edge of the period and on the second day beyond it.
+ * The second statement: whether the rows near the period suffice for exact numbers of its visits. They do not if
+ * - a visit has rows in the period, and more than a day before or after it (`long`). Two hits of such a visit are at most a day apart, so
+ *   it has rows on the day at the edge of the period and on the second day beyond it.
  * - retention has removed rows (`expired`), or a visit is in `visits_computed` for another reason than its rows (`flagged`), for example
  *   because an erasure has removed some of them.
- * What `LOOK` has not found is left out. Two sessions with the same hash can only make `long` greater than 0 without need.
+ * The statement does not search for what `LOOK` has not found (`has`). If two sessions have the same hash, `long` can be too high. The
+ * report then reads `sessions`, which is slower but also exact.
  */
 function findSql(has: Readonly<Record<'moved' | 'flagged' | 'expired' | 'unstamped', boolean>>): string {
   const id = has.moved ? MOVED_KEY : 'records.session_key';
@@ -85,7 +86,8 @@ export async function visitSourceOf(scope: AskedScope, analytics: ReportTables):
   const [marked] = look.flags as readonly unknown[];
   const has = { moved: isAny(look.moved), flagged: isAny(marked), expired: isAny(look.expired) };
   const find = findSql({ ...has, unstamped: isAny(look.unstamped) });
-  // Rows that are imported or expire meanwhile change what it finds, but not `look`, which says only whether the site has such rows.
+  // The answer of `find` is shared only if it can change only together with `look`. Expired and imported rows can change it without
+  // changing `look`, which says only whether the site has such rows.
   const isShared = !isAny(look.expired) && !isAny(look.unstamped) && analytics.sharedQuery !== undefined;
   const { rows } = await (isShared
     ? analytics.sharedQuery(find, values, JSON.stringify(look))
