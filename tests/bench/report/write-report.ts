@@ -51,7 +51,7 @@ function benchmarksPage(results: readonly Result[], machine: string, date: strin
     '# Benchmarks',
     '',
     'Written by `npm run bench -- --write`; do not edit. Each figure is the median (minimum-maximum) of several rounds. The rounds',
-    'of one run alternate between Weir and its baseline. Other machines give similar ratios, but other absolute figures.',
+    'of one run alternate between Weir and its baseline. Compare the ratios, because the absolute figures depend on the machine.',
     '',
     `${date}. ${machine}.`,
     '',
