@@ -140,7 +140,8 @@ export async function killReplays({ weir, from, load, site, kill }: ReplayKills)
     await exchange('swap');
     await killDuring('swap');
     await reaches(EXCHANGED.swap, 'swap');
-    // An undo needs no raw records. Without it, the tables at the end are those that a replay from raw has made.
+    // A replay from raw is undone only in some rounds, and not in the last ones: the tables at the end must be those that a replay from raw
+    // has filled.
     if (from === 'enriched' || (round % 2 === 1 && killed.length + 2 < REPLAY_KILLS)) {
       await exchange('undo');
       await killDuring('undo');

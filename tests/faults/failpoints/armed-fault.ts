@@ -38,7 +38,10 @@ function take(next: FaultOrder): void {
   hits = 0;
 }
 
-/** Whether the fault must happen at this call. After the last time, writes a file that tells the test so. */
+/**
+ * Returns the order if its fault must happen at this call. When the fault happens for the last time and does not kill the process, writes a
+ * file for which the test waits.
+ */
 function isDue(name: string, about: string): FaultOrder | undefined {
   if (order === undefined || order.point !== name || !new RegExp(order.about).test(about)) return undefined;
   const due = order;

@@ -31,7 +31,9 @@ const COMPUTED: Stamped = { json: COMPUTED_JSON, visit: '' };
 
 /** Queries compute longer visits from their rows. So reports find all stamps of any other visit on its first day and on the next one. */
 const VISIT_MS_MAX = 24 * 3600_000;
-/** Queries compute a visit with longer attributes from its rows, because the attributes are stored in the state of the visitor. */
+/**
+ * Queries compute a visit with longer attributes from its rows, because the state of the visitor stores the attributes and must stay small.
+ */
 const ATTRIBUTES_CHARS_MAX = 1024;
 
 /** The stamp of a row whose visit is not the newest one of its visitor, or has no state. */
