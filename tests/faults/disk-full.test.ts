@@ -76,7 +76,7 @@ async function fillAndFree({ weir, disk, load, key, fault, round }: Round): Prom
   expect(refused.headers['retry-after']).toBe('1');
   const ready = await sendHttp(weir.url, { path: '/readyz' });
   expect(ready.status).toBe(503);
-  // There can also be notes: after a failed write, the enricher rebuilds its state.
+  // The answer can also have `notes`, because the enricher rebuilds its state after a failed write.
   expect(ready.json).toMatchObject({ status: 'not ready', missing: ['disk space'] });
   expect(await metric(weir, 'weir_disk_full{disk="data folder"}')).toBe(1);
   expect((await weir.client.admin('GET', '/sites')).status).toBe(200);
