@@ -35,7 +35,7 @@ export interface OpenAnalyticsDeps {
   readonly logger: Logger;
   readonly disk: Pick<DiskGuard, 'release' | 'reserveBytes'> | undefined;
   readonly stack: Stack;
-  /** Ends the wait: when it aborts, `ready` rejects with its reason. */
+  /** When it aborts, the wait for ClickHouse ends, and `ready` rejects with the reason of this signal. */
   readonly stop: AbortSignal;
 }
 
