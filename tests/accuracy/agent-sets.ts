@@ -72,7 +72,7 @@ interface RealAgent {
 }
 type Named = Readonly<Record<string, { readonly name: string }>>;
 
-/** User agents of real desktop machines of a device cloud. */
+/** User agents of real desktop browsers. The package collects them from BrowserStack and other sources. */
 export function desktops(): AgentSet {
   const data = join(folderOf('@ulixee/real-user-agents'), 'data');
   const browsers = readJson<Named>(join(data, 'browsersById.json'));

@@ -29,7 +29,7 @@ describe('a session', () => {
       200,
       'weir_session=; Max-Age=0; Path=/; HttpOnly; SameSite=Strict',
     ]);
-    // A copy of the cookie is of no use either.
+    // A copy of the cookie is refused too.
     expect((await browse('GET', '/sites', cookie)).status).toBe(401);
   });
 

@@ -23,7 +23,7 @@ const NO_UTM_JSON = emptyJson(UTM_TAGS);
 
 /** The columns that come from the URL of the page. */
 export const PAGE_COLUMNS = ['url', 'hostname', 'pathname'] as const;
-/** The columns that `sourceColumnsJson` below encodes: referrer, campaign tags, click ID, channel and source. */
+/** The columns that `sourceJson` below encodes: referrer, campaign tags, click ID, channel and source. */
 export const SOURCE_COLUMNS = [
   'referrer',
   'referrer_domain',
