@@ -23,7 +23,7 @@ export const DUMP_COLUMNS: readonly RecordsColumn[] = RECORDS_COLUMNS.filter((co
 /** The outcomes that a dump contains. Dead letters are not among them, because they refer to positions of the old log. */
 export const DUMP_OUTCOMES = ['row', 'identify', 'duplicate', 'dropped'] as const;
 
-/** A line of a dump becomes one raw record, which must fit into a Kafka message of 1 MiB: a character can need 3 bytes. */
+/** A line of a dump becomes one raw record. A character has at most 3 bytes, so the record stays below 1 MiB, as all raw records do. */
 export const DUMP_LINE_CHARS_MAX = 256 * 1024;
 
 export interface DumpHead {

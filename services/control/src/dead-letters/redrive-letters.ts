@@ -29,7 +29,7 @@ const OUTCOMES: Readonly<Record<string, Outcome>> = {
 
 const WAIT_MS = 15_000;
 export const WAITING = 'waiting until the pipeline has stored all records of the log: send it again';
-/** Kafka refuses larger appends. A single record can be larger than this. */
+/** Records are appended in groups of about this size, which Kafka certainly accepts. A single record can be larger. */
 const APPEND_BYTES_MAX = 1024 * 1024;
 
 /**
