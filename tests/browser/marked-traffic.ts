@@ -7,7 +7,7 @@ import type { Lane, Lanes } from '../reports-model/report-lanes.ts';
 
 /** The part of a mark that stays the same in a URL, where other characters are escaped. */
 export const scriptOf = (field: string): string => `onerror=hacked('${field}')`;
-/** Markup and script that calls `hacked` if a page treats it as HTML. `field` tells where it was sent. */
+/** Markup and script that calls `hacked` if a page treats it as HTML. `field` is the name of the field that contains it. */
 export const mark = (field: string): string => `"'><img src=x ${scriptOf(field)}><script>hacked()</script>${field}`;
 
 const FIREFOX = 'Mozilla/5.0 (X11; Linux x86_64; rv:125.0) Gecko/20100101 Firefox/125.0';

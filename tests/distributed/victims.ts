@@ -18,7 +18,7 @@ export function roleVictims({ gateways, enrichers, writers, control }: Deploymen
   return [leader, ...named('gateway', gateways), ...named('enricher', enrichers), ...named('writer', writers)];
 }
 
-/** The services of a deployment. Redis is there twice: it comes back with its data, or empty. */
+/** The services of a deployment. Redis is in the list twice: one entry restarts it with its data, and the other one without. */
 export function serviceVictims({ kafka, redis, clickhouse }: Services): readonly Victim[] {
   const named = (name: string, service: Service): Victim => ({
     name,

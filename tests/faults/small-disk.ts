@@ -121,7 +121,8 @@ export function mountSmallDisk(type: FileSystem, megabytes: number): SmallDisk {
       for (const name of readdirSync(root)) if (name.startsWith(FILLER)) rmSync(join(root, name));
     },
     cutPower() {
-      // The copy has what was written to the disk so far. The unmounting writes the rest, to the image that is then replaced.
+      // Copies the image, which has only what was written to the disk so far. `umount` writes the rest to the old image. Then the copy
+      // replaces the old image.
       const kept = `${image}-kept`;
       execFileSync('cp', ['--sparse=always', image, kept]);
       execFileSync('umount', [root]);

@@ -62,14 +62,14 @@ test('tables with rows are rebuilt by a replay that swaps and drops itself, whil
   expect(data).toMatchObject({ balanced: true, totals: { received: 325, in_flight: 0 } });
   expect(Object.keys(await weir.digests('weir'))).toEqual([...Object.keys(before), 'records_in_order'].sort());
 
-  // The tables are those that the log gives, so nothing was lost or doubled.
+  // A replay from the log fills the shadow tables with the same rows, so the rebuild has lost no row and doubled none.
   await weir.call('POST', '/replays', { from: 'enriched' });
   await weir.follows();
   expect(await weir.digests('weir_shadow')).toEqual(await weir.digests('weir'));
   await weir.drop();
 });
 
-/** The migration counts as missing, as if the tables were not rebuilt yet. */
+/** Removes the migration from the list of applied migrations, as if the tables were not rebuilt yet. */
 const forgetMigration = () =>
   weir.command(
     `ALTER TABLE weir.schema_migrations DELETE WHERE name = '${REBUILD_MIGRATION}' SETTINGS mutations_sync = 1`,

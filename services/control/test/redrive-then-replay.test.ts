@@ -38,13 +38,13 @@ async function makeAndRedriveLetters(): Promise<void> {
   await weir.visits(3);
 }
 
-/** Redrives the letters whose place was not found. Returns the results. */
+/** Redrives the letters that the lookup of the location has caused. Returns the results. */
 async function redriven(): Promise<readonly string[]> {
   const { data } = (await weir.call('POST', '/dead-letters/redrive', { reason: 'step_failed' })).body;
   return data.results.map(({ result }: { result: string }) => result);
 }
 
-/** What has to stay: the letters, the records that were made of them, and the audit. */
+/** Checks what a replay must not change: the letters, the records that were made of them, and the audit. */
 async function expectRedriven(): Promise<void> {
   expect(await list()).toMatchObject({ total: 0, letters: [] });
   expect(await weir.count(STORED)).toBe(2);

@@ -74,7 +74,8 @@ const FAULTS: readonly Fault<WithClock>[] = [
       over();
     },
   ),
-  // A key that is sent again after more than 24 hours is new, so a repeated key would be stored a second time. The state of visits expires.
+  // `sendsKeysAgain: false`: after more than 24 hours, a repeated key counts as new, so its event is stored a second time. `forgetsVisits:
+  // true`: the state of the visits expires.
   jump(
     'clock-day',
     'the clock jumps forward or back by one day, and later back',

@@ -20,7 +20,7 @@ const SLOW_MS = 300;
 export async function startFaultyProxy(targetPort: number): Promise<FaultyProxy> {
   let mode: ProxyMode = 'pass';
   const open = new Set<Socket>();
-  /** Called when the mode changes, so that data that waits goes on. */
+  /** Functions that forward data which waits because the mode is `silent`. They are called when the mode changes. */
   let waiting: (() => void)[] = [];
 
   /** Forwards one direction. A paused socket keeps its data in the buffers of the kernel. */

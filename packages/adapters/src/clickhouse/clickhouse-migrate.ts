@@ -21,7 +21,10 @@ export interface MigrateConfig {
   readonly cluster?: string | undefined;
 }
 
-/** A statement that fills a table from all rows may take this long. Without it, the client would repeat a statement that is still running. */
+/**
+ * The time limit of a statement. It is long, because a statement can fill a table from all rows. With a shorter limit, the client would
+ * repeat a statement that is still running.
+ */
 const STATEMENT_MS_MAX = 6 * 3600_000;
 const MIGRATION_NAME = /^\d{3}_[a-z0-9_]+\.sql$/;
 

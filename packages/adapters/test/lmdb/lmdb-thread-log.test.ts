@@ -13,7 +13,7 @@ const PENDING_BYTES_MAX = 5_000_000;
 type OwnerCalls = Omit<LogOwner, 'logId' | 'partitionCount'>;
 type ThreadCalls = Pick<ThreadLog, 'advance' | 'changeRow'>;
 
-/** The log as its owner has opened it, and the same log as another thread sees it, with real messages between them. */
+/** Opens a log twice: as its owner, and as another thread that sends messages to the owner. */
 async function openBoth(folder: string) {
   const owned = await openLmdbEventLog({
     ...{ folder, partitions: 3, clock: Date.now },

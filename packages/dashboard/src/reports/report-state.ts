@@ -21,7 +21,7 @@ interface ReportQuery {
   readonly bots?: 'exclude' | 'include';
 }
 
-/** What the address of the page says about the reports. Values that it does not know are ignored. */
+/** What the address of the page says about the reports. Unknown values are ignored. */
 export interface ReportState {
   readonly query: ReportQuery;
   readonly filters: readonly ReportFilter[];

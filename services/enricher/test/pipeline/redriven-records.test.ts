@@ -11,7 +11,7 @@ afterAll(() => harness.close());
 
 const redriven = (offset: number, attempt = 1): Redriven => ({ log: 'log', partition: 0, offset, attempt, at: NOW });
 
-/** Enriches records, of which some may not be in the log any more. The offset of the first one is returned too. */
+/** Enriches these records, and returns the columns of their outcomes that the tests compare. */
 async function outcomes(...values: readonly Uint8Array[]) {
   const rows = (await harness.lines(values)).map(parseLine);
   return rows.map(({ outcome, detail, event_name, raw_offset }) => ({ outcome, detail, event_name, raw_offset }));
@@ -19,7 +19,7 @@ async function outcomes(...values: readonly Uint8Array[]) {
 
 test('a redriven record counts once per attempt, and is no duplicate of the first record of its dead letter', async () => {
   const record = rawBytes({ kind: 'event', idempotencyKey: 'k', body: { name: 'paid', visitor_id: 'v' } });
-  // The first record claims the key, as a record does whose row ClickHouse refuses.
+  // The first record claims the key, like a record whose row ClickHouse refuses later.
   const [first] = await outcomes(record);
   const offset = Number(first?.raw_offset);
   const again = redrivenRecord(record, '', redriven(offset)) as Uint8Array;

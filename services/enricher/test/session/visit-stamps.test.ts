@@ -136,6 +136,6 @@ test('the lines of an access log: the stamps are those of `sessions`, and few vi
   await harness.take(records, 1000);
   const found = await compare("source = 'import'");
   expect(found.wrong).toEqual([]);
-  // The times of a log are whole seconds. Visits whose first hits have the same time must be computed.
+  // The times of a log are whole seconds. Visits without a usable stamp are those whose first hits have the same time.
   expect(found.stamped).toBeGreaterThan(0.8 * found.visits);
 });
