@@ -29,7 +29,9 @@ export type DependencyErrorCode =
   /** Another Weir has locked the data folder. */
   | 'data_folder_in_use'
   /** The data folder cannot be created, written or locked. */
-  | 'data_folder_unusable';
+  | 'data_folder_unusable'
+  /** A newer version of Weir has used the data folder, and has written files that this version cannot read. */
+  | 'data_folder_too_new';
 
 /** A known failure of a dependency. `code` is for programs, `message` for people, and `cause` is the error of the library. */
 export class DependencyError extends Error {

@@ -1,9 +1,15 @@
-import { mkdirSync } from 'node:fs';
+import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DependencyError } from '@weir/domain/errors';
 import { type FileLock, lockFile } from './file-lock.ts';
 
 const WAIT_FOR_OTHER_MS = 5_000;
+
+/**
+ * The number of the formats in the data folder: of the event log, the state, the claims and the tables. Raise it with a change that the last
+ * release cannot read, so that this release refuses the folder instead of damaging it (docs/operations.md, "Upgrade and downgrade").
+ */
+const DATA_FORMAT = 1;
 
 export interface DataFolder {
   readonly path: string;
@@ -13,7 +19,8 @@ export interface DataFolder {
 /**
  * Creates the data folder (mode 700) and locks it for this process group, with a kernel lock on the file `lock` in it.
  * Resolves when it has the lock. Waits up to 5 s for another process group, then rejects with `data_folder_in_use`. Rejects with
- * `data_folder_unusable` if the folder cannot be written or its file system has no locks.
+ * `data_folder_unusable` if the folder cannot be written or its file system has no locks, and with `data_folder_too_new` if a newer
+ * version of Weir has used it.
  */
 export async function lockDataFolder(path: string): Promise<DataFolder> {
   let lock: FileLock | undefined;
@@ -31,5 +38,45 @@ export async function lockDataFolder(path: string): Promise<DataFolder> {
     );
   }
   const held = lock;
+  try {
+    checkFormat(path);
+  } catch (error) {
+    held.close();
+    throw error;
+  }
   return { path, close: async () => held.close() };
+}
+
+/** Refuses a folder whose file `format` has a higher number than this version. Otherwise stores the number of this version. */
+function checkFormat(folder: string): void {
+  const path = join(folder, 'format');
+  const found = readFormat(path);
+  if (found > DATA_FORMAT) {
+    throw new DependencyError(
+      'data_folder_too_new',
+      `${folder} was used by a newer version of Weir: it has format ${found}, and this version reads format ${DATA_FORMAT}. Start the newer version, or restore a backup that is older than the upgrade`,
+    );
+  }
+  if (found === DATA_FORMAT) return;
+  try {
+    writeFileSync(`${path}.part`, `${DATA_FORMAT}\n`, { flush: true });
+    renameSync(`${path}.part`, path);
+    const opened = openSync(folder, 'r');
+    fsyncSync(opened);
+    closeSync(opened);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new DependencyError('data_folder_unusable', `cannot write ${path}: ${reason}`, { cause: error });
+  }
+}
+
+/** Returns 0 if there is no such file: the folder is new, or an older version has used it. */
+function readFormat(path: string): number {
+  try {
+    return Number.parseInt(readFileSync(path, 'utf8'), 10) || 0;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return 0;
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new DependencyError('data_folder_unusable', `cannot read ${path}: ${reason}`, { cause: error });
+  }
 }

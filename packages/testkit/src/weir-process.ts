@@ -45,8 +45,11 @@ export interface WeirProcess {
   ended(): Promise<number | null>;
   /** Sends SIGKILL to the ClickHouse child process only. */
   killClickhouse(): void;
-  /** Starts Weir again with the same folder and port. Resolves with the milliseconds until it was ready. */
-  restart(): Promise<number>;
+  /**
+   * Starts Weir again with the same folder and port. Resolves with the milliseconds until it was ready. With the path of a program, such as
+   * that of another version, this start and later ones use it.
+   */
+  restart(program?: string): Promise<number>;
 }
 
 export async function startWeir(options: WeirOptions = {}): Promise<WeirProcess> {
@@ -55,11 +58,13 @@ export async function startWeir(options: WeirOptions = {}): Promise<WeirProcess>
   const url = `http://127.0.0.1:${port}`;
   const env: Record<string, string> = { WEIR_ADMIN_TOKEN: TEST_ADMIN_TOKEN, ...options.env };
   const printed: Buffer[] = [];
+  let program = options.program ?? MAIN;
   let child: ChildProcess;
 
-  const start = async (): Promise<number> => {
+  const start = async (other = program): Promise<number> => {
     const startedAt = performance.now();
-    child = spawnWeir(options.program ?? MAIN, options.roles ?? [], {
+    program = other;
+    child = spawnWeir(program, options.roles ?? [], {
       ...env,
       PORT: String(port),
       WEIR_DATA_DIR: dataDir,

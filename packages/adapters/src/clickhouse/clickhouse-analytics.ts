@@ -6,7 +6,7 @@ import { type Analytics, STATEMENT_BYTES_MAX } from '@weir/ports/analytics';
 import { clickhouseDrift, type DriftedServer, SHARDS_QUERY, TABLES_QUERY, VERSION_QUERY } from './clickhouse-drift.ts';
 import { insertError, statementError } from './clickhouse-errors.ts';
 import { EXACT_JSON_QUERY, EXACT_JSON_SETTINGS, holdsLossyJson } from './clickhouse-exact-json.ts';
-import { migrateClickhouse } from './clickhouse-migrate.ts';
+import { type MigrationStep, migrateClickhouse } from './clickhouse-migrate.ts';
 import { exchangeGenerations } from './exchange-generations.ts';
 import { fenceColumn, readGeneration, withFenceValue } from './generation-fence.ts';
 import { runUserQuery } from './run-user-query.ts';
@@ -26,6 +26,8 @@ export interface ClickhouseAnalyticsConfig {
   readonly cluster?: string | undefined;
   /** The folder with the SQL migrations: `schemas/clickhouse`. */
   readonly migrationsDir: string;
+  /** See `MigrateConfig`. */
+  readonly onMigration?: (step: MigrationStep) => void;
 }
 
 const REQUEST_TIMEOUT_MS = 120_000;

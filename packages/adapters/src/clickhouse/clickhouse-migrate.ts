@@ -19,6 +19,16 @@ export interface MigrateConfig {
   readonly migrationsDir: string;
   /** The cluster on which replicated tables are created. `undefined` for one server without replicas. */
   readonly cluster?: string | undefined;
+  /** Called before each migration of a database that exists. Not called for a new database. */
+  readonly onMigration?: (step: MigrationStep) => void;
+}
+
+export interface MigrationStep {
+  /** The name of the file. */
+  readonly migration: string;
+  /** Counted from 1, among the migrations that were missing at the beginning. */
+  readonly number: number;
+  readonly of: number;
 }
 
 /**
@@ -130,19 +140,13 @@ async function applyMissing(
     );
   }
 
-  for (const { name, sql } of await readMigrations(config.migrationsDir)) {
-    const digest = createHash('sha256').update(sql).digest('hex');
-    const applied = known?.get(name) ?? known?.get(FORMER_NAMES.get(name) ?? '');
-    if (applied === digest) continue;
-    if (applied !== undefined && FORMER_DIGESTS.get(name)?.includes(applied)) continue;
-    if (applied !== undefined) {
-      throw new DependencyError(
-        'analytics_refused',
-        `the migration ${name} was changed after it was applied: restore the file and add a new migration`,
-      );
-    }
+  const missing = (await readMigrations(config.migrationsDir))
+    .map(({ name, sql }) => ({ name, sql, digest: createHash('sha256').update(sql).digest('hex') }))
+    .filter(({ name, digest }) => !isKnown(name, digest, known));
+  for (const [index, { name, sql, digest }] of missing.entries()) {
     const isRebuild = REBUILD.test(sql);
     if (isRebuild && (await hasRows(client))) continue;
+    if (known !== undefined) config.onMigration?.({ migration: name, number: index + 1, of: missing.length });
     const apply = async (): Promise<void> => {
       for (const statement of sqlStatements(sql)) {
         await run(filled(statement, filling), isRebuild ? DROP_ONLY_EMPTY : {});
@@ -154,6 +158,17 @@ async function applyMissing(
       query_params: { name, digest },
     });
   }
+}
+
+/** Whether the migration is applied. Throws if another text was applied under its name. */
+function isKnown(name: string, digest: string, known: Digests | undefined): boolean {
+  const applied = known?.get(name) ?? known?.get(FORMER_NAMES.get(name) ?? '');
+  if (applied === undefined) return false;
+  if (applied === digest || FORMER_DIGESTS.get(name)?.includes(applied)) return true;
+  throw new DependencyError(
+    'analytics_refused',
+    `the migration ${name} was changed after it was applied: restore the file and add a new migration`,
+  );
 }
 
 /** How often a migration is applied again because another process has dropped a table that it uses. */

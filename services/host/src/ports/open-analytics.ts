@@ -27,7 +27,7 @@ export interface OpenAnalytics {
   readonly ready: Promise<void>;
 }
 
-export type ClickhouseConnection = ClickhouseAnalyticsConfig;
+export type ClickhouseConnection = Omit<ClickhouseAnalyticsConfig, 'onMigration'>;
 
 export interface OpenAnalyticsDeps {
   readonly config: Config;
@@ -45,7 +45,7 @@ export async function openAnalytics(deps: OpenAnalyticsDeps): Promise<OpenAnalyt
   const { migrationsDir } = files;
   if (clickhouse !== undefined) {
     const { writer, reader, database, cluster } = clickhouse;
-    const opened = open({ ...writer, reader, database, cluster, migrationsDir }, stack);
+    const opened = open({ ...writer, reader, database, cluster, migrationsDir }, deps);
     const { analytics } = opened;
     return {
       ...opened,
@@ -64,14 +64,19 @@ export async function openAnalytics(deps: OpenAnalyticsDeps): Promise<OpenAnalyt
   const engine = await startEmbeddedClickhouse({ dataDir, reserveBytes, entry, beforeStart, logger });
   stack.add(engine, (started) => started.close());
   const { url, username, password } = engine;
-  const opened = open({ url, username, password, migrationsDir }, stack);
+  const opened = open({ url, username, password, migrationsDir }, deps);
   const migrated = migrateWhenAvailable(opened.analytics, () => engine.ready(), logger, stop);
   return { ...opened, ready: ignoreUntilAwaited(abortable(migrated, stop)) };
 }
 
-function open(connection: ClickhouseConnection, stack: Stack): Omit<OpenAnalytics, 'ready'> {
+function open(
+  connection: ClickhouseConnection,
+  { logger, stack }: Pick<OpenAnalyticsDeps, 'logger' | 'stack'>,
+): Omit<OpenAnalytics, 'ready'> {
   const close = (opened: { close(): Promise<void> }) => opened.close();
-  const analytics = stack.add(openClickhouseAnalytics(connection), close);
+  const onMigration = (step: object) => logger.info(step, 'migrating the tables');
+  // `connection` is sent to a thread, so it has no function.
+  const analytics = stack.add(openClickhouseAnalytics({ ...connection, onMigration }), close);
   return { connection, analytics, shadow: stack.add(openClickhouseShadow(connection, analytics), close) };
 }
 

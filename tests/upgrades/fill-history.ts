@@ -1,0 +1,94 @@
+import { appendFileSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { generateAccessLog } from '@weir/testkit/sample-access-log';
+import { bearer, type WeirClient } from '@weir/testkit/weir-client';
+import { TEST_ADMIN_TOKEN } from '@weir/testkit/weir-process';
+import type { Installation } from './installation.ts';
+
+interface Filled {
+  readonly version: Installation;
+  readonly client: WeirClient;
+  readonly url: string;
+  readonly site: string;
+  readonly key: string;
+  /** About this many rows are stored. */
+  readonly rows: number;
+  readonly random: () => number;
+}
+
+const BATCH_EVENTS = 500;
+const BATCHES_AT_ONCE = 4;
+const LINES_AT_ONCE = 20_000;
+/** The share of the lines of `generateAccessLog` that become pageviews. */
+const PAGEVIEWS_OF_LINES = 0.45;
+const EVENTS_FROM_MS = Date.UTC(2026, 4, 1);
+const EVENTS_FOR_MS = 60 * 86_400_000;
+const PEOPLE_MAX = 500;
+const PLANS = ['free', 'pro', 'max'];
+
+/**
+ * Fills a site, one half with an imported access log and the other half with server events, all of May to July 2026: visits, payments,
+ * properties, people. The times of the events are in random order. Resolves when all is stored.
+ */
+export async function fillHistory({ version, client, url, site, key, rows, random }: Filled): Promise<void> {
+  await importLog(version, url, site, Math.round(rows / 2 / PAGEVIEWS_OF_LINES));
+  const people = Math.min(PEOPLE_MAX, Math.round(rows / 40));
+  for (let nth = 0; nth < people; nth++) {
+    const person = { visitor_id: `v${nth}`, user_id: `user-${nth}`, plan: PLANS[nth % 3], seats: nth };
+    const { status, text } = await client.identify(key, person);
+    if (status !== 200) throw new Error(`identify answered ${status} ${text}`);
+  }
+  let next = 0;
+  const events = Math.round(rows / 2);
+  const visitors = Math.ceil(events / 5);
+  const sender = async (): Promise<void> => {
+    while (next < events) {
+      const first = next;
+      next += BATCH_EVENTS;
+      const batch = Array.from({ length: Math.min(BATCH_EVENTS, events - first) }, (_, index) =>
+        eventOf(first + index, Math.floor(random() * visitors), random()),
+      );
+      await sendBatch(client, key, batch);
+    }
+  };
+  await Promise.all(Array.from({ length: BATCHES_AT_ONCE }, sender));
+  await client.settled(600_000);
+}
+
+function eventOf(nth: number, visitor: number, at: number): object {
+  const isPayment = nth % 10 === 0;
+  return {
+    name: isPayment ? 'paid' : `event-${nth % 7}`,
+    visitor_id: `v${visitor}`,
+    idempotency_key: `history-${nth}`,
+    timestamp: EVENTS_FROM_MS + Math.floor(at * EVENTS_FOR_MS),
+    ...(isPayment ? { value: `${visitor % 90}.25` } : {}),
+    properties: { plan: PLANS[nth % 3], big: nth % 11, ...(isPayment ? { currency: 'EUR' } : {}) },
+  };
+}
+
+/** Sends a batch until each of its events is stored. */
+async function sendBatch(client: WeirClient, key: string, events: readonly object[]): Promise<void> {
+  let left = events;
+  while (left.length > 0) {
+    const answer = await client.send({ path: '/api/v1/events/batch', headers: bearer(key), body: { events: left } });
+    const { results } = (answer.json ?? {}) as { results?: readonly { error?: { code: number } }[] };
+    if (results === undefined) throw new Error(`a batch was answered with ${answer.status} ${answer.text}`);
+    const strange = results.find(({ error }) => error !== undefined && error.code !== 503);
+    if (strange !== undefined) throw new Error(`an event of a batch was answered with ${JSON.stringify(strange)}`);
+    left = left.filter((_, index) => results[index]?.error !== undefined);
+  }
+}
+
+async function importLog(version: Installation, url: string, site: string, lines: number): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'weir-history-'));
+  try {
+    const file = join(folder, 'access.log');
+    for (let first = 0; first < lines; first += LINES_AT_ONCE)
+      appendFileSync(file, generateAccessLog(Math.min(LINES_AT_ONCE, lines - first), first));
+    await version.weir(['import', file, '--site', site], { WEIR_URL: url, WEIR_ADMIN_TOKEN: TEST_ADMIN_TOKEN });
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}

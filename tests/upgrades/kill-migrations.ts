@@ -1,0 +1,90 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { eventually } from '@weir/testkit/eventually';
+import type { WeirProcess } from '@weir/testkit/weir-process';
+
+interface MigrationKills {
+  readonly weir: WeirProcess;
+  /** The path of the program that migrates the data folder. Weir does not run. */
+  readonly program: string;
+  readonly kills: number;
+  readonly random: () => number;
+  /** How many records Weir has acknowledged so far. */
+  acknowledged(): number;
+}
+
+interface KilledMigrations {
+  /** For each kill, the migration that was under way, and what was killed. */
+  readonly killed: readonly string[];
+  /** The number of records that were acknowledged between the beginning of the first migration and the last kill. */
+  readonly acknowledgedMeanwhile: number;
+}
+
+const STEP_WITHIN_MS = 180_000;
+/** Each kill comes at most this long after the migration began or continued. */
+const KILL_WITHIN_MS = 400;
+const POLL_MS = 5;
+
+interface Step {
+  readonly migration: string;
+  readonly number: number;
+  readonly of: number;
+}
+
+/**
+ * Starts Weir and kills it while it migrates the tables, again and again: either all its processes, or only the ClickHouse process. The
+ * kills are spread over the missing migrations, so that migrations remain for the next kill. Weir runs again when it resolves. Rejects if the
+ * migrations ended before the last kill.
+ */
+export async function killMigrations(options: MigrationKills): Promise<KilledMigrations> {
+  const { weir, program, kills, random, acknowledged } = options;
+  const killed: string[] = [];
+  let acknowledgedBefore: number | undefined;
+  let acknowledgedMeanwhile = 0;
+  const seen = new Set<string>();
+  let total = 0;
+  let starting: Promise<unknown> | undefined;
+  for (let kill = 0; kill < kills; kill++) {
+    const from = weir.output().length;
+    starting ??= weir.restart(program).catch((error: unknown) => error);
+    const steps = () => stepsIn(weir.output().slice(from));
+    const begun = await eventually(
+      'a migration to begin',
+      () => steps().at(-1) ?? (weir.output().slice(from).includes('"msg":"ready"') ? 'ready' : undefined),
+      STEP_WITHIN_MS,
+    );
+    if (begun === 'ready') throw new Error(`the migrations ended before kill ${kill + 1}: ${killed.join(', ')}`);
+    acknowledgedBefore ??= acknowledged();
+    total = Math.max(total, begun.of);
+    const last = Math.floor((total * (kill + 1)) / (kills + 1));
+    const deadline = Date.now() + random() * KILL_WITHIN_MS;
+    while (Date.now() < deadline && countSeen(seen, steps()) <= last) await pause(POLL_MS); // the kill happens at a random moment
+    const now = steps().at(-1) ?? begun;
+    countSeen(seen, steps());
+    acknowledgedMeanwhile = acknowledged() - acknowledgedBefore;
+    const onlyClickhouse = kill % 2 === 1;
+    killed.push(`${now.migration.slice(0, 3)} ${onlyClickhouse ? 'ClickHouse' : 'all'}`);
+    if (onlyClickhouse) {
+      weir.killClickhouse();
+    } else {
+      await weir.kill9();
+      await starting;
+      starting = undefined;
+    }
+  }
+  if (starting === undefined) await weir.restart(program);
+  else if ((await starting) instanceof Error) throw await starting;
+  return { killed, acknowledgedMeanwhile };
+}
+
+function countSeen(seen: Set<string>, steps: readonly Step[]): number {
+  for (const { migration } of steps) seen.add(migration);
+  return seen.size;
+}
+
+/** The lines of the log that say which migration begins. */
+function stepsIn(output: string): readonly Step[] {
+  return output
+    .split('\n')
+    .filter((line) => line.endsWith('"msg":"migrating the tables"}'))
+    .map((line) => JSON.parse(line) as Step);
+}

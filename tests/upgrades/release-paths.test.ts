@@ -1,0 +1,108 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { eventually } from '@weir/testkit/eventually';
+import { seededRandom } from '@weir/testkit/load';
+import { startWeir, type WeirProcess } from '@weir/testkit/weir-process';
+import { FAULTS_ENV, say } from '../faults/exactly-once.ts';
+import { auditSent } from '../faults/suite/audit-sent.ts';
+import { startVisitorLoad, type VisitorLoad } from '../faults/suite/visitor-load.ts';
+import { fillHistory } from './fill-history.ts';
+import { type Installation, installationOf, releaseTags, THIS_CODE } from './installation.ts';
+import { differencesOf, readNumbers } from './site-numbers.ts';
+
+const PATHS = Number(process.env.WEIR_UPGRADE_PATHS ?? 1);
+/** An installation of a release takes about a minute, so a run in CI uses only the newest releases. */
+const RELEASES_MAX = Number(process.env.WEIR_UPGRADE_RELEASES ?? 2);
+const ROWS = 1_000;
+const STEPS_MAX = 4;
+const CLIENTS = 4;
+const EVENTS_PER_STEP = 60;
+const KILLED_STARTS_SHARE = 0.5;
+const KILL_WITHIN_MS = 3_000;
+const STEP_WITHIN_MS = 180_000;
+const TEST_WITHIN_MS = 7_200_000;
+const TOO_NEW = 'was used by a newer version of Weir';
+
+/** Commits that are tested as if they were releases. */
+const more = (process.env.WEIR_UPGRADE_REFS ?? '').split(',').filter((name) => name !== '');
+const releases = [...releaseTags().slice(-RELEASES_MAX), ...more];
+
+(releases.length > 0 ? test : test.skip)(
+  `${PATHS} random paths between releases, up and down, with kills${releases.length > 0 ? '' : ': this clone has no tag v*'}`,
+  async () => {
+    const seed = Number(process.env.WEIR_FAULT_SEED ?? Date.now() % 1_000_000);
+    say(`release paths: ${releases.join(', ')}; WEIR_UPGRADE_PATHS=${PATHS} WEIR_FAULT_SEED=${seed}`);
+    const versions = [THIS_CODE];
+    for (const name of releases) versions.push(await installationOf(name));
+    const random = seededRandom(seed);
+    for (let nth = 0; nth < PATHS; nth++) await walkPath(versions, random);
+  },
+  TEST_WITHIN_MS,
+);
+
+/** Makes a data folder with a random release, opens it with other versions in random order, and at last with this code, under load. */
+async function walkPath(versions: readonly Installation[], random: () => number): Promise<void> {
+  const pick = (from: readonly Installation[]) => from[Math.floor(random() * from.length)] ?? THIS_CODE;
+  const first = pick(versions.filter((version) => version !== THIS_CODE));
+  const dataDir = mkdtempSync(join(tmpdir(), 'weir-paths-'));
+  const weir = await startWeir({ program: first.program, dataDir, env: FAULTS_ENV });
+  let load: VisitorLoad | undefined;
+  try {
+    const { client, url } = weir;
+    const [history, live] = [await client.createSite(), await client.createSite()];
+    const [ofHistory, ofLive] = [await client.createKey(history), await client.createKey(live)];
+    await fillHistory({ ...{ version: first, client, url, random }, site: history, key: ofHistory.key, rows: ROWS });
+    const before = await readNumbers(client, history);
+    load = startVisitorLoad({
+      ...{ urls: [url], site: live, key: ofLive.key, clients: CLIENTS, sendsKeysAgain: true },
+      random: seededRandom(Math.floor(random() * 1_000_000)),
+    });
+    const running = load;
+    const path = [first.name];
+    const steps = 1 + Math.floor(random() * STEPS_MAX);
+    for (let step = 0; step <= steps; step++) {
+      const wanted = running.acknowledged() + EVENTS_PER_STEP;
+      await eventually('more load', () => running.acknowledged() > wanted, STEP_WITHIN_MS);
+      if (random() < 0.5) await weir.terminate();
+      else await weir.kill9();
+      path.push(await openWith(weir, step === steps ? THIS_CODE : pick(versions), random));
+    }
+    const wanted = running.acknowledged() + EVENTS_PER_STEP;
+    await eventually('more load', () => running.acknowledged() > wanted, STEP_WITHIN_MS);
+    await running.stop();
+    await client.settled(STEP_WITHIN_MS);
+    const audit = await auditSent(weir, live, running.sent);
+    say(`release paths: ${path.join(' → ')}: ${audit.acknowledged} acknowledged, ${audit.lost} lost, ${audit.doubled} doubled`);
+    expect([...running.strange, ...audit.findings]).toEqual([]);
+    expect(differencesOf(before, await readNumbers(client, history, before))).toEqual([]);
+  } finally {
+    load?.abandon();
+    await weir.stop();
+    rmSync(dataDir, { recursive: true });
+  }
+}
+
+/**
+ * Starts a version, and kills about half of the starts at a random moment. A version can refuse the folder, if a newer one has changed its
+ * format: then this code opens the folder. Resolves with the name of the version, and what happened.
+ */
+async function openWith(weir: WeirProcess, version: Installation, random: () => number): Promise<string> {
+  const killed = random() < KILLED_STARTS_SHARE;
+  if (killed) {
+    const starting = weir.restart(version.program).catch(() => undefined);
+    await pause(random() * KILL_WITHIN_MS); // the kill happens at a random moment, so the pause is part of the test
+    await weir.kill9();
+    await starting;
+  }
+  const name = killed ? `${version.name} (start killed)` : version.name;
+  try {
+    await weir.restart(version.program);
+    return name;
+  } catch (error) {
+    if (version === THIS_CODE || !(error as Error).message.includes(TOO_NEW)) throw error;
+    await weir.restart(THIS_CODE.program);
+    return `${name} refused → ${THIS_CODE.name}`;
+  }
+}
