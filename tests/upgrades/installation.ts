@@ -22,7 +22,9 @@ export const THIS_CODE: Installation = installationIn('this code', PROJECT_ROOT)
 
 /** The tags of all releases in this clone, the oldest first. */
 export function releaseTags(): readonly string[] {
-  return git('tag', '--list', 'v[0-9]*', '--sort=version:refname').split('\n').filter((tag) => tag !== '');
+  return git('tag', '--list', 'v[0-9]*', '--sort=version:refname')
+    .split('\n')
+    .filter((tag) => tag !== '');
 }
 
 /** Why a version cannot be installed; `undefined` if it can. */

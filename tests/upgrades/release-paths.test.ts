@@ -74,7 +74,9 @@ async function walkPath(versions: readonly Installation[], random: () => number)
     await running.stop();
     await client.settled(STEP_WITHIN_MS);
     const audit = await auditSent(weir, live, running.sent);
-    say(`release paths: ${path.join(' → ')}: ${audit.acknowledged} acknowledged, ${audit.lost} lost, ${audit.doubled} doubled`);
+    say(
+      `release paths: ${path.join(' → ')}: ${audit.acknowledged} acknowledged, ${audit.lost} lost, ${audit.doubled} doubled`,
+    );
     expect([...running.strange, ...audit.findings]).toEqual([]);
     expect(differencesOf(before, await readNumbers(client, history, before))).toEqual([]);
   } finally {

@@ -106,8 +106,11 @@ async function readTable(
 ): Promise<TableNumbers> {
   const key = TABLES[table];
   const sums = columns.map((name, nth) => `toString(sum(cityHash64(${key}, toString(\`${name}\`)))) AS sum_${nth}`);
-  const [row] = await client.sql(`SELECT count() AS n, ${sums.join(', ')} FROM ${table} WHERE site_id = {site:String}`, {
-    site,
-  });
+  const [row] = await client.sql(
+    `SELECT count() AS n, ${sums.join(', ')} FROM ${table} WHERE site_id = {site:String}`,
+    {
+      site,
+    },
+  );
   return { table, columns, rows: Number(row?.n), checksums: columns.map((_, nth) => String(row?.[`sum_${nth}`])) };
 }

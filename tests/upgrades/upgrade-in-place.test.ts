@@ -68,7 +68,9 @@ const problem = missingCommit(OLD);
       const audit = await auditSent(weir, live, running.sent);
       expect([...running.strange, ...audit.findings]).toEqual([]);
       expect(differencesOf(before, await readNumbers(client, history, before))).toEqual([]);
-      say(`upgrade: ${audit.acknowledged} acknowledged, ${audit.lost} lost, ${audit.doubled} doubled; all numbers equal`);
+      say(
+        `upgrade: ${audit.acknowledged} acknowledged, ${audit.lost} lost, ${audit.doubled} doubled; all numbers equal`,
+      );
     } finally {
       load?.abandon();
       await weir.stop();

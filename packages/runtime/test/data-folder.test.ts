@@ -113,12 +113,15 @@ test('a path that cannot be a data folder is refused with the reason', async () 
 describe('the file `format`', () => {
   const format = () => readFileSync(join(folder, 'format'), 'utf8');
 
-  test.each(['', 'not a number', '0\n'])('with the content %j is replaced by the number of this version', async (text) => {
-    writeFileSync(join(folder, 'format'), text);
-    const opened = await lockDataFolder(folder);
-    expect(format()).toBe('1\n');
-    await opened.close();
-  });
+  test.each(['', 'not a number', '0\n'])(
+    'with the content %j is replaced by the number of this version',
+    async (text) => {
+      writeFileSync(join(folder, 'format'), text);
+      const opened = await lockDataFolder(folder);
+      expect(format()).toBe('1\n');
+      await opened.close();
+    },
+  );
 
   test('is made in a folder that an older version has used, and a folder of a newer version is refused and not locked', async () => {
     await (await lockDataFolder(folder)).close();
@@ -126,7 +129,10 @@ describe('the file `format`', () => {
     writeFileSync(join(folder, 'format'), '2\n');
     const message = /has format 2, and this version reads format 1\. Start the newer version/;
     for (const _ of ['once', 'again']) {
-      await expect(lockDataFolder(folder)).rejects.toMatchObject({ code: 'data_folder_too_new', message: expect.stringMatching(message) });
+      await expect(lockDataFolder(folder)).rejects.toMatchObject({
+        code: 'data_folder_too_new',
+        message: expect.stringMatching(message),
+      });
     }
     expect(format()).toBe('2\n');
     writeFileSync(join(folder, 'format'), '1\n');
