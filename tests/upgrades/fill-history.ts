@@ -73,8 +73,10 @@ async function sendBatch(client: WeirClient, key: string, events: readonly objec
   let left = events;
   while (left.length > 0) {
     const answer = await client.send({ path: '/api/v1/events/batch', headers: bearer(key), body: { events: left } });
-    const { results } = (answer.json ?? {}) as { results?: readonly { error?: { code: number } }[] };
-    if (results === undefined) throw new Error(`a batch was answered with ${answer.status} ${answer.text}`);
+    const { data } = (answer.json ?? {}) as { data?: { results?: readonly { error?: { code: number } }[] } };
+    const results = data?.results;
+    if (results === undefined)
+      throw new Error(`a batch was answered with ${answer.status} ${answer.text.slice(0, 200)}`);
     const strange = results.find(({ error }) => error !== undefined && error.code !== 503);
     if (strange !== undefined) throw new Error(`an event of a batch was answered with ${JSON.stringify(strange)}`);
     left = left.filter((_, index) => results[index]?.error !== undefined);

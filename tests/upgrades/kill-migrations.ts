@@ -55,9 +55,12 @@ export async function killMigrations(options: MigrationKills): Promise<KilledMig
     if (begun === 'ready') throw new Error(`the migrations ended before kill ${kill + 1}: ${killed.join(', ')}`);
     acknowledgedBefore ??= acknowledged();
     total = Math.max(total, begun.of);
-    const last = Math.floor((total * (kill + 1)) / (kills + 1));
+    // At most this many migrations may have begun before this kill.
+    const most = Math.max(1, Math.floor((total * (kill + 1)) / (kills + 1)));
+    const wanted = 1 + Math.floor(random() * most);
+    await eventually('a later migration', () => countSeen(seen, steps()) >= wanted, STEP_WITHIN_MS);
     const deadline = Date.now() + random() * KILL_WITHIN_MS;
-    while (Date.now() < deadline && countSeen(seen, steps()) <= last) await pause(POLL_MS); // the kill happens at a random moment
+    while (Date.now() < deadline && countSeen(seen, steps()) <= most) await pause(POLL_MS); // the kill happens at a random moment
     const now = steps().at(-1) ?? begun;
     countSeen(seen, steps());
     acknowledgedMeanwhile = acknowledged() - acknowledgedBefore;
