@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { generateAccessLog } from '@weir/testkit/sample-access-log';
 import { bearer, type WeirClient } from '@weir/testkit/weir-client';
 import { TEST_ADMIN_TOKEN } from '@weir/testkit/weir-process';
-import type { Installation } from './installation.ts';
+import type { Installation } from './installed-version.ts';
 
 interface Filled {
   readonly version: Installation;

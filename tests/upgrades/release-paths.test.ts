@@ -9,7 +9,7 @@ import { FAULTS_ENV, say } from '../faults/exactly-once.ts';
 import { auditSent } from '../faults/suite/audit-sent.ts';
 import { startVisitorLoad, type VisitorLoad } from '../faults/suite/visitor-load.ts';
 import { fillHistory } from './fill-history.ts';
-import { type Installation, installationOf, releaseTags, THIS_CODE } from './installation.ts';
+import { type Installation, installationOf, releaseTags, THIS_CODE } from './installed-version.ts';
 import { differencesOf, readNumbers } from './site-numbers.ts';
 
 const PATHS = Number(process.env.WEIR_UPGRADE_PATHS ?? 1);

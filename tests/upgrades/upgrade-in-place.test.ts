@@ -8,7 +8,7 @@ import { FAULTS_ENV, say } from '../faults/exactly-once.ts';
 import { auditSent } from '../faults/suite/audit-sent.ts';
 import { type Sent, startVisitorLoad, type VisitorLoad } from '../faults/suite/visitor-load.ts';
 import { fillHistory } from './fill-history.ts';
-import { installationOf, missingCommit, THIS_CODE } from './installation.ts';
+import { installationOf, missingCommit, THIS_CODE } from './installed-version.ts';
 import { killMigrations } from './kill-migrations.ts';
 import { differencesOf, readNumbers } from './site-numbers.ts';
 
