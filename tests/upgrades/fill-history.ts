@@ -1,7 +1,6 @@
 import { appendFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { generateAccessLog } from '@weir/testkit/sample-access-log';
 import { bearer, type WeirClient } from '@weir/testkit/weir-client';
 import { TEST_ADMIN_TOKEN } from '@weir/testkit/weir-process';
 import type { Installation } from './installed-version.ts';
@@ -20,8 +19,19 @@ interface Filled {
 const BATCH_EVENTS = 500;
 const BATCHES_AT_ONCE = 4;
 const LINES_AT_ONCE = 20_000;
-/** The share of the lines of `generateAccessLog` that become pageviews. */
-const PAGEVIEWS_OF_LINES = 0.45;
+const LOG_FROM_MS = Date.UTC(2026, 4, 17, 10);
+const LINE_EVERY_MS = 2_000;
+/** These lines, one after the other, are the visits of these visitors. */
+const LINES_PER_GROUP = 200;
+const VISITORS_PER_GROUP = 19;
+const PATHS = ['/', '/about', '/pricing', '/docs/one', '/docs/two?page=2', '/blog'];
+const REFERRERS = ['-', 'https://www.google.com/', 'https://news.ycombinator.com/item?id=1'];
+const AGENTS = [
+  'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/129.0.0.0 Safari/537.36',
+  'Mozilla/5.0 (X11; Linux x86_64; rv:130.0) Gecko/20100101 Firefox/130.0',
+  'Mozilla/5.0 (iPhone; CPU iPhone OS 17_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/17.5 Mobile/15E148 Safari/604.1',
+  'Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)',
+];
 const EVENTS_FROM_MS = Date.UTC(2026, 4, 1);
 const EVENTS_FOR_MS = 60 * 86_400_000;
 const PEOPLE_MAX = 500;
@@ -32,7 +42,7 @@ const PLANS = ['free', 'pro', 'max'];
  * properties, people. The times of the events are in random order. Resolves when all is stored.
  */
 export async function fillHistory({ version, client, url, site, key, rows, random }: Filled): Promise<void> {
-  await importLog(version, url, site, Math.round(rows / 2 / PAGEVIEWS_OF_LINES));
+  await importLog(version, url, site, Math.round(rows / 2));
   const people = Math.min(PEOPLE_MAX, Math.round(rows / 40));
   for (let nth = 0; nth < people; nth++) {
     const person = { visitor_id: `v${nth}`, user_id: `user-${nth}`, plan: PLANS[nth % 3], seats: nth };
@@ -88,9 +98,23 @@ async function importLog(version: Installation, url: string, site: string, lines
   try {
     const file = join(folder, 'access.log');
     for (let first = 0; first < lines; first += LINES_AT_ONCE)
-      appendFileSync(file, generateAccessLog(Math.min(LINES_AT_ONCE, lines - first), first));
+      appendFileSync(
+        file,
+        Array.from({ length: Math.min(LINES_AT_ONCE, lines - first) }, (_, index) => lineOf(first + index)).join(''),
+      );
     await version.weir(['import', file, '--site', site], { WEIR_URL: url, WEIR_ADMIN_TOKEN: TEST_ADMIN_TOKEN });
   } finally {
     rmSync(folder, { recursive: true });
   }
+}
+
+/** A line of a log in the combined format. The visits have from 1 to about 40 pageviews. */
+function lineOf(nth: number): string {
+  const visitor = Math.floor(nth / LINES_PER_GROUP) * VISITORS_PER_GROUP + ((nth * nth) % VISITORS_PER_GROUP);
+  const address = `198.${(visitor >> 16) & 255}.${(visitor >> 8) & 255}.${visitor & 255}`;
+  const [, day, month, year, time] = new Date(LOG_FROM_MS + nth * LINE_EVERY_MS).toUTCString().split(' ');
+  const path = PATHS[nth % PATHS.length];
+  const referrer = REFERRERS[visitor % REFERRERS.length];
+  const agent = AGENTS[visitor % AGENTS.length];
+  return `${address} - - [${day}/${month}/${year}:${time} +0000] "GET ${path} HTTP/1.1" 200 1234 "${referrer}" "${agent}"\n`;
 }

@@ -57,7 +57,7 @@ export async function killMigrations(options: MigrationKills): Promise<KilledMig
     total = Math.max(total, begun.of);
     // At most this many migrations may have begun before this kill.
     const most = Math.max(1, Math.floor((total * (kill + 1)) / (kills + 1)));
-    const wanted = 1 + Math.floor(random() * most);
+    const wanted = Math.min(most, Math.max(1, seen.size) + Math.floor(random() * (most - seen.size + 1)));
     await eventually('a later migration', () => countSeen(seen, steps()) >= wanted, STEP_WITHIN_MS);
     const deadline = Date.now() + random() * KILL_WITHIN_MS;
     while (Date.now() < deadline && countSeen(seen, steps()) <= most) await pause(POLL_MS); // the kill happens at a random moment

@@ -16,7 +16,7 @@ const PATHS = Number(process.env.WEIR_UPGRADE_PATHS ?? 1);
 /** An installation of a release takes about a minute, so a run in CI uses only the newest releases. */
 const RELEASES_MAX = Number(process.env.WEIR_UPGRADE_RELEASES ?? 2);
 const ROWS = 1_000;
-const STEPS_MAX = 4;
+const STEPS_MAX = 2;
 const CLIENTS = 4;
 const EVENTS_PER_STEP = 60;
 const KILLED_STARTS_SHARE = 0.5;
@@ -27,10 +27,12 @@ const TOO_NEW = 'was used by a newer version of Weir';
 
 /** Commits that are tested as if they were releases. */
 const more = (process.env.WEIR_UPGRADE_REFS ?? '').split(',').filter((name) => name !== '');
-const releases = [...releaseTags().slice(-RELEASES_MAX), ...more];
+const chosen = [...releaseTags().slice(-RELEASES_MAX), ...more];
+/** While there is no release, the first commit whose data folders have the file `format` stands for one. */
+const releases = chosen.length > 0 ? chosen : ['d6c523d24a5c770156d84f89b85c5fcc330406f9'];
 
-(releases.length > 0 ? test : test.skip)(
-  `${PATHS} random paths between releases, up and down, with kills${releases.length > 0 ? '' : ': this clone has no tag v*'}`,
+test(
+  `${PATHS} random paths between releases, up and down, with kills`,
   async () => {
     const seed = Number(process.env.WEIR_FAULT_SEED ?? Date.now() % 1_000_000);
     say(`release paths: ${releases.join(', ')}; WEIR_UPGRADE_PATHS=${PATHS} WEIR_FAULT_SEED=${seed}`);
@@ -42,10 +44,11 @@ const releases = [...releaseTags().slice(-RELEASES_MAX), ...more];
   TEST_WITHIN_MS,
 );
 
-/** Makes a data folder with a random release, opens it with other versions in random order, and at last with this code, under load. */
+/** Makes a data folder with a random release, opens it with this code, then with releases in random order, and at last with this code, under load. */
 async function walkPath(versions: readonly Installation[], random: () => number): Promise<void> {
   const pick = (from: readonly Installation[]) => from[Math.floor(random() * from.length)] ?? THIS_CODE;
-  const first = pick(versions.filter((version) => version !== THIS_CODE));
+  const others = versions.filter((version) => version !== THIS_CODE);
+  const first = pick(others);
   const dataDir = mkdtempSync(join(tmpdir(), 'weir-paths-'));
   const weir = await startWeir({ program: first.program, dataDir, env: FAULTS_ENV });
   let load: VisitorLoad | undefined;
@@ -61,13 +64,13 @@ async function walkPath(versions: readonly Installation[], random: () => number)
     });
     const running = load;
     const path = [first.name];
-    const steps = 1 + Math.floor(random() * STEPS_MAX);
-    for (let step = 0; step <= steps; step++) {
+    const between = Array.from({ length: 1 + Math.floor(random() * STEPS_MAX) }, () => pick(versions));
+    for (const version of [THIS_CODE, pick(others), ...between, THIS_CODE]) {
       const wanted = running.acknowledged() + EVENTS_PER_STEP;
       await eventually('more load', () => running.acknowledged() > wanted, STEP_WITHIN_MS);
       if (random() < 0.5) await weir.terminate();
       else await weir.kill9();
-      path.push(await openWith(weir, step === steps ? THIS_CODE : pick(versions), random));
+      path.push(await openWith(weir, version, random));
     }
     const wanted = running.acknowledged() + EVENTS_PER_STEP;
     await eventually('more load', () => running.acknowledged() > wanted, STEP_WITHIN_MS);
@@ -77,11 +80,11 @@ async function walkPath(versions: readonly Installation[], random: () => number)
     say(
       `release paths: ${path.join(' → ')}: ${audit.acknowledged} acknowledged, ${audit.lost} lost, ${audit.doubled} doubled`,
     );
-    expect([...running.strange, ...audit.findings]).toEqual([]);
-    expect(differencesOf(before, await readNumbers(client, history, before))).toEqual([]);
+    const differences = differencesOf(before, await readNumbers(client, history, before));
+    expect([...running.strange, ...audit.findings, ...differences]).toEqual([]);
   } finally {
     load?.abandon();
-    await weir.stop();
+    await weir.kill9();
     rmSync(dataDir, { recursive: true });
   }
 }
