@@ -114,7 +114,7 @@ describe('funnels', () => {
   beforeAll(async () => {
     site = await client.createSite();
     const { key } = await client.createKey(site);
-    // 150 more visitors with up to 12 events in three hours. Many events have the same time. They are the same in each run.
+    // 150 more visitors with up to 12 events in three hours. Many events have the same time. The visitors are the same in each run.
     let state = 7;
     const next = (below: number): number => {
       state = (Math.imul(state, 1664525) + 1013904223) >>> 0;

@@ -98,7 +98,7 @@ export function inMemory({ count, bytes, read }: DirectBlocks): DirectBlocks {
   return { count, bytes, read: (nth) => blocks[nth] ?? Buffer.alloc(0) };
 }
 
-/** Inserts the blocks in their order, each with a token of its own. */
+/** Inserts each block once, with a token of its own. At most `atOnce` inserts run at the same time. */
 export async function insertDirectly(
   blocks: DirectBlocks,
   { name, analytics, atOnce }: { readonly name: string; readonly analytics: Analytics; readonly atOnce: number },

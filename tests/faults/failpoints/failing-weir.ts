@@ -8,11 +8,11 @@ import type { FaultOrder } from './fault-order.ts';
 
 /** A Weir whose bundle has points at which a fault can happen. */
 export interface FailingWeir extends Embedded {
-  /** Orders a fault. It happens at the nth call of its point from now on. */
+  /** Requests a fault. It happens at the nth call of its point from now on. */
   arm(order: Partial<FaultOrder> & Pick<FaultOrder, 'point'>): void;
-  /** Resolves when an ordered kill has ended Weir's main process. */
+  /** Resolves when a requested kill has ended Weir's main process. */
   died(): Promise<void>;
-  /** Resolves when an ordered fault other than a kill has happened for the last time. */
+  /** Resolves when a requested fault other than a kill has happened for the last time. */
   happened(): Promise<void>;
 }
 

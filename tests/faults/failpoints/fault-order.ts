@@ -1,6 +1,6 @@
 import type { AppendFault } from '@weir/testkit/faulty-event-log';
 
-/** A fault that happens once at a named point of a running Weir. */
+/** The request of a test for a fault at a named point of a running Weir. */
 export interface FaultOrder {
   /** The name of a decorated call: `append` before it, `append:done` after it, `outcome` to change the outcome of an append. */
   readonly point: string;

@@ -33,7 +33,7 @@ export interface RedisStateStore extends StateStore {
 const PROCESSING_LAG_MAX_MS = 72 * 3600_000;
 /**
  * How long the applied offset of a partition is kept. A partition is never stopped for that long. If the offset expired, the enricher
- * would process the records of a day again.
+ * would rebuild the state from the records of the last day.
  */
 const STATE_OFFSET_TTL_MS = 90 * 24 * 3600_000;
 

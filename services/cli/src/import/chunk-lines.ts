@@ -1,7 +1,7 @@
 import { type AccessLogHit, type AccessLogOptions, readAccessLogLine } from '@weir/domain/access-log/access-log';
 import { ACCESS_LOG_SKIPS, type AccessLogSkip } from '@weir/domain/access-log/access-log-skip';
 
-/** The body of one call that imports a chunk of an access log, without the lease. */
+/** The body of one call that imports a chunk of an access log, without its field `lease`. */
 export interface LineChunk {
   readonly first_line: number;
   readonly last_line: number;
