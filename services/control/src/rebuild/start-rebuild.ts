@@ -46,7 +46,7 @@ export function startRebuild(deps: RebuildDeps): {
     if (registry.replay() !== undefined || isErasing || registry.expiry() !== undefined) return false;
     const replayId = randomId('replay', randomBytes);
     await registry.putReplayRequest({ replayId, from: 'tables', startedAt: clock(), keep, isAutomatic: true });
-    // Another process has started a replay at the same time, and its request came first in the log.
+    // If this is not the replay above, another process has started one at the same time, and its request came first in the log.
     if (registry.replay()?.request.replayId !== replayId) {
       await registry.removeReplay(replayId);
       return false;

@@ -72,8 +72,8 @@ export function isWithinNewest({ id, start, last }: VisitorSession, sentId: stri
 }
 
 /**
- * Returns the ID of the session that contains the time, or undefined. It does not parse all sessions. A hit within a session does not
- * change the state.
+ * Returns the ID of the session that contains the time `at` of a hit, or undefined. A hit within a session does not change the state, so
+ * the caller needs only this ID. To save time, the function does not parse all sessions.
  */
 export function idWithin(text: string, at: number): string | undefined {
   for (let from = 0; from < text.length; ) {
