@@ -30,7 +30,9 @@ export async function openFailing(env: Readonly<Record<string, string>> = {}): P
     ...embedded,
     arm(order) {
       rmSync(done, { force: true });
-      const whole: FaultOrder = { about: '', nth: 1, times: 1, action: 'kill', lateMs: 0, outcome: 'none', ...order };
+      // Only a fault that is not a kill writes the file for which `happened` waits.
+      const action = order.outcome === undefined ? 'kill' : 'fail';
+      const whole: FaultOrder = { about: '', nth: 1, times: 1, action, lateMs: 0, outcome: 'none', ...order };
       writeFileSync(file, JSON.stringify(whole));
       embedded.weir.signal('SIGUSR2');
     },

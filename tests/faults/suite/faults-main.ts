@@ -17,6 +17,8 @@ const EXIT_FAILED = 1;
 const EXIT_USAGE = 2;
 /** The beginning of each line that says what the audit found. */
 const FINDING = '  - ';
+/** The beginning of the line of an error of `eventually`: something did not happen in time. */
+const TOO_LATE = 'Error: not within';
 const PAGE = join(PROJECT_ROOT, 'docs/faults.md');
 
 async function main(options: FaultsOptions): Promise<void> {
@@ -79,10 +81,13 @@ function runMutations(mutations: typeof MUTATIONS, { rounds, seed }: FaultsOptio
       const child = spawnSync(process.execPath, [...args, '--rounds', String(rounds), '--seed', String(seed)], {
         ...{ cwd: PROJECT_ROOT, env, encoding: 'utf8', stdio: ['ignore', 'pipe', 2] },
       });
-      const findings = child.stdout.split('\n').filter((line) => line.startsWith(FINDING));
-      if (child.status !== EXIT_FAILED || findings[0] === undefined) return false;
+      const findings = child.status === EXIT_FAILED ? findingsOf(child.stdout) : [];
+      if (findings[0] === undefined) {
+        console.log(`${name}: ${fault} does not find it:\n${child.stdout}`);
+        return false;
+      }
       console.log(`${name}: found by ${fault}\n${findings.join('\n')}`);
-      const finding = findings[0].slice(FINDING.length);
+      const [finding] = findings;
       write('mutations', name, (run) => mutationRow(name, about, fault, finding, run));
       return true;
     });
@@ -90,6 +95,14 @@ function runMutations(mutations: typeof MUTATIONS, { rounds, seed }: FaultsOptio
     console.log(`${name}: NOT FOUND by ${foundBy.join(', ')}`);
     process.exitCode = EXIT_FAILED;
   }
+}
+
+/** What the output of a fault says: the differences, or that the mutated Weir did not continue to work. Other errors are not counted. */
+function findingsOf(output: string): readonly string[] {
+  const lines = output.split('\n');
+  const findings = lines.filter((line) => line.startsWith(FINDING)).map((line) => line.slice(FINDING.length));
+  const error = lines.find((line) => line.startsWith(TOO_LATE));
+  return error === undefined ? findings : [...findings, `Weir did not recover: ${error.slice('Error: '.length)}`];
 }
 
 function write(section: 'embedded' | 'mutations', name: string, rowOf: (run: Run) => string): void {
