@@ -41,7 +41,7 @@ function run({
   work?: Work;
   refused?: string;
   hangs?: boolean;
-  exactEveryMs?: number;
+  wholeEveryMs?: number;
 } = {}) {
   const logged: object[] = [];
   const statements: string[] = [];
@@ -72,9 +72,9 @@ function run({
     return opened.analytics.select(sql, ...more);
   };
   const checks = startAuditChecks({
-    ...{ analytics: { select }, eventLog, registry, ready: Promise.resolve(), clock: Date.now },
+    ...{ analytics: { select, change: opened.analytics.change }, eventLog, registry, ready: Promise.resolve(), clock: Date.now },
     ...{ logger: logger as unknown as Logger, metrics, everyMs: 20 },
-    ...(options.exactEveryMs === undefined ? {} : { exactEveryMs: options.exactEveryMs }),
+    ...(options.wholeEveryMs === undefined ? {} : { wholeEveryMs: options.wholeEveryMs }),
   });
   /** Resolves when a whole check has begun and ended after this call. */
   const twice = async () => {

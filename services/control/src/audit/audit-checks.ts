@@ -8,10 +8,12 @@ import type { Logger } from '@weir/runtime/logger';
 import type { Metrics } from '@weir/runtime/prometheus-metrics';
 import { problemText } from '../erasure/run-erasure.ts';
 import { isReplacingRows } from '../retention/tables-in-use.ts';
+import { type Checkpoint, readCheckpoints, storeCheckpoints } from './audit-checkpoints.ts';
 import { AUDIT_LIMITS, findUnbalanced } from './find-unbalanced.ts';
+import { countPartitions, type PartitionRows, rowsAbove } from './rows-above.ts';
 
 export interface AuditChecksDeps {
-  readonly analytics: Pick<Analytics, 'select'>;
+  readonly analytics: Pick<Analytics, 'select' | 'change'>;
   readonly eventLog: Pick<EventLog, 'logId' | 'read'>;
   readonly registry: Registry;
   /** Resolves when the tables can be used. */
@@ -20,21 +22,21 @@ export interface AuditChecksDeps {
   readonly logger: Logger;
   readonly metrics: Metrics;
   readonly everyMs?: number;
-  readonly exactEveryMs?: number;
+  readonly wholeEveryMs?: number;
 }
 
 export interface RunningAuditChecks {
   close(): Promise<void>;
 }
 
-/**
- * The rows of one raw partition of the present log. `distinct` is the number of different raw offsets; it is set only if they were counted.
- */
-interface PartitionRows {
-  readonly partition: number | string;
-  readonly records: number | string;
-  readonly highest: number | string;
-  readonly distinct?: number | string;
+/** `distinct` is the number of different raw offsets; undefined if it is not known. */
+interface ComparedRows extends PartitionRows {
+  readonly distinct?: number | undefined;
+}
+
+interface DistinctRows {
+  readonly records: number;
+  readonly distinct: number;
 }
 
 interface Fault {
@@ -50,86 +52,153 @@ interface Reported extends Fault {
 }
 
 const EVERY_MS = 60_000;
-const EXACT_EVERY_MS = 60 * EVERY_MS;
+const WHOLE_EVERY_MS = 24 * 3_600_000;
+/** How long no raw offsets are compared after the statement for new rows has failed, and after that for the whole table. */
+const PAUSE_MS = 10 * 60_000;
+const WHOLE_PAUSE_MS = 60 * 60_000;
 const CLOSE_WAIT_MS = 1_000;
 
 /**
  * Compares the outcomes in ClickHouse with the raw offsets every minute, for the present log. The checkpoint of a partition is the offset below
- * which each offset had exactly one outcome. A check compares the number of rows of each partition with its highest offset and its checkpoint,
- * which the projection `offsets` of the table shows without a scan. A missing row and a repeated row can balance in these numbers. So the first
- * check, and then one check in an hour, counts the distinct offsets, which reads two columns of the whole table.
+ * which each offset had exactly one outcome. Checkpoints are stored in the table `audit_checkpoints`, for the next start and for
+ * `weir audit --since`. A check compares the raw offsets from the checkpoint on one by one. Below the checkpoint, it compares the number of rows,
+ * which the projection `offsets` of the table shows without a scan. There, a missing row and a repeated row can balance. So the first check of
+ * a log, and then one check in a day, compares all raw offsets, which reads three columns of the whole table.
  * A check while rows are replaced is left out. `weir audit` compares everything at any time.
  */
 export function startAuditChecks(deps: AuditChecksDeps): RunningAuditChecks {
-  const { analytics, eventLog, registry, clock, logger, everyMs = EVERY_MS, exactEveryMs = EXACT_EVERY_MS } = deps;
+  const { analytics, eventLog, registry, clock, logger, everyMs = EVERY_MS, wholeEveryMs = WHOLE_EVERY_MS } = deps;
   const metrics = createAuditMetrics(deps.metrics);
   const stop = new AbortController();
   const { signal } = stop;
   /** By partition. */
   const checkpoints = new Map<number, number>();
+  /** The stored ones, by partition. */
+  const storedOffsets = new Map<number, number>();
   /** By partition. */
   const reported = new Map<number, Reported>();
   /** The partitions that were unbalanced in the check before. An insert can be visible in parts for a moment. */
   let suspects = new Set<number>();
-  let exactAt = clock();
-  let exactFailed = false;
+  /** When the next check compares all raw offsets. Undefined until the stored checkpoints are read. */
+  let wholeAt: number | undefined;
+  let isWholeWanted = false;
+  let wholeFailed = false;
+  let pausedUntil = 0;
   let working: Promise<void> | undefined;
 
   async function check(): Promise<void> {
     await deps.ready;
-    const isExact = clock() >= exactAt;
-    if (isExact) exactAt = clock() + exactEveryMs;
-    const rows = (isExact && (await countDistinct())) || (await count());
+    if (wholeAt === undefined || clock() >= wholeAt) await readStored();
+    const isDue = isWholeWanted || clock() >= (wholeAt ?? 0);
+    const all = isDue ? await compareAll() : undefined;
+    const rows = all ?? (await compareNew());
     if (signal.aborted || isReplacingRows(registry)) return;
-    const found = new Map(rows.map((row) => [Number(row.partition), row]));
+    const found = new Map(rows.map((row) => [row.partition, row]));
     const unbalanced = new Set<number>();
     for (const partition of new Set([...checkpoints.keys(), ...reported.keys(), ...suspects, ...found.keys()])) {
-      if (!(await isBalanced(partition, found.get(partition)))) unbalanced.add(partition);
+      if (!(await isBalanced(partition, found.get(partition), all !== undefined))) unbalanced.add(partition);
       if (signal.aborted) return;
     }
-    // The next check counts the distinct offsets again: a fault that they have shown may not be visible in the numbers of rows alone.
-    if (isExact && [...unbalanced].some((partition) => !suspects.has(partition))) exactAt = clock();
+    // The numbers of rows alone may not show again what the distinct offsets have shown.
+    if (all !== undefined && [...unbalanced].some((partition) => !suspects.has(partition))) isWholeWanted = true;
     suspects = unbalanced;
     metrics.done(clock());
+    await store(all !== undefined && unbalanced.size === 0);
   }
 
-  const count = (distinct = '', settings = '') =>
-    analytics.select<PartitionRows>(
-      `SELECT raw_partition AS partition, count() AS records, max(raw_offset) AS highest${distinct} FROM records
-       WHERE log_id = {log:String} GROUP BY raw_partition${settings}`,
-      { log: eventLog.logId },
-    );
+  /** Another process may have compared all raw offsets. */
+  async function readStored(): Promise<void> {
+    const stored = await readCheckpoints(analytics, eventLog.logId);
+    for (const [partition, offset] of stored.highest) {
+      storedOffsets.set(partition, Math.max(offset, storedOffsets.get(partition) ?? 0));
+      checkpoints.set(partition, Math.max(offset, checkpoints.get(partition) ?? 0));
+    }
+    // The clock may have been ahead when the checkpoints were stored.
+    wholeAt = stored.wholeAt === undefined ? clock() : Math.min(stored.wholeAt, clock()) + wholeEveryMs;
+  }
 
-  async function countDistinct(): Promise<readonly PartitionRows[] | undefined> {
+  async function store(isWhole: boolean): Promise<void> {
+    const rows: Checkpoint[] = [...checkpoints]
+      .filter(([partition, offset]) => isWhole || storedOffsets.get(partition) !== offset)
+      .map(([partition, offset]) => ({ partition, offset, checkedAt: clock() }));
+    if (rows.length === 0) return;
+    await storeCheckpoints(analytics, eventLog.logId, rows, isWhole);
+    for (const { partition, offset } of rows) storedOffsets.set(partition, offset);
+  }
+
+  /** Compares all raw offsets. Undefined if the statement failed. */
+  async function compareAll(): Promise<readonly ComparedRows[] | undefined> {
+    isWholeWanted = false;
+    const counted = await countPartitions(analytics, eventLog.logId);
+    const distinct = await countDistinct(counted, () => 0, WHOLE_PAUSE_MS);
+    wholeFailed = distinct === undefined;
+    wholeAt = clock() + (wholeFailed ? WHOLE_PAUSE_MS : wholeEveryMs);
+    return distinct && counted.map((row) => ({ ...row, distinct: distinct.get(row.partition)?.distinct ?? 0 }));
+  }
+
+  /** Compares the raw offsets from the checkpoints on. Reads nothing of partitions whose numbers of rows have not changed. */
+  async function compareNew(): Promise<readonly ComparedRows[]> {
+    const counted = await countPartitions(analytics, eventLog.logId);
+    const from = (partition: number): number => checkpoints.get(partition) ?? 0;
+    const changed = counted.filter((row) => {
+      const { partition, records, highest } = row;
+      const isSameFault = reported.get(partition)?.surplus === records - endOf(partition, row);
+      return !isSameFault && (records !== from(partition) || highest + 1 !== records);
+    });
+    const above =
+      changed.length === 0 ? new Map() : clock() < pausedUntil ? undefined : await countDistinct(changed, from, PAUSE_MS);
+    return counted.map((row) => {
+      const { partition, records } = row;
+      if (!changed.includes(row)) return { ...row, distinct: records };
+      if (above === undefined) return row;
+      const own = above.get(partition) ?? { records: 0, distinct: 0 };
+      return { ...row, distinct: Math.min(records - own.records, from(partition)) + own.distinct };
+    });
+  }
+
+  async function countDistinct(
+    counted: readonly PartitionRows[],
+    from: (partition: number) => number,
+    pauseMs: number,
+  ): Promise<ReadonlyMap<number, DistinctRows> | undefined> {
+    const { sql, params } = rowsAbove(eventLog.logId, counted, from);
     try {
-      const rows = await count(', groupBitmap(raw_offset) AS distinct', AUDIT_LIMITS);
-      exactFailed = false;
-      return rows;
+      const rows = await analytics.select<Readonly<Record<'part' | 'records' | 'distinct', number | string>>>(
+        `SELECT raw_partition AS part, count() AS records, groupBitmap(raw_offset) AS distinct FROM records
+         WHERE ${sql} GROUP BY part${AUDIT_LIMITS}`,
+        params,
+      );
+      return new Map(
+        rows.map((row) => [Number(row.part), { records: Number(row.records), distinct: Number(row.distinct) }]),
+      );
     } catch (error) {
-      exactFailed = true;
-      warn(error, 'the audit could not compare the raw offsets one by one and will try it again in an hour');
+      pausedUntil = clock() + pauseMs;
+      const problem = 'the audit could not compare the raw offsets one by one and compares only the numbers of rows';
+      warn(error, `${problem} for ${pauseMs / 60_000} minutes`);
       return undefined;
     }
   }
 
-  async function isBalanced(partition: number, row: PartitionRows | undefined): Promise<boolean> {
-    const records = Number(row?.records ?? 0);
-    const end = Math.max(row === undefined ? 0 : Number(row.highest) + 1, checkpoints.get(partition) ?? 0);
-    const isExact = row === undefined || row.distinct !== undefined;
-    const distinct = isExact ? Number(row?.distinct ?? 0) : Math.min(records, end);
+  const endOf = (partition: number, row: PartitionRows | undefined): number =>
+    Math.max(row === undefined ? 0 : row.highest + 1, checkpoints.get(partition) ?? 0);
+
+  async function isBalanced(partition: number, row: ComparedRows | undefined, isWhole: boolean): Promise<boolean> {
+    const records = row?.records ?? 0;
+    const end = endOf(partition, row);
+    const distinct = row === undefined ? 0 : (row.distinct ?? Math.min(records, end));
     const fault = { missing: end - distinct, repeated: records - distinct };
     const surplus = records - end;
     const before = reported.get(partition);
+    const isExact = isWhole || row === undefined;
     if (before?.surplus === surplus && (!isExact || (before.isLocated && isSame(before, fault)))) return false;
     if (fault.missing + fault.repeated === 0) {
-      if (before !== undefined && !isExact && !exactFailed) {
-        // The numbers of rows balance again, but a part of the reported fault may be left. Only the next count of the distinct offsets can
-        // show it.
-        exactAt = clock();
+      if (before !== undefined && !isExact && !wholeFailed) {
+        // A part of the reported fault may be left: only a comparison of all raw offsets shows it.
+        isWholeWanted = true;
         return false;
       }
       reported.delete(partition);
-      checkpoints.set(partition, end);
+      if (row?.distinct !== undefined) checkpoints.set(partition, end);
       metrics.checked(partition, 0, 0);
       return true;
     }

@@ -48,9 +48,13 @@ export interface AuditReport {
   readonly sites: readonly (Books & { readonly site_id: string })[];
 }
 
-interface PartitionAudit {
+export interface PartitionAudit {
   readonly log_id: string;
   readonly partition: number;
+  /** The first raw offset that was compared one by one. Of the rows below it, only the number was compared. 0 without `--since`. */
+  readonly compared_from: number;
+  /** When a check stored this raw offset as a checkpoint; null if all raw offsets are compared. */
+  readonly checkpoint_at: string | null;
   readonly received: number;
   readonly outcomes: number;
   readonly in_flight: number;
@@ -165,6 +169,8 @@ function partitionAudit(
   return {
     log_id: logId,
     partition,
+    compared_from: 0,
+    checkpoint_at: null,
     received: end,
     outcomes,
     in_flight: inFlight,

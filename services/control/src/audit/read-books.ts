@@ -1,6 +1,7 @@
 import type { Analytics } from '@weir/ports/analytics';
 import { EXPIRED_IN_ARCHIVE } from '../replay/archive/expired-records.ts';
 import type { OutcomeCount, RedrivenBooks, StoredPartition } from './audit-report.ts';
+import type { Condition } from './rows-above.ts';
 
 /** The numbers of rows in the table `records`, by partition and by outcome. */
 export interface StoredBooks {
@@ -8,22 +9,30 @@ export interface StoredBooks {
   readonly counts: readonly OutcomeCount[];
 }
 
+const EVERYTHING: Condition = { sql: 'true', params: {} };
+
 type AuditRow = StoredPartition & OutcomeCount & { readonly is_books: number };
 
 /**
- * Counts the rows of the table with the name `records` by partition and by outcome. One statement does both, so that both counts
- * show the same moment.
+ * Counts the rows of the table with the name `records` by partition and by outcome: all rows, or those that the condition selects. One
+ * statement does both, so that both counts show the same moment.
  */
-export async function readBooks({ select }: Pick<Analytics, 'select'>, records: string): Promise<StoredBooks> {
+export async function readBooks(
+  { select }: Pick<Analytics, 'select'>,
+  records: string,
+  { sql, params }: Condition = EVERYTHING,
+): Promise<StoredBooks> {
   const rows = await select<AuditRow>(
     `SELECT log_id, raw_partition, site_id, toString(outcome) AS outcome, reason, count() AS records,
-       uniqExact(raw_offset) AS distinct_offsets, max(raw_offset) AS highest,
-       uniqExactIf(raw_offset, outcome IN ('erased', 'expired')) + uniqExactIf(raw_offset, outcome NOT IN ('erased', 'expired'))
-         - distinct_offsets AS erasing,
+       groupBitmap(raw_offset) AS distinct_offsets, max(raw_offset) AS highest,
+       groupBitmapIf(raw_offset, outcome IN ('erased', 'expired'))
+         + groupBitmapIf(raw_offset, outcome NOT IN ('erased', 'expired')) - distinct_offsets AS erasing,
        countIf(outcome = 'expired' AND reason = '${EXPIRED_IN_ARCHIVE}') AS expired_in_archive,
        grouping(raw_partition) AS is_books
      FROM ${records}
+     WHERE ${sql}
      GROUP BY GROUPING SETS ((log_id, raw_partition), (log_id, site_id, outcome, reason))`,
+    params,
   );
   const counted = rows.map(numbers);
   return {
@@ -33,16 +42,20 @@ export async function readBooks({ select }: Pick<Analytics, 'select'>, records: 
 }
 
 /**
- * Reads which dead letters were redriven. Call it before `readBooks`: a row that is superseded then also counts as `dead` in the books. (The
- * table `records` is filled before the tables of its views.)
+ * Reads which dead letters were redriven: all of them, or those whose rows `dead` the condition selects by `by_offset`. Call it before
+ * `readBooks`: a row that is superseded then also counts as `dead` in the books. (The table `records` is filled before the tables of its views.)
  */
-export async function readRedriven({ select }: Pick<Analytics, 'select'>): Promise<RedrivenBooks> {
+export async function readRedriven(
+  { select }: Pick<Analytics, 'select'>,
+  { sql, params }: Condition = EVERYTHING,
+): Promise<RedrivenBooks> {
   const superseded = await select<Omit<OutcomeCount, 'outcome'>>(
     `SELECT log_id, site_id, reason, uniqExact(raw_partition, by_offset) AS records
      FROM dead_letter_attempts
-     WHERE outcome = 'dead' AND (log_id, raw_partition, by_offset) NOT IN (
+     WHERE outcome = 'dead' AND ${sql} AND (log_id, raw_partition, by_offset) NOT IN (
        SELECT log_id, raw_partition, failed_offset FROM dead_letters WHERE redriven_at IS NULL)
      GROUP BY log_id, site_id, reason`,
+    params,
   );
   const [twice] = await select<{ letters: number | string }>(
     `SELECT count() AS letters FROM (

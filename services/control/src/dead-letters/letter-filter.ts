@@ -1,5 +1,5 @@
-import { looksLikeSeconds, parseTimestamp, SECONDS_RULE } from '@weir/domain/ingest/timestamp';
 import type { Checked } from '../http/compile-body.ts';
+import { readRecentTime } from '../http/recent-time.ts';
 
 /** Which dead letters are meant. A field that is not set selects all of them. */
 export interface LetterFilter {
@@ -46,9 +46,9 @@ const OPEN = 'redriven_at IS NULL';
 
 export function letterCondition(filter: LetterFilter, nowMs: number): Checked<LetterCondition> {
   const { site, stage, reason, error, since, until } = filter;
-  const sinceMs = since === undefined ? { value: 0 } : readTime('since', since, nowMs);
+  const sinceMs = since === undefined ? { value: 0 } : readRecentTime('since', since, nowMs);
   if ('problem' in sinceMs) return sinceMs;
-  const untilMs = until === undefined ? { value: 0 } : readTime('until', until, nowMs);
+  const untilMs = until === undefined ? { value: 0 } : readRecentTime('until', until, nowMs);
   if ('problem' in untilMs) return untilMs;
   const conditions = [
     OPEN,
@@ -68,17 +68,4 @@ export function letterCondition(filter: LetterFilter, nowMs: number): Checked<Le
 export function placesCondition(places: readonly LetterPlace[]): LetterCondition {
   const tuples = places.map(({ log, partition, offset }) => `('${log}', ${partition}, ${offset})`);
   return { sql: `(log_id, raw_partition, raw_offset) IN (${tuples.join(', ')})`, params: {} };
-}
-
-const DURATION = /^(\d{1,6})([smhd])$/;
-const UNIT_MS = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
-
-function readTime(name: string, text: string, nowMs: number): Checked<number> {
-  const [, count, unit] = DURATION.exec(text) ?? [];
-  if (count !== undefined) return { value: Math.max(0, nowMs - Number(count) * UNIT_MS[unit as keyof typeof UNIT_MS]) };
-  if (looksLikeSeconds(text)) return { problem: `${name} ${SECONDS_RULE}` };
-  const time = parseTimestamp(text);
-  return time === undefined
-    ? { problem: `${name} must be a duration (90s, 15m, 2h, 3d) or an ISO 8601 time` }
-    : { value: time };
 }

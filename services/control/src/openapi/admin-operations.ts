@@ -126,6 +126,15 @@ export const ADMIN_OPERATIONS = {
   audit: {
     id: 'audit',
     summary: 'Whether each raw record has exactly one outcome, and the counts of the outcomes',
+    parameters: [
+      {
+        name: 'since',
+        in: 'query',
+        description:
+          'A duration before now (2h) or a time: compare only the raw records from the last checkpoint before this time on.',
+        schema: { type: 'string' },
+      },
+    ],
     responses: {
       200: jsonResponse('The books.', successBody(AUDIT)),
     },

@@ -36,7 +36,8 @@ export const AUDIT = object({
   partitions: {
     type: 'array',
     items: object({
-      ...{ log_id: text, partition: count, received: count, outcomes: count, in_flight: { type: 'integer' } },
+      ...{ log_id: text, partition: count, compared_from: count, checkpoint_at: nullableText },
+      ...{ received: count, outcomes: count, in_flight: { type: 'integer' } },
       ...{ missing: count, repeated: count, erasing: count, expired_in_archive: count, balanced: { type: 'boolean' } },
     }),
   },

@@ -1,0 +1,77 @@
+import type { Analytics } from '@weir/ports/analytics';
+import type { PartitionPosition } from '@weir/ports/event-log';
+import { type Checkpoint, readCheckpointsBefore } from './audit-checkpoints.ts';
+import { type AuditReport, auditReport, type PartitionAudit, type RedrivenBooks } from './audit-report.ts';
+import { readBooks, readRedriven, type StoredBooks } from './read-books.ts';
+import { countPartitions, type PartitionRows, rowsAbove } from './rows-above.ts';
+
+/** The numbers of rows of the present log. */
+export interface BooksSince {
+  readonly checkpoints: readonly Checkpoint[];
+  /** All rows of each partition. */
+  readonly counted: readonly PartitionRows[];
+  /** The rows from the checkpoints on. */
+  readonly above: StoredBooks;
+  readonly redriven: RedrivenBooks;
+}
+
+/** Reads the rows from the last checkpoints on that are at least as old as `sinceMs` (Unix milliseconds), and the number of the others. */
+export async function readBooksSince(
+  read: Pick<Analytics, 'select'>,
+  logId: string,
+  sinceMs: number,
+): Promise<BooksSince> {
+  const checkpoints = await readCheckpointsBefore(read, logId, sinceMs);
+  const counted = await countPartitions(read, logId);
+  const from = (partition: number): number => offsetOf(checkpoints, partition);
+  const redriven = await readRedriven(read, rowsAbove(logId, counted, from, 'by_offset'));
+  const above = await readBooks(read, 'records', rowsAbove(logId, counted, from));
+  return { checkpoints, counted, above, redriven };
+}
+
+/**
+ * The report about the raw offsets from the checkpoints on. It is balanced if each of them has exactly one outcome or is in flight, and if as
+ * many rows are below each checkpoint as raw offsets. `positions` must be read after the counts.
+ */
+export function auditReportSince(
+  logId: string,
+  positions: readonly Pick<PartitionPosition, 'partition' | 'end'>[],
+  { checkpoints, counted, above, redriven }: BooksSince,
+  isErasing: boolean,
+): AuditReport {
+  const from = (partition: number): number => offsetOf(checkpoints, partition);
+  // The report counts raw offsets from 0. So those from the checkpoint on are moved to the beginning.
+  const report = auditReport(
+    logId,
+    positions.map(({ partition, end }) => ({ partition, end: end - from(partition) })),
+    above.stored.map((row) => ({ ...row, highest: row.highest - from(row.raw_partition) })),
+    above.counts,
+    isErasing,
+    redriven,
+  );
+  const partitions = report.partitions.map((partition): PartitionAudit => {
+    const { partition: number, outcomes, missing, repeated, balanced } = partition;
+    const all = counted.find((row) => row.partition === number)?.records ?? 0;
+    const surplus = all - outcomes - from(number);
+    // While rows are deleted, a raw offset can be stored twice.
+    const more = isErasing ? 0 : Math.max(0, surplus);
+    return {
+      ...partition,
+      compared_from: from(number),
+      checkpoint_at: timeOf(checkpoints, number),
+      missing: missing + Math.max(0, -surplus),
+      repeated: repeated + more,
+      balanced: balanced && surplus >= 0 && more === 0,
+    };
+  });
+  return { ...report, balanced: report.balanced && partitions.every(({ balanced }) => balanced), partitions };
+}
+
+function offsetOf(checkpoints: readonly Checkpoint[], partition: number): number {
+  return checkpoints.find((one) => one.partition === partition)?.offset ?? 0;
+}
+
+function timeOf(checkpoints: readonly Checkpoint[], partition: number): string | null {
+  const found = checkpoints.find((one) => one.partition === partition);
+  return found === undefined ? null : new Date(found.checkedAt).toISOString();
+}
