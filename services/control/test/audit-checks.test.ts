@@ -66,13 +66,19 @@ function run({
   } as unknown as EventLog;
   const logger = { warn: (line: object) => logged.push(line), error: (line: object) => logged.push(line) };
   const select: typeof opened.analytics.select = (sql, ...more) => {
-    statements.push(sql);
+    statements.push(`${sql} ${JSON.stringify(more)}`);
     if (options.hangs) return new Promise(() => undefined);
     if (options.refused && sql.includes(options.refused)) return Promise.reject(new Error('memory limit exceeded'));
     return opened.analytics.select(sql, ...more);
   };
   const checks = startAuditChecks({
-    ...{ analytics: { select, change: opened.analytics.change }, eventLog, registry, ready: Promise.resolve(), clock: Date.now },
+    ...{
+      analytics: { select, change: opened.analytics.change },
+      eventLog,
+      registry,
+      ready: Promise.resolve(),
+      clock: Date.now,
+    },
     ...{ logger: logger as unknown as Logger, metrics, everyMs: 20 },
     ...(options.wholeEveryMs === undefined ? {} : { wholeEveryMs: options.wholeEveryMs }),
   });
@@ -199,6 +205,48 @@ test('the number of missing rows is shown if their offsets cannot be read, and t
   expect(located()).toBe(before);
   await insert(6, [1]);
   await eventually('the balance', async () => !(await audit.unbalanced()).includes('6 missing 1'));
+  await audit.close();
+});
+
+test('after a restart, the stored checkpoints are used: lost rows at the end are found, and only new rows are read', async () => {
+  await insert(7, [0, 1, 2]);
+  const checkpoint = async (): Promise<number> => {
+    const [row] = await opened.analytics.select<{ reached: number | string }>(
+      "SELECT max(raw_offset) AS reached FROM audit_checkpoints WHERE log_id = 'log-1' AND raw_partition = 7",
+    );
+    return Number(row?.reached);
+  };
+  const before = run();
+  await eventually('the checkpoint', async () => (await checkpoint()) === 3);
+  await before.close();
+
+  await insert(7, [3]);
+  const after = run();
+  await eventually('the next checkpoint', async () => (await checkpoint()) === 4);
+  const comparedFrom = after.statements
+    .filter((statement) => statement.includes('groupBitmap(raw_offset) AS distinct FROM'))
+    .map((statement) => JSON.parse(statement.slice(statement.lastIndexOf('[{')))[0])
+    .map(({ partitions, froms }) => froms[partitions.indexOf(7)]);
+  expect(comparedFrom).toContain(3);
+  expect(comparedFrom).not.toContain(0);
+  await after.close();
+
+  await opened.analytics.change('ALTER TABLE records DELETE WHERE raw_partition = 7 AND raw_offset >= 2');
+  const last = run();
+  await eventually('the lost end', async () => (await last.unbalanced()).includes('7 missing 2'));
+  await last.close();
+  await insert(7, [2, 3], { site_id: 'again' });
+});
+
+test('a missing and a repeated row that balance below the checkpoint are found when all raw offsets are compared', async () => {
+  await insert(8, [0, 1, 2, 3]);
+  const first = run();
+  await first.twice();
+  await first.close();
+  await opened.analytics.change('ALTER TABLE records DELETE WHERE raw_partition = 8 AND raw_offset = 1');
+  await insert(8, [2], { site_id: 'twice' });
+  const audit = run({ wholeEveryMs: 50 });
+  await eventually('both', async () => (await audit.unbalanced()).join().includes('8 missing 1,8 repeated 1'));
   await audit.close();
 });
 

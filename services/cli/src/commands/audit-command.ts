@@ -64,7 +64,17 @@ export function addAuditCommand(program: Command, { io, client, exitWith }: Comm
 function humanAudit({ balanced, partitions, totals }: AuditView, isSince: boolean): string {
   const { dropped, dead, in_flight: inFlight, expired_in_archive: gone, ...rest } = totals;
   const { redriven_twice: redrivenTwice, ...counts } = rest;
-  const heads = ['log', 'partition', ...(isSince ? ['from', 'checkpoint'] : []), 'received', 'outcomes', 'in flight', 'missing', 'repeated', ''];
+  const heads = [
+    'log',
+    'partition',
+    ...(isSince ? ['from', 'checkpoint'] : []),
+    'received',
+    'outcomes',
+    'in flight',
+    'missing',
+    'repeated',
+    '',
+  ];
   const rows = partitions.map((row) => [
     row.log_id.slice(0, 8),
     row.partition,

@@ -146,7 +146,11 @@ export function startAuditChecks(deps: AuditChecksDeps): RunningAuditChecks {
       return !isSameFault && (records !== from(partition) || highest + 1 !== records);
     });
     const above =
-      changed.length === 0 ? new Map() : clock() < pausedUntil ? undefined : await countDistinct(changed, from, PAUSE_MS);
+      changed.length === 0
+        ? new Map()
+        : clock() < pausedUntil
+          ? undefined
+          : await countDistinct(changed, from, PAUSE_MS);
     return counted.map((row) => {
       const { partition, records } = row;
       if (!changed.includes(row)) return { ...row, distinct: records };
