@@ -67,7 +67,13 @@ test('only the records from the checkpoint on are counted', async () => {
     balanced: true,
     partitions: [
       {
-        ...{ partition: 0, compared_from: 4, checkpoint_at: new Date(NOW - 2 * HOUR_MS).toISOString(), received: 5, outcomes: 3 },
+        ...{
+          partition: 0,
+          compared_from: 4,
+          checkpoint_at: new Date(NOW - 2 * HOUR_MS).toISOString(),
+          received: 5,
+          outcomes: 3,
+        },
         ...{ in_flight: 2, missing: 0, repeated: 0, balanced: true },
       },
     ],
