@@ -131,7 +131,9 @@ test('an exchange to another generation than the next one is refused and changes
 });
 
 test('an exchange changes the fence column without a mutation, so no part is rewritten', async () => {
-  const query = "SELECT toUInt32(count()) AS n FROM system.mutations WHERE table = 'records'";
+  // Migration 021 builds an index with a mutation.
+  const query =
+    "SELECT toUInt32(count()) AS n FROM system.mutations WHERE table = 'records' AND NOT startsWith(command, '(MATERIALIZE INDEX')";
   expect(await live.select(query)).toEqual([{ n: 0 }]);
 });
 
