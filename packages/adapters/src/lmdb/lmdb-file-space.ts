@@ -16,15 +16,21 @@ export interface WriteSize {
  * `FileSpace` allocates these blocks.
  */
 export interface FileSpace {
-  /** Allocated bytes after the last page that LMDB uses. Only valid between transactions. */
+  /** Reads how much of the file is used. This takes 6 µs or more, so callers read once for each transaction. */
+  read(): SpaceReading;
+  /** Allocates space until at least `bytes` are free. Resolves with `undefined`, or with the reason why that is not possible. */
+  grow(bytes: number): Promise<string | undefined>;
+  /** Starts to allocate space in the background if little is left. */
+  topUp(reading: SpaceReading): void;
+  close(): Promise<void>;
+}
+
+/** How much of the file LMDB uses. Only valid until the next transaction begins. */
+export interface SpaceReading {
+  /** Allocated bytes after the last page that LMDB uses. Increases when the file grows. */
   free(): number;
   /** Upper bound of the bytes that one transaction adds to the file. */
   boundOf(size: WriteSize): number;
-  /** Allocates space until `free()` is at least `bytes`. Resolves with `undefined`, or with the reason why that is not possible. */
-  grow(bytes: number): Promise<string | undefined>;
-  /** Starts to allocate space in the background if little is left. */
-  topUp(): void;
-  close(): Promise<void>;
 }
 
 interface Stats {
@@ -48,9 +54,20 @@ export async function openFileSpace(path: string, env: RootDatabase, disk: DiskS
   let end = (await file.stat()).size;
   let growing: Promise<string | undefined> | undefined;
 
-  const stats = (): Stats => env.getStats() as Stats;
-  const used = ({ lastPageNumber, pageSize }: Stats): number => (lastPageNumber + 1) * pageSize;
-  const free = (): number => end - used(stats());
+  function read(): SpaceReading {
+    const { lastPageNumber, pageSize, free } = env.getStats() as Stats;
+    const pagesUsed = lastPageNumber + 1;
+    const freeListPages = 2 * (free.treeBranchPageCount + free.treeLeafPageCount + free.overflowPages);
+    return {
+      free: () => end - pagesUsed * pageSize,
+      boundOf({ keys, bytes }) {
+        const treePages = 2 * pagesUsed + (2 * bytes) / pageSize;
+        const pages = Math.min(PAGES_PER_KEY * keys, treePages) + freeListPages + PAGES_FIXED;
+        return bytes + Math.ceil(pages) * pageSize;
+      },
+    };
+  }
+
   const step = (): number => Math.min(STEP_MAX, Math.max(STEP_MIN, Math.floor(end / 4)));
 
   async function append(bytes: number): Promise<string | undefined> {
@@ -73,24 +90,17 @@ export async function openFileSpace(path: string, env: RootDatabase, disk: DiskS
   }
 
   return {
-    free,
-    boundOf({ keys, bytes }) {
-      const now = stats();
-      const treePages = 2 * (now.lastPageNumber + 1) + (2 * bytes) / now.pageSize;
-      const { treeBranchPageCount, treeLeafPageCount, overflowPages } = now.free;
-      const freeListPages = 2 * (treeBranchPageCount + treeLeafPageCount + overflowPages);
-      const pages = Math.min(PAGES_PER_KEY * keys, treePages) + freeListPages + PAGES_FIXED;
-      return bytes + Math.ceil(pages) * now.pageSize;
-    },
+    read,
     async grow(bytes) {
-      while (free() < bytes) {
-        const refused = await appendOnce(Math.max(step(), bytes - free()));
-        if (refused !== undefined) return free() < bytes ? refused : undefined;
+      for (;;) {
+        const free = read().free();
+        if (free >= bytes) return undefined;
+        const refused = await appendOnce(Math.max(step(), bytes - free));
+        if (refused !== undefined) return read().free() < bytes ? refused : undefined;
       }
-      return undefined;
     },
-    topUp() {
-      if (growing === undefined && free() < step() / 2) void appendOnce(step());
+    topUp(reading) {
+      if (growing === undefined && reading.free() < step() / 2) void appendOnce(step());
     },
     async close() {
       await growing;

@@ -1,6 +1,6 @@
 import { DependencyError, type DependencyErrorCode } from '@weir/domain/errors';
 import type { RootDatabase } from 'lmdb';
-import type { FileSpace, WriteSize } from './lmdb-file-space.ts';
+import type { FileSpace, SpaceReading, WriteSize } from './lmdb-file-space.ts';
 
 /** A set of writes that is part of the next transaction. */
 export interface WriteJob {
@@ -72,23 +72,26 @@ export function createWriteQueue(env: RootDatabase, fileSpace: FileSpace, clock:
   }
 
   async function growAndSplitQueue(): Promise<Taken> {
-    let bound = boundOf(queue);
+    const space = fileSpace.read();
+    let bound = boundOf(queue, space);
     let reason: string | undefined;
     // While the file grows, jobs can be added to the queue, and queued jobs can become larger.
-    while (reason === undefined && fileSpace.free() < bound) {
+    while (reason === undefined && space.free() < bound) {
       reason = await fileSpace.grow(bound);
-      bound = boundOf(queue);
+      bound = boundOf(queue, space);
     }
+    // The space is allocated in the background while this transaction and later ones run.
+    if (reason === undefined) fileSpace.topUp(space);
     const waiting = queue;
     queue = [];
-    if (reason === undefined || fileSpace.free() >= bound) return { jobs: waiting, refused: [], reason: '' };
+    if (reason === undefined || space.free() >= bound) return { jobs: waiting, refused: [], reason: '' };
     const jobs: WriteJob[] = [];
     const refused: WriteJob[] = [];
-    for (const job of waiting) (boundOf([...jobs, job]) <= fileSpace.free() ? jobs : refused).push(job);
+    for (const job of waiting) (boundOf([...jobs, job], space) <= space.free() ? jobs : refused).push(job);
     return { jobs, refused, reason };
   }
 
-  function boundOf(jobs: readonly WriteJob[]): number {
+  function boundOf(jobs: readonly WriteJob[], space: SpaceReading): number {
     let keys = 0;
     let bytes = 0;
     let kept = 0;
@@ -98,7 +101,7 @@ export function createWriteQueue(env: RootDatabase, fileSpace: FileSpace, clock:
       bytes += size.bytes;
       if (job.isBulk) kept = KEPT_FROM_BULK_BYTES;
     }
-    return fileSpace.boundOf({ keys, bytes }) + kept;
+    return space.boundOf({ keys, bytes }) + kept;
   }
 
   async function run(): Promise<void> {
@@ -110,7 +113,6 @@ export function createWriteQueue(env: RootDatabase, fileSpace: FileSpace, clock:
       if (jobs.length === 0) continue;
       startedAt = clock();
       failure = broken ?? (await transact(env, jobs));
-      fileSpace.topUp();
       // After a write with an unknown result, no later job is staged. So later jobs are certainly not written.
       if (failure?.known === false) broken = { ...failure, known: true };
       startedAt = undefined;

@@ -7,12 +7,12 @@ export interface GeoColumns {
   /** The ISO 3166-1 code of the country, not encoded. */
   readonly country: string;
   /** The encoded columns `country` to `city`. */
+  readonly placeJson: string;
+  /** The encoded columns `country` to `timezone`, for events without a valid time zone from the page's script. */
   readonly json: string;
-  /** The encoded column `timezone`, for events without a valid time zone from the page's script. */
-  readonly timezoneJson: string;
 }
 
-export const NO_GEO: GeoColumns = { country: '', json: '"","",""', timezoneJson: '""' };
+export const NO_GEO: GeoColumns = { country: '', placeJson: '"","",""', json: '"","","",""' };
 
 const ADDRESSES_MAX = 50_000;
 
@@ -28,11 +28,8 @@ export function createGeoColumns(geo: GeoLookup): (ip: string) => GeoColumns {
     const known = cache.get(ip);
     if (known !== undefined) return known;
     const { country, region, city, timezone } = geo.lookup(ip);
-    const place = {
-      country,
-      json: [country, region, city].map(jsonText).join(','),
-      timezoneJson: jsonText(timezone),
-    };
+    const placeJson = [country, region, city].map(jsonText).join(',');
+    const place = { country, placeJson, json: `${placeJson},${jsonText(timezone)}` };
     cache.set(ip, place);
     return place;
   };

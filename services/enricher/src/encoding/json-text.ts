@@ -6,6 +6,7 @@ const LONE_SURROGATE = /\\\\|\\u[dD][89abAB][0-9a-fA-F]{2}|\\u[dD][c-fC-F][0-9a-
 
 /** Returns a string as JSON. A lone surrogate becomes U+FFFD, because ClickHouse refuses the escape that JSON.stringify writes for it. */
 export function jsonText(text: string): string {
+  if (text === '') return '""';
   if (!MAY_NEED_ESCAPES.test(text)) return `"${text}"`;
   return JSON.stringify(text.isWellFormed() ? text : text.toWellFormed());
 }

@@ -9,6 +9,7 @@ import { NO_USER_AGENT_COLUMNS, type UserAgentColumns } from '../user-agent/user
 import { exactJson } from './exact-json.ts';
 import { NO_GEO } from './geo-columns.ts';
 import { jsonText } from './json-text.ts';
+import { timeText } from './milliseconds-text.ts';
 import { type RowColumns, sourceOf } from './row-encoding.ts';
 import { NO_PAGE_JSON, NO_SOURCE_JSON, PAGE_COLUMNS, SOURCE_COLUMNS } from './source-columns.ts';
 
@@ -43,7 +44,7 @@ export function createRowColumns(sources: RowSources): readonly RowColumns[] {
     },
     {
       columns: ['timestamp', 'received_at'],
-      ofEvent: ({ timestamp, receivedAt }) => `${timestamp},${receivedAt}`,
+      ofEvent: ({ timestamp, receivedAt }) => `${timeText(timestamp)},${timeText(receivedAt)}`,
       ofBare: ({ receivedAt }) => `${receivedAt},${receivedAt}`,
     },
     {
@@ -54,11 +55,10 @@ export function createRowColumns(sources: RowSources): readonly RowColumns[] {
     },
     ofEventOnly(['value', 'value_text', 'properties'], NO_VALUE_JSON, valueJson),
     ofEventOnly([...PAGE_COLUMNS, ...SOURCE_COLUMNS], `${NO_PAGE_JSON},${NO_SOURCE_JSON}`, (event) => event.sourceJson),
-    ofEventOnly(
-      ['country', 'region', 'city', 'timezone'],
-      `${NO_GEO.json},${NO_GEO.timezoneJson}`,
-      ({ geo = NO_GEO, timezoneSent }) => `${geo.json},${sources.timezoneJson(timezoneSent) ?? geo.timezoneJson}`,
-    ),
+    ofEventOnly(['country', 'region', 'city', 'timezone'], NO_GEO.json, ({ geo = NO_GEO, timezoneSent }) => {
+      const sentJson = sources.timezoneJson(timezoneSent);
+      return sentJson === undefined ? geo.json : `${geo.placeJson},${sentJson}`;
+    }),
     ofEventOnly(
       ['browser', 'browser_version', 'os', 'os_version', 'device_type', 'device_brand', 'device_model', 'platform'],
       userAgentJson(NO_USER_AGENT_COLUMNS, '', ''),
@@ -98,6 +98,7 @@ function ofEventOnly(
 
 /** The device and platform that a server sent win over the user agent. */
 function userAgentJson(columns: UserAgentColumns, deviceTypeSent: string, platformSent: string): string {
+  if (deviceTypeSent === '' && platformSent === '') return columns.json;
   const deviceType = deviceTypeSent === '' ? columns.deviceTypeJson : jsonText(deviceTypeSent);
   const platform = platformSent === '' ? columns.osJson : jsonText(platformSent);
   return `${columns.browserJson},${deviceType},${columns.modelJson},${platform}`;

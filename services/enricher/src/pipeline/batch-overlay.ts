@@ -6,23 +6,40 @@ export interface BatchOverlay extends BatchState {
   changes(): readonly StateChange[];
 }
 
+interface Entry {
+  readonly key: string;
+  value: string | undefined;
+  ttlMs: number;
+  changed: boolean;
+}
+
 /** The state that was read before the batch, together with the changes that the records of the batch have made so far. */
 export function createBatchOverlay(keys: readonly string[], values: readonly (string | undefined)[]): BatchOverlay {
-  const read = new Map<string, string | undefined>();
-  for (let i = 0; i < keys.length; i++) read.set(keys[i] as string, values[i]);
-  const changed = new Map<string, StateChange>();
+  const entries = new Map<string, Entry>();
+  for (let i = 0; i < keys.length; i++) {
+    const key = keys[i] as string;
+    entries.set(key, { key, value: values[i], ttlMs: 0, changed: false });
+  }
+  const changed: Entry[] = [];
 
   return {
     get(key) {
-      const change = changed.get(key);
-      if (change !== undefined) return change.value;
+      const entry = entries.get(key);
       // Without this check, a key that was never read from the store would look like a key without a value.
-      if (!read.has(key)) throw new Error('a step used a state key that it did not return from prepare');
-      return read.get(key);
+      if (entry === undefined) throw new Error('a step used a state key that it did not return from prepare');
+      return entry.value;
     },
     set(key, value, ttlMs) {
-      changed.set(key, { key, value, ttlMs });
+      let entry = entries.get(key);
+      if (entry === undefined) {
+        entry = { key, value, ttlMs, changed: false };
+        entries.set(key, entry);
+      }
+      entry.value = value;
+      entry.ttlMs = ttlMs;
+      if (!entry.changed) changed.push(entry);
+      entry.changed = true;
     },
-    changes: () => [...changed.values()],
+    changes: () => changed,
   };
 }

@@ -1,6 +1,7 @@
 import { jsonText } from '../encoding/json-text.ts';
+import { timeText } from '../encoding/milliseconds-text.ts';
 import type { EnrichedEvent } from '../pipeline/enriched-event.ts';
-import type { NewestSession } from './visitor-sessions.ts';
+import type { VisitorSession } from './visitor-sessions.ts';
 
 /**
  * The stamps of rows (docs/decisions/0033). The state of a visit is one letter and the encoded attributes of the visit:
@@ -50,9 +51,9 @@ export function stampFirst(event: EnrichedEvent): Stamped {
   return stampFirstCounted(event, event.timestamp, 0, 'be');
 }
 
-/** The stamp of a row of the newest session of its visitor. The row is not before the start of the session. */
-export function stampNext(event: EnrichedEvent, session: NewestSession): Stamped {
-  const { start, last, visit } = session;
+/** The stamp of a row of the newest session of its visitor. The row is not before the start of the session. `visit`: the state before it. */
+export function stampNext(event: EnrichedEvent, session: VisitorSession, visit: string): Stamped {
+  const { start, last } = session;
   const { timestamp: at, type } = event;
   if (event.bot.name !== '') return { json: NO_STAMP_JSON, visit: event.kind !== 'event' && at > last ? '' : visit };
   if (visit === '' || at - start > VISIT_MS_MAX) return COMPUTED;
@@ -93,7 +94,7 @@ function stampFirstCounted(event: EnrichedEvent, start: number, seconds: number,
  */
 function changesAttributes(
   event: EnrichedEvent,
-  { start, last }: NewestSession,
+  { start, last }: VisitorSession,
   letter: Letter,
   attributes: string,
 ): boolean {
@@ -113,7 +114,7 @@ function attributesOf({ pathname, visitSourceJson }: EnrichedEvent): string {
 }
 
 function stampJson(start: number, isNew: 0 | 1, bounces: number, seconds: number, attributes: string): string {
-  return `1,${start},${isNew},${bounces},${seconds},${attributes}`;
+  return `1,${timeText(start)},${isNew},${bounces},${seconds},${attributes}`;
 }
 
 /** Whether the event is counted in visits: names that begin with `$` are Weir's own. */

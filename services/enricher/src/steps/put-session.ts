@@ -14,6 +14,7 @@ import {
   sessionAt,
   sessionsText,
   type VisitorSession,
+  visitOf,
 } from '../session/visitor-sessions.ts';
 
 /**
@@ -59,13 +60,18 @@ function putInSession(event: EnrichedEvent, { state }: ApplyContext): void {
   const kept = state.get(key);
   const at = event.timestamp;
   const isServer = event.kind === 'event';
+  if (kept === undefined && !isServer) {
+    beginFirst(event, state);
+    return;
+  }
   const newest = kept === undefined ? undefined : readNewest(kept);
   if (newest !== undefined && isWithinNewest(newest, event.sessionId, at)) {
     event.sessionId = newest.id;
-    const { json, visit } = stampNext(event, newest);
+    const before = visitOf(newest);
+    const { json, visit } = stampNext(event, newest, before);
     event.stampJson = json;
     const last = isServer ? newest.last : Math.max(newest.last, at);
-    if (!isServer || visit !== newest.visit) state.set(key, newestText({ ...newest, last, visit }), SESSION_TTL_MS);
+    if (!isServer || visit !== before) state.set(key, newestText(newest, last, visit), SESSION_TTL_MS);
     return;
   }
   event.stampJson = computedStamp(event);
@@ -92,8 +98,22 @@ function putInSession(event: EnrichedEvent, { state }: ApplyContext): void {
   if (first !== undefined) event.stampJson = first.json;
   const own = { id, start, last };
   const after = replaced(sessions, joined, own, SESSIONS_KEPT_MAX);
-  const visit = after[0] === own ? first?.visit : after[0] === sessions[0] ? newest?.visit : undefined;
-  state.set(key, sessionsText(after, visit), SESSION_TTL_MS);
+  state.set(key, sessionsText(after, visitAfter()), SESSION_TTL_MS);
+
+  function visitAfter(): string | undefined {
+    if (after[0] === own) return first?.visit;
+    return newest !== undefined && after[0] === sessions[0] ? visitOf(newest) : undefined;
+  }
+}
+
+/** Begins the first session of a visitor. The code for the other cases gives the same result, but takes longer. */
+function beginFirst(event: EnrichedEvent, state: ApplyContext['state']): void {
+  const at = event.timestamp;
+  event.sessionId ||= madeId(event, at);
+  const { json, visit } = stampFirst(event);
+  event.stampJson = json;
+  const session = { id: event.sessionId, start: at, last: at };
+  state.set(event.sessionsKey, sessionsText([session], visit), SESSION_TTL_MS);
 }
 
 /**

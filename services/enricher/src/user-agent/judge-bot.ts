@@ -44,6 +44,7 @@ export const NO_USER_AGENT = 'No user agent';
  * isbot recognises a bot too.
  */
 const SURE: ReadonlySet<string> = new Set<BotReason>(['ai_crawler', 'headless_browser']);
+const SURE_WORDS = knownBots.filter(({ reason }) => SURE.has(reason)).flatMap(({ match }) => match);
 /**
  * Texts in people's user agents that isbot wrongly takes for a bot, for example the process name of WeChat, the brand Google, and the
  * Facebook app without a browser.
@@ -60,7 +61,8 @@ export function judgeBot(userAgent: string, hints: ClientHints | undefined): Bot
   if (agent === '' || agent === '-') return toVerdict(NO_USER_AGENT, 'no_user_agent');
   const looksLikeBot = isbot(agent) && isbot(agent.replace(PEOPLE_SAY, '') || null);
   const lower = agent.toLowerCase();
-  const told = knownBots.find((bot) => bot.match.some((word) => lower.includes(word)));
+  // Most user agents contain no unambiguous name, so this saves the comparison with all other names.
+  const told = looksLikeBot || SURE_WORDS.some((word) => lower.includes(word)) ? knownBotOf(lower) : undefined;
   if (told !== undefined && (SURE.has(told.reason) || looksLikeBot)) {
     return toVerdict(told.name, told.reason as BotReason);
   }
@@ -68,4 +70,9 @@ export function judgeBot(userAgent: string, hints: ClientHints | undefined): Bot
   // Puppeteer and similar tools change the user agent, but often leave the brand unchanged.
   if (hints?.['sec-ch-ua']?.includes(HEADLESS_BRAND)) return toVerdict('Headless Chrome', 'headless_browser');
   return NO_BOT;
+}
+
+/** The first entry of Weir's list that matches a user agent in lower case. */
+function knownBotOf(lower: string): (typeof knownBots)[number] | undefined {
+  return knownBots.find(({ match }) => match.some((word) => lower.includes(word)));
 }

@@ -25,17 +25,21 @@ const IOS_FROZEN_SINCE_SAFARI = 26;
  */
 export function parseUserAgent(wholeAgent: string, hints: ClientHints | undefined): UserAgent {
   const userAgent = withModel(wholeAgent.slice(0, USER_AGENT_PARSED_CHARS_MAX), hints);
-  const parsed = new UAParser(userAgent).getResult();
-  const os = systemFamily(parsed.os.name);
+  const parser = new UAParser(userAgent);
+  // Not getResult(): it also finds the engine and the CPU, which takes a quarter of its time.
+  const browser = parser.getBrowser();
+  const system = parser.getOS();
+  const device = parser.getDevice();
+  const os = systemFamily(system.name);
   const app = inAppBrowser(userAgent);
   const named: UserAgent = {
-    browser: app?.name ?? browserName(parsed.browser.name, os),
-    browserVersion: app?.version ?? parsed.browser.version ?? '',
+    browser: app?.name ?? browserName(browser.name, os),
+    browserVersion: app?.version ?? browser.version ?? '',
     os,
-    osVersion: parsed.os.version ?? '',
-    deviceType: deviceType(parsed.device.type, os),
-    deviceBrand: parsed.device.vendor ?? '',
-    deviceModel: parsed.device.model ?? '',
+    osVersion: system.version ?? '',
+    deviceType: deviceType(device.type, os),
+    deviceBrand: device.vendor ?? '',
+    deviceModel: device.model ?? '',
   };
   const agent = unfrozen(normalizeDevice(normalizeOs(named, userAgent), userAgent));
   if (macintoshClaim(userAgent) === 'sure') return asHandheld(agent, 'iPad');

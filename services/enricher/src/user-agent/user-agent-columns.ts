@@ -14,6 +14,8 @@ export interface UserAgentColumns {
   /** The encoded columns `device_brand` and `device_model`. */
   readonly modelJson: string;
   readonly osJson: string;
+  /** The encoded columns `browser` to `platform`, for an event that sent no device type and no platform of its own. */
+  readonly json: string;
 }
 
 export interface Screen {
@@ -121,13 +123,12 @@ function columnsOf({ userAgent, hints }: Entry): ColumnsByScreen {
 
 export function toUserAgentColumns(parsed: UserAgent): UserAgentColumns {
   const texts = [parsed.browser, parsed.browserVersion, parsed.os, parsed.osVersion];
-  return {
-    parsed,
-    browserJson: texts.map(jsonText).join(','),
-    deviceTypeJson: jsonText(parsed.deviceType),
-    modelJson: `${jsonText(parsed.deviceBrand)},${jsonText(parsed.deviceModel)}`,
-    osJson: jsonText(parsed.os),
-  };
+  const browserJson = texts.map(jsonText).join(',');
+  const deviceTypeJson = jsonText(parsed.deviceType);
+  const modelJson = `${jsonText(parsed.deviceBrand)},${jsonText(parsed.deviceModel)}`;
+  const osJson = jsonText(parsed.os);
+  const json = [browserJson, deviceTypeJson, modelJson, osJson].join(',');
+  return { parsed, browserJson, deviceTypeJson, modelJson, osJson, json };
 }
 
 export const NO_USER_AGENT_COLUMNS = toUserAgentColumns(EMPTY_USER_AGENT);
