@@ -49,7 +49,7 @@ function batcherThat(
 }
 
 const send = (batcher: AppendBatcher, bytes: number) =>
-  batcher.append({ partition: 0, value: Buffer.alloc(bytes, 'x') }, undefined);
+  batcher.append({ partition: 0, value: Buffer.alloc(bytes, 'x') }, undefined, { siteId: 'site', keyId: 'key' });
 
 it('many large concurrent bodies are appended in batches that the log accepts', async () => {
   const batches: number[] = [];

@@ -2,6 +2,7 @@ import { TOPIC_RAW } from '@weir/domain/records/topics';
 import type { AppendOutcome, AppendRecord, EventLog } from '@weir/ports/event-log';
 import type { KeyClaim } from '@weir/ports/state-store';
 import type { KeyClaims } from '../admission/key-claims.ts';
+import { createWaitingRoom, type Sender } from '../admission/waiting-room.ts';
 import type { GatewayMetrics } from '../gateway-metrics.ts';
 
 /**
@@ -13,9 +14,13 @@ export type AppendResult = 'stored' | 'duplicate' | 'unavailable';
 export interface AppendBatcher {
   /**
    * Appends a record, with a claim of its idempotency key if it has one. Returns `unavailable` at once if too many requests or
-   * bytes are waiting.
+   * bytes of its sender are waiting (see `WaitingRoom`).
    */
-  append(record: AppendRecord, claim: KeyClaim | undefined): Promise<AppendResult>;
+  append(
+    record: AppendRecord,
+    claim: KeyClaim | undefined,
+    from: { readonly siteId: string; readonly keyId: string },
+  ): Promise<AppendResult>;
   waiting(): number;
   /** Sends all waiting records. Resolves when each request is answered and each key is confirmed. */
   drain(): Promise<void>;
@@ -66,6 +71,7 @@ const RECLAIM_LAST_MS = 200;
 
 interface WaitingAppend {
   readonly record: AppendRecord;
+  readonly sender: Sender;
   readonly claim: KeyClaim | undefined;
   /** The site together with the idempotency key. Empty if the record has no key. */
   readonly holderKey: string;
@@ -99,8 +105,7 @@ export function createAppendBatcher(deps: AppendBatcherDeps): AppendBatcher {
   let lingered = false;
   let appendsInFlight = 0;
   let averageRecords = 0;
-  let waitingRequests = 0;
-  let waitingBytes = 0;
+  const room = createWaitingRoom({ records: limits.waitingRequestsMax, bytes: limits.waitingBytesMax });
 
   function enqueue(append: WaitingAppend): void {
     batch.push(append);
@@ -236,8 +241,7 @@ export function createAppendBatcher(deps: AppendBatcherDeps): AppendBatcher {
   }
 
   function settle(append: WaitingAppend, result: AppendResult): void {
-    waitingRequests -= 1;
-    waitingBytes -= append.record.value.length;
+    append.sender.leave(append.record.value.length);
     append.settled(result);
     if (append.claim === undefined) return;
     const holder = holders.get(append.holderKey);
@@ -251,15 +255,13 @@ export function createAppendBatcher(deps: AppendBatcherDeps): AppendBatcher {
   }
 
   return {
-    append(record, claim) {
-      const bytes = record.value.length;
-      if (waitingRequests >= limits.waitingRequestsMax || waitingBytes + bytes > limits.waitingBytesMax) return FULL;
-      waitingRequests += 1;
-      waitingBytes += bytes;
+    append(record, claim, { siteId, keyId }) {
+      const sender = room.sender(siteId, keyId);
+      if (!sender.enter(record.value.length)) return FULL;
       const holderKey = claim === undefined ? '' : `${claim.siteId}\0${claim.key}`;
-      return new Promise((settled) => enqueue({ record, claim, holderKey, settled }));
+      return new Promise((settled) => enqueue({ record, sender, claim, holderKey, settled }));
     },
-    waiting: () => waitingRequests,
+    waiting: room.waiting,
     async drain() {
       while (batch.length > 0 || background.size > 0) {
         flush();

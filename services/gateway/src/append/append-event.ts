@@ -14,6 +14,7 @@ import { buildEnvelope } from './envelope.ts';
 export interface SentEvent {
   readonly request: IncomingMessage;
   readonly siteId: string;
+  readonly keyId: string;
   readonly json: JsonObject;
   readonly text: string;
   /** The value of the header `Idempotency-Key`; empty if not sent. */
@@ -24,7 +25,7 @@ export interface SentEvent {
 export type AppendEvent = (sent: SentEvent) => FieldError | Promise<AppendResult>;
 
 export function createAppendEvent({ batcher, clock, newEventId, clientIpOf, addressSealer }: RouteDeps): AppendEvent {
-  return ({ request, siteId, json, text, headerKey }) => {
+  return ({ request, siteId, keyId, json, text, headerKey }) => {
     const event = acceptServerEvent(json, () => text, headerKey);
     if (event instanceof FieldError) return event;
     const eventId = newEventId();
@@ -40,6 +41,7 @@ export function createAppendEvent({ batcher, clock, newEventId, clientIpOf, addr
           value: encodeRawRecord(head, withoutClientAddress(text)),
         },
         idempotencyKey === '' ? undefined : { siteId, key: idempotencyKey, owner: eventId },
+        { siteId, keyId },
       );
     };
     // `context.ip` is the visitor's address. If it was sent, it replaces the address of the server that sent the event.

@@ -59,7 +59,7 @@ export function collectRoute(deps: RouteDeps, replies: Replies, route: CollectRo
         : partitionKey({ siteId, eventId, userId, visitorId, idempotencyKey: '' }, userId !== '');
     const proven = identityProof === undefined ? head : { ...head, identityProof };
     const value = encodeRawRecord(proven, withoutClientAddress(body.text));
-    const result = await batcher.append({ key, value }, undefined);
+    const result = await batcher.append({ key, value }, undefined, { siteId, keyId: '' });
     if (result !== 'stored') return replies.unavailable(response);
     if (hit.identity !== undefined) {
       traitsDropped('over_limit', hit.identity.droppedTraits);

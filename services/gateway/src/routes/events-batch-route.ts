@@ -2,6 +2,8 @@ import type { IncomingMessage } from 'node:http';
 import { FieldError } from '@weir/domain/ingest/field-error';
 import { itemTexts } from '@weir/domain/json/item-texts';
 import type { Json, JsonObject } from '@weir/domain/json/json';
+import type { ApiKey } from '@weir/domain/registry/site';
+import { createBatchTurns } from '../admission/batch-turns.ts';
 import { createAppendEvent } from '../append/append-event.ts';
 import type { RouteDeps } from '../gateway-deps.ts';
 import { authorizedKey } from '../http/authenticated-route.ts';
@@ -34,11 +36,13 @@ export function eventsBatchRoute(deps: RouteDeps, replies: Replies, route: Authe
   const { registry, rateLimiter, readBody, config } = deps;
   const { rateLimit, bodyBytesMax } = route;
   const appendEvent = createAppendEvent(deps);
+  const turns = createBatchTurns();
 
-  const appendOne = async (request: IncomingMessage, siteId: string, json: Json, text: string): Promise<Result> => {
+  const appendOne = async (request: IncomingMessage, key: ApiKey, json: Json, text: string): Promise<Result> => {
     if (typeof json !== 'object' || json === null || Array.isArray(json)) return NOT_OBJECT;
     if (Buffer.byteLength(text) > BODY_BYTES_MAX) return TOO_LARGE;
-    const appended = appendEvent({ request, siteId, json: json as JsonObject, text, headerKey: '' });
+    const { siteId, keyId } = key;
+    const appended = appendEvent({ request, siteId, keyId, json: json as JsonObject, text, headerKey: '' });
     if (appended instanceof FieldError) return failed(400, appended.message);
     const result = await appended;
     return result === 'stored' ? ACCEPTED : result === 'duplicate' ? DUPLICATE : UNAVAILABLE;
@@ -70,9 +74,10 @@ export function eventsBatchRoute(deps: RouteDeps, replies: Replies, route: Authe
 
     const limit = await rateLimiter.take(rateLimit, keyId, perMinute, events.length);
     if (!limit.allowed) return replies.limited(response, limit);
+    await turns.next(keyId);
     const texts = itemTexts(body.text, 'events');
     const results = await Promise.all(
-      events.map((event, index) => appendOne(request, siteId, event, texts[index] as string)),
+      events.map((event, index) => appendOne(request, key, event, texts[index] as string)),
     );
     if (results.includes(UNAVAILABLE) && !results.some((result) => 'accepted' in result)) {
       return replies.unavailable(response);

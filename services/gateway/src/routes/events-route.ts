@@ -22,7 +22,8 @@ export function eventsRoute(deps: RouteDeps, replies: Replies, route: Authentica
 
   const accept = async ({ request, response, key, limit, body }: AuthenticatedRequest) => {
     const { json, text } = body;
-    const appended = appendEvent({ request, siteId: key.siteId, json, text, headerKey: headerKeyOf(request) });
+    const { siteId, keyId } = key;
+    const appended = appendEvent({ request, siteId, keyId, json, text, headerKey: headerKeyOf(request) });
     if (appended instanceof FieldError) return replies.error(response, 400, appended.message);
     const result = await appended;
     if (result === 'stored') replies.json(response, 202, ACCEPTED, limit);

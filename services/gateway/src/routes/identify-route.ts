@@ -33,6 +33,7 @@ export function identifyRoute(deps: RouteDeps, replies: Replies, route: Authenti
         value: encodeRawRecord(head, body.text),
       },
       undefined,
+      key,
     );
     if (result !== 'stored') return replies.unavailable(response);
     traitsDropped('over_limit', droppedTraits);

@@ -1,0 +1,95 @@
+/** The records that wait for the event log, or the largest number that may wait. */
+export interface Waiting {
+  readonly records: number;
+  readonly bytes: number;
+}
+
+/** A sender with records in the room. Its methods are called with the bytes of one record. */
+export interface Sender {
+  /** Counts a record as waiting. Returns false, and counts nothing, if the sender may not use more of the room. */
+  enter(bytes: number): boolean;
+  /** The record does not wait any longer. */
+  leave(bytes: number): void;
+}
+
+export interface WaitingRoom {
+  /** Server events and identifies are sent by an API key (`keyId`). All hits of a site are one sender: their `keyId` is empty. */
+  sender(siteId: string, keyId: string): Sender;
+  waiting(): number;
+}
+
+/**
+ * A site may use this many times the free part of the room, and a sender this many times what its site may still use. So one sender alone
+ * gets 76 % of the room. Several sites that send too much get equal shares, and a part of the room always stays free for all others
+ * (dynamic thresholds, Choudhury and Hahne 1998).
+ */
+const SHARE_OF_FREE = 4;
+/** The counts of so many sites are kept when nothing waits. */
+const SITES_KEPT = 10_000;
+
+interface Counts {
+  records: number;
+  bytes: number;
+}
+
+interface SiteCounts extends Counts {
+  readonly senders: Map<string, Sender>;
+}
+
+/** Limits the records that wait for the event log, so that a site or a key that sends too much cannot use up the room of all others. */
+export function createWaitingRoom(max: Waiting): WaitingRoom {
+  const all: Counts = { records: 0, bytes: 0 };
+  const sites = new Map<string, SiteCounts>();
+
+  /** Whether a site, or a sender with `own`, may use more of what is free in the room. Both are numbers of records or of bytes. */
+  function hasShare(free: number, site: number, own: number): boolean {
+    const siteMax = free * SHARE_OF_FREE;
+    return site <= siteMax && own <= (siteMax - site) * SHARE_OF_FREE;
+  }
+
+  function add(counts: Counts, records: number, bytes: number): void {
+    counts.records += records;
+    counts.bytes += bytes;
+  }
+
+  function createSender(site: SiteCounts): Sender {
+    const own: Counts = { records: 0, bytes: 0 };
+    const count = (records: number, bytes: number): void => {
+      add(all, records, bytes);
+      add(site, records, bytes);
+      add(own, records, bytes);
+    };
+    return {
+      enter(bytes) {
+        const freeRecords = max.records - all.records - 1;
+        const freeBytes = max.bytes - all.bytes - bytes;
+        if (freeRecords < 0 || freeBytes < 0) return false;
+        if (!hasShare(freeRecords, site.records, own.records)) return false;
+        if (!hasShare(freeBytes, site.bytes, own.bytes)) return false;
+        count(1, bytes);
+        return true;
+      },
+      leave(bytes) {
+        count(-1, -bytes);
+        if (all.records === 0 && sites.size > SITES_KEPT) sites.clear();
+      },
+    };
+  }
+
+  return {
+    sender(siteId, keyId) {
+      let site = sites.get(siteId);
+      if (site === undefined) {
+        site = { records: 0, bytes: 0, senders: new Map() };
+        sites.set(siteId, site);
+      }
+      let sender = site.senders.get(keyId);
+      if (sender === undefined) {
+        sender = createSender(site);
+        site.senders.set(keyId, sender);
+      }
+      return sender;
+    },
+    waiting: () => all.records,
+  };
+}
