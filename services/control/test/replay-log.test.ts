@@ -1,3 +1,4 @@
+import { createReplayGate } from '@weir/control/replay/replay-gate';
 import { openAdmitting } from '@weir/control/replay/replay-log';
 import type { PartitionHandle, StoredRecord } from '@weir/ports/event-log';
 
@@ -26,7 +27,7 @@ async function openPairs(fail: (offsets: readonly number[], seek: (offset: numbe
       },
       close: async () => undefined,
     }),
-    async (rest) => Math.min(2, rest.length),
+    { gate: createReplayGate(undefined, Date.now), admit: async (rest) => Math.min(2, rest.length) },
   );
   return { consumer, calls };
 }

@@ -20,6 +20,52 @@ export async function liveLag(eventLog: EventLog, clock: () => number): Promise<
   return undefined;
 }
 
+/** Live records that arrive more seldom than this are not noticed. So a short gap between two of them does not end the rests of a replay. */
+const ARRIVING_FOR_MS = 5_000;
+
+/** In the last 10 s, a replay that rests must process at least three times as many records as arrive. Otherwise it would hardly catch up. */
+const GAIN_WITHIN_MS = 10_000;
+const GAIN_MIN = 3;
+
+/**
+ * Returns a function that resolves with whether a replay rests. It does if live records arrive (the end of `events.raw` has moved between two
+ * calls, at most `ARRIVING_FOR_MS` ago), and if the replay gains on them. `admitted`: how many records the replay has processed so far. The
+ * first call resolves with false.
+ */
+export function createLiveArrivals(
+  eventLog: Pick<EventLog, 'positions'>,
+  clock: () => number,
+): (admitted: number) => Promise<boolean> {
+  let endsBefore: readonly number[] | undefined;
+  let movedAt = Number.NEGATIVE_INFINITY;
+  let samples: readonly { readonly at: number; readonly arrived: number; readonly admitted: number }[] = [];
+
+  function gains(arrived: number, admitted: number): boolean {
+    const now = clock();
+    // Another replay begins at 0 again.
+    if (admitted < (samples.at(-1)?.admitted ?? 0)) samples = [];
+    const valid = samples.filter(({ at }) => now >= at && now - at <= GAIN_WITHIN_MS);
+    samples = [...valid, { at: now, arrived, admitted }];
+    const [first] = samples;
+    if (first === undefined || now - first.at < GAIN_WITHIN_MS / 2) return true;
+    return admitted - first.admitted >= GAIN_MIN * (arrived - first.arrived);
+  }
+
+  return async (admitted) => {
+    const positions = await eventLog.positions(TOPIC_RAW, GROUP_ENRICHER);
+    const ends = positions.map(({ end }) => end);
+    if (endsBefore !== undefined && ends.some((end, partition) => end > (endsBefore?.[partition] ?? 0)))
+      movedAt = clock();
+    endsBefore = ends;
+    const agoMs = clock() - movedAt;
+    const gaining = gains(
+      ends.reduce((sum, end) => sum + end, 0),
+      admitted,
+    );
+    return agoMs >= 0 && agoMs < ARRIVING_FOR_MS && gaining;
+  };
+}
+
 const LIVE = [
   [TOPIC_RAW, GROUP_ENRICHER],
   [TOPIC_ENRICHED, GROUP_WRITER],

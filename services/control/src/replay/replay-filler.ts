@@ -110,14 +110,13 @@ function startWriter(
       run,
       starts,
       isOwn: (record) => !isRaw || isOfRun(record, run),
-      // In a replay from raw, the enricher has already waited for the rate and the live writer, so the writer only waits for obstacles.
-      admit: async ({ partition, signal }, records) => {
-        if (isRaw) return (await gate.clear(signal)) ? records.length : 0;
-        return gate.admit(partition, records.map(rawOffsetOf), signal);
-      },
+      gate,
+      // In a replay from raw, the enricher has already waited for the rate, so the writer only waits for obstacles and rests.
+      admit: ({ partition, signal }, records) =>
+        isRaw ? gate.admitOutcomes(records.length, signal) : gate.admit(partition, records.map(rawOffsetOf), signal),
     }),
     analytics: {
-      ...shadow.analytics,
+      ...restingAfterInserts(shadow.analytics, gate),
       highestRawOffset: (logId, partition) => highestReplayed(shadow, logId, partition, startOf(partition), request),
     },
     firstRawOffset: (partition) => startOf(partition).rawOffset,
@@ -127,6 +126,11 @@ function startWriter(
     },
     expectsMore: gate.expectsMore,
   });
+}
+
+/** Returns the store with a rest after each insert. A rest never delays an insert: the writer must insert soon after the commit of its plan. */
+export function restingAfterInserts(analytics: Analytics, gate: ReplayGate): Analytics {
+  return { ...analytics, insertRecords: (batch) => gate.statement(() => analytics.insertRecords(batch)) };
 }
 
 /**

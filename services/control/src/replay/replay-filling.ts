@@ -2,7 +2,7 @@ import { GROUP_REPLAY_WRITER, TOPIC_REPLAYED } from '@weir/domain/records/topics
 import type { Replay, ReplayState } from '@weir/domain/registry/replay';
 import type { DiskSpace } from '@weir/ports/disk-space';
 import type { RunningConsumer } from '@weir/runtime/consume/run-consumer';
-import { liveLag } from './live-lag.ts';
+import { createLiveArrivals, liveLag } from './live-lag.ts';
 import { type FillerDeps, startFiller } from './replay-filler.ts';
 import { createReplayGate, type ReplayGate } from './replay-gate.ts';
 import { runOf } from './replay-progress.ts';
@@ -20,7 +20,10 @@ export interface Filling {
   gate(replay: Replay): ReplayGate;
   /** Waits until this number of records may be copied. Resolves with false if the signal aborts. */
   pass(replay: Replay, records: number, signal: AbortSignal): Promise<boolean>;
-  /** Checks whether the replay must wait. During a swap, the lag of the live writers does not count, because they pause for it. */
+  /**
+   * Checks whether the replay must wait, or rest beside live records. During a swap, the lag of the live writers does not count, because they
+   * pause for it, and the replay does not rest, so that the pause is short.
+   */
   lookAround(replay: Replay, options?: { readonly isSwap: boolean }): Promise<void>;
   stop(): Promise<void>;
   /** Stops, and removes the outcomes and the state of a replay from raw. */
@@ -30,6 +33,7 @@ export interface Filling {
 }
 
 export function createFilling(deps: FillingDeps): Filling {
+  const liveArrivals = createLiveArrivals(deps.eventLog, deps.clock);
   let gate: { readonly replayId: string; readonly gate: ReplayGate } | undefined;
   let running: { readonly run: string; readonly writer: RunningConsumer } | undefined;
 
@@ -43,6 +47,8 @@ export function createFilling(deps: FillingDeps): Filling {
   async function stop(): Promise<void> {
     const stopped = running;
     running = undefined;
+    // Without this, the writer could not close before the rest after its insert is over.
+    if (stopped !== undefined) gate?.gate.setBesideLive(false);
     await stopped?.writer.close();
   }
 
@@ -58,6 +64,8 @@ export function createFilling(deps: FillingDeps): Filling {
     async lookAround(replay, { isSwap } = { isSwap: false }) {
       const lag = isSwap ? undefined : await liveLag(deps.eventLog, deps.clock);
       gateOf(replay).setObstacle(deps.disk?.shortage() ?? lag);
+      const rests = await liveArrivals(gateOf(replay).admitted());
+      gateOf(replay).setBesideLive(!isSwap && rests);
     },
     stop,
     async clear() {

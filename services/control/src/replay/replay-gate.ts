@@ -1,4 +1,7 @@
-/** Decides when a replay may process records: only up to given raw offsets, at a limited rate, and not while there is an obstacle. */
+/**
+ * Decides when a replay may process records: only up to given raw offsets, at a limited rate, and not while there is an obstacle. Beside
+ * live records, the replay also rests after each piece of work: docs/decisions/0046.
+ */
 export interface ReplayGate {
   /**
    * Waits until the first of these records may be processed. Resolves with the number of records that may be processed now, counted from
@@ -7,8 +10,18 @@ export interface ReplayGate {
   admit(partition: number, rawOffsets: readonly number[], signal: AbortSignal): Promise<number>;
   /** Waits until this number of records may be processed. Resolves with false if the signal aborts. */
   pass(records: number, signal: AbortSignal): Promise<boolean>;
-  /** Resolves with true when there is no obstacle, and with false if the signal aborts. */
-  clear(signal: AbortSignal): Promise<boolean>;
+  /**
+   * For records that were admitted before, as raw records. Resolves with the number of records that may be processed now, or with 0 if the
+   * signal aborts.
+   */
+  admitOutcomes(records: number, signal: AbortSignal): Promise<number>;
+  /** Processes records that were admitted. Resolves as the work does. Then a rest begins, in which no records are admitted. */
+  slice<T>(work: () => Promise<T>): Promise<T>;
+  /**
+   * Runs a statement of ClickHouse at once. No records are admitted while it runs. Resolves or rejects as the statement does, but after a
+   * rest. The rest ends early if the signal aborts.
+   */
+  statement<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T>;
   /**
    * Whether the partition has records before its end that were not admitted yet. False until the first record of the partition was
    * admitted.
@@ -18,13 +31,36 @@ export interface ReplayGate {
   setEnds(ends: readonly number[]): void;
   /** Sets the reason why the replay must wait, for example a full disk. Undefined if it need not wait. */
   setObstacle(obstacle: string | undefined): void;
+  /** Sets whether live records arrive, so that the replay must rest. With `false`, present rests end at once. */
+  setBesideLive(besideLive: boolean): void;
+  /** The number of records that were admitted so far. */
+  admitted(): number;
+  /** How many times as long the present work takes because of the rests. */
+  slowdown(): number;
   obstacle(): string | undefined;
 }
 
 /** With a limited rate, the records of a tenth of a second are admitted together. */
 const SLICES_PER_SECOND = 10;
+/** Beside live records, this number of records is admitted together. The thread that processes them answers no request in the meantime. */
+const SLICE_RECORDS = 256;
+/** A rest takes this number of times as long as the work before it. */
+const RESTS_PER_STATEMENT = 2;
+const REST_MAX_MS = 4_000;
+/** A slice that waits for another partition, as after a loss of state, delays the slices of the others by at most this time. */
+const SLICE_ALONE_MS = 250;
+const NEVER = new AbortController().signal;
 
 export function createReplayGate(recordsPerSecondMax: number | undefined, clock: () => number): ReplayGate {
+  let besideLive = false;
+  /** No records are admitted before this time, because a slice is processed, or because the rest after it is not over. */
+  let sliceRestsUntil = 0;
+  let statementsRestUntil = 0;
+  let statements = 0;
+  /** The time in which at least one statement ran or rested, without the present one. */
+  let statementsMs = 0;
+  let statementsSince = 0;
+  let admittedCount = 0;
   let ends: readonly number[] = [];
   let obstacle: string | undefined;
   let nextAt = 0;
@@ -52,20 +88,48 @@ export function createReplayGate(recordsPerSecondMax: number | undefined, clock:
     });
   }
 
+  // With a limited rate, the user has decided about the speed.
+  const rests = (): boolean => besideLive && recordsPerSecondMax === undefined;
+  const restAfter = (workMs: number): number => Math.min(REST_MAX_MS, Math.max(0, workMs) * RESTS_PER_STATEMENT);
+
+  /** The time until the replay may work again. */
+  function restLeftMs(): number {
+    if (!rests()) return 0;
+    const left = Math.max(sliceRestsUntil, statementsRestUntil) - clock();
+    // More can be left only if the clock was set back.
+    if (left <= REST_MAX_MS) return left;
+    sliceRestsUntil = 0;
+    statementsRestUntil = 0;
+    return 0;
+  }
+
+  async function restUntil(until: number, signal: AbortSignal): Promise<void> {
+    while (!signal.aborted && until > clock() && restLeftMs() > 0) await wait(signal, until - clock());
+  }
+
+  const statementsTook = (): number => statementsMs + (statements > 0 ? clock() - statementsSince : 0);
+
   /**
    * Waits until records may be processed. `count` returns how many records the caller could process now. Resolves with how many of them may
-   * be processed (`whole`: all or none), and with 0 if the signal aborts.
+   * be processed, and with 0 if the signal aborts. `slice`: a part of a delivery, which `slice` then processes; `whole`: all or none; `paid`:
+   * a slice of records for which the rate was already taken into account.
    */
-  async function take(count: () => number, whole: boolean, signal: AbortSignal): Promise<number> {
+  async function take(count: () => number, kind: 'slice' | 'whole' | 'paid', signal: AbortSignal): Promise<number> {
+    const perSecond = kind === 'paid' ? undefined : recordsPerSecondMax;
     while (!signal.aborted) {
       const wanted = obstacle === undefined ? count() : 0;
-      const lateMs = nextAt - clock();
-      if (wanted === 0) await wait(signal);
+      const lateMs = Math.max(perSecond === undefined ? 0 : nextAt - clock(), restLeftMs());
+      if (wanted === 0 || (rests() && statements > 0)) await wait(signal);
       else if (lateMs > 0) await wait(signal, lateMs);
       else {
-        if (recordsPerSecondMax === undefined) return wanted;
-        const taken = whole ? wanted : Math.min(wanted, Math.ceil(recordsPerSecondMax / SLICES_PER_SECOND));
-        nextAt = clock() + (taken * 1000) / recordsPerSecondMax;
+        if (rests() && kind !== 'whole') {
+          // The next slice waits for the end of this one, but not for long.
+          sliceRestsUntil = clock() + SLICE_ALONE_MS;
+          return Math.min(wanted, SLICE_RECORDS);
+        }
+        if (perSecond === undefined) return wanted;
+        const taken = kind === 'whole' ? wanted : Math.min(wanted, Math.ceil(perSecond / SLICES_PER_SECOND));
+        nextAt = clock() + (taken * 1000) / perSecond;
         return taken;
       }
     }
@@ -79,18 +143,44 @@ export function createReplayGate(recordsPerSecondMax: number | undefined, clock:
         const at = rawOffsets.findIndex((rawOffset) => rawOffset >= end);
         return at === -1 ? rawOffsets.length : at;
       };
-      const count = await take(below, false, signal);
+      const count = await take(below, 'slice', signal);
       for (let nth = 0; nth < count; nth++) {
         admitted[partition] = Math.max(admitted[partition] ?? 0, (rawOffsets[nth] as number) + 1);
       }
+      admittedCount += count;
       return count;
     },
     async pass(records, signal) {
-      return (await take(() => records, true, signal)) > 0;
+      const passed = await take(() => records, 'whole', signal);
+      admittedCount += passed;
+      return passed > 0;
     },
-    async clear(signal) {
-      while (obstacle !== undefined && !signal.aborted) await wait(signal);
-      return !signal.aborted;
+    admitOutcomes: (records, signal) => take(() => records, 'paid', signal),
+    async slice(work) {
+      const startedAt = clock();
+      const tookBefore = statementsTook();
+      try {
+        return await work();
+      } finally {
+        // A slice can wait for a statement. Such a statement has its own rest.
+        const ownMs = clock() - startedAt - (statementsTook() - tookBefore);
+        sliceRestsUntil = clock() + restAfter(ownMs);
+        changed();
+      }
+    },
+    async statement(work, signal = NEVER) {
+      const startedAt = clock();
+      if (statements++ === 0) statementsSince = startedAt;
+      try {
+        return await work();
+      } finally {
+        const endedAt = clock();
+        const until = Math.max(statementsRestUntil, endedAt) + restAfter(endedAt - startedAt);
+        statementsRestUntil = Math.min(until, endedAt + REST_MAX_MS);
+        await restUntil(statementsRestUntil, signal);
+        if (--statements === 0) statementsMs += clock() - statementsSince;
+        changed();
+      }
     },
     expectsMore: (partition) => (admitted[partition] ?? Number.POSITIVE_INFINITY) < (ends[partition] ?? 0),
     setEnds(now) {
@@ -101,6 +191,15 @@ export function createReplayGate(recordsPerSecondMax: number | undefined, clock:
       obstacle = now;
       changed();
     },
+    setBesideLive(now) {
+      if (besideLive === now) return;
+      besideLive = now;
+      sliceRestsUntil = 0;
+      statementsRestUntil = 0;
+      changed();
+    },
+    admitted: () => admittedCount,
+    slowdown: () => (rests() ? 1 + RESTS_PER_STATEMENT : 1),
     obstacle: () => obstacle,
   };
 }

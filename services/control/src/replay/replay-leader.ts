@@ -34,7 +34,7 @@ export interface Leader {
 }
 
 const LOOK_EVERY_MS = 1_000;
-/** The phase `follow` begins when the replay needs less than this time to reach a position that the live writer had. */
+/** The phase `follow` begins when the replay needs less than this time, without rests, to reach a position that the live writer had. */
 const FOLLOWS_WITHIN_MS = 20_000;
 /**
  * The number of raw offsets by which a replay's enricher may be ahead of its writer in a partition. The outcomes in between need disk
@@ -87,9 +87,11 @@ export function leadReplay(deps: LeaderDeps, signal: AbortSignal, fence: () => P
   /** Stops filling. Also removes the outcomes and the state of a replay from raw. */
   const clear = ({ from }: ReplayRequest): Promise<void> => (from === 'raw' ? filling.clear() : filling.stop());
 
-  async function create({ request }: Replay): Promise<void> {
-    const { replayId } = request;
+  async function create(replay: Replay): Promise<void> {
+    const { request } = replay;
     await clear(request);
+    const { replayId } = request;
+    await filling.lookAround(replay); // The next look can then tell whether live records arrive.
     // On a busy ClickHouse, this takes 10 s. So it is not repeated when a later call of this function fails.
     if (migrated !== replayId) {
       // An interrupted attempt of another process can have left incomplete tables.
@@ -146,7 +148,7 @@ export function leadReplay(deps: LeaderDeps, signal: AbortSignal, fence: () => P
         if (signal.aborted) return;
       }
       if (!(await filling.pass(replay, records, signal)) || wishOf(registry.replay()) !== undefined) return;
-      await copyChunk(copying, state, request, chunk);
+      await filling.gate(replay).statement(() => copyChunk(copying, state, request, chunk), signal);
       recordsCopied += records;
       await putState({ ...state, copied: chunk, recordsCopied });
     }
@@ -166,7 +168,8 @@ export function leadReplay(deps: LeaderDeps, signal: AbortSignal, fence: () => P
     await filling.keepRunning(replay, state, ends);
     if (isRaw) await removeStored(state);
     const live = isRaw ? stored : await livePositions(eventLog);
-    if (state.phase === 'fill' && followsLive(reached, live)) await putState({ ...state, phase: 'follow' });
+    if (state.phase === 'fill' && followsLive(reached, live, filling.gate(replay).slowdown()))
+      await putState({ ...state, phase: 'follow' });
   }
 
   /** Removes the replayed outcomes that the shadow tables already have, to free disk space. */
@@ -179,12 +182,12 @@ export function leadReplay(deps: LeaderDeps, signal: AbortSignal, fence: () => P
   }
 
   /** Whether the replay has reached the position at which the live writer was a short time ago. */
-  function followsLive(reached: readonly FillPosition[], live: readonly number[]): boolean {
+  function followsLive(reached: readonly FillPosition[], live: readonly number[], slowdown: number): boolean {
     target ??= { takenAt: clock(), offsets: live };
     const { takenAt, offsets } = target;
     if (!reached.every(({ next }, partition) => next >= (offsets[partition] ?? 0))) return false;
     target = undefined;
-    return clock() - takenAt < FOLLOWS_WITHIN_MS;
+    return clock() - takenAt < FOLLOWS_WITHIN_MS * slowdown;
   }
 
   /**

@@ -2,6 +2,7 @@ import { DependencyError } from '@weir/domain/errors';
 import { TOPIC_ENRICHED } from '@weir/domain/records/topics';
 import type { ReplayStart } from '@weir/domain/registry/replay';
 import type { EventLog, PartitionConsumer, PartitionHandle, StoredRecord } from '@weir/ports/event-log';
+import type { ReplayGate } from './replay-gate.ts';
 
 export interface ReplayLogDeps {
   readonly eventLog: EventLog;
@@ -10,6 +11,7 @@ export interface ReplayLogDeps {
   /** The name of this run. It is in the metadata of each commit, because the group can have commits of earlier runs. */
   readonly run: string;
   readonly starts: readonly ReplayStart[];
+  readonly gate: ReplayGate;
   /** Resolves with how many of the records may be handled now, counted from the first record, or with 0 if the partition was revoked. */
   readonly admit: (handle: PartitionHandle, records: readonly StoredRecord[]) => Promise<number>;
   /** Whether the record belongs to this run. Records of other runs are skipped. */
@@ -20,7 +22,7 @@ export interface ReplayLogDeps {
  * Returns an event log for the writer of a replay. It ignores commits of earlier runs, begins at the start of the replay, and delivers only
  * the records that the gate admits.
  */
-export function createReplayLog({ eventLog, topic, run, starts, admit, isOwn }: ReplayLogDeps): EventLog {
+export function createReplayLog({ eventLog, topic, run, starts, gate, admit, isOwn }: ReplayLogDeps): EventLog {
   const nameOf = (name: string): string => (name === TOPIC_ENRICHED ? topic : name);
   return {
     ...eventLog,
@@ -44,21 +46,24 @@ export function createReplayLog({ eventLog, topic, run, starts, admit, isOwn }: 
                 close: () => consumer.close(),
               };
             },
-            (records) => admit(handle, records),
+            { gate, admit: (records) => admit(handle, records) },
           );
         },
       }),
   };
 }
 
-/**
- * Opens a consumer that gets records only when they are admitted. `admit` resolves with how many may be handled, counted from the first
- * record.
- */
+interface Admission {
+  readonly gate: Pick<ReplayGate, 'slice'>;
+  /** Resolves with how many of the records may be handled now, counted from the first record, or with 0 if the partition was revoked. */
+  readonly admit: (records: readonly StoredRecord[]) => Promise<number>;
+}
+
+/** Opens a consumer that gets records only when they are admitted. */
 export async function openAdmitting(
   handle: PartitionHandle,
   open: (handle: PartitionHandle) => Promise<PartitionConsumer>,
-  admit: (records: readonly StoredRecord[]) => Promise<number>,
+  { gate, admit }: Admission,
 ): Promise<PartitionConsumer> {
   let hasSought = false;
   /** Where a call failed. The log then delivers the same records again, but the consumer has already handled those before this offset. */
@@ -83,7 +88,8 @@ export async function openAdmitting(
         failedAt = rest[0]?.offset;
         const count = await admit(rest);
         if (count === 0) throw lost(handle.partition);
-        await consumer.handle(rest.slice(0, count));
+        const admitted = rest.slice(0, count);
+        await gate.slice(() => consumer.handle(admitted));
         rest = rest.slice(count);
       }
       failedAt = undefined;

@@ -102,6 +102,8 @@ async function prepare(
   if (erasure !== undefined) return erasure;
   const earlier = registry.writersPause();
   if (earlier?.swap === swap.number && earlier.over) return 'the swap was interrupted before tables were exchanged';
+  // From here on the replay does not rest, so that the writers pause for a short time.
+  await filling.lookAround(replay, { isSwap: true });
   const paused = await liveWriters.pause(swap.number, signal);
   if (paused.status === 'late') {
     return `the writers of the partitions ${paused.partitions.join(', ')} did not pause within 60 s: see weir status`;

@@ -122,7 +122,8 @@ async function consumeRun(
     while (rest.length > 0) {
       const count = await gate.admit(partition, rest.map(rawOffsetOf), signal);
       if (count === 0) return false;
-      await handled(consumer, rest.slice(0, count));
+      const admitted = rest.slice(0, count);
+      await gate.slice(() => handled(consumer, admitted));
       if (sought) return false;
       rest = rest.slice(count);
     }

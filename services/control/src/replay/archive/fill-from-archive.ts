@@ -5,7 +5,7 @@ import type { ObjectStore } from '@weir/ports/object-store';
 import type { PartitionStatus } from '@weir/runtime/consume/consume-status';
 import { readRedrivenRows } from '../../dead-letters/redriven-rows.ts';
 import { createRowEraser, startedAt } from '../erased-rows-of-log.ts';
-import type { FillerDeps } from '../replay-filler.ts';
+import { type FillerDeps, restingAfterInserts } from '../replay-filler.ts';
 import type { ReplayGate } from '../replay-gate.ts';
 import { takesRow } from '../replay-scope.ts';
 import { createArchiveLog } from './archive-log.ts';
@@ -116,7 +116,7 @@ async function readRun(
   });
   const writer = await startReplayWriter({
     eventLog: archive.eventLog,
-    analytics: shadow.analytics,
+    analytics: restingAfterInserts(shadow.analytics, gate),
     firstRawOffset: () => rawFrom,
     lineOf(_, row) {
       if (!takesRow(row, start, request)) return undefined;
@@ -144,6 +144,7 @@ async function readRun(
     }
     return undefined;
   } finally {
+    gate.setBesideLive(false);
     await writer.close();
   }
 }

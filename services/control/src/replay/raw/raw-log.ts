@@ -73,10 +73,13 @@ export function createRawLog(deps: RawLogDeps): EventLog {
                 close: () => consumer.close(),
               };
             },
-            async (records) => {
-              assertNotExpiring(records[0] as StoredRecord);
-              const offsets = records.map(({ offset }) => offset);
-              return gate.admit(handle.partition, offsets, handle.signal);
+            {
+              gate,
+              async admit(records) {
+                assertNotExpiring(records[0] as StoredRecord);
+                const offsets = records.map(({ offset }) => offset);
+                return gate.admit(handle.partition, offsets, handle.signal);
+              },
             },
           );
         },
