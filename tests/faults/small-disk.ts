@@ -43,6 +43,8 @@ const FILLER = 'filler';
 const SLOW_BELOW_BYTES = 128 * 1024 * 1024;
 const SLOW_PIECE_BYTES = 4 * 1024 * 1024;
 const SLOW_PAUSE_MS = 30;
+const UNMOUNTS_MAX = 50;
+const UNMOUNT_PAUSE_MS = 200;
 const TAKES_MAX = 20;
 const MISSED_BYTES = 256 * 1024;
 
@@ -125,7 +127,7 @@ export function mountSmallDisk(type: FileSystem, megabytes: number): SmallDisk {
       // replaces the old image.
       const kept = `${image}-kept`;
       execFileSync('cp', ['--sparse=always', image, kept]);
-      execFileSync('umount', [root]);
+      unmountWhenFree(root);
       renameSync(kept, image);
       mountImage();
     },
@@ -133,14 +135,28 @@ export function mountSmallDisk(type: FileSystem, megabytes: number): SmallDisk {
       execFileSync('mount', ['-o', 'remount,abort', root], { stdio: 'pipe' });
     },
     mountAgain() {
-      execFileSync('umount', [root]);
+      unmountWhenFree(root);
       mountImage();
     },
     unmount() {
-      execFileSync('umount', [root]);
+      unmountWhenFree(root);
       rmSync(base, { recursive: true });
     },
   };
+}
+
+/** A killed process uses the disk until it has really ended. */
+function unmountWhenFree(root: string): void {
+  const pause = new Int32Array(new SharedArrayBuffer(4));
+  for (let tried = 0; ; tried++) {
+    try {
+      execFileSync('umount', [root], { stdio: 'pipe' });
+      return;
+    } catch (error) {
+      if (tried >= UNMOUNTS_MAX) throw error;
+      Atomics.wait(pause, 0, 0, UNMOUNT_PAUSE_MS);
+    }
+  }
 }
 
 function writeUntilFull(file: number, bytes: Buffer): void {

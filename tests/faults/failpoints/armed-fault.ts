@@ -49,7 +49,7 @@ function isDue(name: string, about: string): FaultOrder | undefined {
   if (hits < due.nth) return undefined;
   if (hits >= due.nth + due.times - 1) {
     order = undefined;
-    if (!due.action.startsWith('kill')) writeFileSync(`${FILE}.done`, '');
+    if (due.action !== 'kill') writeFileSync(`${FILE}.done`, '');
   }
   return due;
 }
@@ -59,9 +59,6 @@ export const armedPoint: FaultPoint = (name, about) => {
   switch (due?.action) {
     case 'kill':
       return killSelf();
-    case 'kill-group':
-      setTimeout(() => process.kill(-process.pid, 'SIGKILL'), due.lateMs);
-      return undefined;
     case 'memory':
       return useAllMemory();
     case 'fail':

@@ -10,8 +10,8 @@ export interface FaultOrder {
   readonly nth: number;
   /** The number of consecutive calls at which it happens. */
   readonly times: number;
-  /** `kill-group`: the whole process group is killed `lateMs` later. `late`: the call waits so long. */
-  readonly action: 'kill' | 'kill-group' | 'memory' | 'fail' | 'late';
+  /** `late`: the call waits `lateMs`. */
+  readonly action: 'kill' | 'memory' | 'fail' | 'late';
   readonly lateMs: number;
   readonly outcome: AppendFault;
 }

@@ -18,6 +18,10 @@ const OPENED_AT_ONCE = 500;
 const SLOW_WRITERS = 200;
 const SLOW_MS = 3_000;
 const SLOW_PIECE_MS = 100;
+const SLOW_READERS = 200;
+/** Their answers are much larger than the buffers of a connection. */
+const UNREAD_REQUESTS = 100;
+const UNREAD_HEAD = 'GET /openapi.json HTTP/1.1\r\nHost: x\r\n\r\n';
 const MEMORY_MAX_BYTES = 1_500_000_000;
 
 const SLOW_HEAD =
@@ -87,6 +91,24 @@ const FAULTS: readonly Fault<Embedded>[] = [
         await pause(SLOW_PIECE_MS);
         for (const socket of sockets) if (socket.writable) socket.write('x');
       }
+      await eventually('others to be answered', () => load.acknowledged() > before + 100);
+      for (const socket of sockets) socket.destroy();
+    },
+    findings: memoryFindings,
+  },
+  {
+    name: 'slow-readers',
+    about: `${SLOW_READERS} clients send ${UNREAD_REQUESTS} requests for a large document each, read no answer for ${SLOW_MS / 1000} s, and then close`,
+    open: () => openEmbedded(),
+    shares: 'plain',
+    async strike({ url }, { load }) {
+      const sockets = await openMany(url, SLOW_READERS);
+      for (const socket of sockets) {
+        socket.pause();
+        socket.write(UNREAD_HEAD.repeat(UNREAD_REQUESTS));
+      }
+      const before = load.acknowledged();
+      await pause(SLOW_MS); // the answers stay unread for this time, so the pause is part of the test
       await eventually('others to be answered', () => load.acknowledged() > before + 100);
       for (const socket of sockets) socket.destroy();
     },

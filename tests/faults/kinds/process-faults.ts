@@ -5,6 +5,7 @@ import { embedded, type Runnable } from '../suite/runnable.ts';
 
 const STARTING_MS = 2_000;
 const STOPPED_MS = { short: [2_000, 4_000], long: [5_000, 120_000] } as const;
+const CLICKHOUSE_STOPPED_MS = [5_000, 20_000] as const;
 
 const FAULTS: readonly Fault<Embedded>[] = [
   {
@@ -68,6 +69,18 @@ const FAULTS: readonly Fault<Embedded>[] = [
       weir.signal('SIGSTOP');
       await pause(least + random() * (most - least));
       weir.signal('SIGCONT');
+    },
+  },
+  {
+    name: 'stop-clickhouse',
+    about: 'SIGSTOP of the ClickHouse process for 5 to 20 s, then SIGCONT',
+    open: () => openEmbedded(),
+    async strike({ weir }, { random, short }) {
+      const [least, most] = short ? STOPPED_MS.short : CLICKHOUSE_STOPPED_MS;
+      const pid = weir.clickhousePid();
+      process.kill(pid, 'SIGSTOP');
+      await pause(least + random() * (most - least));
+      process.kill(pid, 'SIGCONT');
     },
   },
 ];

@@ -6,8 +6,6 @@ import { embedded, type Runnable } from '../suite/runnable.ts';
 /** A fault happens at one of the next calls of its point, chosen at random. */
 const NTH_MAX = 10;
 const SLOW_CALLS_MAX = 4;
-/** An insert of a few rows takes about this time, with its views. */
-const INSERT_MS = 40;
 const HEAP_MB = 200;
 
 type Point = Partial<FaultOrder> & Pick<FaultOrder, 'point'>;
@@ -100,19 +98,6 @@ const FAULTS: readonly Fault<FailingWeir>[] = [
       },
     }),
   ),
-  {
-    name: 'kill-in-insert',
-    about: '`kill -9` of the whole process group, with ClickHouse, at a random moment of an insert',
-    open: () => openFailing(),
-    shares: 'failing',
-    async strike({ weir, arm, died }, { random, over }) {
-      arm({ point: 'insertRecords', action: 'kill-group', lateMs: random() * INSERT_MS });
-      await died();
-      await weir.kill9();
-      over();
-      await weir.restart();
-    },
-  },
   {
     name: 'out-of-memory',
     about: `the heap reaches its limit (${HEAP_MB} MB), and V8 ends the process`,

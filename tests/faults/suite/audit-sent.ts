@@ -1,6 +1,7 @@
 import type { Row, WeirClient } from '@weir/testkit/weir-client';
 import { runProgram, TEST_ADMIN_TOKEN } from '@weir/testkit/weir-process';
 import { VISITS_WITH_WRONG_STAMPS } from '../exactly-once.ts';
+import { FLOOD_NAME } from './flood.ts';
 import type { Sent } from './visitor-load.ts';
 
 /** The comparison of everything that was sent with everything that is stored. The names of single records are in `findings`. */
@@ -105,7 +106,7 @@ async function readRows({ sql }: WeirClient, site: string, sentCount: number): P
     const rows = await sql(
       `SELECT multiIf(idempotency_key != '', idempotency_key, type = 'pageview', substring(pathname, 2), event_name) AS name,
          visitor_id, toUnixTimestamp64Milli(timestamp) AS at, source, type, profile_id, raw_offset
-       FROM events WHERE site_id = {site:String} AND cityHash64(visitor_id) % ${parts} = {part:UInt32}`,
+       FROM events WHERE site_id = {site:String} AND NOT startsWith(event_name, '${FLOOD_NAME}') AND cityHash64(visitor_id) % ${parts} = {part:UInt32}`,
       { site, part },
     );
     for (const row of rows) found.push(storedOf(row));

@@ -47,6 +47,8 @@ export interface Round {
   readonly short: boolean;
   /** Call it when the fault has ended, if `strike` does more afterwards, such as starting Weir again. The time to recover begins here. */
   over(): void;
+  /** Call it with one sentence for each defect that `strike` finds. The fault then fails, and the comparison follows all the same. */
+  found(defect: string): void;
   /** Call it with the number of dead letters that the fault must cause. */
   expectDeadLetters(count: number): void;
 }

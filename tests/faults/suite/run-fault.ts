@@ -39,6 +39,7 @@ export async function runFault<Broken extends Subject>(
     const running = load;
     await eventually('a load', () => running.acknowledged() > BEFORE_MIN);
     const recoveryMs: number[] = [];
+    const defects: string[] = [];
     let deadLetters = 0;
     for (let nth = 0; nth < options.rounds; nth++) {
       await pause(random() * BETWEEN_MS); // the fault happens at a random moment, so the pause is part of the test
@@ -48,6 +49,7 @@ export async function runFault<Broken extends Subject>(
         over: () => {
           overAt ??= performance.now();
         },
+        found: (defect) => void defects.push(defect),
         expectDeadLetters: (count) => {
           deadLetters += count;
         },
@@ -64,7 +66,7 @@ export async function runFault<Broken extends Subject>(
       forgetsVisits: fault.forgetsVisits ?? false,
     });
     const more = (await fault.findings?.(broken)) ?? [];
-    const findings = [...load.strange.slice(0, 5), ...audit.findings, ...more];
+    const findings = [...load.strange.slice(0, 5), ...defects, ...audit.findings, ...more];
     await giveBack(fault, broken);
     return {
       name: fault.name,

@@ -1,0 +1,106 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { eventually } from '@weir/testkit/eventually';
+import { bearer, type WeirClient } from '@weir/testkit/weir-client';
+import { type FailingWeir, openFailing } from '../failpoints/failing-weir.ts';
+import type { Embedded } from '../suite/embedded-subject.ts';
+import type { Fault, Round } from '../suite/fault.ts';
+import { FLOOD_BATCH, FLOOD_NAME, type FloodOptions, type FloodResult, startFlood } from '../suite/flood.ts';
+import { embedded, type Runnable } from '../suite/runnable.ts';
+
+/** With batches of 500 events, more than can wait for the log. */
+const CONNECTIONS = 64;
+const FLOOD_MS = 4_000;
+/** Each append of raw records is answered this much later, as on a slow disk, so that records wait. */
+const APPEND_MS = 500;
+const NO_LIMITS = { collect: 100_000_000, events: 100_000_000, identify: 100_000_000 };
+const ADDRESS_LIMIT = 1_000;
+const HOT_ADDRESS = '198.51.100.9';
+/** Of the requests of all others, at most this share may be refused or get no answer in time. */
+const REFUSED_SHARE_MAX = 0.01;
+const STORED_WITHIN_MS = 120_000;
+
+type Request = Pick<FloodOptions, 'path' | 'body' | 'headers'>;
+
+async function createOpenSite(client: WeirClient): Promise<string> {
+  const site = await client.createSite();
+  await client.must(200, 'PATCH', `/sites/${site}`, { limits: NO_LIMITS });
+  return site;
+}
+
+async function batchRequest(client: WeirClient, site: string): Promise<Request> {
+  const { key } = await client.createKey(site);
+  return { path: '/api/v1/events/batch', body: FLOOD_BATCH, headers: bearer(key) };
+}
+
+/** Sends a flood to a site. All other clients must be served meanwhile, and each accepted event of the flood must be stored once. */
+async function flood({ client, url }: Embedded, round: Round, site: string, request: Request): Promise<FloodResult> {
+  const stored = (): Promise<number> =>
+    client.number(
+      `SELECT count() FROM events WHERE site_id = {site:String} AND startsWith(event_name, '${FLOOD_NAME}')`,
+      { site },
+    );
+  const storedBefore = await stored();
+  const before = answersOf(round);
+  const running = startFlood({ url, connections: CONNECTIONS, ...request });
+  await pause(FLOOD_MS); // the flood lasts this long, so the pause is part of the test
+  const after = answersOf(round);
+  const result = await running.stop();
+  const all = after.all - before.all;
+  const refused = after.refused - before.refused;
+  if (refused > all * REFUSED_SHARE_MAX) round.found(`${refused} of ${all} requests of all others were refused`);
+  if (all === 0) round.found('no request of all others was answered');
+  const due = storedBefore + result.accepted;
+  await eventually('the accepted events to be stored', async () => (await stored()) >= due, STORED_WITHIN_MS);
+  if ((await stored()) !== due) round.found(`${await stored()} events of the flood are stored, not ${due}`);
+  return result;
+}
+
+function answersOf({ load }: Round): { readonly all: number; readonly refused: number } {
+  const all = [...load.saw.values()].reduce((sum, count) => sum + count, 0);
+  return { all, refused: (load.saw.get('503') ?? 0) + (load.saw.get('no answer') ?? 0) };
+}
+
+/** While the log is slow, more records wait than there is room for. Some requests of the flood must therefore be refused. */
+async function floodSlowLog(weir: FailingWeir, round: Round, site: string): Promise<void> {
+  const request = await batchRequest(weir.client, site);
+  const order = { point: 'append', about: '^events.raw', action: 'late', lateMs: APPEND_MS } as const;
+  weir.arm({ ...order, times: Number.MAX_SAFE_INTEGER });
+  const { statuses } = await flood(weir, round, site, request).finally(() => weir.arm({ point: 'none' }));
+  if (statuses.get(503) === undefined) throw new Error('the flood was too small: none of its requests was refused');
+}
+
+const FAULTS: readonly Fault<FailingWeir>[] = [
+  {
+    name: 'hot-site',
+    about: `one site sends more than all others: batches through ${CONNECTIONS} connections, while the log is slow`,
+    open: () => openFailing(),
+    shares: 'failing',
+    strike: async (weir, round) => floodSlowLog(weir, round, await createOpenSite(weir.client)),
+  },
+  {
+    name: 'hot-key',
+    about: 'one API key of the site does the same',
+    open: () => openFailing(),
+    shares: 'failing',
+    strike: (weir, round) => floodSlowLog(weir, round, round.site),
+  },
+  {
+    name: 'hot-address',
+    about: `one address sends hits through ${CONNECTIONS} connections, more than its rate limit`,
+    open: () => openFailing(),
+    shares: 'failing',
+    async strike(weir, round) {
+      const { client } = weir;
+      const site = await client.createSite();
+      await client.must(200, 'PATCH', `/sites/${site}`, { limits: { collect: ADDRESS_LIMIT } });
+      const hit = { site_id: site, visitor_id: 'v', session_id: '', type: 'event', event_name: `${FLOOD_NAME}hit` };
+      const headers = { 'x-forwarded-for': HOT_ADDRESS };
+      const { statuses } = await flood(weir, round, site, {
+        ...{ path: '/api/collect', body: JSON.stringify(hit), headers },
+      });
+      if (statuses.get(429) === undefined) round.found(`the flood got ${[...statuses]}, and never 429`);
+    },
+  },
+];
+
+export const OVERLOAD_FAULTS: readonly Runnable[] = FAULTS.map(embedded);

@@ -1,0 +1,37 @@
+import { watch } from 'node:fs';
+import type { Embedded } from './embedded-subject.ts';
+
+/**
+ * What ClickHouse does with a part of a table: it begins to write the part of an insert, begins to write a merged part, or has stored a part.
+ * Until a part is stored, its folder has a temporary name.
+ */
+export type PartEvent = 'insert begins' | 'merge begins' | 'stored';
+
+const IS_EVENT: Readonly<Record<PartEvent, (folder: string) => boolean>> = {
+  'insert begins': (folder) => folder.startsWith('tmp_insert_'),
+  'merge begins': (folder) => folder.startsWith('tmp_merge_'),
+  // A part has its block numbers in its name: `202611_17_17_0`.
+  stored: (folder) => /^[^_]+(_\d+){3,4}$/.test(folder),
+};
+
+/** Returns a function that calls `act` at the next such event of the table. `act` must be synchronous: the event lasts some milliseconds. */
+export async function findParts(
+  { client, weir }: Embedded,
+  table: string,
+): Promise<(event: PartEvent, act: () => void) => Promise<void>> {
+  const [row] = await client.sql(
+    "SELECT data_paths[1] AS path FROM system.tables WHERE database = 'weir' AND name = {table:String}",
+    { table },
+  );
+  const folder = String(row?.path);
+  if (!folder.startsWith(weir.dataDir)) throw new Error(`table ${table} is in ${folder}, not in ${weir.dataDir}`);
+  return (event, act) =>
+    new Promise((resolve) => {
+      const watcher = watch(folder, (_, name) => {
+        if (name === null || !IS_EVENT[event](name)) return;
+        watcher.close();
+        act();
+        resolve();
+      });
+    });
+}
