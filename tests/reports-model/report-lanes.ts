@@ -1,6 +1,8 @@
 import { createHash, randomBytes, randomFillSync } from 'node:crypto';
 import { createMemoryRateLimiter } from '@weir/adapters/redis/memory-rate-limiter';
 import { createControl } from '@weir/control/control';
+import { buildDays } from '@weir/control/visit-slots/build-days';
+import { daysToBuild } from '@weir/control/visit-slots/days-to-build';
 import { createEventIds } from '@weir/domain/ingest/event-id';
 import { GROUP_ENRICHER, GROUP_WRITER, TOPIC_ENRICHED, TOPIC_RAW } from '@weir/domain/records/topics';
 import { KEEP_FOREVER } from '@weir/domain/registry/keep';
@@ -38,6 +40,8 @@ export interface Lanes {
   readonly lanes: readonly Lane[];
   /** Resolves when all records that were answered are in the tables. */
   settled(): Promise<void>;
+  /** Builds the slots of all days of a site, which reports then read instead of the rows. Resolves with the number of days. */
+  buildSlots(site: string): Promise<number>;
   /** While places fail, each record with an address that was not looked up before becomes a dead letter. */
   failPlaces(fail: boolean): void;
   close(): Promise<void>;
@@ -69,6 +73,15 @@ export async function openLanes(count: number, dashboardDir = ''): Promise<Lanes
           SETTLED_WITHIN_MS,
         );
       }
+    },
+    async buildSlots(site) {
+      const { analytics } = engines;
+      const change = (statement: string) => analytics.change(statement);
+      const context = { analytics, clock: Date.now, assertUnchanged: () => undefined, change };
+      let built = 0;
+      for (const days of await daysToBuild(analytics, site, () => false))
+        built += (await buildDays(context, days)).days;
+      return built;
     },
     failPlaces: engines.failPlaces,
     async close() {

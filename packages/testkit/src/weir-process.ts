@@ -43,6 +43,8 @@ export interface WeirProcess {
   pid(): number;
   /** Resolves with the exit code when Weir's main process has ended; `null` if a signal ended it. */
   ended(): Promise<number | null>;
+  /** The process ID of the ClickHouse child process. */
+  clickhousePid(): number;
   /** Sends SIGKILL to the ClickHouse child process only. */
   killClickhouse(): void;
   /**
@@ -118,9 +120,8 @@ export async function startWeir(options: WeirOptions = {}): Promise<WeirProcess>
     signal: (signal) => void child.kill(signal),
     pid: () => child.pid ?? 0,
     ended: gone,
-    killClickhouse() {
-      process.kill(clickhousePid(child.pid ?? 0), 'SIGKILL');
-    },
+    clickhousePid: () => clickhousePid(child.pid ?? 0),
+    killClickhouse: () => void process.kill(weir.clickhousePid(), 'SIGKILL'),
     restart: start,
   };
   return weir;

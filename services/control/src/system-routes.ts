@@ -11,6 +11,7 @@ import { TOPIC_OPERATIONS } from './openapi/topic-operations.ts';
 import { showInstallation } from './pipeline/installation-route.ts';
 import { listMinuteBooks } from './pipeline/minute-books-route.ts';
 import { diffReplay, dropReplay, readReplay, startReplay, swapReplay, undoReplay } from './replay/replays-route.ts';
+import { auditReports } from './routes/audit-reports-route.ts';
 import { audit } from './routes/audit-route.ts';
 import { listErasures, listTombstones, readErasure } from './routes/erasures-route.ts';
 import { pipeline } from './routes/pipeline-route.ts';
@@ -48,6 +49,14 @@ export const SYSTEM_ROUTES: readonly AdminRoute[] = [
     isReport: true,
     sharedMs: 10_000,
     handler: listMinuteBooks,
+  },
+  {
+    method: 'GET',
+    path: '/audit/reports',
+    role: 'admin',
+    operation: INSTALLATION_OPERATIONS.auditReports,
+    isReport: true,
+    handler: auditReports,
   },
   {
     method: 'GET',

@@ -58,13 +58,19 @@ function wholeHeader(record: StoredRecord, name: string): number {
   return value;
 }
 
+/** A range of times: from `from` on, before `to`. */
+export interface TimeRange {
+  readonly from: number;
+  readonly to: number;
+}
+
 /**
- * The UTC month of `receivedAt`, as the number of months since the year 0. The table `records` is partitioned by this month, and one
- * insert must stay within one table partition.
+ * The UTC month of `receivedAt`. The table `records` is partitioned by this month, and one insert must stay within one table partition.
  */
-export function monthOf(receivedAt: number): number {
+export function monthOf(receivedAt: number): TimeRange {
   const date = new Date(receivedAt);
-  return date.getUTCFullYear() * 12 + date.getUTCMonth();
+  const [year, month] = [date.getUTCFullYear(), date.getUTCMonth()];
+  return { from: Date.UTC(year, month), to: Date.UTC(year, month + 1) };
 }
 
 /** Divides a batch into two halves, in order. */

@@ -1,6 +1,6 @@
 import { DependencyError } from '@weir/domain/errors';
 import { TOPIC_ENRICHED } from '@weir/domain/records/topics';
-import { type Batch, monthOf, type Row } from './batch.ts';
+import { type Batch, monthOf, type Row, type TimeRange } from './batch.ts';
 import type { Plan } from './plan.ts';
 
 export interface BatchLimits {
@@ -32,6 +32,7 @@ export function createBatcher(first: number, limits: BatchLimits, planned: Plan 
   const full: Batch[] = [];
   let open: Row[] = [];
   let openBytes = 0;
+  let openMonth: TimeRange = { from: 0, to: 0 };
   let next = first;
 
   const close = (): void => {
@@ -52,10 +53,11 @@ export function createBatcher(first: number, limits: BatchLimits, planned: Plan 
         );
       }
       const head = open[0];
-      const differs =
-        head !== undefined && (head.version !== row.version || monthOf(head.receivedAt) !== monthOf(row.receivedAt));
+      const isOfMonth = row.receivedAt >= openMonth.from && row.receivedAt < openMonth.to;
+      const differs = head !== undefined && (head.version !== row.version || !isOfMonth);
       const overflows = open.length > 0 && openBytes + row.line.byteLength > limits.bytesMax;
       if ((differs || overflows) && !inPlan(row.rawOffset)) close();
+      if (open.length === 0) openMonth = monthOf(row.receivedAt);
       open.push(row);
       openBytes += row.line.byteLength;
       next = row.rawOffset + 1;

@@ -5,6 +5,9 @@ import { dimensionOf } from '@weir/control/reports/dimensions';
 import { BREAKDOWN_PARAMETERS, readQuery, STATS_PARAMETERS } from '@weir/control/reports/read-query';
 import { readReportRequest } from '@weir/control/reports/report-request';
 import { statsReport } from '@weir/control/reports/stats-report';
+import { isInSlots } from '@weir/control/reports/visits/slot-rows';
+import { buildDays } from '@weir/control/visit-slots/build-days';
+import { CLOSED_AFTER_DAYS, daysToBuild } from '@weir/control/visit-slots/days-to-build';
 import { isDependencyError } from '@weir/domain/errors';
 import { startEmbeddedClickhouse } from '@weir/embedded-clickhouse/start-embedded-clickhouse';
 import type { Analytics } from '@weir/ports/analytics';
@@ -73,6 +76,11 @@ async function main(task: ReportsTask): Promise<ReportsFigures> {
   const engineMicrosPerRow = (cpuMicrosOfProcess(engine.pid() ?? 0) - cpuBefore) / rows;
   note(`${rows} rows in ${fillSeconds.toFixed(0)} s`);
 
+  const builtAt = performance.now();
+  const slots = await buildSlots(analytics, task.endMs);
+  await untilMerged(analytics);
+  note(`${slots} slots in ${((performance.now() - builtAt) / 1000).toFixed(0)} s`);
+
   const tables = await tableBytes(analytics);
   const quiet = await untilQuiet(task.quietSeconds);
   note(quiet);
@@ -81,6 +89,17 @@ async function main(task: ReportsTask): Promise<ReportsFigures> {
   await analytics.close();
   await engine.close();
   return { rows, fillSeconds, quiet, engineMicrosPerRow, tables, columns, reports };
+}
+
+/** Builds all days that are closed at the end of the traffic, as control does in the background. */
+async function buildSlots(analytics: Analytics, endMs: number): Promise<number> {
+  const change = (statement: string) => analytics.change(statement);
+  const context = { analytics, clock: Date.now, assertUnchanged: () => undefined, change };
+  const isOpen = (day: string): boolean => Date.parse(day) > endMs - CLOSED_AFTER_DAYS * 86_400_000;
+  let slots = 0;
+  for (const days of await daysToBuild(analytics, TRAFFIC_SITE, isOpen))
+    slots += (await buildDays(context, days)).slots;
+  return slots;
 }
 
 /** Measures each report in several rounds. The first round does not count for the times: it only measures memory and read bytes. */
@@ -115,7 +134,7 @@ async function ask(analytics: Analytics, { report, query }: ReportRequest, nowMs
   const by = dimensionOf(report);
   const read = readQuery(`/${query}`, by === undefined ? STATS_PARAMETERS : BREAKDOWN_PARAMETERS);
   if ('problem' in read) throw new Error(read.problem);
-  const request = await readReportRequest(site, read.value, deps);
+  const request = await readReportRequest(site, read.value, deps, (scope) => isInSlots(scope, by));
   if ('problem' in request) throw new Error(request.problem);
   const order = { metric: 'visitors', direction: 'desc' } as const;
   if (by === undefined) await statsReport(request.value, undefined, deps);

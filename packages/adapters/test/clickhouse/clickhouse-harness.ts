@@ -132,6 +132,7 @@ export async function tableCounts(analytics: ClickhouseAnalytics): Promise<Reado
   );
   const counts: Record<string, string> = {
     books_sums: 'sum(books_sums.records)',
+    late_rows: 'sum(late_rows.rows)',
     // A repeated row does not change these tables: the columns are minima and maxima, or the rows are a set. After a restart, ClickHouse
     // stores one repeated insert in their views, because the migrations 008, 018 and 020 changed the queries of the views.
     profiles_latest: 'uniqExact(site_id, profile_id, first_seen_at, last_seen_at)',

@@ -87,7 +87,7 @@ export const DE: Catalogue = {
   'metric.bounce_rate': 'Absprungrate',
   'metric.visit_duration': 'Besuchsdauer',
   'definition.visitors':
-    'Verschiedene Besucher-IDs der gezählten Zeilen. Zeilen ohne Besucher-ID haben keinen Besucher.',
+    'Verschiedene Besucher-IDs der gezählten Zeilen. Zeilen ohne Besucher-ID haben keinen Besucher. ≈ steht vor einer Schätzung, die höchstens 1 % abweicht.',
   'definition.visits': 'Besuche, die im Zeitraum begonnen haben.',
   'definition.pageviews': 'Zeilen vom Typ pageview.',
   'definition.events': 'Zeilen vom Typ event, deren Name nicht mit $ beginnt.',

@@ -83,7 +83,8 @@ export const EN = {
   'metric.views_per_visit': 'Views per visit',
   'metric.bounce_rate': 'Bounce rate',
   'metric.visit_duration': 'Visit duration',
-  'definition.visitors': 'Distinct visitor IDs of the counted rows. Rows without a visitor ID have no visitor.',
+  'definition.visitors':
+    'Distinct visitor IDs of the counted rows. Rows without a visitor ID have no visitor. ≈ marks an estimate, which differs by at most 1 %.',
   'definition.visits': 'Visits that began in the period.',
   'definition.pageviews': 'Rows of type pageview.',
   'definition.events': 'Rows of type event whose name does not begin with $.',

@@ -6,7 +6,7 @@ import type { GeometryCollection, Topology } from 'topojson-specification';
 import mapUrl from 'world-atlas/countries-110m.json';
 import type { Answer } from '../api/call-admin.ts';
 import { useTexts } from '../i18n/text-context.tsx';
-import { formatMetric } from '../reports/report-metrics-view.ts';
+import { formatMetric, numberOf } from '../reports/report-metrics-view.ts';
 import { addFilter, type ReportState } from '../reports/report-state.ts';
 import { Loading, Problem } from '../ui/states.tsx';
 import { COUNTRY_OF_NUMBER } from './country-numbers.ts';
@@ -26,7 +26,7 @@ export function WorldMap({ rows, state }: { readonly rows: Answer<'breakdown'>['
   });
   const shapes = useMemo(() => (world.data === undefined ? [] : shapesOf(world.data)), [world.data]);
   const byCountry = new Map(rows.map((row) => [row.value, row]));
-  const most = Math.max(1, ...rows.map((row) => row.visitors));
+  const most = Math.max(1, ...rows.map((row) => numberOf(row.visitors) ?? 0));
   if (world.error) return <Problem error={world.error} />;
   if (world.data === undefined) return <Loading lines={8} />;
   const active = shown === undefined ? undefined : byCountry.get(shown);
@@ -34,7 +34,7 @@ export function WorldMap({ rows, state }: { readonly rows: Answer<'breakdown'>['
     <div className="map">
       <svg viewBox={`0 0 ${WIDTH} ${HEIGHT}`} role="img" aria-label={texts.t('map.label')}>
         {shapes.map(({ code, path, id }) => {
-          const visitors = byCountry.get(code)?.visitors ?? 0;
+          const visitors = numberOf(byCountry.get(code)?.visitors ?? 0) ?? 0;
           return (
             // biome-ignore lint/a11y/noStaticElementInteractions: the list of countries has the same for the keyboard
             <path

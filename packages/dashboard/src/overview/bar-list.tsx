@@ -1,7 +1,7 @@
 import type { Answer } from '../api/call-admin.ts';
 import { useTexts } from '../i18n/text-context.tsx';
 import { dimensionText, flagOf, valueText } from '../reports/dimension-view.ts';
-import { formatMetric, type MetricName, metricLabel } from '../reports/report-metrics-view.ts';
+import { formatMetric, type MetricName, metricLabel, numberOf } from '../reports/report-metrics-view.ts';
 import { addFilter, type ReportState } from '../reports/report-state.ts';
 
 type Row = Answer<'breakdown'>['rows'][number];
@@ -16,7 +16,7 @@ interface Props {
 /** Values with bars. A click filters all reports by the value. */
 export function BarList({ rows, dimension, metric, state }: Props) {
   const texts = useTexts();
-  const most = Math.max(1, ...rows.map((row) => row[metric] ?? 0));
+  const most = Math.max(1, ...rows.map((row) => numberOf(row[metric]) ?? 0));
   return (
     <div className="bars">
       <div className="bars-head" aria-hidden="true">
@@ -35,7 +35,7 @@ export function BarList({ rows, dimension, metric, state }: Props) {
                 title={text}
                 onClick={() => addFilter(state.filters, { dimension, operator: 'is', values: [row.value] })}
               >
-                <span className="bar" style={{ width: `${(100 * (row[metric] ?? 0)) / most}%` }} />
+                <span className="bar" style={{ width: `${(100 * (numberOf(row[metric]) ?? 0)) / most}%` }} />
                 <span className="bar-text">
                   {dimension === 'country' && <span aria-hidden="true">{flagOf(row.value)} </span>}
                   {text}

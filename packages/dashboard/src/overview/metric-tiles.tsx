@@ -1,6 +1,14 @@
 import type { Answer } from '../api/call-admin.ts';
 import { useTexts } from '../i18n/text-context.tsx';
-import { formatMetric, LESS_IS_BETTER, METRICS, type MetricName, metricLabel } from '../reports/report-metrics-view.ts';
+import {
+  formatMetric,
+  LESS_IS_BETTER,
+  METRICS,
+  type MetricName,
+  type MetricValue,
+  metricLabel,
+  numberOf,
+} from '../reports/report-metrics-view.ts';
 import { changeReport } from '../reports/report-state.ts';
 
 /** The totals. The selected number is drawn below. */
@@ -35,12 +43,13 @@ export function Change({
   before,
 }: {
   readonly name: MetricName;
-  readonly now: number | null;
-  readonly before: number | null;
+  readonly now: MetricValue;
+  readonly before: MetricValue;
 }) {
   const texts = useTexts();
-  if (now === null || before === null || before === 0) return <span className="change">–</span>;
-  const share = (now - before) / before;
+  const [to, from] = [numberOf(now), numberOf(before)];
+  if (to === null || from === null || from === 0) return <span className="change">–</span>;
+  const share = (to - from) / from;
   const isBetter = LESS_IS_BETTER.has(name) ? share < 0 : share > 0;
   const tone = Math.abs(share) < 0.005 ? 'same' : isBetter ? 'good' : 'bad';
   return (

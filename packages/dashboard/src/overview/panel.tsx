@@ -4,6 +4,7 @@ import { useAdmin } from '../api/use-admin.ts';
 import { useSite } from '../app/site-context.tsx';
 import { useTexts } from '../i18n/text-context.tsx';
 import { ReportMenu } from '../reports/report-menu.tsx';
+import { numberOf } from '../reports/report-metrics-view.ts';
 import { breakdownQuery, PANEL_ROWS } from '../reports/report-request-view.ts';
 import type { ReportState } from '../reports/report-state.ts';
 import { Icon } from '../ui/icon.tsx';
@@ -92,7 +93,7 @@ function DimensionRows({ tab, dimension, state }: RowsProps) {
         ) : (
           <div className={answer.isPlaceholderData ? 'old' : undefined}>
             <BarList
-              rows={data.rows.filter((row) => (row[tab.metric] ?? 0) > 0)}
+              rows={data.rows.filter((row) => (numberOf(row[tab.metric]) ?? 0) > 0)}
               dimension={dimension}
               metric={tab.metric}
               state={state}

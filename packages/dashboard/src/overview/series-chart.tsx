@@ -5,7 +5,7 @@ import type { Answer } from '../api/call-admin.ts';
 import { usePreferences } from '../app/preferences.ts';
 import type { TimeDetail } from '../i18n/formats.ts';
 import { type Texts, useTexts } from '../i18n/text-context.tsx';
-import { formatMetric, type MetricName } from '../reports/report-metrics-view.ts';
+import { formatMetric, type MetricName, numberOf } from '../reports/report-metrics-view.ts';
 import type { ChartNote } from './annotations-view.ts';
 
 const HEIGHT_PX = 260;
@@ -78,8 +78,8 @@ function useDarkScheme(): boolean {
 
 function chartValues({ buckets, comparison }: Answer<'stats'>, metric: MetricName): uPlot.AlignedData {
   const places = buckets.map((_, index) => index);
-  const now = buckets.map((bucket) => bucket[metric]);
-  const before = buckets.map((_, index) => comparison?.buckets[index]?.[metric] ?? null);
+  const now = buckets.map((bucket) => numberOf(bucket[metric]));
+  const before = buckets.map((_, index) => numberOf(comparison?.buckets[index]?.[metric] ?? null));
   return [places, now, before] as uPlot.AlignedData;
 }
 

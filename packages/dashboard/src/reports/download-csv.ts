@@ -1,29 +1,35 @@
 import { callAdmin, type QueryOf } from '../api/call-admin.ts';
 import { type Cell, csvOf } from '../ui/csv-text.ts';
 import { saveFile } from '../ui/save-file.ts';
-import { METRICS } from './report-metrics-view.ts';
+import { METRICS, numberOf } from './report-metrics-view.ts';
 import { queryOfReport, type Report } from './report-request-view.ts';
 
 const ROWS_PER_CALL = 1_000;
 const CALLS_MAX = 100;
 
+/** A cell cannot say that its number is an estimate. */
+const EXACT = { exact: '1' } as const;
+
 /** Saves all rows of a report as CSV: up to 100,000 values of a list, or the buckets of the series. */
 export async function downloadCsv(report: Report, siteId: string): Promise<void> {
   const path = { site_id: siteId };
   if (report.id === 'stats') {
-    const { buckets } = await callAdmin('stats', { path, query: queryOfReport(report) as QueryOf<'stats'> });
+    const { buckets } = await callAdmin('stats', {
+      path,
+      query: { ...(queryOfReport(report) as QueryOf<'stats'>), ...EXACT },
+    });
     saveCsv(
       `${siteId}-stats.csv`,
       ['start', 'end', ...METRICS],
-      buckets.map((row) => [row.start, row.end, ...METRICS.map((name) => row[name])]),
+      buckets.map((row) => [row.start, row.end, ...METRICS.map((name) => numberOf(row[name]))]),
     );
     return;
   }
   const query = queryOfReport(report) as QueryOf<'breakdown'>;
   const lines: Cell[][] = [];
   for (let page = 1; page <= CALLS_MAX; page++) {
-    const data = await callAdmin('breakdown', { path, query: { ...query, limit: ROWS_PER_CALL, page } });
-    for (const row of data.rows) lines.push([row.value, ...METRICS.map((name) => row[name])]);
+    const data = await callAdmin('breakdown', { path, query: { ...query, ...EXACT, limit: ROWS_PER_CALL, page } });
+    for (const row of data.rows) lines.push([row.value, ...METRICS.map((name) => numberOf(row[name]))]);
     if (!data.has_more) break;
   }
   saveCsv(`${siteId}-${query.dimension}.csv`.replace(':', '-'), [query.dimension, ...METRICS], lines);

@@ -3,6 +3,8 @@ import type { TextKey, Texts } from '../i18n/text-context.tsx';
 
 type Totals = Answer<'stats'>['totals'];
 export type MetricName = keyof Totals;
+/** A number of a report. Without visits, a mean is null. Visitors can be an estimate. */
+export type MetricValue = Totals[MetricName];
 
 export const METRICS = [
   'visitors',
@@ -19,9 +21,14 @@ export const LESS_IS_BETTER: ReadonlySet<MetricName> = new Set(['bounce_rate']);
 
 export const metricLabel = (name: MetricName): TextKey => `metric.${name}`;
 
-/** A value as text; without visits, a mean is null. */
-export function formatMetric(texts: Texts, name: MetricName, value: number | null, isShort = false): string {
+export function numberOf(value: MetricValue): number | null {
+  return typeof value === 'object' && value !== null ? value.value : value;
+}
+
+/** A value as text. */
+export function formatMetric(texts: Texts, name: MetricName, value: MetricValue, isShort = false): string {
   if (value === null) return '–';
+  if (typeof value === 'object') return `≈\u00a0${formatMetric(texts, name, value.value, isShort)}`;
   if (name === 'bounce_rate') return texts.percent(value);
   if (name === 'visit_duration') return texts.duration(value);
   if (name === 'views_per_visit') return texts.decimal(value);

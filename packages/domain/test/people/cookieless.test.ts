@@ -17,7 +17,7 @@ test.each([{ siteId: 't' }, { ip: '192.0.2.2' }, { userAgent: 'UB' }, { lineDay:
 );
 
 test('utcDay returns the same day as a Date, also in leap years', () => {
-  for (let day = 0; day < 47_500; day += 1) {
+  for (let day = -20; day < 47_500; day += 1) {
     const ms = day * 86_400_000;
     const expected = new Date(ms).toISOString().slice(0, 10);
     if (utcDay(ms) !== expected || utcDay(ms + 86_399_999) !== expected) throw new Error(`${expected}: ${utcDay(ms)}`);

@@ -1,6 +1,6 @@
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import { type CommandContext, withExamples } from '../command-context.ts';
-import { EXIT } from '../exit-codes.ts';
+import { CliError, EXIT } from '../exit-codes.ts';
 import { fields, print, table } from '../output.ts';
 
 interface AuditView {
@@ -41,7 +41,31 @@ interface AuditView {
   };
 }
 
+interface ReportsView {
+  readonly agree: boolean;
+  readonly compared: readonly {
+    readonly site_id: string;
+    readonly day: string;
+    readonly reports: number;
+    readonly differing: readonly string[];
+  }[];
+}
+
+interface AuditOptions {
+  readonly json?: boolean;
+  readonly since?: string;
+  readonly reports?: boolean;
+  readonly site?: string;
+  readonly days?: string;
+}
+
 export function addAuditCommand(program: Command, { io, client, exitWith }: CommandContext): void {
+  async function auditReports({ site, days, json }: AuditOptions): Promise<void> {
+    const sent = Object.entries({ site, days }).filter((entry): entry is [string, string] => entry[1] !== undefined);
+    const audit = await client().call<ReportsView>('GET', `/audit/reports?${new URLSearchParams(sent)}`);
+    print(io, json, audit, humanReports);
+    if (!audit.agree) exitWith(EXIT.unbalanced);
+  }
   withExamples(
     program
       .command('audit')
@@ -49,16 +73,39 @@ export function addAuditCommand(program: Command, { io, client, exitWith }: Comm
       .option(
         '--since <time>',
         'compare only the records from the last checkpoint before this time on (15m, 2h, 3d, or ISO 8601)',
-      ),
+      )
+      .addOption(
+        new Option(
+          '--reports',
+          'compare reports from the rollup of old days with reports from the rows, for some random days',
+        ).conflicts('since'),
+      )
+      .option('--site <site>', 'with --reports: only this site')
+      .option('--days <number>', 'with --reports: the number of days of each site (default: 3)'),
     'weir audit',
     'weir audit --since 2h',
+    'weir audit --reports --site shop --days 10',
     'weir audit --json',
-  ).action(async ({ json, since }: { json?: boolean; since?: string }) => {
+  ).action(async (options: AuditOptions) => {
+    const { json, since, reports, site, days } = options;
+    if (reports) return auditReports(options);
+    if (site !== undefined || days !== undefined) throw new CliError('--site and --days need --reports', EXIT.usage);
     const query = since === undefined ? '' : `?${new URLSearchParams({ since })}`;
     const audit = await client().call<AuditView>('GET', `/audit${query}`);
     print(io, json, audit, (view) => humanAudit(view, since !== undefined));
     if (!audit.balanced) exitWith(EXIT.unbalanced);
   });
+}
+
+function humanReports({ agree, compared }: ReportsView): string {
+  if (compared.length === 0) return 'no site has built days: reports read only rows';
+  const rows = compared.map(({ site_id: site, day, reports, differing }) => [
+    site,
+    day,
+    reports,
+    differing.length === 0 ? 'equal' : `DIFFERENT: ${differing.join(', ')}`,
+  ]);
+  return `${table(['site', 'day', 'reports', ''], rows)}\n${agree ? 'The reports agree.' : 'The reports differ.'}`;
 }
 
 function humanAudit({ balanced, partitions, totals }: AuditView, isSince: boolean): string {

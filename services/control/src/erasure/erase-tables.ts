@@ -9,6 +9,7 @@ const CUSTOMER = "JSONExtractString(detail, 'payment_customer_id')";
  * crash: the rows that views made from the records are deleted first, and the records last, so a repeat finds the same records.
  */
 export async function eraseTables(task: EraseTables): Promise<void> {
+  await invalidateBuilds(task);
   const outlived = await outlivedRows(task);
   for (const [table, condition] of derived(task, outlived)) await remove(task, table, condition);
   // An insert writes to the tables one after the other. Its rows in other tables may have been deleted above, although its rows in
@@ -50,6 +51,7 @@ function derived(
       own(`(${made('session_id', 'session_id', "outcome = 'row' AND session_id != ''")} OR ${outlived.sessions})`),
     ],
     ['moved_hours', own(made('visitor_id', 'visitor_id', "outcome = 'row'"))],
+    ['visit_slots', own(made('visitor_key', 'visitor_key', "outcome = 'row'"))],
     ['visits_computed', own(made('session_id', 'session_id', "outcome = 'row' AND session_id != ''"))],
     ['links_latest', profile],
     ['links_log', profile],
@@ -95,6 +97,16 @@ function shared({ database, person }: EraseTables): readonly (readonly [view: st
     ['identified_fill', 'identified', ofProfile],
     ['identities_fill', 'identities', `(${ofProfile} OR ${ofCustomer})`],
   ];
+}
+
+/** Reports then read the rows of these days, until the days are built again. */
+async function invalidateBuilds({ analytics, database, person, assertOwn }: EraseTables): Promise<void> {
+  const days = `SELECT toDate(timestamp, 'UTC') + arrayJoin([-1, 0, 1]) FROM ${database}.records WHERE ${person.records} AND outcome = 'row'`;
+  const where = `site_id = '${person.siteId}' AND day IN (${days})`;
+  const [built] = await analytics.select(`SELECT 1 FROM ${database}.visit_days WHERE ${where} LIMIT 1`);
+  if (built === undefined) return;
+  assertOwn();
+  await analytics.change(`ALTER TABLE ${database}.visit_days DELETE WHERE ${where}`);
 }
 
 async function remove(task: EraseTables, table: string, condition: string): Promise<void> {

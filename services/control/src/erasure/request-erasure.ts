@@ -11,7 +11,12 @@ export interface ErasureRequest {
   readonly users: readonly string[];
   /** True if all records of the site are erased. */
   readonly whole: boolean;
+  /** True if the caller removes the site next. Records that gateways accept until all of them know this are erased too. */
+  readonly removesSite?: boolean;
 }
+
+/** After this time, a change of the registry has reached every process. */
+export const REGISTRY_LAG_MS = 2_000;
 
 /** The maximum number of erasures that wait or run. */
 const OPEN_ERASURES_MAX = 100;
@@ -32,13 +37,13 @@ export function isSwapping(registry: Registry): boolean {
  */
 export async function requestErasure(deps: AdminDeps, request: ErasureRequest): Promise<Erasure | undefined> {
   const { registry, clock, randomBytes } = deps;
-  const { siteId, visitors, users, whole } = request;
+  const { siteId, visitors, users, whole, removesSite = false } = request;
   const earlier = registry.erasures();
   if (earlier.filter(({ phase }) => phase !== 'done').length >= OPEN_ERASURES_MAX) return undefined;
 
   const salt = registry.tombstones(siteId)[0]?.salt ?? Buffer.from(randomBytes(SALT_BYTES)).toString('hex');
   const erasureId = randomId('erasure', randomBytes);
-  const at = clock();
+  const at = clock() + (removesSite ? REGISTRY_LAG_MS : 0);
   const entries = [
     ...visitors.map((id) => entryOf('v', erasureHash(salt, siteId, 'v', id))),
     ...users.map((id) => entryOf('u', erasureHash(salt, siteId, 'u', id))),

@@ -15,6 +15,7 @@ import { findLetters } from './find-letters.ts';
 import { findLinked } from './find-linked.ts';
 import { liveAndShadow } from './live-and-shadow.ts';
 import { personSql } from './person-sql.ts';
+import { REGISTRY_LAG_MS } from './request-erasure.ts';
 import { tombstoneParts } from './tombstone-parts.ts';
 
 export interface ErasureDeps {
@@ -41,8 +42,6 @@ export class Taken extends Error {
   override readonly name = 'Taken';
 }
 
-/** After this time, a change of the registry has reached every process. */
-const REGISTRY_LAG_MS = 2_000;
 const STORED_POLL_MS = 50;
 const ARCHIVED_POLL_MS = 500;
 const REPORT_EVERY_MS = 10_000;
@@ -99,7 +98,8 @@ export async function runErasure(work: ErasureWork, erasureId: string): Promise<
   async function waitUntilStored(): Promise<void> {
     const { eventLog, alone } = work;
     const { at, ends: known } = own();
-    const lagMs = alone ? 0 : Math.max(0, at + REGISTRY_LAG_MS - clock());
+    // `at` is in the future if the site was removed: its ID may be used again only when no gateway accepts its records any more.
+    const lagMs = Math.max(0, at + (alone ? 0 : REGISTRY_LAG_MS) - clock());
     if (known === undefined && lagMs > 0) await pause(lagMs, undefined, { signal });
     const positions = known === undefined ? await eventLog.positions(TOPIC_RAW, GROUP_ENRICHER) : [];
     const ends = known ?? positions.map(({ first, end }) => (end > first ? end : 0));

@@ -1,6 +1,7 @@
 import { jsonResponse, object, type Schema, schemaRef, successBody, text } from '@weir/runtime/http/openapi';
 import { MINUTES_MAX } from '../pipeline/minute-books-route.ts';
-import type { AdminOperation } from './admin-operations.ts';
+import { AUDITED_DAYS_MAX } from '../routes/audit-reports-route.ts';
+import { type AdminOperation, NOT_FOUND } from './admin-operations.ts';
 import { BACKUP } from './backup-operations.ts';
 import { IMPORT_PROGRESS } from './schemas/status-schemas.ts';
 
@@ -14,6 +15,13 @@ const MINUTE = object({
   received: count,
   outcomes: { type: 'object', description: 'Records by outcome.', additionalProperties: count },
   balanced: { type: 'boolean', description: 'Whether the sums of this minute agree with the stored records.' },
+});
+
+const COMPARED_DAY = object({
+  site_id: text,
+  day: { type: 'string', format: 'date', description: 'In UTC.' },
+  reports: { ...count, description: 'The number of reports that were compared.' },
+  differing: { ...list(text), description: 'The reports whose numbers differ.' },
 });
 
 const INSTALLATION = object({
@@ -44,6 +52,26 @@ export const INSTALLATION_OPERATIONS = {
     ],
     responses: {
       200: jsonResponse('The minutes.', successBody(object({ balanced: { type: 'boolean' }, minutes: list(MINUTE) }))),
+    },
+  },
+  auditReports: {
+    id: 'auditReports',
+    summary: 'Compare the reports of some random days from the rollup with the same reports from the stored rows',
+    parameters: [
+      { name: 'site', in: 'query', description: 'Only this site.', schema: { type: 'string' } },
+      {
+        name: 'days',
+        in: 'query',
+        description: 'The number of days of each site.',
+        schema: { type: 'integer', minimum: 1, maximum: AUDITED_DAYS_MAX, default: 3 },
+      },
+    ],
+    responses: {
+      200: jsonResponse(
+        'The days that were compared.',
+        successBody(object({ agree: { type: 'boolean' }, compared: list(COMPARED_DAY) })),
+      ),
+      ...NOT_FOUND,
     },
   },
   showInstallation: {

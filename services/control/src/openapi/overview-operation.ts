@@ -3,7 +3,7 @@ import { OVERVIEW_SITES_MAX } from '../reports/overview/overview-report.ts';
 import { PERIODS } from '../reports/period.ts';
 import { OVERVIEW_PARAMETERS } from '../reports/read-query.ts';
 import type { AdminOperation } from './admin-operations.ts';
-import { count, parametersOf, period, statements, time, totals } from './report-operations.ts';
+import { count, exactTotals, parametersOf, period, statements, time } from './report-operations.ts';
 
 const OWN: Readonly<Record<string, Schema>> = {
   period: {
@@ -21,7 +21,7 @@ const OWN: Readonly<Record<string, Schema>> = {
 };
 
 const site = {
-  ...{ site_id: text, name: text, domain: text, timezone: text, totals, before: totals },
+  ...{ site_id: text, name: text, domain: text, timezone: text, totals: exactTotals, before: exactTotals },
   change: { type: 'object' },
   series: { type: 'array', items: count, description: 'The visitors of each bucket.' },
 };

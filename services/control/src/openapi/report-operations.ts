@@ -6,7 +6,15 @@ import { REPORT_PARAMETER_SCHEMAS } from './report-parameters.ts';
 export const count: Schema = { type: 'integer', minimum: 0 };
 export const mean: Schema = { type: ['number', 'null'] };
 export const time: Schema = { type: 'string', format: 'date-time' };
-const metrics = {
+const estimate: Schema = {
+  ...object({
+    value: count,
+    exact: { const: false },
+    error: { type: 'number', description: 'The bound of the relative error.' },
+  }),
+  description: 'An estimate (docs/stats.md). With exact=1, there are none.',
+};
+const exactMetrics = {
   visitors: count,
   visits: count,
   pageviews: count,
@@ -20,7 +28,9 @@ const metrics = {
   views_per_visit: mean,
 };
 export const period = { from: time, to: { ...time, description: 'Not part of the period.' } };
-export const totals = object(metrics);
+const metrics = { ...exactMetrics, visitors: { anyOf: [count, estimate] } };
+const totals = object(metrics);
+export const exactTotals = object(exactMetrics);
 const buckets: Schema = { type: 'array', items: object({ start: time, end: time, ...metrics }) };
 export const statements: Schema = {
   type: 'array',

@@ -63,6 +63,10 @@ export const REPORT_PARAMETER_SCHEMAS: Readonly<Record<QueryName, Schema>> = {
   },
   bots: { description: 'Default: exclude.', schema: { enum: ['exclude', 'include'] } },
   explain: { description: '1: adds the SQL with its parameters, and what was left out.', schema: { enum: ['0', '1'] } },
+  exact: {
+    description: '1: counts visitors exactly, whatever it takes. Default 0: estimates them in very large reports.',
+    schema: { enum: ['0', '1'] },
+  },
   interval: {
     description: 'The default depends on the length of the period. At most 2,000 buckets.',
     schema: { enum: INTERVALS },

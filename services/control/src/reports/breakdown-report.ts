@@ -3,7 +3,7 @@ import type { Dimension } from './dimensions.ts';
 import { countExcludedRows } from './excluded-rows.ts';
 import { countsOf, metricsOf, NO_COUNTS } from './report-metrics.ts';
 import type { ReportDeps, ReportRequest } from './report-request.ts';
-import type { Statement } from './report-sql.ts';
+import { estimatesVisitors, type Statement } from './report-sql.ts';
 import { headView, periodView, statementView } from './report-view.ts';
 
 export interface BreakdownRequest {
@@ -44,10 +44,15 @@ export async function breakdownReport(
     ...(compared === undefined ? {} : { comparison: periodView(compared.scope) }),
     rows: rows.map(({ value, counts }) => ({
       value,
-      ...metricsOf(counts),
+      ...metricsOf(counts, estimatesVisitors(scope)),
       ...(compared === undefined
         ? {}
-        : { before: metricsOf(before.find((row) => row.value === value)?.counts ?? NO_COUNTS) }),
+        : {
+            before: metricsOf(
+              before.find((row) => row.value === value)?.counts ?? NO_COUNTS,
+              estimatesVisitors(compared.scope),
+            ),
+          }),
     })),
     ...(request.withExplanation ? { explain: { statements, left_out: await countExcludedRows(scope, deps) } } : {}),
   };

@@ -1,8 +1,18 @@
 import { createHash } from 'node:crypto';
 import type { Dimension } from './dimensions.ts';
 import { METRIC_SQL, type MetricName } from './report-metrics.ts';
-import { COUNT_HITS, COUNT_VISITS, type Scope, type Statement, SUM_FOUND } from './report-sql.ts';
+import {
+  COUNT_HITS,
+  COUNT_VISITS,
+  countVisitors,
+  type ReportParts,
+  type Scope,
+  type Statement,
+  SUM_FOUND,
+} from './report-sql.ts';
 import { reportParts } from './visits/report-parts.ts';
+import { countedValues } from './visits/slot-counts.ts';
+import { readsSlots, type SlotScope } from './visits/slot-rows.ts';
 import { NO_KEY } from './visits/visit-rows.ts';
 
 export interface BreakdownOrder {
@@ -30,17 +40,25 @@ export function breakdownStatement(
   by: Dimension,
   { order, rowsMax, skip, values }: BreakdownPage,
 ): Statement {
-  const { parameters, tables, hits, hitValue, begunName } = reportParts(scope, by);
-  // Values of rows are grouped by their hashes (docs/decisions/0043). Those of visits are few.
-  const isOfRows = by.scope === 'hit';
-  const key = isOfRows ? `sipHash64(${hitValue(by)})` : `toString(${hitValue(by)})`;
-  const isListed = by.listsEmpty ? '' : `WHERE value_key != ${isOfRows ? NO_KEY : "''"}\n`;
+  const parts = reportParts(scope, by);
+  const { parameters, tables } = parts;
   const isWanted =
     values === undefined
       ? ''
       : `HAVING hex(MD5(name)) IN ${parameters.put('md5s', 'Array(String)', values.map(md5))}\n`;
   const sql = `${tables}
-SELECT ${isOfRows ? 'max(found.value_text)' : 'value_key'} AS name, ${SUM_FOUND}
+${readsSlots(scope) ? slotNumbers(scope, by, parts) : rowNumbers(by, parts)}
+${isWanted}ORDER BY ${METRIC_SQL[order.metric]} ${order.direction.toUpperCase()} NULLS LAST, name
+LIMIT ${parameters.put('rows', 'UInt32', rowsMax)} OFFSET ${parameters.put('skip', 'UInt32', skip)}`;
+  return { sql, params: parameters.values };
+}
+
+/** SELECT … GROUP BY with the numbers of each value: first the rows and the visits are counted, and then both are added up. */
+function rowNumbers(by: Dimension, { hits, hitValue, begunName }: ReportParts): string {
+  // Values of rows are grouped by their hashes (docs/decisions/0043). Those of visits are few.
+  const isOfRows = by.scope === 'hit';
+  const key = isOfRows ? `sipHash64(${hitValue(by)})` : `toString(${hitValue(by)})`;
+  return `SELECT ${isOfRows ? 'max(found.value_text)' : 'value_key'} AS name, ${SUM_FOUND}
 FROM
 (
   SELECT ${key} AS value_key,${isOfRows ? ` toString(any(${hitValue(by)})) AS value_text,` : ''}
@@ -53,11 +71,23 @@ FROM
   FROM begun
   GROUP BY value_key
 ) AS found
-${isListed}GROUP BY value_key
-${isWanted}ORDER BY ${METRIC_SQL[order.metric]} ${order.direction.toUpperCase()} NULLS LAST, name
-LIMIT ${parameters.put('rows', 'UInt32', rowsMax)} OFFSET ${parameters.put('skip', 'UInt32', skip)}`;
-  return { sql, params: parameters.values };
+${by.listsEmpty ? '' : `WHERE value_key != ${isOfRows ? NO_KEY : "''"}\n`}GROUP BY value_key`;
 }
+
+/** The same with the slots of closed days. A visitor can be in rows and in slots, so their visitors are counted together. */
+function slotNumbers(scope: SlotScope, by: Dimension, parts: ReportParts): string {
+  return `SELECT toString(anyIf(found.value, found.has_text)) AS name, ${countVisitors('found.visitor_key', scope.visits.built.isEstimate)} AS visitors,
+  ${SUMS_OF_COUNTS}
+FROM
+(
+  ${countedValues(scope, by, parts)}
+) AS found
+${by.listsEmpty ? '' : `WHERE found.value_key != ${NO_KEY}\n`}GROUP BY found.value_key`;
+}
+
+const SUMS_OF_COUNTS = ['visits', 'pageviews', 'events', 'bounces', 'seconds', 'views']
+  .map((name) => `sum(found.${name}) AS ${name}`)
+  .join(', ');
 
 function md5(value: string): string {
   return createHash('md5').update(value).digest('hex').toUpperCase();

@@ -11,6 +11,7 @@ export type QueryName =
   | 'filter'
   | 'bots'
   | 'explain'
+  | 'exact'
   | 'interval'
   | 'dimension'
   | 'order'
@@ -33,8 +34,11 @@ const REPORT_PARAMETERS: readonly QueryName[] = [
   ...(['period', 'from', 'to', 'timezone', 'compare'] as const),
   ...(['filter', 'bots', 'explain'] as const),
 ];
-export const STATS_PARAMETERS: readonly QueryName[] = [...REPORT_PARAMETERS, 'interval'];
-export const BREAKDOWN_PARAMETERS: readonly QueryName[] = [...REPORT_PARAMETERS, 'dimension', 'order', 'limit', 'page'];
+export const STATS_PARAMETERS: readonly QueryName[] = [...REPORT_PARAMETERS, 'exact', 'interval'];
+export const BREAKDOWN_PARAMETERS: readonly QueryName[] = [
+  ...REPORT_PARAMETERS,
+  ...(['exact', 'dimension', 'order', 'limit', 'page'] as const),
+];
 export const CONVERSIONS_PARAMETERS: readonly QueryName[] = [
   ...REPORT_PARAMETERS.filter((name) => name !== 'compare'),
   ...(['goal', 'dimension', 'order', 'limit', 'page'] as const),

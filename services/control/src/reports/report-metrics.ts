@@ -10,8 +10,20 @@ export interface Counts {
   readonly views: number;
 }
 
+/** An estimated number of visitors, with the bound of its relative error. */
+export interface Estimate {
+  readonly value: number;
+  readonly exact: false;
+  readonly error: number;
+}
+
+/** The bound is more than three standard errors of `uniqCombined64(17)`. */
+export const ESTIMATE_ERROR = 0.01;
+/** `uniqCombined64(17)` counts exactly up to this number of values (measured). */
+export const ESTIMATE_EXACT_MAX = 4_000;
+
 export interface Metrics {
-  readonly visitors: number;
+  readonly visitors: number | Estimate;
   readonly visits: number;
   readonly pageviews: number;
   readonly events: number;
@@ -44,11 +56,16 @@ export function countsOf(row: Readonly<Record<string, unknown>>): Counts {
   return Object.fromEntries(names.map((name) => [name, Number(row[name])])) as unknown as Counts;
 }
 
-export function metricsOf({ visitors, visits, pageviews, events, bounces, seconds, views }: Counts): Metrics {
+/** `isEstimate`: the visitors were counted with a sketch. */
+export function metricsOf(
+  { visitors, visits, pageviews, events, bounces, seconds, views }: Counts,
+  isEstimate = false,
+): Metrics {
   const each = (sum: number, decimals: number): number | null =>
     visits === 0 ? null : Number((sum / visits).toFixed(decimals));
   return {
-    visitors,
+    visitors:
+      isEstimate && visitors > ESTIMATE_EXACT_MAX ? { value: visitors, exact: false, error: ESTIMATE_ERROR } : visitors,
     visits,
     pageviews,
     events,
@@ -61,8 +78,12 @@ export function metricsOf({ visitors, visits, pageviews, events, bounces, second
 /** The relative change of each metric: 0.25 means 25 % more than before. Null if the earlier number is 0 or null. */
 export function changeOf(now: Metrics, before: Metrics): Readonly<Record<MetricName, number | null>> {
   const change = (name: MetricName): number | null => {
-    const [to, from] = [now[name], before[name]];
+    const [to, from] = [numberOf(now[name]), numberOf(before[name])];
     return to === null || from === null || from === 0 ? null : Number(((to - from) / from).toFixed(4));
   };
   return Object.fromEntries(METRIC_NAMES.map((name) => [name, change(name)])) as Record<MetricName, number | null>;
+}
+
+function numberOf(metric: number | Estimate | null): number | null {
+  return typeof metric === 'object' && metric !== null ? metric.value : metric;
 }

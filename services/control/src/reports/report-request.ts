@@ -2,10 +2,11 @@ import type { Site } from '@weir/domain/registry/site';
 import type { Checked } from '../http/compile-body.ts';
 import { isTimezone, TIMEZONE_RULE } from '../registry/time-zone.ts';
 import type { ReportTables } from '../steady-tables.ts';
+import { builtRun } from '../visit-slots/built-run.ts';
 import { readFilters } from './filter.ts';
 import { COMPARISONS, type Comparison, comparedPeriod, type Period, readPeriod } from './period.ts';
 import { type Query, readChoice } from './read-query.ts';
-import type { Scope } from './report-sql.ts';
+import type { AskedScope, Scope, SlotRun } from './report-sql.ts';
 import { visitSourceOf } from './visits/visit-source.ts';
 
 /** The part of a request that all reports on one site share. */
@@ -38,7 +39,16 @@ export function readReportOptions(query: Query): Checked<ReportOptions> {
   };
 }
 
-export async function readReportRequest(site: Site, query: Query, deps: ReportDeps): Promise<Checked<ReportRequest>> {
+/** With more slots than this, visitors are estimated, unless the request asks for exact numbers. */
+export const EXACT_SLOTS_MAX = 8_000_000;
+
+/** `isInSlots` says whether slots (docs/decisions/0047) can answer the report. Without it, the report reads no slots. */
+export async function readReportRequest(
+  site: Site,
+  query: Query,
+  deps: ReportDeps,
+  isInSlots: (scope: AskedScope) => boolean = () => false,
+): Promise<Checked<ReportRequest>> {
   const options = readReportOptions(query);
   if ('problem' in options) return options;
   const { withExplanation, ...rows } = options.value;
@@ -48,10 +58,13 @@ export async function readReportRequest(site: Site, query: Query, deps: ReportDe
   if (!isTimezone(timezone)) return { problem: TIMEZONE_RULE };
   const period = await readPeriod(query, timezone, deps.clock(), () => firstRowMs(site, deps));
   if ('problem' in period) return period;
+  const exact = readChoice('exact', query.exact, ['0', '1']);
+  if ('problem' in exact) return exact;
   const comparison = compare.value;
   const scopeOf = async (period: Period): Promise<Scope> => {
     const scope = { siteId: site.siteId, period, ...rows };
-    return { ...scope, visits: await visitSourceOf(scope, deps.analytics) };
+    const built = isInSlots(scope) ? await slotRun(scope, exact.value === '1', deps) : undefined;
+    return { ...scope, visits: await visitSourceOf(scope, deps.analytics, built) };
   };
   return {
     value: {
@@ -63,6 +76,15 @@ export async function readReportRequest(site: Site, query: Query, deps: ReportDe
       withExplanation,
     },
   };
+}
+
+async function slotRun(
+  { siteId, period }: AskedScope,
+  isExact: boolean,
+  { analytics }: ReportDeps,
+): Promise<SlotRun | undefined> {
+  const run = await builtRun(siteId, period, analytics);
+  return run === undefined ? undefined : { ...run, isEstimate: !isExact && run.slots > EXACT_SLOTS_MAX };
 }
 
 async function firstRowMs(site: Site, { analytics }: ReportDeps): Promise<number | undefined> {

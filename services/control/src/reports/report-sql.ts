@@ -1,3 +1,4 @@
+import type { BuiltRun } from '../visit-slots/built-run.ts';
 import type { Dimension } from './dimensions.ts';
 import type { Filter } from './filter.ts';
 import { conditionOf, createParameters, type Parameters } from './parameters.ts';
@@ -18,13 +19,27 @@ export interface Scope extends AskedScope {
   readonly visits: VisitSource;
 }
 
+/** The days of a period that a report reads from `visit_slots`. */
+export interface SlotRun extends BuiltRun {
+  /** Whether visitors are estimated. They are counted exactly otherwise. */
+  readonly isEstimate: boolean;
+}
+
 /** Where a report takes visits from. `visitSourceOf` decides. */
 export type VisitSource =
   /** From the view `sessions`. */
   | { readonly of: 'sessions' }
-  /** From the rows near the period (docs/decisions/0035). */
-  | { readonly of: 'rows'; readonly near: NearVisits };
+  /**
+   * From the rows near the period (docs/decisions/0035). Those of the days `built` are in `visit_slots`, and `near` covers only the days
+   * before and after them.
+   */
+  | { readonly of: 'rows'; readonly near: NearVisits; readonly built?: SlotRun | undefined };
 export const SESSIONS: VisitSource = { of: 'sessions' };
+
+/** Whether the visitors of a report are estimated. */
+export function estimatesVisitors({ visits }: Scope): boolean {
+  return visits.of === 'rows' && visits.built?.isEstimate === true;
+}
 
 /** A ClickHouse statement, with the values of its `{name:Type}` parameters. */
 export interface Statement {
@@ -72,6 +87,11 @@ export interface NamedFilter {
   readonly name: string;
 }
 
+/** Filters with the names of their parameters. */
+export function namedFilters(filters: readonly Filter[]): readonly NamedFilter[] {
+  return filters.map((filter, index) => ({ filter, name: `filter${index}` }));
+}
+
 /** What all statements of a scope share: its parameters, and its filters by their kind. */
 export interface ScopeSql {
   readonly parameters: Parameters;
@@ -92,7 +112,7 @@ export function scopeSql(
   parameters.put('site', 'String', siteId);
   parameters.put('from', 'Int64', period.fromMs);
   parameters.put('to', 'Int64', period.toMs);
-  const named = filters.map((filter, index) => ({ filter, name: `filter${index}` }));
+  const named = namedFilters(filters);
   const hitConditions = [
     IN_PERIOD,
     ...(withInternalEvents ? [] : ["NOT startsWith(event_name, '$')"]),
@@ -117,9 +137,13 @@ export function nameOfText(by: Dimension | undefined): ReportParts['begunName'] 
   const text = 'toString(begun.name)';
   return { key: by?.scope === 'hit' ? `sipHash64(${text})` : text, text: 'toString(any(begun.name))' };
 }
+/** An aggregate function that counts visitors by their hashes. An estimate has a standard error of 0.3 % (docs/stats.md). */
+export function countVisitors(key: string, isEstimate = false): string {
+  return `${isEstimate ? 'uniqCombined64If(17)' : 'uniqExactIf'}(${key}, ${key} != ${NO_KEY})`;
+}
 /** The columns of `Counts`: those from the rows and those from the visits. `SUM_FOUND` adds both. */
 export const COUNT_HITS =
-  `uniqExactIf(hit.visitor_key, hit.visitor_key != ${NO_KEY}) AS visitors, 0 AS visits, countIf(type = 'pageview') AS pageviews,\n` +
+  `${countVisitors('hit.visitor_key')} AS visitors, 0 AS visits, countIf(type = 'pageview') AS pageviews,\n` +
   "    countIf(type = 'event') AS events, 0 AS bounces, 0 AS seconds, 0 AS views";
 export const COUNT_VISITS =
   '0 AS visitors, sum(begun.visits) AS visits, 0 AS pageviews, 0 AS events,\n' +

@@ -3,7 +3,7 @@ import { bucketStarts, defaultInterval, type Interval, localText } from './bucke
 import { countExcludedRows } from './excluded-rows.ts';
 import { type Counts, changeOf, countsOf, type Metrics, metricsOf, NO_COUNTS } from './report-metrics.ts';
 import type { ReportDeps, ReportRequest } from './report-request.ts';
-import type { Scope, Statement } from './report-sql.ts';
+import { estimatesVisitors, type Scope, type Statement } from './report-sql.ts';
 import { headView, periodView, statementView } from './report-view.ts';
 import { statsStatement } from './stats-sql.ts';
 
@@ -58,10 +58,11 @@ async function statsOf(scope: Scope, interval: Interval, { analytics }: ReportDe
     rows.map((row) => [Number(row.is_total) === 1 ? 'total' : Number(row.bucket), countsOf(row)]),
   );
   const { zone, toMs } = scope.period;
+  const metrics = (of: number | 'total'): Metrics => metricsOf(ofBucket.get(of) ?? NO_COUNTS, estimatesVisitors(scope));
   const buckets = starts.value.map((start, index) => ({
     start: localText(start, zone),
     end: localText(starts.value[index + 1] ?? toMs, zone),
-    ...metricsOf(ofBucket.get(start) ?? NO_COUNTS),
+    ...metrics(start),
   }));
-  return { value: { statement, view: { totals: metricsOf(ofBucket.get('total') ?? NO_COUNTS), buckets } } };
+  return { value: { statement, view: { totals: metrics('total'), buckets } } };
 }

@@ -102,6 +102,10 @@ function simpleTables({
     ['sessions_kept', where(rollups, (at) => `visited AND ended_at < ${at}`)],
     // The flag of a visit can be two days older than its end.
     ['visits_computed', where(rollups, (at) => `day < toDate(${at}) - 2`)],
+    // The slots of a day contain the hashes of its visitors. A build of one of the next two days is not valid any more.
+    ['visit_slots', where(events, (at) => `day <= toDate(${at})`)],
+    ['visit_days', where(events, (at) => `day <= toDate(${at}) + 2`)],
+    ['late_rows', where(rollups, (at) => `day < toDate(${at}) - 2`)],
     ['moved_hours', where(rollups, (at) => `hour < ${at} - INTERVAL 2 DAY`)],
   ];
 }

@@ -100,7 +100,7 @@ export function removeSite(deps: AdminDeps, { params }: AdminRequest): Promise<R
   return runExclusive(async () => {
     const siteId = params.site_id ?? '';
     if (registry.site(siteId) === undefined) return notFound('site');
-    const erasure = await requestErasure(deps, { siteId, visitors: [], users: [], whole: true });
+    const erasure = await requestErasure(deps, { siteId, visitors: [], users: [], whole: true, removesSite: true });
     if (erasure === undefined) return conflict(TOO_MANY_ERASURES);
     await registry.removeSite(siteId);
     return ok({ site_id: siteId, removed: true, erasure_id: erasure.erasureId });

@@ -1,4 +1,5 @@
 import { erasedHashSql } from '@weir/control/erasure/person-sql';
+import { buildDays } from '@weir/control/visit-slots/build-days';
 import { createLineEraser } from '@weir/domain/erasure/erase-line';
 import { erasureHash } from '@weir/domain/erasure/tombstone';
 import { partitionKey } from '@weir/domain/records/partition-key';
@@ -9,6 +10,7 @@ import type { StoredRecord } from '@weir/ports/event-log';
 import { eventually } from '@weir/testkit/eventually';
 import { type ControlHarness, openControlHarness } from '../control-harness.ts';
 
+const DAY_MS = 24 * 3600_000;
 let weir: ControlHarness;
 beforeAll(async () => {
   weir = await openControlHarness();
@@ -167,4 +169,33 @@ test('replays from raw and from enriched give no row of the person, and those of
   expect(lines.filter(({ text }) => text.startsWith('["erased"'))).toHaveLength(6);
   expect(lines.map(({ held }) => held?.key).filter(Boolean)).toEqual(['max-key']);
   expect([...state].some(([key, value]) => `${key} ${value}`.includes('zoe'))).toBe(false);
+});
+
+test('an erasure removes the slots of the person, and the builds of the days near the rows', async () => {
+  await append('collect', [...person('slots'), ...person('slots-stay')]);
+  await stored();
+  const { analytics } = weir;
+  const fromMs = (Math.floor(Date.now() / DAY_MS) - 1) * DAY_MS;
+  const change = (statement: string) => analytics.change(statement);
+  const context = { analytics, clock: Date.now, assertUnchanged: () => undefined, change };
+  await buildDays(context, { siteId: 'shop', fromMs: fromMs - 5 * DAY_MS, toMs: fromMs + 2 * DAY_MS, rows: 1 });
+  const slots = async (visitor: string) =>
+    Number(
+      (
+        await analytics.select<{ n: number }>(
+          `SELECT count() AS n FROM visit_slots WHERE visitor_key = sipHash64('${visitor}')`,
+        )
+      )[0]?.n,
+    );
+  const builtDays = async () =>
+    Number(
+      (await analytics.select<{ n: number }>("SELECT uniqExact(day) AS n FROM visit_days WHERE site_id = 'shop'"))[0]
+        ?.n,
+    );
+  expect([await slots('slots-v'), await slots('slots-stay-v'), await builtDays()]).toEqual([2, 2, 7]);
+  const done = await forget({ visitors: ['slots-v'] });
+  expect(done.removed.visit_slots).toBe(2);
+  expect([await slots('slots-v'), await slots('slots-stay-v')]).toEqual([0, 2]);
+  // The day of the rows, and the days before and after it, are built again later.
+  expect(await builtDays()).toBeLessThanOrEqual(5);
 });

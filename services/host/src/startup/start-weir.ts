@@ -3,6 +3,7 @@ import { startAuditChecks } from '@weir/control/audit/audit-checks';
 import { untilRestoredErasuresEnd } from '@weir/control/backups/restored-erasures';
 import { startErasures } from '@weir/control/erasure/start-erasures';
 import { startRetention } from '@weir/control/retention/start-retention';
+import { startSlotBuilds } from '@weir/control/visit-slots/start-slot-builds';
 import { startVisitChecks } from '@weir/control/visits/start-visit-checks';
 import { abortable } from '@weir/runtime/abortable';
 import { readOrCreateAdminToken } from '@weir/runtime/config/admin-token';
@@ -152,6 +153,7 @@ async function start(
     const retention = { keep: config.keep, metrics: createRetentionMetrics(metrics, clock()) };
     stack.add(startRetention({ ...erasing, workerId: randomUUID(), ...retention }), (work) => work.close());
     stack.add(startVisitChecks({ ...erasing, metrics }), (checks) => checks.close());
+    stack.add(startSlotBuilds({ ...erasing, metrics }), (builds) => builds.close());
     stack.add(startAuditChecks({ ...erasing, metrics }), (checks) => checks.close());
     await untilRestoredErasuresEnd(ports.registry, logger, stop);
   }

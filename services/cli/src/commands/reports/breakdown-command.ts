@@ -9,6 +9,8 @@ import {
   metricCells,
   type ReportOptions,
   reportQuery,
+  visitorsCell,
+  withExactOption,
   withReportOptions,
 } from './report-query.ts';
 
@@ -29,10 +31,12 @@ interface BreakdownOptions extends ReportOptions {
 
 export function addBreakdownCommand(program: Command, { io, client }: CommandContext): void {
   withExamples(
-    withReportOptions(
-      program
-        .command('breakdown <site_id>')
-        .description('print the numbers of a site by page, source, country and so on'),
+    withExactOption(
+      withReportOptions(
+        program
+          .command('breakdown <site_id>')
+          .description('print the numbers of a site by page, source, country and so on'),
+      ),
     )
       .requiredOption(
         '--by <dimension>',
@@ -56,7 +60,7 @@ function humanBreakdown({ dimension, page, has_more: hasMore, rows, explain }: B
   const cells = rows.map(({ value, before, ...metrics }) => [
     value === '' ? '(none)' : value,
     ...metricCells(metrics),
-    ...(before === undefined ? [] : [before.visitors]),
+    ...(before === undefined ? [] : [visitorsCell(before.visitors)]),
   ]);
   return [
     table([dimension, ...METRIC_HEADS, ...(withBefore ? ['visitors before'] : [])], cells, 'no rows in this period'),

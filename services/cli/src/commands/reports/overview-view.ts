@@ -13,7 +13,8 @@ interface PageView {
 interface SiteNumbersView {
   readonly site_id: string;
   readonly name: string;
-  readonly totals: MetricsView;
+  /** The numbers of all sites are never estimated. */
+  readonly totals: MetricsView & { readonly visitors: number };
   readonly change: Readonly<Record<keyof MetricsView, number | null>>;
   readonly series: readonly number[];
 }
@@ -26,9 +27,10 @@ export async function readOverview(
   options: ReportOptions & { readonly interval?: string },
 ): Promise<OverviewView> {
   const pages: PageView[] = [];
+  const asked = { ...options, exact: false };
   let hasMore = true;
   for (let page = 1; hasMore; page++) {
-    const query = reportQuery(options, { interval: options.interval, limit: '500', page: String(page) });
+    const query = reportQuery(asked, { interval: options.interval, limit: '500', page: String(page) });
     const answer = await client.call<PageView>('GET', `/stats?${query}`);
     pages.push(answer);
     hasMore = answer.has_more;

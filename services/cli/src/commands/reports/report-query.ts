@@ -11,10 +11,14 @@ export interface ReportOptions {
   readonly compare?: string;
   readonly bots?: boolean;
   readonly explain?: boolean;
+  readonly exact?: boolean;
 }
 
+/** A number of visitors. Very large reports estimate it. */
+export type VisitorsView = number | { readonly value: number; readonly exact: false; readonly error: number };
+
 export interface MetricsView {
-  readonly visitors: number;
+  readonly visitors: VisitorsView;
   readonly visits: number;
   readonly pageviews: number;
   readonly events: number;
@@ -32,6 +36,10 @@ export function withReportOptions(command: Command): Command {
   return withRowsOptions(
     withFilterOption(withPeriodOptions(command)).option('--compare <with>', 'previous_period or previous_year'),
   );
+}
+
+export function withExactOption(command: Command): Command {
+  return command.option('--exact', 'count visitors exactly, also in very large reports');
 }
 
 export function withPeriodOptions(command: Command): Command {
@@ -62,8 +70,9 @@ export function reportQuery(
   options: Omit<ReportOptions, 'json'>,
   own: Readonly<Record<string, string | undefined>>,
 ): string {
-  const { period, from, to, timezone, filter, compare, bots, explain } = options;
-  const given = { period, from, to, timezone, compare, bots: bots && 'include', explain: explain && '1', ...own };
+  const { period, from, to, timezone, filter, compare, bots, explain, exact } = options;
+  const flags = { bots: bots && 'include', explain: explain && '1', exact: exact && '1' };
+  const given = { period, from, to, timezone, compare, ...flags, ...own };
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(given)) if (value) query.append(name, value);
   for (const text of filter) query.append('filter', text);
@@ -76,11 +85,15 @@ export const METRIC_HEADS = ['visitors', 'visits', 'pageviews', 'events', 'bounc
 export function metricCells(metrics: MetricsView): readonly (string | number)[] {
   const { visitors, visits, pageviews, events, bounce_rate: bounces, visit_duration: seconds } = metrics;
   return [
-    ...[visitors, visits, pageviews, events],
+    ...[visitorsCell(visitors), visits, pageviews, events],
     bounces === null ? '-' : `${(bounces * 100).toFixed(1)}%`,
     seconds === null ? '-' : duration(Math.round(seconds)),
     metrics.views_per_visit ?? '-',
   ];
+}
+
+export function visitorsCell(visitors: VisitorsView): string | number {
+  return typeof visitors === 'number' ? visitors : `≈${visitors.value}`;
 }
 
 function duration(seconds: number): string {

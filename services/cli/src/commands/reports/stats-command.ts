@@ -11,6 +11,7 @@ import {
   metricCells,
   type ReportOptions,
   reportQuery,
+  withExactOption,
   withReportOptions,
 } from './report-query.ts';
 
@@ -30,10 +31,12 @@ interface StatsOptions extends ReportOptions {
 
 export function addStatsCommand(program: Command, { io, client }: CommandContext): void {
   withExamples(
-    withReportOptions(
-      program
-        .command('stats [site_id]')
-        .description('print the numbers of a site, in total and over time, or of all sites'),
+    withExactOption(
+      withReportOptions(
+        program
+          .command('stats [site_id]')
+          .description('print the numbers of a site, in total and over time, or of all sites'),
+      ),
     )
       .option('--interval <interval>', 'hour, day, week or month; default: depends on the length of the period')
       .option('--all', 'the totals of each site, with the change of visitors against the period before'),

@@ -1,16 +1,22 @@
 import type { Dimension } from '../dimensions.ts';
-import { conditionOf } from '../parameters.ts';
+import { conditionOf, type Parameters } from '../parameters.ts';
 import {
   BEGUN_OF_VISIT,
   HIT_COLUMNS,
   nameOfText,
   type ReportParts,
   type Scope,
+  type SlotRun,
   scopeSql,
   VISIT_COLUMNS,
 } from '../report-sql.ts';
 import { IS_SESSION, rowVisitColumn } from './row-visits.ts';
-import { computedKeys, movedSql, NEAR_PERIOD, NO_KEY, OF_SITE, putDays, sessionKey } from './visit-rows.ts';
+import { computedKeys, movedSql, NO_KEY, nearPeriod, OF_SITE, putDays, sessionKey } from './visit-rows.ts';
+
+function outsideOf(time: string, { fromMs, toMs }: SlotRun, parameters: Parameters): string {
+  const [start, end] = [parameters.put('run_from', 'Int64', fromMs), parameters.put('run_to', 'Int64', toMs)];
+  return `(${time} < fromUnixTimestamp64Milli(${start}) OR ${time} >= fromUnixTimestamp64Milli(${end}))`;
+}
 
 /**
  * The parts of a report that reads only rows of the period and of the days beside it (docs/decisions/0035). It groups the rows by session
@@ -22,14 +28,17 @@ export function stampedParts(
   by: Dimension | undefined,
   columns: readonly string[],
 ): ReportParts {
+  const { near, built } = scope.visits;
   const { parameters, ofVisit, visitDimensions, hitConditions, began } = scopeSql(scope, by);
-  putDays(scope.period, parameters);
   const hasExit = visitDimensions.some(({ stampSql }) => stampSql === '');
   const name = by?.scope === 'hit' ? parameters.valueOf(by, by.sql) : '';
   const passes = hitConditions.join(' AND ');
+  // The slots of the days `built` contain the other rows, and the visits that began on these days.
+  const outsideRun = (time: string): readonly string[] =>
+    built === undefined ? [] : [outsideOf(time, built, parameters)];
 
   const usesStamps = visitDimensions.length > 0 && !hasExit;
-  const { near } = scope.visits;
+  putDays(scope.period, near.skipped, parameters);
   const computed = computedKeys(near);
   const isStamped = !usesStamps ? '0' : `records.visit_stamp = 1 AND records.session_key NOT IN (${computed})`;
   const hitColumns = [
@@ -42,7 +51,7 @@ export function stampedParts(
   SELECT ${[`${sessionKey(near)} AS session_key`, ...visitColumns.map(rowVisitColumn)].join(',\n    ')}${name === '' ? '' : `,\n    arrayDistinct(groupArrayIf(sipHash64(${name}), ${passes})) AS names`}
   FROM records
   WHERE ${OF_SITE} AND bot = '' AND records.session_key != ${NO_KEY}
-    AND ${NEAR_PERIOD}${onlyComputed ? `\n    AND records.session_key IN (${computed})` : ''}
+    AND ${nearPeriod(near.skipped !== undefined)}${onlyComputed ? `\n    AND records.session_key IN (${computed})` : ''}
   GROUP BY session_key
   HAVING ${IS_SESSION} AND max(${passes})
 )`;
@@ -61,14 +70,14 @@ ${movedSql(near, parameters)
 (
   SELECT ${[`${sessionKey(near)} AS session_key`, ...hitColumns, ...(name === '' ? [] : [`${name} AS name`]), `${isStamped} AS is_stamped`].join(', ')}
   FROM records
-  WHERE ${[OF_SITE, ...hitConditions].join('\n    AND ')}
+  WHERE ${[OF_SITE, ...hitConditions, ...outsideRun('timestamp')].join('\n    AND ')}
 ),
 visit AS${visitTable(false)},
 begun AS
 (
   SELECT ${BEGUN_OF_VISIT}${begunName}
   FROM visit
-  WHERE ${began}
+  WHERE ${[began, ...outsideRun('started_at')].join('\n    AND ')}
 )`;
   // Rows with a valid stamp do not need their visit. They are joined with the key 0, which no visit has.
   const join = `LEFT JOIN ${usesStamps ? `${visitTable(true)} AS visit` : 'visit'} ON visit.session_key = if(hit.is_stamped, 0, hit.session_key)`;

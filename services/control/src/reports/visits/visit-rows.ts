@@ -15,16 +15,27 @@ export function timeAt(end: 'from' | 'to', offsetMs: number): string {
   return `fromUnixTimestamp64Milli(${moment})`;
 }
 
+/** The UTC days near which a report reads no rows, because it reads their slots. In Unix milliseconds. */
+export interface SkippedSpan {
+  readonly fromMs: number;
+  readonly toMs: number;
+}
+const outsideSkipped = (time: string, skips: boolean): string =>
+  skips
+    ? ` AND (${time} < fromUnixTimestamp64Milli({skip_from:Int64}) OR ${time} >= fromUnixTimestamp64Milli({skip_to:Int64}))`
+    : '';
+
 /** The visitors near the period of whom a late hit has moved or joined sessions. The hour is that of a row within the session. */
-export const MOVED_HOURS = `moved_hours
-      WHERE site_id = {site:String} AND hour >= toStartOfHour(${timeAt('from', -SPAN_MS)}) AND hour < ${timeAt('to', SPAN_MS)}`;
-const MOVED_VISITORS = `SELECT visitor_id FROM ${MOVED_HOURS}`;
+export const movedHours = (skips: boolean): string => `moved_hours
+      WHERE site_id = {site:String} AND hour >= toStartOfHour(${timeAt('from', -SPAN_MS)}) AND hour < ${timeAt('to', SPAN_MS)}${outsideSkipped('hour', skips)}`;
 
 /**
  * The sessions near the period whose IDs changed after some of their rows were stored, as two arrays. It is the view `session_moves`
  * (schemas/clickhouse/016_sessions_of_rows.sql) for the visitors near the period: the view itself reads the rows of all visitors with moved sessions.
  */
-export const FIND_MOVED = `(
+export const findMoved = (skips: boolean): string => {
+  const movedVisitors = `SELECT visitor_id FROM ${movedHours(skips)}`;
+  return `(
   SELECT (groupArray(fragment_id), groupArray(session_id))
   FROM
   (
@@ -54,17 +65,17 @@ export const FIND_MOVED = `(
               SELECT visitor_id AS made_for, session_id AS fragment_id,
                 if(visit_stamp = 1, least(timestamp, visit_started), timestamp) AS began_at, timestamp AS ended_at
               FROM records
-              PREWHERE visitor_key IN (SELECT sipHash64(visitor_id) FROM (${MOVED_VISITORS}))
+              PREWHERE visitor_key IN (SELECT sipHash64(visitor_id) FROM (${movedVisitors}))
               WHERE (site_id, toStartOfHour(timestamp), visitor_id) IN
                 (
                   SELECT site_id, arrayJoin(arrayMap(n -> addHours(hour, n), range(-6, 7))) AS near, visitor_id FROM moved_hours
-                  WHERE site_id = {site:String} AND visitor_id IN (${MOVED_VISITORS})
+                  WHERE site_id = {site:String} AND visitor_id IN (${movedVisitors})
                 )
                 AND ${OF_SITE} AND bot = '' AND source != 'server' AND match(session_id, '^s_[0-9a-f]{32}$')
               UNION ALL
               SELECT made_for, session_id AS fragment_id, toDateTime64(started_at, 3, 'UTC') AS began_at, toDateTime64(ended_at, 3, 'UTC') AS ended_at
               FROM sessions_kept
-              WHERE site_id = {site:String} AND ended_at != 0 AND made_for IN (${MOVED_VISITORS})
+              WHERE site_id = {site:String} AND ended_at != 0 AND made_for IN (${movedVisitors})
             )
             GROUP BY made_for, fragment_id
           )
@@ -75,9 +86,12 @@ export const FIND_MOVED = `(
     WHERE session_id != fragment_id
   )
 )`;
+};
+export const FIND_MOVED = findMoved(false);
 /** Rows of bots have no stamp, and no visit. */
 export const UNSTAMPED = `${OF_SITE} AND visit_stamp = 0 AND bot = '' AND session_id != ''`;
-export const NEAR_PERIOD = `timestamp >= ${timeAt('from', -SPAN_MS)} AND timestamp < ${timeAt('to', SPAN_MS)}`;
+export const nearPeriod = (skips: boolean): string =>
+  `timestamp >= ${timeAt('from', -SPAN_MS)} AND timestamp < ${timeAt('to', SPAN_MS)}${outsideSkipped('timestamp', skips)}`;
 /** The hash of a row without a visitor or a visit. */
 export const NO_KEY = "sipHash64('')";
 
@@ -90,6 +104,8 @@ export interface NearVisits {
   readonly moved: readonly [stored: readonly string[], sessions: readonly string[]] | undefined;
   /** Whether there are rows that were stored before stamps were introduced, or come from a dump. */
   readonly hasUnstamped: boolean;
+  /** The rows that need not be searched, and were not. */
+  readonly skipped?: SkippedSpan | undefined;
 }
 
 const hasMoved = ({ moved }: NearVisits): boolean => moved === undefined || moved[0].length > 1;
@@ -97,7 +113,8 @@ const hasMoved = ({ moved }: NearVisits): boolean => moved === undefined || move
 /** The expression `moved`, which `sessionKey` and `computedKeys` use. Empty if they do not use it. */
 export function movedSql(near: NearVisits, parameters: Parameters): readonly string[] {
   if (!hasMoved(near)) return [];
-  if (near.moved === undefined) return [`${FIND_MOVED} AS moved`, MOVED_KEYS];
+  if (near.moved === undefined)
+    return [`${near.skipped === undefined ? FIND_MOVED : findMoved(true)} AS moved`, MOVED_KEYS];
   const [stored, sessions] = near.moved;
   return [
     `(${parameters.put('stored', 'Array(String)', stored)}, ${parameters.put('moved', 'Array(String)', sessions)}) AS moved`,
@@ -116,17 +133,26 @@ export const sessionKey = (near: NearVisits): string => (hasMoved(near) ? MOVED_
  * ID has changed, or one of their rows has no stamp.
  */
 export function computedKeys(near: NearVisits): string {
+  const skips = near.skipped !== undefined;
   return [
-    'SELECT sipHash64(session_id) FROM visits_computed WHERE site_id = {site:String} AND day >= {first_day:Date} AND day <= {last_day:Date}',
+    `SELECT sipHash64(session_id) FROM visits_computed WHERE site_id = {site:String} AND day >= {first_day:Date} AND day <= {last_day:Date}${outsideSkippedDays(skips)}`,
     ...(hasMoved(near) ? ['SELECT arrayJoin(moved_from)'] : []),
-    ...(near.hasUnstamped ? [`SELECT session_key FROM records WHERE ${UNSTAMPED} AND ${NEAR_PERIOD}`] : []),
+    ...(near.hasUnstamped ? [`SELECT session_key FROM records WHERE ${UNSTAMPED} AND ${nearPeriod(skips)}`] : []),
   ].join('\n      UNION ALL ');
 }
 
-/** Adds the parameters of `computedKeys`. */
-export function putDays({ fromMs, toMs }: Period, parameters: Parameters): void {
+export const outsideSkippedDays = (skips: boolean): string =>
+  skips ? ' AND (day < {skip_first_day:Date} OR day >= {skip_last_day:Date})' : '';
+
+/** Adds the parameters of `computedKeys`, and those of the skipped span. */
+export function putDays({ fromMs, toMs }: Period, skipped: SkippedSpan | undefined, parameters: Parameters): void {
   parameters.put('first_day', 'Date', dayOf(fromMs - SPAN_MS));
   parameters.put('last_day', 'Date', dayOf(toMs + SPAN_MS));
+  if (skipped === undefined) return;
+  parameters.put('skip_from', 'Int64', skipped.fromMs);
+  parameters.put('skip_to', 'Int64', skipped.toMs);
+  parameters.put('skip_first_day', 'Date', dayOf(skipped.fromMs));
+  parameters.put('skip_last_day', 'Date', dayOf(skipped.toMs));
 }
 
 /** The last day of ClickHouse's type Date. */

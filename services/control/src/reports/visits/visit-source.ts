@@ -1,15 +1,18 @@
 import type { ReportTables } from '../../steady-tables.ts';
-import { type AskedScope, SESSIONS, scopeSql, type VisitSource } from '../report-sql.ts';
+import type { Period } from '../period.ts';
+import { type AskedScope, SESSIONS, type SlotRun, scopeSql, type VisitSource } from '../report-sql.ts';
 import {
   dayOf,
-  FIND_MOVED,
-  MOVED_HOURS,
+  findMoved,
   MOVED_KEY,
   MOVED_KEYS,
-  NEAR_PERIOD,
+  movedHours,
   NO_KEY,
+  nearPeriod,
   OF_SITE,
+  outsideSkippedDays,
   putDays,
+  type SkippedSpan,
   SPAN_MS,
   timeAt,
   UNSTAMPED,
@@ -24,7 +27,8 @@ const AFTER = between(timeAt('to', VISIT_MS_MAX), timeAt('to', SPAN_MS));
 
 const count = (from: string): string => `(SELECT count() FROM ${from})`;
 const anyRow = (conditions: string): string => count(`(SELECT 1 FROM records WHERE ${conditions} LIMIT 1)`);
-const FLAGGED = 'visits_computed WHERE site_id = {site:String} AND day >= {from_day:Date} AND day <= {to_day:Date}';
+const flaggedDays = (skips: boolean): string =>
+  `visits_computed WHERE site_id = {site:String} AND day >= {from_day:Date} AND day <= {to_day:Date}${outsideSkippedDays(skips)}`;
 const EXPIRED = "site_id = {site:String} AND outcome = 'expired'";
 
 /**
@@ -32,11 +36,11 @@ const EXPIRED = "site_id = {site:String} AND outcome = 'expired'";
  * have no time, so that ClickHouse evaluates them once for each part of the table (its query condition cache). `moved` and `flags` contain
  * checksums. If they have not changed, `findSql` finds the same moved and flagged visits as before.
  */
-const LOOK = `SELECT
-  (SELECT sum(cityHash64(visitor_id, hour)) FROM ${MOVED_HOURS}) AS moved,
+const lookSql = (skips: boolean): string => `SELECT
+  (SELECT sum(cityHash64(visitor_id, hour)) FROM ${movedHours(skips)}) AS moved,
   (
     SELECT (countIf(NOT by_row AND day <= {to_day:Date}), sum(cityHash64(day, session_id, by_row))) FROM visits_computed
-    WHERE site_id = {site:String} AND day >= {from_day:Date} AND day <= {to_day:Date} + 2
+    WHERE site_id = {site:String} AND day >= {from_day:Date} AND day <= {to_day:Date} + 2${outsideSkippedDays(skips)}
   ) AS flags,
   ${anyRow(EXPIRED)} AS expired,
   ${anyRow(UNSTAMPED)} AS unstamped`;
@@ -50,22 +54,28 @@ const LOOK = `SELECT
  * The statement does not search for what `LOOK` has not found (`has`). If two sessions have the same hash, `long` can be too high. The
  * report then reads `sessions`, which is slower but also exact.
  */
-function findSql(has: Readonly<Record<'moved' | 'flagged' | 'expired' | 'unstamped', boolean>>): string {
+function findSql(
+  has: Readonly<Record<'moved' | 'flagged' | 'expired' | 'unstamped', boolean>>,
+  skips: boolean,
+  hasStart: boolean,
+): string {
+  const near = nearPeriod(skips);
+  const edges = [...(hasStart ? [[BEFORE, FIRST]] : []), [LAST, AFTER]];
   const id = has.moved ? MOVED_KEY : 'records.session_key';
-  return `${has.moved ? `WITH\n${FIND_MOVED} AS moved,\n${MOVED_KEYS}\n` : ''}SELECT
+  return `${has.moved ? `WITH\n${findMoved(skips)} AS moved,\n${MOVED_KEYS}\n` : ''}SELECT
   ${has.moved ? 'moved.1 AS stored,\n  moved.2 AS sessions,\n  ' : ''}${
-    has.expired ? `${anyRow(`${EXPIRED} AND ${NEAR_PERIOD}`)} AS expired,\n  ` : ''
-  }${has.unstamped ? `${anyRow(`${UNSTAMPED} AND ${NEAR_PERIOD}`)} AS unstamped,\n  ` : ''}${
+    has.expired ? `${anyRow(`${EXPIRED} AND ${near}`)} AS expired,\n  ` : ''
+  }${has.unstamped ? `${anyRow(`${UNSTAMPED} AND ${near}`)} AS unstamped,\n  ` : ''}${
     has.flagged
-      ? `${count(`(SELECT 1 FROM ${FLAGGED} GROUP BY day, session_id HAVING NOT max(by_row) LIMIT 1)`)} AS flagged,\n  `
+      ? `${count(`(SELECT 1 FROM ${flaggedDays(skips)} GROUP BY day, session_id HAVING NOT max(by_row) LIMIT 1)`)} AS flagged,\n  `
       : ''
   }(
     SELECT count() FROM
     (
       SELECT ${id} AS id FROM records
-      WHERE ${OF_SITE} AND bot = '' AND records.session_key != ${NO_KEY} AND (${[BEFORE, FIRST, LAST, AFTER].join(' OR ')})
+      WHERE ${OF_SITE} AND bot = '' AND records.session_key != ${NO_KEY} AND (${edges.flat().join(' OR ')})
       GROUP BY id
-      HAVING (countIf(${BEFORE}) > 0 AND countIf(${FIRST}) > 0) OR (countIf(${LAST}) > 0 AND countIf(${AFTER}) > 0)
+      HAVING ${edges.map((edge) => `(${edge.map((rows) => `countIf(${rows}) > 0`).join(' AND ')})`).join(' OR ')}
     )
   ) AS long`;
 }
@@ -73,19 +83,24 @@ function findSql(has: Readonly<Record<'moved' | 'flagged' | 'expired' | 'unstamp
 /** More moved sessions than this are found again by the statement of the report. ClickHouse limits a parameter to 128 KiB. */
 const MOVED_MAX = 3_000;
 
-/** Decides where a report takes its visits from. The rows of the period are much faster than `sessions`. */
-export async function visitSourceOf(scope: AskedScope, analytics: ReportTables): Promise<VisitSource> {
+/**
+ * Decides where a report takes its visits from. The rows of the period are much faster than `sessions`. A report that reads the slots of the
+ * days `built` needs only the rows before and after these days.
+ */
+export async function visitSourceOf(scope: AskedScope, analytics: ReportTables, built?: SlotRun): Promise<VisitSource> {
   // Rows of bots have no stamps.
   if (scope.withBots) return SESSIONS;
   const { parameters } = scopeSql(scope);
-  putDays(scope.period, parameters);
-  const { site, from, to } = parameters.values;
-  const days = { from_day: dayOf(scope.period.fromMs), to_day: dayOf(scope.period.toMs) };
-  const values = { site, from, to, ...days };
-  const look = (await analytics.userQuery(LOOK, values)).rows[0] ?? {};
+  const skipped = built === undefined ? undefined : skippedSpan(scope.period, built);
+  const skips = skipped !== undefined;
+  putDays(scope.period, skipped, parameters);
+  const { first_day, last_day, ...near } = parameters.values;
+  const values = { ...near, from_day: dayOf(scope.period.fromMs), to_day: dayOf(scope.period.toMs) };
+  const look = (await analytics.userQuery(lookSql(skips), values)).rows[0] ?? {};
   const [marked] = look.flags as readonly unknown[];
   const has = { moved: isAny(look.moved), flagged: isAny(marked), expired: isAny(look.expired) };
-  const find = findSql({ ...has, unstamped: isAny(look.unstamped) });
+  const hasStart = built === undefined || scope.period.fromMs < built.fromMs;
+  const find = findSql({ ...has, unstamped: isAny(look.unstamped) }, skips, hasStart);
   // The answer of `find` is shared only if it can change only together with `look`. Expired and imported rows can change it without
   // changing `look`, which says only whether the site has such rows.
   const isShared = !isAny(look.expired) && !isAny(look.unstamped) && analytics.sharedQuery !== undefined;
@@ -97,8 +112,16 @@ export async function visitSourceOf(scope: AskedScope, analytics: ReportTables):
   const moved = [stored, sessions] as [readonly string[], readonly string[]];
   return {
     of: 'rows',
-    near: { moved: moved[0].length > MOVED_MAX ? undefined : moved, hasUnstamped: isAny(unstamped) },
+    near: { moved: moved[0].length > MOVED_MAX ? undefined : moved, hasUnstamped: isAny(unstamped), skipped },
+    built,
   };
+}
+
+/** Rows of visits that began before or after the days `built` are at most `SPAN_MS` within these days. */
+function skippedSpan({ fromMs }: Period, built: SlotRun): SkippedSpan | undefined {
+  const start = built.fromMs + (fromMs < built.fromMs ? SPAN_MS : -SPAN_MS);
+  const end = built.toMs - SPAN_MS;
+  return start < end ? { fromMs: start, toMs: end } : undefined;
 }
 
 const isAny = (count: unknown): boolean => Number(count ?? 0) > 0;

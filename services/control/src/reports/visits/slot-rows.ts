@@ -1,0 +1,156 @@
+import type { Dimension } from '../dimensions.ts';
+import type { Filter } from '../filter.ts';
+import { conditionOf, type Parameters } from '../parameters.ts';
+import { type AskedScope, namedFilters, type Scope, type SlotRun } from '../report-sql.ts';
+import { dayOf, NO_KEY } from './visit-rows.ts';
+
+/** SQL fragments for the rows of `visit_slots`, which a report reads instead of the rows of `records` (docs/decisions/0047). */
+
+export type SlotScope = Scope & { readonly visits: { readonly of: 'rows'; readonly built: SlotRun } };
+
+export function readsSlots(scope: Scope): scope is SlotScope {
+  return scope.visits.of === 'rows' && scope.visits.built !== undefined;
+}
+
+/** Pages and event names are in arrays: each slot has several. */
+const ARRAYS: Readonly<Record<string, string>> = { page: 'pages', event: 'names' };
+const NOT_IN_SLOTS: ReadonlySet<string> = new Set(['bot', 'bot_reason']);
+const HALF_HOUR_MS = 30 * 60_000;
+
+const isInArray = ({ name }: Dimension): boolean => name in ARRAYS;
+const columnOf = ({ name, sql }: Dimension): string => (name === 'origin' ? 'origin' : sql);
+
+/**
+ * Whether slots can answer a report. They cannot count rows with both a certain page and a certain event name, because the arrays of a slot
+ * do not say which page an event belongs to. The buckets must begin on half hours of UTC, because a slot has the rows of half an hour.
+ */
+export function isInSlots(
+  { withBots, withInternalEvents = false, filters }: AskedScope,
+  by: Dimension | undefined,
+  starts: readonly number[] = [],
+): boolean {
+  const used = dimensionsOf(filters, by);
+  return (
+    !withBots &&
+    !withInternalEvents &&
+    used.every(({ name, property }) => property === undefined && !NOT_IN_SLOTS.has(name)) &&
+    new Set(used.filter(isInArray).map(({ name }) => name)).size <= 1 &&
+    // The first bucket begins with the period. The slots begin with the first UTC day of the period.
+    starts.slice(1).every((start) => start % HALF_HOUR_MS === 0)
+  );
+}
+
+function dimensionsOf(filters: readonly Filter[], by: Dimension | undefined): readonly Dimension[] {
+  return [...filters.map(({ dimension }) => dimension), ...(by === undefined ? [] : [by])];
+}
+
+/** The slots of the days `built` that pass the filters, and SQL over one of them. */
+export interface Slots {
+  readonly conditions: readonly string[];
+  /** ARRAY JOIN and WHERE conditions that give a row for each element of the arrays of a slot. Empty if the report does not need the elements. */
+  readonly elements: { readonly join: string; readonly conditions: readonly string[] };
+  /** The value of the dimension of the report. Empty without a dimension. */
+  readonly value: string;
+  /** An aggregate function that returns the hashes of the values of several slots, each once. */
+  readonly valueKeys: string;
+  readonly pageviews: string;
+  readonly events: string;
+  /** Whether the slots of a visit can have different values, or do not all pass the filters. Otherwise one slot of each visit suffices. */
+  readonly differ: boolean;
+}
+
+export function slotsOf({ visits, filters }: SlotScope, by: Dimension | undefined, parameters: Parameters): Slots {
+  const named = namedFilters(filters);
+  const conditions = [
+    ...runConditions(visits.built, parameters),
+    ...named
+      .filter(({ filter }) => !isInArray(filter.dimension))
+      .map(({ filter, name }) => conditionOf(filter, columnOf(filter.dimension), name, parameters)),
+  ];
+  const value = by === undefined ? '' : columnOf(by);
+  const slots = {
+    conditions,
+    elements: { join: '', conditions: [] },
+    value,
+    valueKeys: `arrayDistinct(groupArray(sipHash64(${value})))`,
+    pageviews: 'visit_slots.pageviews',
+    events: 'visit_slots.events',
+    differ: dimensionsOf(filters, by).some(({ scope }) => scope === 'hit'),
+  };
+  const inArray = named.filter(({ filter }) => isInArray(filter.dimension));
+  const passing = (value: string): readonly string[] =>
+    inArray.map(({ filter, name }) => conditionOf(filter, value, name, parameters));
+  if (by !== undefined && isInArray(by)) return { ...slots, ...elementsOf(by, passing('each')) };
+  if (inArray.length === 0) return slots;
+  return { ...slots, ...filteredCounts(inArray[0]?.filter.dimension.name, passing, conditions) };
+}
+
+/** A breakdown by page or event. */
+function elementsOf(
+  { name }: Dimension,
+  passing: readonly string[],
+): Pick<Slots, 'elements' | 'value' | 'valueKeys' | 'pageviews' | 'events'> {
+  const values = ARRAYS[name] ?? '';
+  // The report lists no empty value, so other values can be replaced by it.
+  const key = passing.length === 0 ? 'sipHash64(each)' : `if(${passing.join(' AND ')}, sipHash64(each), ${NO_KEY})`;
+  const join =
+    name === 'page'
+      ? 'pages AS each, page_views AS each_views, page_events AS each_events'
+      : 'names AS each, name_counts AS each_events';
+  return {
+    elements: { join: `\n  ARRAY JOIN ${join}`, conditions: passing },
+    value: 'each',
+    valueKeys: `arrayDistinct(groupArrayArray(arrayMap(each -> ${key}, ${values})))`,
+    pageviews: name === 'page' ? 'each_views' : 'toUInt32(0)',
+    events: 'each_events',
+  };
+}
+
+/** Filters on page or event, in a report that is not by the same dimension. */
+function filteredCounts(
+  name: string | undefined,
+  passing: (value: string) => readonly string[],
+  conditions: readonly string[],
+): Pick<Slots, 'conditions' | 'pageviews' | 'events'> {
+  const values = ARRAYS[name ?? ''] ?? '';
+  const passes = passing('each').join(' AND ');
+  const sumOf = (numbers: string): string => `arraySum((each, n) -> if(${passes}, n, 0), ${values}, ${numbers})`;
+  const anyPasses = `arrayExists(each -> ${passes}, ${values})`;
+  if (name === 'page') {
+    return { conditions: [...conditions, anyPasses], pageviews: sumOf('page_views'), events: sumOf('page_events') };
+  }
+  // The event name of a pageview is empty. Pageviews are not in `names`.
+  const emptyPasses = `(${passing("''").join(' AND ')})`;
+  return {
+    conditions: [...conditions, `(${anyPasses} OR (visit_slots.pageviews > 0 AND ${emptyPasses}))`],
+    pageviews: `if(${emptyPasses}, visit_slots.pageviews, 0)`,
+    events: sumOf('name_counts'),
+  };
+}
+
+function runConditions({ fromMs, toMs, builds }: SlotRun, parameters: Parameters): readonly string[] {
+  const [first, end] = [dayOf(fromMs), dayOf(toMs)];
+  return [
+    'site_id = {site:String}',
+    `day >= ${parameters.put('run_first', 'Date', first)} AND day < ${parameters.put('run_end', 'Date', end)}`,
+    `build IN ${parameters.put('builds', 'Array(UInt64)', builds)}`,
+  ];
+}
+
+/** A SELECT of these columns from the slots that also match the conditions `more`. */
+export function selectSlots({ conditions }: Slots, columns: readonly string[], ...more: readonly string[]): string {
+  return selectFrom('visit_slots', columns, [...conditions, ...more]);
+}
+
+/** The same from each element of the arrays of these slots, if the report needs the elements. */
+export function selectElements(
+  { conditions, elements }: Slots,
+  columns: readonly string[],
+  ...more: readonly string[]
+): string {
+  return selectFrom(`visit_slots${elements.join}`, columns, [...conditions, ...elements.conditions, ...more]);
+}
+
+function selectFrom(from: string, columns: readonly string[], conditions: readonly string[]): string {
+  return `SELECT ${columns.join(', ')}\n  FROM ${from}\n  WHERE ${conditions.join('\n    AND ')}`;
+}

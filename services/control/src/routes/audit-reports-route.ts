@@ -1,0 +1,28 @@
+import type { AdminDeps } from '../control-deps.ts';
+import { invalid, notFound, ok, type Reply } from '../http/admin-reply.ts';
+import type { AdminRequest } from '../http/admin-route.ts';
+import { readCount, readParameters } from '../http/query-parameters.ts';
+import { type ComparedDay, compareDay, someBuiltDays } from '../visit-slots/compare-reports.ts';
+
+const DAYS_DEFAULT = 3;
+export const AUDITED_DAYS_MAX = 30;
+
+/** Compares the reports of some random built days of a site, or of each site, with the same reports from rows. */
+export async function auditReports({ tables, registry }: AdminDeps, { http, context }: AdminRequest): Promise<Reply> {
+  const sent = readParameters(http.originalUrl, ['site', 'days']);
+  if ('problem' in sent) return invalid(sent.problem);
+  const values = new Map(sent.value);
+  const days = readCount('days', values.get('days'), { max: AUDITED_DAYS_MAX, otherwise: DAYS_DEFAULT });
+  if ('problem' in days) return invalid(days.problem);
+  const asked = values.get('site');
+  const sites = registry.sites().filter(({ siteId }) => asked === undefined || siteId === asked);
+  if (asked !== undefined && sites.length === 0) return notFound('site');
+  const compared: ComparedDay[] = [];
+  for (const { siteId } of sites) {
+    for (const dayMs of await tables.read((stored) => someBuiltDays(siteId, days.value, stored), context)) {
+      const found = await tables.read((stored) => compareDay(siteId, dayMs, stored), context);
+      if (found !== undefined) compared.push(found);
+    }
+  }
+  return ok({ agree: compared.every(({ differing }) => differing.length === 0), compared });
+}

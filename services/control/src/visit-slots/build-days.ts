@@ -1,0 +1,124 @@
+import type { Analytics } from '@weir/ports/analytics';
+import { dayOf, OF_SITE } from '../reports/visits/visit-rows.ts';
+import { DAY_FACTS, type DayFact, dayFact, lateNear, NEAR_DAYS } from './built-run.ts';
+import { DAY_MS, insertSlotsSql, type SiteDays, skippedDaysSql } from './slot-sql.ts';
+
+export type BuildTables = Pick<Analytics, 'select' | 'change' | 'runningInsertsEnd'>;
+
+/** A build of more rows is divided into several statements, each of a part of the visits. This limits the memory. */
+export const STATEMENT_ROWS_MAX = 200_000;
+
+export interface DaysToBuild extends SiteDays {
+  /** The number of counted rows of these days. */
+  readonly rows: number;
+}
+
+export interface BuiltDays {
+  readonly days: number;
+  readonly slots: number;
+  /** The days that have visits which reports must compute from the rows or read from `sessions`, and days that got rows during the build. */
+  readonly skipped: readonly string[];
+}
+
+export interface BuildContext {
+  readonly analytics: BuildTables;
+  readonly clock: () => number;
+  /** Throws if the rows may have been deleted or exchanged since the build began. */
+  readonly assertUnchanged: () => void;
+  /** Runs one statement that changes tables. */
+  readonly change: (statement: string) => Promise<void>;
+}
+
+/**
+ * Builds days of a site: inserts their slots, and then their rows in `visit_days`. A failure or a kill in between leaves slots that no report reads
+ * (`removeOldSlots`).
+ */
+export async function buildDays(context: BuildContext, { rows, ...site }: DaysToBuild): Promise<BuiltDays> {
+  const { analytics, clock, assertUnchanged, change } = context;
+  assertUnchanged();
+  // Late rows are counted before the rows are read: if one comes meanwhile, the build is not valid. An insert may have counted its late rows before
+  // its rows can be read.
+  const late = lateNear(await readFacts(analytics, site));
+  const [live] = await analytics.select<{ name: string }>('SELECT currentDatabase() AS name');
+  await analytics.runningInsertsEnd(live?.name ?? '');
+  const skipped = new Set((await analytics.select<{ day: string }>(skippedDaysSql(site))).map(({ day }) => day));
+  const days = daysOf(site).filter((day) => !skipped.has(day));
+  const firstBuild = clock() * 1000;
+  if (days.length === 0) return { days: 0, slots: 0, skipped: [...skipped] };
+  const shares = Math.max(1, Math.ceil(rows / STATEMENT_ROWS_MAX));
+  for (let share = 0; share < shares; share++) {
+    assertUnchanged();
+    await change(insertSlotsSql({ ...site, days, firstBuild, share, shares }));
+  }
+  const built = await readBuild(analytics, site, firstBuild);
+  const counted = await readCounted(analytics, site);
+  const entries: string[] = [];
+  let allSlots = 0;
+  for (const [nth, day] of daysOf(site).entries()) {
+    const { slots = 0, hits = 0 } = built.get(day) ?? {};
+    if (skipped.has(day)) continue;
+    if (hits !== (counted.get(day) ?? 0)) skipped.add(day);
+    else
+      entries.push(
+        `('${site.siteId}', '${day}', ${firstBuild + nth}, ${slots}, ${hits}, ${late(site.fromMs / DAY_MS + nth)})`,
+      );
+    allSlots += slots;
+  }
+  if (entries.length === 0) return { days: 0, slots: allSlots, skipped: [...skipped] };
+  assertUnchanged();
+  await change(`INSERT INTO visit_days (site_id, day, build, slots, hits, late) VALUES ${entries.join(', ')}`);
+  return { days: entries.length, slots: allSlots, skipped: [...skipped] };
+}
+
+/** Deletes the slots of builds that were replaced or not finished. Builds of the last hour stay, because they may be running. */
+export async function removeOldSlots({ analytics, clock, change }: BuildContext, siteId: string): Promise<number> {
+  const current = `SELECT max(build) FROM visit_days WHERE site_id = '${siteId}' GROUP BY day`;
+  const old = `site_id = '${siteId}' AND build < ${(clock() - 3600_000) * 1000} AND build NOT IN (${current})`;
+  const [found] = await analytics.select<{ slots: number | string }>(
+    `SELECT count() AS slots FROM visit_slots WHERE ${old}`,
+  );
+  const slots = Number(found?.slots ?? 0);
+  if (slots > 0) await change(`ALTER TABLE visit_slots DELETE WHERE ${old}`);
+  return slots;
+}
+
+/** The facts of the days and of those near them. */
+export async function readFacts(
+  analytics: Pick<Analytics, 'select'>,
+  { siteId, fromMs, toMs }: SiteDays,
+): Promise<readonly DayFact[]> {
+  const rows = await analytics.select<Readonly<Record<string, unknown>>>(DAY_FACTS, {
+    site: siteId,
+    first_day: dayOf(fromMs - NEAR_DAYS * DAY_MS),
+    last_day: dayOf(toMs + NEAR_DAYS * DAY_MS),
+  });
+  return rows.map(dayFact);
+}
+
+/** The number of counted rows of each day that has some. */
+export async function readCounted(
+  analytics: Pick<Analytics, 'select'>,
+  { siteId, fromMs, toMs }: SiteDays,
+): Promise<ReadonlyMap<string, number>> {
+  const rows = await analytics.select<{ day: string; hits: number | string }>(
+    `SELECT toString(toDate(timestamp, 'UTC')) AS day, count() AS hits FROM records
+     WHERE ${OF_SITE} AND bot = '' AND NOT startsWith(event_name, '$')
+       AND timestamp >= fromUnixTimestamp64Milli({from:Int64}) AND timestamp < fromUnixTimestamp64Milli({to:Int64})
+     GROUP BY day`,
+    { site: siteId, from: fromMs, to: toMs },
+  );
+  return new Map(rows.map(({ day, hits }) => [day, Number(hits)]));
+}
+
+async function readBuild(analytics: Pick<Analytics, 'select'>, site: SiteDays, firstBuild: number) {
+  const rows = await analytics.select<{ day: string; slots: number | string; hits: number | string }>(
+    `SELECT toString(day) AS day, count() AS slots, sumIf(pageviews + events, hits) AS hits FROM visit_slots
+     WHERE site_id = {site:String} AND build >= {first:UInt64} AND build < {end:UInt64} GROUP BY day`,
+    { site: site.siteId, first: firstBuild, end: firstBuild + daysOf(site).length },
+  );
+  return new Map(rows.map(({ day, slots, hits }) => [day, { slots: Number(slots), hits: Number(hits) }]));
+}
+
+function daysOf({ fromMs, toMs }: SiteDays): readonly string[] {
+  return Array.from({ length: (toMs - fromMs) / DAY_MS }, (_, index) => dayOf(fromMs + index * DAY_MS));
+}

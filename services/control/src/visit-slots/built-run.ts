@@ -1,0 +1,121 @@
+import type { Period } from '../reports/period.ts';
+import { dayOf } from '../reports/visits/visit-rows.ts';
+import type { ReportTables } from '../steady-tables.ts';
+import { DAY_MS } from './slot-sql.ts';
+
+/** Consecutive UTC days of a site whose builds are valid. A report reads them from `visit_slots`. */
+export interface BuiltRun {
+  /** The start of the first day and the end of the last one, in Unix milliseconds. */
+  readonly fromMs: number;
+  readonly toMs: number;
+  /** The column `build` of the slots of these days. All other builds are out of date. */
+  readonly builds: readonly number[];
+  /** The number of slots. */
+  readonly slots: number;
+}
+
+/** A build, late rows, or a flagged visit of a day. */
+export interface DayFact {
+  readonly kind: 'build' | 'late' | 'flag';
+  /** Days since 1970. */
+  readonly day: number;
+  readonly build: number;
+  readonly slots: number;
+  readonly hits: number;
+  readonly late: number;
+}
+
+/** Rows as far as this from a day can change its visits: a visit on a built day has rows on at most two days. */
+export const NEAR_DAYS = 2;
+
+/** Selects the facts of the days from `{first_day:Date}` to `{last_day:Date}`. */
+export const DAY_FACTS = `
+SELECT kind, toUInt32(day) AS day, build, slots, hits, late FROM
+(
+  SELECT 'build' AS kind, day, max(visit_days.build) AS build, argMax(visit_days.slots, visit_days.build) AS slots,
+    argMax(visit_days.hits, visit_days.build) AS hits, argMax(visit_days.late, visit_days.build) AS late
+  FROM visit_days WHERE site_id = {site:String} AND day >= {first_day:Date} AND day <= {last_day:Date} GROUP BY day
+  UNION ALL
+  SELECT 'late', day, 0, 0, 0, sum(rows)
+  FROM late_rows WHERE site_id = {site:String} AND day >= {first_day:Date} AND day <= {last_day:Date} GROUP BY day
+  UNION ALL
+  SELECT DISTINCT 'flag', day, 0, 0, 0, 0 FROM
+  (
+    SELECT day FROM visits_computed
+    WHERE site_id = {site:String} AND day >= {first_day:Date} AND day <= {last_day:Date}
+    GROUP BY day, session_id HAVING NOT max(by_row)
+  )
+)`;
+
+/**
+ * Resolves with the longest run of built days that begins in the period and ends at least a day before its end, so that the period has all rows of
+ * the visits that began in the run. A build is valid as long as no row was stored late, and no visit was flagged, near its day.
+ */
+export async function builtRun(
+  siteId: string,
+  { fromMs, toMs }: Period,
+  analytics: Pick<ReportTables, 'userQuery'>,
+): Promise<BuiltRun | undefined> {
+  const first = Math.ceil(fromMs / DAY_MS);
+  const end = Math.floor(toMs / DAY_MS) - 1;
+  if (end <= first) return undefined;
+  const { rows } = await analytics.userQuery(DAY_FACTS, {
+    site: siteId,
+    first_day: dayOf((first - NEAR_DAYS) * DAY_MS),
+    last_day: dayOf((end + NEAR_DAYS) * DAY_MS),
+  });
+  return longestRun(validBuilds(rows.map(dayFact)), first, end);
+}
+
+/** The builds that are valid, by day. */
+export function validBuilds(facts: readonly DayFact[]): ReadonlyMap<number, DayFact> {
+  const late = lateNear(facts);
+  const flagged = new Set(facts.filter(({ kind }) => kind === 'flag').map(({ day }) => day));
+  const isFlagged = (day: number): boolean => near(day).some((other) => flagged.has(other));
+  return new Map(
+    facts
+      .filter((fact) => fact.kind === 'build' && fact.late === late(fact.day) && !isFlagged(fact.day))
+      .map((fact) => [fact.day, fact]),
+  );
+}
+
+/** The number of late rows near a day. */
+export function lateNear(facts: readonly DayFact[]): (day: number) => number {
+  const late = new Map(facts.filter(({ kind }) => kind === 'late').map((fact) => [fact.day, fact.late]));
+  return (day) => near(day).reduce((sum, other) => sum + (late.get(other) ?? 0), 0);
+}
+
+function near(day: number): readonly number[] {
+  return Array.from({ length: 2 * NEAR_DAYS + 1 }, (_, index) => day - NEAR_DAYS + index);
+}
+
+/** ClickHouse may send 64-bit numbers as text. */
+export function dayFact(row: Readonly<Record<string, unknown>>): DayFact {
+  const { kind, day, build, slots, hits, late } = row;
+  const numbers = {
+    day: Number(day),
+    build: Number(build),
+    slots: Number(slots),
+    hits: Number(hits),
+    late: Number(late),
+  };
+  return { kind: kind as DayFact['kind'], ...numbers };
+}
+
+function longestRun(valid: ReadonlyMap<number, DayFact>, first: number, end: number): BuiltRun | undefined {
+  let best = { from: 0, to: 0 };
+  for (let from = first; from < end; from++) {
+    let to = from;
+    while (to < end && valid.has(to)) to += 1;
+    if (to - from > best.to - best.from) best = { from, to };
+    from = Math.max(from, to);
+  }
+  if (best.to === best.from) return undefined;
+  const days = Array.from({ length: best.to - best.from }, (_, index) => valid.get(best.from + index) as DayFact);
+  return {
+    fromMs: best.from * DAY_MS,
+    toMs: best.to * DAY_MS,
+    builds: [...new Set(days.map(({ build }) => build))],
+    slots: days.reduce((sum, { slots }) => sum + slots, 0),
+  };
+}

@@ -1,0 +1,80 @@
+import type { Analytics } from '@weir/ports/analytics';
+import { dayOf } from '../reports/visits/visit-rows.ts';
+import { type DaysToBuild, readCounted, readFacts, STATEMENT_ROWS_MAX } from './build-days.ts';
+import { type DayFact, validBuilds } from './built-run.ts';
+import { DAY_MS } from './slot-sql.ts';
+
+/** A report of a site with fewer rows is fast without the rollup. */
+export const SITE_ROWS_MIN = 100_000;
+/**
+ * A day is closed when it is this old in UTC: rows of the next two days that come from now on count as late. One more day is for inserts that are
+ * running.
+ */
+export const CLOSED_AFTER_DAYS = 4;
+/** Older days are read from their rows. */
+const DAYS_MAX = 1_100;
+const DAYS_AT_ONCE_MAX = 31;
+
+/** Selects the sites whose days are built. */
+export async function sitesToBuild(
+  analytics: Pick<Analytics, 'select'>,
+  rowsMin: number = SITE_ROWS_MIN,
+): Promise<readonly string[]> {
+  const rows = await analytics.select<{ site: string }>(
+    `SELECT toString(site_id) AS site FROM records WHERE outcome = 'row' AND bot = '' GROUP BY site_id
+     HAVING count() >= {rows:UInt64} ORDER BY count()`,
+    { rows: rowsMin },
+  );
+  return rows.map(({ site }) => site);
+}
+
+/**
+ * Lists the closed days of a site that have no valid build, or one with another number of rows, newest first, in groups of neighbours. `isSkipped`:
+ * days (`YYYY-MM-DD`) that are left out.
+ */
+export async function daysToBuild(
+  analytics: Pick<Analytics, 'select'>,
+  siteId: string,
+  isSkipped: (day: string) => boolean,
+): Promise<readonly DaysToBuild[]> {
+  // The clock of ClickHouse decides which rows are late (late_rows_fill).
+  const [now] = await analytics.select<{ today: number }>("SELECT toUInt32(toDate(now(), 'UTC')) AS today");
+  const end = Number(now?.today) - CLOSED_AFTER_DAYS + 1;
+  const closed = { siteId, fromMs: (end - DAYS_MAX) * DAY_MS, toMs: end * DAY_MS };
+  const counted = await readCounted(analytics, closed);
+  const valid = validBuilds(await readFacts(analytics, closed));
+  const first = [...counted.keys()].sort()[0];
+  if (first === undefined) return [];
+  return groups(siteId, Date.parse(first) / DAY_MS, end, counted, (day, hits) => {
+    return isBuilt(valid.get(day), hits) || isSkipped(dayOf(day * DAY_MS));
+  });
+}
+
+const isBuilt = (build: DayFact | undefined, hits: number): boolean => build !== undefined && build.hits === hits;
+
+function groups(
+  siteId: string,
+  first: number,
+  end: number,
+  counted: ReadonlyMap<string, number>,
+  isDone: (day: number, hits: number) => boolean,
+): readonly DaysToBuild[] {
+  const found: DaysToBuild[] = [];
+  let group: DaysToBuild | undefined;
+  for (let day = end - 1; day >= first; day--) {
+    const rows = counted.get(dayOf(day * DAY_MS)) ?? 0;
+    const fits =
+      group !== undefined && group.rows + rows <= STATEMENT_ROWS_MAX && group.toMs / DAY_MS - day <= DAYS_AT_ONCE_MAX;
+    if (isDone(day, rows) || !fits) {
+      if (group !== undefined) found.push(group);
+      group = undefined;
+    }
+    if (isDone(day, rows)) continue;
+    const fromMs = day * DAY_MS;
+    group =
+      group === undefined
+        ? { siteId, fromMs, toMs: fromMs + DAY_MS, rows }
+        : { ...group, fromMs, rows: group.rows + rows };
+  }
+  return group === undefined ? found : [...found, group];
+}

@@ -1,0 +1,165 @@
+import { UTM_TAGS } from '@weir/domain/acquisition/campaign-tags';
+import { IS_SESSION, rowVisitColumn } from '../reports/visits/row-visits.ts';
+import { FIND_MOVED, MOVED_KEY, MOVED_KEYS, NO_KEY, OF_SITE } from '../reports/visits/visit-rows.ts';
+
+/** SQL of the rollup `visit_slots` (docs/decisions/0047). All days are UTC days. */
+
+export const DAY_MS = 24 * 3600_000;
+
+/** Consecutive days of a site, from the day `fromMs` (inclusive) to the day `toMs` (exclusive), in Unix milliseconds. */
+export interface SiteDays {
+  readonly siteId: string;
+  readonly fromMs: number;
+  readonly toMs: number;
+}
+
+export interface SlotBuild extends SiteDays {
+  /** Those of the days that are built. */
+  readonly days: readonly string[];
+  /** The number of the build of the day at `fromMs`. The next day has the next number. */
+  readonly firstBuild: number;
+  /** One of `shares` parts of the visits and of the rows without a visit. */
+  readonly share: number;
+  readonly shares: number;
+}
+
+const VISIT_VALUES = ['entry_path', 'exit_path', 'traffic_source', 'channel', 'referrer_domain', ...UTM_TAGS];
+const ROW_VALUES = [
+  ...['country', 'region', 'city', 'language', 'browser', 'browser_version', 'os', 'os_version', 'device_type'],
+  ...['hostname', 'origin'],
+];
+/** The columns of `visit_slots`. */
+export const SLOT_COLUMNS: readonly string[] = [
+  ...['site_id', 'day', 'build', 'slot', 'began', 'visitor_key', 'session_key', 'several', 'hits', 'begun'],
+  ...['bounces', 'seconds', 'views', 'pageviews', 'events'],
+  ...VISIT_VALUES,
+  ...ROW_VALUES,
+  ...['pages', 'page_views', 'page_events', 'names', 'name_counts'],
+];
+/** The visit columns that `records` does not have. */
+const ONLY_OF_VISITS = new Set(['entry_path', 'exit_path']);
+const HALF_HOUR = 'INTERVAL 30 MINUTE';
+/** Half the memory limit of a report: builds run beside reports. */
+const SETTINGS =
+  'SETTINGS max_threads = 1, max_memory_usage = 500000000, max_bytes_before_external_group_by = 200000000, max_bytes_before_external_sort = 200000000';
+
+/**
+ * The statement that inserts the slots of `days`. No visit with rows on these days may have rows on more than two days (`skippedDaysSql`). A visit
+ * that began on a built day also has the slots of its rows on the next day, so that a report of its day can filter by them.
+ */
+export function insertSlotsSql({ days, firstBuild, share, shares, ...site }: SlotBuild): string {
+  const wanted = `(${days.map((day) => `toDate('${day}')`).join(', ')})`;
+  const inShare = (key: string): string => (shares === 1 ? '1' : `${key} % ${shares} = ${share}`);
+  const sum = (type: string): string => `toUInt32(countIf(type = '${type}'))`;
+  const select = `WITH
+  ${FIND_MOVED} AS moved,
+  ${MOVED_KEYS},
+  visit AS
+  (
+    SELECT ${[`${MOVED_KEY} AS visit_key`, ...['started_at', 'is_bounce', 'duration_seconds', 'pageviews', ...VISIT_VALUES].map(rowVisitColumn)].join(',\n      ')}
+    FROM records
+    WHERE ${OF_SITE} AND bot = '' AND records.session_key != ${NO_KEY}
+      AND ${rowsFrom(-1)} AND ${inShare('visit_key')}
+    GROUP BY visit_key
+    HAVING ${IS_SESSION}
+  ),
+  hit AS
+  (
+    SELECT ${MOVED_KEY} AS hit_key, records.visitor_key AS visitor_key, toDate(timestamp, 'UTC') AS hit_day,
+      toStartOfInterval(toDateTime(timestamp, 'UTC'), ${HALF_HOUR}) AS slot, type, event_name, pathname,
+      ${VISIT_VALUES.filter((name) => !ONLY_OF_VISITS.has(name))
+        .map((name) => `toString(records.${name}) AS own_${name}`)
+        .join(', ')},
+      ${ROW_VALUES.map((name) => (name === 'origin' ? 'source AS origin' : name)).join(', ')}
+    FROM records
+    WHERE ${OF_SITE} AND bot = '' AND NOT startsWith(event_name, '$')
+      AND ${rowsFrom(0)} AND ${inShare(`if(records.session_key = ${NO_KEY}, records.visitor_key, hit_key)`)}
+  ),
+  joined AS
+  (
+    SELECT hit.*, visit.visit_key AS visit_key, toDate(visit.started_at, 'UTC') AS begun_day,
+      if(visit.visit_key = 0, toDateTime(0, 'UTC'), toStartOfInterval(toDateTime(visit.started_at, 'UTC'), ${HALF_HOUR})) AS began,
+      visit.is_bounce AS is_bounce, visit.duration_seconds AS duration_seconds, visit.pageviews AS visit_views,
+      ${VISIT_VALUES.map((name) => `if(visit.visit_key = 0, ${ONLY_OF_VISITS.has(name) ? "''" : `own_${name}`}, visit.${name}) AS of_${name}`).join(',\n      ')}
+    FROM hit LEFT JOIN visit ON visit.visit_key = hit.hit_key
+  ),
+  grouped AS
+  (
+    SELECT day, copy.2 AS hits, copy.3 AS has_begun, slot, began, visitor_key, visit_key,
+      any(is_bounce) AS bounce, any(duration_seconds) AS duration, any(visit_views) AS of_views,
+      ${VISIT_VALUES.map((name) => `of_${name}`).join(', ')}, ${ROW_VALUES.join(', ')},
+      ${sum('pageview')} AS pageview_count, ${sum('event')} AS event_count,
+      sumMap([toString(pathname)], [toUInt32(type = 'pageview')], [toUInt32(type = 'event')]) AS by_path,
+      sumMapIf([toString(event_name)], [toUInt32(1)], type = 'event') AS by_name
+    FROM joined
+    ARRAY JOIN if(visit_key != 0 AND begun_day < hit_day,
+      [(hit_day, true, false), (begun_day, false, true)],
+      [(hit_day, true, visit_key != 0)]) AS copy
+    WHERE (copy.1 AS day) IN ${wanted}
+    GROUP BY day, hits, has_begun, slot, began, visitor_key, visit_key, ${VISIT_VALUES.map((name) => `of_${name}`).join(', ')}, ${ROW_VALUES.join(', ')}
+  )
+SELECT {site:String} AS site_id, day, ${firstBuild} + toUInt64(day - ${dayAt('from')}) AS build, slot, began, visitor_key,
+  if(several, visit_key, 0) AS session_key,
+  has_begun AND count() OVER visits > 1 AS several,
+  hits, multiIf(NOT has_begun, 0, row_number() OVER visits = 1, 2, 1) AS begun,
+  if(has_begun, toUInt32(bounce), 0) AS bounces, if(has_begun, toUInt32(duration), 0) AS seconds, if(has_begun, toUInt32(of_views), 0) AS views,
+  pageview_count AS pageviews, event_count AS events,
+  ${VISIT_VALUES.map((name) => `of_${name} AS ${name}`).join(', ')}, ${ROW_VALUES.join(', ')},
+  by_path.1 AS pages, by_path.2 AS page_views, by_path.3 AS page_events, by_name.1 AS names, by_name.2 AS name_counts
+FROM grouped
+WINDOW visits AS (PARTITION BY has_begun, day, if(has_begun, visit_key, cityHash64(slot, visitor_key)))`;
+  return `INSERT INTO visit_slots (${SLOT_COLUMNS.join(', ')}) ${withValues(select, site)} ${SETTINGS}`;
+}
+
+/**
+ * Selects the days that cannot be built: a visit with rows on the day has rows on more than two days, its first row is a server event of the day
+ * before it began, retention has removed rows near the day, or `visits_computed` has a visit near the day for another reason than its rows
+ * (see `visitSourceOf`).
+ */
+export function skippedDaysSql(site: SiteDays): string {
+  return `${withValues(
+    `WITH
+  ${FIND_MOVED} AS moved,
+  ${MOVED_KEYS}
+SELECT DISTINCT toString(skipped) AS day FROM
+(
+  SELECT arrayJoin(arrayMap(n -> first_day + n, range(toUInt32(last_day - first_day + 1)))) AS skipped FROM
+  (
+    SELECT ${MOVED_KEY} AS visit_key, min(toDate(timestamp, 'UTC')) AS first_day, max(toDate(timestamp, 'UTC')) AS last_day
+    FROM records
+    WHERE ${OF_SITE} AND bot = '' AND records.session_key != ${NO_KEY} AND ${rowsFrom(-2)}
+    GROUP BY visit_key
+    HAVING last_day > first_day + 1 OR (${IS_SESSION} AND minIf(toDate(timestamp, 'UTC'), source != 'server') > first_day)
+  )
+  UNION ALL
+  SELECT arrayJoin([day - 2, day - 1, day, day + 1, day + 2]) AS skipped FROM
+  (
+    SELECT day FROM visits_computed
+    WHERE site_id = {site:String} AND day >= ${dayAt('from')} - 2 AND day <= ${dayAt('to')} + 2
+    GROUP BY day, session_id HAVING NOT max(by_row)
+    UNION ALL
+    SELECT toDate(timestamp, 'UTC') AS day FROM records
+    WHERE site_id = {site:String} AND outcome = 'expired' AND ${rowsFrom(-2)}
+    GROUP BY day
+  )
+)
+WHERE skipped >= ${dayAt('from')} AND skipped < ${dayAt('to')}`,
+    site,
+  )} ${SETTINGS}`;
+}
+
+/** Rows from so many days before the days (a negative number) to as many days after them, but at least one day after them. */
+function rowsFrom(days: number): string {
+  const after = Math.max(1, -days) * DAY_MS;
+  return `timestamp >= fromUnixTimestamp64Milli({from:Int64} - ${-days * DAY_MS}) AND timestamp < fromUnixTimestamp64Milli({to:Int64} + ${after})`;
+}
+
+const dayAt = (end: 'from' | 'to'): string => `toDate(fromUnixTimestamp64Milli({${end}:Int64}), 'UTC')`;
+
+/** Replaces the parameters: statements that change tables have none. Site IDs have no character that SQL quotes. */
+function withValues(sql: string, { siteId, fromMs, toMs }: SiteDays): string {
+  return sql
+    .replaceAll('{site:String}', `'${siteId}'`)
+    .replaceAll('{from:Int64}', `toInt64(${fromMs})`)
+    .replaceAll('{to:Int64}', `toInt64(${toMs})`);
+}

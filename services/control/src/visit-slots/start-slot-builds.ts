@@ -1,0 +1,132 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { isDependencyError } from '@weir/domain/errors';
+import type { Analytics } from '@weir/ports/analytics';
+import type { Registry } from '@weir/ports/registry';
+import type { Logger } from '@weir/runtime/logger';
+import type { Metrics } from '@weir/runtime/prometheus-metrics';
+import { createVisitSlotMetrics } from '@weir/runtime/visit-slot-metrics';
+import { problemText } from '../erasure/run-erasure.ts';
+import { tablesInUse } from '../retention/tables-in-use.ts';
+import { type BuildContext, type BuildTables, buildDays, type DaysToBuild, removeOldSlots } from './build-days.ts';
+import { compareDay, someBuiltDays, someReports } from './compare-reports.ts';
+import { daysToBuild, sitesToBuild } from './days-to-build.ts';
+
+export interface SlotBuildsDeps {
+  readonly analytics: BuildTables & Pick<Analytics, 'userQuery'>;
+  readonly registry: Registry;
+  /** Resolves when the tables can be used. */
+  readonly ready: Promise<void>;
+  readonly clock: () => number;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  readonly everyMs?: number;
+  /** The number of rows from which on a site has a rollup. */
+  readonly siteRowsMin?: number;
+}
+
+export interface RunningSlotBuilds {
+  close(): Promise<void>;
+}
+
+const EVERY_MS = 3600_000;
+/** A day that could not be built is tried again after this time. */
+const SKIPPED_MS = 24 * 3600_000;
+/** The longest pause after a statement. A pause is as long as the statement took, so that ClickHouse can do other work. */
+const REST_MAX_MS = 10_000;
+
+class TablesChanged extends Error {}
+
+/**
+ * Builds the rollup of the closed days (docs/decisions/0047), newest days first. Several processes can do this at the same time: the last build of a
+ * day counts.
+ */
+export function startSlotBuilds(deps: SlotBuildsDeps): RunningSlotBuilds {
+  const { analytics, registry, clock, logger, everyMs = EVERY_MS, siteRowsMin } = deps;
+  const metrics = createVisitSlotMetrics(deps.metrics);
+  const stop = new AbortController();
+  const { signal } = stop;
+  /** When days were skipped, by site and day. */
+  const skipped = new Map<string, number>();
+  let working: Promise<void> | undefined;
+
+  async function change(statement: string): Promise<void> {
+    const startedAt = clock();
+    await analytics.change(statement);
+    await pause(Math.min(clock() - startedAt, REST_MAX_MS), undefined, { signal });
+  }
+  /** Erasures, expiries, replays and swaps delete or exchange rows. */
+  const stateOfRows = (): string =>
+    JSON.stringify([registry.erasures(), registry.expiry()?.expiryId, registry.replay()?.state?.phase]);
+  function newContext(): BuildContext {
+    const before = stateOfRows();
+    const assertUnchanged = (): void => {
+      signal.throwIfAborted();
+      if (tablesInUse(registry) !== undefined || registry.expiry() !== undefined || stateOfRows() !== before) {
+        throw new TablesChanged('an erasure, an expiry or a replay began');
+      }
+    };
+    return { analytics, clock, change, assertUnchanged };
+  }
+
+  async function buildAll(): Promise<void> {
+    await deps.ready;
+    for (const [key, at] of skipped) if (clock() - at >= SKIPPED_MS) skipped.delete(key);
+    for (const siteId of await sitesToBuild(analytics, siteRowsMin)) {
+      const groups = await daysToBuild(analytics, siteId, (day) => skipped.has(`${siteId} ${day}`));
+      for (const days of groups) await build(days);
+      newContext().assertUnchanged();
+      await removeOldSlots(newContext(), siteId);
+      await compareSomeDay(siteId);
+    }
+  }
+
+  /** Slots are no second truth: reports of a day read the rows again if they differ. */
+  async function compareSomeDay(siteId: string): Promise<void> {
+    const context = newContext();
+    const [dayMs] = await someBuiltDays(siteId, 1, analytics);
+    const compared =
+      dayMs === undefined ? undefined : await compareDay(siteId, dayMs, analytics, someReports(Math.random));
+    context.assertUnchanged();
+    if (compared === undefined || compared.differing.length === 0) return;
+    const { day, differing } = compared;
+    metrics.differed(differing.length);
+    logger.error({ site: siteId, day, differing }, 'reports from slots and from rows differ: the day is built again');
+    await change(`ALTER TABLE visit_days DELETE WHERE site_id = '${siteId}' AND day = '${day}'`);
+  }
+
+  async function build(days: DaysToBuild): Promise<void> {
+    const startedAt = clock();
+    const built = await buildDays(newContext(), days);
+    for (const day of built.skipped) skipped.set(`${days.siteId} ${day}`, clock());
+    metrics.built(built.days);
+    const ms = clock() - startedAt;
+    logger.debug({ site: days.siteId, days: built.days, rows: days.rows, slots: built.slots, ms }, 'days were built');
+  }
+
+  function look(): void {
+    if (signal.aborted || working !== undefined) return;
+    working = buildAll()
+      .catch((error: unknown) => {
+        if (signal.aborted || error instanceof TablesChanged) return;
+        const code = isDependencyError(error) ? error.code : undefined;
+        logger.error(
+          { code, problem: problemText(error) },
+          'building days for reports stopped and will be tried again',
+        );
+      })
+      .finally(() => {
+        working = undefined;
+      });
+  }
+
+  const timer = setInterval(look, everyMs);
+  timer.unref();
+  look();
+  return {
+    async close() {
+      stop.abort();
+      clearInterval(timer);
+      await working;
+    },
+  };
+}

@@ -1,0 +1,209 @@
+import type { Scope } from '@weir/control/reports/report-sql';
+import { statsStatement } from '@weir/control/reports/stats-sql';
+import { visitSourceOf } from '@weir/control/reports/visits/visit-source';
+import { type BuildContext, buildDays, removeOldSlots } from '@weir/control/visit-slots/build-days';
+import { builtRun } from '@weir/control/visit-slots/built-run';
+import { compareDay, someBuiltDays } from '@weir/control/visit-slots/compare-reports';
+import { daysToBuild, sitesToBuild } from '@weir/control/visit-slots/days-to-build';
+import {
+  batch,
+  type ClickhouseUnderTest,
+  openClickhouseUnderTest,
+  type RowFields,
+} from '../../../../packages/adapters/test/clickhouse/clickhouse-harness.ts';
+
+const DAY_MS = 24 * 3600_000;
+const T0 = Date.UTC(2026, 4, 4);
+let opened: ClickhouseUnderTest;
+let context: BuildContext;
+let next = 0;
+beforeAll(async () => {
+  opened = await openClickhouseUnderTest();
+  const { analytics } = opened;
+  await analytics.migrate();
+  const change = (statement: string) => analytics.change(statement);
+  context = { analytics, clock: () => Date.now() + next++, assertUnchanged: () => undefined, change };
+});
+afterAll(() => opened.close());
+
+async function insert(site: string, rows: readonly RowFields[]): Promise<void> {
+  await opened.analytics.insertRecords(
+    batch(
+      next,
+      rows.map((row) => ({ site_id: site, received_at: row.timestamp, ...row })),
+    ),
+  );
+  next += rows.length;
+}
+const hit = (session: string, at: number, fields: RowFields = {}): RowFields => ({
+  visitor_id: `v-${session}`,
+  session_id: session,
+  pathname: '/a',
+  hostname: 'example.com',
+  country: 'DE',
+  channel: 'Direct',
+  timestamp: at,
+  ...fields,
+});
+/** Two visits each day, one of them beyond midnight, and rows of all other kinds. */
+function history(days: number): readonly RowFields[] {
+  const rows: RowFields[] = [];
+  for (let day = 0; day < days; day++) {
+    const at = T0 + day * DAY_MS;
+    rows.push(
+      hit(`short${day}`, at + 3600_000),
+      hit(`short${day}`, at + 3600_500, { pathname: '/b', country: 'FR' }),
+      hit(`short${day}`, at + 3600_900, { type: 'event', event_name: 'signup' }),
+      hit(`short${day}`, at + 3601_000, { type: 'event', event_name: '$engagement' }),
+      hit(`night${day}`, at + 23.9 * 3600_000, { channel: 'Search' }),
+      hit(`night${day}`, at + 24.2 * 3600_000, { pathname: '/c', visitor_id: `v-short${day}` }),
+      hit('', at + 7200_000, { visitor_id: 'server', source: 'server', type: 'event', event_name: 'paid' }),
+      hit(`only-server${day}`, at + 7200_000, {
+        source: 'server',
+        type: 'event',
+        event_name: 'paid',
+        channel: 'Email',
+      }),
+      hit(`bot${day}`, at + 100, { bot: 'Googlebot' }),
+    );
+  }
+  return rows;
+}
+
+/** The numbers of days from the slots, and those of the report. */
+async function compare(
+  siteId: string,
+  fromMs: number,
+  toMs: number,
+): Promise<{ readonly slots: object; readonly rows: object }> {
+  const { analytics } = opened;
+  const period = { zone: 'UTC', fromMs, toMs };
+  const run = await builtRun(siteId, { ...period, toMs: toMs + DAY_MS }, analytics);
+  expect(run).toMatchObject({ fromMs, toMs });
+  const counts = `uniqExactIf(visitor_key, visitor_key != sipHash64('') AND hits) AS visitors, countIf(begun = 2) AS visits,
+    sumIf(pageviews, hits) AS pageviews, sumIf(events, hits) AS events,
+    sumIf(bounces, begun = 2) AS bounces, sumIf(seconds, begun = 2) AS seconds, sumIf(views, begun = 2) AS views`;
+  const [slots] = (
+    await analytics.userQuery(
+      `SELECT ${counts} FROM visit_slots WHERE site_id = {site:String} AND build IN {builds:Array(UInt64)}`,
+      { site: siteId, builds: run?.builds },
+    )
+  ).rows;
+  const asked = { siteId, period, withBots: false, filters: [] };
+  const scope: Scope = { ...asked, visits: await visitSourceOf(asked, analytics) };
+  const { sql, params } = statsStatement(scope, [fromMs]);
+  const { is_total: _total, bucket: _bucket, ...rows } = (await analytics.userQuery(sql, params)).rows.at(-1) ?? {};
+  return { slots: numbers(slots), rows: numbers(rows) };
+}
+const numbers = (row: object | undefined): object =>
+  Object.fromEntries(Object.entries(row ?? {}).map(([name, value]) => [name, Number(value)]));
+
+const build = (siteId: string, fromDay: number, toDay: number, rows = 1) =>
+  buildDays(context, { siteId, fromMs: T0 + fromDay * DAY_MS, toMs: T0 + toDay * DAY_MS, rows });
+
+test.each([1, 500_000])('the slots of built days have the numbers of the rows (%i rows)', async (rows) => {
+  const site = `s${rows}`;
+  await insert(site, history(6));
+  expect(await build(site, 1, 5, rows)).toMatchObject({ days: 4, skipped: [] });
+  const compared = await compare(site, T0 + DAY_MS, T0 + 5 * DAY_MS);
+  expect(compared.rows).toMatchObject({ visits: 8, pageviews: 16, events: 12 });
+  expect(compared.slots).toEqual(compared.rows);
+});
+
+test('a visit that began on a built day also has the slots of its rows on the next day', async () => {
+  await insert('night', history(3));
+  await build('night', 1, 2);
+  const { rows } = await opened.analytics.userQuery(
+    `SELECT toString(slot) AS slot, hits, begun, several, pages, channel, session_key != 0 AS has_key FROM visit_slots
+     WHERE site_id = 'night' AND channel = 'Search' ORDER BY slot`,
+    {},
+  );
+  expect(rows).toEqual([
+    { slot: '2026-05-05 00:00:00', hits: true, begun: 0, several: false, pages: ['/c'], channel: 'Search', has_key: 0 },
+    {
+      slot: '2026-05-05 23:30:00',
+      hits: true,
+      begun: expect.any(Number),
+      several: true,
+      pages: ['/a'],
+      channel: 'Search',
+      has_key: 1,
+    },
+    {
+      slot: '2026-05-06 00:00:00',
+      hits: false,
+      begun: expect.any(Number),
+      several: true,
+      pages: ['/c'],
+      channel: 'Search',
+      has_key: 1,
+    },
+  ]);
+  expect(Number(rows[1]?.begun) + Number(rows[2]?.begun)).toBe(3);
+});
+
+test('a late row ends the validity of the builds near it, and a flag does too', async () => {
+  await insert('late', history(10));
+  await build('late', 0, 10);
+  const run = () => builtRun('late', { zone: 'UTC', fromMs: T0, toMs: T0 + 20 * DAY_MS }, opened.analytics);
+  expect(await run()).toMatchObject({ fromMs: T0, toMs: T0 + 10 * DAY_MS });
+  await insert('late', [hit('later', T0 + 8 * DAY_MS + 1)]);
+  expect(await run()).toMatchObject({ fromMs: T0, toMs: T0 + 6 * DAY_MS });
+  expect(await daysToBuild(opened.analytics, 'late', (day) => day > '2026-06')).toMatchObject([
+    { fromMs: T0 + 6 * DAY_MS },
+  ]);
+  await build('late', 6, 10);
+  expect(await run()).toMatchObject({ fromMs: T0, toMs: T0 + 10 * DAY_MS });
+  await opened.analytics.change(
+    "INSERT INTO visits_computed (site_id, day, session_id) VALUES ('late', '2026-05-05', 'x')",
+  );
+  expect(await run()).toMatchObject({ fromMs: T0 + 4 * DAY_MS, toMs: T0 + 10 * DAY_MS });
+  expect(await build('late', 0, 4)).toMatchObject({ days: 0 });
+});
+
+test('a day with a visit of more than two days, or near expired rows, is not built', async () => {
+  await insert('long', [...history(12), ...[2, 2.9, 3.8, 4.5].map((day) => hit('long', T0 + day * DAY_MS))]);
+  await insert('long', [{ outcome: 'expired', reason: 'events', timestamp: T0 + 9.5 * DAY_MS }]);
+  const { days, skipped } = await build('long', 0, 12);
+  expect([...skipped].sort()).toEqual(
+    [6, 7, 8, 11, 12, 13, 14, 15].map((day) => `2026-05-${String(day).padStart(2, '0')}`),
+  );
+  expect(days).toBe(4);
+});
+
+test('reports from slots are compared with reports from rows', async () => {
+  await insert('compared', history(4));
+  await build('compared', 0, 4);
+  const { analytics } = opened;
+  const days = await someBuiltDays('compared', 10, analytics);
+  expect([...days].sort()).toEqual([0, 1, 2, 3].map((day) => T0 + day * DAY_MS));
+  const day = '2026-05-06';
+  const compared = await compareDay('compared', Date.parse(day), analytics);
+  expect(compared).toMatchObject({ site_id: 'compared', day, reports: expect.any(Number), differing: [] });
+  expect(compared?.reports).toBeGreaterThan(20);
+  await analytics.change(
+    `INSERT INTO visit_slots (site_id, day, build, slot, hits, pageviews, country)
+     SELECT site_id, day, max(visit_days.build), toDateTime(day, 'UTC'), true, 1, 'XX' FROM visit_days WHERE site_id = 'compared' AND day = '${day}' GROUP BY ALL`,
+  );
+  const wrong = await compareDay('compared', Date.parse(day), analytics, ['stats', 'country', 'page']);
+  expect(wrong?.differing).toEqual(['stats', 'breakdown by country']);
+  expect(await compareDay('compared', T0 + 20 * DAY_MS, analytics)).toBeUndefined();
+});
+
+test('old slots are removed, and small sites have no rollup', async () => {
+  await insert('again', history(3));
+  await build('again', 0, 3);
+  const slots = async () =>
+    Number(
+      (await opened.analytics.select<{ n: number }>("SELECT count() AS n FROM visit_slots WHERE site_id = 'again'"))[0]
+        ?.n,
+    );
+  const once = await slots();
+  await build('again', 0, 3);
+  expect(await slots()).toBe(2 * once);
+  expect(await removeOldSlots(context, 'again')).toBe(0);
+  expect(await removeOldSlots({ ...context, clock: () => Date.now() + 2 * 3600_000 }, 'again')).toBe(once);
+  expect(await slots()).toBe(once);
+  expect(await sitesToBuild(opened.analytics)).toEqual([]);
+  expect(await sitesToBuild(opened.analytics, 24)).toContain('again');
+});

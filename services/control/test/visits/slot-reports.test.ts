@@ -1,0 +1,282 @@
+import {
+  batch,
+  type ClickhouseUnderTest,
+  openClickhouseUnderTest,
+  type RowFields,
+} from '../../../../packages/adapters/test/clickhouse/clickhouse-harness.ts';
+import { breakdownReport } from '../../src/reports/breakdown-report.ts';
+import { bucketStarts, type Interval } from '../../src/reports/buckets.ts';
+import { COLUMN_DIMENSION_NAMES, dimensionOf } from '../../src/reports/dimensions.ts';
+import { readFilters } from '../../src/reports/filter.ts';
+import {
+  changeOf,
+  ESTIMATE_ERROR,
+  ESTIMATE_EXACT_MAX,
+  METRIC_NAMES,
+  metricsOf,
+} from '../../src/reports/report-metrics.ts';
+import { type AskedScope, countVisitors, type SlotRun } from '../../src/reports/report-sql.ts';
+import { statsReport } from '../../src/reports/stats-report.ts';
+import { statsStatement } from '../../src/reports/stats-sql.ts';
+import { isInSlots } from '../../src/reports/visits/slot-rows.ts';
+import { visitSourceOf } from '../../src/reports/visits/visit-source.ts';
+import { buildDays } from '../../src/visit-slots/build-days.ts';
+import { builtRun } from '../../src/visit-slots/built-run.ts';
+
+/** Compares reports that read slots with the same reports over rows only. `WEIR_SLOT_SEED` repeats the rows and the questions of a run. */
+const SEED = Number(process.env.WEIR_SLOT_SEED ?? Math.floor(Math.random() * 2 ** 31));
+const HOUR_MS = 3600_000;
+const DAY_MS = 24 * HOUR_MS;
+const T0 = Date.UTC(2026, 9, 20);
+const DAYS = 12;
+const SITE = 'shop';
+
+let opened: ClickhouseUnderTest;
+let whole: SlotRun;
+beforeAll(async () => {
+  opened = await openClickhouseUnderTest();
+  await opened.analytics.migrate();
+  const { analytics } = opened;
+  await analytics.insertRecords(batch(0, randomRows()));
+  const change = (statement: string) => analytics.change(statement);
+  const context = { analytics, clock: Date.now, assertUnchanged: () => undefined, change };
+  const toMs = T0 + DAYS * DAY_MS;
+  expect(await buildDays(context, { siteId: SITE, fromMs: T0, toMs, rows: 1 })).toMatchObject({ days: DAYS });
+  const run = await builtRun(SITE, { zone: 'UTC', fromMs: T0, toMs: toMs + DAY_MS }, analytics);
+  if (run === undefined) throw new Error('no day was built');
+  whole = { ...run, isEstimate: false };
+}, 60_000);
+afterAll(async () => {
+  await opened?.close();
+});
+
+/** Mulberry32. */
+function randomFrom(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+const random = randomFrom(SEED);
+const pick = <T>(values: readonly T[]): T => values[Math.floor(random() * values.length)] as T;
+const chance = (share: number): boolean => random() < share;
+
+const PAGES = ['/', '/a', '/b', '/preise,neu', ''];
+const NAMES = ['signup', 'buy', '$engagement', 'a:b'];
+
+/** Visits of several days, rows without a visit or a visitor, bots, and server events. No two rows of a visit have the same time. */
+function randomRows(): readonly RowFields[] {
+  const rows: RowFields[] = [];
+  for (let nth = 0; nth < 260; nth++) {
+    const visitor = `v${Math.floor(random() * 90)}`;
+    const start = T0 - DAY_MS + Math.floor(random() * (DAYS + 2) * DAY_MS);
+    const isLong = chance(0.1);
+    const link = {
+      ...{ channel: pick(['Direct', 'Referral', '']), traffic_source: pick(['', 'google', 'Häufig']) },
+      ...{
+        referrer_domain: pick(['', 'x.example']),
+        utm_source: pick(['', 'mail']),
+        utm_campaign: pick(['', 'c1', 'c2']),
+      },
+    };
+    const place = { country: pick(['', 'DE', 'AT']), region: pick(['', 'BY']), city: pick(['', 'Wien', 'Graz']) };
+    let at = start;
+    for (let hit = 0; hit < 1 + random() * 7; hit++) {
+      const isServer = hit > 0 && chance(0.1);
+      const isView = !isServer && chance(0.6);
+      rows.push({
+        ...{ site_id: SITE, visitor_id: visitor, session_id: `s${nth}`, timestamp: at, ...link, ...place },
+        ...(chance(0.1) ? { country: 'FR', city: 'Paris', channel: 'Other', utm_term: 'late' } : {}),
+        ...{ type: isView ? 'pageview' : 'event', event_name: isView ? '' : pick(NAMES), pathname: pick(PAGES) },
+        ...{
+          source: isServer ? 'server' : pick(['collect', 'collect', 'import']),
+          hostname: pick(['a.example', 'b.example']),
+        },
+        ...{
+          browser: pick(['', 'Firefox']),
+          os: pick(['Linux', 'iOS']),
+          device_type: pick(['', 'mobile']),
+          language: pick(['de', '']),
+        },
+        ...(hit > 0 && chance(0.03) ? { bot: 'Googlebot' } : {}),
+      });
+      at += 1 + Math.floor(random() * (isLong ? 3 * HOUR_MS : 20 * 60_000));
+    }
+    const alone = { site_id: SITE, timestamp: start + 5, type: 'event', event_name: pick(NAMES), source: 'server' };
+    if (chance(0.2))
+      rows.push({ ...alone, visitor_id: chance(0.5) ? visitor : '', country: 'CH', channel: 'Referral' });
+    if (chance(0.05)) rows.push({ ...alone, visitor_id: visitor, session_id: `server${nth}`, traffic_source: 'crm' });
+  }
+  return rows;
+}
+
+const FILTERS: readonly (readonly string[])[] = [
+  [],
+  [],
+  ['country:is:DE,FR'],
+  ['country:is_not:'],
+  ['page:is:/'],
+  ['page:contains_not:a'],
+  ['page:is:/,/a', 'page:matches:/*'],
+  ['event:is:signup'],
+  ['event:is_not:signup'],
+  ['event:is:', 'channel:is:Referral'],
+  ['channel:is_not:Direct'],
+  ['source:is:google', 'browser:is:Firefox'],
+  ['entry:is:/', 'exit:is_not:/a'],
+  ['utm_campaign:matches:c*', 'origin:is:server'],
+  ['page:is:/preise\\,neu', 'city:contains:i'],
+];
+const ZONES = ['UTC', 'Asia/Kolkata', 'Asia/Kathmandu', 'Europe/Vienna', 'Australia/Lord_Howe', 'America/St_Johns'];
+/** Periods and the built days in them: from and to in hours after T0, and the first and the end of the built days. */
+const SPANS: readonly (readonly [number, number, number, number])[] = [
+  [0, DAYS * 24, 0, DAYS - 1],
+  [24, 9 * 24 + 7, 2, 8],
+  [11.3, 8 * 24 - 0.2, 1, 6],
+  [-2, 11 * 24, 0, 10],
+  [24, 4 * 24, 1, 3],
+];
+
+function scopeOf(texts: readonly string[], zone: string, [from, to]: readonly number[]): AskedScope {
+  const filters = readFilters(texts);
+  if ('problem' in filters) throw new Error(filters.problem);
+  const period = { zone, fromMs: T0 + (from ?? 0) * HOUR_MS, toMs: T0 + (to ?? 0) * HOUR_MS };
+  return { siteId: SITE, period, withBots: false, filters: filters.value };
+}
+
+function runOf([, , first = 0, end = 0]: readonly number[]): SlotRun {
+  const fromMs = T0 + first * DAY_MS;
+  const toMs = T0 + end * DAY_MS;
+  return { ...whole, fromMs, toMs, builds: whole.builds.slice(first, end) };
+}
+
+/** The answers of a report without and with slots. */
+async function answers(
+  scope: AskedScope,
+  run: SlotRun,
+  before: { readonly scope: AskedScope; readonly run: SlotRun } | undefined,
+  ask: (request: Parameters<typeof statsReport>[0]) => Promise<object>,
+): Promise<readonly [object, object]> {
+  const answer = async (withSlots: boolean): Promise<object> => {
+    const sourced = async (of: AskedScope, built: SlotRun) => {
+      const visits = await visitSourceOf(of, opened.analytics, withSlots ? built : undefined);
+      if (visits.of !== 'rows' || (visits.built !== undefined) !== withSlots)
+        throw new Error('the report reads sessions');
+      return { ...of, visits };
+    };
+    const compared =
+      before === undefined
+        ? undefined
+        : { comparison: 'previous_period' as const, scope: await sourced(before.scope, before.run) };
+    return ask({ scope: await sourced(scope, run), compared, withExplanation: false });
+  };
+  return [await answer(false), await answer(true)];
+}
+
+const deps = () => ({ analytics: opened.analytics, clock: () => T0 + 30 * DAY_MS });
+
+test.each(SPANS.map((span) => [span]))(
+  `stats of %j are equal with and without slots (WEIR_SLOT_SEED=${SEED})`,
+  async (span) => {
+    let asked = 0;
+    // The zones take turns: another seed compares others.
+    const turn = 2 * (SPANS.indexOf(span) + SEED);
+    for (const zone of [0, 1].map((nth) => ZONES[(turn + nth) % ZONES.length] ?? 'UTC')) {
+      const interval: Interval = pick(['hour', 'day', 'week']);
+      for (const texts of FILTERS) {
+        const scope = scopeOf(texts, zone, span);
+        const starts = bucketStarts(scope.period, interval);
+        if ('problem' in starts) throw new Error(starts.problem);
+        if (!isInSlots(scope, undefined, starts.value)) continue;
+        const [rows, slots] = await answers(scope, runOf(span), undefined, (request) =>
+          statsReport(request, interval, deps()),
+        );
+        expect([zone, interval, texts, slots]).toEqual([zone, interval, texts, rows]);
+        asked += 1;
+      }
+    }
+    expect(asked).toBeGreaterThanOrEqual(FILTERS.length);
+  },
+  300_000,
+);
+
+test.each(COLUMN_DIMENSION_NAMES.filter((name) => !name.startsWith('bot')).map((name) => [name]))(
+  `the breakdown by %s is equal with and without slots (WEIR_SLOT_SEED=${SEED})`,
+  async (name) => {
+    const by = dimensionOf(name);
+    if (by === undefined) throw new Error('no dimension');
+    for (const [nth, texts] of FILTERS.entries()) {
+      const span = SPANS[nth % SPANS.length] ?? [];
+      const scope = scopeOf(texts, 'UTC', span);
+      if (!isInSlots(scope, by)) continue;
+      const before = chance(0.3)
+        ? { scope: scopeOf(texts, 'UTC', SPANS[1] ?? []), run: runOf(SPANS[1] ?? []) }
+        : undefined;
+      const order = { metric: pick(METRIC_NAMES), direction: pick(['asc', 'desc'] as const) };
+      const part = pick([
+        { limit: 1000, page: 1 },
+        { limit: 2, page: 1 },
+        { limit: 1, page: 2 },
+      ]);
+      const [rows, slots] = await answers(scope, runOf(span), before, (request) =>
+        breakdownReport(request, { by, order, ...part }, deps()),
+      );
+      expect([texts, span, order, slots]).toEqual([texts, span, order, rows]);
+    }
+  },
+  300_000,
+);
+
+test('an estimate is exact up to 4,000 visitors, and differs by less than 1 % above', async () => {
+  const report = async (visitors: number, seed: number) => {
+    const of = `FROM (SELECT sipHash64(${seed}, number) AS visitor FROM numbers(${visitors}))`;
+    const [row] = await opened.analytics.select<{ estimate: string }>(
+      `SELECT toString(${countVisitors('visitor', true)}) AS estimate ${of}`,
+    );
+    return Number(row?.estimate);
+  };
+  for (const visitors of [1, 300, 2_000, ESTIMATE_EXACT_MAX]) expect(await report(visitors, 1)).toBe(visitors);
+  for (const visitors of [20_000, 200_000, 3_000_000]) {
+    for (let seed = 0; seed < 10; seed++) {
+      expect(Math.abs((await report(visitors, seed)) / visitors - 1)).toBeLessThan(ESTIMATE_ERROR);
+    }
+  }
+}, 60_000);
+
+test('a report with estimates says so, compares their values, and keeps small numbers', async () => {
+  const counts = { visits: 0, pageviews: 0, events: 0, bounces: 0, seconds: 0, views: 0 };
+  const many = metricsOf({ ...counts, visitors: 30_000 }, true);
+  expect(many.visitors).toEqual({ value: 30_000, exact: false, error: 0.01 });
+  expect(metricsOf({ ...counts, visitors: 4_000 }, true).visitors).toBe(4_000);
+  expect(metricsOf({ ...counts, visitors: 30_000 }).visitors).toBe(30_000);
+  expect(changeOf(many, metricsOf({ ...counts, visitors: 20_000 })).visitors).toBe(0.5);
+  // The numbers of this site are small, so the answers with sketches are those without.
+  const span = SPANS[0] ?? [];
+  const scope = scopeOf([], 'UTC', span);
+  const [rows, slots] = await answers(scope, { ...runOf(span), isEstimate: true }, undefined, (request) =>
+    statsReport(request, 'day', deps()),
+  );
+  expect(slots).toEqual(rows);
+  const statement = statsStatement(
+    { ...scope, visits: await visitSourceOf(scope, opened.analytics, { ...runOf(span), isEstimate: true }) },
+    [scope.period.fromMs],
+  );
+  expect(statement.sql).toContain('uniqCombined64If(17)(counted.visitor_key');
+});
+
+test('slots cannot answer questions about bots, properties, pages with events, and buckets within half an hour', () => {
+  const by = (name: string) => dimensionOf(name);
+  const scope = (...texts: readonly string[]) => scopeOf(texts, 'UTC', [0, 48]);
+  expect(isInSlots(scope(), by('bot'))).toBe(false);
+  expect(isInSlots(scope(), by('property:plan'))).toBe(false);
+  expect(isInSlots(scope('property:plan:is:pro'), undefined)).toBe(false);
+  expect(isInSlots(scope('page:is:/'), by('event'))).toBe(false);
+  expect(isInSlots(scope('page:is:/', 'event:is:a'), undefined)).toBe(false);
+  expect(isInSlots({ ...scope(), withBots: true }, undefined)).toBe(false);
+  expect(isInSlots({ ...scope(), withInternalEvents: true }, undefined)).toBe(false);
+  expect(isInSlots(scope(), undefined, [T0 + 1, T0 + HOUR_MS / 4])).toBe(false);
+  expect(isInSlots(scope('page:is:/'), by('page'), [T0 + 1, T0 + HOUR_MS / 2])).toBe(true);
+});
