@@ -7,7 +7,8 @@ const SETTING = 'max_dynamic_subcolumns_in_json_type_parsing';
 export const EXACT_JSON_SETTINGS = { [SETTING]: '0' } as const;
 export const EXACT_JSON_QUERY = `SELECT count() AS known FROM system.settings WHERE name = '${SETTING}'`;
 
-const LOSSY = /\d{16}|\[(?:null,)*null\]/;
+// An integer of 16 digits or more that is a JSON number: IDs have as many digits, but stand in quotes.
+const LOSSY = /[\s:,[]-?\d{16}|\[(?:null,)*null\]/;
 
 export function holdsLossyJson(lines: Buffer): boolean {
   // latin1 copies the bytes without decoding; the pattern only matches ASCII.

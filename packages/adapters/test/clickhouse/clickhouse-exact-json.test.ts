@@ -1,3 +1,4 @@
+import { holdsLossyJson } from '../../src/clickhouse/clickhouse-exact-json.ts';
 import { batch, type ClickhouseUnderTest, openClickhouseUnderTest } from './clickhouse-harness.ts';
 
 let opened: ClickhouseUnderTest;
@@ -32,4 +33,20 @@ test('a property keeps its value when its path has other types in other rows of 
     'SELECT toJSONString(properties) AS json FROM records ORDER BY toUInt32(event_name)',
   );
   expect(rows.map(({ json }) => json)).toEqual(sent.map((json) => `{"x":${json}}`));
+});
+
+describe('only inserts with values that ClickHouse would convert use the setting', () => {
+  test.each([
+    ['{"x":9007199254740993}', true],
+    ['{"x": -9007199254740993}', true],
+    ['{"x":[1,9007199254740993]}', true],
+    ['{"x":[9007199254740993]}', true],
+    ['{"x":[null,null]}', true],
+    ['{"x":"9007199254740993"}', false],
+    ['{"x":900719925474099}', false],
+    ['{"x":null}', false],
+  ])('properties %s: %s', (properties, lossy) => {
+    const row = `["site-1","4003219876543210987654321098765f",1790000000000,${properties}]\n`;
+    expect(holdsLossyJson(Buffer.from(row))).toBe(lossy);
+  });
 });
