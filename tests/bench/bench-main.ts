@@ -16,10 +16,12 @@ async function main(options: BenchOptions): Promise<void> {
   const profileDir = options.profileDir === undefined ? undefined : resolve(options.profileDir);
   if (profileDir !== undefined) mkdirSync(profileDir, { recursive: true });
   const programs = await buildPrograms(profileDir);
-  process.once('SIGINT', () => {
-    programs.close();
-    process.exit(1);
-  });
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.once(signal, () => {
+      programs.close();
+      process.exit(1);
+    });
+  }
   const results: Result[] = [];
   try {
     for (const scenario of options.scenarios) {
