@@ -13,9 +13,12 @@ import { compressFrame, decompressFrame } from 'lz4-napi';
 const { CompressionCodecs, CompressionTypes, Kafka, logLevel, Partitioners } = kafkajs;
 const env = process.env;
 const topic = `${env.KAFKA_TOPIC_PREFIX ?? ''}registry`;
-/** Keys of the log itself: its ID and its number of partitions. */
+/** The beginning of the keys that belong to the log itself: its ID and its number of partitions. */
 const OF_LOG = '\u0000';
-/** Rows of a replay name positions and tables at the time of the dump. Weir must not continue there. */
+/**
+ * The beginnings of the keys that a restore leaves out: rows about a replay name positions and tables at the time of the dump, and Weir must
+ * not continue that replay.
+ */
 const LEFT_OUT = ['replay/', 'pause/'];
 const RECORDS_PER_REQUEST = 500;
 const READ_WITHIN_MS = 120_000;

@@ -37,7 +37,7 @@ export async function expectExactlyOnce(
   });
 }
 
-/** The visits with stamps in all rows whose sums differ from `sessions`. */
+/** The visits with stamps (docs/glossary.md) in all rows whose sums differ from `sessions`. */
 export const VISITS_WITH_WRONG_STAMPS = `SELECT * FROM
   (
     SELECT site_id, session_id, sum(visit_new) AS n, sum(visit_bounces) AS b, sum(visit_seconds) AS s, any(visit_started) AS began, any(visit_entry) AS entry

@@ -80,7 +80,7 @@ async function namesOf(client: WeirClient, database: string, kind: string): Prom
   return (await client.sql(query)).map(({ name }) => String(name));
 }
 
-/** For each view, the number and a checksum of the rows that do not say \`erased\`. */
+/** For each view, the number and a checksum of the rows whose outcome is not `erased`. */
 async function checksums(client: WeirClient, database: string): Promise<Readonly<Record<string, string>>> {
   const found: Record<string, string> = {};
   for (const view of await namesOf(client, database, VIEWS)) {

@@ -31,7 +31,7 @@ interface Replay {
 
 /** The phases in which the tables have been exchanged. */
 const EXCHANGED = { swap: 'swapped', undo: 'undone' } as const;
-/** Every fourth replay is dropped without a swap, while it fills the shadow tables or soon after. */
+/** Every fourth replay is dropped without a swap (docs/glossary.md), while it fills the shadow tables or soon after. */
 const DROPPED_EARLY_EVERY = 4;
 
 /**

@@ -40,7 +40,7 @@ export interface Lanes {
   readonly lanes: readonly Lane[];
   /** Resolves when all records that were answered are in the tables. */
   settled(): Promise<void>;
-  /** Builds the slots of all days of a site, which reports then read instead of the rows. Resolves with the number of days. */
+  /** Builds the slots (docs/glossary.md) of all days of a site, which reports then read instead of the rows. Resolves with the number of days. */
   buildSlots(site: string): Promise<number>;
   /** While places fail, each record with an address that was not looked up before becomes a dead letter. */
   failPlaces(fail: boolean): void;

@@ -104,7 +104,7 @@ function isEqual(found: unknown, wanted: unknown): boolean {
   }
 }
 
-/** Every second history is answered from slots, as far as slots can answer its questions. */
+/** Every second history is answered from slots (docs/glossary.md), as far as slots can answer its questions. */
 const readsSlots = (seed: number): boolean => seed % 2 === 0;
 let builtDays = 0;
 

@@ -155,7 +155,7 @@ const visit = fc.record({
 });
 
 const serverEvent = fc.record({
-  /** The hit near which the event happens. */
+  /** A number that selects the hit near which the event happens. */
   hit: fc.nat(),
   afterMs: fc.oneof(
     { weight: 3, arbitrary: fc.integer({ min: -5 * MINUTE_MS, max: 10 * MINUTE_MS }) },

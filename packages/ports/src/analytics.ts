@@ -23,7 +23,7 @@ export interface Analytics {
    */
   generation(): Promise<number>;
 
-  /** Resolves with the highest raw offset of this log and partition in the table `records`, or -1 if the table has none. */
+  /** Resolves with the highest raw offset (docs/glossary.md) of this log and partition in the table `records`, or -1 if the table has none. */
   highestRawOffset(logId: string, partition: number): Promise<number>;
 
   /**

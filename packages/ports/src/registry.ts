@@ -35,7 +35,7 @@ export interface Registry {
   signedOut(): ReadonlyMap<string, SignedOut>;
   import(siteId: string, fileDigest: string): ImportLedgerEntry | undefined;
   imports(siteId: string): readonly ImportLedgerEntry[];
-  /** The tombstones of a site, also of a removed site. Returns the same array as long as the list does not change. */
+  /** The tombstones (docs/glossary.md) of a site, also of a removed site. Returns the same array as long as the list does not change. */
   tombstones(siteId: string): readonly Tombstone[];
   /** Whether any site has a tombstone. */
   hasTombstones(): boolean;

@@ -60,7 +60,7 @@ export interface StateStore {
   overwriteFirstSeen(epoch: string, keys: readonly FirstSeenKey[], windowMs: number): Promise<boolean>;
 
   /**
-   * Resolves with the values of the keys (`undefined` if absent or expired) and the raw offset up to which the partition's state
+   * Resolves with the values of the keys (`undefined` if absent or expired) and the raw offset (docs/glossary.md) up to which the partition's state
    * was applied. Each partition has its own keys. Does not check whether the epoch is over.
    */
   readState(epoch: string, partition: RawPartition, keys: readonly string[]): Promise<PartitionState>;

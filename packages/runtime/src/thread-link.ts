@@ -12,7 +12,7 @@ export interface LinkPort {
   on(event: 'messageerror', listener: (error: Error) => void): unknown;
 }
 
-/** Calls the functions of the thread at the other end. Calls arrive in their order. */
+/** Calls the functions of the thread at the other end. The calls arrive in the order in which they were made. */
 export interface ThreadLink<Remote> {
   /** Resolves with the result. Rejects with the same `DependencyError` or `ConfigError`, or with an error that has the same message. */
   call<Name extends keyof Remote & string>(

@@ -17,7 +17,7 @@ export interface Weir extends WeirCore {
 
 declare global {
   interface Window {
-    /** The stub and the snippet set this. Only the object of the stub has `q`: the calls that it keeps until the snippet has run. */
+    /** The stub (stub-script.ts) and the snippet set this. Only the object of the stub has `q`: the calls that it keeps until the snippet has run. */
     weir?: Weir & { q?: (readonly [string, ...unknown[]])[] };
   }
 }

@@ -1,7 +1,7 @@
 import type { Weir } from './create-weir.ts';
 import type { WeirCore } from './weir.ts';
 
-/** Calls that the stub kept before the script loaded, as [method, ...arguments]. */
+/** A call that the stub (stub-script.ts) kept before this script had loaded: [method, ...arguments]. */
 export type KeptCall = readonly [string, ...unknown[]];
 
 /** The calls that the stub kept. Undefined if the snippet has already run, because a second script tag must do nothing. */

@@ -86,7 +86,7 @@ export interface AdminDeps extends Omit<ControlDeps, 'analytics'> {
   readonly restoredRows: RestoredRows;
   readonly exportSlots: ExportSlots;
   /**
-   * The tables for exports. If a swap exchanges the tables during a query, `tables` runs the query again, but an export ends with an error:
+   * The tables for exports. If a swap (docs/glossary.md) exchanges the tables during a query, `tables` runs the query again, but an export ends with an error:
    * it can have taken hours, and has already sent a part of its rows.
    */
   readonly exportedTables: ExportedTables;

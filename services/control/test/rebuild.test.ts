@@ -62,7 +62,7 @@ test('tables with rows are rebuilt by a replay that swaps and drops itself, whil
   expect(data).toMatchObject({ balanced: true, totals: { received: 325, in_flight: 0 } });
   expect(Object.keys(await weir.digests('weir'))).toEqual([...Object.keys(before), 'records_in_order'].sort());
 
-  // A replay from the log fills the shadow tables with the same rows, so the rebuild has lost no row and doubled none.
+  // A replay from the log fills the shadow tables (docs/glossary.md) with the same rows, so the rebuild has lost no row and doubled none.
   await weir.call('POST', '/replays', { from: 'enriched' });
   await weir.follows();
   expect(await weir.digests('weir_shadow')).toEqual(await weir.digests('weir'));

@@ -116,7 +116,7 @@ test('after a change in a list of sources exactly the expected cells differ', as
   );
   expect(new Set(data.versions.map(({ part }: { part: string }) => part))).toEqual(new Set(['lists']));
 
-  // The swap is exact under traffic, and the undo brings the former rows back with what was stored since.
+  // The swap (docs/glossary.md) is exact under traffic, and the undo brings the former rows back with what was stored since.
   let stop = false;
   const traffic = (async () => {
     while (!stop) await weir.visit('shop');

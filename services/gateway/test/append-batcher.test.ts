@@ -62,7 +62,7 @@ it('many large concurrent bodies are appended in batches that the log accepts', 
   expect(batches.map((bytes) => bytes / MIB)).toEqual([8, 8, 8, 1]);
 });
 
-// The linger of these tests is longer than the tests: a batch that waits for its end is never sent.
+// The linger time is longer than these tests, so a batch that waits for the end of the linger time is not sent during a test.
 const LINGER_MS = 600_000;
 
 it('a batch is sent at once if no append is in flight; otherwise the requests wait for the append and are sent together', async () => {

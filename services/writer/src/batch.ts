@@ -22,7 +22,7 @@ export interface Row {
   readonly line: Uint8Array;
 }
 
-/** The rows of one insert: consecutive raw offsets, with one column list and in one table partition. Never empty. */
+/** The rows of one insert: consecutive raw offsets (docs/glossary.md), with one column list and in one table partition. Never empty. */
 export interface Batch {
   readonly rows: readonly Row[];
   /** ClickHouse's error message. If it is set, the batch is a single refused row, and its dead letter is inserted instead. */

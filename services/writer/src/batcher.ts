@@ -8,7 +8,7 @@ export interface BatchLimits {
   readonly bytesMax: number;
 }
 
-/** Groups the rows of one partition into batches. Accepts each raw offset once, in order, without a gap. */
+/** Groups the rows of one partition into batches. Accepts each raw offset (docs/glossary.md) once, in order, without a gap. */
 export interface Batcher {
   /** Adds a row. Returns false if the row is a repeat. Throws `event_log_damaged` if the outcome before this row is missing. */
   push(row: Row): boolean;

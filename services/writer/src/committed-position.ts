@@ -13,7 +13,7 @@ export interface CommittedPosition {
    */
   commitPosition(): Promise<void>;
   /**
-   * Commits the same position as `commitPosition`, with a note that the partition is paused for this swap. A new owner reads the note and
+   * Commits the same position as `commitPosition`, with a note that the partition is paused for this swap (docs/glossary.md). A new owner reads the note and
    * also waits until the swap is over.
    */
   commitPaused(swap: number): Promise<void>;

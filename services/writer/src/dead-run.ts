@@ -3,14 +3,14 @@ import type { Logger } from '@weir/runtime/logger';
 import type { Batch, Row } from './batch.ts';
 
 /**
- * This many refused rows in sequence raise an alarm. The partition continues, because the table accepts the dead letter of each
+ * If ClickHouse refuses this many rows in sequence, an alarm is raised. The partition continues, because the table accepts the dead letter of each
  * row (docs/decisions/0006). If the table also refuses a dead letter, the partition stops.
  */
 const DEAD_RUN_ALARM_ROWS = 20;
 const ALARM = `${DEAD_RUN_ALARM_ROWS} or more rows in sequence were refused and stored as dead letters: see the table dead_letters`;
 
 /**
- * Returns a function to call after each stored piece. The function counts the refused rows in sequence, and returns whether there are
+ * Returns a function to call after each stored piece of a batch (write-partition.ts). The function counts the refused rows in sequence, and returns whether there are
  * enough of them for an alarm. It also raises this alarm.
  */
 export function createDeadRun({

@@ -35,7 +35,7 @@ export interface Gatherer {
   firstRow(): Row | undefined;
   /** The enriched offset after the last record that was pushed. */
   readTo(): number;
-  /** The raw offset that the next row must have. */
+  /** The raw offset (docs/glossary.md) that the next row must have. */
   nextRawOffset(): number;
   /** Resolves all promises of `due` and `room`, and stops the timer of the linger time. */
   close(): void;

@@ -10,7 +10,7 @@ import { isPassedOver } from './replayed-rows.ts';
 export interface PlannedInsert {
   readonly plan: Plan;
   readonly lines: readonly Uint8Array[];
-  /** The raw offset of the last line, or -1 if there are no lines. */
+  /** The raw offset (docs/glossary.md) of the last line, or -1 if there are no lines. */
   readonly lastLine: number;
 }
 

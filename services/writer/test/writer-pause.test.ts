@@ -44,7 +44,7 @@ async function committed() {
   return { offset: position?.committed, progress: decodeProgress(position?.metadata ?? '') };
 }
 
-/** Pauses the writers and exchanges the tables, as the leader of a swap does. Does not resume the writers. */
+/** Pauses the writers and exchanges the tables, as the leader of a swap (docs/glossary.md) does. Does not resume the writers. */
 async function pauseAndSwap(): Promise<number> {
   const swap = await nextSwap(deps());
   expect(await pauseWriters(deps(), swap)).toMatchObject({ status: 'paused' });

@@ -6,7 +6,7 @@ export interface RoleProcess extends Pick<RunningProgram, 'cpuMicros' | 'stop'> 
   /** The number of processed records by partition. */
   consumed(): Promise<ReadonlyMap<string, number>>;
   /**
-   * For an enricher: the number of epochs of its state so far, of partitions that have not checked in to the present epoch, and
+   * For an enricher: the number of epochs of its state so far, of partitions that have not checked in (docs/glossary.md) to the present epoch, and
    * of records that were folded again.
    */
   state(): Promise<{ readonly epochs: number; readonly waiting: number; readonly rebuilt: number }>;

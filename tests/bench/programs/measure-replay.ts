@@ -207,7 +207,7 @@ function newArm(): ReplayArm {
   return { seconds: [], own: [], engine: [] };
 }
 
-/** Takes the place of the function that pauses the writers for a swap: this benchmark never exchanges tables. */
+/** Takes the place of the function that pauses the writers for a swap (docs/glossary.md): this benchmark never exchanges tables. */
 async function noSwap(): Promise<never> {
   throw new Error('a bench of replay does not swap');
 }

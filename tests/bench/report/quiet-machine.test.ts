@@ -11,13 +11,13 @@ function machineWith(...loads: number[]) {
 describe('untilQuiet', () => {
   test('does not wait if the machine is quiet', async () => {
     const machine = machineWith(0.2);
-    expect(await untilQuiet(60, machine)).toBe('the machine was quiet (load 0.20) after 0 s');
+    expect(await untilQuiet(60, machine)).toBe('the machine was quiet (load 0.20) after a wait of 0 s');
     expect(machine.waits).toEqual([]);
   });
 
   test('waits until the load is below 0.5', async () => {
     const machine = machineWith(3, 1, 0.5, 0.4);
-    expect(await untilQuiet(60, machine)).toBe('the machine was quiet (load 0.40) after 15 s');
+    expect(await untilQuiet(60, machine)).toBe('the machine was quiet (load 0.40) after a wait of 15 s');
   });
 
   test('waits no longer than its limit, and says what it saw', async () => {

@@ -19,8 +19,8 @@ const THIS_MACHINE: Machine = {
 };
 
 /**
- * Waits until other work has ended: it changes figures more than anything else. Resolves with a text that says what was seen, at the
- * latest after `secondsMax`. The load average takes some minutes to fall after a scenario, even if nothing else runs.
+ * Waits until other programs have finished, because their work changes the figures more than anything else. Resolves with a text about the load
+ * of the machine, at the latest after `secondsMax`. The load average takes some minutes to fall after a scenario, even if nothing else runs.
  */
 export async function untilQuiet(secondsMax: number, machine = THIS_MACHINE): Promise<string> {
   let waited = 0;
@@ -31,6 +31,6 @@ export async function untilQuiet(secondsMax: number, machine = THIS_MACHINE): Pr
   }
   const load = machine.load();
   return load < QUIET_LOAD
-    ? `the machine was quiet (load ${showNumber(load, 2)}) after ${waited} s`
-    : `the machine was not quiet after ${waited} s: its load was ${showNumber(load, 2)}, at least ${QUIET_LOAD}`;
+    ? `the machine was quiet (load ${showNumber(load, 2)}) after a wait of ${waited} s`
+    : `the machine was not quiet after a wait of ${waited} s: its load was ${showNumber(load, 2)}, at least ${QUIET_LOAD}`;
 }

@@ -22,7 +22,7 @@ const BOT_PERCENT = 3;
 /** Visitors with an ID return: each of them has this many sessions. */
 const SESSIONS_PER_VISITOR = 4;
 const IDLE_MS = 1_800_000;
-/** Whether a visit must be computed (docs/decisions/0035): a late row is before the first row that arrived in time. */
+/** Whether reports must compute the visit from its rows (docs/decisions/0033): a late row is before the first row that arrived in time. */
 const COMPUTES = 'indexOf(lates, 1) > 0 AND indexOf(lates, 1) - 1 < in_time[1]';
 const pathOf = (page: string): string =>
   `if(${page} = 0, '/', concat('/section-', toString(${page} % 40), '/page-', toString(${page})))`;

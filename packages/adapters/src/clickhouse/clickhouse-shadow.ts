@@ -19,7 +19,7 @@ export interface ClickhouseShadow extends ShadowTables {
   close(): Promise<void>;
 }
 
-/** The shadow tables of the configured database. Connects on first use. */
+/** The shadow tables (docs/glossary.md) of the configured database. Connects on first use. */
 export function openClickhouseShadow(
   config: ClickhouseAnalyticsConfig,
   liveTables: Pick<ClickhouseAnalytics, 'exchangeWith'>,

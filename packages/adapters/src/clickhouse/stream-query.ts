@@ -7,7 +7,7 @@ import { statementError } from './clickhouse-errors.ts';
 const MEMORY_BYTES_MAX = 2 * 1024 * 1024 * 1024;
 /** If sorting or grouping needs more memory than this, ClickHouse does it on disk. */
 const SPILL_BYTES = 512 * 1024 * 1024;
-/** Rows that ClickHouse holds in memory at once, in several copies. A row of `events` has a kilobyte. */
+/** Rows that ClickHouse holds in memory at once, in several copies. A row of `events` has about a kilobyte. */
 const BLOCK_ROWS_MAX = 8_192;
 const ROW_GROUP_ROWS_MAX = 65_536;
 

@@ -24,7 +24,7 @@ const RECORD_HEAD_BYTES = 6;
 const COMPRESSED = 0xffffffff;
 const MARK_BYTES = 4;
 const COMPRESSED_HEAD_BYTES = 8;
-/** Smaller entries hold few records, which have little in common. */
+/** Smaller entries are not compressed: they hold few records, which have little in common. */
 const COMPRESS_FROM_BYTES = 2048;
 
 /** Compresses an entry if that makes it smaller. `EntryReader` reads both forms. */
@@ -33,7 +33,7 @@ export function packEntry(entry: Buffer): Buffer {
   const block = compress(entry);
   if (block === undefined) return entry;
   if (block.length + MARK_BYTES >= entry.length) return entry;
-  // A buffer of its own: it can be moved to another thread.
+  // `allocUnsafeSlow` creates a buffer outside of the shared pool, so that it can be moved to another thread.
   const packed = Buffer.allocUnsafeSlow(MARK_BYTES + block.length);
   packed.writeUInt32LE(COMPRESSED, 0);
   packed.set(block, MARK_BYTES);

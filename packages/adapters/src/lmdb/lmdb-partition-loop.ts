@@ -84,7 +84,7 @@ export function startPartitionLoop(log: ReadableLog, commits: CommitStore, optio
         await recordAvailable(log, Math.max(next, log.first()), signal, (end) => {
           endWait = end;
         });
-        // A wait that ends at once must not keep this thread from all other work.
+        // Lets other work of this thread run, even if the wait above ended at once.
         await new Promise(setImmediate);
         continue;
       }

@@ -15,7 +15,7 @@ const TEMPORARY = '.part-';
 const NO_HARD_LINKS = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS'];
 /** Error codes of file systems that have no locks. */
 const NO_LOCKS = ['ENOLCK', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EINVAL'];
-/** The lock is held only for a comparison and a rename. */
+/** The longest wait for the lock. Each holder keeps it only for a comparison and a rename. */
 const LOCK_WITHIN_MS = 10_000;
 
 /** Opens the object store in a directory. The directory is created with the first object. */

@@ -7,7 +7,7 @@ import { openLogRegistry } from './log-registry.ts';
 export interface EraseAgain {
   /** The folder of a restored log, which no process has open. */
   readonly folder: string;
-  /** All tombstones of the installation that was backed up. The newer this list is, the better. */
+  /** All tombstones (docs/glossary.md) of the installation that was backed up. The newer this list is, the better. */
   readonly tombstones: readonly Tombstone[];
   /** When the backup was begun, in Unix milliseconds. Erasures that ended later are missing in its tables. */
   readonly begunAt: number;

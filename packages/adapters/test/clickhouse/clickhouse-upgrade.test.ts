@@ -19,7 +19,7 @@ import {
 const FOLDER = join(__dirname, '../../../../schemas/clickhouse');
 const DATABASE = 'weir';
 
-/** Rows as the version before stamps wrote them. */
+/** Rows as the version before stamps (docs/glossary.md) wrote them. */
 const oldBatch = (from: number, rows: readonly RowFields[]) => batch(from, rows, RECORDS_COLUMNS_BY_VERSION[1]);
 
 let opened: ClickhouseUnderTest;

@@ -34,7 +34,7 @@ interface Story {
   readonly visits: readonly Visit[];
   readonly namings: readonly Naming[];
   readonly payments: readonly Payment[];
-  /** The order in which the rows arrive, as indexes of all visits, namings and payments. */
+  /** The order in which the rows arrive, as indexes into the list of all visits, namings (identifies) and payments. */
   readonly order: readonly number[];
 }
 

@@ -4,7 +4,7 @@ import { AdminError, type Answer, callAdmin, onSignedOut } from '../api/call-adm
 
 export type Session = Answer<'readSession'>;
 
-/** The session of this browser. Null: there is no sign-in. Undefined: not known yet. */
+/** The session of this browser. Null: no user is signed in. Undefined: Weir has not answered yet. */
 export function useSession() {
   const client = useQueryClient();
   useEffect(() => onSignedOut(() => client.setQueryData(['readSession'], null)), [client]);

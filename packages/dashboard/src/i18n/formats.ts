@@ -75,7 +75,7 @@ export function createFormats(language: string): Formats {
   };
 }
 
-/** `DisplayNames` refuses a text that is no code. */
+/** Returns the name of a country or language. Returns the code itself if it is not a valid code, for which `names.of` throws. */
 function nameOf(names: Intl.DisplayNames, code: string): string {
   try {
     return names.of(code) ?? code;

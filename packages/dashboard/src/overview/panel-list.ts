@@ -8,7 +8,7 @@ export interface PanelTab {
   readonly label: TextKey;
   /** The number by which the rows are ordered and drawn. */
   readonly metric: MetricName;
-  /** Bots are left out of all other lists. */
+  /** If true, the list includes bots. All other lists leave bots out. */
   readonly withBots?: true;
 }
 

@@ -7,7 +7,7 @@ import { queryOfReport, type Report } from './report-request-view.ts';
 const ROWS_PER_CALL = 1_000;
 const CALLS_MAX = 100;
 
-/** A cell cannot say that its number is an estimate. */
+/** Requests exact numbers, because a cell of a CSV file cannot say that its number is an estimate. */
 const EXACT = { exact: '1' } as const;
 
 /** Saves all rows of a report as CSV: up to 100,000 values of a list, or the buckets of the series. */

@@ -9,7 +9,7 @@ export type Report =
   | { readonly id: 'stats'; readonly state: ReportState }
   | { readonly id: 'breakdown'; readonly state: ReportState; readonly tab: PanelTab };
 
-/** The query of a list. The map needs all countries. */
+/** The query parameters of a list. The map needs all countries, other lists only the rows that the page shows. */
 export function breakdownQuery(state: ReportState, tab: PanelTab, dimension: string): QueryOf<'breakdown'> {
   return {
     ...state.query,
@@ -20,7 +20,7 @@ export function breakdownQuery(state: ReportState, tab: PanelTab, dimension: str
   } as QueryOf<'breakdown'>;
 }
 
-/** The query of a report, without what only the page needs. */
+/** The query parameters of a report for a caller other than the page: without the limit of rows that fit on the page. */
 export function queryOfReport(report: Report) {
   const { state } = report;
   if (report.id === 'stats') return { ...state.query, ...(state.interval && { interval: state.interval }) };

@@ -4,8 +4,8 @@ const TAKES_KEYS =
   'input, select, textarea, [role=dialog], [role=menu], [role=tablist], [contenteditable], section[tabindex]';
 
 /**
- * Calls the function of a key when the reader presses it: upper-case letters, or names as in `KeyboardEvent.key`. Not while something is
- * typed, and not in dialogs, menus, tabs and regions that scroll.
+ * Calls the function of a key when the reader presses it. A key is an upper-case letter, or a name as in `KeyboardEvent.key`. Keys that are
+ * pressed in form fields, dialogs, menus, tabs and scrolling regions are ignored.
  */
 export function useShortcuts(keys: readonly (readonly [key: string, action: () => void])[]): void {
   const current = useRef(keys);
@@ -18,7 +18,7 @@ export function useShortcuts(keys: readonly (readonly [key: string, action: () =
       const name = event.key.length === 1 ? event.key.toUpperCase() : event.key;
       const [, action] = current.current.find(([key]) => key === name) ?? [];
       if (action === undefined) return;
-      // Otherwise, the key is typed into the first field of a dialog that it opens.
+      // Without this, the browser would also type the key into the first field of a dialog that the function opens.
       event.preventDefault();
       action();
     };

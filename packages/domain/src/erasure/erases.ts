@@ -1,6 +1,6 @@
 import { type ErasableRecord, erasureHash, readEntry, type Span, type Tombstone } from './tombstone.ts';
 
-/** Decides whether records of one site are erased, by the tombstones of the site. */
+/** Decides whether records of one site are erased, by the tombstones (docs/glossary.md) of the site. */
 export interface Erases {
   record(record: ErasableRecord): boolean;
   /**

@@ -106,7 +106,7 @@ export const RECORDS_COLUMNS_BY_VERSION: Readonly<Record<number, readonly string
 
 /**
  * The highest expected number of repeats in a row: a crash of the enricher repeats at most one batch of 1,024 outcomes, and a partition can
- * have several crashes. Among this many consecutive records of `events.enriched`, the record with the highest raw offset is therefore not a
+ * have several crashes. Among this many consecutive records of `events.enriched`, the record with the highest raw offset (docs/glossary.md) is therefore not a
  * repeat.
  */
 export const REPEATS_MAX = 16_384;

@@ -40,7 +40,7 @@ export type ReplayPhase = 'create' | 'archive' | 'copy' | 'fill' | 'follow' | 's
 export interface ReplayStart {
   /** The offset in the topic that the writer of the replay reads: `events.enriched`, or `events.replayed` if the replay is from raw. */
   readonly offset: number;
-  /** The first raw offset that is replayed. */
+  /** The first raw offset (docs/glossary.md) that is replayed. */
   readonly rawOffset: number;
   /** Records from this raw offset on were stored after the start of the replay. All of them are replayed, also outside of the scope. */
   readonly rawEnd: number;

@@ -1,6 +1,6 @@
 import type { Analytics } from '@weir/ports/analytics';
 
-/** A raw partition of the present log. When it was checked, each raw offset below `offset` had exactly one outcome. */
+/** A raw partition of the present log. When it was checked, each raw offset (docs/glossary.md) below `offset` had exactly one outcome. */
 export interface Checkpoint {
   readonly partition: number;
   readonly offset: number;

@@ -29,7 +29,7 @@ export interface RunningAuditChecks {
   close(): Promise<void>;
 }
 
-/** `distinct` is the number of different raw offsets; undefined if it is not known. */
+/** `distinct` is the number of different raw offsets (docs/glossary.md); undefined if it is not known. */
 interface ComparedRows extends PartitionRows {
   readonly distinct?: number | undefined;
 }
@@ -53,8 +53,9 @@ interface Reported extends Fault {
 
 const EVERY_MS = 60_000;
 const WHOLE_EVERY_MS = 24 * 3_600_000;
-/** How long no raw offsets are compared after the statement for new rows has failed, and after that for the whole table. */
+/** If the statement that compares the raw offsets of new rows fails, checks compare only numbers of rows for this time. */
 const PAUSE_MS = 10 * 60_000;
+/** The same for the statement that compares the raw offsets of the whole table. */
 const WHOLE_PAUSE_MS = 60 * 60_000;
 const CLOSE_WAIT_MS = 1_000;
 
@@ -71,11 +72,11 @@ export function startAuditChecks(deps: AuditChecksDeps): RunningAuditChecks {
   const metrics = createAuditMetrics(deps.metrics);
   const stop = new AbortController();
   const { signal } = stop;
-  /** By partition. */
+  /** The checkpoint of each partition. */
   const checkpoints = new Map<number, number>();
-  /** The stored ones, by partition. */
+  /** The checkpoint of each partition that is stored in the table. */
   const storedOffsets = new Map<number, number>();
-  /** By partition. */
+  /** The fault of each partition that was reported. */
   const reported = new Map<number, Reported>();
   /** The partitions that were unbalanced in the check before. An insert can be visible in parts for a moment. */
   let suspects = new Set<number>();
@@ -99,14 +100,14 @@ export function startAuditChecks(deps: AuditChecksDeps): RunningAuditChecks {
       if (!(await isBalanced(partition, found.get(partition), all !== undefined))) unbalanced.add(partition);
       if (signal.aborted) return;
     }
-    // The numbers of rows alone may not show again what the distinct offsets have shown.
+    // The next check must confirm the new fault. It also compares all raw offsets, because the numbers of rows may not show the fault.
     if (all !== undefined && [...unbalanced].some((partition) => !suspects.has(partition))) isWholeWanted = true;
     suspects = unbalanced;
     metrics.done(clock());
     await store(all !== undefined && unbalanced.size === 0);
   }
 
-  /** Another process may have compared all raw offsets. */
+  /** Reads the stored checkpoints, and when a process last compared all raw offsets: another process may have done it. */
   async function readStored(): Promise<void> {
     const stored = await readCheckpoints(analytics, eventLog.logId);
     for (const [partition, offset] of stored.highest) {

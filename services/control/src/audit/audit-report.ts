@@ -7,7 +7,7 @@ export interface StoredPartition {
   readonly records: number;
   readonly distinct_offsets: number;
   /**
-   * The number of raw offsets that are stored twice while an erasure or an expiry runs: as a row `erased` or `expired`, and as the former
+   * The number of raw offsets (docs/glossary.md) that are stored twice while an erasure or an expiry runs: as a row `erased` or `expired`, and as the former
    * row, which is deleted next.
    */
   readonly erasing: number;
@@ -133,7 +133,7 @@ export function auditReport(
 
 const NONE_REDRIVEN: RedrivenBooks = { superseded: [], redrivenTwice: 0 };
 
-/** Moves the rows of redriven dead letters from the outcome `dead` to `redriven`. While rows are deleted, fewer of them can be left. */
+/** Moves the rows of redriven dead letters from the outcome `dead` to `redriven`. While an erasure or an expiry deletes rows, fewer rows `dead` can be left than were redriven. */
 function withoutRedriven(
   counts: readonly OutcomeCount[],
   superseded: readonly OutcomeCount[],

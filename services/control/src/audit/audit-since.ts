@@ -30,7 +30,7 @@ export async function readBooksSince(
 }
 
 /**
- * The report about the raw offsets from the checkpoints on. It is balanced if each of them has exactly one outcome or is in flight, and if as
+ * The report about the raw offsets (docs/glossary.md) from the checkpoints on. It is balanced if each of them has exactly one outcome or is in flight, and if as
  * many rows are below each checkpoint as raw offsets. `positions` must be read after the counts.
  */
 export function auditReportSince(

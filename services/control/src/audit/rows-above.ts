@@ -4,7 +4,7 @@ import type { Analytics } from '@weir/ports/analytics';
 export interface PartitionRows {
   readonly partition: number;
   readonly records: number;
-  /** The highest raw offset. */
+  /** The highest raw offset (docs/glossary.md). */
   readonly highest: number;
 }
 

@@ -94,7 +94,7 @@ async function eraseRaw(
   /** Whether the raw record contains a text that is the ID of an erased person. Dead letters are searched in the same way. */
   const names = (record: StoredRecord): boolean => {
     const text = textOf(record.value).toString();
-    // The tombstone is compared with the time of the append, which is about the time of receipt.
+    // The tombstone (docs/glossary.md) is compared with the time of the append, which is about the time of receipt.
     return text.includes(siteId) && (erases?.letter(letterTexts(text), record.appendedAt) ?? false);
   };
   if (!stored.hasLog(range.logId)) return (record) => (names(record) ? blank(record) : record);

@@ -37,7 +37,8 @@ function derived(
     `(${person.isProfile(owner)} OR ${made(columns, select, "outcome = 'identify'")})`;
   const own = (condition: string) => `site_id = '${person.siteId}' AND ${condition}`;
   const profile = own(ofProfile('profile_id', PROFILE));
-  // The row of a redriven record has only positions. If it were deleted, a dead letter that stays would be listed again.
+  // Rows of `dead_letter_attempts` contain only positions in the log. A row is deleted only together with its dead letter: without the row, a
+  // redriven dead letter that stays would be listed as if it had never been redriven.
   const letter = person.whole ? '1' : "outcome = 'dead'";
   return [
     ['dead_letter_attempts', made('log_id, raw_partition, by_offset', 'log_id, raw_partition, raw_offset', letter)],
@@ -66,7 +67,10 @@ interface OutlivedRows {
   readonly people: string;
 }
 
-/** Returns conditions on rows of the person whose events have expired, although these rows are still kept. */
+/**
+ * Returns conditions on the person's rows in `sessions_kept` and `people_seen` whose events have already expired: these tables can keep rows for
+ * longer than events.
+ */
 async function outlivedRows({ analytics, database, person }: EraseTables): Promise<OutlivedRows> {
   const [expired] = await analytics.select<{ until: number | string }>(
     `SELECT toUnixTimestamp64Milli(max(timestamp)) AS until FROM ${database}.records
@@ -99,7 +103,10 @@ function shared({ database, person }: EraseTables): readonly (readonly [view: st
   ];
 }
 
-/** Reports then read the rows of these days, until the days are built again. */
+/**
+ * Removes the days of the erased records, and the days next to them, from the list of days that reports read from `visit_slots`
+ * (docs/decisions/0047). Reports read the rows of these days until the days are built again.
+ */
 async function invalidateBuilds({ analytics, database, person, assertOwn }: EraseTables): Promise<void> {
   const days = `SELECT toDate(timestamp, 'UTC') + arrayJoin([-1, 0, 1]) FROM ${database}.records WHERE ${person.records} AND outcome = 'row'`;
   const where = `site_id = '${person.siteId}' AND day IN (${days})`;
@@ -153,7 +160,10 @@ async function columnsOf({ analytics, database }: EraseTables, table: string): P
   return columns.map(({ name }) => name).join(', ');
 }
 
-/** Flags the visits of which only some rows are erased: the sums of the remaining stamps are not those of the visit. */
+/**
+ * Flags the visits of which only some rows are erased, so that reports compute them from their rows: the sums of the remaining stamps would be
+ * wrong (docs/decisions/0033).
+ */
 async function flagVisits({ analytics, database, person, assertOwn }: EraseTables): Promise<void> {
   const erased = `SELECT session_id FROM ${database}.records WHERE ${person.records} AND outcome = 'row' AND session_id != ''`;
   assertOwn();

@@ -4,7 +4,7 @@ import type { PersonSql } from './person-sql.ts';
 /** The records to erase, and the set of tables in which they are erased. */
 export interface EraseTables {
   readonly analytics: Analytics;
-  /** The database of the live tables, or of the shadow tables of a replay. */
+  /** The database of the live tables, or of the shadow tables (docs/glossary.md) of a replay. */
   readonly database: string;
   readonly person: PersonSql;
   /** Part of the deduplication tokens, so that each erasure has its own tokens. */

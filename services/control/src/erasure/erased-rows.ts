@@ -5,7 +5,7 @@ const TOKEN_KEPT_MS = 10 * 60_000;
 
 /**
  * Inserts a row `erased` for each record that will be deleted. Each month is one insert, because one insert must be one block of one
- * table partition. Until the record is deleted, its raw offset is stored twice; the audit counts these offsets as `erasing`.
+ * table partition. Until the record is deleted, its raw offset (docs/glossary.md) is stored twice; the audit counts these offsets as `erasing`.
  */
 export async function putErasedRows(task: EraseTables): Promise<void> {
   const { analytics, database, person, clock } = task;

@@ -9,7 +9,7 @@ interface Device {
 }
 
 /**
- * Finds further entries for the tombstone of erased users: their devices and their payment customers. If other users also used a device,
+ * Finds further entries for the tombstone (docs/glossary.md) of erased users: their devices and their payment customers. If other users also used a device,
  * the entry has only the times at which the device belonged to an erased user (`people_events.profile_id_then`).
  */
 export async function findLinked(analytics: Pick<Analytics, 'select'>, asked: Tombstone): Promise<readonly string[]> {

@@ -1,6 +1,6 @@
 import type { Analytics } from '@weir/ports/analytics';
 
-/** Returns the database of the live tables, and then the database of the shadow tables if a replay has created it. */
+/** Returns the database of the live tables, and then the database of the shadow tables (docs/glossary.md) if a replay has created it. */
 export function liveAndShadow(analytics: Pick<Analytics, 'select'>) {
   return analytics.select<{ name: string; live: boolean | number }>(
     `SELECT name, name = currentDatabase() AS live FROM system.databases

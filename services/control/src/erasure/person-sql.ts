@@ -27,7 +27,7 @@ export interface PersonSql {
 
 const HASH_BYTES = 16;
 
-/** Makes the conditions from the parts of one tombstone. `letters`: the positions of dead letters that are erased too. */
+/** Makes the conditions from the parts of one tombstone (docs/glossary.md). `letters`: the positions of dead letters that are erased too. */
 export function personSql(parts: readonly Tombstone[], letters: readonly RawPlace[] = []): PersonSql {
   const [first] = parts;
   if (first === undefined) throw new Error('an erasure has no tombstone');

@@ -31,7 +31,7 @@ export interface ErasureDeps {
 export interface ErasureWork extends ErasureDeps {
   readonly workerId: string;
   readonly signal: AbortSignal;
-  /** Writes the list of tombstones into the place of the scheduled backups, so that a restore erases the person again. */
+  /** Writes the list of tombstones (docs/glossary.md) into the place of the scheduled backups, so that a restore erases the person again. */
   readonly publish?: (() => Promise<void>) | undefined;
   /** True if all enrichers are in this process, so they apply a tombstone at once. */
   readonly alone: boolean;

@@ -11,7 +11,7 @@ type Outcome = 'erased' | 'unnamed';
 export interface StoredOutcomes {
   hasLog(logId: string): boolean;
   /**
-   * Returns the outcomes by raw offset, for all records of the range and maybe for more. Raw offsets with another outcome are not in
+   * Returns the outcomes by raw offset (docs/glossary.md), for all records of the range and maybe for more. Raw offsets with another outcome are not in
    * the map. Reading the ranges in order is cheap, because one query then reads the rows for many ranges.
    */
   read(range: SegmentRange): Promise<ReadonlyMap<number, Outcome>>;

@@ -8,7 +8,7 @@ import type { ExportRequest } from './export-request.ts';
 const VALUES: Readonly<Partial<Record<RecordsColumn, string>>> = {
   timestamp: 'toUnixTimestamp64Milli(timestamp)',
   received_at: 'toUnixTimestamp64Milli(received_at)',
-  // As a string that contains JSON. Otherwise a program that parses the dump as JSON would round long integers.
+  // A dump has the properties as a string that contains JSON. A program that parses the dump as JSON would round long integers in an object.
   properties: 'toString(properties)',
 };
 

@@ -36,7 +36,7 @@ export interface AdminRoute extends TableRoute {
   readonly bodyBytesMax?: number;
   /** Set if the route only queries ClickHouse for a report. `AdminDeps.reportQueue` then runs its handler. */
   readonly isReport?: true;
-  /** How long the answer of a report is shared. The default is `SHARED_MS` of the queue. */
+  /** For how long equal requests for this report get the same answer, in milliseconds. Default: `SHARED_MS` in report-queue.ts. */
   readonly sharedMs?: number;
   // A method instead of a function property, so that TypeScript lets each handler name the type of its own body. The schema
   // validates that type at run time.
@@ -44,7 +44,10 @@ export interface AdminRoute extends TableRoute {
 }
 
 export const BODY_BYTES_MAX = 1024 * 1024;
-/** The levels of a body that can share its answer. JSON.stringify overflows the stack for a very deep body. */
+/**
+ * A body with more levels of nesting does not use the report queue, which compares requests by their JSON text: JSON.stringify overflows the
+ * stack for a very deep body.
+ */
 const SHARED_LEVELS_MAX = 32;
 
 /**

@@ -20,7 +20,7 @@ export interface LiveListener {
   readonly siteId: string;
   /** Returns the record as the listener may read it, or undefined if the listener may not read it. */
   readonly shown: (record: TopicRecord) => TopicRecord | undefined;
-  /** Is asked about the record as the listener may read it, so that a filter tells nothing about other fields. */
+  /** Whether the listener's filter matches. It gets the record as `shown` returns it, so that a filter cannot reveal fields that are hidden. */
   readonly isWanted: IsWanted;
   /** For each partition, the offset at which the listener begins. If undefined, it begins with the records that are stored from now on. */
   readonly from: readonly number[] | undefined;

@@ -4,7 +4,7 @@ import type { ObjectStore } from '@weir/ports/object-store';
 
 /**
  * The state of one round of the export, which is an object in the archive. When a round is done, all rows were exported whose day is at most
- * `through` and whose raw offset is below the end of their log and partition. A round exports only rows that no earlier round has exported,
+ * `through` and whose raw offset (docs/glossary.md) is below the end of their log and partition. A round exports only rows that no earlier round has exported,
  * so each row is in exactly one file. A part is the file of one site and day.
  */
 export interface ParquetRound {

@@ -46,7 +46,7 @@ export async function partsOf(
 
 /**
  * Stores a part with the rows that are in the tables now. If a row of the part has changed in the meantime, the part is stored again. So the
- * store does not keep a part that was read before an erasure, an expiry or a swap, even if this process was paused in between.
+ * store does not keep a part that was read before an erasure, an expiry or a swap (docs/glossary.md), even if this process was paused in between.
  */
 export async function storePart(
   {

@@ -10,13 +10,13 @@ export interface DiskView {
 /** The settings of an engine, compared with what exactly-once needs. */
 export interface EngineView {
   readonly engine: string;
-  /** Unix milliseconds of the last check that the engine answered. Undefined before it. */
+  /** The time of the last check that the engine answered, in Unix milliseconds. Undefined if there was none. */
   readonly checkedAt: number | undefined;
   /** One line for each setting that differs. */
   readonly drift: readonly string[];
 }
 
-/** What the host process knows of itself. */
+/** The disks and the engines of the process with the role control. */
 export interface Installation {
   disks(): Promise<readonly DiskView[]>;
   engines(): readonly EngineView[];

@@ -5,7 +5,10 @@ export interface MinuteBooks {
   /** Unix milliseconds of the start of the minute. */
   readonly minute: number;
   readonly outcomes: Readonly<Record<string, number>>;
-  /** The number of records in the minute, less the number that is in the books. Not 0: they do not balance. */
+  /**
+   * The sum over all outcomes of the difference between the number of records in `records` and in `books_sums`, without signs. If it is not 0,
+   * the two tables do not agree.
+   */
   readonly difference: number;
 }
 

@@ -21,7 +21,7 @@ export interface RebuildDeps {
 const LOOK_EVERY_MS = 5_000;
 
 /**
- * If migrations need a rebuild of the tables, starts a replay that copies the tables, swaps and drops itself. It waits for a replay, an
+ * If migrations need a rebuild of the tables (docs/decisions/0038), starts a replay that copies the tables, swaps and drops itself. It waits for a replay, an
  * erasure or an expiry that is under way. If the replay drops itself before the swap (automatic-steps.ts), another one begins. If an operator
  * drops it, the next start of Weir begins another one.
  */

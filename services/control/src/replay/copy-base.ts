@@ -4,7 +4,7 @@ import type { ShadowTables } from '@weir/ports/shadow-tables';
 import { expiredChunks, insertExpired } from './archive/expired-records.ts';
 import { copiedRows } from './replay-scope.ts';
 
-/** The number of raw offsets in a chunk. The rows of a chunk are one block, which ClickHouse holds in memory. */
+/** The number of raw offsets (docs/glossary.md) in a chunk. The rows of a chunk are one block, which ClickHouse holds in memory. */
 const CHUNK_OFFSETS = 100_000;
 
 export interface CopyDeps {

@@ -20,17 +20,23 @@ export async function liveLag(eventLog: EventLog, clock: () => number): Promise<
   return undefined;
 }
 
-/** Live records that arrive more seldom than this are not noticed. So a short gap between two of them does not end the rests of a replay. */
+/**
+ * A replay rests while live records arrive (docs/decisions/0046). They count as arriving for this time after the last one, so that a short gap
+ * between two records does not end the rests.
+ */
 const ARRIVING_FOR_MS = 5_000;
 
-/** In the last 10 s, a replay that rests must process at least three times as many records as arrive. Otherwise it would hardly catch up. */
+/**
+ * A replay rests only if it processed at least `GAIN_MIN` times as many records as arrived in this time. With rests, a slower replay would hardly
+ * catch up.
+ */
 const GAIN_WITHIN_MS = 10_000;
 const GAIN_MIN = 3;
 
 /**
- * Returns a function that resolves with whether a replay rests. It does if live records arrive (the end of `events.raw` has moved between two
- * calls, at most `ARRIVING_FOR_MS` ago), and if the replay gains on them. `admitted`: how many records the replay has processed so far. The
- * first call resolves with false.
+ * Returns a function that resolves with true if a replay must rest: live records arrive (the end of `events.raw` has moved between two calls,
+ * less than `ARRIVING_FOR_MS` ago), and the replay processes records fast enough (see `GAIN_WITHIN_MS`). `admitted`: how many records the replay
+ * has processed so far. The first call resolves with false.
  */
 export function createLiveArrivals(
   eventLog: Pick<EventLog, 'positions'>,

@@ -53,7 +53,7 @@ export interface FillerDeps {
   readonly clock: () => number;
 }
 
-/** Starts what fills the shadow tables: the writer, and for a replay from raw the enricher before it. */
+/** Starts what fills the shadow tables (docs/glossary.md): the writer, and for a replay from raw the enricher before it. */
 export async function startFiller(
   deps: FillerDeps,
   replay: Replay,

@@ -12,7 +12,7 @@ export interface FillingDeps extends FillerDeps {
   readonly disk?: DiskSpace | undefined;
 }
 
-/** The running writer of the shadow tables, and the gate that makes a replay wait so that it does not delay live traffic. */
+/** The running writer of the shadow tables (docs/glossary.md), and the gate that makes a replay wait so that it does not delay live traffic. */
 export interface Filling {
   /** Starts the writer if it does not run. `ends`: for each partition, the raw offset at which the writer stops (exclusive). */
   keepRunning(replay: Replay, state: ReplayState, ends: readonly number[]): Promise<void>;

@@ -17,7 +17,7 @@ export function runOf({ replayId, undoing }: Pick<ReplayState, 'replayId' | 'und
   return undoing ? `${replayId}/undo` : replayId;
 }
 
-/** Whether the run enriches raw records again. An undo does not, because the rows since the swap are in `events.enriched`. */
+/** Whether the run enriches raw records again. An undo does not, because the rows since the swap (docs/glossary.md) are in `events.enriched`. */
 export function readsRaw({ request }: Pick<Replay, 'request'>, { undoing }: Pick<ReplayState, 'undoing'>): boolean {
   return request.from === 'raw' && !undoing;
 }

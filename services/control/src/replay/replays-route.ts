@@ -73,7 +73,7 @@ export async function readReplay(deps: AdminDeps): Promise<Reply> {
   return replay === undefined ? notFound('replay') : ok(await replayView(deps, replay));
 }
 
-/** Returns the differences between the shadow tables and the live tables, or the progress of a diff that takes long. */
+/** Returns the differences between the shadow tables (docs/glossary.md) and the live tables, or the progress of a diff that takes long. */
 export async function diffReplay(deps: AdminDeps, { http }: AdminRequest): Promise<Reply> {
   const { registry, tables, shadow, eventLog, diffRuns } = deps;
   const query = readQuery(http.originalUrl, ['limit']);

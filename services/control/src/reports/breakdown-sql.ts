@@ -74,7 +74,7 @@ FROM
 ${by.listsEmpty ? '' : `WHERE value_key != ${isOfRows ? NO_KEY : "''"}\n`}GROUP BY value_key`;
 }
 
-/** The same with the slots of closed days. A visitor can be in rows and in slots, so their visitors are counted together. */
+/** The same with the slots (docs/glossary.md) of closed days. A visitor can be in rows and in slots, so their visitors are counted together. */
 function slotNumbers(scope: SlotScope, by: Dimension, parts: ReportParts): string {
   return `SELECT toString(anyIf(found.value, found.has_text)) AS name, ${countVisitors('found.visitor_key', scope.visits.built.isEstimate)} AS visitors,
   ${SUMS_OF_COUNTS}

@@ -8,7 +8,7 @@ export interface Question {
   readonly siteId: string;
   /** Aborts when the caller has disconnected. */
   readonly signal: AbortSignal;
-  /** How long the answer is shared. The default is `SHARED_MS`. */
+  /** For how long the same question gets the same answer, in milliseconds. The default is `SHARED_MS`. */
   readonly sharedMs?: number | undefined;
 }
 

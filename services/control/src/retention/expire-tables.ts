@@ -7,7 +7,7 @@ const PROFILES_PER_PAGE = 20_000;
 export interface ExpireTables extends ExpireRows {
   readonly expiry: Expiry;
   readonly logId: string;
-  /** The database of the live tables, or of the shadow tables of a replay. */
+  /** The database of the live tables, or of the shadow tables (docs/glossary.md) of a replay. */
   readonly database: string;
 }
 
@@ -63,7 +63,10 @@ function eventsOf(task: Pick<ExpireTables, 'expiry' | 'logId'>): string | undefi
     AND outcome NOT IN ('identify', 'erased', 'expired') AND ${stored(task)}`;
 }
 
-/** The statement that flags the visits of which some rows expire: the sums of the remaining stamps are not those of the visit. */
+/**
+ * The statement that flags the visits of which only some rows expire, so that reports compute them from their rows: the sums of the remaining
+ * stamps would be wrong (docs/decisions/0033).
+ */
 function partlyExpiredVisits({ database, expiry }: Pick<ExpireTables, 'database' | 'expiry'>): string | undefined {
   const { events } = expiry.before;
   if (events === undefined) return undefined;
@@ -98,7 +101,8 @@ function simpleTables({
            WHERE site_id IN (${sitesOf(expiry)}) GROUP BY site_id, visitor_id, user_id HAVING max(last_seen_at) < ${at})`,
       ),
     ],
-    // A session that only server events named has no times of a visit, so it stays. It is not shown, and has no visitor.
+    // `visited` is false for a session ID that occurs only in server events. Such a session has no start and no end, so it never expires. It has
+    // no visitor, and no view shows it.
     ['sessions_kept', where(rollups, (at) => `visited AND ended_at < ${at}`)],
     // The flag of a visit can be two days older than its end.
     ['visits_computed', where(rollups, (at) => `day < toDate(${at}) - 2`)],

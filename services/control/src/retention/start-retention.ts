@@ -120,7 +120,7 @@ export function startRetention(deps: StartRetentionDeps): RunningRetention {
       });
   }
 
-  // After a swap, the tables can have rows that were already removed from the former tables. So all groups are checked again.
+  // After a swap (docs/glossary.md), the tables can have rows that were already removed from the former tables. So all groups are checked again.
   const stopListening = registry.onReplayChange(() => {
     clean = new Set();
   });

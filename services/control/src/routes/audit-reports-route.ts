@@ -7,7 +7,7 @@ import { type ComparedDay, compareDay, someBuiltDays } from '../visit-slots/comp
 const DAYS_DEFAULT = 3;
 export const AUDITED_DAYS_MAX = 30;
 
-/** Compares the reports of some random built days of a site, or of each site, with the same reports from rows. */
+/** Compares the reports of some random built days (docs/glossary.md) of a site, or of each site, with the same reports from rows. */
 export async function auditReports({ tables, registry }: AdminDeps, { http, context }: AdminRequest): Promise<Reply> {
   const sent = readParameters(http.originalUrl, ['site', 'days']);
   if ('problem' in sent) return invalid(sent.problem);

@@ -46,7 +46,7 @@ export function listErasures({ registry, retention }: AdminDeps): Reply {
   );
 }
 
-/** Returns all tombstones. A restore of an older backup needs them. */
+/** Returns all tombstones (docs/glossary.md). A restore of an older backup needs them. */
 export function listTombstones({ registry, clock }: AdminDeps): Reply {
   return ok({ version: 1, at: clock(), tombstones: registry.allTombstones() });
 }

@@ -9,7 +9,7 @@ export type BuildTables = Pick<Analytics, 'select' | 'change' | 'runningInsertsE
 export const STATEMENT_ROWS_MAX = 200_000;
 
 export interface DaysToBuild extends SiteDays {
-  /** The number of counted rows of these days. */
+  /** The number of rows of these days that reports count. */
   readonly rows: number;
 }
 
@@ -30,7 +30,7 @@ export interface BuildContext {
 }
 
 /**
- * Builds days of a site: inserts their slots, and then their rows in `visit_days`. A failure or a kill in between leaves slots that no report reads
+ * Builds days of a site: inserts their slots (docs/glossary.md), and then their rows in `visit_days`. A failure or a kill in between leaves slots that no report reads
  * (`removeOldSlots`).
  */
 export async function buildDays(context: BuildContext, { rows, ...site }: DaysToBuild): Promise<BuiltDays> {
@@ -82,7 +82,7 @@ export async function removeOldSlots({ analytics, clock, change }: BuildContext,
   return slots;
 }
 
-/** The facts of the days and of those near them. */
+/** Reads the facts (`DayFact`) of these days and of the days near them. */
 export async function readFacts(
   analytics: Pick<Analytics, 'select'>,
   { siteId, fromMs, toMs }: SiteDays,
@@ -95,7 +95,7 @@ export async function readFacts(
   return rows.map(dayFact);
 }
 
-/** The number of counted rows of each day that has some. */
+/** The number of rows that reports count, for each day that has such rows. */
 export async function readCounted(
   analytics: Pick<Analytics, 'select'>,
   { siteId, fromMs, toMs }: SiteDays,

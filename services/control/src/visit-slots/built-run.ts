@@ -8,7 +8,7 @@ export interface BuiltRun {
   /** The start of the first day and the end of the last one, in Unix milliseconds. */
   readonly fromMs: number;
   readonly toMs: number;
-  /** The column `build` of the slots of these days. All other builds are out of date. */
+  /** The column `build` of the slots (docs/glossary.md) of these days. All other builds are out of date. */
   readonly builds: readonly number[];
   /** The number of slots. */
   readonly slots: number;

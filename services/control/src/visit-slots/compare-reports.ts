@@ -20,7 +20,7 @@ export interface ComparedDay {
   readonly differing: readonly string[];
 }
 
-/** All breakdowns that slots can answer, and the stats. */
+/** All breakdowns that slots (docs/glossary.md) can answer, and the stats. */
 const REPORTS: readonly string[] = [
   'stats',
   ...COLUMN_DIMENSION_NAMES.filter((name) => name !== 'bot' && name !== 'bot_reason'),

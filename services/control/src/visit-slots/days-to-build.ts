@@ -7,11 +7,11 @@ import { DAY_MS } from './slot-sql.ts';
 /** A report of a site with fewer rows is fast without the rollup. */
 export const SITE_ROWS_MIN = 100_000;
 /**
- * A day is closed when it is this old in UTC: rows of the next two days that come from now on count as late. One more day is for inserts that are
- * running.
+ * A day is closed when it is this old in UTC. Visits of the day can have rows on the next two days, and all rows of these days that are stored
+ * from now on count as late. One more day is a margin for inserts that are running.
  */
 export const CLOSED_AFTER_DAYS = 4;
-/** Older days are read from their rows. */
+/** Days that are older than this are not built: reports read their rows. */
 const DAYS_MAX = 1_100;
 const DAYS_AT_ONCE_MAX = 31;
 

@@ -14,11 +14,11 @@ export interface SiteDays {
 }
 
 export interface SlotBuild extends SiteDays {
-  /** Those of the days that are built. */
+  /** The days from `fromMs` to `toMs` that are built: some of them may be left out. */
   readonly days: readonly string[];
   /** The number of the build of the day at `fromMs`. The next day has the next number. */
   readonly firstBuild: number;
-  /** One of `shares` parts of the visits and of the rows without a visit. */
+  /** A large build is divided into `shares` statements. This is the number of the statement, from 0. */
   readonly share: number;
   readonly shares: number;
 }

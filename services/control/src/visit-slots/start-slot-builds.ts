@@ -20,7 +20,7 @@ export interface SlotBuildsDeps {
   readonly logger: Logger;
   readonly metrics: Metrics;
   readonly everyMs?: number;
-  /** The number of rows from which on a site has a rollup. */
+  /** The rollup is built for sites with at least this many rows. Default: `SITE_ROWS_MIN`. */
   readonly siteRowsMin?: number;
 }
 
@@ -54,7 +54,7 @@ export function startSlotBuilds(deps: SlotBuildsDeps): RunningSlotBuilds {
     await analytics.change(statement);
     await pause(Math.min(clock() - startedAt, REST_MAX_MS), undefined, { signal });
   }
-  /** Erasures, expiries, replays and swaps delete or exchange rows. */
+  /** A text that changes when an erasure, an expiry, a replay or a swap (docs/glossary.md) begins or ends, because these delete or exchange rows. */
   const stateOfRows = (): string =>
     JSON.stringify([registry.erasures(), registry.expiry()?.expiryId, registry.replay()?.state?.phase]);
   function newContext(): BuildContext {
@@ -80,7 +80,7 @@ export function startSlotBuilds(deps: SlotBuildsDeps): RunningSlotBuilds {
     }
   }
 
-  /** Slots are no second truth: reports of a day read the rows again if they differ. */
+  /** Compares the reports of a random built day from slots with those from rows. If they differ, the day is removed, so that reports read its rows. */
   async function compareSomeDay(siteId: string): Promise<void> {
     const context = newContext();
     const [dayMs] = await someBuiltDays(siteId, 1, analytics);

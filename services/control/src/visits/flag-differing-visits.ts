@@ -2,7 +2,7 @@ import type { Analytics } from '@weir/ports/analytics';
 
 /** A visit is compared when it has got no row for this long, because the views of an insert that is running may lack some of its rows. */
 const QUIET_MINUTES = 10;
-/** The attributes of a visit: the columns of the stamp, and those of `sessions`. */
+/** The attributes of a visit: the columns of the stamp (docs/glossary.md), and those of `sessions`. */
 const ATTRIBUTES = [
   ['visit_started', 'started_at'],
   ['visit_entry', 'entry_path'],

@@ -15,7 +15,7 @@ afterAll(() => weir.close());
 const STORED: readonly { readonly name: string }[] = JSON.parse(
   readFileSync(join(__dirname, '../../../../schemas/clickhouse/stored-tables.json'), 'utf8'),
 ).tables;
-/** The books without sums of 0: an erasure leaves such sums in the table, but a replay does not write them. */
+/** The books (docs/glossary.md) without sums of 0: an erasure leaves such sums in the table, but a replay does not write them. */
 const BOOKS = (database: string) =>
   `SELECT site_id, toString(minute) AS at, outcome, reason, sum(records) AS n FROM ${database}.books
    GROUP BY ALL HAVING n != 0 ORDER BY ALL`;

@@ -70,7 +70,7 @@ function history(days: number): readonly RowFields[] {
   return rows;
 }
 
-/** The numbers of days from the slots, and those of the report. */
+/** The numbers of days from the slots (docs/glossary.md), and those of the report. */
 async function compare(
   siteId: string,
   fromMs: number,

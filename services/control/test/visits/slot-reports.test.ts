@@ -23,7 +23,7 @@ import { visitSourceOf } from '../../src/reports/visits/visit-source.ts';
 import { buildDays } from '../../src/visit-slots/build-days.ts';
 import { builtRun } from '../../src/visit-slots/built-run.ts';
 
-/** Compares reports that read slots with the same reports over rows only. `WEIR_SLOT_SEED` repeats the rows and the questions of a run. */
+/** Compares reports that read slots (docs/glossary.md) with the same reports over rows only. `WEIR_SLOT_SEED` repeats the rows and the questions of a run. */
 const SEED = Number(process.env.WEIR_SLOT_SEED ?? Math.floor(Math.random() * 2 ** 31));
 const HOUR_MS = 3600_000;
 const DAY_MS = 24 * HOUR_MS;

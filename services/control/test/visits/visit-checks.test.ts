@@ -21,7 +21,7 @@ beforeAll(async () => {
 });
 afterAll(() => opened.close());
 
-/** A pageview of a visit, with the stamp of a first hit unless `fields` say otherwise. */
+/** A pageview of a visit, with the stamp (docs/glossary.md) of a first hit unless `fields` say otherwise. */
 const hit = (site: string, session: string, at: number, fields: RowFields = {}): RowFields => ({
   site_id: site,
   visitor_id: `v-${session}`,

@@ -5,7 +5,7 @@ import { type Redriven, withoutRedriven, withRedriven } from '@weir/domain/recor
 import { NO_STAMP_JSON } from '../session/visit-stamp.ts';
 import { jsonText } from './json-text.ts';
 
-/** The columns before the stamp. An imported row has no stamp: its visit is computed. */
+/** The columns before the stamp (docs/glossary.md). An imported row has no stamp: its visit is computed. */
 const COLUMNS = RECORDS_COLUMNS.slice(0, -STAMP_COLUMNS.length);
 
 interface NewPlace {

@@ -43,7 +43,7 @@ function emptyJson(columns: readonly string[]): string {
 export interface SourceJson {
   /** The columns SOURCE_COLUMNS. */
   readonly columns: string;
-  /** The columns of a stamp from `visit_source` on, if the visit begins with this hit. */
+  /** The columns of a stamp (docs/glossary.md) from `visit_source` on, if the visit begins with this hit. */
   readonly visit: string;
 }
 

@@ -3,7 +3,7 @@ import { GROUP_ENRICHER, TOPIC_ENRICHED } from '@weir/domain/records/topics';
 import type { EventLog, StoredRecord } from '@weir/ports/event-log';
 
 /**
- * Maps a raw offset to whether its outcome in the log is `duplicate`. Offsets whose outcome was removed by retention are
+ * Maps a raw offset (docs/glossary.md) to whether its outcome in the log is `duplicate`. Offsets whose outcome was removed by retention are
  * missing.
  */
 export type Decided = ReadonlyMap<number, boolean>;

@@ -31,7 +31,7 @@ export interface EnrichBatch<Decoded> {
    */
   readonly decided: (() => Promise<Decided>) | undefined;
   /**
-   * Resolves with true when all partitions have checked in to the epoch, so that keys can be decided. Resolves with false if the epoch
+   * Resolves with true when all partitions have checked in (docs/glossary.md) to the epoch, so that keys can be decided. Resolves with false if the epoch
    * is over.
    */
   readonly whole: () => Promise<boolean>;
@@ -56,7 +56,7 @@ const VERSION = String(RECORDS_COLUMNS_VERSION);
  * Enriches consecutive records of one partition in order, starting from the state before the first record. If the state has
  * already applied some of the records (they are repeats), only these repeats are enriched: `outcomes` is then shorter than `records`,
  * and the caller passes the remaining records in the next call. If `behindAllowed` is true, the batch uses the state as it is, even if
- * the state has not applied all earlier records: it cannot be rebuilt from them.
+ * the state has not applied all earlier records: the caller knows that the log no longer has them, or that they are too old to matter.
  */
 export async function enrichBatch<Decoded>(
   task: EnrichBatch<Decoded>,

@@ -113,7 +113,7 @@ export interface EnrichedEvent extends DecodedEvent {
   geo: GeoColumns | undefined;
   /** The encoded columns PAGE_COLUMNS and SOURCE_COLUMNS. */
   sourceJson: string;
-  /** The encoded columns of a stamp from `visit_source` on, if a visit begins with this event. Set by `put-source`. */
+  /** The encoded columns of a stamp (docs/glossary.md) from `visit_source` on, if a visit begins with this event. Set by `put-source`. */
   visitSourceJson: string;
   /** The encoded columns STAMP_COLUMNS. Set by `put-session`. */
   stampJson: string;

@@ -25,7 +25,7 @@ export interface PartitionPlace {
 
 /** Checks one partition in to the epochs of the state store. Before that, it finds the records that the state lacks. */
 export interface PartitionEpoch {
-  /** The epoch that the partition has checked in to, or undefined. */
+  /** The epoch that the partition has checked in (docs/glossary.md) to, or undefined. */
   checkedIn(): string | undefined;
   /**
    * Starts to check in to the epoch, unless the partition has started already. If the state lacks earlier records, the returned `next` is

@@ -7,7 +7,7 @@ import type { StateMetrics } from '@weir/runtime/prometheus-metrics';
 /** A partition that is assigned to this process. */
 export interface BarrierMember {
   readonly partition: number;
-  /** The epoch that the partition has checked in to, or undefined. */
+  /** The epoch that the partition has checked in (docs/glossary.md) to, or undefined. */
   checkedIn(): string | undefined;
   /** Asks the consumer for a call of `handle`, in which the partition checks the epoch. */
   wake(): void;

@@ -21,7 +21,7 @@ export function createDropDuplicate(logId: string): Step {
     name: 'drop-duplicate',
     firstSeenKey(event) {
       const { siteId, idempotencyKey, receivedAt, erased } = event;
-      // The key of an erased record is free: the record is as if it had never been sent.
+      // An erased record does not claim its key, as if it had never been sent. A later record can use the key.
       if (idempotencyKey === '' || erased) return undefined;
       // The first record of a dead letter can have the key already. A redriven record therefore claims the key in its name.
       return { siteId, key: idempotencyKey, recordId: claimantOf(event), receivedAt };

@@ -140,7 +140,7 @@ describe('a state that is behind the committed offset is rebuilt without appendi
     const seen = await harness.enriched(0);
     expect(seen.slice(0, 20)).toEqual(expected(records).slice(0, 20));
     expect(seen.map(({ raw }) => raw)).toEqual(records.map((_, raw) => raw));
-    // The first ten records are too old to be folded again. The next ten are folded again. They keep their outcomes, which depend on the
+    // The first ten records are too old to be folded (docs/glossary.md) again. The next ten are folded again. They keep their outcomes, which depend on the
     // first ten.
     const known = records.filter((_, raw) => raw >= 20 || (raw >= 10 && seen[raw]?.outcome === 'row'));
     expect(seen.slice(20).map(({ value }) => value)).toEqual(

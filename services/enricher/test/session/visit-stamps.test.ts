@@ -47,7 +47,7 @@ function toRecord(run: string, { at, what, visitor, session, path, from }: Sent)
 }
 
 /**
- * The visits whose stamps differ from `sessions`, and how many visits have stamps. A visit is computed if one of its rows has no stamp or the
+ * The visits whose stamps (docs/glossary.md) differ from `sessions`, and how many visits have stamps. A visit is computed if one of its rows has no stamp or the
  * stamp 2.
  */
 async function compare(visitors: string, params: Readonly<Record<string, string>> = {}) {

@@ -73,7 +73,7 @@ export function createBackupSource(deps: BackupSourceDeps): EmbeddedSource {
     }
   }
 
-  /** Ends the pause, unless a replay has begun a swap in the meantime: the replay then ends the pause. */
+  /** Ends the pause, unless a replay has begun a swap (docs/glossary.md) in the meantime: the replay then ends the pause. */
   async function resume(swap: number): Promise<void> {
     if (registry.writersPause()?.swap === swap) await resumeWriters(pauseDeps);
   }

@@ -10,7 +10,7 @@ import { createBackupSchedule } from './backup-schedule.ts';
 
 export interface RunBackupsDeps {
   readonly source: BackupSource;
-  /** Returns the list of all present tombstones, which a restore of an older backup needs. */
+  /** Returns the list of all present tombstones (docs/glossary.md), which a restore of an older backup needs. */
   readonly erased: () => ErasedList;
   readonly openStore: (url: string) => Promise<ObjectStore>;
   readonly schedule: Config['backup'];

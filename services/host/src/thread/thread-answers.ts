@@ -37,12 +37,13 @@ export interface HeartbeatOptions {
   readonly everyMs: number;
   readonly missedMax: number;
   readonly logger: Pick<Logger, 'error'>;
-  /** Called once, when `missedMax` beats in a row had no answer. */
+  /** Called once, when a ping had no answer for `missedMax` beats (intervals of `everyMs`) in sequence. */
   readonly onSilent: (error: Error) => void;
 }
 
 /**
- * Watches whether the other thread answers. It counts beats and not time: while the whole process is suspended, no beat is missed. Returns a
+ * Watches whether the other thread answers, by a timer that beats every `everyMs`. It counts beats and not time, because a suspended process
+ * (SIGSTOP) misses no beat. Returns a
  * function that ends the watch.
  */
 export function watchHeartbeat({ ping, everyMs, missedMax, logger, onSilent }: HeartbeatOptions): () => void {
@@ -55,7 +56,7 @@ export function watchHeartbeat({ ping, everyMs, missedMax, logger, onSilent }: H
   const timer = setInterval(() => {
     if (!isWaiting) {
       isWaiting = true;
-      // The link is closed when the process ends: a failure of the thread is reported elsewhere.
+      // A rejected ping counts as an answer: the link is then closed, and pipeline-thread.ts reports a failure of the thread.
       ping().then(answered, answered);
       return;
     }

@@ -27,7 +27,7 @@ export type Paused =
 export const PAUSE_WITHIN_MS = 60_000;
 const CHECK_EVERY_MS = 50;
 
-/** The number of the next swap. It is higher than the numbers of all earlier swaps. */
+/** The number of the next swap (docs/glossary.md). It is higher than the numbers of all earlier swaps. */
 export async function nextSwap(deps: PauseDeps): Promise<number> {
   const earlier = (await pausedPartitions(deps)).map(({ paused }) => paused ?? 0);
   return Math.max(deps.registry.writersPause()?.swap ?? 0, ...earlier) + 1;

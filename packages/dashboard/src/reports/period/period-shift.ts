@@ -12,9 +12,9 @@ const DAY_MS = 86_400_000;
 const FIRST_DAY = '1970-01-01';
 
 /**
- * The period of the same length directly before the asked one, or directly after it. Months and years become the calendar months and years
- * beside them. Undefined: there is none, because the period has no end or it would begin in the future. `today` is the date in the time
- * zone of the report.
+ * Returns the period of the same length directly before (`direction` -1) or after (1) the period `asked`. For calendar months and years, it is
+ * the neighbouring calendar months or years. Undefined if there is no such period: `asked` has no limits, or the result would begin in the
+ * future or before 1970. `today` is the date in the time zone of the report.
  */
 export function shiftedPeriod(asked: AskedPeriod, today: string, direction: -1 | 1): AskedPeriod | undefined {
   const dates = datesOf(asked, today);
@@ -51,7 +51,7 @@ function byMonths({ from }: Dates, months: number, direction: -1 | 1): Dates {
   return { from: first, to: plusDays(plusMonths(first, months), -1) };
 }
 
-/** How many calendar months the dates are; undefined if they are not whole months. */
+/** The number of calendar months from `from` to `to`; undefined if these dates are not whole months. */
 function wholeMonths({ from, to }: Dates): number | undefined {
   if (!from.endsWith('-01') || !plusDays(to, 1).endsWith('-01')) return undefined;
   const [[fromYear = 0, fromMonth = 0], [toYear = 0, toMonth = 0]] = [partsOf(from), partsOf(to)];
@@ -63,7 +63,7 @@ const textOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
 const plusDays = (date: string, days: number): string => textOf(Date.parse(date) + days * DAY_MS);
 const isEqual = (a: Dates | undefined, b: Dates): boolean => a?.from === b.from && a.to === b.to;
 
-/** The first day of the month that is so many months later. */
+/** The first day of the month that is `months` months after the month of `date`. */
 function plusMonths(date: string, months: number): string {
   const [year = 0, month = 1] = partsOf(date);
   return textOf(Date.UTC(year, month - 1 + months, 1));

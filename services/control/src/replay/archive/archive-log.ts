@@ -23,7 +23,7 @@ export interface ArchiveLogDeps {
   readonly run: ArchiveRun;
   /** The last commit that a writer has made while it read this run, maybe in another process. Undefined if there is no commit. */
   readonly committed: Commit | undefined;
-  /** Reading ends at the first record with this raw offset or a higher one. */
+  /** Reading ends at the first record with this raw offset (docs/glossary.md) or a higher one. */
   readonly rawEnd: number;
   /** Resolves when the commit is durable. */
   readonly save: (commit: Commit) => Promise<void>;

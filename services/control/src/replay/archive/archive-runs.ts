@@ -16,7 +16,7 @@ export interface ArchiveRun {
   readonly partition: number;
   readonly from: number;
   readonly to: number;
-  /** Set if the records before the run have expired in the archive: they contain the first outcome of every lower raw offset. */
+  /** Set if the records before the run have expired in the archive: they contain the first outcome of every lower raw offset (docs/glossary.md). */
   readonly rawFrom?: number;
 }
 

@@ -45,7 +45,7 @@ export function expiredChunks(
 }
 
 /**
- * Inserts a row `expired` into the shadow tables for each raw offset of the chunk of which neither the tables nor the archive have a row.
+ * Inserts a row `expired` into the shadow tables (docs/glossary.md) for each raw offset of the chunk of which neither the tables nor the archive have a row.
  * The tables and the list of archived ranges do not change while a replay runs, so a repeat inserts the same rows with the same token.
  */
 export async function insertExpired(

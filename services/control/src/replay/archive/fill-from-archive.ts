@@ -45,7 +45,7 @@ export function archiveOf({ archive }: Pick<ArchiveFillDeps, 'archive'>): Object
 }
 
 /**
- * Fills the shadow tables with the archived rows that are not replayed from the topic, one run after the other. A run is read by the code of
+ * Fills the shadow tables (docs/glossary.md) with the archived rows that are not replayed from the topic, one run after the other. A run is read by the code of
  * the live writer, so its inserts are protected in the same way. The commits of this writer are stored in the state of the replay. Resolves
  * with the new state when all runs are read, or with undefined when the work must stop before that.
  */

@@ -31,7 +31,10 @@ export const DIFF_COLUMNS: Readonly<Record<string, readonly RecordsColumn[]>> = 
   ],
 };
 
-/** Columns that are not counted, because nearly every row has another value, or because the column repeats another row of its visit. Only `enrichment` is counted, but separately. */
+/**
+ * Columns that are not counted: nearly every row has another value, or the value comes from another row of the same visit. `enrichment` is in
+ * this list because it is counted separately.
+ */
 export const NOT_COUNTED: readonly RecordsColumn[] = [
   'site_id',
   'event_id',

@@ -10,7 +10,7 @@ export interface DiffDeps {
   readonly logId: string;
 }
 
-/** The differences between the shadow tables that a replay fills (`new`) and the live tables (`old`). */
+/** The differences between the shadow tables (docs/glossary.md) that a replay fills (`new`) and the live tables (`old`). */
 export interface ReplayDiff {
   readonly replay_id: string;
   /** The counts of each day (UTC) that has rows. */

@@ -55,7 +55,10 @@ export interface Slots {
   readonly valueKeys: string;
   readonly pageviews: string;
   readonly events: string;
-  /** Whether the slots of a visit can have different values, or do not all pass the filters. Otherwise one slot of each visit suffices. */
+  /**
+   * Whether the slots of one visit can have different values of the dimension, or can differ in whether they pass the filters. If not, the report
+   * can count a visit by any one of its slots.
+   */
   readonly differ: boolean;
 }
 
@@ -85,13 +88,13 @@ export function slotsOf({ visits, filters }: SlotScope, by: Dimension | undefine
   return { ...slots, ...filteredCounts(inArray[0]?.filter.dimension.name, passing, conditions) };
 }
 
-/** A breakdown by page or event. */
+/** The parts of a breakdown by page or event: one row for each element of the arrays of a slot. */
 function elementsOf(
   { name }: Dimension,
   passing: readonly string[],
 ): Pick<Slots, 'elements' | 'value' | 'valueKeys' | 'pageviews' | 'events'> {
   const values = ARRAYS[name] ?? '';
-  // The report lists no empty value, so other values can be replaced by it.
+  // Values that do not pass the filters become the hash of the empty value, which a breakdown by page or event never lists.
   const key = passing.length === 0 ? 'sipHash64(each)' : `if(${passing.join(' AND ')}, sipHash64(each), ${NO_KEY})`;
   const join =
     name === 'page'
@@ -106,7 +109,7 @@ function elementsOf(
   };
 }
 
-/** Filters on page or event, in a report that is not by the same dimension. */
+/** The conditions and counts for filters on the page or the event name, in a report that is not a breakdown by this dimension. */
 function filteredCounts(
   name: string | undefined,
   passing: (value: string) => readonly string[],

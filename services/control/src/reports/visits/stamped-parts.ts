@@ -33,7 +33,7 @@ export function stampedParts(
   const hasExit = visitDimensions.some(({ stampSql }) => stampSql === '');
   const name = by?.scope === 'hit' ? parameters.valueOf(by, by.sql) : '';
   const passes = hitConditions.join(' AND ');
-  // The slots of the days `built` contain the other rows, and the visits that began on these days.
+  // Rows and visits of the days `built` are left out here, because the report reads them from `visit_slots`.
   const outsideRun = (time: string): readonly string[] =>
     built === undefined ? [] : [outsideOf(time, built, parameters)];
 

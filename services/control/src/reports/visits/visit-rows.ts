@@ -4,7 +4,7 @@ import type { Period } from '../period.ts';
 /** SQL fragments for rows of `records` and the visits that they belong to (docs/decisions/0035). */
 
 export const OF_SITE = "outcome = 'row' AND site_id = {site:String}";
-/** A visit with stamps is at most this long: the enricher marks longer visits. */
+/** A visit whose stamps can be used is at most this long: the enricher marks longer visits. */
 export const VISIT_MS_MAX = 24 * 3600_000;
 /** How far before and after the period rows of its visits are read. Visits that go on beyond it are found by `visitSourceOf`. */
 export const SPAN_MS = 2 * VISIT_MS_MAX;
@@ -15,7 +15,7 @@ export function timeAt(end: 'from' | 'to', offsetMs: number): string {
   return `fromUnixTimestamp64Milli(${moment})`;
 }
 
-/** The UTC days near which a report reads no rows, because it reads their slots. In Unix milliseconds. */
+/** The UTC days near which a report reads no rows, because it reads their slots (docs/glossary.md). In Unix milliseconds. */
 export interface SkippedSpan {
   readonly fromMs: number;
   readonly toMs: number;
@@ -25,7 +25,10 @@ const outsideSkipped = (time: string, skips: boolean): string =>
     ? ` AND (${time} < fromUnixTimestamp64Milli({skip_from:Int64}) OR ${time} >= fromUnixTimestamp64Milli({skip_to:Int64}))`
     : '';
 
-/** The visitors near the period of whom a late hit has moved or joined sessions. The hour is that of a row within the session. */
+/**
+ * The rows of `moved_hours` near the period. Each has a visitor whose sessions a late hit has moved or joined, and the hour of one row of such a
+ * session.
+ */
 export const movedHours = (skips: boolean): string => `moved_hours
       WHERE site_id = {site:String} AND hour >= toStartOfHour(${timeAt('from', -SPAN_MS)}) AND hour < ${timeAt('to', SPAN_MS)}${outsideSkipped('hour', skips)}`;
 
@@ -104,7 +107,7 @@ export interface NearVisits {
   readonly moved: readonly [stored: readonly string[], sessions: readonly string[]] | undefined;
   /** Whether there are rows that were stored before stamps were introduced, or come from a dump. */
   readonly hasUnstamped: boolean;
-  /** The rows that need not be searched, and were not. */
+  /** The span whose rows the search left out, because the report reads `visit_slots` there. Undefined if there is no such span. */
   readonly skipped?: SkippedSpan | undefined;
 }
 

@@ -32,9 +32,9 @@ const flaggedDays = (skips: boolean): string =>
 const EXPIRED = "site_id = {site:String} AND outcome = 'expired'";
 
 /**
- * The first of two statements: whether the site has rows that need the second one (`findSql`) to look for them. The conditions on `records`
- * have no time, so that ClickHouse evaluates them once for each part of the table (its query condition cache). `moved` and `flags` contain
- * checksums. If they have not changed, `findSql` finds the same moved and flagged visits as before.
+ * The first of two statements. It says which kinds of unusual rows the site has, so that the second statement (`findSql`) searches only for
+ * these. The conditions on `records` have no time, so that ClickHouse evaluates them once for each part of the table (its query condition cache).
+ * `moved` and `flags` contain checksums. If they have not changed, `findSql` finds the same moved and flagged visits as before.
  */
 const lookSql = (skips: boolean): string => `SELECT
   (SELECT sum(cityHash64(visitor_id, hour)) FROM ${movedHours(skips)}) AS moved,
@@ -51,7 +51,7 @@ const lookSql = (skips: boolean): string => `SELECT
  *   it has rows on the day at the edge of the period and on the second day beyond it.
  * - retention has removed rows (`expired`), or a visit is in `visits_computed` for another reason than its rows (`flagged`), for example
  *   because an erasure has removed some of them.
- * The statement does not search for what `LOOK` has not found (`has`). If two sessions have the same hash, `long` can be too high. The
+ * `has` says what the first statement (`lookSql`) has found; this statement does not search for anything else. If two sessions have the same hash, `long` can be too high. The
  * report then reads `sessions`, which is slower but also exact.
  */
 function findSql(
@@ -80,11 +80,14 @@ function findSql(
   ) AS long`;
 }
 
-/** More moved sessions than this are found again by the statement of the report. ClickHouse limits a parameter to 128 KiB. */
+/**
+ * If there are more moved sessions than this, they are not passed to the report as a parameter, and the statement of the report finds them again:
+ * ClickHouse limits a parameter to 128 KiB.
+ */
 const MOVED_MAX = 3_000;
 
 /**
- * Decides where a report takes its visits from. The rows of the period are much faster than `sessions`. A report that reads the slots of the
+ * Decides where a report takes its visits from. The rows of the period are much faster than `sessions`. A report that reads the slots (docs/glossary.md) of the
  * days `built` needs only the rows before and after these days.
  */
 export async function visitSourceOf(scope: AskedScope, analytics: ReportTables, built?: SlotRun): Promise<VisitSource> {
