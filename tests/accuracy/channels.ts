@@ -147,7 +147,7 @@ const RULES: readonly Rule[] = [
   { channel: 'Unassigned', rule: 'no other rule matches', query: 'utm_source=news&utm_medium=banana' },
 ];
 
-/** Checks one visit for each rule of GA4. */
+/** Checks the channel of one visit for each entry of `RULES`. */
 export function channels(): Section {
   const lists = createSources(loadSourceLists(), publicSuffixOf);
   const pageUrl = createPageUrls();

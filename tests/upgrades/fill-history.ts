@@ -21,7 +21,7 @@ const BATCHES_AT_ONCE = 4;
 const LINES_AT_ONCE = 20_000;
 const LOG_FROM_MS = Date.UTC(2026, 4, 17, 10);
 const LINE_EVERY_MS = 2_000;
-/** These lines, one after the other, are the visits of these visitors. */
+/** Each group of so many consecutive lines has the visits of `VISITORS_PER_GROUP` visitors. */
 const LINES_PER_GROUP = 200;
 const VISITORS_PER_GROUP = 19;
 const PATHS = ['/', '/about', '/pricing', '/docs/one', '/docs/two?page=2', '/blog'];

@@ -13,13 +13,13 @@ export interface Options {
   readonly endpoint?: string;
   /** The base of relative endpoints: the address of the script. For the module the default is the address of the page. */
   readonly src?: string;
-  /** Cookieless mode: nothing is stored in the browser. */
+  /** If on, the snippet uses cookieless mode: it stores nothing in the browser. */
   readonly cookieless?: Switch;
-  /** On by default: a new path in the history is a pageview. */
+  /** If on (the default), the snippet sends a pageview when a script of the page changes the path with the history API (single-page apps). */
   readonly spa?: Switch;
-  /** The fragment is part of the path. */
+  /** If on, the fragment of the URL is part of the path. */
   readonly hash?: Switch;
-  /** No pageview until `weir.pageview()` is called. */
+  /** If on, the snippet sends no pageview until the page calls `weir.pageview()`. */
   readonly manual?: Switch;
   /** Clicks on links to other hosts are sent as events `outbound` with their `url`. */
   readonly outbound?: Switch;
@@ -35,7 +35,7 @@ export interface Options {
   readonly hosts?: Globs;
   /** Query parameters that are sent in addition to utm_*, ref, source, via and click IDs. */
   readonly query?: Globs;
-  /** For visitors with Do Not Track or Global Privacy Control, nothing is sent or stored. */
+  /** If on, the snippet sends and stores nothing for visitors whose browser has Do Not Track or Global Privacy Control. */
   readonly privacy?: Switch;
 }
 

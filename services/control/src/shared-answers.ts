@@ -8,7 +8,7 @@ export const SHARED_ANSWER_MS = 2_000;
 const ANSWERS_MAX = 100;
 
 /**
- * Only complete answers are shared: a query belongs to the request that asked it, and is cancelled with this request.
+ * Shares only answers that are complete. A running query is not shared, because it is cancelled when the request that started it is cancelled.
  */
 export function createSharedAnswers<Answer>(clock: () => number): SharedAnswers<Answer> {
   const answers = new Map<string, { readonly askedAt: number; readonly answer: Answer }>();

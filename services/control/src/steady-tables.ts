@@ -8,8 +8,8 @@ export type ReadableTables = Pick<Analytics, 'select' | 'userQuery' | 'highestRa
 /** The tables for a report. */
 export interface ReportTables extends Pick<Analytics, 'userQuery'> {
   /**
-   * As `userQuery`, but the answer can be up to `SHARED_ANSWER_MS` old if the same query was asked with the same `version`: a text that the caller
-   * has read from the tables, and that changes when the answer does.
+   * Like `userQuery`. But if the same query was run with the same `version` less than `SHARED_ANSWER_MS` ago, returns that answer again. `version`: a
+   * text that the caller has read from the tables, and that changes when the answer changes.
    */
   readonly sharedQuery?: (
     query: string,

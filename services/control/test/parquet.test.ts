@@ -135,7 +135,7 @@ test('a part whose rows are removed while it is stored is stored again', async (
   await weir.visits(6);
   const named = `site_id = 'blog' AND received_at >= fromUnixTimestamp64Milli(${since}) AND raw_offset % 2 = 0`;
   expect(await weir.count(`SELECT count() AS n FROM records WHERE ${named}`)).toBeGreaterThan(0);
-  // No expiry is in the registry before and after the part is stored, as when an expiry begins and ends in between.
+  // Deletes rows while the part is being stored. The registry contains no expiry, as if an expiry had begun and ended in the meantime.
   onceRead = () => weir.command(`ALTER TABLE weir.records DELETE WHERE ${named} SETTINGS mutations_sync = 1`);
   expect(await runAt(daysLater(3))).toBe(2);
   expect(onceRead).toBeUndefined();

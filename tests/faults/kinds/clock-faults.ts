@@ -11,7 +11,7 @@ const HOUR_SECONDS = 3_600;
 const DAY_SECONDS = 24 * HOUR_SECONDS;
 /** libfaketime reads the file again after this many seconds. */
 const CACHE_SECONDS = 1;
-/** For this time, clients send at the new time. */
+/** How long clients send requests after the clock was moved, before it is moved again. */
 const STAYS_MS = 2_500;
 
 /** A Weir whose clock, and that of its ClickHouse, can jump. Timers are not affected, as on a real machine. */

@@ -12,14 +12,14 @@ import { embedded, type Runnable } from '../suite/runnable.ts';
 const BURST_EVENTS = 1_000;
 const BURST_AT_ONCE = 64;
 const IDLE_CONNECTIONS = 10_000;
-/** Each connection needs a file descriptor in both processes, and the processes need some more. */
+/** The file descriptors that each of the two processes needs: one for each idle connection, and some more. */
 const FILES_MIN = IDLE_CONNECTIONS + 2_000;
 const OPENED_AT_ONCE = 500;
 const SLOW_WRITERS = 200;
 const SLOW_MS = 3_000;
 const SLOW_PIECE_MS = 100;
 const SLOW_READERS = 200;
-/** Their answers are much larger than the buffers of a connection. */
+/** A slow reader sends this many requests and does not read the answers, which are much larger than the buffers of a connection. */
 const UNREAD_REQUESTS = 100;
 const UNREAD_HEAD = 'GET /openapi.json HTTP/1.1\r\nHost: x\r\n\r\n';
 const MEMORY_MAX_BYTES = 1_500_000_000;

@@ -15,7 +15,7 @@ const APPEND_MS = 500;
 const NO_LIMITS = { collect: 100_000_000, events: 100_000_000, identify: 100_000_000 };
 const ADDRESS_LIMIT = 1_000;
 const HOT_ADDRESS = '198.51.100.9';
-/** Of the requests of all others, at most this share may be refused or get no answer in time. */
+/** At most this share of the requests of all other clients may be refused or get no answer in time. */
 const REFUSED_SHARE_MAX = 0.01;
 const STORED_WITHIN_MS = 120_000;
 

@@ -3,7 +3,7 @@ export interface Segment {
   readonly segmentId: string;
   readonly siteId: string;
   readonly name: string;
-  /** As the query parameter `filter` of a report. */
+  /** The filters, each in the form of the query parameter `filter` of a report (docs/stats.md). */
   readonly filters: readonly string[];
   readonly createdAt: number;
 }

@@ -41,7 +41,7 @@ export function readLetterId(text: string): LetterPlace | undefined {
   return { log, partition: Number(partition), offset: Number(offset) };
 }
 
-/** Only dead letters that were not redriven, or that became dead letters again. */
+/** Selects the dead letters that were not redriven, or that became dead letters again. */
 const OPEN = 'redriven_at IS NULL';
 
 export function letterCondition(filter: LetterFilter, nowMs: number): Checked<LetterCondition> {

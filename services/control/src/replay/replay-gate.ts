@@ -40,14 +40,14 @@ export interface ReplayGate {
   obstacle(): string | undefined;
 }
 
-/** With a limited rate, the records of a tenth of a second are admitted together. */
+/** With a limited rate (`--rate`), the records of a tenth of a second are admitted together. */
 const SLICES_PER_SECOND = 10;
-/** Beside live records, this number of records is admitted together. The thread that processes them answers no request in the meantime. */
+/** While live records arrive, at most this many records are admitted together. The thread that processes them answers no request in the meantime. */
 const SLICE_RECORDS = 256;
-/** A rest takes this number of times as long as the work before it. */
+/** A rest takes this many times as long as the slice or statement before it. */
 const RESTS_PER_STATEMENT = 2;
 const REST_MAX_MS = 4_000;
-/** A slice that waits for another partition, as after a loss of state, delays the slices of the others by at most this time. */
+/** A slice of one partition delays the slices of the others by at most this time: after a loss of state, a slice can wait for another partition. */
 const SLICE_ALONE_MS = 250;
 const NEVER = new AbortController().signal;
 
@@ -57,7 +57,7 @@ export function createReplayGate(recordsPerSecondMax: number | undefined, clock:
   let sliceRestsUntil = 0;
   let statementsRestUntil = 0;
   let statements = 0;
-  /** The time in which at least one statement ran or rested, without the present one. */
+  /** How long at least one statement was running or resting so far. Statements that are running or resting now are not counted yet. */
   let statementsMs = 0;
   let statementsSince = 0;
   let admittedCount = 0;
@@ -88,7 +88,7 @@ export function createReplayGate(recordsPerSecondMax: number | undefined, clock:
     });
   }
 
-  // With a limited rate, the user has decided about the speed.
+  // With a limited rate there are no rests, because the user has chosen the speed.
   const rests = (): boolean => besideLive && recordsPerSecondMax === undefined;
   const restAfter = (workMs: number): number => Math.min(REST_MAX_MS, Math.max(0, workMs) * RESTS_PER_STATEMENT);
 
@@ -111,8 +111,9 @@ export function createReplayGate(recordsPerSecondMax: number | undefined, clock:
 
   /**
    * Waits until records may be processed. `count` returns how many records the caller could process now. Resolves with how many of them may
-   * be processed, and with 0 if the signal aborts. `slice`: a part of a delivery, which `slice` then processes; `whole`: all or none; `paid`:
-   * a slice of records for which the rate was already taken into account.
+   * be processed, and with 0 if the signal aborts. The kinds: `slice` admits only a part of the records, which the caller then processes with
+   * the method `slice`. `whole` admits all of the records or none. `paid` is like `slice`, but the rate limit does not count these records,
+   * because it has already counted them as raw records.
    */
   async function take(count: () => number, kind: 'slice' | 'whole' | 'paid', signal: AbortSignal): Promise<number> {
     const perSecond = kind === 'paid' ? undefined : recordsPerSecondMax;

@@ -142,7 +142,7 @@ test('replays from raw and from enriched give no row of the person, and those of
   expect(await weir.analytics.select(`${letters}'%max%'`)).toHaveLength(1);
   await stored();
 
-  // As in a replay from `events.enriched`, whose records still contain the erased person: each line goes through the line eraser.
+  // Passes each line through the line eraser, as a replay from `events.enriched` does: its records still contain the erased person.
   const eraseLine = createLineEraser((site) => weir.registry.tombstones(site));
   const enriched = (await readAll(TOPIC_ENRICHED)).map(({ record }) =>
     Buffer.from(eraseLine(record.value, 1)).toString(),
@@ -151,7 +151,7 @@ test('replays from raw and from enriched give no row of the person, and those of
   expect(enriched.filter((line) => line.startsWith('["erased"'))).toHaveLength(6);
   expect(enriched.filter((line) => line.includes('max'))).toHaveLength(6);
 
-  // As in a replay from `events.raw`: each record is enriched again, with a new state.
+  // Enriches each record again with a new state, as a replay from `events.raw` does.
   const { registry, eventLog } = weir;
   const geo = { version: 'none', lookup: () => ({ country: '', region: '', city: '', timezone: '' }) };
   const enrichment = createEnrichment({ registry, geo, logId: eventLog.logId, clock: Date.now });

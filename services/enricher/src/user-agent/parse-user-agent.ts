@@ -26,7 +26,7 @@ const IOS_FROZEN_SINCE_SAFARI = 26;
 export function parseUserAgent(wholeAgent: string, hints: ClientHints | undefined): UserAgent {
   const userAgent = withModel(wholeAgent.slice(0, USER_AGENT_PARSED_CHARS_MAX), hints);
   const parser = new UAParser(userAgent);
-  // Not getResult(): it also finds the engine and the CPU, which takes a quarter of its time.
+  // `getResult()` is not called, because it also finds the engine and the CPU: this takes a quarter of its time.
   const browser = parser.getBrowser();
   const system = parser.getOS();
   const device = parser.getDevice();

@@ -51,8 +51,8 @@ const lookSql = (skips: boolean): string => `SELECT
  *   it has rows on the day at the edge of the period and on the second day beyond it.
  * - retention has removed rows (`expired`), or a visit is in `visits_computed` for another reason than its rows (`flagged`), for example
  *   because an erasure has removed some of them.
- * `has` says what the first statement (`lookSql`) has found; this statement does not search for anything else. If two sessions have the same hash, `long` can be too high. The
- * report then reads `sessions`, which is slower but also exact.
+ * `has` says what the first statement (`lookSql`) has found; this statement does not search for anything else. If two sessions
+ * have the same hash, `long` can be too high. The report then reads `sessions`, which is slower but also exact.
  */
 function findSql(
   has: Readonly<Record<'moved' | 'flagged' | 'expired' | 'unstamped', boolean>>,
