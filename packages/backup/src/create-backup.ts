@@ -21,8 +21,8 @@ export interface BackupSource {
   /** Copies the event log as it is now, including the registry and the commits, to `<folder>/data.mdb`. */
   copyLog(folder: string): Promise<void>;
   /**
-   * Freezes all tables at one moment, between two inserts, and resolves with the frozen files. Inserts pause for less than a second;
-   * everything else continues.
+   * Freezes all tables at one moment, between two inserts, and resolves with the frozen files. Inserts pause meanwhile, usually for
+   * less than a second; everything else continues.
    */
   freezeTables(): Promise<FrozenTables>;
 }

@@ -10,7 +10,7 @@ const FIRST_WORDS = new Set(['SELECT', 'WITH', 'FROM', 'SHOW', 'DESCRIBE', 'DESC
 const SHOWN = new Set(
   'TABLES COLUMNS FIELDS FULL EXTENDED CREATE TABLE VIEW DATABASES INDEX INDEXES INDICES KEYS FUNCTIONS'.split(' '),
 );
-/** After `SHOW CREATE`: the objects that decide who may do what. */
+/** The objects of ClickHouse's access control. `SHOW CREATE` is refused for them. */
 const ACCESS = new Set('USER ROLE QUOTA POLICY PROFILE ROW SETTINGS MASKING'.split(' '));
 /**
  * Functions that are refused wherever their name appears: `APPLY file` and `arrayMap(file, …)` call them without parentheses. They read

@@ -1,6 +1,6 @@
 /**
  * Additions in brackets that belong to the name of a town, for example Frankfurt (Oder). The list has all such additions in
- * DB-IP's data, and the best known of the additions that DB-IP abbreviates.
+ * the bundled data of DB-IP, and a few well-known ones that other data can contain.
  */
 const PARTS_OF_NAMES: ReadonlySet<string> = new Set(
   'Aller Allgau Baden Chiemgau Elbe Hessen Oder Rheintal Ruhr Saale Schwarzwald Sieg Taunus Unterweser Wumme'.split(
