@@ -42,7 +42,7 @@ export interface Lanes {
   settled(): Promise<void>;
   /** Builds the slots (docs/glossary.md) of all days of a site, which reports then read instead of the rows. Resolves with the number of days. */
   buildSlots(site: string): Promise<number>;
-  /** While places fail, each record with an address that was not looked up before becomes a dead letter. */
+  /** Switches failures of the location lookup on or off. While it fails, each record with an address that was not looked up before becomes a dead letter. */
   failPlaces(fail: boolean): void;
   close(): Promise<void>;
 }

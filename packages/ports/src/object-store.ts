@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 
 /**
- * A folder of immutable objects: a directory, or a prefix of an S3 bucket (`adapters/object-store/`). Both pass
+ * A store of objects that are always written as a whole: a directory, or a prefix of an S3 bucket (`adapters/object-store/`). Both pass
  * `contract/object-store.contract.ts`. Names consist of parts of `A-Z a-z 0-9 . _ = -`, separated by `/`.
  * Every method rejects with `object_store_unavailable` (a retry may succeed) or `object_store_refused` (credentials, bucket or
  * permissions must be changed first).

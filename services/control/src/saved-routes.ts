@@ -7,7 +7,7 @@ import { createSegment, listSegments, removeSegment } from './saved/segments-rou
 const SEGMENTS = '/sites/{site_id}/segments';
 const ANNOTATIONS = '/sites/{site_id}/annotations';
 
-/** The routes of what people save for reports, relative to /api/admin. */
+/** The routes of segments and annotations, which people save for reports. Paths are relative to /api/admin. */
 export const SAVED_ROUTES: readonly AdminRoute[] = [
   { method: 'GET', path: SEGMENTS, role: 'viewer', operation: OPERATIONS.listSegments, handler: listSegments },
   {

@@ -247,7 +247,7 @@ export async function openControlHarness(
     forgetControl() {
       control = makeControl();
     },
-    /** While places fail, each record with an address that was not looked up before becomes a dead letter of the enricher. */
+    /** Switches failures of the location lookup on or off. While it fails, each record with an address that was not looked up before becomes a dead letter. */
     failPlaces: places.fail,
     /** Starts control again with another admin token. */
     setAdminToken(token: string) {

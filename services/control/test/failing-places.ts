@@ -1,6 +1,6 @@
 import type { GeoLookup } from '@weir/enricher/geo/geo-lookup';
 
-/** Geo data whose look-ups can fail. The enricher caches places, so only addresses fail that were not looked up before. */
+/** Geo data whose lookups can be made to fail. The enricher caches locations, so only lookups of new addresses fail. */
 export function createFailingPlaces(geo: GeoLookup) {
   let fails = false;
   return {

@@ -39,7 +39,7 @@ async function exportAlways(deps: ParquetExporterDeps, handle: PartitionHandle):
       await pause(LOOK_EVERY_MS, undefined, { signal });
     } catch (error) {
       if (signal.aborted) return;
-      // After an election, this is not an error: the next owner continues with the same file.
+      // `partition_lost` means that another process was elected. This is not an error: that process continues with the same file.
       if (!isDependencyError(error, 'partition_lost'))
         deps.logger.warn({ err: error }, 'the export of Parquet files failed; the next attempt continues');
       await pauseBeforeRetry(failures++, signal);

@@ -81,7 +81,7 @@ const AFTER = { b: 'p', p: 'p', e: 'f', f: 'f', $: '$', B: 'P', P: 'P', E: 'F', 
 
 function stampFirstCounted(event: EnrichedEvent, start: number, seconds: number, letters: 'be' | 'BE'): Stamped {
   const attributes = attributesOf(event);
-  // `sessions` removes NUL characters from attributes.
+  // `sessions` removes NUL characters from attributes. A stamp with such a character would differ from `sessions`, so the visit is computed.
   if (attributes.length > ATTRIBUTES_CHARS_MAX || attributes.includes('\\u0000')) return COMPUTED;
   const isPageview = event.type === 'pageview';
   const visit = letters.charAt(isPageview ? 0 : 1) + attributes;
