@@ -18,14 +18,14 @@ export interface RenderedDashboard {
   breakdown(url: string, dimension: string, metric: string): Promise<ShownReport>;
 }
 
-/** What `render` needs of a page. Its name is that of a component in `ENTRY`. */
+/** What the bundle of `ENTRY` exports. `render` resolves with the HTML of the overview (`stats`), or of one list (`breakdown`) with this `tab`. */
 interface Bundle {
   render(kind: 'stats' | 'breakdown', url: URL, tab: object): Promise<string>;
 }
 
 /**
- * The components of the dashboard, rendered to HTML with React's own renderer for servers. The first rendering registers the queries
- * of the components. They are then answered through the dashboard's own client, and the second rendering shows the answers.
+ * The entry of the bundle. It renders components of the dashboard to HTML with React's own renderer for servers. The first rendering registers the
+ * queries of the components. They are then answered through the dashboard's own client, and the second rendering shows the answers.
  */
 const ENTRY = `
 import { QueryClientProvider } from '@tanstack/react-query';

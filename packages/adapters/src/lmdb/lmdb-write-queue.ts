@@ -146,7 +146,7 @@ async function transact(env: RootDatabase, jobs: readonly WriteJob[]): Promise<W
     return undefined;
   } catch (error) {
     const cause = await causeOf(error);
-    // If `stage` throws, LMDB commits the writes that were staged before.
+    // If `stage` threw, LMDB has committed the writes that were staged before. The result is then not known.
     return {
       known: staged && canStillRead(env),
       reason: cause instanceof Error ? cause.message : String(cause),
