@@ -146,7 +146,7 @@ export interface Erasure {
   /** The time of the request in Unix milliseconds. Records that were received later are not erased. */
   readonly at: number;
   readonly whole: boolean;
-  /** The numbers of visitors and users that the request names. */
+  /** How many visitors the request names, and how many users. */
   readonly visitors: number;
   readonly users: number;
   readonly phase: ErasurePhase;
@@ -155,7 +155,7 @@ export interface Erasure {
    * deleted. Undefined until Weir has read the ends.
    */
   readonly ends?: readonly number[];
-  /** The numbers of removed rows, by table, and for the table `records` by outcome. */
+  /** How many rows were removed, by table, and for the table `records` by outcome. */
   readonly removed: Readonly<Record<string, number>>;
   /** The time at which the rows `erased` of a month were first inserted into a database, by database and month. */
   readonly begun: Readonly<Record<string, number>>;
@@ -189,8 +189,8 @@ export interface ArchiveErasure {
 }
 
 /**
- * The numbers of Parquet files that an erasure has stored again, and of those that still contain the erased records, because they could
- * not be made again from the tables.
+ * How many Parquet files an erasure has stored again (`rewritten`), and how many still contain the erased records, because they could not be
+ * made again from the tables (`left`).
  */
 export interface ParquetErasure {
   readonly rewritten: number;

@@ -1,4 +1,4 @@
-/** A switch: on if it is `true` or an empty text, which a script tag's bare attribute has. */
+/** A switch: on if it is `true` or an empty text. An attribute without a value, as in `<script data-hash>`, is an empty text. */
 export type Switch = boolean | string;
 /** Names or globs (`*`: any characters), separated by commas or spaces. */
 export type Globs = string;
@@ -19,7 +19,7 @@ export interface Options {
   readonly spa?: Switch;
   /** If on, the fragment of the URL is part of the path. */
   readonly hash?: Switch;
-  /** If on, the snippet sends no pageview until the page calls `weir.pageview()`. */
+  /** Only for the script tag. If the attribute is present, with any value, loading the page is not a pageview: the page calls `weir.pageview()`. */
   readonly manual?: Switch;
   /** Clicks on links to other hosts are sent as events `outbound` with their `url`. */
   readonly outbound?: Switch;

@@ -1,6 +1,6 @@
 /**
- * Called before each call of a decorated port (`name`) and after its effect (`name:done`). If it throws before, the call has no
- * effect. If it throws after, the call has its effect, but the caller sees an error. If it returns a promise, the call waits for it.
+ * Called before each call of a port that a test has wrapped with `withFaults` (`name` is the method) and after its effect (`name:done`). If it
+ * throws before, the call has no effect. If it throws after, the call has its effect, but the caller sees an error. If it returns a promise, the call waits for it.
  * `about`: for calls of the log, the topic; for commits, also the metadata.
  */
 export type FaultPoint = (name: string, about: string) => void | Promise<void>;
@@ -16,7 +16,7 @@ export interface CrashPoints {
   readonly crashed: boolean;
 }
 
-/** Simulates a crash at point number `at` (from 0): from then on every decorated call throws without an effect. */
+/** Simulates a crash at point number `at` (from 0): from then on every call of a wrapped port throws without an effect. */
 export function createCrashPoints(at: number): CrashPoints {
   const passed: string[] = [];
   let crashed = false;

@@ -2,7 +2,7 @@ import type { AppendFault } from '@weir/testkit/faulty-event-log';
 
 /** The request of a test for a fault at a named point of a running Weir. */
 export interface FaultOrder {
-  /** The name of a decorated call: `append` before it, `append:done` after it, `outcome` to change the outcome of an append. */
+  /** The name of a port's method, such as `append`: before the call. With `:done`, as in `append:done`: after the call. `outcome`: changes the outcome of an append. */
   readonly point: string;
   /** A regular expression for the topic of the call, and for the metadata of a commit. */
   readonly about: string;

@@ -1,4 +1,4 @@
-/** The texts of people, annotations, identity verification and the keys of the reports. */
+/** The texts of people, erasures, annotations, identity verification and the keyboard shortcuts of the reports. */
 export const EN_PEOPLE = {
   'nav.people': 'People',
   'people.search': 'Search people',

@@ -5,7 +5,7 @@ import { type AuditReport, auditReport, type PartitionAudit, type RedrivenBooks 
 import { readBooks, readRedriven, type StoredBooks } from './read-books.ts';
 import { countPartitions, type PartitionRows, rowsAbove } from './rows-above.ts';
 
-/** The numbers of rows of the present log. */
+/** How many rows of the present log the tables have. */
 export interface BooksSince {
   readonly checkpoints: readonly Checkpoint[];
   /** All rows of each partition. */

@@ -3,7 +3,7 @@ import { EXPIRED_IN_ARCHIVE } from '../replay/archive/expired-records.ts';
 import type { OutcomeCount, RedrivenBooks, StoredPartition } from './audit-report.ts';
 import type { Condition } from './rows-above.ts';
 
-/** The numbers of rows in the table `records`, by partition and by outcome. */
+/** How many rows the table `records` has, by partition and by outcome. */
 export interface StoredBooks {
   readonly stored: readonly StoredPartition[];
   readonly counts: readonly OutcomeCount[];

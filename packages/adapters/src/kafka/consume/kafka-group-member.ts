@@ -227,7 +227,7 @@ export function toCommit({
   return [partition, Number(offset) < 0 ? undefined : { offset: Number(offset), metadata: metadata ?? '' }] as const;
 }
 
-/** Assigns partition p to the member with the number p modulo the number of members. So the numbers of partitions differ by at most one. */
+/** Assigns partition p to the member with the number p modulo the number of members. So two members differ by at most one partition. */
 function assignRoundRobin(topic: string, partitionCount: number, members: readonly string[]) {
   return members.map((memberId, index) => {
     const partitions = [];
