@@ -104,7 +104,7 @@ const COMPRESS: Readonly<Record<string, (bytes: Buffer) => Buffer>> = {
   deflate: (bytes) => deflateSync(bytes),
 };
 
-/** The bytes of a body with headers that say something about it, which may be wrong. */
+/** The bytes of a body, with a header `content-encoding` that can be wrong, or without one. */
 export function bodyOf(
   json: fc.Arbitrary<string>,
 ): fc.Arbitrary<{ readonly body: Buffer; readonly headers: Record<string, string> }> {

@@ -28,7 +28,7 @@ const TOO_MANY = 429;
  */
 const KEEPALIVE_CHARS_MAX = 2e4;
 
-/** If an endpoint cannot be reached, the next one is tried. */
+/** Creates the queue. If an endpoint cannot be reached, the queue tries the next one. */
 export function createQueue(endpoints: string[], mode: () => Mode): Queue {
   const hits: string[] = [];
   /** 1 while the first hit is being sent. */

@@ -2,7 +2,7 @@ import type { Answer } from '../api/call-admin.ts';
 
 export type Annotation = Answer<'listAnnotations'>[number];
 
-/** An annotation of the shown period, with the number of its bucket. */
+/** An annotation of the shown period, with the index of its bucket in the chart. */
 export interface ChartNote {
   readonly annotation: Annotation;
   readonly bucket: number;

@@ -11,7 +11,7 @@ export interface DiskGuard extends DiskSpace {
   space(): Promise<{ readonly freeBytes: number; readonly totalBytes: number }>;
   /** The reserve that is in force: at most a quarter of the disk. */
   readonly reserveBytes: number;
-  /** During a shortage, deletes the reserve file, so that its space can be used for a start. */
+  /** During a shortage, deletes the reserve file. Call it before a program is started that needs some free space to start, such as ClickHouse. */
   release(): void;
   close(): Promise<void>;
 }

@@ -5,8 +5,8 @@ import type { StoredEvent } from '../pipeline/enriched-event.ts';
 
 /**
  * An entry of the column table (row-columns.ts): one column, or several adjacent columns. The functions return the JSON values
- * of the columns, separated by commas. A value that many events share is encoded once and cached: encoding all values for each
- * record would cost more than all steps together.
+ * of the columns, separated by commas. A value that many events share is encoded once and cached: encoding all values again for
+ * each record would cost more than all other steps of the enricher together.
  */
 export interface RowColumns {
   readonly columns: readonly RecordsColumn[];

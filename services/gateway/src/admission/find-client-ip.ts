@@ -24,7 +24,7 @@ const HOPS_MAX = 32;
 
 /**
  * Returns a function that finds the client IP. It trusts a header only if the peer of the connection is a trusted proxy
- * (docs/api.md, POST /api/collect). A list of addresses is read from the right, because each proxy appends the address of its peer. The
+ * (docs/operations.md, "Behind proxies"). A list of addresses is read from the right, because each proxy appends the address of its peer. The
  * search goes on to the next address on the left as long as the current address is a trusted proxy. A text that is not an address ends
  * the search, and the result is the address that was read before this text.
  */
