@@ -117,7 +117,7 @@ export const question = (model: Model): fc.Arbitrary<Question> =>
         period: 'period' in span ? span.period : undefined,
         ...spanOf(span, model.history.base, model.history.zone),
         interval: isLong && interval === 'hour' ? 'day' : interval,
-        // For moments, the comparison with the year before depends on the wall clock, which the model does not compute.
+        // A period that begins at a time of day is compared with the same local time a year before. The model does not compute local times.
         compare: isMoment && compare === 'previous_year' ? 'previous_period' : compare,
         dimension: '',
         order: `${metric}:${direction}`,

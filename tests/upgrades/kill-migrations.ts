@@ -55,7 +55,7 @@ export async function killMigrations(options: MigrationKills): Promise<KilledMig
     if (begun === 'ready') throw new Error(`the migrations ended before kill ${kill + 1}: ${killed.join(', ')}`);
     acknowledgedBefore ??= acknowledged();
     total = Math.max(total, begun.of);
-    // At most this many migrations may have begun before this kill.
+    // The kill comes at the latest when more than this many migrations have begun, so that some remain for the next kills.
     const most = Math.max(1, Math.floor((total * (kill + 1)) / (kills + 1)));
     const wanted = Math.min(most, Math.max(1, seen.size) + Math.floor(random() * (most - seen.size + 1)));
     await eventually('a later migration', () => countSeen(seen, steps()) >= wanted, STEP_WITHIN_MS);

@@ -3,7 +3,7 @@ import type { Metrics } from './prometheus-metrics.ts';
 
 export interface VisitSlotMetrics {
   built(days: number): void;
-  /** Adds reports whose numbers differed. */
+  /** Counts compared reports whose numbers from the slots (docs/glossary.md) differed from those of the rows. */
   differed(reports: number): void;
 }
 

@@ -22,11 +22,13 @@ describe('untilQuiet', () => {
 
   test('waits no longer than its limit, and says what it saw', async () => {
     const machine = machineWith(7);
-    expect(await untilQuiet(12, machine)).toBe('the machine was not quiet after 12 s: its load was 7.00, at least 0.5');
+    expect(await untilQuiet(12, machine)).toBe(
+      'the machine was not quiet after a wait of 12 s: its load was 7.00, at least 0.5',
+    );
     expect(machine.waits).toEqual([5, 5, 2]);
   });
 
   test('a limit of 0 never waits', async () => {
-    expect(await untilQuiet(0, machineWith(7))).toContain('not quiet after 0 s');
+    expect(await untilQuiet(0, machineWith(7))).toContain('not quiet after a wait of 0 s');
   });
 });

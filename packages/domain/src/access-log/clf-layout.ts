@@ -18,7 +18,10 @@ const PORT = /:\d{1,5}$/;
 /** Texts that servers write for a virtual host without a name. */
 const UNNAMED_HOST = /^(?:-|_|\*|_default_)$/;
 
-/** Finds the layout of a line from its fields. It is `plain` if the fields fit several layouts. */
+/**
+ * Guesses the layout of a line from its fields. It is `plain` unless the second field is an address or a host name with a dot: the ident of
+ * a user almost never looks like that.
+ */
 export function clfLayoutOf({ first, second, rest }: ClfHead): ClfLayout {
   // The line begins with a list of addresses (X-Forwarded-For). The first one is the client.
   if (first.endsWith(',')) return 'plain';

@@ -71,7 +71,10 @@ export function readIdentity(
   return withTraits(fields, body, FIELD_NAMES, 'refuse', () => keysInTextOrder(text?.() ?? '{}'));
 }
 
-/** Reads the `identity` object of a collect hit. It works like `readIdentity`, but the visitor is the visitor of the hit. */
+/**
+ * Reads the `identity` object of a collect hit. Unlike `readIdentity`, it needs no visitor ID, because the hit has one. It also reads
+ * `signature`, and leaves out traits with an invalid key instead of refusing the body.
+ */
 export function readBrowserIdentity(
   identity: JsonObject,
   bodyText?: BodyText,

@@ -30,8 +30,8 @@ export async function readBooksSince(
 }
 
 /**
- * The report about the raw offsets (docs/glossary.md) from the checkpoints on. It is balanced if each of them has exactly one outcome or is in flight, and if as
- * many rows are below each checkpoint as raw offsets. `positions` must be read after the counts.
+ * The report about the raw offsets (docs/glossary.md) from the checkpoints on. It is balanced if each of these raw offsets has exactly one outcome or is in
+ * flight, and if the number of rows below each checkpoint equals the number of raw offsets below it. `positions` must be read after the counts.
  */
 export function auditReportSince(
   logId: string,

@@ -111,9 +111,9 @@ export function createReplayGate(recordsPerSecondMax: number | undefined, clock:
 
   /**
    * Waits until records may be processed. `count` returns how many records the caller could process now. Resolves with how many of them may
-   * be processed, and with 0 if the signal aborts. The kinds: `slice` admits only a part of the records, which the caller then processes with
-   * the method `slice`. `whole` admits all of the records or none. `paid` is like `slice`, but the rate limit does not count these records,
-   * because it has already counted them as raw records.
+   * be processed, and with 0 if the signal aborts. The kinds: `slice` may admit only the first of the records (while the replay must rest, or with
+   * a limited rate), which the caller then processes with the method `slice`. `whole` admits all of the records or none. `paid` is like
+   * `slice`, but the rate limit does not count these records, because it has already counted them as raw records.
    */
   async function take(count: () => number, kind: 'slice' | 'whole' | 'paid', signal: AbortSignal): Promise<number> {
     const perSecond = kind === 'paid' ? undefined : recordsPerSecondMax;

@@ -23,9 +23,9 @@ export interface Answered<Answer> {
 export interface ReportQueue<Answer> {
   /**
    * Resolves with the result of `work`, which is called when a place is free. Sites take turns. The same question, asked again within
-   * `sharedMs` after it was first asked, gets the same answer without more work. When every caller of a question has left, the
-   * signal that `work` received aborts. Rejects with `analytics_unavailable` if too many questions wait, and with the signal's reason
-   * if the caller leaves.
+   * `sharedMs` after it was first asked, gets the same answer without more work. A caller leaves when the signal of its question aborts:
+   * its promise rejects with the reason of that signal. When all callers of a question have left, the signal that `work` received
+   * aborts. Rejects with `analytics_unavailable` if too many questions wait.
    */
   ask(question: Question, work: (context: RequestContext) => Promise<Answer>): Promise<Answered<Answer>>;
 }

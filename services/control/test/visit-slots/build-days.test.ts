@@ -70,7 +70,7 @@ function history(days: number): readonly RowFields[] {
   return rows;
 }
 
-/** The numbers of days from the slots (docs/glossary.md), and those of the report. */
+/** The visitors, visits and pageviews of a period: computed from the slots (docs/glossary.md), and by the report that reads rows. */
 async function compare(
   siteId: string,
   fromMs: number,

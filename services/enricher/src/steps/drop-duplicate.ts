@@ -23,7 +23,8 @@ export function createDropDuplicate(logId: string): Step {
       const { siteId, idempotencyKey, receivedAt, erased } = event;
       // An erased record does not claim its key, as if it had never been sent. A later record can use the key.
       if (idempotencyKey === '' || erased) return undefined;
-      // The first record of a dead letter can have the key already. A redriven record therefore claims the key in its name.
+      // The first record of the dead letter may have claimed this key already. So a redriven record claims the key for the first record
+      // (`recordId`), and is then no duplicate of it.
       return { siteId, key: idempotencyKey, recordId: claimantOf(event), receivedAt };
     },
     redriveKey({ siteId, redriven, partition, offset, erased }) {
