@@ -119,6 +119,15 @@ describeBrowser('options and wishes in Chromium, by the rows', () => {
     ]);
   });
 
+  test('data-manual="false": loading the page is a pageview', async () => {
+    const siteId = await browser.openSite('data-manual="false"');
+    const page = await (await browser.context()).newPage();
+    await page.goto(`${browser.site.url}/a`);
+    await loaded(page);
+    const rows = await browser.rows(siteId, 1, ROW);
+    expect(rows.map((row) => [row.pathname, row.event_name])).toEqual([['/a', '']]);
+  });
+
   test('excluded paths, allowed hosts and the query allow-list', async () => {
     const siteId = await browser.openSite(
       'data-exclude="/admin*, /preview" data-query="page, f_*" data-hosts="127.0.0.1, *.example"',

@@ -19,7 +19,7 @@ export interface Options {
   readonly spa?: Switch;
   /** If on, the fragment of the URL is part of the path. */
   readonly hash?: Switch;
-  /** Only for the script tag. If the attribute is present, with any value, loading the page is not a pageview: the page calls `weir.pageview()`. */
+  /** Only for the script tag. If on, loading the page is not a pageview: the page calls `weir.pageview()`. */
   readonly manual?: Switch;
   /** Clicks on links to other hosts are sent as events `outbound` with their `url`. */
   readonly outbound?: Switch;

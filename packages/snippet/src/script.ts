@@ -7,5 +7,5 @@ const calls = keptCalls();
 if (calls) {
   const weir = createWeir(dataset as unknown as Options, src);
   install(weir, calls);
-  if (!('manual' in dataset)) weir.pageview();
+  if (!/^(true)?$/.test(dataset.manual as string)) weir.pageview();
 }
