@@ -27,7 +27,7 @@ const VIEWS = [
 /** Each page, and what to wait for or click before the picture is taken. */
 const PAGES = [
   { name: 'sites', path: '', ready: '.site-card' },
-  { name: 'overview', path: 'sites/shop/overview', ready: '.land.seen' },
+  { name: 'overview', path: 'sites/shop/overview', ready: '.land.seen', shows: '.chart-note' },
   {
     name: 'explain',
     path: 'sites/shop/overview',
@@ -89,6 +89,7 @@ try {
       await page.waitForSelector(ready).catch(() => console.error(`${name}-${theme}: no ${ready}`));
       if (click) await page.click(click);
       if (shows) await page.waitForSelector(shows);
+      await page.locator('.loading').first().waitFor({ state: 'detached' });
       await page.waitForLoadState('networkidle');
       // A click may have scrolled the page.
       if (full) await page.evaluate('scrollTo(0, 0)');

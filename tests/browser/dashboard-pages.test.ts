@@ -1,80 +1,38 @@
-import { join } from 'node:path';
 import { eventually } from '@weir/testkit/eventually';
-import { PROJECT_ROOT } from '@weir/testkit/weir-process';
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { ADMIN_TOKEN } from '../../services/control/test/control-harness.ts';
-import { type Lane, type Lanes, openLanes } from '../reports-model/report-lanes.ts';
-import { openDashboard, violationsOf } from './dashboard-page.ts';
-import { mark, markedHit, scriptOf, sendMarkedTraffic, USER_ID } from './marked-traffic.ts';
+import type { Lane } from '../reports-model/report-lanes.ts';
+import { violationsOf } from './dashboard-page.ts';
+import { type MarkedDashboard, openMarkedDashboard } from './marked-dashboard.ts';
+import { mark, markedHit, USER_ID } from './marked-traffic.ts';
 import { type PageServer, startPageServer } from './page-server.ts';
-import { describeBrowser, launchChromium } from './use-browser.ts';
-
-/** Records calls of `hacked`, and what the content security policy refused. */
-const WATCH = `
-  window.hackedBy = [];
-  window.hacked = (by) => window.hackedBy.push('script ' + by);
-  document.addEventListener('securitypolicyviolation', (event) => window.hackedBy.push(event.violatedDirective + ' ' + event.blockedURI));`;
-/** Elements and attributes that no page of the dashboard has. */
-const INJECTED =
-  '[onerror], [onclick], [onload], img[src="x"], script:not([src]), iframe, object, embed, base, a[href^="javascript:" i]';
+import { describeBrowser } from './use-browser.ts';
 
 describeBrowser(
   'every page of the dashboard, on an imported access log and on live hits with markup in each text',
   () => {
-    let lanes: Lanes;
+    let marked: MarkedDashboard;
     let lane: Lane;
-    let browser: Browser;
     let elsewhere: PageServer;
     let site = '';
     let page: Page;
-    let errors: string[];
-    const dialogs: string[] = [];
     const url = (): string => lane.client.urls[0] ?? '';
+    const open = (path: string) => page.goto(`${url()}/dashboard${path.replace('SITE', site)}`);
+    const expectTexts = (...fields: readonly string[]): Promise<void> => marked.expectTexts(...fields);
 
     beforeAll(async () => {
-      lanes = await openLanes(1, join(PROJECT_ROOT, 'dist/dashboard'));
-      lane = lanes.lanes[0] as Lane;
-      site = await sendMarkedTraffic(lanes, lane, ADMIN_TOKEN);
-      browser = await launchChromium();
+      marked = await openMarkedDashboard();
+      ({ lane, site, page } = marked);
       elsewhere = await startPageServer();
-      const weir = { url: url(), client: lane.client };
-      const context = async () => {
-        const opened = await browser.newContext({ locale: 'en', viewport: { width: 1280, height: 900 } });
-        await opened.addInitScript(WATCH);
-        return opened;
-      };
-      ({ page, errors } = await openDashboard({ weir, context }));
-      page.on('dialog', (dialog) => {
-        dialogs.push(dialog.message());
-        void dialog.dismiss();
-      });
     }, 300_000);
     afterAll(async () => {
-      await browser?.close();
       await elsewhere?.close();
-      await lanes?.close();
+      await marked?.close();
     });
 
     beforeEach(() => {
-      errors.length = 0;
+      marked.errors.length = 0;
     });
-
-    const open = (path: string) => page.goto(`${url()}/dashboard${path.replace('SITE', site)}`);
-
-    /** Waits until the page shows the texts of these fields, and checks that nothing of it was treated as HTML. */
-    async function expectTexts(...fields: readonly string[]): Promise<void> {
-      for (const field of fields) {
-        await eventually(`the text of ${field}`, () =>
-          page.evaluate<boolean>(`document.body.innerText.includes(${JSON.stringify(scriptOf(field))})`),
-        );
-      }
-      expect(await page.evaluate(`[...document.querySelectorAll('${INJECTED}')].map((one) => one.outerHTML)`)).toEqual(
-        [],
-      );
-      expect(await page.evaluate('window.hackedBy')).toEqual([]);
-      expect(dialogs).toEqual([]);
-      expect(errors).toEqual([]);
-    }
 
     test('all sites', async () => {
       await open('');
@@ -170,7 +128,7 @@ describeBrowser(
     });
 
     test('the sign-in has no violation, and stays on this host whatever the address says', async () => {
-      const context = await browser.newContext({ locale: 'en' });
+      const context = await marked.browser.newContext({ locale: 'en' });
       const entry = await context.newPage();
       const address = `${url()}/dashboard//example.com/?next=https://example.com/&url=javascript:alert(1)#https://example.com`;
       await entry.goto(address);

@@ -55,9 +55,15 @@ export async function sendMarkedTraffic(lanes: Lanes, lane: Lane, adminToken: st
     const { status, text } = await answer;
     if (status >= 300) throw new Error(`${status} ${text}`);
   };
-  const hit = (more: object = {}) => stored(client.collect(markedHit(site, more), headers));
+  const hit = (more: object = {}) => {
+    // With equal times, it would be random which hit is the entry page and which is the exit page.
+    lane.now += 1_000;
+    return stored(client.collect(markedHit(site, more), headers));
+  };
   await hit();
   await hit({ pathname: '/next', referrer: `javascript:hacked('link')` });
+  // The path with markup is also the exit page.
+  await hit();
   const properties = { [mark('property')]: mark('value'), plan: mark('plan') };
   await hit({ type: 'event', event_name: mark('event'), event_properties: properties });
   const traits = {

@@ -1,6 +1,7 @@
 import { QueryClientProvider } from '@tanstack/react-query';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
+import { abortCalls } from './api/call-admin.ts';
 import { createQueryClient } from './api/use-admin.ts';
 import { App } from './app/app.tsx';
 import { applyTheme } from './app/preferences.ts';
@@ -13,6 +14,7 @@ import './styles/tools.css';
 import './styles/people.css';
 
 applyTheme();
+addEventListener('beforeunload', abortCalls);
 const root = document.getElementById('root');
 if (root === null) throw new Error('index.html has no element "root"');
 createRoot(root).render(

@@ -1,4 +1,11 @@
-import { keepPreviousData, QueryClient, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import {
+  keepPreviousData,
+  QueryCache,
+  QueryClient,
+  useMutation,
+  useQuery,
+  useQueryClient,
+} from '@tanstack/react-query';
 import { AdminError, type Answer, type CallInput, callAdmin, type OperationId } from './call-admin.ts';
 
 const REFRESH_MS_MIN = 15_000;
@@ -8,7 +15,14 @@ const TIMINGS_MAX = 500;
 const RETRIES_MAX = 2;
 
 export function createQueryClient(): QueryClient {
-  return new QueryClient({
+  const client = new QueryClient({
+    queryCache: new QueryCache({
+      // If the site of a report was removed, its pages must end.
+      onError: (error, { queryKey: [id] }) => {
+        if (error instanceof AdminError && error.status === 404 && id !== 'listSites')
+          void client.invalidateQueries({ queryKey: ['listSites'] });
+      },
+    }),
     defaultOptions: {
       queries: {
         staleTime: 10_000,
@@ -18,6 +32,7 @@ export function createQueryClient(): QueryClient {
       },
     },
   });
+  return client;
 }
 
 /** How long the last request of each query took, in milliseconds, also if it failed. */

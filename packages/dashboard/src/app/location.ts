@@ -56,11 +56,15 @@ export function pathTo(...parts: readonly string[]): string {
   return [BASE, ...parts.map(encodeURIComponent)].join('/');
 }
 
-export function navigate(url: string, { replace = false } = {}): void {
-  if (replace) history.replaceState(null, '', url);
+/** Opens an address. `here` keeps the position on the page. `replace` also adds no entry to the history. */
+export function navigate(
+  url: string,
+  { replace = false, here = replace }: { readonly replace?: boolean; readonly here?: boolean } = {},
+): void {
+  if (replace || url === location.pathname + location.search) history.replaceState(null, '', url);
   else history.pushState(null, '', url);
   for (const listener of listeners) listener();
-  if (!replace) scrollTo(0, 0);
+  if (!here) scrollTo(0, 0);
 }
 
 /** The present path with another query. */

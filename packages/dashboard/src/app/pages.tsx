@@ -1,7 +1,7 @@
 import { type ComponentType, lazy, Suspense } from 'react';
 import { useTexts } from '../i18n/text-context.tsx';
 import { OverviewPage } from '../overview/overview-page.tsx';
-import { Empty, Loading } from '../ui/states.tsx';
+import { Empty, Loading, Problem } from '../ui/states.tsx';
 import { Link } from './link.tsx';
 import { pathTo, useLocation } from './location.ts';
 import type { Session } from './session.ts';
@@ -67,11 +67,12 @@ function SitePage({
   readonly page: string;
 }) {
   const { t } = useTexts();
-  const { sites, isLoaded } = useSites(session);
+  const { sites, isLoaded, error, retry } = useSites(session);
   const site = sites.find((one) => one.site_id === siteId);
   const isAllowed = session.role === 'admin' || SITE_NAVIGATION.some((item) => item.page === page && item.forViewers);
   const Page = isAllowed && Object.hasOwn(SITE_PAGES, page) ? SITE_PAGES[page] : undefined;
-  if (site === undefined) return isLoaded ? <Empty title={t('site.unknown', { id: siteId })} /> : <Loading />;
+  if (site === undefined && error !== null) return <Problem error={error} onRetry={retry} />;
+  if (site === undefined) return isLoaded ? <NoPage title={t('site.unknown', { id: siteId })} /> : <Loading />;
   if (Page === undefined) return <NoPage />;
   return (
     <SiteProvider site={site}>
@@ -80,10 +81,10 @@ function SitePage({
   );
 }
 
-function NoPage() {
+function NoPage({ title }: { readonly title?: string }) {
   const { t } = useTexts();
   return (
-    <Empty title={t('page.unknown')}>
+    <Empty title={title ?? t('page.unknown')}>
       <Link className="button" href={pathTo()}>
         {t('page.start')}
       </Link>

@@ -23,9 +23,20 @@ export function useSite(): SiteHead {
   return site;
 }
 
+interface Sites {
+  readonly sites: readonly SiteHead[];
+  readonly isLoaded: boolean;
+  /** Why the last request for the sites failed. */
+  readonly error: Error | null;
+  retry(): void;
+}
+
 /** The sites that this session may read. */
-export function useSites(session: Session): { readonly sites: readonly SiteHead[]; readonly isLoaded: boolean } {
+export function useSites(session: Session): Sites {
   const all = useAdmin('listSites', { enabled: session.role === 'admin' });
-  if (session.role === 'admin') return { sites: all.data ?? [], isLoaded: all.data !== undefined };
-  return { sites: session.site ? [session.site] : [], isLoaded: true };
+  const retry = (): void => void all.refetch();
+  if (session.role === 'admin') {
+    return { sites: all.data ?? [], isLoaded: all.data !== undefined, error: all.error, retry };
+  }
+  return { sites: session.site ? [session.site] : [], isLoaded: true, error: null, retry };
 }

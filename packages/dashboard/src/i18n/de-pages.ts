@@ -36,6 +36,8 @@ export const DE_PAGES: Readonly<Record<keyof typeof EN_PAGES, Entry>> = {
   'pipeline.live': 'Live: Jeder Datensatz wird verarbeitet, wenn er ankommt.',
   'pipeline.behind': 'Es gibt einen Rückstand.',
   'pipeline.stuck': 'Eine Partition meldet einen Fehler.',
+  'pipeline.noAnalytics':
+    'ClickHouse antwortet nicht. Bis dahin gibt es keine Berichte. Datensätze warten im Ereignislog.',
   'pipeline.topic': 'Topic',
   'pipeline.consumer': 'Consumer',
   'pipeline.lag': 'Rückstand',

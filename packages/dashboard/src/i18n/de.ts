@@ -32,6 +32,7 @@ export const DE: Catalogue = {
   nothing: 'Nichts gefunden.',
   loading: 'Wird geladen',
   slow: 'Das dauert länger als eine Sekunde.',
+  'slow.stuck': 'Seit 30 Sekunden keine Antwort. Die Seite Pipeline zeigt, ob ClickHouse antwortet.',
   details: 'Alle Werte',
   'pager.previous': 'Zurück',
   'pager.next': 'Weiter',
@@ -218,6 +219,8 @@ export const DE: Catalogue = {
   'property.hint':
     'Geben Sie den Namen einer Eigenschaft ein, die Sie mit Ereignissen senden, zum Beispiel plan oder cart.total.',
   'map.label': 'Weltkarte: Besucher nach Land. Der Tab "Länder" enthält dasselbe als Liste.',
+  'details.end': 'Die Liste endet nach {count} Werten. Suche oder andere Sortierung zeigt die übrigen.',
+  'map.unknown': 'Besucher ohne bekanntes Land: {count}',
   'report.more': 'Mehr: CSV, als curl kopieren',
   'csv.save': 'Als CSV speichern',
   'csv.loading': 'Alle Zeilen werden geladen…',

@@ -30,6 +30,8 @@ export const EN_PAGES = {
   'pipeline.live': 'Live: every record is processed as it arrives.',
   'pipeline.behind': 'Catching up: there is a backlog.',
   'pipeline.stuck': 'Needs attention: a partition reports an error.',
+  'pipeline.noAnalytics':
+    'ClickHouse does not answer. There are no reports until it does. Records wait in the event log.',
   'pipeline.topic': 'Topic',
   'pipeline.consumer': 'Consumer',
   'pipeline.lag': 'Lag',

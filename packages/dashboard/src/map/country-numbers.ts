@@ -17,3 +17,6 @@ export const COUNTRY_OF_NUMBER: ReadonlyMap<string, string> = new Map(
     .split(/\s+/)
     .map((pair) => [pair.slice(0, 3), pair.slice(3)]),
 );
+
+/** The codes of the countries of the map that have no numeric code. The data of locations has XK for Kosovo. */
+export const COUNTRY_OF_NAME: Readonly<Record<string, string>> = { Kosovo: 'XK' };

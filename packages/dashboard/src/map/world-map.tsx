@@ -9,7 +9,7 @@ import { useTexts } from '../i18n/text-context.tsx';
 import { formatMetric, numberOf } from '../reports/report-metrics-view.ts';
 import { addFilter, type ReportState } from '../reports/report-state.ts';
 import { Loading, Problem } from '../ui/states.tsx';
-import { COUNTRY_OF_NUMBER } from './country-numbers.ts';
+import { COUNTRY_OF_NAME, COUNTRY_OF_NUMBER } from './country-numbers.ts';
 
 const [WIDTH, HEIGHT] = [640, 330];
 const ANTARCTICA = '010';
@@ -30,11 +30,13 @@ export function WorldMap({ rows, state }: { readonly rows: Answer<'breakdown'>['
   if (world.error) return <Problem error={world.error} />;
   if (world.data === undefined) return <Loading lines={8} />;
   const active = shown === undefined ? undefined : byCountry.get(shown);
+  const unknown = numberOf(byCountry.get('')?.visitors ?? 0) ?? 0;
   return (
     <div className="map">
       <svg viewBox={`0 0 ${WIDTH} ${HEIGHT}`} role="img" aria-label={texts.t('map.label')}>
         {shapes.map(({ code, path, id }) => {
-          const visitors = numberOf(byCountry.get(code)?.visitors ?? 0) ?? 0;
+          // Rows without a country do not belong to the territories without a code.
+          const visitors = code === '' ? 0 : (numberOf(byCountry.get(code)?.visitors ?? 0) ?? 0);
           return (
             // biome-ignore lint/a11y/noStaticElementInteractions: the list of countries has the same for the keyboard
             <path
@@ -43,7 +45,7 @@ export function WorldMap({ rows, state }: { readonly rows: Answer<'breakdown'>['
               className={visitors > 0 ? 'land seen' : 'land'}
               // The square root keeps countries with few visitors visible.
               style={visitors > 0 ? { fillOpacity: 0.15 + 0.85 * Math.sqrt(visitors / most) } : {}}
-              onPointerEnter={() => setShown(code)}
+              onPointerEnter={() => setShown(code === '' ? undefined : code)}
               onPointerLeave={() => setShown(undefined)}
               onClick={() =>
                 visitors > 0 && addFilter(state.filters, { dimension: 'country', operator: 'is', values: [code] })
@@ -52,13 +54,15 @@ export function WorldMap({ rows, state }: { readonly rows: Answer<'breakdown'>['
           );
         })}
       </svg>
-      <p className="map-tip" aria-hidden="true">
-        {shown && (
-          <>
-            <b>{texts.country(shown)}</b> {formatMetric(texts, 'visitors', active?.visitors ?? 0)}
-          </>
-        )}
-      </p>
+      {shown === undefined ? (
+        <p className="map-tip muted">
+          {unknown > 0 && texts.t('map.unknown', { count: formatMetric(texts, 'visitors', unknown) })}
+        </p>
+      ) : (
+        <p className="map-tip" aria-hidden="true">
+          <b>{texts.country(shown)}</b> {formatMetric(texts, 'visitors', active?.visitors ?? 0)}
+        </p>
+      )}
     </div>
   );
 }
@@ -69,7 +73,7 @@ function shapesOf(world: World): readonly { code: string; path: string; id: stri
   const projection = geoNaturalEarth1().fitSize([WIDTH, HEIGHT], { type: 'FeatureCollection', features: land });
   const draw = geoPath(projection);
   return land.map((one, index) => ({
-    code: COUNTRY_OF_NUMBER.get(String(one.id)) ?? '',
+    code: COUNTRY_OF_NUMBER.get(String(one.id)) ?? COUNTRY_OF_NAME[one.properties.name] ?? '',
     path: draw(one) ?? '',
     id: `${one.id ?? ''} ${index}`,
   }));

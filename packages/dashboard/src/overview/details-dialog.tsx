@@ -16,6 +16,8 @@ import { Empty, QueryAnswer } from '../ui/states.tsx';
 import type { PanelTab } from './panel-list.ts';
 
 const ROWS = 100;
+/** The last page that the admin API has. */
+const PAGES_MAX = 100;
 
 interface Props {
   readonly tab: PanelTab;
@@ -116,7 +118,10 @@ export function DetailsDialog({ tab, dimension, state, onClose }: Props) {
                 </tbody>
               </table>
             </ScrollBox>
-            <Pager page={page} hasMore={data.has_more && page < 100} onPage={setPage} />
+            <Pager page={page} hasMore={data.has_more && page < PAGES_MAX} onPage={setPage} />
+            {data.has_more && page === PAGES_MAX && (
+              <p className="note">{t('details.end', { count: texts.number(ROWS * PAGES_MAX) })}</p>
+            )}
           </>
         )}
       </QueryAnswer>

@@ -86,7 +86,7 @@ function PeopleList() {
                               </span>
                             </Link>
                           </th>
-                          <td className="long">
+                          <td className="long traits">
                             {Object.entries(one.traits)
                               .slice(0, TRAITS_SHOWN)
                               .map(([name, value]) => (
@@ -96,8 +96,8 @@ function PeopleList() {
                               ))}
                           </td>
                           <td className="number">{number(one.visitor_ids.length)}</td>
-                          <td>{time(one.first_seen_at, site.timezone, 'week')}</td>
-                          <td>{time(one.last_seen_at, site.timezone, 'full')}</td>
+                          <td className="whole">{time(one.first_seen_at, site.timezone, 'week')}</td>
+                          <td className="whole">{time(one.last_seen_at, site.timezone, 'full')}</td>
                         </tr>
                       ))}
                     </tbody>

@@ -21,6 +21,11 @@ export function ConsumersCard() {
             <p role="status" className={`state ${healthOf(consumers)}`}>
               {t(`pipeline.${healthOf(consumers)}`)}
             </p>
+            {consumers.some((one) => one.dead_letters === null) && (
+              <p role="status" className="state stuck">
+                {t('pipeline.noAnalytics')}
+              </p>
+            )}
             <DataTable
               label={t('pipeline.consumers')}
               rows={consumers}

@@ -72,7 +72,7 @@ export function useReportState(): ReportState {
   return useMemo(() => readReportState(query), [query]);
 }
 
-/** Changes parameters of the address. Undefined removes one. */
+/** Changes parameters of the address. Undefined removes one. The back button of the browser undoes the change. */
 export function changeReport(change: Readonly<Record<string, string | undefined>>): void {
   navigate(
     withQuery((query) => {
@@ -81,7 +81,7 @@ export function changeReport(change: Readonly<Record<string, string | undefined>
         else query.set(name, value);
       }
     }),
-    { replace: true },
+    { here: true },
   );
 }
 
@@ -91,7 +91,7 @@ export function setFilters(filters: readonly ReportFilter[]): void {
       query.delete('filter');
       for (const filter of filters) query.append('filter', formatFilter(filter));
     }),
-    { replace: true },
+    { here: true },
   );
 }
 

@@ -42,7 +42,7 @@ export function IdentityCard({ siteId }: { readonly siteId: string }) {
       <QueryAnswer query={site} lines={2}>
         {({ identity_verification: { required, secret_created_at: createdAt } }) => (
           <>
-            <p className={required ? 'state live' : 'state'}>
+            <p className={required ? 'state live' : undefined}>
               {t(createdAt === null ? 'identity.off' : required ? 'identity.required' : 'identity.optional')}
             </p>
             {createdAt !== null && (

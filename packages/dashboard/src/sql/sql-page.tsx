@@ -93,7 +93,12 @@ export function SqlPage() {
                 <thead>
                   <tr>
                     {data.columns.map(({ name, type }) => (
-                      <th key={name} scope="col" title={type}>
+                      <th
+                        key={name}
+                        scope="col"
+                        title={type}
+                        className={typeof data.rows[0]?.[name] === 'number' ? 'number' : undefined}
+                      >
                         {name}
                       </th>
                     ))}

@@ -5,6 +5,7 @@ import { useTexts } from '../i18n/text-context.tsx';
 import { Icon } from './icon.tsx';
 
 const SLOW_MS = 1_000;
+const STUCK_MS = 30_000;
 
 /** The text of an error: what is wrong and what to do. */
 export function useProblemText(): (error: Error) => string {
@@ -42,31 +43,41 @@ export function Empty({ title, children }: { readonly title: string; readonly ch
   );
 }
 
-/** Lines that stand for content. After a second it says that the answer takes long, and offers to cancel the query. */
-export function Loading({ lines = 6, queryKey }: { readonly lines?: number; readonly queryKey?: readonly unknown[] }) {
+interface SlowProps {
+  readonly queryKey?: readonly unknown[] | undefined;
+}
+
+/** After a second it says that the answer takes long, and offers to cancel the query. Later it says what to do. */
+function SlowNote({ queryKey }: SlowProps) {
   const { t } = useTexts();
   const client = useQueryClient();
-  const [isSlow, setSlow] = useState(false);
+  const [note, setNote] = useState<'slow' | 'slow.stuck'>();
   useEffect(() => {
-    const timer = setTimeout(() => setSlow(true), SLOW_MS);
-    return () => clearTimeout(timer);
+    const timers = [setTimeout(() => setNote('slow'), SLOW_MS), setTimeout(() => setNote('slow.stuck'), STUCK_MS)];
+    return () => timers.forEach(clearTimeout);
   }, []);
+  if (note === undefined) return null;
+  return (
+    <p className="loading-note" role="status">
+      {t(note)}{' '}
+      {queryKey && (
+        <button type="button" className="link" onClick={() => client.cancelQueries({ queryKey })}>
+          {t('cancel')}
+        </button>
+      )}
+    </p>
+  );
+}
+
+/** Lines that stand for content. */
+export function Loading({ lines = 6, queryKey }: SlowProps & { readonly lines?: number }) {
   return (
     <div className="loading" aria-busy="true">
       {Array.from({ length: lines }, (_, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: the lines are all the same
         <div key={index} className="skeleton" />
       ))}
-      {isSlow && (
-        <p className="loading-note" role="status">
-          {t('slow')}{' '}
-          {queryKey && (
-            <button type="button" className="link" onClick={() => client.cancelQueries({ queryKey })}>
-              {t('cancel')}
-            </button>
-          )}
-        </p>
-      )}
+      <SlowNote queryKey={queryKey} />
     </div>
   );
 }
@@ -76,6 +87,8 @@ interface AnswerProps<Data> {
     readonly data: Data | undefined;
     readonly error: Error | null;
     readonly fetchStatus: string;
+    /** The data is the answer to the former parameters. */
+    readonly isPlaceholderData?: boolean;
     refetch(): unknown;
   };
   readonly queryKey?: readonly unknown[];
@@ -88,7 +101,7 @@ export function QueryAnswer<Data>({ query, queryKey, lines, children }: AnswerPr
   const { t } = useTexts();
   const retry = () => void query.refetch();
   if (query.data === undefined && query.error !== null) return <Problem error={query.error} onRetry={retry} />;
-  if (query.data === undefined && query.fetchStatus === 'idle') {
+  if ((query.data === undefined || query.isPlaceholderData) && query.fetchStatus === 'idle') {
     return (
       <Empty title={t('cancelled')}>
         <button type="button" className="button small" onClick={retry}>
@@ -101,6 +114,7 @@ export function QueryAnswer<Data>({ query, queryKey, lines, children }: AnswerPr
   return (
     <>
       {query.error !== null && <Problem error={query.error} onRetry={retry} />}
+      {query.isPlaceholderData && <SlowNote queryKey={queryKey} />}
       {children(query.data)}
     </>
   );

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { GROUP_ENRICHER, GROUP_WRITER, TOPIC_ENRICHED, TOPIC_RAW } from '@weir/domain/records/topics';
 import type { AdminDeps, ConsumerStatus } from '../control-deps.ts';
 import { ok, type Reply, replyOfError } from '../http/admin-reply.ts';
@@ -7,9 +8,12 @@ const CONSUMERS = [
   { topic: TOPIC_ENRICHED, consumer: GROUP_WRITER },
 ] as const;
 
+/** The most that the answer waits for ClickHouse. The answer must also come while ClickHouse hangs, because it then shows the lag. */
+const COUNT_WITHIN_MS = 3_000;
+
 /** Returns lag, rate, last error and number of dead letters for each topic and consumer. */
 export async function pipeline(deps: AdminDeps): Promise<Reply> {
-  const deadLetters = await countDeadLetters(deps);
+  const deadLetters = await Promise.race([countDeadLetters(deps), pause(COUNT_WITHIN_MS, null, { ref: false })]);
   return ok(await Promise.all(CONSUMERS.map((consumer) => consumerView(deps, consumer, deadLetters))));
 }
 

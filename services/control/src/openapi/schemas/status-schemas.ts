@@ -19,7 +19,10 @@ const books = {
 export const CONSUMER = object({
   ...{ topic: text, consumer: text, lag: count, rate_per_second: count },
   ...{ last_error: nullableText, alarm: nullableText },
-  dead_letters: { type: ['integer', 'null'], description: 'Null while ClickHouse is not available.' },
+  dead_letters: {
+    type: ['integer', 'null'],
+    description: 'Null while ClickHouse is not available, or does not answer within 3 seconds.',
+  },
   partitions: {
     type: 'array',
     items: object({

@@ -1,0 +1,157 @@
+import { eventually } from '@weir/testkit/eventually';
+import type { Locator, Page } from 'playwright-core';
+import { violationsOf } from './dashboard-page.ts';
+import { type MarkedDashboard, openMarkedDashboard } from './marked-dashboard.ts';
+import { mark } from './marked-traffic.ts';
+import { describeBrowser } from './use-browser.ts';
+
+/** The tabs of each panel, and the fields of which the tab shows the text. */
+const TABS: Readonly<Record<string, readonly (readonly [tab: string, ...fields: string[]])[]>> = {
+  pages: [
+    ['Pages', 'path'],
+    ['Entries', 'path'],
+    ['Exits', 'path'],
+    ['Hosts', 'host'],
+  ],
+  sources: [
+    ['Sources', 'utm_source'],
+    ['Channels'],
+    ['Referrers'],
+    ['Campaigns', 'utm_campaign'],
+    ['utm_source', 'utm_source'],
+    ['utm_medium', 'utm_medium'],
+  ],
+  places: [['Map'], ['Countries'], ['Regions'], ['Cities'], ['Languages']],
+  devices: [['Browsers'], ['Versions'], ['Systems'], ['System versions'], ['Devices']],
+  events: [['Events', 'event'], ['Property', 'value'], ['Sent by']],
+  bots: [['Bots'], ['Reasons']],
+};
+const TABS_MAX = Math.max(...Object.values(TABS).map((tabs) => tabs.length));
+
+describeBrowser('the overview, on an imported access log and on live hits with markup in each text', () => {
+  let marked: MarkedDashboard;
+  let page: Page;
+  beforeAll(async () => {
+    marked = await openMarkedDashboard();
+    ({ page } = marked);
+  }, 300_000);
+  afterAll(() => marked?.close());
+  beforeEach(() => {
+    marked.errors.length = 0;
+  });
+
+  const panel = (id: string): Locator => page.locator(`[data-panel=${id}]`);
+  const open = (query: string, site = marked.site) =>
+    page.goto(`${marked.lane.client.urls[0]}/dashboard/sites/${site}/overview?${query}`);
+  const answered = () =>
+    eventually('all answers', async () => {
+      const filled = await page.locator('[data-panel] :is(.bar-row, .map path, .empty, .note)').count();
+      return filled > 0 && (await page.locator('.loading, .old').count()) === 0;
+    });
+
+  /** Selects the tab with this number in each panel that has it. Returns the panels and the fields that they show. */
+  async function selectTabs(index: number): Promise<readonly (readonly [id: string, fields: readonly string[]])[]> {
+    const selected: (readonly [string, readonly string[]])[] = [];
+    for (const [id, tabs] of Object.entries(TABS)) {
+      const [name, ...fields] = tabs[index] ?? [];
+      if (name === undefined) continue;
+      await panel(id).getByRole('tab', { name, exact: true }).click();
+      if (name === 'Property') {
+        await panel(id).getByLabel('Name of the property').fill(mark('property'));
+        await panel(id).getByRole('button', { name: 'Show' }).click();
+      }
+      selected.push([id, fields]);
+    }
+    await answered();
+    return selected;
+  }
+
+  test('each tab of each panel is in this test', async () => {
+    await open('period=7d');
+    await page.waitForSelector('[data-panel=bots]');
+    const shown = Object.keys(TABS).map(async (id) => [id, await panel(id).getByRole('tab').allTextContents()]);
+    const known = Object.entries(TABS).map(([id, tabs]) => [id, tabs.map(([name]) => name)]);
+    expect(await Promise.all(shown)).toEqual(known);
+    expect(await page.locator('[data-panel]').count()).toBe(known.length);
+  });
+
+  test.each(Array.from({ length: TABS_MAX }, (_, index) => index))(
+    'tab %i of each panel shows markup of live hits as text',
+    async (index) => {
+      await open('period=7d');
+      for (const [id, fields] of await selectTabs(index)) {
+        for (const field of fields) {
+          // The attribute `title` has the whole text, which the row can cut off.
+          const row = panel(id)
+            .locator('.bar-row', { hasText: mark(field) })
+            .first();
+          expect(await row.getAttribute('title')).toContain(mark(field));
+        }
+      }
+      await marked.expectTexts();
+      expect(await violationsOf(page)).toEqual([]);
+    },
+  );
+
+  test('a filter, all values, and a note show markup as text', async () => {
+    await open('period=7d');
+    await panel('pages')
+      .locator('.bar-row', { hasText: mark('path') })
+      .click();
+    await page.locator('.chip', { hasText: mark('path') }).waitFor();
+    await page.locator('.chart-note', { hasText: mark('note') }).waitFor();
+    await panel('pages').getByRole('button', { name: 'All values' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByRole('button', { name: mark('path') }).waitFor();
+    await dialog.getByLabel('Search').fill(mark('path'));
+    await eventually('the searched values', async () => (await dialog.locator('tbody tr').count()) === 1);
+    await answered();
+    await marked.expectTexts('path');
+    expect(await violationsOf(page)).toEqual([]);
+    await page.keyboard.press('Escape');
+    await panel('pages').getByRole('button', { name: 'Explain' }).click();
+    await dialog.locator('pre').first().waitFor();
+    await marked.expectTexts('path');
+    expect(await violationsOf(page)).toEqual([]);
+  });
+
+  test.each(['light', 'dark'] as const)(
+    'the imported log in the %s theme has no violation of WCAG 2.2 AA in any tab, nor with a dialog',
+    async (colorScheme) => {
+      await page.emulateMedia({ colorScheme });
+      await open('period=all');
+      await page.waitForSelector('[data-panel=pages] .bar-row');
+      for (let index = 0; index < TABS_MAX; index++) {
+        await selectTabs(index);
+        expect({ index, violations: await violationsOf(page) }).toEqual({ index, violations: [] });
+      }
+      await page.locator('.series').getByRole('button', { name: 'Explain' }).click();
+      await page.getByRole('dialog').locator('pre').first().waitFor();
+      expect(await violationsOf(page)).toEqual([]);
+      await page.keyboard.press('Escape');
+      await panel('sources').getByRole('button', { name: 'All values' }).click();
+      await page.getByRole('dialog').locator('tbody tr').first().waitFor();
+      expect(await violationsOf(page)).toEqual([]);
+      expect(marked.errors).toEqual([]);
+    },
+  );
+
+  test('the map colours only countries that are known, and names the number of the other visitors', async () => {
+    await page.route(/\/breakdown\?.*dimension=country/, async (route) => {
+      const response = await route.fetch();
+      const body = (await response.json()) as { data: { rows: object[] } };
+      const row = { pageviews: 1, visits: 1, events: 0, bounce_rate: 0, visit_duration: 0, views_per_visit: 1 };
+      const visitors = { '': 1_234, XK: 2, SO: 1 };
+      body.data.rows = Object.entries(visitors).map(([value, number]) => ({ ...row, value, visitors: number }));
+      await route.fulfill({ response, json: body });
+    });
+    await open('period=7d');
+    await panel('places').getByText('Visitors without a known country: 1,234').waitFor();
+    expect(await panel('places').locator('.land.seen').count()).toBe(2);
+    await panel('places').locator('.land.seen').first().hover();
+    await panel('places')
+      .locator('.map-tip', { hasText: /^(?:Somalia|Kosovo)/ })
+      .waitFor();
+    await page.unrouteAll({ behavior: 'ignoreErrors' });
+  });
+});
