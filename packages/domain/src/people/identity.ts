@@ -44,7 +44,8 @@ export type BodyText = () => string;
 const FIELDS = schema.$defs.fields.properties;
 /** A message shows at most this many characters of an invalid key. */
 const KEY_SHOWN_CHARS = 80;
-const TRAITS_MAX = schema['x-traits-max'];
+/** The highest number of custom traits of an identify. */
+export const TRAITS_MAX = schema['x-traits-max'];
 const FIELD_NAMES: ReadonlySet<string> = new Set(
   Object.entries(FIELDS).flatMap(([name, field]) => [name, ...('x-aliases' in field ? field['x-aliases'] : [])]),
 );

@@ -1,5 +1,6 @@
 import { acceptIdentity } from '@weir/domain/ingest/accept-body';
 import { FieldError } from '@weir/domain/ingest/field-error';
+import { TRAITS_MAX } from '@weir/domain/people/identity';
 import { profileId } from '@weir/domain/people/profile-id';
 import { partitionKey } from '@weir/domain/records/partition-key';
 import { encodeRawRecord } from '@weir/domain/records/raw-record';
@@ -48,7 +49,7 @@ function warning(dropped: number): { warning?: string } {
   if (dropped === 0) return {};
   const traits =
     dropped === 1
-      ? '1 custom trait beyond the limit of 25 was'
-      : `${dropped} custom traits beyond the limit of 25 were`;
+      ? `1 custom trait beyond the limit of ${TRAITS_MAX} was`
+      : `${dropped} custom traits beyond the limit of ${TRAITS_MAX} were`;
   return { warning: `${traits} dropped` };
 }
