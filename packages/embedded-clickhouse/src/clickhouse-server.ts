@@ -1,17 +1,13 @@
-import { mkdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { lockFile } from '@weir/runtime/file-lock';
 import { type ChildMessage, type ChildOptions, type ParentMessage, USERNAME } from './child-messages.ts';
 import { type Engine, openEngine } from './engine.ts';
 import { createHttpInterface } from './http-interface.ts';
 import { createPipeFolder } from './named-pipe.ts';
 import { createSlots } from './slots.ts';
 import { type SpaceWatch, watchSpace } from './space-watch.ts';
-import { keepTokens, type TokenKeeper } from './tokens/keep-tokens.ts';
-import { repairTables } from './tokens/repair-tables.ts';
 
 /** Limit of concurrent statements. It must be lower than UV_THREADPOOL_SIZE, because each statement uses a thread of that pool. */
 const ACTIVE_MAX = 12;
@@ -19,14 +15,8 @@ const WAITING_MAX = 256;
 const LOCK_WAIT_MS = 15_000;
 const PORT_WAIT_MS = 5_000;
 const RELOAD_PERIOD_MS = 30_000;
-const ACCEPT_PERIOD_MS = 30_000;
 /** If parts may be damaged, the process ends after this time, so that the insert can still be answered. */
 const ANSWER_WITHIN_MS = 100;
-
-const DETACHED =
-  'the tables had parts of inserts that were never acknowledged: moved them to the folder `detached` (docs/operations.md)';
-const KEPT =
-  'the tables have parts of inserts that were never acknowledged, merged with other rows: their rows may be stored twice, see `weir audit`';
 
 /** The child process: chDB behind ClickHouse's HTTP interface on 127.0.0.1. Only `startEmbeddedClickhouse` starts it. */
 async function main(options: ChildOptions): Promise<void> {
@@ -44,17 +34,15 @@ async function main(options: ChildOptions): Promise<void> {
   let isReady = false;
   const slots = createSlots(ACTIVE_MAX, WAITING_MAX);
   const pipeFolder = `${options.folder}.pipes`;
-  const engine = openLocked(options.folder).then((opened) => {
-    // The folder of the pipes is created after the folder was locked: before that, another process could be using the pipes.
+  const engine = openEngine(options.folder, LOCK_WAIT_MS).then((opened) => {
+    // The folder of the pipes is created after the engine has locked its folder: before that, another process could be using the pipes.
     createPipeFolder(pipeFolder);
     return opened;
   });
-  const tokens = engine.then(() => keepTokens(options.folder, endSoon));
   const space = engine.then((opened) => watchSpaceOf(opened, options));
   const server = createHttpInterface({
     engine,
     space,
-    tokens,
     isReady: () => isReady,
     slots,
     pipeFolder,
@@ -64,47 +52,22 @@ async function main(options: ChildOptions): Promise<void> {
   send({ type: 'listening', port: await listen(server, options.port) });
   const opened = await engine;
   const watch = await space;
-  const keeper = await tokens;
   isReady = true;
   send({ type: 'ready' });
 
   const reloading = reloadDictionaries(opened);
-  const accepting = acceptParts(keeper);
   process.on('message', (message: ParentMessage) => {
     if (message.type !== 'close') return;
     isReady = false;
     clearInterval(reloading);
-    clearInterval(accepting);
     watch.close();
     server.close();
     server.closeIdleConnections();
     slots
       .idle()
       .then(() => opened.close())
-      .then(() => keeper.close())
       .then(() => process.exit(0), fail);
   });
-}
-
-/** Locks the folder, repairs the tables, and opens the engine. */
-async function openLocked(folder: string): Promise<Engine> {
-  mkdirSync(folder, { recursive: true });
-  // The lock of the engine would be too late: the engine uses the tables as soon as it is opened.
-  const lock = await lockFile(join(folder, 'lock'), LOCK_WAIT_MS);
-  if (lock === undefined) throw new Error(`another process uses ${folder}`);
-  const repair = repairTables(folder);
-  for (const { table, detached, kept } of repair.repairs.parts) {
-    if (detached.length > 0) send({ type: 'warning', message: DETACHED, fields: { table, parts: detached } });
-    if (kept.length > 0) send({ type: 'warning', message: KEPT, fields: { table, parts: kept } });
-  }
-  const { tablesWithDroppedTokens, tablesWithDamagedLogs } = repair.repairs;
-  if (tablesWithDroppedTokens > 0) {
-    process.stderr.write(`inserts were killed: dropped their tokens from ${tablesWithDroppedTokens} tables\n`);
-  }
-  if (tablesWithDamagedLogs > 0) {
-    process.stderr.write(`removed damaged lines from the deduplication logs of ${tablesWithDamagedLogs} tables\n`);
-  }
-  return openEngine(folder, LOCK_WAIT_MS, repair);
 }
 
 /** Watches the free space. If parts may be damaged, ends the process: the parent restarts it, and the engine checks every part. */
@@ -116,24 +79,11 @@ function watchSpaceOf(engine: Engine, { folder, reserveBytes }: ChildOptions): P
       const statement = `SYSTEM ${run ? 'START' : 'STOP'} MERGES`;
       await engine.run({ setup: [], statement, data: undefined, format: 'Null' });
     },
-    onDoubt: endSoon,
+    onDoubt(message) {
+      send({ type: 'failed', message });
+      setTimeout(() => process.kill(process.pid, 'SIGKILL'), ANSWER_WITHIN_MS);
+    },
   });
-}
-
-/** Ends the process after the running insert was answered. The parent starts another one, which repairs the tables. */
-function endSoon(message: string): void {
-  send({ type: 'failed', message });
-  setTimeout(() => process.kill(process.pid, 'SIGKILL'), ANSWER_WITHIN_MS);
-}
-
-/**
- * Also accepts the parts that were stored without a statement that waits for them, such as those of asynchronous inserts. It limits what
- * a repair has to check.
- */
-function acceptParts(keeper: TokenKeeper): NodeJS.Timeout {
-  return setInterval(() => {
-    keeper.accept().catch((error: unknown) => process.stderr.write(`cannot accept the parts: ${String(error)}\n`));
-  }, ACCEPT_PERIOD_MS);
 }
 
 /** Reloads the dictionaries every 30 s. A ClickHouse server does this after their LIFETIME; the embedded engine does not. */

@@ -1,9 +1,8 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { drainPending, Session } from 'chdb';
-import type { TableRepair } from './tokens/repair-tables.ts';
+import { removeOrphanedTokens } from './remove-orphaned-tokens.ts';
 
 const require = createRequire(import.meta.url);
 
@@ -50,21 +49,10 @@ export interface Engine {
 
 const FOLDER_IN_USE = /Code: 76\b|lock/i;
 
-/**
- * Merged parts are synced, because the defaults of chDB lose rows in a power loss: it syncs no merged part, and removes the parts that were
- * merged at once. Now they are kept for 120 s, because a repair may need them (detach-doubtful-parts.ts). A server keeps them for 480 s.
- */
-const CONFIG = `<clickhouse><merge_tree>
-  <min_rows_to_fsync_after_merge>1</min_rows_to_fsync_after_merge>
-  <old_parts_lifetime>120</old_parts_lifetime>
-</merge_tree></clickhouse>
-`;
-const CONFIG_FILE = 'engine-config.xml';
-
-/** Opens the engine. Waits up to `lockWaitMs` if another process still uses the folder. The caller has repaired the tables. */
-export async function openEngine(folder: string, lockWaitMs: number, repair: TableRepair): Promise<Engine> {
+/** Opens the engine. Waits up to `lockWaitMs` if another process still uses the folder. */
+export async function openEngine(folder: string, lockWaitMs: number): Promise<Engine> {
   const addon = loadAddon();
-  const root = await openRepaired(folder, lockWaitMs, repair);
+  const root = await openRepaired(folder, lockWaitMs);
 
   /** Cancels the running statements for which the SQL condition holds. */
   async function kill(condition: string): Promise<void> {
@@ -120,18 +108,16 @@ function markOf(name: string): string {
 }
 
 /**
- * Opens the engine, which detects damaged parts. If it has found any, drops their tokens and opens the engine again, because the engine
- * reads the tokens only when it is opened.
+ * Opens the engine, which locks the folder, and removes orphaned tokens. If there were any, opens the engine again, because the
+ * engine reads the tokens only when it is opened.
  */
-async function openRepaired(folder: string, lockWaitMs: number, repair: TableRepair): Promise<Session> {
-  const config = join(folder, CONFIG_FILE);
-  if (!existsSync(config) || readFileSync(config, 'utf8') !== CONFIG) writeFileSync(config, CONFIG);
+async function openRepaired(folder: string, lockWaitMs: number): Promise<Session> {
   const root = await openRoot(folder, lockWaitMs);
-  if (!repair.hasBrokenParts()) return root;
+  const forgotten = removeOrphanedTokens(folder);
+  if (forgotten === 0) return root;
+  process.stderr.write(`an insert was killed: removed its token from ${forgotten} tables\n`);
   root.close();
   await drainPending();
-  const forgotten = repair.dropTokensOfBrokenParts();
-  process.stderr.write(`parts were damaged: dropped their tokens from ${forgotten} tables\n`);
   return openRoot(folder, lockWaitMs);
 }
 
@@ -139,7 +125,7 @@ async function openRoot(folder: string, lockWaitMs: number): Promise<Session> {
   const deadline = performance.now() + lockWaitMs;
   for (;;) {
     try {
-      return new Session(folder, { connectionArgs: [`--config-file=${join(folder, CONFIG_FILE)}`] });
+      return new Session(folder);
     } catch (error) {
       if (!(error instanceof Error) || !FOLDER_IN_USE.test(error.message) || performance.now() > deadline) throw error;
       await pause(50);

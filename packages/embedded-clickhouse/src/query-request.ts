@@ -18,8 +18,6 @@ export interface QueryRequest {
    * cancel_http_readonly_queries_on_client_close.
    */
   readonly isReadOnly: boolean;
-  /** True if an insert of this request has a deduplication token, which also applies to the tables of views. */
-  readonly deduplicates: boolean;
 }
 
 export interface RequestParts {
@@ -90,11 +88,6 @@ export function readQueryRequest({ method, params, headers, newQueryId }: Reques
       params.get('enable_http_compression') === '1' && /\bgzip\b/.test(text(headers['accept-encoding']) ?? ''),
     streamsAnswer: params.get('wait_end_of_query') === '0',
     isReadOnly: readonly === '1' || readonly === '2',
-    deduplicates:
-      (settings.get('insert_deduplication_token') ?? '') !== '' &&
-      settings.get('insert_deduplicate') === '1' &&
-      settings.get('deduplicate_blocks_in_dependent_materialized_views') === '1' &&
-      settings.get('async_insert') === '0',
   };
 }
 

@@ -84,8 +84,7 @@ export async function startEmbeddedClickhouse(options: EmbeddedClickhouseOptions
         isReady = true;
         startsFailed = 0;
         settle();
-      } else if (message.type === 'warning') options.logger.warn(message.fields, message.message);
-      else reason = message.message;
+      } else reason = message.message;
     });
     const onEnd = (code: number | null, signal: NodeJS.Signals | null): void => {
       const wasReady = isReady;

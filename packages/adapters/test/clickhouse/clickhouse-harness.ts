@@ -53,16 +53,11 @@ export async function openEmbeddedUnderTest(): Promise<ClickhouseUnderTest<Embed
   };
 }
 
-/** `beforeStart` is called before each start of the engine, also after it was killed. */
-export async function openEmbeddedOn(
-  dataDir: string,
-  beforeStart = () => {},
-): Promise<ClickhouseUnderTest<EmbeddedClickhouse>> {
+export async function openEmbeddedOn(dataDir: string): Promise<ClickhouseUnderTest<EmbeddedClickhouse>> {
   const clickhouse = await startEmbeddedClickhouse({
     dataDir,
     entry: join(ROOT, 'packages/embedded-clickhouse/src/clickhouse-server.ts'),
     logger: { info: () => undefined, warn: () => undefined },
-    beforeStart,
   });
   await clickhouse.ready();
   return under(clickhouse);
