@@ -17,5 +17,6 @@ module.exports = {
   testTimeout: 180_000,
   globalSetup: '<rootDir>/infra/local/install-for-ci.mjs',
   reporters: ['default', '<rootDir>/scripts/print-skipped.cjs'],
+  testSequencer: '<rootDir>/scripts/longest-first.cjs',
   maxWorkers: 2,
 };

@@ -4,10 +4,10 @@ import json
 import os
 from pathlib import Path
 
-SCHEMA = Path(__file__).parent.parent / "schemas/topics/events.enriched.schema.json"
-# The number of columns by version: a new version adds columns at the end.
-COUNTS = {b"1": 56, b"2": 70}
-COLUMNS = [column["title"] for column in json.loads(SCHEMA.read_text())["prefixItems"]]
+SCHEMA = json.loads((Path(__file__).parent.parent / "schemas/topics/events.enriched.schema.json").read_text())
+# The number of columns by version, from version 1 on: a new version adds columns at the end.
+COUNTS = {str(nth + 1).encode(): version["minItems"] for nth, version in enumerate(SCHEMA["oneOf"])}
+COLUMNS = [column["title"] for column in SCHEMA["prefixItems"]]
 
 
 def decode_enriched(headers, value):

@@ -10,7 +10,7 @@ export const ADMIN_TYPES_FILE = join(
 const PREFIX = '/api/admin';
 const METHODS = ['get', 'post', 'patch', 'put', 'delete'];
 
-/** The content of the file for an OpenAPI 3.1 document. */
+/** Returns the text of the file with the types, for an OpenAPI 3.1 document. */
 export function adminTypes(document) {
   const operations = Object.entries(document.paths)
     .filter(([path]) => path.startsWith(`${PREFIX}/`))
@@ -105,5 +105,9 @@ function objectType({ properties, required = [], additionalProperties }) {
 }
 
 const key = (name) => (/^[A-Za-z_]\w*$/.test(name) ? name : JSON.stringify(name));
-const union = (types) => [...new Set(types)].join(' | ');
+/** Literals beside `string` are left out: to TypeScript, the type is the same without them. */
+const union = (types) => {
+  const isLiterals = (type) => /^"[^"]*"(?: \| "[^"]*")*$/.test(type);
+  return [...new Set(types.includes('string') ? types.filter((type) => !isLiterals(type)) : types)].join(' | ');
+};
 const wrap = (type) => (/^[\w]+$/.test(type) ? type : `(${type})`);

@@ -1,7 +1,7 @@
 // Builds the packages that can be published (the server client, the decoder of records and the browser snippet) as JavaScript with
 // types, and writes them to dist/packages/. To use them: `npm install ./dist/packages/node-sdk`, `npm publish dist/packages/snippet`.
 import { spawnSync } from 'node:child_process';
-import { copyFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 const TSC = ['--noEmit', 'false', '--rewriteRelativeImportExtensions', '--declaration'];
@@ -19,9 +19,11 @@ export function buildPackages(root) {
     ]),
   });
 
+  // The package also has the files of packages/domain that it imports, so its folders are those of packages/.
   const records = join(root, 'dist/packages/records');
+  rmSync(records, { recursive: true, force: true });
   emitTypes(root, 'packages/records/tsconfig.json', records, []);
-  writeManifest(root, 'records', records, { engines: { node: '>=20' }, exports: { '.': both('records') } });
+  writeManifest(root, 'records', records, { engines: { node: '>=20' }, exports: { '.': both('records/src/records') } });
 
   const publicDir = join(root, 'dist/public');
   const snippet = join(root, 'dist/packages/snippet');
@@ -47,9 +49,9 @@ function emitTypes(root, project, outDir, options) {
   });
   if (status !== 0) throw new Error(`tsc -p ${project} failed`);
   // In the .d.ts files, tsc keeps the ending .ts of imports. Only newer versions of TypeScript can resolve such an import.
-  for (const name of readdirSync(outDir).filter((name) => name.endsWith('.d.ts'))) {
+  for (const name of readdirSync(outDir, { recursive: true }).filter((name) => name.endsWith('.d.ts'))) {
     const text = readFileSync(join(outDir, name), 'utf8');
-    writeFileSync(join(outDir, name), text.replace(/(from '\.\/[\w-]+)\.ts'/g, "$1.js'"));
+    writeFileSync(join(outDir, name), text.replace(/(from '\.[\w./-]+)\.ts'/g, "$1.js'"));
   }
 }
 

@@ -135,6 +135,11 @@ async function addTraffic() {
     const at = new Date(now - days * 86_400_000).toISOString();
     await client.must(201, 'POST', '/sites/shop/annotations', { at, text });
   }
+  for (const [name, steps] of [
+    ['From the start page to the prices', ['page:/', 'page:/pricing']],
+    ['Sign-up to purchase', ['event:signup', 'event:purchase']],
+  ])
+    await client.must(201, 'POST', '/sites/shop/funnels', { name, steps });
   const names = ['Ada Lovelace', 'Grace Hopper', 'Alan Turing', 'Edsger Dijkstra', 'Barbara Liskov', 'Donald Knuth'];
   for (const [n, name] of names.entries()) {
     const visitor = { visitor_id: `browser-${n}`, session_id: `visit-${n}` };

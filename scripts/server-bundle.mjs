@@ -9,6 +9,7 @@ export const serverBundle = (root, outdir) => ({
   absWorkingDir: root,
   entryPoints: {
     main: 'services/host/src/main.ts',
+    'gateway-process': 'services/host/src/gateways/gateway-process.ts',
     'pipeline-worker': 'services/host/src/thread/pipeline-worker.ts',
     weir: 'services/cli/src/weir-main.ts',
     'clickhouse-server': 'packages/embedded-clickhouse/src/clickhouse-server.ts',

@@ -9,20 +9,26 @@ const LINES_OF_EACH = 14;
 const reports = process.argv.slice(2).map((file) => JSON.parse(readFileSync(file, 'utf8')));
 const sum = (...names) => reports.flatMap((report) => names.map((name) => report[name])).reduce((a, b) => a + b, 0);
 
-for (const { name, message } of reports.flatMap(({ testResults }) => testResults)) {
+const suites = reports.flatMap(({ testResults }) => testResults);
+const fileOf = ({ name }) => name.slice(process.cwd().length + 1);
+
+for (const suite of suites) {
+  const { message } = suite;
   if (message === '') continue;
-  console.log(`failed: ${name.slice(process.cwd().length + 1)}`);
+  console.log(`failed: ${fileOf(suite)}`);
   // Jest prints a bullet before each failed test, and before failures outside of tests.
   for (const failure of stripVTControlCharacters(message).split(/^(?= *● )/m)) {
     console.log(failure.split('\n').slice(0, LINES_OF_EACH).join('\n').trimEnd());
   }
 }
 
+// Each name on one line at the end, for a reader who sees only the last lines.
 const skipped = sum('numPendingTests', 'numTodoTests');
-for (const { fullName, status } of reports.flatMap((report) =>
-  report.testResults.flatMap((file) => file.assertionResults),
-)) {
-  if (status === 'pending' || status === 'todo') console.log(`skipped: ${fullName}`);
+for (const suite of suites) {
+  for (const { fullName, status } of suite.assertionResults) {
+    if (status === 'pending' || status === 'todo') console.log(`skipped: ${fullName}`);
+    if (status === 'failed') console.log(`failed: ${fileOf(suite)}: ${fullName}`);
+  }
 }
 
 const failed = sum('numFailedTests', 'numRuntimeErrorTestSuites');

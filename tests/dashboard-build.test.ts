@@ -1,23 +1,7 @@
-import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-
-const root = process.cwd();
-/** Runs ES modules of `scripts/`, which Jest cannot import, and returns what they print as JSON. */
-function runModule(code: string): unknown {
-  const { status, stdout, stderr } = spawnSync(
-    process.execPath,
-    ['--import', 'tsx', '--input-type=module', '-e', code],
-    {
-      cwd: root,
-      encoding: 'utf8',
-      maxBuffer: 2 ** 24,
-    },
-  );
-  if (status !== 0) throw new Error(stderr);
-  return JSON.parse(stdout);
-}
+import { runModule } from './run-module.ts';
 
 describe('the build of the dashboard', () => {
   test('the first load has at most 200 KB after gzip, and no file is loaded from elsewhere', () => {

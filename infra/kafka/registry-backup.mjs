@@ -2,8 +2,8 @@
 // and create the topic.
 //   node infra/kafka/registry-backup.mjs dump > registry.ndjson
 //   node infra/kafka/registry-backup.mjs restore [--new-log] < registry.ndjson
-// `restore` needs a topic without records, and creates it if it is missing. With --new-log, the events of Kafka are lost too: the topics
-// get a new log ID. Each line is {"key": …, "value": …}; the file contains secrets of sites in plain text.
+// `restore` needs a topic without records, and creates it if it is missing. Use --new-log if the other topics were lost too: the log then
+// gets a new ID. Each line is {"key": …, "value": …}; the file contains secrets of sites in plain text.
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';

@@ -10,7 +10,7 @@ import { packagesOf } from './locked-packages.mjs';
 /** Licences that allow what Weir does with a package: using and distributing it, also in a closed product. */
 const ALLOWED = new Set([
   ...['0BSD', 'Apache-2.0', 'BlueOak-1.0.0', 'BSD-2-Clause', 'BSD-3-Clause', 'CC0-1.0', 'ISC', 'MIT', 'Unlicense'],
-  // Data. The dashboard and the README name the source.
+  // A licence of data, which requires that its source is named. The dashboard and the README name it.
   'SEE LICENSE IN DBIP-LICENSE (CC-BY-4.0)',
 ]);
 /** Licences of packages that only tests and tools use, and that are not distributed. */

@@ -44,8 +44,8 @@ function bomOfAll() {
 }
 
 /**
- * Removes the packages of tests and tools. `npm sbom --omit=dev` cannot do this: it also removes packages that the root needs only for
- * development, but a workspace for the product, such as express.
+ * Removes the packages of tests and tools. `npm sbom --omit=dev` cannot do this: it also removes a package such as express,
+ * which the root lists only for development, but which a workspace needs for the product.
  */
 function ofProduct({ metadata, components, dependencies, ...others }) {
   const needed = new Set(
@@ -56,7 +56,7 @@ function ofProduct({ metadata, components, dependencies, ...others }) {
   const root = metadata.component['bom-ref'];
   return {
     ...others,
-    // npm takes the name of the folder.
+    // npm uses the name of the folder as the name of this component.
     metadata: { ...metadata, component: { ...metadata.component, name: 'weir' } },
     components: components.filter((one) => needed.has(one['bom-ref'])),
     dependencies: dependencies

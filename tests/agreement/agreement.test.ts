@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import type { Browser } from 'playwright-core';
 import { cli } from '../../services/cli/test/cli-harness.ts';
 import { ADMIN_TOKEN } from '../../services/control/test/control-harness.ts';
-import { openDashboard } from '../browser/dashboard-page.ts';
+import { type DashboardPage, openDashboard } from '../browser/dashboard-page.ts';
 import { describeBrowser, launchChromium } from '../browser/use-browser.ts';
 import { modelOf } from '../reports-model/model-rows.ts';
 import { type Lane, type Lanes, openLanes } from '../reports-model/report-lanes.ts';
@@ -28,7 +28,7 @@ import { type ApiAnswer, differencesFromSql, METRICS } from './sql-numbers.ts';
 const QUESTIONS = Number(process.env.WEIR_AGREEMENT_QUESTIONS ?? 20);
 const SEED = Number(process.env.WEIR_AGREEMENT_SEED ?? Math.floor(Math.random() * 2 ** 31));
 const QUESTIONS_PER_HISTORY = 50;
-/** One question of this many is also asked in Chromium. */
+/** Of this many questions, one is also asked in Chromium. */
 const IN_CHROMIUM_EVERY = 20;
 /** The number of questions that are asked at the same time. */
 const AT_ONCE = 4;
@@ -92,46 +92,64 @@ async function askEverywhere(asked: AgreementQuestion, site: string, index: numb
   }
 }
 
-/** Opens the overview at the address of the question in Chromium. */
-async function askInChromium(asked: AgreementQuestion, site: string): Promise<void> {
+/** Opens a page of the dashboard, signed in. Each history has its own page, because its clock can be long after the session of another page. */
+async function openPage(): Promise<DashboardPage> {
   const context = await browser.newContext({ locale: 'en' });
   // The time limit is long, because other questions are asked at the same time.
   context.setDefaultTimeout(PAGE_WITHIN_MS);
-  try {
-    const { page, errors } = await openDashboard(
-      { weir: { url: urlOf(lane), client: lane.client }, context: async () => context },
-      dashboardPath(asked, site).slice('/dashboard'.length),
+  return openDashboard({ weir: { url: urlOf(lane), client: lane.client }, context: async () => context });
+}
+
+/** Opens the overview at the address of the question in Chromium. */
+async function askInChromium({ page, errors }: DashboardPage, asked: AgreementQuestion, site: string): Promise<void> {
+  await page.goto(urlOf(lane) + dashboardPath(asked, site));
+  const totals = (await answerOf({ ...asked, question: { ...asked.question, dimension: '' } }, site)).totals;
+  const wanted = METRICS.map((name) => [name, shownText(name, totals?.[name] ?? null)]);
+  await page.waitForSelector('[data-metric=visitors]');
+  const shown = METRICS.map(async (name) => [name, await page.getAttribute(`[data-metric=${name}]`, 'title')]);
+  expect(await Promise.all(shown)).toEqual(wanted);
+  const pages = {
+    ...asked,
+    question: { ...asked.question, dimension: 'page', compare: undefined, order: 'visitors:desc' },
+  };
+  const rows = wantedRows(await answerOf(pages, site), 'page', 'visitors');
+  const panel = page.locator('[data-panel=pages]');
+  await panel.locator('.bar-row, .empty').first().waitFor();
+  const found = panel
+    .locator('.bar-row')
+    .evaluateAll((all) =>
+      all.map((row) => [row.getAttribute('title'), row.querySelector('.bar-number')?.getAttribute('title')]),
     );
-    const totals = (await answerOf({ ...asked, question: { ...asked.question, dimension: '' } }, site)).totals;
-    const wanted = METRICS.map((name) => [name, shownText(name, totals?.[name] ?? null)]);
-    await page.waitForSelector('[data-metric=visitors]');
-    const shown = METRICS.map(async (name) => [name, await page.getAttribute(`[data-metric=${name}]`, 'title')]);
-    expect(await Promise.all(shown)).toEqual(wanted);
-    const pages = {
-      ...asked,
-      question: { ...asked.question, dimension: 'page', compare: undefined, order: 'visitors:desc' },
-    };
-    const rows = wantedRows(await answerOf(pages, site), 'page', 'visitors');
-    const panel = page.locator('[data-panel=pages]');
-    await panel.locator('.bar-row, .empty').first().waitFor();
-    const found = panel
-      .locator('.bar-row')
-      .evaluateAll((all) =>
-        all.map((row) => [row.getAttribute('title'), row.querySelector('.bar-number')?.getAttribute('title')]),
-      );
-    expect(await found).toEqual(rows);
-    expect(errors).toEqual([]);
+  expect(await found).toEqual(rows);
+  expect(errors).toEqual([]);
+}
+
+/** Asks all questions, `AT_ONCE` at the same time. Those of Chromium follow each other on one page. */
+async function askAll(questions: readonly AgreementQuestion[], site: string, seed: number): Promise<void> {
+  const opened = await openPage();
+  const left = questions.entries();
+  const inChromium = [...questions.entries()].filter(([index]) => index % IN_CHROMIUM_EVERY === 0);
+  const everywhere = (index: number, asked: AgreementQuestion) => askEverywhere(asked, site, index);
+  try {
+    await Promise.all([
+      askEach(inChromium, site, seed, (_, asked) => askInChromium(opened, asked, site)),
+      ...Array.from({ length: AT_ONCE }, () => askEach(left, site, seed, everywhere)),
+    ]);
   } finally {
-    await context.close();
+    await opened.page.context().close();
   }
 }
 
-/** Asks questions until none is left. */
-async function askAll(questions: Iterable<[number, AgreementQuestion]>, site: string, seed: number): Promise<void> {
+/** Asks one question after the other until none is left. An error names the question. */
+async function askEach(
+  questions: Iterable<[number, AgreementQuestion]>,
+  site: string,
+  seed: number,
+  ask: (index: number, asked: AgreementQuestion) => Promise<void>,
+): Promise<void> {
   for (const [index, asked] of questions) {
     try {
-      await askEverywhere(asked, site, index);
-      if (index % IN_CHROMIUM_EVERY === 0) await askInChromium(asked, site);
+      await ask(index, asked);
     } catch (error) {
       const words = cliWords(asked, site).join(' ');
       throw new Error(`seed ${seed}, question ${index} (weir ${words}): ${(error as Error).message}`, { cause: error });
@@ -149,8 +167,7 @@ describeBrowser('the admin API, weir, SQL and the dashboard', () => {
         if (made === undefined) throw new Error('fast-check generated nothing');
         const site = await sendHistory(made, seed);
         const count = Math.min(QUESTIONS_PER_HISTORY, QUESTIONS - first);
-        const questions = agreementQuestions(modelOf(made), seed, count).entries();
-        await Promise.all(Array.from({ length: AT_ONCE }, () => askAll(questions, site, seed)));
+        await askAll(agreementQuestions(modelOf(made), seed, count), site, seed);
       }
     },
     60_000 + QUESTIONS * QUESTION_WITHIN_MS,

@@ -2,7 +2,8 @@ import type { ListMetric } from './agreement-questions.ts';
 import type { ShownReport } from './rendered-dashboard.ts';
 import { type ApiAnswer, METRICS, type Numbers } from './sql-numbers.ts';
 
-// How a reader must see each number in English: written again here, so that the dashboard is not compared with itself.
+// These functions format numbers as the dashboard must show them in English. They share no code with the dashboard, so that they find its
+// mistakes.
 const whole = (value: number): string => String(value).replace(/\B(?=(\d{3})+$)/g, ',');
 const percent = new Intl.NumberFormat('en', { style: 'percent', maximumFractionDigits: 1 });
 

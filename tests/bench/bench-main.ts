@@ -40,6 +40,7 @@ async function main(options: BenchOptions): Promise<void> {
         records: options.records,
         rows: options.rows,
         reports: options.reports,
+        folder: options.folder === undefined ? undefined : resolve(options.folder),
         quietSeconds: options.quietSeconds,
         note: (text) => console.error(`bench: ${scenario.name}: ${text}`),
       });

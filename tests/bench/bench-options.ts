@@ -11,6 +11,8 @@ export interface BenchOptions {
   readonly rows: readonly number[] | undefined;
   /** The names of the reports to measure. If it is undefined, all reports are measured. */
   readonly reports: readonly string[] | undefined;
+  /** The folder in which `reports` keeps its tables. If it is undefined, they are deleted. */
+  readonly folder: string | undefined;
   /** The longest time to wait for a quiet machine before each scenario. */
   readonly quietSeconds: number;
   readonly write: boolean;
@@ -31,6 +33,7 @@ export function readOptions(args: readonly string[], all: readonly Scenario[]): 
       records: { type: 'string' },
       rows: { type: 'string' },
       reports: { type: 'string' },
+      folder: { type: 'string' },
       'quiet-seconds': { type: 'string', default: '600' },
       'cpu-prof': { type: 'string' },
     },
@@ -63,6 +66,7 @@ export function readOptions(args: readonly string[], all: readonly Scenario[]): 
     records,
     rows,
     reports: values.reports?.split(','),
+    folder: values.folder,
     quietSeconds,
     write: values.write,
     help: values.help,
@@ -76,13 +80,14 @@ export function usage(all: readonly Scenario[]): string {
 Measures Weir and a baseline on this machine, in alternating rounds. Without a name, runs every scenario except those that run only by name.
 
 scenarios:
-${all.map(({ name, about, onlyByName }) => `  ${name.padEnd(12)}${about}${onlyByName === undefined ? '' : `; runs only by name: ${onlyByName}`}`).join('\n')}
+${all.map(({ name, about, onlyByName }) => `  ${name.padEnd(16)}${about}${onlyByName === undefined ? '' : `; runs only by name: ${onlyByName}`}`).join('\n')}
 
 options:
   --rounds N      rounds of each scenario
-  --records N     the backlog of "distributed" (default 2,000,000), the records of "replay" (400,000), "replay-live" and "replay-live-raw" (200,000)
-  --rows N,N      the sizes of the tables of "reports"; default 1,000,000
+  --records N     the backlog of "distributed" (default 2,000,000), the records of "replay" (400,000), "replay-memory" (5,000,000), "replay-live" and "replay-live-raw" (200,000)
+  --rows N,N      the sizes of the tables of "reports" (default 1,000,000); "dashboard" uses the first one (10,000,000)
   --reports A,B   only these reports of "reports": stats, or dimensions of breakdowns; default all
+  --folder DIR    "reports" keeps its tables there, for each number of rows, and does not fill them again if they are already there
   --quiet-seconds N
                   wait at most so long before each scenario until the load average is below 0.5; default 600, 0: never wait
   --write         renews docs/benchmarks.md (all scenarios), or the section of one that runs only where named
@@ -95,5 +100,6 @@ examples:
   npm run bench -- --write
   npm run bench -- distributed --records 200000
   npm run bench -- reports --rows 1000000,10000000 --write
+  npm run bench -- reports --rows 100000000 --reports none --folder /tmp/tables, and then again with --reports stats,page --rounds 1
 `;
 }

@@ -41,7 +41,7 @@ const OWN = [
   { folder: join(PROJECT_ROOT, 'tests/bench/rivals'), isProgram: (file: string) => file.endsWith('-rival.ts') },
 ] as const;
 
-/** Leaves packages from npm out of the bundles of the benchmark's programs. scripts/build.mjs bundles these packages too. */
+/** Leaves packages from npm out of the bundles of the benchmark's programs. (The bundles of scripts/build.mjs contain their packages.) */
 const externalPackages: Plugin = {
   name: 'external-packages',
   setup(plugin) {

@@ -1,11 +1,11 @@
 import { eventually } from '@weir/testkit/eventually';
 import type { Locator, Page } from 'playwright-core';
-import { violationsOf } from './dashboard-page.ts';
+import { offered, violationsOf } from './dashboard-page.ts';
 import { type MarkedDashboard, openMarkedDashboard } from './marked-dashboard.ts';
 import { mark } from './marked-traffic.ts';
 import { describeBrowser } from './use-browser.ts';
 
-/** The tabs of each panel, and the fields of which the tab shows the text. */
+/** The tabs of each panel, and for each tab the fields whose texts it shows. */
 const TABS: Readonly<Record<string, readonly (readonly [tab: string, ...fields: string[]])[]>> = {
   pages: [
     ['Pages', 'path'],
@@ -20,6 +20,8 @@ const TABS: Readonly<Record<string, readonly (readonly [tab: string, ...fields: 
     ['Campaigns', 'utm_campaign'],
     ['utm_source', 'utm_source'],
     ['utm_medium', 'utm_medium'],
+    ['utm_term', 'utm_term'],
+    ['utm_content', 'utm_content'],
   ],
   places: [['Map'], ['Countries'], ['Regions'], ['Cities'], ['Languages']],
   devices: [['Browsers'], ['Versions'], ['Systems'], ['System versions'], ['Devices']],
@@ -92,6 +94,42 @@ describeBrowser('the overview, on an imported access log and on live hits with m
       expect(await violationsOf(page)).toEqual([]);
     },
   );
+
+  test('the values of a property are listed, explained, saved as CSV, and copied as SQL that gives them', async () => {
+    await open('period=7d');
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+    const events = panel('events');
+    await events.getByRole('tab', { name: 'Property', exact: true }).click();
+    expect(await events.getByRole('button', { name: 'Explain' }).count()).toBe(0);
+    await events.locator('[data-testid=properties] .bar-row', { hasText: mark('property') }).click();
+    await events.locator('.bar-row', { hasText: mark('value') }).waitFor();
+    expect(await events.getByLabel('Name of the property').inputValue()).toBe(mark('property'));
+    expect(await offered(page)).toEqual(expect.arrayContaining([mark('property'), 'plan']));
+    await events.getByRole('button', { name: 'All values' }).click();
+    await page
+      .getByRole('dialog')
+      .locator('tbody tr', { hasText: mark('value') })
+      .waitFor();
+    await page.keyboard.press('Escape');
+    await events.getByRole('button', { name: 'Explain' }).click();
+    await page.getByRole('dialog').locator('pre', { hasText: 'FROM' }).first().waitFor();
+    await page.keyboard.press('Escape');
+    const choose = async (name: string) => {
+      await events.getByRole('button', { name: /More/ }).click();
+      await page.getByRole('menuitem', { name }).click();
+    };
+    const download = page.waitForEvent('download');
+    await choose('Save as CSV');
+    expect((await download).suggestedFilename()).toMatch(/property.*\.csv$/);
+    await events.getByText('The file is saved.').waitFor();
+    await choose('Copy SQL');
+    await events.getByText('Copied').waitFor();
+    const copied = await page.evaluate<string>('navigator.clipboard.readText()');
+    const [, sql = '', params = ''] = /^-- breakdown\n([\s\S]*)\n-- params: (.*)$/.exec(copied) ?? [];
+    const rows = await marked.lane.client.sql(sql, JSON.parse(params));
+    expect(rows.map(({ name }) => name)).toContain(mark('value'));
+    expect(await violationsOf(page)).toEqual([]);
+  });
 
   test('a filter, all values, and a note show markup as text', async () => {
     await open('period=7d');

@@ -38,6 +38,12 @@ export async function openDashboard(
   return { page, errors };
 }
 
+/** What the inputs of the page offer while the reader types. */
+export const offered = (page: Page): Promise<readonly string[]> =>
+  page
+    .locator('datalist option')
+    .evaluateAll((all) => all.map((option) => (option as unknown as { readonly value: string }).value));
+
 /** The violations of WCAG 2.2 AA on the page, as texts. */
 export async function violationsOf(page: Page): Promise<readonly string[]> {
   // The debugger adds the script, because the content security policy of the page refuses added script elements.

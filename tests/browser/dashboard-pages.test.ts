@@ -57,7 +57,12 @@ describeBrowser(
 
     test.each([
       ['goals', '/sites/SITE/goals?period=all', '[data-testid=goals]', ['goal', 'event']],
-      ['funnels', `/sites/SITE/funnels?period=all&step=event:${mark('event')}&step=page:*`, '.funnel', ['event']],
+      [
+        'funnels',
+        `/sites/SITE/funnels?period=all&step=event:${mark('event')}&step=page:*`,
+        '.funnel',
+        ['event', 'saved funnel', 'path'],
+      ],
       ['retention', '/sites/SITE/retention?period=7d', '.cohorts', []],
       ['journeys', `/sites/SITE/journeys?period=7d&page=/${mark('path')}`, '[data-testid=next]', ['path']],
       ['people', '/sites/SITE/people', '[data-testid=people] tbody', ['name', 'trait']],

@@ -111,18 +111,34 @@ describeBrowser('the dashboard, used in ways that go wrong', () => {
     const site = await siteWithHits('Hanging', '/');
     const { page } = await openDashboard(browser, `/sites/${site}/overview`);
     await page.waitForSelector('[data-metric=visitors]');
+    await page.route(/\/breakdown\?/, () => undefined);
+    await page.keyboard.press('d');
+    await page.getByText('This takes longer than a second.').first().waitFor();
+    await page.getByText('No answer for 30 seconds.').first().waitFor({ timeout: 60_000 });
+    expect(await violationsOf(page)).toEqual([]);
+    await page.goto(`${browser.weir.url}/dashboard/sites/${site}/settings`, { timeout: 60_000 });
+    await page.getByLabel('Domain').waitFor();
+  });
+
+  test('while ClickHouse hangs, the pages say so and what to do, and show reports again afterwards', async () => {
+    const site = await siteWithHits('Hung', '/');
+    const { page } = await openDashboard(browser, `/sites/${site}/overview`);
+    await page.waitForSelector('[data-metric=visitors]');
+    const numbers = page.getByRole('region', { name: 'Numbers' });
     const clickhouse = browser.weir.clickhousePid();
     process.kill(clickhouse, 'SIGSTOP');
     try {
       await page.keyboard.press('d');
-      await page.getByText('This takes longer than a second.').first().waitFor();
-      await page.getByText('No answer for 30 seconds.').first().waitFor({ timeout: 60_000 });
+      const problem = numbers.getByRole('alert').filter({ hasText: /ClickHouse does not respond.*restart it/ });
+      await problem.waitFor({ timeout: 60_000 });
       expect(await violationsOf(page)).toEqual([]);
       await page.goto(`${browser.weir.url}/dashboard/sites/${site}/settings`, { timeout: 60_000 });
       await page.getByLabel('Domain').waitFor();
     } finally {
       process.kill(clickhouse, 'SIGCONT');
     }
+    await page.goto(`${browser.weir.url}/dashboard/sites/${site}/overview`);
+    await eventually('the report', async () => (await visitors(page)) === '1');
   });
 
   test('on a phone, no cell of a table is too narrow for its text, and the page does not scroll sideways', async () => {

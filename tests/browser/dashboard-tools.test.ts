@@ -1,5 +1,6 @@
 import { eventually } from '@weir/testkit/eventually';
-import { openDashboard, violationsOf } from './dashboard-page.ts';
+import type { Page } from 'playwright-core';
+import { offered, openDashboard, violationsOf } from './dashboard-page.ts';
 import { describeBrowser, useBrowser } from './use-browser.ts';
 
 const FIREFOX = 'Mozilla/5.0 (X11; Linux x86_64; rv:125.0) Gecko/20100101 Firefox/125.0';
@@ -24,10 +25,22 @@ describeBrowser('realtime, goals, funnels, retention, journeys and settings in t
     return site;
   }
 
+  /** Opens the explanation of the report, and checks that it has the definition and the SQL. */
+  async function expectExplained(page: Page, definition: RegExp): Promise<void> {
+    await page.getByRole('button', { name: 'Explain' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByText(definition).waitFor();
+    await dialog.locator('pre', { hasText: 'SELECT' }).first().waitFor();
+    expect(await violationsOf(page)).toEqual([]);
+    await page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'detached' });
+  }
+
   test('realtime shows the visitors of the last minutes, and a record as soon as it is stored', async () => {
     const site = await siteWithVisits('Realtime');
     const { page, errors } = await openDashboard(browser, `/sites/${site}/realtime`);
     await eventually('the visitors', async () => (await page.textContent('[data-testid=now-visitors]')) === '2');
+    await expectExplained(page, /in the last 5 or 30 minutes/);
     const live = page.locator('[data-testid=live]');
     await live.getByText('Waiting for the next record').waitFor();
     const hit = { site_id: site, visitor_id: 'v3', session_id: 's3', type: 'event', event_name: MARKUP };
@@ -45,18 +58,21 @@ describeBrowser('realtime, goals, funnels, retention, journeys and settings in t
   test('a goal that is added counts its conversions and can be removed', async () => {
     const site = await siteWithVisits('Goals');
     const { page, errors } = await openDashboard(browser, `/sites/${site}/goals`);
+    await page.getByLabel('Name of the event').focus();
+    await eventually('the events are offered', async () => (await offered(page)).includes(MARKUP));
     await page.getByLabel('Name of the event').fill(MARKUP);
     await page.getByRole('button', { name: 'Add goal' }).click();
     const row = page.locator('[data-testid=goals] tbody tr');
     await row.filter({ hasText: MARKUP }).filter({ hasText: '50%' }).waitFor();
     expect(await violationsOf(page)).toEqual([]);
+    await expectExplained(page, /Conversions are the rows/);
     await row.getByRole('button', { name: /Remove/ }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
     await page.getByText('This site has no goals yet.').waitFor();
     expect(errors).toEqual([]);
   });
 
-  test('a funnel, cohorts and journeys show the same visitors', async () => {
+  test('a funnel that is saved and opened by a viewer, cohorts and journeys show the same visitors', async () => {
     const site = await siteWithVisits('Paths');
     const { page, errors } = await openDashboard(browser, `/sites/${site}/funnels`);
     await page.getByLabel('Value of step 2').fill(MARKUP);
@@ -68,14 +84,44 @@ describeBrowser('realtime, goals, funnels, retention, journeys and settings in t
     ]);
     expect(await violationsOf(page)).toEqual([]);
 
+    await expectExplained(page, /A visitor reaches a step/);
+    await page.getByLabel('Longest time from the first to the last step').selectOption({ label: '24 hours' });
+    await page.getByRole('button', { name: 'Show funnel' }).click();
+    await page.getByRole('button', { name: 'Save funnel' }).click();
+    await page.getByLabel('Name of the funnel').fill(MARKUP);
+    await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
+    const saved = page.locator('[data-testid=saved-funnels] tbody tr');
+    await saved
+      .filter({ hasText: `Page / → Event ${MARKUP}` })
+      .filter({ hasText: '24 hours' })
+      .waitFor();
+    await page.getByRole('button', { name: 'Save funnel' }).waitFor({ state: 'detached' });
+    expect(await violationsOf(page)).toEqual([]);
+    const { token } = (await browser.weir.client.must(201, 'POST', `/sites/${site}/viewers`, { name: 'Ada' })) as {
+      token: string;
+    };
+    const viewer = await openDashboard(browser, `/sites/${site}/funnels`, {}, token);
+    await viewer.page.getByText('Choose two or more steps.').waitFor();
+    await viewer.page.locator('[data-testid=saved-funnels]').getByRole('link', { name: MARKUP }).click();
+    await viewer.page.getByRole('heading', { name: MARKUP }).waitFor();
+    await viewer.page.locator('.funnel-number', { hasText: '1 visitors' }).waitFor();
+    expect(await viewer.page.getByLabel('Value of step 2').inputValue()).toBe(MARKUP);
+    expect(await viewer.page.getByRole('button', { name: /Remove|Save/ }).count()).toBe(0);
+    expect(viewer.errors).toEqual([]);
+    await saved.getByRole('button', { name: /Remove/ }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
+    await saved.waitFor({ state: 'detached' });
+
     await page.getByRole('link', { name: 'Retention' }).click();
     await page.locator('.cohorts tbody tr').first().waitFor();
     expect(await page.locator('.cohorts tbody td').first().textContent()).toBe('2');
+    await expectExplained(page, /A cohort is all visitors/);
     expect(await violationsOf(page)).toEqual([]);
 
     await page.getByRole('link', { name: 'Journeys' }).click();
     await page.locator('[data-testid=next] .bar-row', { hasText: '/pricing' }).click();
     await page.getByText('/pricing has 1 views in 1 visits.').waitFor();
+    await expectExplained(page, /The pages that visits viewed/);
     expect(await violationsOf(page)).toEqual([]);
     expect(errors).toEqual([]);
   });
@@ -139,6 +185,32 @@ describeBrowser('realtime, goals, funnels, retention, journeys and settings in t
     await page.locator('[data-testid=sql-result] td', { hasText: MARKUP }).waitFor();
     expect(errors).toEqual([]);
     expect(await violationsOf(page)).toEqual([]);
+    await write(
+      `SELECT number AS item, concat('name ', toString(number)) AS label, number * 2 AS twice FROM numbers(3) `,
+    );
+    await editor.press('Control+Enter');
+    await page.locator('[data-testid=sql-result] td', { hasText: 'name 2' }).waitFor();
+    await page.getByRole('button', { name: 'Chart' }).click();
+    const bars = page.locator('[data-testid=sql-chart]');
+    await bars.getByLabel('Length of the bars').selectOption('twice');
+    expect(await bars.locator('.bar-row').allTextContents()).toEqual(['name 00', 'name 12', 'name 24']);
+    const widths = bars
+      .locator('.bar')
+      .evaluateAll((all) => all.map((bar) => (bar as { style?: { width: string } }).style?.width));
+    expect(await widths).toEqual(['0%', '50%', '100%']);
+    expect(await violationsOf(page)).toEqual([]);
+    expect(errors).toEqual([]);
+    await page.getByRole('button', { name: 'Chart' }).click();
+
+    await write('SELECT sum(cityHash64(number)) FROM numbers(100000000000) ');
+    await editor.press('Control+Enter');
+    await page.getByText('This takes longer than a second.').waitFor();
+    // Control cancels the query of a request whose connection is closed.
+    const aborted = page.waitForEvent('requestfailed', (request) => request.url().endsWith('/api/admin/sql'));
+    await page.getByRole('button', { name: 'Cancel' }).click();
+    await page.getByText('This takes longer than a second.').waitFor({ state: 'detached' });
+    await aborted;
+
     await write('SELECT wrong FROM events ');
     await page.getByRole('button', { name: 'Run' }).click();
     await page.getByRole('alert').filter({ hasText: 'wrong' }).waitFor();
@@ -153,5 +225,45 @@ describeBrowser('realtime, goals, funnels, retention, journeys and settings in t
     await page.getByRole('button', { name: 'Segments' }).click();
     await page.getByRole('menuitemradio', { name: MARKUP }).click();
     await page.locator('.chip', { hasText: '/pricing' }).waitFor();
+  });
+
+  test('the history of SQL stays in the browser without keys, until it is cleared or the reader signs out', async () => {
+    const { page, errors } = await openDashboard(browser, '/sql');
+    const editor = page.getByRole('textbox', { name: 'Statement' });
+    const run = async (text: string) => {
+      await editor.press('Control+a');
+      await editor.pressSequentially(text);
+      await editor.press('Control+Enter');
+      await page.locator('[data-testid=sql-result] th', { hasText: text.split(' AS ')[1]?.trim() ?? '' }).waitFor();
+    };
+    const past = async () => {
+      await page.getByRole('button', { name: 'History' }).click();
+      return page.getByRole('menuitem').allTextContents();
+    };
+    await run("SELECT '<b>first</b>' AS first ");
+    await run("SELECT 'wk_abcdefghijklmnop' AS secret ");
+    await run('SELECT 2 AS second ');
+    await run('SELECT 1 AS third ');
+    await run('SELECT 2 AS second ');
+    await page.reload();
+    expect(await past()).toEqual([
+      ...['SELECT 2 AS second', 'SELECT 1 AS third', "SELECT '<b>first</b>' AS first", 'Clear the history'],
+    ]);
+    await page.getByRole('menuitem', { name: 'SELECT 1 AS third' }).click();
+    await eventually('the statement', async () => (await editor.textContent()) === 'SELECT 1 AS third');
+    expect(await violationsOf(page)).toEqual([]);
+    await past();
+    await page.getByRole('menuitem', { name: 'Clear the history' }).click();
+    await page.getByRole('button', { name: 'History' }).waitFor({ state: 'detached' });
+    expect(await page.evaluate('localStorage.length')).toBe(0);
+
+    await run('SELECT 4 AS fourth ');
+    expect(await page.evaluate('localStorage.length')).toBe(1);
+    // Checked here, because after the sign-out the browser reports the 401 of the request for the session.
+    expect(errors).toEqual([]);
+    await page.getByRole('button', { name: 'Administrator' }).click();
+    await page.getByRole('menuitem', { name: 'Sign out', exact: true }).click();
+    await page.getByLabel('Admin or viewer token').waitFor();
+    expect(await page.evaluate('localStorage.length')).toBe(0);
   });
 });

@@ -171,6 +171,15 @@ describeBrowser('the dashboard', () => {
     // The page asks again after 3 s, on a busy machine later.
     await page.locator('.install').waitFor({ state: 'detached', timeout: 120_000 });
     await eventually('the first pageview', async () => (await metric(page, 'pageviews')) === '1');
+
+    await page.getByRole('link', { name: 'All sites' }).click();
+    const cards = page.locator('.site-card');
+    await cards.filter({ hasText: 'new.example.com' }).filter({ hasText: '1 visitor now' }).waitFor();
+    await page.getByRole('searchbox').fill('NEW.example');
+    await eventually('one site', async () => (await cards.count()) === 1);
+    expect(await violationsOf(page)).toEqual([]);
+    await page.getByRole('searchbox').fill('no such site');
+    await page.getByText('Nothing matches.').waitFor();
     expect(errors).toEqual([]);
   });
 
@@ -189,7 +198,7 @@ describeBrowser('the dashboard', () => {
     await problem.filter({ hasText: 'Weir did not answer. Is it running?' }).waitFor();
     isFailing = false;
     await problem.getByRole('button', { name: 'Try again' }).click();
-    // The site has no hits, so the reports are hidden once this is known.
+    // The site has no hits. The page hides the reports when it has learned this.
     await page.waitForSelector('.install');
     expect(asked.length).toBeGreaterThan(1);
   });
@@ -212,7 +221,7 @@ describeBrowser('the dashboard', () => {
     await panel.getByRole('button', { name: 'Cancel' }).click();
     await panel.getByText('Cancelled.').waitFor();
     await eventually('the request is aborted', () => isAborted);
-    // The other panels have their answers.
+    // The other panels show their answers meanwhile.
     await page.locator('[data-panel=sources] .bar-row').first().waitFor();
     await page.unroute(/\/breakdown\?.*dimension=page(?:&|$)/);
     await panel.getByRole('button', { name: 'Try again' }).click();

@@ -25,7 +25,7 @@ export interface MarkedDashboard {
   /** A signed-in page. */
   readonly page: Page;
   readonly errors: string[];
-  /** Waits until the page shows the texts of these fields, and checks that nothing of it was treated as HTML. */
+  /** Waits until the page shows the texts of these fields, and checks that the browser treated none of them as HTML. */
   expectTexts(...fields: readonly string[]): Promise<void>;
   close(): Promise<void>;
 }

@@ -13,7 +13,7 @@ export const mark = (field: string): string => `"'><img src=x ${scriptOf(field)}
 const FIREFOX = 'Mozilla/5.0 (X11; Linux x86_64; rv:125.0) Gecko/20100101 Firefox/125.0';
 export const USER_ID = mark('user');
 
-/** A hit of which each text is markup. */
+/** A hit whose texts are all markup. */
 export function markedHit(siteId: string, more: object = {}): object {
   const tags = ['utm_source', 'utm_medium', 'utm_campaign', 'utm_term', 'utm_content'];
   return {
@@ -31,8 +31,8 @@ export function markedHit(siteId: string, more: object = {}): object {
 }
 
 /**
- * Creates a site with an imported access log, and with live hits, events, a person, a payment, a dead letter and settings of which each
- * text is markup. Resolves with the site when everything is stored.
+ * Creates a site with an imported access log, and with live hits, events, a person, a payment, a dead letter and settings. All their texts
+ * are markup. Resolves with the site when everything is stored.
  */
 export async function sendMarkedTraffic(lanes: Lanes, lane: Lane, adminToken: string): Promise<string> {
   const { client } = lane;
@@ -79,6 +79,7 @@ export async function sendMarkedTraffic(lanes: Lanes, lane: Lane, adminToken: st
 
   await must('/goals', { type: 'event', value: mark('event'), name: mark('goal') });
   await must('/segments', { name: mark('segment'), filters: [`event:is:${mark('event')}`] });
+  await must('/funnels', { name: mark('saved funnel'), steps: [`event:${mark('event')}`, `page:/${mark('path')}`] });
   await must('/annotations', { at: new Date(lane.now).toISOString(), text: mark('note') });
   await must('/viewers', { name: mark('viewer') });
   await must('/exclusions', { type: 'path', value: `/${mark('rule')}` });

@@ -90,7 +90,7 @@ describeBrowser('options and wishes in Chromium, by the rows', () => {
     await page.route('**/api/collect', (route) => {
       const { type, event_name } = route.request().postDataJSON();
       sent.push(event_name ?? type);
-      // The request of the pageview is in progress until the page is left.
+      // The first request, which sends the pageview, is never answered. So it is in progress until the page is left.
       return sent.length > 1 ? route.continue() : undefined;
     });
     await page.goto(`${browser.site.url}/a`);

@@ -32,7 +32,7 @@ describeDistributed('client addresses in the files of the services', ACCEPTANCE_
     await client.rows('events', site, rows);
     await saveRedis();
 
-    // The files that are searched contain the records and the counts.
+    // First checks that the searched files contain the records and the counts. Otherwise the search could not find an address in them.
     const segments = filesWith(services.kafka.folder, [MARK]).filter((found) =>
       /^data\/events\.raw-\d+\/.*\.log:/.test(found),
     );

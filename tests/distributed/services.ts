@@ -14,7 +14,7 @@ type ServiceName = 'kafka' | 'redis' | 'clickhouse';
 /** One real service on loopback, for tests that break it. It keeps its address when it is restarted. */
 export interface Service {
   readonly address: string;
-  /** The folder with all its data and its log. */
+  /** The folder with the stored data and the log file of the service. */
   readonly folder: string;
   signal(signal: 'SIGSTOP' | 'SIGCONT'): void;
   /** Resolves when the process is dead, because a dying broker still accepts records. */

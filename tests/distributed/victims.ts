@@ -6,7 +6,7 @@ import type { Service, Services } from './services.ts';
 export interface Victim {
   readonly name: string;
   kill9(): Promise<void>;
-  /** Starts it again. Resolves when it answers. */
+  /** Starts the process again. Resolves when the process answers. */
   restart(): Promise<unknown>;
 }
 

@@ -1,5 +1,5 @@
 import { eventually } from '@weir/testkit/eventually';
-import { sendHttp } from '@weir/testkit/http-client';
+import { readMetric, sendHttp } from '@weir/testkit/http-client';
 import { type Load, loadEvent, startLoad } from '@weir/testkit/load';
 import { startWeir, type WeirProcess } from '@weir/testkit/weir-process';
 import { expectExactlyOnce, FAULTS_ENV, say } from './exactly-once.ts';
@@ -78,7 +78,7 @@ async function fillAndFree({ weir, disk, load, key, fault, round }: Round): Prom
   expect(ready.status).toBe(503);
   // The answer can also have `notes`, because the enricher rebuilds its state after a failed write.
   expect(ready.json).toMatchObject({ status: 'not ready', missing: ['disk space'] });
-  expect(await metric(weir, 'weir_disk_full{disk="data folder"}')).toBe(1);
+  expect(await readMetric(weir.url, 'weir_disk_full{disk="data folder"}')).toBe(1);
   expect((await weir.client.admin('GET', '/sites')).status).toBe(200);
   const sqlAnswers = async () => (await weir.client.number('SELECT count() FROM events')) > 0;
   // After `takeAtOnce`, a write of the embedded ClickHouse can fail. ClickHouse is then restarted, and its start may need free space.
@@ -99,15 +99,5 @@ async function fillAndFree({ weir, disk, load, key, fault, round }: Round): Prom
     'rows to be stored',
     async () => (await weir.client.number('SELECT count() FROM events')) > stored,
     GOES_ON_WITHIN_MS,
-  );
-}
-
-async function metric(weir: WeirProcess, name: string): Promise<number> {
-  const { text } = await sendHttp(weir.url, { path: '/metrics' });
-  return Number(
-    text
-      .split('\n')
-      .find((line) => line.startsWith(`${name} `))
-      ?.slice(name.length),
   );
 }

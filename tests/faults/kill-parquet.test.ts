@@ -172,7 +172,7 @@ async function surviveKills(place: Place): Promise<void> {
     erasure_id: string;
   };
   for (let kill = 0; kill < 3; kill++) {
-    const killAt = Date.now() + random() * 1_500; // the fault itself is a moment in time, so here a pause is the test
+    const killAt = Date.now() + random() * 1_500; // the kill must happen at a random moment, so this wait is part of the test
     await eventually('the moment of the kill', () => Date.now() >= killAt);
     await weir.kill9();
     await weir.restart();

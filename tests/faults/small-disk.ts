@@ -39,7 +39,7 @@ export interface SmallDisk {
 
 /** The first part of the names of the files that fill a disk. */
 const FILLER = 'filler';
-/** From here on, a disk is filled by one piece per pause. Weir checks the free space at least ten times per second. */
+/** With less free space than this, the disk is filled by one piece in each pause, because Weir checks the free space only four times per second. */
 const SLOW_BELOW_BYTES = 128 * 1024 * 1024;
 const SLOW_PIECE_BYTES = 4 * 1024 * 1024;
 const SLOW_PAUSE_MS = 30;

@@ -21,6 +21,7 @@ export const ADMIN_BODY = {
     query: 'SELECT 1',
     params: {},
     filters: ['page:is:/'],
+    ...{ steps: ['page:/', 'event:n'], within: '1h' },
     at: '2026-01-01',
     text: 't',
     user_id: 'u',

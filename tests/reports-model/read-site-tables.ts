@@ -5,7 +5,7 @@ const MS = 'toUnixTimestamp64Milli';
 const OF_SITES = 'WHERE site_id IN {sites:Array(String)}';
 
 /**
- * The tables of each of these sites, in the form of `expectedTables`. One query reads a table for all sites: on small tables, a
+ * The tables of each of these sites, in the form of `expectedTables` (model-people.ts). One query reads a table for all sites: on small tables, a
  * query costs the same for one site as for many.
  */
 export async function readSiteTables({ sql }: WeirClient, sites: readonly string[]): Promise<(site: string) => object> {

@@ -1,3 +1,4 @@
+import { UTM_TAGS } from '@weir/domain/acquisition/campaign-tags';
 import fc from 'fast-check';
 import { DAY_MS, daysLater, HOUR_MS, type Interval, localDate } from './local-time.ts';
 import type { Model } from './model-rows.ts';
@@ -35,11 +36,7 @@ const networkValues = (name: keyof (typeof NETWORKS)[number]['values']) => NETWO
 /** Every dimension, with values for filters: some that the histories contain, and one that they do not contain. */
 const VALUES: Readonly<Record<string, readonly string[]>> = {
   ...{ page: PATHS, entry: PATHS, exit: PATHS, hostname: ['example.com'], language: LANGUAGES },
-  ...Object.fromEntries(
-    ['source', 'channel', 'referrer', 'utm_source', 'utm_medium', 'utm_campaign', 'utm_term', 'utm_content'].map(
-      (name) => [name, linkValues(name)],
-    ),
-  ),
+  ...Object.fromEntries(['source', 'channel', 'referrer', ...UTM_TAGS].map((name) => [name, linkValues(name)])),
   ...{ country: networkValues('country'), region: networkValues('region'), city: networkValues('city') },
   ...{ browser: agentValues('browser'), browser_version: agentValues('browser_version') },
   ...{ os: agentValues('os'), os_version: agentValues('os_version'), device: agentValues('device') },

@@ -90,8 +90,8 @@ async function walkPath(versions: readonly Installation[], random: () => number)
 }
 
 /**
- * Starts a version, and kills about half of the starts at a random moment. A version can refuse the folder, if a newer one has changed its
- * format: then this code opens the folder. Resolves with the name of the version, and what happened.
+ * Starts a version, and kills about half of the starts at a random moment. If a newer version has changed the format of the folder, the version
+ * can refuse the folder: then this code opens it. Resolves with the name of the version, and what happened.
  */
 async function openWith(weir: WeirProcess, version: Installation, random: () => number): Promise<string> {
   const killed = random() < KILLED_STARTS_SHARE;

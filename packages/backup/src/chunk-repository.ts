@@ -8,7 +8,7 @@ import type { ObjectStore } from '@weir/ports/object-store';
 
 /** The size of a chunk. Files are cut at fixed positions, so an unchanged region of a database file gives the same chunk as before. */
 export const CHUNK_BYTES = 4 * 1024 * 1024;
-/** Level 1: a backup must not compete with the live processes for the CPU. */
+/** The fastest level, because a backup must not compete with the live processes for the CPU. */
 const GZIP_LEVEL = 1;
 const CHUNKS = 'chunks/';
 

@@ -167,7 +167,7 @@ async function filesBelow(path: string): Promise<readonly string[]> {
     .sort();
 }
 
-/** The folders of all parts, relative to `partsDir`. */
+/** The paths of the folders of all parts: `<partsDir>/store/<first 3 characters>/<UUID of the table>/<part>`. */
 async function findParts(partsDir: string): Promise<readonly string[]> {
   let level = [join(partsDir, 'store')];
   for (let depth = 0; depth < 3; depth++) {

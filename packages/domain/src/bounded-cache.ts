@@ -1,6 +1,6 @@
 /**
  * A cache of at most `2 * entriesMax` values in two generations. When the young generation is full, it replaces the old one; a
- * value that is read from the old generation moves to the young one. It keeps about the same values as an LRU cache, at the cost of
+ * value that is read from the old generation moves to the young one. The cache keeps about the same values as an LRU cache, at the cost of
  * a Map lookup. Values are never `undefined`.
  */
 export class BoundedCache<Value> {

@@ -3,7 +3,7 @@
  * outside the adapters never sees an error of a library.
  */
 export type DependencyErrorCode =
-  /** The event log cannot be read or written now. The records of the failed append are certainly not in it. */
+  /** The event log cannot be read or written now. A change that failed with this code may still become durable later. */
   | 'event_log_unavailable'
   /** The event log answers but refuses this process: a wrong password, an unknown certificate, a missing ACL. */
   | 'event_log_refused'

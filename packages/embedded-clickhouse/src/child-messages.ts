@@ -11,6 +11,7 @@ export interface ChildOptions {
 export type ChildMessage =
   | { readonly type: 'listening'; readonly port: number }
   | { readonly type: 'ready' }
+  | { readonly type: 'warning'; readonly message: string; readonly fields: object }
   | { readonly type: 'failed'; readonly message: string };
 
 export interface ParentMessage {

@@ -1,13 +1,18 @@
-import { readFileSync } from 'node:fs';
+import { mkdirSync, readFileSync } from 'node:fs';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { lockFile } from '@weir/runtime/file-lock';
 import { type ChildMessage, type ChildOptions, type ParentMessage, USERNAME } from './child-messages.ts';
 import { type Engine, openEngine } from './engine.ts';
 import { createHttpInterface } from './http-interface.ts';
 import { createPipeFolder } from './named-pipe.ts';
 import { createSlots } from './slots.ts';
 import { type SpaceWatch, watchSpace } from './space-watch.ts';
+import { keepTokens, type TokenKeeper } from './tokens/keep-tokens.ts';
+import { DETACHED_KEPT_MS, DETACHED_PERIOD_MS, removeDetachedParts } from './tokens/remove-detached-parts.ts';
+import { repairTables } from './tokens/repair-tables.ts';
 
 /** Limit of concurrent statements. It must be lower than UV_THREADPOOL_SIZE, because each statement uses a thread of that pool. */
 const ACTIVE_MAX = 12;
@@ -15,8 +20,14 @@ const WAITING_MAX = 256;
 const LOCK_WAIT_MS = 15_000;
 const PORT_WAIT_MS = 5_000;
 const RELOAD_PERIOD_MS = 30_000;
+const ACCEPT_PERIOD_MS = 30_000;
 /** If parts may be damaged, the process ends after this time, so that the insert can still be answered. */
 const ANSWER_WITHIN_MS = 100;
+
+const DETACHED =
+  'the tables had parts of inserts that were never acknowledged: moved them to the folder `detached` (docs/operations.md)';
+const KEPT =
+  'the tables have parts of inserts that were never acknowledged, merged with other rows: their rows may be stored twice, see `weir audit`';
 
 /** The child process: chDB behind ClickHouse's HTTP interface on 127.0.0.1. Only `startEmbeddedClickhouse` starts it. */
 async function main(options: ChildOptions): Promise<void> {
@@ -34,15 +45,17 @@ async function main(options: ChildOptions): Promise<void> {
   let isReady = false;
   const slots = createSlots(ACTIVE_MAX, WAITING_MAX);
   const pipeFolder = `${options.folder}.pipes`;
-  const engine = openEngine(options.folder, LOCK_WAIT_MS).then((opened) => {
-    // The folder of the pipes is created after the engine has locked its folder: before that, another process could be using the pipes.
+  const engine = openLocked(options.folder).then((opened) => {
+    // The folder of the pipes is created after the folder was locked: before that, another process could be using the pipes.
     createPipeFolder(pipeFolder);
     return opened;
   });
+  const tokens = engine.then(() => keepTokens(options.folder, endSoon));
   const space = engine.then((opened) => watchSpaceOf(opened, options));
   const server = createHttpInterface({
     engine,
     space,
+    tokens,
     isReady: () => isReady,
     slots,
     pipeFolder,
@@ -52,22 +65,49 @@ async function main(options: ChildOptions): Promise<void> {
   send({ type: 'listening', port: await listen(server, options.port) });
   const opened = await engine;
   const watch = await space;
+  const keeper = await tokens;
   isReady = true;
   send({ type: 'ready' });
 
   const reloading = reloadDictionaries(opened);
+  const accepting = acceptParts(keeper);
+  const removing = removeOldDetachedParts(options.folder);
   process.on('message', (message: ParentMessage) => {
     if (message.type !== 'close') return;
     isReady = false;
     clearInterval(reloading);
+    clearInterval(accepting);
+    clearInterval(removing);
     watch.close();
     server.close();
     server.closeIdleConnections();
     slots
       .idle()
       .then(() => opened.close())
+      .then(() => keeper.close())
       .then(() => process.exit(0), fail);
   });
+}
+
+/** Locks the folder, repairs the tables, and opens the engine. */
+async function openLocked(folder: string): Promise<Engine> {
+  mkdirSync(folder, { recursive: true });
+  // The lock of the engine would be too late: the engine uses the tables as soon as it is opened.
+  const lock = await lockFile(join(folder, 'lock'), LOCK_WAIT_MS);
+  if (lock === undefined) throw new Error(`another process uses ${folder}`);
+  const repair = repairTables(folder);
+  for (const { table, detached, kept } of repair.repairs.parts) {
+    if (detached.length > 0) send({ type: 'warning', message: DETACHED, fields: { table, parts: detached } });
+    if (kept.length > 0) send({ type: 'warning', message: KEPT, fields: { table, parts: kept } });
+  }
+  const { tablesWithDroppedTokens, tablesWithDamagedLogs } = repair.repairs;
+  if (tablesWithDroppedTokens > 0) {
+    process.stderr.write(`inserts were killed: dropped their tokens from ${tablesWithDroppedTokens} tables\n`);
+  }
+  if (tablesWithDamagedLogs > 0) {
+    process.stderr.write(`removed damaged lines from the deduplication logs of ${tablesWithDamagedLogs} tables\n`);
+  }
+  return openEngine(folder, LOCK_WAIT_MS, repair);
 }
 
 /** Watches the free space. If parts may be damaged, ends the process: the parent restarts it, and the engine checks every part. */
@@ -79,11 +119,37 @@ function watchSpaceOf(engine: Engine, { folder, reserveBytes }: ChildOptions): P
       const statement = `SYSTEM ${run ? 'START' : 'STOP'} MERGES`;
       await engine.run({ setup: [], statement, data: undefined, format: 'Null' });
     },
-    onDoubt(message) {
-      send({ type: 'failed', message });
-      setTimeout(() => process.kill(process.pid, 'SIGKILL'), ANSWER_WITHIN_MS);
-    },
+    onDoubt: endSoon,
   });
+}
+
+/** Ends the process after the running insert was answered. The parent starts another one, which repairs the tables. */
+function endSoon(message: string): void {
+  send({ type: 'failed', message });
+  setTimeout(() => process.kill(process.pid, 'SIGKILL'), ANSWER_WITHIN_MS);
+}
+
+/**
+ * Regularly accepts the parts that no statement waits for, such as those of asynchronous inserts. A repair then does not have to check them.
+ */
+function acceptParts(keeper: TokenKeeper): NodeJS.Timeout {
+  return setInterval(() => {
+    keeper.accept().catch((error: unknown) => process.stderr.write(`cannot accept the parts: ${String(error)}\n`));
+  }, ACCEPT_PERIOD_MS);
+}
+
+/** Removes the parts that repairs have moved away, when they are old enough. */
+function removeOldDetachedParts(folder: string): NodeJS.Timeout {
+  const remove = (): void => {
+    try {
+      removeDetachedParts(folder, DETACHED_KEPT_MS, Date.now());
+    } catch (error) {
+      // This can fail, for example if a table was dropped meanwhile. It is tried again in the next hour.
+      process.stderr.write(`cannot remove the parts that a repair has moved away: ${String(error)}\n`);
+    }
+  };
+  remove();
+  return setInterval(remove, DETACHED_PERIOD_MS);
 }
 
 /** Reloads the dictionaries every 30 s. A ClickHouse server does this after their LIFETIME; the embedded engine does not. */

@@ -1,8 +1,9 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { drainPending, Session } from 'chdb';
-import { removeOrphanedTokens } from './remove-orphaned-tokens.ts';
+import type { TableRepair } from './tokens/repair-tables.ts';
 
 const require = createRequire(import.meta.url);
 
@@ -49,10 +50,25 @@ export interface Engine {
 
 const FOLDER_IN_USE = /Code: 76\b|lock/i;
 
-/** Opens the engine. Waits up to `lockWaitMs` if another process still uses the folder. */
-export async function openEngine(folder: string, lockWaitMs: number): Promise<Engine> {
+/**
+ * Merged parts are synced, because the defaults of chDB lose rows in a power loss: it syncs no merged part, and removes the parts that were
+ * merged at once. Now they are kept for 60 s, because a repair may need them (detach-doubtful-parts.ts) until the merged part is accepted,
+ * which happens every 30 s (`ACCEPT_PERIOD_MS`). A server keeps them for 480 s.
+ * Each table looks for old parts every 10 to 30 s, instead of every 30 to 300 s, so that the rows of an erased person do not stay longer.
+ */
+const CONFIG = `<clickhouse><merge_tree>
+  <min_rows_to_fsync_after_merge>1</min_rows_to_fsync_after_merge>
+  <old_parts_lifetime>60</old_parts_lifetime>
+  <cleanup_delay_period>10</cleanup_delay_period>
+  <max_cleanup_delay_period>30</max_cleanup_delay_period>
+</merge_tree></clickhouse>
+`;
+const CONFIG_FILE = 'engine-config.xml';
+
+/** Opens the engine. Waits up to `lockWaitMs` if another process still uses the folder. The caller has repaired the tables. */
+export async function openEngine(folder: string, lockWaitMs: number, repair: TableRepair): Promise<Engine> {
   const addon = loadAddon();
-  const root = await openRepaired(folder, lockWaitMs);
+  const root = await openRepaired(folder, lockWaitMs, repair);
 
   /** Cancels the running statements for which the SQL condition holds. */
   async function kill(condition: string): Promise<void> {
@@ -108,16 +124,18 @@ function markOf(name: string): string {
 }
 
 /**
- * Opens the engine, which locks the folder, and removes orphaned tokens. If there were any, opens the engine again, because the
- * engine reads the tokens only when it is opened.
+ * Opens the engine, which detects damaged parts. If it has found any, drops their tokens and opens the engine again, because the engine
+ * reads the tokens only when it is opened.
  */
-async function openRepaired(folder: string, lockWaitMs: number): Promise<Session> {
+async function openRepaired(folder: string, lockWaitMs: number, repair: TableRepair): Promise<Session> {
+  const config = join(folder, CONFIG_FILE);
+  if (!existsSync(config) || readFileSync(config, 'utf8') !== CONFIG) writeFileSync(config, CONFIG);
   const root = await openRoot(folder, lockWaitMs);
-  const forgotten = removeOrphanedTokens(folder);
-  if (forgotten === 0) return root;
-  process.stderr.write(`an insert was killed: removed its token from ${forgotten} tables\n`);
+  if (!repair.hasBrokenParts()) return root;
   root.close();
   await drainPending();
+  const forgotten = repair.dropTokensOfBrokenParts();
+  process.stderr.write(`parts were damaged: dropped their tokens from ${forgotten} tables\n`);
   return openRoot(folder, lockWaitMs);
 }
 
@@ -125,7 +143,7 @@ async function openRoot(folder: string, lockWaitMs: number): Promise<Session> {
   const deadline = performance.now() + lockWaitMs;
   for (;;) {
     try {
-      return new Session(folder);
+      return new Session(folder, { connectionArgs: [`--config-file=${join(folder, CONFIG_FILE)}`] });
     } catch (error) {
       if (!(error instanceof Error) || !FOLDER_IN_USE.test(error.message) || performance.now() > deadline) throw error;
       await pause(50);

@@ -10,12 +10,15 @@ import { type QueryRequest, readQueryRequest } from './query-request.ts';
 import { withBody } from './read-statement-body.ts';
 import type { Slots } from './slots.ts';
 import type { SpaceWatch } from './space-watch.ts';
+import { statementEffect } from './statement-effect.ts';
 import { streamAnswer } from './stream-answer.ts';
+import type { TokenKeeper } from './tokens/keep-tokens.ts';
 
 export interface HttpInterfaceDeps {
   /** Resolves when the engine is open; earlier requests wait for it. */
   readonly engine: Promise<Engine>;
   readonly space: Promise<SpaceWatch>;
+  readonly tokens: Promise<TokenKeeper>;
   readonly isReady: () => boolean;
   readonly slots: Slots;
   /** The folder for named pipes. To stream an answer, the engine writes it into such a pipe. */
@@ -57,7 +60,9 @@ async function answer(deps: HttpInterfaceDeps, req: IncomingMessage, res: Server
     });
     res.setHeader('X-ClickHouse-Query-Id', request.queryId);
     const planned = planStatement(request.query, params.body, request.defaultFormat);
-    if (request.streamsAnswer && planned.data === undefined) {
+    const effect = statementEffect(planned, request);
+    // Other statements are buffered: they are only answered when they are durable.
+    if (request.streamsAnswer && effect === 'reads') {
       setAnswerHeaders(res, request.defaultFormat);
       const call = { setup: request.setup, statement: planned.statement, format: request.defaultFormat };
       await deps.slots.run(() => streamAnswer(engine, call, deps.pipeFolder, res));
@@ -66,8 +71,10 @@ async function answer(deps: HttpInterfaceDeps, req: IncomingMessage, res: Server
     const startedAt = performance.now();
     const call = { setup: request.setup, ...planned };
     const run = () => (request.isReadOnly ? runForClient(engine, call, res) : engine.run(call));
-    const space = await deps.space;
-    const result = await deps.slots.run(() => (planned.data === undefined ? run() : space.insert(run)));
+    const [space, tokens] = await Promise.all([deps.space, deps.tokens]);
+    const result = await deps.slots.run(() =>
+      tokens.run(effect, () => (planned.data === undefined ? run() : space.insert(run))),
+    );
     const elapsedNs = Math.round((performance.now() - startedAt) * 1e6);
     res.setHeader(
       'X-ClickHouse-Summary',

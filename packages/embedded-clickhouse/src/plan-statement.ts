@@ -1,5 +1,5 @@
 import { clickhouseError } from './clickhouse-error.ts';
-import { SqlTokenError, sqlTokens } from './sql-tokens.ts';
+import { type SqlToken, SqlTokenError, sqlTokens } from './sql-tokens.ts';
 
 export interface PlannedStatement {
   readonly statement: string;
@@ -7,29 +7,35 @@ export interface PlannedStatement {
   readonly data: Buffer | undefined;
   /** The format of the answer. */
   readonly format: string;
+  /** True if the statement certainly changes nothing. */
+  readonly isRead: boolean;
 }
 
 const INSERT = /^\s*INSERT\s/i;
 const HAS_DATA = /\b(?:FORMAT\s|VALUES\s*\()/i;
 const HEAD_CHARS = 64 * 1024;
+const READS = new Set(['SELECT', 'WITH', 'FROM', 'SHOW', 'DESCRIBE', 'DESC', 'EXISTS', 'EXPLAIN']);
+/** `WITH … INSERT` begins like a query. */
+const WRITES = new Set(['INSERT', 'ALTER', 'CREATE', 'PARALLEL']);
 
 /**
  * Splits a request as ClickHouse does: the statement is the parameter `query` followed by the body; the body of an INSERT is its
  * data. As on a ClickHouse server, a request can have only one statement, and no INTO OUTFILE.
  */
 export function planStatement(query: string, body: Buffer, defaultFormat: string): PlannedStatement {
-  if (INSERT.test(query) && body.length > 0) return { statement: query, data: body, format: defaultFormat };
+  const insertOf = (head: string, data: Buffer) => ({ statement: head, data, format: defaultFormat, isRead: false });
+  if (INSERT.test(query) && body.length > 0) return insertOf(query, body);
   const statement = query === '' ? body.toString() : `${query}\n${body.toString()}`;
   if (statement.trim() === '') throw clickhouseError(62, 'SYNTAX_ERROR', 'Syntax error: the query is empty');
   // Rows within the statement are not SQL: the engine reads everything after FORMAT or VALUES as rows.
   const insert = INSERT.exec(statement)?.[0];
   if (insert !== undefined && query === '' && HAS_DATA.test(statement.slice(0, HEAD_CHARS))) {
-    return { statement: 'INSERT', data: Buffer.from(statement.slice(insert.length)), format: defaultFormat };
+    return insertOf('INSERT', Buffer.from(statement.slice(insert.length)));
   }
-  return { statement, data: undefined, format: answerFormat(statement, defaultFormat) };
+  return { statement, data: undefined, ...planWithoutData(statement, defaultFormat) };
 }
 
-function answerFormat(statement: string, defaultFormat: string): string {
+function planWithoutData(statement: string, defaultFormat: string): Pick<PlannedStatement, 'format' | 'isRead'> {
   try {
     const tokens = sqlTokens(statement);
     while (tokens.at(-1)?.text === ';') tokens.pop();
@@ -39,15 +45,24 @@ function answerFormat(statement: string, defaultFormat: string): string {
     if (tokens.some((token) => token.kind === 'word' && token.text.toUpperCase() === 'OUTFILE')) {
       throw clickhouseError(344, 'SUPPORT_IS_DISABLED', 'INTO OUTFILE is not allowed', 400);
     }
-    for (let index = tokens.length - 2; index >= 0; index -= 1) {
-      const next = tokens[index + 1];
-      if (tokens[index]?.kind === 'word' && tokens[index]?.text.toUpperCase() === 'FORMAT' && next?.kind === 'word') {
-        return next.text;
-      }
-    }
-    return defaultFormat;
+    return { format: answerFormat(tokens) ?? defaultFormat, isRead: isRead(tokens) };
   } catch (error) {
     if (error instanceof SqlTokenError) throw clickhouseError(62, 'SYNTAX_ERROR', `Syntax error: ${error.message}`);
     throw error;
   }
+}
+
+function answerFormat(tokens: readonly SqlToken[]): string | undefined {
+  for (let index = tokens.length - 2; index >= 0; index -= 1) {
+    const next = tokens[index + 1];
+    if (tokens[index]?.kind === 'word' && tokens[index]?.text.toUpperCase() === 'FORMAT' && next?.kind === 'word') {
+      return next.text;
+    }
+  }
+  return undefined;
+}
+
+function isRead(tokens: readonly SqlToken[]): boolean {
+  const words = tokens.filter(({ kind }) => kind === 'word').map(({ text }) => text.toUpperCase());
+  return READS.has(words[0] ?? '') && !words.some((word) => WRITES.has(word));
 }

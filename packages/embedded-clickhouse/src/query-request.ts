@@ -18,6 +18,8 @@ export interface QueryRequest {
    * cancel_http_readonly_queries_on_client_close.
    */
   readonly isReadOnly: boolean;
+  /** True if an insert of this request has a deduplication token, which also applies to the tables of views. */
+  readonly deduplicates: boolean;
 }
 
 export interface RequestParts {
@@ -43,6 +45,8 @@ const DEFAULT_SETTINGS = {
   max_result_bytes: String(512 * 1024 * 1024),
   max_query_size: String(256 * 1024),
 };
+/** The engine accepts statements of 256 KiB by default. */
+const SET_BYTES_MAX = 250 * 1024;
 
 export function readQueryRequest({ method, params, headers, newQueryId }: RequestParts): QueryRequest {
   const settings = new Map<string, string>(Object.entries(DEFAULT_SETTINGS));
@@ -62,22 +66,23 @@ export function readQueryRequest({ method, params, headers, newQueryId }: Reques
     }
     settings.set(name, value);
   }
-  // `readonly` is set last, in a separate statement: with the value 1, no setting can be changed after it.
   const readonly = settings.get('readonly') ?? (method === 'GET' || method === 'HEAD' ? '2' : undefined);
-  settings.delete('readonly');
+  if (readonly !== undefined) settings.set('readonly', readonly);
 
   const defaultFormat = text(headers['x-clickhouse-format']) || params.get('default_format') || 'TabSeparated';
   if (!/^[A-Za-z0-9]{1,64}$/.test(defaultFormat)) {
     throw clickhouseError(73, 'UNKNOWN_FORMAT', `Unknown format ${defaultFormat.slice(0, 64)}`);
   }
   const database = params.get('database') ?? text(headers['x-clickhouse-database']) ?? '';
-  const parameters = [...settings].filter(([name]) => name.startsWith('param_'));
-  for (const [name] of parameters) settings.delete(name);
-  const setup = [set(settings)];
-  // SET is a query too, so its size limit is removed: a ClickHouse server does not count parameters as a part of the query.
-  if (parameters.length > 0) setup.unshift('SET max_query_size = 0', set(parameters));
-  if (database !== '') setup.unshift(`USE ${quoteIdentifier(database)}`);
-  if (readonly !== undefined && readonly !== '0') setup.push(`SET readonly = ${quote(readonly)}`);
+  // One statement sets everything: each statement takes part of a millisecond. Settings are checked with those before the statement, so `readonly`
+  // does not refuse the others.
+  const all = set(settings);
+  const setup = [
+    ...(database === '' ? [] : [`USE ${quoteIdentifier(database)}`]),
+    // SET is a query too, so its size limit is removed: a ClickHouse server does not count parameters as a part of the query.
+    ...(Buffer.byteLength(all) > SET_BYTES_MAX ? ['SET max_query_size = 0'] : []),
+    all,
+  ];
 
   return {
     query: params.get('query') ?? '',
@@ -88,6 +93,11 @@ export function readQueryRequest({ method, params, headers, newQueryId }: Reques
       params.get('enable_http_compression') === '1' && /\bgzip\b/.test(text(headers['accept-encoding']) ?? ''),
     streamsAnswer: params.get('wait_end_of_query') === '0',
     isReadOnly: readonly === '1' || readonly === '2',
+    deduplicates:
+      (settings.get('insert_deduplication_token') ?? '') !== '' &&
+      settings.get('insert_deduplicate') === '1' &&
+      settings.get('deduplicate_blocks_in_dependent_materialized_views') === '1' &&
+      settings.get('async_insert') === '0',
   };
 }
 

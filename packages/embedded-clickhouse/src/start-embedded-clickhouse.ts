@@ -4,6 +4,7 @@ import { closeSync, existsSync, mkdirSync, openSync, readFileSync, renameSync, w
 import { dirname, join, resolve } from 'node:path';
 import { DependencyError } from '@weir/domain/errors';
 import { type ChildMessage, type ChildOptions, type ParentMessage, USERNAME } from './child-messages.ts';
+import { detachedUntil } from './tokens/remove-detached-parts.ts';
 
 export interface EmbeddedClickhouseOptions {
   readonly dataDir: string;
@@ -33,6 +34,11 @@ export interface EmbeddedClickhouse {
   readonly password: string;
   /** The child's current process ID; undefined while it is not running. */
   readonly pid: () => number | undefined;
+  /**
+   * When the last of the parts will be removed that a repair after a loss of power has moved away, in Unix milliseconds. Such a part can have
+   * rows that were erased since then. Undefined if there are no such parts.
+   */
+  detachedUntil(): number | undefined;
   /** Resolves when the engine is open. Rejects with `analytics_unavailable` after STARTS_FAILED_MAX consecutive failed starts. */
   ready(): Promise<void>;
   /** Resolves when running statements have finished and the child has ended. */
@@ -84,7 +90,8 @@ export async function startEmbeddedClickhouse(options: EmbeddedClickhouseOptions
         isReady = true;
         startsFailed = 0;
         settle();
-      } else reason = message.message;
+      } else if (message.type === 'warning') options.logger.warn(message.fields, message.message);
+      else reason = message.message;
     });
     const onEnd = (code: number | null, signal: NodeJS.Signals | null): void => {
       const wasReady = isReady;
@@ -121,6 +128,7 @@ export async function startEmbeddedClickhouse(options: EmbeddedClickhouseOptions
     username: USERNAME,
     password,
     pid: () => child?.pid,
+    detachedUntil: () => detachedUntil(folder),
     ready() {
       if (isReady) return Promise.resolve();
       if (startsFailed >= STARTS_FAILED_MAX) return Promise.reject(failure());

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { eventually } from '@weir/testkit/eventually';
+import { isRunning } from '@weir/testkit/weir-process';
 import { type EmbeddedClickhouse, startEmbeddedClickhouse } from '../src/start-embedded-clickhouse.ts';
 
 const ENTRY = join(__dirname, '../src/clickhouse-server.ts');
@@ -159,9 +160,9 @@ describe('when the parent is killed', () => {
     const second = await startParent();
     expect(second.password).toBe(first.password);
     expect(await answer(second, 'SELECT count() FROM t')).toBe('1\n');
-    await eventually('the first child is gone', () => !isAlive(first.pid));
+    await eventually('the first child is gone', () => !isRunning(first.pid));
     second.parent.kill('SIGKILL');
-    await eventually('the second child is gone', () => !isAlive(second.pid));
+    await eventually('the second child is gone', () => !isRunning(second.pid));
   });
 });
 
@@ -197,16 +198,7 @@ describe('when the engine cannot start', () => {
     const told = expect(clickhouse.ready()).rejects.toMatchObject({ code: 'analytics_unavailable' });
     await clickhouse.close();
     await told;
-    expect(isAlive(pid)).toBe(false);
+    expect(isRunning(pid)).toBe(false);
     // This limit is shorter than the time that `close` waits for a child that is ready.
   }, 10_000);
 });
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
-}

@@ -28,8 +28,8 @@ export async function deliverOne(post: Post, calls: readonly QueuedCall[]): Prom
 
 /**
  * Sends as many events as fit into one request, at most `most`. Each event has its own result. Weir refuses the whole batch if it
- * has more events than are left of the rate limit (429) or than the whole rate limit (400). Then the function sends as many events as are
- * allowed.
+ * has more events than the rate limit still allows (429), or more events than the whole rate limit (400). Then the function sends as many
+ * events as are allowed.
  */
 export async function deliverBatch(post: Post, calls: readonly QueuedCall[], most?: number): Promise<Delivery> {
   const sent = calls.slice(0, fitting(calls, most));

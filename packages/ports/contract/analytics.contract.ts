@@ -9,11 +9,11 @@ export interface AnalyticsUnderTest {
 export interface AnalyticsContract {
   /** Opens an empty store; the contract migrates it. */
   open(): Promise<AnalyticsUnderTest>;
-  /** `rows` records of this site, in log `log-contract` and partition 0, starting at raw offset `from`. */
+  /** Makes a batch of `rows` records of this site, in log `log-contract` and partition 0. Its first raw offset is `from`. */
   batch(site: string, from: number, rows: number): RecordsBatch;
 }
 
-/** The tests that every implementation of the port passes. */
+/** The tests that every implementation of the port `Analytics` passes. */
 export function describeAnalytics(name: string, contract: AnalyticsContract): void {
   describe(`Analytics: ${name}`, () => {
     let opened: AnalyticsUnderTest;
@@ -188,8 +188,9 @@ export function describeAnalytics(name: string, contract: AnalyticsContract): vo
       endless.destroy();
     });
 
-    it('`ping` resolves', async () => {
+    it('`ping` and `responds` resolve', async () => {
       await expect(analytics.ping()).resolves.toBeUndefined();
+      await expect(analytics.responds(10_000)).resolves.toBeUndefined();
     });
   });
 }

@@ -194,7 +194,7 @@ export function consumeContract({ log, another, reopen, topic, append, member, c
         const closing = leaving.subscription.close().then(() => {
           closed = true;
         });
-        // If the first member waited for the slow one, it would wait until that member's session times out, after a minute.
+        // If `close` waited for the slow member, it would last until the rebalance timeout of a minute.
         await eventually('the first member has closed', () => closed, 45_000).finally(release);
         await closing;
         expect(leaving.subscription.joined()).toBe(false);

@@ -13,7 +13,7 @@ export interface EventLogFixture {
   another(): Promise<EventLog>;
   /** Closes all clients of the log and opens it again. */
   reopen(): Promise<EventLog>;
-  /** The log stores one record of this size, but refuses a call with three of them to one partition. */
+  /** A size in bytes. The log stores one record of this size, but refuses a call with three such records for one partition. */
   readonly tooManyBytes: number;
   /** Creates a new topic or table name. */
   newTopic(): Promise<string>;

@@ -1,4 +1,5 @@
 import type { Goal } from '@weir/domain/registry/goal';
+import type { Annotation, Funnel, Segment } from '@weir/domain/registry/saved';
 import type { ApiKey, ExclusionRule, Site } from '@weir/domain/registry/site';
 import type { Viewer } from '@weir/domain/registry/viewer';
 import type { ImportLedgerEntry, Registry } from '@weir/ports/registry';
@@ -56,6 +57,11 @@ export function registryContract(name: string, openFixture: () => Promise<Regist
     const goal = (goalId: string, value = 'signup'): Goal => ({
       ...{ goalId, siteId, name: 'Signed up', type: 'event', value, createdAt: 3 },
     });
+    const savedOf = (id: string): readonly [Segment, Funnel, Annotation] => [
+      { segmentId: id, siteId, name: 'DE', filters: ['country:is:DE'], createdAt: 3 },
+      { funnelId: id, siteId, name: 'Sale', steps: ['page:/', 'event:paid'], within: '7d', createdAt: 3 },
+      { annotationId: id, siteId, at: 1, text: 'Released', createdAt: 3 },
+    ];
     const viewer = (viewerId: string, digit: string): Viewer => ({
       ...{ viewerId: `${viewerId}-${siteId}`, siteId, name: viewerId, prefix: 'wv_abcde', createdAt: 4 },
       hash: `${digit.repeat(60)}${String(sites).padStart(4, '0')}`,
@@ -111,25 +117,21 @@ export function registryContract(name: string, openFixture: () => Promise<Regist
       expect(fixture.registry.imports(siteId)).toEqual([ledger('d1', 500)]);
     });
 
-    test('goals, segments and annotations can be created, listed in the order of their creation, and removed', async () => {
-      await fixture.registry.putGoal(goal('g2'));
-      await fixture.registry.putGoal(goal('g1', 'paid'));
-      expect(fixture.registry.goals(siteId)).toEqual([goal('g2'), goal('g1', 'paid')]);
-      await fixture.registry.removeGoal(siteId, 'g2');
-      expect(fixture.registry.goals(siteId)).toEqual([goal('g1', 'paid')]);
-      expect(fixture.registry.goals('no such site')).toEqual([]);
-      const segment = { segmentId: 's1', siteId, name: 'DE', filters: ['country:is:DE'], createdAt: 3 };
-      const annotation = { annotationId: 'a1', siteId, at: 1, text: 'Released', createdAt: 3 };
-      await Promise.all([fixture.registry.putSegment(segment), fixture.registry.putAnnotation(annotation)]);
-      expect([fixture.registry.segments(siteId), fixture.registry.annotations(siteId)]).toEqual([
-        [segment],
-        [annotation],
-      ]);
-      await Promise.all([
-        fixture.registry.removeSegment(siteId, 's1'),
-        fixture.registry.removeAnnotation(siteId, 'a1'),
-      ]);
-      expect([fixture.registry.segments(siteId), fixture.registry.annotations(siteId)]).toEqual([[], []]);
+    test('goals, segments, funnels and annotations can be created, listed in the order of their creation, and removed', async () => {
+      const { registry } = fixture;
+      await registry.putGoal(goal('g2'));
+      await registry.putGoal(goal('g1', 'paid'));
+      expect(registry.goals(siteId)).toEqual([goal('g2'), goal('g1', 'paid')]);
+      await registry.removeGoal(siteId, 'g2');
+      expect([registry.goals(siteId), registry.goals('no such site')]).toEqual([[goal('g1', 'paid')], []]);
+      const [segment, funnel, annotation] = savedOf('s1');
+      await Promise.all([registry.putSegment(segment), registry.putFunnel(funnel), registry.putAnnotation(annotation)]);
+      const saved = () => [registry.segments(siteId), registry.funnels(siteId), registry.annotations(siteId)];
+      expect(saved()).toEqual([[segment], [funnel], [annotation]]);
+      await registry.removeSegment(siteId, 's1');
+      await registry.removeFunnel(siteId, 's1');
+      await registry.removeAnnotation(siteId, 's1');
+      expect(saved()).toEqual([[], [], []]);
     });
 
     test('viewers are found by site, ID and hash, and removed with their last use', async () => {
@@ -159,24 +161,22 @@ export function registryContract(name: string, openFixture: () => Promise<Regist
       expect(registry.signedOut().has(siteId)).toBe(false);
     });
 
-    test('removing a site removes its keys, rules, goals, viewers and imports, and nothing of other sites', async () => {
+    test('removing a site removes its keys, rules, goals, viewers, imports and what was saved for reports, and nothing of other sites', async () => {
+      const { registry } = fixture;
       const neighbour = `${siteId}-neighbour`;
       await fixture.registry.putSite(site());
-      await fixture.registry.putKey(key('k', 'c'));
-      await fixture.registry.putExclusion(rule('r'));
-      await fixture.registry.putGoal(goal('g'));
-      await fixture.registry.putViewer(viewer('v', 'c'));
-      await fixture.registry.putImport(ledger('d'));
+      await Promise.all([
+        ...[registry.putKey(key('k', 'c')), registry.putExclusion(rule('r')), registry.putGoal(goal('g'))],
+        ...[registry.putViewer(viewer('v', 'c')), registry.putImport(ledger('d'))],
+      ]);
+      const [segment, funnel, annotation] = savedOf('s');
+      await Promise.all([registry.putSegment(segment), registry.putFunnel(funnel), registry.putAnnotation(annotation)]);
       await fixture.registry.putExclusion({ ...rule('r'), siteId: neighbour });
       await fixture.registry.removeSite(siteId);
-      const { registry } = fixture;
-      expect([registry.site(siteId), registry.keyByHash(key('k', 'c').hash), registry.import(siteId, 'd')]).toEqual([
-        undefined,
-        undefined,
-        undefined,
-      ]);
-      expect([registry.keys(siteId), registry.exclusions(siteId), registry.imports(siteId)]).toEqual([[], [], []]);
-      expect([registry.goals(siteId), registry.viewers(siteId)]).toEqual([[], []]);
+      expect(registry.site(siteId) ?? registry.keyByHash(key('k', 'c').hash)).toBeUndefined();
+      expect([...registry.keys(siteId), ...registry.exclusions(siteId), ...registry.imports(siteId)]).toEqual([]);
+      expect([...registry.goals(siteId), ...registry.viewers(siteId)]).toEqual([]);
+      expect([registry.segments(siteId), registry.funnels(siteId), registry.annotations(siteId)]).toEqual([[], [], []]);
       expect(registry.exclusions(neighbour)).toHaveLength(1);
     });
 

@@ -34,13 +34,13 @@ export interface Analytics {
   /**
    * Runs a statement of Weir that changes tables, of up to `STATEMENT_BYTES_MAX`. Resolves when it is done; an ALTER … DELETE is then done
    * on all replicas. After `analytics_unavailable`, the statement may still be carried out later. An INSERT … SELECT inserts one block.
-   * Repeating the INSERT with the same `token` changes nothing.
+   * Repeating the INSERT with the same `token` changes nothing, for TOKEN_KEPT_MS after its first attempt.
    */
   change(statement: string, token?: string): Promise<void>;
 
   /**
-   * Waits for the inserts into the tables of a database. Resolves when each insert that is running now has ended. Later inserts
-   * do not count.
+   * Waits for the inserts into the tables of a database. Resolves when each insert that is running now has ended. It does
+   * not wait for inserts that begin later.
    */
   runningInsertsEnd(database: string): Promise<void>;
 
@@ -63,8 +63,17 @@ export interface Analytics {
 
   /** Resolves when the store answers a query. */
   ping(): Promise<void>;
+
+  /**
+   * Resolves when the server responds to a request that needs no query and waits for no other statement, or refuses the connection. Rejects if
+   * nothing happens within `withinMs`: the process is stopped, or the machine is unreachable. A busy server responds.
+   */
+  responds(withinMs: number): Promise<void>;
   close(): Promise<void>;
 }
+
+/** The store remembers the token of an INSERT for at least this time. */
+export const TOKEN_KEPT_MS = 10 * 60_000;
 
 export const STATEMENT_BYTES_MAX = 64 * 1024 * 1024;
 

@@ -2,12 +2,12 @@ import type { Tombstone } from '@weir/domain/erasure/tombstone';
 import type { Goal } from '@weir/domain/registry/goal';
 import type { KeepKind } from '@weir/domain/registry/keep';
 import type { Replay, ReplayRequest, ReplayState, ReplayWish } from '@weir/domain/registry/replay';
-import type { Annotation, Segment } from '@weir/domain/registry/saved';
+import type { Annotation, Funnel, Segment } from '@weir/domain/registry/saved';
 import type { ApiKey, ExclusionRule, Site } from '@weir/domain/registry/site';
 import type { SessionSecret, SignedOut, TokenUse, Viewer } from '@weir/domain/registry/viewer';
 
 /**
- * Sites, hashes of API keys, exclusion rules, goals, viewers, imports, erasures and daily salts. Every process holds all of it in memory,
+ * Sites, hashes of API keys, exclusion rules, goals, viewers, imports, erasures and daily salts. Every process holds all of them in memory,
  * so reads do no I/O. Changes go through a compacted topic. While the log is unavailable, reads return the last known state.
  * Implementation: `adapters/registry/log-registry.ts`.
  */
@@ -26,6 +26,8 @@ export interface Registry {
   /** The viewers of a site, in the order of their creation. */
   viewers(siteId: string): readonly Viewer[];
   segments(siteId: string): readonly Segment[];
+  /** The saved funnels of a site, in the order of their creation. */
+  funnels(siteId: string): readonly Funnel[];
   annotations(siteId: string): readonly Annotation[];
   /** The last use of an API key or of the token of a viewer, by its ID. Undefined: it was never used. */
   tokenUse(id: string): TokenUse | undefined;
@@ -53,7 +55,7 @@ export interface Registry {
    * within a second. They reject with `event_log_unavailable`; the change may still become durable later.
    */
   putSite(site: Site): Promise<void>;
-  /** Removes the site with its keys, rules, goals, segments, annotations, viewers and imports. After a rejection a part may be removed: call it again. */
+  /** Removes the site with its keys, rules, goals, segments, funnels, annotations, viewers and imports. After a rejection a part may be removed: call it again. */
   removeSite(siteId: string): Promise<void>;
   putKey(key: ApiKey): Promise<void>;
   removeKey(siteId: string, keyId: string): Promise<void>;
@@ -63,6 +65,8 @@ export interface Registry {
   removeGoal(siteId: string, goalId: string): Promise<void>;
   putSegment(segment: Segment): Promise<void>;
   removeSegment(siteId: string, segmentId: string): Promise<void>;
+  putFunnel(funnel: Funnel): Promise<void>;
+  removeFunnel(siteId: string, funnelId: string): Promise<void>;
   putAnnotation(annotation: Annotation): Promise<void>;
   removeAnnotation(siteId: string, annotationId: string): Promise<void>;
   putViewer(viewer: Viewer): Promise<void>;
@@ -83,8 +87,8 @@ export interface Registry {
   removeExpiry(): Promise<void>;
 
   /**
-   * The replay that was started first and not removed. If two were started at the same time, the process that started the
-   * second one removes the second one.
+   * The first of the replays that were started and not removed. Two processes can each start a replay at the same time. Then the process
+   * whose request is the second one in the log removes its own request.
    */
   replay(): Replay | undefined;
   putReplayRequest(request: ReplayRequest): Promise<void>;
@@ -157,13 +161,18 @@ export interface Erasure {
   readonly ends?: readonly number[];
   /** How many rows were removed, by table, and for the table `records` by outcome. */
   readonly removed: Readonly<Record<string, number>>;
-  /** The time at which the rows `erased` of a month were first inserted into a database, by database and month. */
+  /** When rows with the outcome `erased` were first inserted into a database for a month, by database and month. */
   readonly begun: Readonly<Record<string, number>>;
   /** The offsets up to which the topics must be archived before the archive is erased, by topic and partition. */
   readonly archiveEnds?: Readonly<Record<string, readonly number[]>>;
   /** Undefined if no part of the archive was erased yet. */
   readonly archive?: ArchiveErasure;
   readonly finishedAt?: number;
+  /**
+   * When the last of the parts will be removed that a repair of the tables has moved away before the end of the erasure. Undefined if there
+   * were no such parts.
+   */
+  readonly detachedUntil?: number;
   /**
    * True if the tables were restored from a backup that is older than this erasure. Weir carries it out again before it serves
    * any request.
@@ -214,9 +223,9 @@ export interface Expiry {
   readonly worker?: { readonly id: string; readonly at: number };
 }
 
-/** Raw records of one month whose rows `expired` are inserted with one insert. */
+/** Raw records of one month that have expired. One insert stores a row with the outcome `expired` for each of them. */
 export interface ExpiryChunk {
-  /** The name of the set of records to which the chunk belongs. It is part of the deduplication tokens. */
+  /** The beginning of the chunk's deduplication token. It names the expiry, the database, and the kind of rows that expire. */
   readonly token: string;
   /** `toYYYYMM(received_at)` */
   readonly month: number;

@@ -1,6 +1,6 @@
 /**
  * Shared state that is a cache of the log: claims of idempotency keys, first-seen keys, and the enricher's sessions and links.
- * If all of it is lost, no record is lost or stored twice: the enricher computes it from the raw records again.
+ * If all of this state is lost, no record is lost or stored twice: the enricher computes the state from the raw records again.
  * Embedded: `adapters/lmdb/state/lmdb-state-store.ts`. Distributed: `adapters/redis/redis-state-store.ts`.
  * Every method except `close` rejects only with `state_store_unavailable`; the change of a rejected call may have been made.
  * Each call is one round trip for all of its items.
@@ -143,6 +143,9 @@ export interface StateChange {
   readonly value: string | undefined;
   readonly ttlMs: number;
 }
+
+/** The part of the state store that a gateway uses. */
+export type ClaimStore = Pick<StateStore, 'claimKeys' | 'confirmKeys' | 'releaseKeys'>;
 
 /** A claim that was neither confirmed nor released (because its gateway crashed) expires after this time. */
 export const CLAIM_PENDING_MS = 15_000;

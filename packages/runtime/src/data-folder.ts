@@ -1,15 +1,22 @@
 import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DependencyError } from '@weir/domain/errors';
+import { RECORDS_COLUMNS_VERSION } from '@weir/domain/records/records-columns';
 import { type FileLock, lockFile } from './file-lock.ts';
 
 const WAIT_FOR_OTHER_MS = 5_000;
 
+/** How often a release changed the formats in the data folder, except for new versions of the column list. */
+const FORMATS = 1;
+/** The version of the column list (records-columns.ts) that format 1 has. */
+const COLUMNS_OF_FORMAT_1 = 2;
+
 /**
- * The number of the formats in the data folder: of the event log, the state, the claims and the tables. Raise it with a change that the last
- * release cannot read, so that this release refuses the folder instead of damaging it (docs/operations.md, "Upgrade and downgrade").
+ * The number of the formats in the data folder: of the event log, the state, the claims and the tables. Raise FORMATS with a change that the
+ * last release cannot read, so that this release refuses the folder instead of damaging it (docs/operations.md, "Upgrade and downgrade").
+ * A new version of the column list raises the number by itself, because older versions cannot read its records.
  */
-const DATA_FORMAT = 1;
+export const DATA_FORMAT = FORMATS + RECORDS_COLUMNS_VERSION - COLUMNS_OF_FORMAT_1;
 
 export interface DataFolder {
   readonly path: string;

@@ -8,23 +8,37 @@ import {
   Registry,
 } from 'prom-client';
 
-/** The metrics that GET /metrics returns. One object per process, created in main and passed to the parts of the process. */
+/** The metrics of one thread or process. GET /metrics returns those of all threads and gateway processes. */
 export type Metrics = Registry;
 
 export function createMetrics(): Metrics {
   return new Registry();
 }
 
-/** The values of the metrics of one thread, in a form that can be sent to another thread. */
+/** The values of the metrics of one thread or process, in a form that can be sent to another one. */
 export type ThreadMetrics = readonly MetricObjectWithValues<MetricValue<string>>[];
 
 export async function readMetrics(metrics: Metrics): Promise<ThreadMetrics> {
   return await metrics.getMetricsAsJSON();
 }
 
-/** The text of /metrics for several threads. Values of the same metric with the same labels are added. */
+/** The text of /metrics for several threads and processes. Values of the same metric with the same labels are added. */
 export function joinMetrics(threads: readonly ThreadMetrics[]): Promise<string> {
   return AggregatorRegistry.aggregate([...threads]).metrics();
+}
+
+/** As `joinMetrics`, but returns the values. */
+export function addMetrics(threads: readonly ThreadMetrics[]): ThreadMetrics {
+  // The aggregated metrics have values, which the types of prom-client do not declare.
+  return AggregatorRegistry.aggregate([...threads]).getMetricsAsArray() as unknown as ThreadMetrics;
+}
+
+const GROWING_TYPES = ['counter', 'histogram'];
+
+/** The metrics that only grow: counters and histograms. */
+export function growingMetrics(metrics: ThreadMetrics): ThreadMetrics {
+  // The types of prom-client declare numbers, but the values are texts.
+  return metrics.filter(({ type }) => GROWING_TYPES.includes(String(type)));
 }
 
 /** The consumers that a process can run. */

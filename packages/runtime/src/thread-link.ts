@@ -5,7 +5,14 @@ import { ConfigError } from './config/config.ts';
 // biome-ignore lint/suspicious/noExplicitAny: each function has its own arguments.
 export type Callable = Readonly<Record<string, (...args: any[]) => unknown>>;
 
-/** One end of the channel between two threads: a `MessagePort` or a `Worker` of Node. */
+/** The functions of `Calls` as the called side implements them. */
+export type OfferedBy<Calls> = {
+  readonly [Name in keyof Calls]: Calls[Name] extends (...args: infer Args) => infer Result
+    ? (...args: Args) => Result | Awaited<Result>
+    : never;
+};
+
+/** One end of a channel: a `MessagePort` or a `Worker` of Node between threads, or any other object with these methods. */
 export interface LinkPort {
   postMessage(message: unknown, moved?: ArrayBuffer[]): void;
   on(event: 'message', listener: (message: Message) => void): unknown;
@@ -53,7 +60,7 @@ interface Waiting {
   readonly reject: (error: Error) => void;
 }
 
-/** Connects two threads of this process. `offered`: the functions that the other thread may call. */
+/** Connects two threads or two processes. `offered`: the functions that the other side may call. */
 export function linkThreads<Remote>(port: LinkPort, offered: Callable): ThreadLink<Remote> {
   const waiting = new Map<number, Waiting>();
   let calls = 0;

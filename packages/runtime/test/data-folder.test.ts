@@ -6,7 +6,7 @@ import { createInterface } from 'node:readline';
 import { openLmdbEventLog } from '@weir/adapters/lmdb/lmdb-event-log';
 import { eventually } from '@weir/testkit/eventually';
 import { startMember } from '../../ports/contract/event-log-member.ts';
-import { lockDataFolder } from '../src/data-folder.ts';
+import { DATA_FORMAT, lockDataFolder } from '../src/data-folder.ts';
 
 /**
  * A command that runs a process in a separate network, as in a container. If the system does not allow this, `env` runs the process in the
@@ -118,24 +118,24 @@ describe('the file `format`', () => {
     async (text) => {
       writeFileSync(join(folder, 'format'), text);
       const opened = await lockDataFolder(folder);
-      expect(format()).toBe('1\n');
+      expect(format()).toBe(`${DATA_FORMAT}\n`);
       await opened.close();
     },
   );
 
   test('is made in a folder that an older version has used, and a folder of a newer version is refused and not locked', async () => {
     await (await lockDataFolder(folder)).close();
-    expect(format()).toBe('1\n');
-    writeFileSync(join(folder, 'format'), '2\n');
-    const message = /has format 2, and this version reads format 1\. Start the newer version/;
+    expect(format()).toBe(`${DATA_FORMAT}\n`);
+    writeFileSync(join(folder, 'format'), `${DATA_FORMAT + 1}\n`);
+    const message = `has format ${DATA_FORMAT + 1}, and this version reads format ${DATA_FORMAT}. Start the newer version`;
     for (const _ of ['once', 'again']) {
       await expect(lockDataFolder(folder)).rejects.toMatchObject({
         code: 'data_folder_too_new',
-        message: expect.stringMatching(message),
+        message: expect.stringContaining(message),
       });
     }
-    expect(format()).toBe('2\n');
-    writeFileSync(join(folder, 'format'), '1\n');
+    expect(format()).toBe(`${DATA_FORMAT + 1}\n`);
+    writeFileSync(join(folder, 'format'), `${DATA_FORMAT}\n`);
     await (await lockDataFolder(folder)).close();
   });
 });

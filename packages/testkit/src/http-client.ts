@@ -91,3 +91,14 @@ function parseOrUndefined(text: string): unknown {
     return undefined;
   }
 }
+
+/** Reads one value of `/metrics`, by its name with its labels. NaN if it is not there. */
+export async function readMetric(url: string, name: string): Promise<number> {
+  const { text } = await sendHttp(url, { path: '/metrics' });
+  return Number(
+    text
+      .split('\n')
+      .find((line) => line.startsWith(`${name} `))
+      ?.slice(name.length),
+  );
+}

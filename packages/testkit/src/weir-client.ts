@@ -16,8 +16,8 @@ export type WeirClient = ReturnType<typeof createWeirClient>;
 
 /**
  * A client that uses a Weir only over HTTP. With several gateways, requests go to each in turn, and those of the admin API to the
- * first. Several gateways share a log over the network, so a 503 with `Retry-After` is retried for up to 30 s, as docs/api.md
- * requires of every client. With a single process, a 503 is not retried.
+ * first. Several gateways share a log over the network, so a 503 with `Retry-After` is retried, as docs/api.md requires of
+ * every client, but for at most 30 s. With a single process, a 503 is not retried.
  */
 export function createWeirClient(urls: readonly string[], adminToken: string) {
   let turn = 0;
@@ -163,7 +163,7 @@ async function sendPatiently(url: string, request: HttpRequest): Promise<HttpAns
   }
 }
 
-/** `events` and `outcomes` together contain each raw offset exactly once (docs/tables.md, `outcomes`). A row here is a fault. */
+/** `events` and `outcomes` together contain each raw offset exactly once (docs/tables.md, `outcomes`). Each row that this query returns is a fault. */
 const AUDIT = `
   SELECT log_id, raw_partition, count() AS found, uniqExact(raw_offset) AS offsets, max(raw_offset) + 1 AS expected
   FROM (SELECT log_id, raw_partition, raw_offset FROM events UNION ALL SELECT log_id, raw_partition, raw_offset FROM outcomes)

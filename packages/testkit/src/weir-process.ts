@@ -45,6 +45,8 @@ export interface WeirProcess {
   ended(): Promise<number | null>;
   /** The process ID of the ClickHouse child process. */
   clickhousePid(): number;
+  /** The process IDs of the gateway processes that run. Empty if the main process is the gateway. */
+  gatewayPids(): readonly number[];
   /** Sends SIGKILL to the ClickHouse child process only. */
   killClickhouse(): void;
   /**
@@ -121,6 +123,7 @@ export async function startWeir(options: WeirOptions = {}): Promise<WeirProcess>
     pid: () => child.pid ?? 0,
     ended: gone,
     clickhousePid: () => clickhousePid(child.pid ?? 0),
+    gatewayPids: () => childPids(child.pid ?? 0, /gateway-process\.js/),
     killClickhouse: () => void process.kill(weir.clickhousePid(), 'SIGKILL'),
     restart: start,
   };
@@ -193,13 +196,27 @@ export function killGroup(child: ChildProcess): void {
   }
 }
 
-function clickhousePid(parent: number): number {
+/** The children of a process whose command line matches. */
+function childPids(parent: number, command: RegExp): number[] {
   const lines = execFileSync('ps', ['-A', '-o', 'pid=,ppid=,args='], { encoding: 'utf8' }).split('\n');
-  const children = lines.flatMap((line) => {
+  return lines.flatMap((line) => {
     const [, pid, ppid, args = ''] = line.match(/^\s*(\d+)\s+(\d+)\s+(.*)$/) ?? [];
-    return Number(ppid) === parent && /clickhouse|chdb/i.test(args) ? [Number(pid)] : [];
+    return Number(ppid) === parent && command.test(args) ? [Number(pid)] : [];
   });
-  const [pid] = children;
+}
+
+function clickhousePid(parent: number): number {
+  const [pid] = childPids(parent, /clickhouse|chdb/i);
   if (pid === undefined) throw new Error(`process ${parent} has no ClickHouse child`);
   return pid;
+}
+
+/** True if a process has this ID, also if it belongs to another Weir. */
+export function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
 }

@@ -8,7 +8,7 @@ export interface ArchiveUpkeepDeps {
   readonly clock: () => number;
   readonly logger: Logger;
   readonly limits: { readonly retentionMs: number | undefined; readonly upkeepMs: number };
-  /** Whether this process does the upkeep now. It does no harm if two processes do it at the same time. */
+  /** Whether this process does the upkeep now. Two processes can do the upkeep at the same time without harm. */
   isLeader(): boolean;
 }
 

@@ -13,8 +13,8 @@ interface Segment extends SegmentRange {
 }
 
 /**
- * Deletes the segments that were stored before this time (Unix milliseconds), and all earlier segments of their partitions. Before that, it
- * stores up to which offset each partition has expired: a restore from the archive can then tell expired records from lost ones.
+ * Deletes the segments that were stored before the time `before` (Unix milliseconds), and all earlier segments of their partitions. First, it
+ * stores up to which offset each partition has expired: a restore from the archive can then distinguish expired records from lost records.
  * Resolves with the number of deleted segments. A repeat after a failure deletes the rest.
  */
 export async function expireSegments(store: ObjectStore, before: number, logger: Logger): Promise<number> {
@@ -49,7 +49,7 @@ export async function expireSegments(store: ObjectStore, before: number, logger:
   return deleted;
 }
 
-/** `own`: the expired segments of the partition, in order. The last one is `segment`. */
+/** Returns up to which offset a partition has expired. `own`: the expired segments of the partition, in order. The last one is `segment`. */
 async function startAfter(
   store: ObjectStore,
   segment: Segment,

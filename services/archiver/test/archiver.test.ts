@@ -287,7 +287,7 @@ test('what has expired is stored before segments are deleted, and does not go ba
   await expect(keepArchive({ store: dying, clock: () => later, logger, limits })).rejects.toThrow('killed');
   const segments = (await summariseArchive(store)).reduce((sum, partition) => sum + partition.segments, 0);
   const [start0] = await listExpiredStarts(store);
-  // The test's enriched records have no raw offset, so 0 raw offsets are known to have expired.
+  // The enriched records of this test have no raw offset, so `rawNext` is 0.
   expect(start0).toMatchObject({ topic: TOPIC_ENRICHED, partition: 0, next: 150, rawNext: 0 });
   await keepArchive({ store, clock: () => later, logger, limits });
   expect(segments).toBeGreaterThan(4);

@@ -7,7 +7,7 @@ export const EXIT = {
   usage: 2,
   /** Weir cannot be reached, or answers 503. */
   unreachable: 3,
-  /** The result of `weir audit` if a raw offset (docs/glossary.md) has no outcome or several outcomes. */
+  /** The result of `weir audit` if a raw offset (docs/glossary.md) has no outcome or several outcomes, or if reports differ (`--reports`). */
   unbalanced: 4,
   interrupted: 130,
 } as const;

@@ -14,9 +14,10 @@ import { addPersonCommands } from './commands/person-command.ts';
 import { addReplayCommands } from './commands/replay-command.ts';
 import { addBreakdownCommand } from './commands/reports/breakdown-command.ts';
 import { addCohortsCommand } from './commands/reports/cohorts-command.ts';
-import { addFunnelCommand } from './commands/reports/funnel-command.ts';
+import { addFunnelCommands } from './commands/reports/funnel-command.ts';
 import { addGoalCommands } from './commands/reports/goal-command.ts';
 import { addJourneysCommand } from './commands/reports/journeys-command.ts';
+import { addPropertiesCommand } from './commands/reports/properties-command.ts';
 import { addRealtimeCommand } from './commands/reports/realtime-command.ts';
 import { addSavedCommands } from './commands/reports/saved-commands.ts';
 import { addStatsCommand } from './commands/reports/stats-command.ts';
@@ -38,7 +39,7 @@ Exit codes:
   1    the call was refused, or failed
   2    wrong usage or setting
   3    Weir cannot be reached, or is not available now (503)
-  4    audit: a record has no outcome, or several
+  4    audit: a record has no outcome or several, or reports differ
   130  interrupted
 
 Examples:
@@ -70,10 +71,11 @@ export async function runCli(args: readonly string[], io: CliIo): Promise<ExitCo
   addForgetCommand(program, context);
   addStatsCommand(program, context);
   addBreakdownCommand(program, context);
+  addPropertiesCommand(program, context);
   addRealtimeCommand(program, context);
   addGoalCommands(program, context);
   addSavedCommands(program, context);
-  addFunnelCommand(program, context);
+  addFunnelCommands(program, context);
   addCohortsCommand(program, context);
   addJourneysCommand(program, context);
   addSqlCommand(program, context);

@@ -125,6 +125,8 @@ test('person search and show', async () => {
   expect((await run('person', 'search', '--site', 'people', '--json')).json).toMatchObject({ limit: 50, people: [] });
   const refused = await run('person', 'show', '--user', 'u', '--site', 'people', '--limit', '999');
   expect([refused.exitCode, refused.err]).toEqual([1, expect.stringContaining('limit must be <= 200')]);
+  const unreadable = await run('person', 'search', '--site', 'people', '--limit', 'abc');
+  expect([unreadable.exitCode, unreadable.err]).toEqual([2, expect.stringContaining('it must be a whole number')]);
   expect((await run('person', 'show', '--site', 'people')).err).toContain('name either visitor_id or user_id');
 });
 
@@ -153,6 +155,7 @@ test('stats and breakdown, as text and as JSON', async () => {
   const filters = ['--filter', 'country:is:DE', '--filter', 'page:matches:/a*'];
   const pages = await run('breakdown', 'numbers', '--by', 'page', ...days, ...filters);
   expect([pages.exitCode, pages.out]).toEqual([0, 'no rows in this period\n']);
+  expect((await run('properties', 'numbers', ...days)).out).toBe('no properties in this period\n');
   const refused = await run('breakdown', 'numbers', '--by', 'planet');
   expect([refused.exitCode, refused.err]).toEqual([1, expect.stringMatching(/^weir: dimension must be one of page/)]);
   expect((await run('breakdown', 'numbers')).exitCode).toBe(2);
@@ -174,7 +177,7 @@ test('goal add, list, stats, remove', async () => {
   expect((await run('goal', 'remove', id, ...of)).out).toBe(`removed ${id}\n`);
 });
 
-test('funnel, as text and as JSON', async () => {
+test('funnel, as text and as JSON; saved, listed, shown and removed', async () => {
   await run('site', 'add', 'example.com', '--id', 'steps');
   const steps = ['--site', 'steps', '--step', 'page:/', '--step', 'event:sign up & pay', '--within', '24h'];
   const funnel = await run('funnel', ...steps);
@@ -183,6 +186,14 @@ test('funnel, as text and as JSON', async () => {
     expect.stringMatching(/\n1 +page:\/ +0 +0 +- +-\n2 +event:sign up & pay +0/),
   ]);
   expect((await run('funnel', ...steps, '--json')).json).toMatchObject({ within_seconds: 86_400 });
+  const added = await run('funnel', 'add', '--name', 'Sale', ...steps);
+  const id = added.out.match(/^added (funnel_\w+)\n$/)?.[1] ?? '';
+  const list = await run('funnel', 'list', '--site', 'steps');
+  expect(list.out).toContain(`${id}  Sale  page:/  event:sign up & pay  24h`);
+  const saved = await run('funnel', 'show', '--site', 'steps', '--saved', id);
+  expect([saved.exitCode, saved.out]).toEqual([0, funnel.out]);
+  expect((await run('funnel', 'remove', id, '--site', 'steps')).out).toBe(`removed ${id}\n`);
+  expect((await run('funnel', 'list', '--site', 'steps')).out).toBe('no saved funnels\n');
 });
 
 test('cohorts and journeys, as text and as JSON', async () => {
@@ -270,6 +281,9 @@ test.each([
   'breakdown',
   'realtime',
   'funnel',
+  'funnel show',
+  'funnel add',
+  'properties',
   'cohorts',
   'journeys',
   'goal add',

@@ -32,12 +32,17 @@ export interface ControlDeps {
   readonly eventLog: EventLog;
   readonly analytics: Analytics;
   readonly shadow: ShadowTables;
+  /**
+   * When the last of the parts will be removed that a repair of the tables has moved away, in Unix milliseconds. Such a part can have rows of
+   * a person who is erased. Undefined if there are no such parts.
+   */
+  readonly detachedUntil: () => number | undefined;
   /** Undefined if Weir does not archive. */
   readonly archive: ObjectStore | undefined;
   /** How long the topic `events.enriched` keeps records. */
   readonly enrichedRetentionMs: number;
   /** Why the replay does not continue. Undefined if it continues, or if another process leads it. */
-  readonly replayProblem: () => string | undefined;
+  readonly replayProblem: () => Promise<string | undefined>;
   readonly addressSealer: AddressSealer;
   readonly adminToken: string;
   /** Aborts when this process begins to end. Answers without an end, such as live events, must then be ended. */
@@ -67,7 +72,7 @@ export interface ControlDeps {
   /** Undefined if this process stores no data of its own that could be backed up. */
   readonly backups: BackupControl | undefined;
   /** Undefined if this process has no gateway role. */
-  readonly singleNetworkSites: (() => readonly SingleNetworkSite[]) | undefined;
+  readonly singleNetworkSites: (() => readonly SingleNetworkSite[] | Promise<readonly SingleNetworkSite[]>) | undefined;
 }
 
 /** The dependencies of the handlers of the admin API. */

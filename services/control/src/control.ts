@@ -12,6 +12,7 @@ import { createLagRate, type LagRate } from './pipeline/lag-rate.ts';
 import { createMutex } from './registry/mutex.ts';
 import { createDiffRuns } from './replay/diff/diff-runs.ts';
 import { createReportQueue } from './reports/report-queue.ts';
+import { createRespondingTables } from './responding-tables.ts';
 import { EXPORTS_MAX } from './routes/export-route.ts';
 import { createSignIn } from './sign-in/sign-in.ts';
 import { createSteadyTables } from './steady-tables.ts';
@@ -47,8 +48,9 @@ export function createControl(deps: ControlDeps): Control {
 }
 
 function createAdminDeps(deps: ControlDeps): AdminDeps {
-  const { analytics, ...others } = deps;
+  const { analytics: store, ...others } = deps;
   const { clock, randomBytes } = deps;
+  const analytics = createRespondingTables(store);
   const tables = createSteadyTables(analytics, clock);
   const lagRates = new Map<string, LagRate>();
   const runExclusive = createMutex();

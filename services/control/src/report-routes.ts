@@ -12,6 +12,7 @@ import { createGoal, listGoals, removeGoal } from './reports/goals/goals-route.t
 import { overview } from './reports/overview/overview-route.ts';
 import { funnel } from './reports/paths/funnel-route.ts';
 import { journeys } from './reports/paths/journeys-route.ts';
+import { properties } from './reports/properties/properties-route.ts';
 import { realtime } from './reports/realtime/realtime-route.ts';
 import { breakdown } from './routes/breakdown-route.ts';
 import { stats } from './routes/stats-route.ts';
@@ -36,6 +37,14 @@ export const REPORT_ROUTES: readonly AdminRoute[] = [
     operation: REPORT_OPERATIONS.breakdown,
     isReport: true,
     handler: breakdown,
+  },
+  {
+    method: 'GET',
+    path: `${SITE}/properties`,
+    role: 'viewer',
+    operation: REPORT_OPERATIONS.properties,
+    isReport: true,
+    handler: properties,
   },
   {
     method: 'GET',

@@ -8,7 +8,7 @@ export type ReadableTables = Pick<Analytics, 'select' | 'userQuery' | 'highestRa
 /** The tables for a report. */
 export interface ReportTables extends Pick<Analytics, 'userQuery'> {
   /**
-   * Like `userQuery`. But if the same query was run with the same `version` less than `SHARED_ANSWER_MS` ago, returns that answer again. `version`: a
+   * Like `userQuery`. But if the same query was run with the same `version` less than `SHARED_ANSWER_MS` (shared-answers.ts) ago, returns that answer again. `version`: a
    * text that the caller has read from the tables, and that changes when the answer changes.
    */
   readonly sharedQuery?: (

@@ -3,7 +3,7 @@ import { type HttpAnswer, sendHttp } from '@weir/testkit/http-client';
 import type { ControlHarness } from './control-harness.ts';
 
 export type Headers = Readonly<Record<string, string>>;
-/** What a browser sends with a request of a page of the same origin. */
+/** The header with which a browser marks a request from a page of the same origin. */
 export const OWN_PAGE: Headers = { 'sec-fetch-site': 'same-origin' };
 
 /** Sends requests as a browser does: with a cookie, and no token in a header. */

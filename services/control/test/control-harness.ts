@@ -149,9 +149,10 @@ export async function openControlHarness(
       eventLog: decorate(eventLog),
       analytics: decorateAnalytics(analytics),
       shadow,
+      detachedUntil: engine.detachedUntil,
       archive,
       enrichedRetentionMs: replayRetentionMs,
-      replayProblem: () => replayer.problem(),
+      replayProblem: async () => replayer.problem(),
       addressSealer: createAddressSealer({ registry, randomBytes }),
       adminToken,
       closing: closing.signal,
@@ -186,6 +187,7 @@ export async function openControlHarness(
     ready,
     alone: true,
     workerId: 'harness',
+    detachedUntil: engine.detachedUntil,
   };
   const erasures = startErasures(work);
   const retentionMetrics = createRetentionMetrics(metrics, 0);
@@ -243,6 +245,8 @@ export async function openControlHarness(
       });
       if (!response.ok) throw new Error(await response.text());
     },
+    /** The process ID of the embedded ClickHouse. */
+    clickhousePid: () => engine.pid() ?? 0,
     /** Deletes everything that control keeps in memory, as a kill of the process does. */
     forgetControl() {
       control = makeControl();

@@ -219,7 +219,7 @@ test('the letters of a removed site and of an erased person do not come back', a
       return data.phase === 'done';
     });
   }
-  // Both appends arrive after the erasures.
+  // The two redriven records reach the log only after both erasures.
   await weir.eventLog.append(TOPIC_RAW, held);
   await settled();
   expect(await urls('/gone')).toBe(0);

@@ -4,7 +4,7 @@ import { eventually } from '@weir/testkit/eventually';
 import { tableDigests } from '../../../packages/adapters/test/clickhouse/table-digests.ts';
 import { openControlHarness, type ReplayedFrom } from './control-harness.ts';
 
-/** How long the tests wait. The time is long, because other test suites can run at the same time. */
+/** How long the tests wait for the pipeline or a replay to reach an expected state. The time is long, because other test suites can run at the same time. */
 const FOLLOWS_WITHIN_MS = 180_000;
 
 export type ReplayHarness = Awaited<ReturnType<typeof openReplayHarness>>;

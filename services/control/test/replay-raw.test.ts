@@ -38,7 +38,10 @@ async function start(body: object): Promise<void> {
   await weir.follows();
 }
 
-/** `part`: the visits that continue over the start of the replay are computed (docs/decisions/0033), so their rows have the stamp 2. */
+/**
+ * `part`: true if the replay begins after the first record. The rows of visits that began before the replay can then have the stamp 2
+ * (docs/decisions/0033), so stamps are not compared exactly.
+ */
 async function expectSameTables({ part = false } = {}): Promise<void> {
   const differing = await weir.analytics.select(
     `SELECT raw_partition, raw_offset, outcome, source, site_id, visitor_id, session_id, detail, count() AS n FROM (

@@ -91,7 +91,7 @@ describe('docs/exactly-once.md: no answer mixes two generations of the tables', 
     stop = true;
     await Promise.all(reading);
     expect([...seen].sort()).toEqual(SIZES);
-  }, 120_000);
+  }, 400_000);
 
   test('the audit, the pipeline and the rules are read while the tables are exchanged', async () => {
     const swap = (async () => {

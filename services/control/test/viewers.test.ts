@@ -33,7 +33,7 @@ describe('a viewer', () => {
   const routes = ADMIN_ROUTES.filter(({ role }) => role !== 'anyone');
   const pathOf = (path: string, site: string): string => path.replace('{site_id}', site).replace(/\{\w+\}/g, 'x');
   const REPORTS =
-    '/stats /breakdown /realtime /funnel /cohorts /journeys /goals /conversions /segments /annotations /live'
+    '/stats /breakdown /properties /realtime /funnel /cohorts /journeys /goals /conversions /segments /funnels /annotations /live'
       .split(' ')
       .map((name) => `/sites/{site_id}${name}`);
 

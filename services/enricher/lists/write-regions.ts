@@ -26,34 +26,34 @@ interface Claim {
 const LIFTED = new Set('BD BE BF CZ EE ES FJ FR GB GN IE IS IT LK LT MA MW PH UG'.split(' '));
 
 /**
- * Names that two regions share, with the code of the region that DB-IP's data means: usually a city, or the region around it. The
- * comments name places whose addresses have this region in the data of June 2026; they show which of the two is meant.
+ * Names that two regions share, usually a city and the region around the city. The code is that of the region which DB-IP's data means. The
+ * comments give the reason: they name places whose addresses have this region in the data of June 2026.
  */
 const AMBIGUOUS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  // "Buenos Aires" is the province: La Plata and the suburbs have this region. The city is "Buenos Aires F.D.".
+  // "Buenos Aires" is the province: La Plata and the suburbs have this region. The capital itself has the region "Buenos Aires F.D.".
   AR: { 'Buenos Aires': 'B', 'Buenos Aires F.D.': 'C' },
-  // "Sofia" is the province: Bozhurishte, Samokov and Botevgrad have this region. The city is "Sofia-grad".
+  // "Sofia" is the province: Bozhurishte, Samokov and Botevgrad have this region. The capital itself has the region "Sofia-grad".
   BG: { Sofia: '23', 'Sofia-grad': '22', 'Sofia-Capital': '22' },
-  // "Minsk" is the region around the city: Zhdanovichy and Borisov have it. The city is "Minsk City".
+  // "Minsk" is the region around the capital: Zhdanovichy and Borisov have this region. The capital itself has the region "Minsk City".
   BY: { Minsk: 'MI' },
-  // "Zagreb" is the city. The county around it has the name "County of Zagreb".
+  // "Zagreb" is the capital. The county around the capital has the name "County of Zagreb".
   HR: { Zagreb: '21' },
   // These names mean provinces. ISO 3166-2 gives the same names to groups of islands.
   ID: { Maluku: 'MA', Papua: 'PA', 'West Papua': 'PB' },
-  // "Almaty Oblysy" is the name of the region, although 93 of 100 of its addresses are in the city.
+  // "Almaty Oblysy" is the region around the city Almaty, although 93 of 100 addresses with this name are in the city.
   KZ: { Almaty: '75', 'Almaty Region': '19', 'Almaty Oblysy': '19' },
-  // "Vientiane" is the province: Vang Vieng has this region. The city is "Vientiane Prefecture".
+  // "Vientiane" is the province: Vang Vieng has this region. The capital itself has the region "Vientiane Prefecture".
   LA: { Vientiane: 'VI', 'Vientiane Prefecture': 'VT' },
-  // "Mexico" is the state around the city: Tlalnepantla and Toluca have this region.
+  // "Mexico" is the state around Mexico City: Tlalnepantla and Toluca have this region.
   MX: { Mexico: 'MEX', 'Mexico City': 'CMX' },
-  // All three names mean the city: "Lima region" has addresses in San Borja, Miraflores and San Isidro, which are districts of
-  // the city.
+  // All three names mean the city Lima: "Lima region" has addresses in San Borja, Miraflores and San Isidro, which are districts of
+  // Lima.
   PE: { Lima: 'LMA', 'Lima Province': 'LMA', 'Lima region': 'LMA' },
   // "Altai" is the Altai Republic: its capital Gorno-Altaysk has this region. The other region has the name "Altay Kray".
   RU: { Moscow: 'MOW', Altai: 'AL', 'Altai Republic': 'AL' },
-  // "Kyiv" is the region around the city: Hatne, Boryspil and Bila Tserkva have it. The city is "Kyiv City".
+  // "Kyiv" is the region around the capital: Hatne, Boryspil and Bila Tserkva have this region. The capital itself has the region "Kyiv City".
   UA: { Kyiv: '32', 'Kyiv City': '30' },
-  // "Toshkent" is the region around the city: Qibray has it. The city is "Tashkent".
+  // "Toshkent" is the region around the capital: Qibray has this region. The capital itself has the region "Tashkent".
   UZ: { Tashkent: 'TK', Toshkent: 'TO' },
 };
 

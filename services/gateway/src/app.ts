@@ -1,16 +1,16 @@
 import type { Refuse } from '@weir/runtime/http/refused-requests';
 import { createTokenUses } from '@weir/runtime/token-uses';
-import type { Express } from 'express';
+import { type Express, Router } from 'express';
 import { createAuthenticate } from './admission/authenticate.ts';
 import { createClientIpOf } from './admission/find-client-ip.ts';
 import { createKeyClaims } from './admission/key-claims.ts';
 import { reportSingleNetworkSites } from './admission/proxy-misconfiguration-metric.ts';
 import { createAppendBatcher } from './append/append-batcher.ts';
-import type { GatewayDeps, OperationsDeps, RouteDeps } from './gateway-deps.ts';
+import type { GatewayDeps, IngestDeps, OperationsDeps, RouteDeps } from './gateway-deps.ts';
 import { createGatewayMetrics, type GatewayMetrics } from './gateway-metrics.ts';
 import { mountRoutes } from './http/mount-routes.ts';
 import { BODY_BYTES_MAX, createReadBody } from './http/read-request-body.ts';
-import type { OperationsRoute, Route } from './http/route.ts';
+import type { Handle, OperationsRoute, Route } from './http/route.ts';
 import { GATEWAY_OPERATIONS as OPERATIONS } from './openapi/gateway-operations.ts';
 import { collectPreflight, collectRoute } from './routes/collect-route.ts';
 import { BATCH_BYTES_MAX, eventsBatchRoute } from './routes/events-batch-route.ts';
@@ -102,6 +102,25 @@ export function gatewayRoutes(collectPaths: readonly string[]): readonly Route[]
 }
 
 export function createGateway(deps: GatewayDeps): Gateway {
+  const gateway = createIngest(deps, gatewayRoutes(deps.config.collectPaths));
+  reportSingleNetworkSites(deps.metrics, deps.proxyDetector, deps.logger);
+  return gateway;
+}
+
+/**
+ * Creates the gateway of one of several gateway processes. It answers the routes that accept records, and the files of the snippet. `forward`
+ * passes all other requests to the main process.
+ */
+export function createGatewayProcessApp(deps: IngestDeps, forward: Handle): Gateway {
+  const routes = gatewayRoutes(deps.config.collectPaths).map((route) =>
+    OPERATIONS_ROUTES.some(({ path }) => path === route.path) ? { ...route, handler: () => forward } : route,
+  );
+  const others = Router();
+  others.use(forward);
+  return createIngest({ ...deps, routers: [...(deps.routers ?? []), others] }, routes);
+}
+
+function createIngest<Deps extends IngestDeps>(deps: Deps, routes: readonly Route[]): Gateway {
   const metrics: GatewayMetrics = createGatewayMetrics(deps.metrics, () => batcher.waiting());
   const batcher = createAppendBatcher({
     eventLog: deps.eventLog,
@@ -110,9 +129,8 @@ export function createGateway(deps: GatewayDeps): Gateway {
     clock: deps.clock,
     metrics,
   });
-  reportSingleNetworkSites(deps.metrics, deps.proxyDetector, deps.logger);
   const tokenUses = createTokenUses(deps);
-  const routeDeps: RouteDeps = {
+  const routeDeps: Deps & RouteDeps = {
     ...deps,
     tokenUses,
     batcher,
@@ -122,7 +140,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
     clientIpOf: createClientIpOf(deps.config),
   };
   return {
-    ...mountRoutes(gatewayRoutes(deps.config.collectPaths), routeDeps, metrics),
+    ...mountRoutes(routes, routeDeps, metrics),
     async drain() {
       await batcher.drain();
       await tokenUses.idle();

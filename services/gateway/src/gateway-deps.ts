@@ -2,7 +2,7 @@ import type { DiskSpace } from '@weir/ports/disk-space';
 import type { EventLog } from '@weir/ports/event-log';
 import type { RateLimiter } from '@weir/ports/rate-limiter';
 import type { Registry } from '@weir/ports/registry';
-import type { StateStore } from '@weir/ports/state-store';
+import type { ClaimStore } from '@weir/ports/state-store';
 import type { AddressSealer } from '@weir/runtime/address-sealer';
 import type { Config } from '@weir/runtime/config/config';
 import type { Logger } from '@weir/runtime/logger';
@@ -16,10 +16,11 @@ import type { AppendBatcher } from './append/append-batcher.ts';
 import type { GatewayMetrics } from './gateway-metrics.ts';
 import type { ReadBody } from './http/read-request-body.ts';
 
-export interface GatewayDeps {
+/** The dependencies of the routes that accept hits, events and identities. */
+export interface IngestDeps {
   readonly registry: Registry;
-  readonly eventLog: EventLog;
-  readonly stateStore: StateStore;
+  readonly eventLog: Pick<EventLog, 'append'>;
+  readonly stateStore: ClaimStore;
   readonly rateLimiter: RateLimiter;
   readonly addressSealer: AddressSealer;
   readonly config: GatewayConfig;
@@ -32,6 +33,10 @@ export interface GatewayDeps {
   readonly disk?: DiskSpace | undefined;
   /** These routers get the requests that no route of the gateway matches, before the answer 404. */
   readonly routers?: readonly Router[];
+}
+
+/** The dependencies of the routes that every process serves. */
+export interface OperationsDeps extends Pick<IngestDeps, 'logger' | 'metrics' | 'disk' | 'routers'> {
   /** The names of what is not ready yet. Empty if the process is ready. */
   readonly ready: () => Promise<readonly string[]>;
   /** Texts that /readyz shows although the process is ready, for example about a rebuild of the state. By default there are none. */
@@ -42,18 +47,14 @@ export interface GatewayDeps {
   readonly openApiDocument: object;
 }
 
-/** The dependencies of the routes that every process serves. */
-export type OperationsDeps = Pick<
-  GatewayDeps,
-  'logger' | 'metrics' | 'metricsText' | 'disk' | 'ready' | 'notes' | 'routers' | 'openApiDocument'
->;
+export interface GatewayDeps extends IngestDeps, OperationsDeps {}
 
 export type GatewayConfig = Pick<Config, 'trustedProxies' | 'clientIpHeader' | 'collectPaths' | 'rateLimits'> & {
   readonly batch: Pick<Config['batch'], 'appendLingerMs'>;
 };
 
 /** The dependencies of the handlers of the gateway's routes. */
-export interface RouteDeps extends GatewayDeps {
+export interface RouteDeps extends IngestDeps {
   readonly clientIpOf: ClientIpOf;
   readonly authenticate: Authenticate;
   readonly tokenUses: TokenUses;

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { createBatchTurns } from '../src/admission/batch-turns.ts';
 
-/** Starts the batches of these keys at once. Returns the keys in the order in which the batches are processed, as it grows. */
+/** Starts the batches of these keys at once. Returns an array to which each key is added when its batch is processed. */
 function start(keys: readonly string[]): string[] {
   const turns = createBatchTurns();
   const order: string[] = [];

@@ -1,7 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { DependencyError } from '@weir/domain/errors';
 import type { AppendOutcome, EventLog } from '@weir/ports/event-log';
-import type { StateStore } from '@weir/ports/state-store';
 import { eventually } from '@weir/testkit/eventually';
 import type { GatewayDeps } from '../src/gateway-deps.ts';
 import { holdAppends, type RunningGateway, startGateway } from './start-gateway.ts';
@@ -144,7 +143,7 @@ describe('idempotency while dependencies fail', () => {
   });
 
   it('waits while another gateway has claimed the key, until that gateway confirms the claim', async () => {
-    let store: StateStore | undefined;
+    let store: GatewayDeps['stateStore'] | undefined;
     const capture = (deps: GatewayDeps) => {
       store = deps.stateStore;
       return deps;

@@ -174,3 +174,26 @@ test('a request target that is not a valid URL gets 404', async () => {
     expect(await only(ask)).toMatchObject({ status: 404, ...envelope(404) });
   }
 });
+
+test('a client that sends the rest of its body after the last answer sees the answer, and no reset', async () => {
+  const socket = connect({ port: weir.port, host: '127.0.0.1', allowHalfOpen: true });
+  const errors: Error[] = [];
+  socket.on('error', (error) => errors.push(error));
+  let answer = '';
+  socket.on('data', (chunk: Buffer) => {
+    answer += chunk.toString();
+  });
+  const rest = 'x'.repeat(50_000);
+  socket.write(
+    `POST /none HTTP/1.1\r\nHost: w\r\nConnection: close\r\nContent-Length: ${2 * rest.length}\r\n\r\n${rest}`,
+  );
+  await once(socket, 'end');
+  expect(answersOf(answer)).toMatchObject([{ status: 404 }]);
+  // If the server answers the first of these writes with a reset, the second one fails.
+  for (const part of [rest.slice(0, 1_000), rest.slice(1_000)]) {
+    await new Promise((resolve) => socket.write(part, resolve));
+  }
+  socket.end();
+  await once(socket, 'close');
+  expect(errors).toEqual([]);
+});

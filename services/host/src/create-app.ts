@@ -7,6 +7,7 @@ import { createEventIds } from '@weir/domain/ingest/event-id';
 import { judgeBot } from '@weir/enricher/user-agent/judge-bot';
 import { createFindClientIp } from '@weir/gateway/admission/find-client-ip';
 import { createProxyMisconfigurationDetector } from '@weir/gateway/admission/proxy-misconfiguration-detector';
+import { reportSingleNetworkSites } from '@weir/gateway/admission/proxy-misconfiguration-metric';
 import { createGateway, createOperations, type Gateway } from '@weir/gateway/app';
 import { createSnippetRoutes } from '@weir/gateway/http/snippet-routes';
 import type { DiskSpace } from '@weir/ports/disk-space';
@@ -15,13 +16,14 @@ import { createAddressSealer } from '@weir/runtime/address-sealer';
 import type { Config } from '@weir/runtime/config/config';
 import type { Logger } from '@weir/runtime/logger';
 import type { Metrics } from '@weir/runtime/prometheus-metrics';
+import type { GatewayProcesses } from './gateways/gateway-processes.ts';
 import { openApiDocument } from './openapi-document.ts';
 import type { OpenAnalytics } from './ports/open-analytics.ts';
 import type { Ports } from './ports/open-ports.ts';
 import type { ProjectFiles } from './ports/project-files.ts';
 import type { SharedGeo } from './ports/shared-geo.ts';
 import type { Role } from './roles.ts';
-import { enrichedRetentionMs } from './startup/start-consumers.ts';
+import { enrichedRetentionMs } from './startup/start-replays.ts';
 import type { Readiness } from './watch/readiness.ts';
 
 export interface AppDeps {
@@ -38,9 +40,11 @@ export interface AppDeps {
   readonly closing: AbortSignal;
   readonly files: ProjectFiles;
   readonly pipelineStatus: () => Promise<readonly ConsumerStatus[]>;
-  /** The text of /metrics, if another thread has metrics too. */
+  /** Undefined if this process is the only gateway, or no gateway. */
+  readonly gateways: GatewayProcesses | undefined;
+  /** The text of /metrics, if another thread or process has metrics too. */
   readonly metricsText: (() => Promise<string>) | undefined;
-  readonly replayProblem: () => string | undefined;
+  readonly replayProblem: () => Promise<string | undefined>;
   readonly logger: Logger;
   readonly clock: () => number;
   readonly metrics: Metrics;
@@ -53,8 +57,9 @@ export interface AppDeps {
 
 /** Creates the HTTP application of this process for its roles. */
 export function createApp(deps: AppDeps): Gateway {
-  const { roles, config, ports, store, adminToken, logger, clock, metrics, readiness } = deps;
+  const { roles, config, ports, store, adminToken, logger, clock, metrics, readiness, gateways } = deps;
   const proxyDetector = createProxyMisconfigurationDetector();
+  const networks = gateways ?? proxyDetector;
   const addressSealer = createAddressSealer({ registry: ports.registry, randomBytes });
   const control =
     adminToken !== undefined && store !== undefined
@@ -62,6 +67,7 @@ export function createApp(deps: AppDeps): Gateway {
           ...ports,
           analytics: store.analytics,
           shadow: store.shadow,
+          detachedUntil: store.detachedUntil,
           archive: deps.archive,
           enrichedRetentionMs: enrichedRetentionMs(config),
           replayProblem: deps.replayProblem,
@@ -81,7 +87,7 @@ export function createApp(deps: AppDeps): Gateway {
           judgeBot: (userAgent) => judgeBot(userAgent, undefined).name,
           installation: deps.installation,
           backups: deps.backups,
-          singleNetworkSites: roles.includes('gateway') ? proxyDetector.singleNetworkSites : undefined,
+          singleNetworkSites: roles.includes('gateway') ? networks.singleNetworkSites : undefined,
         })
       : undefined;
   const shared = {
@@ -93,7 +99,10 @@ export function createApp(deps: AppDeps): Gateway {
     openApiDocument: openApiDocument(config.collectPaths),
   };
   const controlRouters = control === undefined ? [] : [control.router];
-  if (!roles.includes('gateway')) return createOperations({ ...shared, routers: controlRouters });
+  if (gateways !== undefined) reportSingleNetworkSites(metrics, gateways, logger);
+  if (gateways !== undefined || !roles.includes('gateway')) {
+    return createOperations({ ...shared, routers: controlRouters });
+  }
   return createGateway({
     ...shared,
     config,

@@ -1,5 +1,4 @@
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
-import { createConsumeMetrics, createMetrics } from '@weir/runtime/prometheus-metrics';
 import { linkThreads } from '@weir/runtime/thread-link';
 import { eventually } from '@weir/testkit/eventually';
 import type { PipelineCalls } from '../src/thread/pipeline-calls.ts';
@@ -19,13 +18,11 @@ function linkToBlocked() {
   return linkThreads<PipelineCalls>(port1, {});
 }
 
-test('a thread that does not answer is not ready, has no status, and its metrics are left out', async () => {
+test('a thread that does not answer is not ready, and has no status and no metrics', async () => {
   const requests = requestsTo(linkToBlocked(), 20);
   expect(await requests.readiness()).toEqual({ missing: ['pipeline thread'], notes: [] });
   expect(await requests.status()).toEqual([]);
-  const own = createMetrics();
-  createConsumeMetrics(own, 'writer').records(0, 7);
-  expect(await requests.metricsText(own)).toMatch(/role="writer".* 7\n/);
+  expect(await requests.metrics()).toBeUndefined();
 });
 
 test('while an answer is late, no further call is sent; after it has arrived, calls are sent again', async () => {
@@ -53,16 +50,18 @@ test('a thread that never answers is reported once; one that answers is not', as
   const silent: Error[] = [];
   const errors: string[] = [];
   const logger = { error: (_fields: unknown, text: string) => errors.push(text) } as never;
+  const said = { who: 'the pipeline thread', consequence: 'the process ends' };
   const onSilent = (error: Error): void => void silent.push(error);
   let pings = 0;
   const healthy: Error[] = [];
   const endHealthy = watchHeartbeat({
-    ...{ everyMs: 1, missedMax: 3, logger, onSilent: (error) => healthy.push(error) },
+    ...{ ...said, everyMs: 1, missedMax: 3, logger, onSilent: (error) => healthy.push(error) },
     async ping() {
       pings += 1;
     },
   });
-  const end = watchHeartbeat({ ping: () => link.call('ping', []), everyMs: 1, missedMax: 3, logger, onSilent });
+  const ping = () => link.call('ping', []);
+  const end = watchHeartbeat({ ...said, ping, everyMs: 1, missedMax: 3, logger, onSilent });
   await eventually('the report', () => silent.length === 1 && pings > 20);
   end();
   endHealthy();

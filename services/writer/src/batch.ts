@@ -22,7 +22,10 @@ export interface Row {
   readonly line: Uint8Array;
 }
 
-/** The rows of one insert: consecutive raw offsets (docs/glossary.md), with one column list and in one table partition. Never empty. */
+/**
+ * The rows of one insert, at least one. They have consecutive raw offsets (docs/glossary.md) and the same column list, and belong to one
+ * partition of the table.
+ */
 export interface Batch {
   readonly rows: readonly Row[];
   /** ClickHouse's error message. If it is set, the batch is a single refused row, and its dead letter is inserted instead. */

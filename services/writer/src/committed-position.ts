@@ -21,7 +21,7 @@ export interface CommittedPosition {
   isCommitted(): boolean;
 }
 
-/** `next`: the next raw offset to insert. `planned`: true if the last commit is a plan, so this position is not committed yet. */
+/** `next`: the next raw offset to insert. `planned`: true if the last commit is a plan and not a position. */
 export function createCommittedPosition(
   handle: PartitionHandle,
   gatherer: Gatherer,

@@ -7,7 +7,7 @@ import type { Row } from './batch.ts';
 export interface ReplayedRows {
   /** The raw offset at which a partition begins if the group has not committed an offset yet. */
   firstRawOffset(partition: number): number;
-  /** The line that is inserted for a row. Undefined if the row is not inserted, because it was copied or has been erased. */
+  /** The line that is inserted for a row. Undefined if the row is not inserted, because it was copied from the live tables. */
   lineOf(partition: number, row: Row): Uint8Array | undefined;
   /** Whether more rows will follow soon. The writer then waits longer for a full batch, because no reader waits for these rows. */
   expectsMore(partition: number): boolean;

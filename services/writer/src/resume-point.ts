@@ -39,7 +39,8 @@ export async function findResumePoint(
     end: highest + 1,
     seenBy: 'the table records',
     truncatedAt: committed?.truncatedAt,
-    // The commit keeps the offset at which the log ended: by the next check the log may have grown past it, which would hide the loss.
+    // The commit stores the offset at which the log ended. The log can grow beyond this offset before the next check, which then could not see
+    // the loss.
     onTruncated: (truncatedAt) =>
       handle.commit({ offset, metadata: encodeProgress({ ...(committed ?? { next }), truncatedAt }) }),
   });

@@ -108,7 +108,7 @@ export interface Harness {
   close(): Promise<void>;
 }
 
-/** `unknownSettlesMs` can be 0 if no insert continues after the writer has given up on it. */
+/** `unknownSettlesMs` can be 0 if an insert has ended before the writer learns that the result of this insert is unknown. */
 export async function openHarness(
   { analytics }: Engine,
   {

@@ -61,7 +61,7 @@ test('a paused partition has a committed position; new rows are stored once, aft
     positions: [{ partition: 0, offset: 25, nextRawOffset: 25 }],
   });
   await harness.put(range(25, 60));
-  // The alarm comes after the records were delivered. No record was inserted before the alarm.
+  // The alarm is raised some time after the pause has begun. Until then, the writer must not insert the new records.
   expect(await eventually('the alarm', () => writer.status()[0]?.alarm)).toContain(`paused for swap ${swap}`);
   expect(await harness.stored()).toEqual(rows(25));
   await engine.swap(harness.eventLog.logId);

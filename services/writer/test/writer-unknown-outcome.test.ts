@@ -1,4 +1,5 @@
 import { DependencyError } from '@weir/domain/errors';
+import { RECORDS_COLUMNS_VERSION } from '@weir/domain/records/records-columns';
 import type { RecordsBatch } from '@weir/ports/analytics';
 import { eventually } from '@weir/testkit/eventually';
 import { assertStored } from '../src/insert-batch.ts';
@@ -134,7 +135,7 @@ describe('docs/decisions/0018: a server that was killed after it stored a token 
 test('the check of records after a success that may have been dropped as a repeat', async () => {
   await harness.put(range(0, 3));
   const { logId } = harness.eventLog;
-  const plan = { from: 0, to: 2, version: 2, generation: 0, checksum: '' };
+  const plan = { from: 0, to: 2, version: RECORDS_COLUMNS_VERSION, generation: 0, checksum: '' };
   await expect(assertStored(engine.analytics, { plan, lastLine: 2 }, logId, 0)).rejects.toMatchObject({
     code: 'analytics_damaged',
   });

@@ -1,5 +1,5 @@
 import { DependencyError } from '@weir/domain/errors';
-import { RECORDS_COLUMNS } from '@weir/domain/records/records-columns';
+import { RECORDS_COLUMNS, RECORDS_COLUMNS_VERSION } from '@weir/domain/records/records-columns';
 import { GROUP_WRITER, TOPIC_ENRICHED } from '@weir/domain/records/topics';
 import type { RecordsBatch } from '@weir/ports/analytics';
 import type { Commit, EventLog } from '@weir/ports/event-log';
@@ -66,9 +66,9 @@ describe('the writer accepts only the raw offset after the last one', () => {
     expect(await harness.stored()).toEqual(rows(25));
     const { logId } = harness.eventLog;
     expect(batches.map(({ token }) => token)).toEqual([
-      `records:${logId}:0:0-9:2`,
-      `records:${logId}:0:10-19:2`,
-      `records:${logId}:0:20-24:2`,
+      `records:${logId}:0:0-9:${RECORDS_COLUMNS_VERSION}`,
+      `records:${logId}:0:10-19:${RECORDS_COLUMNS_VERSION}`,
+      `records:${logId}:0:20-24:${RECORDS_COLUMNS_VERSION}`,
     ]);
   });
 
@@ -137,7 +137,7 @@ describe('after an assignment, the writer repeats the planned insert byte for by
 
   test('a checksum that differs stops the partition with an alarm', async () => {
     await harness.put(range(0, 5));
-    const plan = { from: 0, to: 2, version: 2, generation: 0, checksum: 'not this' };
+    const plan = { from: 0, to: 2, version: RECORDS_COLUMNS_VERSION, generation: 0, checksum: 'not this' };
     await commitByHand(harness.eventLog, { offset: 0, metadata: encodeProgress({ next: 0, plan }) });
     const writer = await harness.start();
     const alarm = await eventually('the alarm', () => writer.status()[0]?.alarm);
@@ -254,7 +254,13 @@ describe('a row that ClickHouse refuses is found by halving the batch, and becom
   });
 
   test('a dead letter has a value in every column, so a table that accepts it also accepts rows', () => {
-    const row = { rawOffset: 3, offset: 4, version: 2, receivedAt: JUNE, line: Buffer.from('not JSON\n') };
+    const row = {
+      rawOffset: 3,
+      offset: 4,
+      version: RECORDS_COLUMNS_VERSION,
+      receivedAt: JUNE,
+      line: Buffer.from('not JSON\n'),
+    };
     const values = JSON.parse(Buffer.from(refusedRowLetter({ logId: 'l', partition: 0, row, error: 'e' })).toString());
     expect(values).toHaveLength(RECORDS_COLUMNS.length);
     expect(values).not.toContain(null);

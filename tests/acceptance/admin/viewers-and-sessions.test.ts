@@ -5,7 +5,7 @@ import { expectEnvelope } from '../expect-answers.ts';
 import { useWeir } from '../use-weir.ts';
 
 const weir = useWeir();
-/** What a browser sends with a request of a page of the same origin. */
+/** The header with which a browser marks a request from a page of the same origin. */
 const OWN_PAGE = { 'sec-fetch-site': 'same-origin' };
 
 function ask(method: string, path: string, headers: Readonly<Record<string, string>>): Promise<HttpAnswer> {

@@ -86,8 +86,8 @@ describeOwnProcess('WEIR_DATA_DIR: one process group at a time', () => {
 
   test('a second start waits until the first process has released the folder', async () => {
     const first = await startWeir({ dataDir: folder });
-    // The second start waits at most 5 s. It is therefore started when the first process is about to release the folder, however slow
-    // that process is.
+    // The second start waits at most 5 s for the folder. So it begins only when the first process is draining: on a slow machine, the first
+    // process could otherwise have the folder for longer.
     const stopped = first.stop();
     await eventually('the drain', () => first.output().includes('draining'));
     await (await startWeir({ dataDir: folder })).stop();

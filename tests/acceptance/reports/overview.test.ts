@@ -11,6 +11,7 @@ interface SiteNumbers {
   readonly before: Numbers;
   readonly change: Readonly<Record<keyof Numbers, number | null>>;
   readonly series: readonly number[];
+  readonly last_5_minutes: { readonly visitors: number };
 }
 interface Overview {
   readonly interval: string;
@@ -103,16 +104,38 @@ describe('the totals of all sites', () => {
     ]);
   });
 
+  test('the visitors now are those of the realtime report', async () => {
+    const site = await client.createSite({ name: 'Now' });
+    for (const visitor of ['v1', 'v1', 'v2']) {
+      const hit = { site_id: site, visitor_id: visitor, session_id: visitor, type: 'pageview' };
+      await client.collect({ ...hit, url: 'https://example.com/' }, { 'user-agent': FIREFOX });
+    }
+    await client.rows('events', site, 3);
+    const found = (await overview('period=today')).sites.find(({ site_id: id }) => id === site);
+    const realtime = (await client.must(200, 'GET', `/sites/${site}/realtime`)) as SiteNumbers;
+    expect(found?.last_5_minutes.visitors).toBe(2);
+    expect(realtime.last_5_minutes.visitors).toBe(2);
+  });
+
+  test('a search finds sites by name, domain and ID', async () => {
+    const site = await client.createSite({ name: 'Straße & Söhne', domain: 'findme.example.org' });
+    const search = async (text: string) =>
+      (await overview(`period=today&search=${encodeURIComponent(text)}`)).sites.map(({ site_id: id }) => id);
+    expect(await search('söhne')).toEqual([site]);
+    expect(await search(' FindMe.example')).toEqual([site]);
+    expect(await search(site.toUpperCase())).toEqual([site]);
+    expect(await search('no such site')).toEqual([]);
+  });
+
   test('pages of sites, and the SQL', async () => {
-    const all = await overview('period=today');
-    const [first, second] = [
-      (await client.must(200, 'GET', '/stats?period=today&limit=2')) as Overview,
-      (await client.must(200, 'GET', '/stats?period=today&limit=2&page=2')) as Overview,
-    ];
-    const ids = all.sites.map(({ site_id: id }) => id);
-    expect([...first.sites, ...second.sites].map(({ site_id: id }) => id)).toEqual(ids.slice(0, 4));
-    expect(first.has_more).toBe(true);
-    expect(ids).toEqual(ids.toSorted());
+    // Other suites create sites in the meantime, so the pages show only the sites of a search.
+    const ids: string[] = [];
+    for (let nth = 0; nth < 3; nth++) ids.push(await client.createSite({ name: 'Pages of sites' }));
+    const page = (nth: number) =>
+      client.must(200, 'GET', `/stats?period=today&search=pages%20of%20sites&limit=2&page=${nth}`) as Promise<Overview>;
+    const [first, second] = [await page(1), await page(2)];
+    expect([...first.sites, ...second.sites].map(({ site_id: id }) => id)).toEqual(ids.toSorted());
+    expect([first.has_more, second.has_more]).toEqual([true, false]);
     const explained = await overview('from=2026-03-29&to=2026-03-31&explain=1');
     const { sql = '', params = {} } = explained.explain?.statements[0] ?? {};
     expect((await client.sql(sql, params)).length).toBeGreaterThan(0);
@@ -126,7 +149,7 @@ describe('the totals of all sites', () => {
     ],
     [
       'filter=page:is:/',
-      'filter is not a known parameter; known are period, from, to, interval, bots, explain, limit, page',
+      'filter is not a known parameter; known are period, from, to, interval, bots, explain, search, limit, page',
     ],
     ['limit=501', 'limit must be a whole number from 1 to 500'],
     ['to=2026-01-01', 'from is required when to is sent'],

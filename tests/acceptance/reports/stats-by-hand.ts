@@ -12,8 +12,8 @@ export interface Numbers {
 }
 
 /**
- * The label of a bucket as ClickHouse's own calendar functions compute it. ClickHouse has its own time zone data. `m` is the
- * column of the time.
+ * SQL that computes the label of a bucket with ClickHouse's calendar functions and time zone data. The reports use other code and other data
+ * for this, so the test finds mistakes in them. `m` is the column of the time.
  */
 export const LABELS = {
   hour: "formatDateTime(m, '%F %H', {zone:String}) || ' ' || toString(timeZoneOffset(toTimeZone(m, {zone:String})))",

@@ -24,7 +24,7 @@ async function run(bench: Bench): Promise<Findings> {
   const ofEnrichers = Math.ceil(records * ENRICHERS_SHARE);
   const services = await startBenchServices();
   const loads: string[] = [];
-  const noteLoad = (what: string): void => void loads.push(`${what}: load average ${loadText()}`);
+  const noteLoad = (what: string): void => void loads.push(`${what} ${loadText()}`);
   try {
     noteLoad('before the gateways');
     const gateways = await measureGateways(bench, services);
@@ -32,12 +32,12 @@ async function run(bench: Bench): Promise<Findings> {
     const enrichers = await measureEnrichers(bench, services, ofEnrichers);
     noteLoad('before the backlog');
     const backlog = await measureBacklog(bench, services, records);
-    noteLoad('after it');
+    noteLoad('after the backlog');
     return {
       tables: [gateways, enrichers.table, ...backlog],
       targets: enrichers.targets,
       notes: [
-        `One Kafka 4.3 broker (heap 256 MiB, one copy), one Redis, the embedded ClickHouse over HTTP, and all measured processes share the cores of this machine. ${loads.join('; ')}.`,
+        `One Kafka 4.3 broker (heap 256 MiB, one copy), one Redis, the embedded ClickHouse over HTTP, and all measured processes share the cores of this machine. Load averages: ${loads.join('; ')}.`,
         `Gateways: CPU of the process for ${REQUESTS} requests per round, ${CONNECTIONS} connections, ${bench.rounds} rounds that alternate between them. Enrichers: ${ofEnrichers} records per round in a new log of 12 partitions, after 60,000 records for each enricher that are not counted. The records are appended while the enrichers run. All cores are busy, so the CPU per record is more meaningful than the records/s.`,
         `Backlog: measured once. One enricher and one writer are started with a backlog of ${records} records. The seconds and the CPU include their start. The records are the page views of the access log, repeated, with the keys of an import.`,
       ],

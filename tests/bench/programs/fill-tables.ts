@@ -1,7 +1,7 @@
 import { openClickhouseAnalytics } from '@weir/adapters/clickhouse/clickhouse-analytics';
 import { startEmbeddedClickhouse } from '@weir/embedded-clickhouse/start-embedded-clickhouse';
 import { createLogger } from '@weir/runtime/logger';
-import { fillTraffic, type TrafficTask, untilMerged } from '../reports/fill-traffic.ts';
+import { buildSlots, fillTraffic, type TrafficTask, untilMerged } from '../reports/fill-traffic.ts';
 
 export interface FillTask extends TrafficTask {
   /** The data folder of a Weir that has never run. */
@@ -24,6 +24,8 @@ async function main({ folder, clickhouseEntry, migrationsDir, ...traffic }: Fill
   const analytics = openClickhouseAnalytics({ url, username, password, migrationsDir });
   await analytics.migrate();
   const rows = await fillTraffic(analytics, traffic, note);
+  await untilMerged(analytics);
+  note(`built ${await buildSlots(analytics, traffic.endMs)} slots`);
   await untilMerged(analytics);
   await analytics.close();
   await engine.close();

@@ -70,7 +70,7 @@ async function main({ folder, batchRecords }: PartsTask): Promise<void> {
     acceptLanguage: '',
   } as const;
   const seal = createSealAddress(randomBytes(32).toString('hex'), randomBytes);
-  const encode = () => encodeRawRecord({ ...head, sealedIp: seal('203.0.113.7') }, withoutClientAddress(text));
+  const encode = () => encodeRawRecord({ ...head, sealedIp: seal('203.0.113.7') }, withoutClientAddress(text, json));
   const value = encode();
   const owner = { siteId: 'demo', eventId: head.eventId, userId: '', visitorId: 'v_1', idempotencyKey: '' };
 
@@ -92,7 +92,10 @@ async function main({ folder, batchRecords }: PartsTask): Promise<void> {
       },
     ],
     ['event ID', async () => times(() => newEventId())],
-    ['partition key and raw record, address sealed', async () => times(() => [partitionKey(owner, false), encode()])],
+    [
+      'partition key and raw record, address encrypted',
+      async () => times(() => [partitionKey(owner, false), encode()]),
+    ],
     [
       'claim and confirm an idempotency key',
       async () => {

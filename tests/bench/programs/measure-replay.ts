@@ -27,6 +27,8 @@ import { rawReplays } from './raw-replays.ts';
 export interface ReplayTask {
   readonly folder: string;
   readonly rounds: number;
+  /** Runs only one replay from enriched and one from raw, and nothing to compare them with. */
+  readonly memoryOnly: boolean;
   readonly rows: number;
   readonly partitions: number;
   readonly rowsMax: number;
@@ -48,8 +50,16 @@ export interface ReplayFigures {
   readonly enricher: ReplayArm;
   /** The enricher and the writer at the same time, with the same raw records in a new log. Fills new tables, as the replay does. */
   readonly live: ReplayArm;
-  /** The highest anonymous memory in MiB in each quarter of the last replay: of this process, and of ClickHouse. */
-  readonly quarters: readonly { readonly own: number; readonly engine: number }[];
+  /** The highest anonymous memory in each quarter of the last replay from enriched. */
+  readonly quarters: readonly Memory[];
+  /** The same for the last replay from raw. */
+  readonly rawQuarters: readonly Memory[];
+}
+
+/** Anonymous memory in MiB: of this process, and of ClickHouse. */
+export interface Memory {
+  readonly own: number;
+  readonly engine: number;
 }
 
 export interface ReplayArm {
@@ -86,7 +96,8 @@ async function main(task: ReplayTask): Promise<ReplayFigures> {
   const writer = await startWriter({ ...shared, eventLog, analytics, metrics: createMetrics() });
   await caughtUp(eventLog, TOPIC_ENRICHED, GROUP_WRITER, POLL_MS);
   await writer.close();
-  const blocks = await writeDirectBlocks({ eventLog, registry, ...engines }, folder, task.rowsMax);
+  const written = { eventLog, registry, ...engines };
+  const blocks = task.memoryOnly ? undefined : await writeDirectBlocks(written, folder, task.rowsMax);
 
   const replayer = startReplayer({
     ...{ eventLog, registry, analytics, shadow, clock: Date.now, logger, retentionMs: RETENTION_MS },
@@ -135,6 +146,7 @@ async function main(task: ReplayTask): Promise<ReplayFigures> {
 
   const figures = { replay: newArm(), direct: newArm(), raw: newArm(), enricher: newArm(), live: newArm() };
   let samples: Memory[] = [];
+  let rawSamples: Memory[] = [];
   async function replayRound(round: number): Promise<void> {
     const replayId = `bench-${round}`;
     samples = await measured(figures.replay, () => replay(replayId, 'enriched'));
@@ -142,14 +154,14 @@ async function main(task: ReplayTask): Promise<ReplayFigures> {
   }
   async function rawRound(round: number): Promise<void> {
     const replayId = `bench-raw-${round}`;
-    await measured(figures.raw, () => replay(replayId, 'raw'));
+    rawSamples = await measured(figures.raw, () => replay(replayId, 'raw'));
     await dropReplay(replayId);
   }
   async function directRound(round: number): Promise<void> {
     const inserting = { name: `${round}`, analytics: shadow.analytics, atOnce: insertsMax };
     await measured(figures.direct, async () => {
       await shadow.create();
-      await insertDirectly(blocks, inserting);
+      if (blocks !== undefined) await insertDirectly(blocks, inserting);
     });
     await shadow.drop();
   }
@@ -177,7 +189,8 @@ async function main(task: ReplayTask): Promise<ReplayFigures> {
       await shadow.drop();
     });
   for (let round = 0; round < rounds; round++) {
-    const arms = [replayRound, directRound, rawRound, enricherRound, liveRound];
+    const compared = [directRound, rawRound, enricherRound, liveRound];
+    const arms = task.memoryOnly ? [replayRound, rawRound] : [replayRound, ...compared];
     for (const arm of round % 2 === 0 ? arms : arms.reverse()) await arm(round);
   }
   await replayer.close();
@@ -187,12 +200,8 @@ async function main(task: ReplayTask): Promise<ReplayFigures> {
   await analytics.close();
   await clickhouse.close();
   geo.close();
-  return { origin: traffic.origin, bytes: blocks.bytes, ...figures, quarters: quartersOf(samples) };
-}
-
-interface Memory {
-  readonly own: number;
-  readonly engine: number;
+  const memory = { quarters: quartersOf(samples), rawQuarters: quartersOf(rawSamples) };
+  return { origin: traffic.origin, bytes: blocks?.bytes ?? 0, ...figures, ...memory };
 }
 
 function quartersOf(samples: readonly Memory[]): readonly Memory[] {

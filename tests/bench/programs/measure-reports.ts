@@ -1,3 +1,5 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { openClickhouseAnalytics } from '@weir/adapters/clickhouse/clickhouse-analytics';
 import { breakdownReport } from '@weir/control/reports/breakdown-report';
@@ -6,20 +8,20 @@ import { BREAKDOWN_PARAMETERS, readQuery, STATS_PARAMETERS } from '@weir/control
 import { readReportRequest } from '@weir/control/reports/report-request';
 import { statsReport } from '@weir/control/reports/stats-report';
 import { isInSlots } from '@weir/control/reports/visits/slot-rows';
-import { buildDays } from '@weir/control/visit-slots/build-days';
-import { CLOSED_AFTER_DAYS, daysToBuild } from '@weir/control/visit-slots/days-to-build';
 import { isDependencyError } from '@weir/domain/errors';
-import { startEmbeddedClickhouse } from '@weir/embedded-clickhouse/start-embedded-clickhouse';
+import { type EmbeddedClickhouse, startEmbeddedClickhouse } from '@weir/embedded-clickhouse/start-embedded-clickhouse';
 import type { Analytics } from '@weir/ports/analytics';
 import { createLogger } from '@weir/runtime/logger';
 import { untilQuiet } from '../report/quiet-machine.ts';
-import { fillTraffic, untilMerged } from '../reports/fill-traffic.ts';
+import { buildSlots, fillTraffic, untilMerged } from '../reports/fill-traffic.ts';
 import { type ReportRequest, reportRequests } from '../reports/report-requests.ts';
 import { TRAFFIC_SITE } from '../reports/report-traffic.ts';
 import { cpuMicrosOfProcess } from './enriched-log.ts';
 
 export interface ReportsTask {
   readonly folder: string;
+  /** Whether the tables stay in `folder`. If they are already there, they are not filled again. */
+  readonly keepsTables: boolean;
   readonly rows: number;
   readonly rounds: number;
   /** The reports to measure. If it is undefined, all reports are measured. */
@@ -51,7 +53,7 @@ export interface ReportsFigures {
   /** The CPU time of ClickHouse for each inserted row, merges included. */
   readonly engineMicrosPerRow: number;
   readonly tables: readonly { readonly name: string; readonly bytes: number }[];
-  /** The columns of `records`. */
+  /** The columns of `records`. Empty if the tables are kept, because the sizes are read from parts that are merged for it. */
   readonly columns: readonly { readonly name: string; readonly bytes: number }[];
   readonly reports: readonly ReportFigures[];
 }
@@ -68,6 +70,23 @@ async function main(task: ReportsTask): Promise<ReportsFigures> {
   const analytics = openClickhouseAnalytics({ url, username, password, migrationsDir: task.migrationsDir });
   await analytics.migrate();
 
+  const filled = join(task.folder, 'filled.json');
+  if (!existsSync(filled)) writeFileSync(filled, JSON.stringify(await fill(analytics, engine, task)));
+  const filling = JSON.parse(readFileSync(filled, 'utf8')) as Filling;
+
+  const tables = await tableBytes(analytics);
+  const quiet = await untilQuiet(task.quietSeconds);
+  note(quiet);
+  const reports = await measureReports(analytics, task);
+  const columns = task.keepsTables ? [] : await columnBytes(analytics);
+  await analytics.close();
+  await engine.close();
+  return { ...filling, quiet, tables, columns, reports };
+}
+
+type Filling = Pick<ReportsFigures, 'rows' | 'fillSeconds' | 'engineMicrosPerRow'>;
+
+async function fill(analytics: Analytics, engine: EmbeddedClickhouse, task: ReportsTask): Promise<Filling> {
   const startedAt = performance.now();
   const cpuBefore = cpuMicrosOfProcess(engine.pid() ?? 0);
   const rows = await fillTraffic(analytics, task, note);
@@ -80,26 +99,7 @@ async function main(task: ReportsTask): Promise<ReportsFigures> {
   const slots = await buildSlots(analytics, task.endMs);
   await untilMerged(analytics);
   note(`${slots} slots in ${((performance.now() - builtAt) / 1000).toFixed(0)} s`);
-
-  const tables = await tableBytes(analytics);
-  const quiet = await untilQuiet(task.quietSeconds);
-  note(quiet);
-  const reports = await measureReports(analytics, task);
-  const columns = await columnBytes(analytics);
-  await analytics.close();
-  await engine.close();
-  return { rows, fillSeconds, quiet, engineMicrosPerRow, tables, columns, reports };
-}
-
-/** Builds all days that are closed at the end of the traffic, as control does in the background. */
-async function buildSlots(analytics: Analytics, endMs: number): Promise<number> {
-  const change = (statement: string) => analytics.change(statement);
-  const context = { analytics, clock: Date.now, assertUnchanged: () => undefined, change };
-  const isOpen = (day: string): boolean => Date.parse(day) > endMs - CLOSED_AFTER_DAYS * 86_400_000;
-  let slots = 0;
-  for (const days of await daysToBuild(analytics, TRAFFIC_SITE, isOpen))
-    slots += (await buildDays(context, days)).slots;
-  return slots;
+  return { rows, fillSeconds, engineMicrosPerRow };
 }
 
 /** Measures each report in several rounds. The first round does not count for the times: it only measures memory and read bytes. */

@@ -75,7 +75,7 @@ function section({ scenario, findings, load }: Result): string[] {
     '',
     `## ${scenario.name}`,
     '',
-    `${scenario.about[0]?.toUpperCase()}${scenario.about.slice(1)}. ${load[0]?.toUpperCase()}${load.slice(1)}.`,
+    `What is measured: ${scenario.about}. ${load[0]?.toUpperCase()}${load.slice(1)}.`,
     ...findings.tables.flatMap((table) => ['', ...markdown(table)]),
     '',
     ...findings.notes.map((text) => `- ${text}`),

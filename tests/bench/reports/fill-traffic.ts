@@ -1,4 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { buildDays } from '@weir/control/visit-slots/build-days';
+import { CLOSED_AFTER_DAYS, daysToBuild } from '@weir/control/visit-slots/days-to-build';
 import type { Analytics } from '@weir/ports/analytics';
 import { countRows, insertPeople, insertTraffic, TRAFFIC_SITE, type Traffic } from './report-traffic.ts';
 
@@ -11,9 +13,12 @@ export interface TrafficTask {
 const CHUNK_ROWS = 50_000;
 const SAMPLE_SESSIONS = 200_000;
 
+/** One insert uses one thread. */
+const AT_ONCE = 2;
+
 /**
- * Inserts chunks in the order of time. Each chunk is one insert with a token, through the views of `records`. Resolves with the
- * number of rows.
+ * Inserts chunks in the order of time, two at once. Each chunk is one insert with a token, through the views of `records`. Resolves with
+ * the number of rows.
  */
 export async function fillTraffic(
   analytics: Analytics,
@@ -25,17 +30,39 @@ export async function fillTraffic(
   const sampled = await one(countRows({ seed, endMs, sessions: SAMPLE_SESSIONS }));
   const traffic: Traffic = { seed, endMs, sessions: Math.round((wanted * SAMPLE_SESSIONS) / sampled) };
   const chunk = Math.max(1, Math.round((traffic.sessions * CHUNK_ROWS) / wanted));
-  let lateCount = 0;
-  for (let from = 0; from <= traffic.sessions; from += chunk) {
-    const count = Math.max(0, Math.min(chunk, traffic.sessions - from));
+  const chunks = Array.from({ length: Math.floor(traffic.sessions / chunk) + 1 }, (_, nth) => nth);
+  const countOf = (nth: number): number => Math.max(0, Math.min(chunk, traffic.sessions - nth * chunk));
+  await eachAtOnce(chunks, async (nth) => {
     // Raw offsets must rise, but can have gaps. The chunks begin so far apart that they cannot overlap.
-    const firstOffset = (from / chunk) * CHUNK_ROWS * 10;
-    await analytics.change(insertTraffic(traffic, { from, count, lateCount, firstOffset }), `bench:${from}`);
-    lateCount = count;
-    if ((from / chunk) % 20 === 0) note(`filled ${Math.round((100 * from) / traffic.sessions)} %`);
-  }
+    const sessions = { from: nth * chunk, count: countOf(nth), lateCount: nth === 0 ? 0 : countOf(nth - 1) };
+    const statement = insertTraffic(traffic, { ...sessions, firstOffset: nth * CHUNK_ROWS * 10 });
+    await analytics.change(statement, `bench:${sessions.from}`);
+    if (nth % 20 === 0) note(`filled ${Math.round((100 * sessions.from) / traffic.sessions)} %`);
+  });
   await analytics.change(insertPeople(traffic, 0), 'bench:people');
   return one(`SELECT count() FROM records WHERE site_id = '${TRAFFIC_SITE}'`);
+}
+
+/** Builds the slots (docs/glossary.md) of all days that are closed at the end of the traffic, as control does in the background. Resolves with their number. */
+export async function buildSlots(analytics: Analytics, endMs: number): Promise<number> {
+  const change = (statement: string) => analytics.change(statement);
+  const context = { analytics, clock: Date.now, assertUnchanged: () => undefined, change };
+  const isOpen = (day: string): boolean => Date.parse(day) > endMs - CLOSED_AFTER_DAYS * 86_400_000;
+  let slots = 0;
+  await eachAtOnce(await daysToBuild(analytics, TRAFFIC_SITE, isOpen), async (days) => {
+    const built = await buildDays(context, days);
+    slots += built.slots;
+  });
+  return slots;
+}
+
+/** Does the work for each item in their order, for `AT_ONCE` items at the same time. */
+async function eachAtOnce<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
+  const left = [...items];
+  const next = async (): Promise<void> => {
+    for (let item = left.shift(); item !== undefined; item = left.shift()) await work(item);
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, next));
 }
 
 /** Resolves when ClickHouse has not merged parts for a second. */

@@ -22,7 +22,7 @@ const BOT_PERCENT = 3;
 /** Visitors with an ID return: each of them has this many sessions. */
 const SESSIONS_PER_VISITOR = 4;
 const IDLE_MS = 1_800_000;
-/** Whether reports must compute the visit from its rows (docs/decisions/0033): a late row is before the first row that arrived in time. */
+/** Whether reports must compute the visit from its rows (docs/decisions/0033). They must if a late row is before the first row that arrived in time. */
 const COMPUTES = 'indexOf(lates, 1) > 0 AND indexOf(lates, 1) - 1 < in_time[1]';
 const pathOf = (page: string): string =>
   `if(${page} = 0, '/', concat('/section-', toString(${page} % 40), '/page-', toString(${page})))`;
@@ -47,7 +47,7 @@ const list = (values: readonly string[]): string => `[${values.map((value) => `'
 const pick = (values: readonly string[], number: string): string =>
   `arrayElement(${list(values)}, 1 + toUInt32(pow(${number}, 2) * ${values.length}))`;
 
-/** The number of rows of these sessions, late ones included. */
+/** The statement that counts all rows of the traffic, including late rows. */
 export function countRows(traffic: Traffic): string {
   return `SELECT sum(hits) FROM (${sessionsSql(traffic, 0, traffic.sessions)})`;
 }

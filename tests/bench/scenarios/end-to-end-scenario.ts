@@ -14,7 +14,7 @@ const POLL_MS = 5;
 export const endToEnd: Scenario = {
   name: 'end-to-end',
   about:
-    'one process with every role: accepted requests per second, latency of the answers, and time until rows can be queried',
+    'accepted requests per second, latency of the answers, and time until rows can be queried, in one process with every role',
   rounds: 5,
   run,
 };

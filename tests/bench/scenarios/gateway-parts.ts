@@ -16,7 +16,7 @@ export async function gatewayParts(
       rows: parts.map(({ name, micros }) => [name, showSpread(spreadOf(micros), 2)]),
     },
     notes: [
-      `Each part is measured alone, in one process, in a loop over the same functions, with batches of ${task.batchRecords} records, the average size of an append in the rounds above. The remaining difference between the servers is the work of Express, of the promises of the batcher, and of the headers of the answer.`,
+      `Each part is measured alone, in one process, in a loop over the same functions, with batches of ${task.batchRecords} records, the average size of an append in the rounds above. The remaining difference between the servers is the work of Express, of the batcher and its promises, of reading the headers of the request, of the headers of the answer, and of garbage collection.`,
     ],
   };
 }

@@ -7,12 +7,14 @@ import { ADMIN_TOKEN, startWholeWeir } from '../load/bench-servers.ts';
 import { percentile } from '../load/http-load.ts';
 import { EVENTS } from '../load/load-requests.ts';
 import { startOpenLoad } from '../load/open-load.ts';
-import { ratios, showNumber, showSpread, spreadOf } from '../report/spread.ts';
+import { showNumber, showSpread, spreadOf } from '../report/spread.ts';
 import type { Bench, Findings, Scenario } from './scenario.ts';
 
 const RECORDS = 200_000;
 const PER_SECOND = 500;
-const QUIET_SECONDS = 15;
+const WINDOW_SECONDS = 15;
+/** The number of windows that are measured before each replay. */
+const QUIET_WINDOWS = 5;
 const LATENCY_RATIO_MAX = 1.3;
 const LAG_SECONDS_MAX = 2;
 /** Half of the generated lines are pageviews, so one record needs two lines. */
@@ -24,7 +26,7 @@ const POLL_MS = 250;
 export const replayLive: Scenario = {
   name: 'replay-live',
   about:
-    'one process with every role: latency and lag of live events, with and without a replay from the enriched topic beside them',
+    'latency and lag of live events in one process with every role, with and without a replay from the enriched topic beside them',
   rounds: 5,
   onlyByName: 'it imports the records first, which takes minutes',
   run: (bench) => run(bench, 'enriched'),
@@ -32,13 +34,15 @@ export const replayLive: Scenario = {
 
 export const replayLiveRaw: Scenario = {
   name: 'replay-live-raw',
-  about: 'the same with a replay from the raw topic, which enriches every record again',
+  about:
+    'latency and lag of live events in one process with every role, with and without a replay from the raw topic, which enriches every record again',
   rounds: 3,
   onlyByName: 'it imports the records first, and each round enriches all of them, which takes minutes',
   run: (bench) => run(bench, 'raw'),
 };
 
-interface Window {
+/** The figures of windows, one after the other. */
+interface Windows {
   readonly p50: number[];
   readonly p99: number[];
   readonly lag: number[];
@@ -62,34 +66,50 @@ async function run({ programs, rounds, records = RECORDS, note }: Bench, from: '
   note(`${imported} records are stored`);
 
   const load = startOpenLoad({ port: weir.port, perSecond: PER_SECOND, status: 202, make: EVENTS.make(weir.key) });
-  const quiet: Window = { p50: [], p99: [], lag: [] };
-  const busy: Window = { p50: [], p99: [], lag: [] };
+  const quiet: Windows = { p50: [], p99: [], lag: [] };
+  const busy: Windows = { p50: [], p99: [], lag: [] };
   const seconds: number[] = [];
+  /** The p50 of each window beside a replay, divided by the median of those before this replay. */
+  const slowdowns: number[] = [];
   let differences = 0;
 
-  /** Measures the load until `isOver` resolves with true. */
-  async function measure(window: Window, isOver: () => Promise<boolean>): Promise<void> {
-    load.takeLatencies();
-    let lag = 0;
-    while (!(await isOver())) {
-      lag = Math.max(lag, ...(await client.lags()));
-      await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+  /** Measures the load in windows until `isOver` resolves with true. A last window of less than half the length counts only if it is the only one. */
+  async function measure(windows: Windows, isOver: () => Promise<boolean>): Promise<Windows> {
+    const own: Windows = { p50: [], p99: [], lag: [] };
+    let isLast = false;
+    while (!isLast) {
+      load.takeLatencies();
+      const until = performance.now() + WINDOW_SECONDS * 1000;
+      let lag = 0;
+      while (performance.now() < until && !isLast) {
+        lag = Math.max(lag, ...(await client.lags()));
+        await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+        isLast = await isOver();
+      }
+      const latencies = load.takeLatencies();
+      if (until - performance.now() > WINDOW_SECONDS * 500 && own.p50.length > 0) break;
+      own.p50.push(percentile(latencies, 0.5));
+      own.p99.push(percentile(latencies, 0.99));
+      own.lag.push(lag / PER_SECOND);
     }
-    const latencies = load.takeLatencies();
-    window.p50.push(percentile(latencies, 0.5));
-    window.p99.push(percentile(latencies, 0.99));
-    window.lag.push(lag / PER_SECOND);
+    windows.p50.push(...own.p50);
+    windows.p99.push(...own.p99);
+    windows.lag.push(...own.lag);
+    return own;
   }
   const phase = async (): Promise<unknown> => (await current())?.phase;
   const current = async (): Promise<{ phase: string; refusal: string | null } | undefined> =>
     ((await client.admin('GET', '/replays/current')).json as { data?: { phase: string; refusal: string | null } }).data;
 
   for (let round = 0; round < rounds; round++) {
-    const quietUntil = performance.now() + QUIET_SECONDS * 1000;
-    await measure(quiet, async () => performance.now() > quietUntil);
+    const quietUntil = performance.now() + QUIET_WINDOWS * WINDOW_SECONDS * 1000;
+    const without = await measure(quiet, async () => performance.now() > quietUntil);
     const startedAt = performance.now();
     await client.must(201, 'POST', '/replays', { from });
-    await measure(busy, async () => (await phase()) === 'follow');
+    const beside = await measure(busy, async () => (await phase()) === 'follow');
+    const before = spreadOf(without.p50).median;
+    slowdowns.push(...beside.p50.map((p50) => p50 / before));
+    note(`round ${round + 1}: p50 ${showNumber(before)} and ${showNumber(spreadOf(beside.p50).median)} ms`);
     seconds.push((performance.now() - startedAt) / 1000);
     const diff = await eventually('the diff', async () => {
       const { status, json, text } = await client.admin('GET', '/replays/current/diff');
@@ -100,7 +120,6 @@ async function run({ programs, rounds, records = RECORDS, note }: Bench, from: '
     if (round === rounds - 1) break;
     await client.must(200, 'DELETE', '/replays/current');
     await eventually('the replay to be dropped', async () => (await phase()) === undefined);
-    note(`round ${round + 1}: p50 ${showNumber(quiet.p50.at(-1) ?? 0)} and ${showNumber(busy.p50.at(-1) ?? 0)} ms`);
   }
   await client.must(200, 'POST', '/replays/current/swap');
   await eventually(
@@ -118,9 +137,9 @@ async function run({ programs, rounds, records = RECORDS, note }: Bench, from: '
   await client.balanced();
   await weir.stop();
 
-  const latency = ratios(busy.p50, quiet.p50);
+  const latency = spreadOf(slowdowns);
   const lag = spreadOf(busy.lag);
-  const row = (what: string, { p50, p99, lag: lags }: Window): string[] => [
+  const row = (what: string, { p50, p99, lag: lags }: Windows): string[] => [
     what,
     showSpread(spreadOf(p50)),
     showSpread(spreadOf(p99)),
@@ -156,7 +175,7 @@ async function run({ programs, rounds, records = RECORDS, note }: Bench, from: '
         what: 'lag of live records beside a replay',
         wanted: `< ${LAG_SECONDS_MAX} s`,
         found: `${showSpread(lag)} s`,
-        met: lag.median < LAG_SECONDS_MAX,
+        met: lag.max < LAG_SECONDS_MAX,
       },
       {
         what: 'records after the swap, live ones included',
@@ -166,7 +185,7 @@ async function run({ programs, rounds, records = RECORDS, note }: Bench, from: '
       },
     ],
     notes: [
-      `${PER_SECOND} server events per second, open loop: the latency counts from the planned time of a request. Windows of ${QUIET_SECONDS} s without a replay alternate with whole replays (from its request until it follows the live tables), ${rounds} rounds. Client, Weir and its ClickHouse share the cores of this machine.`,
+      `${PER_SECOND} server events per second, open loop: the latency counts from the planned time of a request. Before each of ${rounds} replays, ${QUIET_WINDOWS} windows of ${WINDOW_SECONDS} s are measured, and during it one window after the other, from its request until it follows the live tables. The table shows the median, the lowest and the highest window. The p50 of each window beside a replay is compared with the median of the windows before it. Client, Weir and its ClickHouse share the cores of this machine.`,
       'The lag is the highest number of records that the enricher or the writer had not processed, read four times per second, divided by the rate. The last replay is swapped while the traffic continues, and then every record is counted and the audit is run.',
     ],
   };

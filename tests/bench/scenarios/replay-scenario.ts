@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { loadConfig } from '@weir/runtime/config/config';
 import { PROJECT_ROOT } from '@weir/testkit/weir-process';
@@ -7,13 +8,11 @@ import type { Bench, Findings, Scenario } from './scenario.ts';
 
 /** The lowest accepted speed of a replay, as a part of the speed of direct inserts. */
 const SPEED_MIN = 0.7;
-/**
- * The lowest accepted speed of a replay from raw, as a part of the speed of live enricher and writer. It is not compared with the enricher
- * alone: ClickHouse and the writer use the same cores, and need as much CPU time as the enricher.
- */
+/** The lowest wanted speed of a replay from raw, as a part of the speed of live enricher and writer, and of the enricher alone. */
 const RAW_SPEED_MIN = 0.8;
 /** With fewer rows, the time that creating the tables takes would count too much. */
 const ROWS = 400_000;
+const ROWS_FOR_MEMORY = 5_000_000;
 const PARTITIONS = 4;
 const INSERTS_AT_ONCE = 2;
 
@@ -26,12 +25,19 @@ export const replay: Scenario = {
   run,
 };
 
-async function run({ programs, rounds, records: rows = ROWS }: Bench): Promise<Findings> {
+export const replayMemory: Scenario = {
+  name: 'replay-memory',
+  about: 'memory of a long replay from the enriched topic and from raw',
+  rounds: 1,
+  onlyByName: 'it fills and replays five million records, which takes a quarter of an hour',
+  run: runForMemory,
+};
+
+function taskOf(programs: Bench['programs'], only: Pick<ReplayTask, 'rounds' | 'rows' | 'memoryOnly'>): ReplayTask {
   const { writerRowsMax: rowsMax, writerBytesMax: bytesMax, writerLingerMs: lingerMs } = loadConfig({}).batch;
-  const task: ReplayTask = {
+  return {
+    ...only,
     folder: programs.newFolder(),
-    rounds,
-    rows,
     partitions: PARTITIONS,
     rowsMax,
     bytesMax,
@@ -40,6 +46,58 @@ async function run({ programs, rounds, records: rows = ROWS }: Bench): Promise<F
     clickhouseEntry: programs.path('clickhouse-server'),
     migrationsDir: join(PROJECT_ROOT, 'schemas/clickhouse'),
   };
+}
+
+/** The memory is flat if the last quarter of a replay needs at most this many times the memory of its second quarter, after the warm-up. */
+const GROWTH_MAX = 1.1;
+
+async function runForMemory({ programs, rounds, records: rows = ROWS_FOR_MEMORY }: Bench): Promise<Findings> {
+  const task = taskOf(programs, { rounds, rows, memoryOnly: true });
+  const { replay: own, raw, quarters, rawQuarters } = await programs.measure<ReplayFigures>('measure-replay', task);
+  const lines = [
+    { from: 'enriched', arm: own, memory: quarters },
+    { from: 'raw', arm: raw, memory: rawQuarters },
+  ];
+  return {
+    tables: [
+      {
+        head: [
+          `replay of ${showNumber(rows, 0)} records`,
+          'records/s',
+          'highest anonymous memory, MiB, in',
+          ...quarters.map((_, nth) => `quarter ${nth + 1}`),
+        ],
+        rows: lines.flatMap(({ from, arm, memory }) => [
+          [
+            `from ${from}`,
+            showSpread(spreadOf(arm.seconds.map((took) => rows / took)), 0),
+            'this process',
+            ...memory.map(({ own: mebibytes }) => showNumber(mebibytes, 0)),
+          ],
+          ['', '', 'ClickHouse', ...memory.map(({ engine }) => showNumber(engine, 0))],
+        ]),
+      },
+    ],
+    targets: lines.flatMap(({ from, memory }) =>
+      (['own', 'engine'] as const).map((whose) => {
+        const growth = (memory.at(-1)?.[whose] ?? Number.NaN) / (memory[1]?.[whose] ?? Number.NaN);
+        return {
+          what: `memory of a replay from ${from}, ${whose === 'own' ? 'this process' : 'ClickHouse'}: quarter 4 compared with quarter 2`,
+          wanted: `<= ${GROWTH_MAX} times`,
+          found: `${showNumber(growth, 2)} times`,
+          met: growth <= GROWTH_MAX,
+        };
+      }),
+    ),
+    notes: [
+      'This process is the benchmark: it runs the event log, the registry, the replay and the writers. The mapped files of LMDB are not anonymous memory.',
+    ],
+  };
+}
+
+async function run({ programs, rounds, records: rows = ROWS }: Bench): Promise<Findings> {
+  const task = taskOf(programs, { rounds, rows, memoryOnly: false });
+  const { rowsMax } = task;
   const {
     origin,
     bytes,
@@ -52,6 +110,7 @@ async function run({ programs, rounds, records: rows = ROWS }: Bench): Promise<F
   } = await programs.measure<ReplayFigures>('measure-replay', task);
   const speed = ratios(direct.seconds, own.seconds);
   const rawSpeed = ratios(live.seconds, raw.seconds);
+  const enricherSpeed = ratios(enricher.seconds, raw.seconds);
   const cpuOf = ({ own: process, engine }: ReplayArm) => process.map((micros, round) => micros + (engine[round] ?? 0));
   const row = (what: string, arm: ReplayArm): string[] => [
     what,
@@ -65,6 +124,10 @@ async function run({ programs, rounds, records: rows = ROWS }: Bench): Promise<F
     `CPU of both ${showSpread(ratios(cpuOf(arm), cpuOf(beside)), 2)}`,
     '',
   ];
+  const cores = availableParallelism();
+  const busyCores = spreadOf(
+    cpuOf(raw).map((micros, round) => ((cores * 1e6) / micros) * ((enricher.seconds[round] ?? 0) / rows)),
+  );
   return {
     tables: [
       {
@@ -101,9 +164,16 @@ async function run({ programs, rounds, records: rows = ROWS }: Bench): Promise<F
         found: `${showSpread(rawSpeed, 2)} times`,
         met: rawSpeed.median >= RAW_SPEED_MIN,
       },
+      {
+        what: 'a replay from raw compared with the enricher alone: speed',
+        wanted: `>= ${RAW_SPEED_MIN} times`,
+        found: `${showSpread(enricherSpeed, 2)} times`,
+        met: enricherSpeed.median >= RAW_SPEED_MIN,
+      },
     ],
     notes: [
       `${showNumber(rows, 0)} rows per round (${showNumber(bytes / rows, 0)} bytes each): the enriched records of ${origin === 'real' ? 'the real access log' : 'a generated access log (WEIR_TEST_ACCESS_LOG is not set)'}, repeated many times, in ${PARTITIONS} partitions. Both sides fill a second, empty database with all tables and views, in blocks of ${rowsMax} rows, ${INSERTS_AT_ONCE} at a time, each with a token.`,
+      `A replay from raw does the work of the enricher, and also appends, plans, inserts and commits. If it kept ${cores} cores always busy, it would reach ${showSpread(busyCores, 2)} times the speed of the enricher alone.`,
       'The time of the replay is the time from its request until it follows the live tables. It includes the waits of the leader of the replay, which acts once a second. There is no live traffic.',
     ],
   };

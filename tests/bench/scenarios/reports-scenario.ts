@@ -24,14 +24,20 @@ export const reports: Scenario = {
   run,
 };
 
-async function run({ programs, rounds, rows, reports: only, quietSeconds, note }: Bench): Promise<Findings> {
+/** The name that selects no report: the tables are only filled. */
+const NONE = 'none';
+
+async function run(bench: Bench): Promise<Findings> {
+  const { programs, rounds, rows, folder, quietSeconds, note } = bench;
+  const only = bench.reports?.filter((name) => name !== NONE);
   const unknown = only?.filter((name) => !REPORTS.includes(name)) ?? [];
   if (unknown.length > 0) throw new Error(`no such report: ${unknown.join(', ')}; known are ${REPORTS.join(', ')}`);
   const found: ReportsFigures[] = [];
   for (const wanted of rows ?? [ROWS_DEFAULT]) {
     note(`${wanted} rows`);
     const task: ReportsTask = {
-      folder: programs.newFolder(),
+      folder: folder === undefined ? programs.newFolder() : join(folder, `reports-${wanted}`),
+      keepsTables: folder !== undefined,
       rows: wanted,
       rounds,
       only,
@@ -46,19 +52,18 @@ async function run({ programs, rounds, rows, reports: only, quietSeconds, note }
   return {
     tables: [
       storageTable(found),
-      columnsTable(found),
-      ...found.flatMap((figures) => [
-        summaryTable(figures),
-        ...VARIANTS.map(([variant]) => detailTable(figures, variant)),
-      ]),
+      ...(found.some(({ columns }) => columns.length > 0) ? [columnsTable(found)] : []),
+      ...found
+        .filter(({ reports }) => reports.length > 0)
+        .flatMap((figures) => [summaryTable(figures), ...VARIANTS.map(([variant]) => detailTable(figures, variant))]),
     ],
-    targets: found.flatMap(targetsOf),
+    targets: found.filter(({ reports }) => reports.length > 0).flatMap(targetsOf),
     notes: [
       ...(only === undefined ? [] : [`Only these reports were measured: ${only.join(', ')}.`]),
       `The traffic is SQL over \`numbers()\` with a seed (tests/bench/reports): one site for a year until ${END}, sessions of 1 to 170 hits, 50,000 paths of which few get most hits, events with properties, 3 % bots, half of the visitors cookieless and the others with four sessions each, 5 % of the rows up to 23 hours late, and identified visitors. It is inserted in chunks in the order of time, each with a token, so that all views are filled as by the writer. Then the slots of the days that are at least four days old are built.`,
       `Each report runs as for the admin API, without HTTP, alone, with embedded ClickHouse: one round that is not counted, then ${rounds}. p50 and p95 are the nearest ranks. The memory is the peak of a statement that was seen every 10 ms in the first round; "-" means that no statement was long enough to be seen. The bytes are uncompressed bytes that were read from tables. "refused": the report exceeded the limit of memory or time of a query.`,
       ...found.map((one) => `${sizeOf(one)}: before the reports, ${one.quiet}.`),
-      'The CPU of the engine contains the SQL that generates the rows, and the merges until the tables are quiet. The sizes of columns are those of `records` after each month was merged into one part with one file for each column.',
+      'The CPU of the engine contains the SQL that generates the rows, and the merges until the tables are quiet. Two inserts run at once. The sizes of columns are those of `records` after each month was merged into one part with one file for each column.',
     ],
   };
 }

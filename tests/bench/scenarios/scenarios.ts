@@ -8,7 +8,7 @@ import { gateway } from './gateway-scenario.ts';
 import { importLog } from './import-scenario.ts';
 import { log } from './log-scenario.ts';
 import { replayLive, replayLiveRaw } from './replay-live-scenario.ts';
-import { replay } from './replay-scenario.ts';
+import { replay, replayMemory } from './replay-scenario.ts';
 import { reports } from './reports-scenario.ts';
 import type { Scenario } from './scenario.ts';
 import { seal } from './seal-scenario.ts';
@@ -24,6 +24,7 @@ export const SCENARIOS: readonly Scenario[] = [
   exclusions,
   write,
   replay,
+  replayMemory,
   replayLive,
   replayLiveRaw,
   endToEnd,

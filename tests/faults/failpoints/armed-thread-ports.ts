@@ -13,11 +13,14 @@ export { openLogOfThread } from '../../../services/host/src/ports/open-thread-po
 /** Replaces the function of the pipeline thread: the same engines, with points at which a test can make a fault happen. */
 export async function openThreadPorts(deps: OpenThreadPortsDeps): Promise<ThreadPorts> {
   const ports = await open(deps);
-  const { analytics } = ports;
+  const { tables } = ports;
   return {
     ...ports,
     eventLog: createFaultyEventLog(ports.eventLog, armedPoint, armedOutcome),
     stateStore: createFaultyStateStore(ports.stateStore, armedPoint),
-    analytics: analytics && { ...analytics, ...createFaultyAnalytics(analytics, armedPoint) },
+    tables: tables && {
+      ...tables,
+      analytics: { ...tables.analytics, ...createFaultyAnalytics(tables.analytics, armedPoint) },
+    },
   };
 }

@@ -10,7 +10,7 @@ import { embedded, type Runnable } from '../suite/runnable.ts';
 const DISK_MB = 1024;
 const RESERVE_MB = '64';
 const FULL_MS = 1_000;
-/** The folders of the environments that are written without fsync: the state of the enricher and the claims of the gateway. */
+/** The folders that LMDB writes without fsync: the state of the enricher, and the claims of the gateway. */
 const UNSYNCED = ['state', 'claims'] as const;
 
 /** A Weir whose data folder is on a disk of its own. */
@@ -42,8 +42,9 @@ const fullDisk = (name: string, about: string, type: FileSystem, how: 'fill' | '
 });
 
 /**
- * A power cut: the disk keeps only what was written to its image. What the file system has not written yet is lost. `last-boot` gets another
- * value, because the machine starts again.
+ * A power cut: the disk keeps only what was written to its image. What the file system has not written yet is lost. Weir recognises a restart of
+ * the machine by the file `last-boot` (packages/adapters/src/lmdb/lmdb-power-loss.ts). This machine does not restart, so the test changes the
+ * file.
  */
 const POWER_CUT: Fault<OnSmallDisk> = {
   name: 'power-cut',
@@ -78,7 +79,7 @@ const READ_ONLY: Fault<OnSmallDisk> = {
   },
 };
 
-/** State and claims are caches of the log. The damage happens while Weir is down. */
+/** A fault that damages the files of the state and of the claims while Weir is down. Weir must rebuild both, because they are caches. */
 const damagedState = (name: string, about: string, damage: (file: string, round: Round) => void): Fault<Embedded> => ({
   ...{ name, about },
   open: () => openEmbedded(),
@@ -87,7 +88,8 @@ const damagedState = (name: string, about: string, damage: (file: string, round:
     await weir.kill9();
     for (const folder of UNSYNCED) damage(join(weir.dataDir, folder, 'data.mdb'), round);
     round.over();
-    // The process can end during a start, because LMDB reads a part of the file that is missing. The next start does not trust this file.
+    // Opening a file can end the process, because LMDB reads a part that is missing. The next start does not trust this file. So each of the
+    // two files can end one start.
     const again = (): Promise<unknown> => weir.kill9().then(() => weir.restart());
     await weir.restart().catch(again).catch(again);
   },

@@ -57,7 +57,7 @@ interface Erased {
   readonly stored: ReadonlyMap<string, number>;
 }
 
-/** Sends events to a new site, erases by `ask` while they are sent, and resolves when the erasure is done and nothing is in flight. */
+/** Sends events to a new site, and calls `ask` meanwhile, which starts an erasure. Resolves when the erasure is done and nothing is in flight. */
 async function eraseUnderLoad(
   { client }: Embedded,
   { nth, over, found }: Round,

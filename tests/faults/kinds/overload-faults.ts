@@ -7,7 +7,7 @@ import type { Fault, Round } from '../suite/fault.ts';
 import { FLOOD_BATCH, FLOOD_NAME, type FloodOptions, type FloodResult, startFlood } from '../suite/flood.ts';
 import { embedded, type Runnable } from '../suite/runnable.ts';
 
-/** With batches of 500 events, more than can wait for the log. */
+/** The connections of a flood. If each of them has sent a batch of 500 events, more records have arrived than may wait for the log. */
 const CONNECTIONS = 64;
 const FLOOD_MS = 4_000;
 /** Each append of raw records is answered this much later, as on a slow disk, so that records wait. */
@@ -79,7 +79,7 @@ const FAULTS: readonly Fault<FailingWeir>[] = [
   },
   {
     name: 'hot-key',
-    about: 'one API key of the site does the same',
+    about: `one API key sends more than all others: batches through ${CONNECTIONS} connections, while the log is slow`,
     open: () => openFailing(),
     shares: 'failing',
     strike: (weir, round) => floodSlowLog(weir, round, round.site),

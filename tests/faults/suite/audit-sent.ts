@@ -33,7 +33,7 @@ const ROWS_PER_QUERY = 4_000;
 const NAMED_MAX = 5;
 const IDLE_MS = 30 * 60_000;
 
-/** Compares the tables of the site with `sent`. Call it when nothing is in flight. `deadLetters`: how many the fault has to cause. `forgetsVisits`: see `Fault`. */
+/** Compares the tables of the site with `sent`. Call it when nothing is in flight. `deadLetters`: how many the fault has to cause. `forgetsVisits`: see `Fault` in fault.ts. */
 export async function auditSent(
   weir: { readonly client: WeirClient; readonly url: string },
   site: string,

@@ -3,7 +3,7 @@ import type { Fault, Subject } from './fault.ts';
 /** The Weirs that wait for the next fault. A start takes longer than most faults. */
 const waiting = new Map<string, Subject>();
 
-/** The Weir that an earlier fault has given back, or a new one. */
+/** Returns the Weir that an earlier fault has given back, or starts a new Weir. */
 export async function borrow<Broken extends Subject>(fault: Fault<Broken>): Promise<Broken> {
   const { shares } = fault;
   const kept = shares === undefined ? undefined : waiting.get(shares);
@@ -12,7 +12,7 @@ export async function borrow<Broken extends Subject>(fault: Fault<Broken>): Prom
   return kept as Broken;
 }
 
-/** Only for a Weir that has survived. Any other one must be closed. */
+/** Keeps the Weir for the next fault that can use it, or closes it. Call it only for a Weir that has survived the fault. */
 export async function giveBack<Broken extends Subject>({ shares }: Fault<Broken>, broken: Broken): Promise<void> {
   if (shares === undefined) await broken.close();
   else waiting.set(shares, broken);

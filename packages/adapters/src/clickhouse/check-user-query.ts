@@ -24,8 +24,9 @@ const FUNCTIONS_FORBIDDEN = new Set(
   ).split(' '),
 );
 /**
- * In the embedded engine, each file of the machine is a table of this database: `default.\`/etc/passwd\``. The setting `readonly` refuses
- * to read such a table, but its errors and `EXISTS` tell whether the file exists. Weir has no tables in this database.
+ * In the embedded engine, each file of the machine is a table of this database: `default.\`/etc/passwd\``. With the setting
+ * `readonly`, ClickHouse refuses to read such a table. But the message of the refusal, and `EXISTS`, show whether the file exists. Weir has
+ * no tables in this database.
  */
 const DATABASE_OF_FILES = 'default';
 /**
@@ -42,7 +43,7 @@ const SYSTEM_TABLES_ALLOWED = new Set(
 );
 
 /**
- * Checks the rule of docs/api.md, Admin API: "Writes, settings, files, URLs and remote tables are refused". ClickHouse's setting `readonly`
+ * Checks the rule of docs/api.md, SQL: no statement writes, changes settings, or reads files, URLs or remote tables. ClickHouse's setting `readonly`
  * refuses most of these statements. This function also refuses what `readonly` allows: `INTO OUTFILE`, `KILL`, scalar `file()`, several
  * statements, `system`. Returns the statement without a trailing semicolon, or the reason for the refusal.
  */

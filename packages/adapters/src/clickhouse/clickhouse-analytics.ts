@@ -37,8 +37,8 @@ const INSERT_BYTES_MAX = 1024 * 1024 * 1024;
 
 /** Settings of an insert into `records`: one block with one token, no skipped rows, and an answer only when the rows are durable. */
 const INSERT_SETTINGS = {
-  // The server aborts an insert after the same time as the client. So the writer knows how long an insert with an unknown result can
-  // still store its rows.
+  // The server aborts an insert after the same time after which the client gives up. So the writer knows how long an insert with an
+  // unknown result can still store its rows.
   max_execution_time: REQUEST_TIMEOUT_MS / 1000,
   async_insert: 0,
   wait_end_of_query: 1,
@@ -127,6 +127,8 @@ export function openClickhouseAnalytics(config: ClickhouseAnalyticsConfig): Clic
     });
   const client = connect(config);
   const reader = connect(config.reader ?? config);
+  // Its own connections, because all connections of the other clients can wait for long statements.
+  const responder = connect(config);
 
   /** Whether the server has the setting of `EXACT_JSON_SETTINGS`, which older servers refuse; `undefined` until the server has answered. */
   let exactJson: boolean | undefined;
@@ -229,8 +231,15 @@ export function openClickhouseAnalytics(config: ClickhouseAnalyticsConfig): Clic
         throw new DependencyError('analytics_unavailable', result.error.message, { cause: result.error });
     },
 
+    async responds(withinMs) {
+      const limit = AbortSignal.timeout(withinMs);
+      // An error status, or a refused connection, is also a response: other calls get the same at once.
+      await responder.ping({ select: false, abort_signal: limit });
+      if (limit.aborted) throw new DependencyError('analytics_unavailable', `no response within ${withinMs} ms`);
+    },
+
     async close() {
-      await Promise.all([client.close(), reader.close()]);
+      await Promise.all([client.close(), reader.close(), responder.close()]);
     },
   };
 

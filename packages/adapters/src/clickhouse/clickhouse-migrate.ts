@@ -53,7 +53,7 @@ const FORMER_DIGESTS: ReadonlyMap<string, readonly string[]> = new Map([
 /** The first line of a migration that must fill a table again, for example because it changes the order of the rows. */
 const REBUILD = /^-- rebuild\b/;
 
-/** ClickHouse then refuses to drop a table that has rows. 0 would mean that there is no limit. */
+/** With these settings, ClickHouse refuses to drop a table that has rows. The value 0 would mean that there is no limit. */
 const DROP_ONLY_EMPTY = { max_table_size_to_drop: '1', max_partition_size_to_drop: '1' };
 
 /**
@@ -107,8 +107,8 @@ const UNKNOWN_TABLE = '60';
 const UNKNOWN_DATABASE = '81';
 
 /**
- * Reads the digests of the applied migrations. Returns `undefined` if the table `schema_migrations` does not exist. It runs before any
- * statement ON CLUSTER, because such a statement waits for every replica: if no migration is missing, a start must not wait for an
+ * Reads the digests of the applied migrations. Returns `undefined` if the table `schema_migrations` does not exist. Call it before
+ * any statement ON CLUSTER, because such a statement waits for every replica: if no migration is missing, a start must not wait for an
  * unavailable replica.
  */
 async function readDigests(client: ClickHouseClient, database: string): Promise<Digests | undefined> {

@@ -33,15 +33,15 @@ const CHECK_EVERY_MS = 20;
  *
  *     step                                                    records in live, in shadow     inserts into live
  *     ------------------------------------------------------  -----------------------------  ---------------------------
- *     marks the shadow's tables with the generation n         n-1            any             taken
- *     closes the shadow's tables                              n-1            n closed        taken
+ *     marks the shadow's tables with the generation n         n-1            any             accepted
+ *     closes the shadow's tables                              n-1            n closed        accepted
  *     closes the live tables                                  n-1 closed     n closed        refused
  *     waits until no insert into live is running              n-1 closed     n closed        refused
  *     exchanges each table that is not exchanged yet          n closed       n-1 closed      refused
  *     takes views and migrations that only the shadow had     n closed       n-1 closed      refused
  *     reloads the dictionaries                                n closed       n-1 closed      refused
- *     opens the live tables                                   n              n-1 closed      taken
- *     opens the shadow's tables                               n              n-1             taken
+ *     opens the live tables                                   n              n-1 closed      accepted
+ *     opens the shadow's tables                               n              n-1             accepted
  *
  * Resolves when `live` has generation n and is open. Another call with the same arguments then changes nothing. After a failure
  * or a kill at any statement, call it again with the same arguments: it continues, because the comment of each table says

@@ -59,7 +59,7 @@ export function withFenceValue(lines: readonly Uint8Array[]): Buffer {
   for (const line of lines) {
     body.set(line, at);
     at += line.length - LINE_END_CHARS;
-    // A second call of `set` would take as long as copying the line.
+    // The end of the line is written byte by byte. A second call of `set` would take as long as copying the whole line.
     body[at] = COMMA;
     body[at + 1] = ZERO;
     body[at + 2] = BRACKET;

@@ -6,8 +6,8 @@ interface View {
 }
 
 /**
- * If migrations were applied to `shadow` and not to `live`, this gives `live` the views of `shadow` and notes the migrations as applied. Call
- * it when the tables are exchanged and closed. After a kill, call it again: it continues.
+ * Some migrations can be applied to `shadow` and not to `live`. Then this function creates the views of `shadow` in `live`, and notes the
+ * migrations as applied. Call it when the tables are exchanged and closed. After a kill, call it again: it continues.
  */
 export async function takeMigrations(
   { run, select }: { run(statement: string): Promise<void>; readonly select: Select },

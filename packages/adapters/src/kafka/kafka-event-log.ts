@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { DependencyError } from '@weir/domain/errors';
+import { SALT_KEPT_LONGER_MS } from '@weir/domain/people/salt-times';
 import { partitionOf } from '@weir/domain/records/partition-of';
 import { TABLE_REGISTRY, TABLE_SALTS, TOPIC_ENRICHED, TOPIC_REPLAYED } from '@weir/domain/records/topics';
 import type { AppendOutcome, AppendRecord, EventLog, PartitionPosition } from '@weir/ports/event-log';
@@ -80,8 +81,7 @@ async function openWith(links: Links, config: KafkaEventLogConfig): Promise<Kafk
     retentionMs: {
       raw: config.rawRetentionHours * 3600_000,
       enriched: config.enrichedRetentionDays * 24 * 3600_000,
-      // The salt of a day is created when the day begins, and is needed until retention has removed the last record of the day.
-      salts: (config.rawRetentionHours + 25) * 3600_000,
+      salts: config.rawRetentionHours * 3600_000 + SALT_KEPT_LONGER_MS,
     },
   });
   const found = await topics.ensure();

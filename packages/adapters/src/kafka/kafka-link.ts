@@ -70,7 +70,7 @@ export function createKafkaLink(options: KafkaLinkOptions): KafkaLink {
     return connections;
   }
 
-  /** Resolves when all sockets are closed and all work has ended. */
+  /** Closes connections. Resolves when all of their sockets are closed and all work on them has ended. */
   async function leave({ cluster, sockets, running }: Connections): Promise<void> {
     const left = cluster
       .then((connected) => connected.disconnect())

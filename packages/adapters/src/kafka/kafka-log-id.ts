@@ -10,16 +10,17 @@ export function claimLogId(registry: KafkaTable, newId: () => string): Promise<s
 }
 
 /**
- * Returns the number of partitions with which the log was created. Older versions of Weir did not store the number. Then this
- * stores and returns `found`.
+ * Returns the number of partitions with which the log was created. Older versions of Weir did not store the number. For
+ * a log of such a version, this function stores and returns `found`.
  */
 export function claimPartitionCount(registry: KafkaTable, found: number, newId: () => string): Promise<number> {
   return claim(registry, 'partition_count', newId, () => found);
 }
 
 /**
- * Reads a value that is fixed for the life of the log: the value of the first candidate in the registry topic. Each candidate has
- * its own key and is written once, so compaction keeps all candidates and their order, and all processes that start on a new log agree.
+ * Returns a value that never changes during the life of the log. If the registry topic has no such value yet, this process writes a candidate. The
+ * first candidate in the topic is the value. Each candidate has its own key and is written once, so compaction keeps all candidates in their order.
+ * All processes that start on a new log therefore agree on the value.
  */
 async function claim<T>(
   registry: KafkaTable,

@@ -20,7 +20,10 @@ const NO_HEADERS: Readonly<Record<string, string>> = Object.freeze({});
 /** The first two fields of a record. A record is: length of the value (4 bytes), length of the headers (2 bytes), headers, value. */
 const RECORD_HEAD_BYTES = 6;
 
-/** No value has this length, so an entry that begins with it is compressed: the mark, then an LZ4 block with its length. */
+/**
+ * The mark of a compressed entry: it stands in place of the length of the first value, because no value is that long. After the mark follow the
+ * length of the uncompressed entry (4 bytes) and an LZ4 block.
+ */
 const COMPRESSED = 0xffffffff;
 const MARK_BYTES = 4;
 const COMPRESSED_HEAD_BYTES = 8;
@@ -40,7 +43,7 @@ export function packEntry(entry: Buffer): Buffer {
   return packed;
 }
 
-/** Returns undefined if the library fails: this runs within a transaction, where an error would leave a part of its writes. */
+/** Returns undefined if the library fails. An error must not leave this function: LMDB would commit only a part of the transaction. */
 function compress(entry: Buffer): Buffer | undefined {
   try {
     return compressSync(entry);

@@ -100,13 +100,15 @@ export async function openLmdbEventLog(config: LmdbEventLogConfig): Promise<Lmdb
 
   const refusal = (): string | undefined => (closed ? 'the log is closed' : config.disk?.shortage());
 
-  /** Counts the bytes of an append as unwritten. Returns a function that ends this, or undefined if there are too many bytes. */
-  function reserve(bytes: number): (() => void) | undefined {
-    if (pendingBytes > 0 && pendingBytes + bytes > pendingBytesMax) return undefined;
+  /** Counts bytes as unwritten until `release`. Returns false, and counts nothing, if there are too many. */
+  function reserve(bytes: number): boolean {
+    if (pendingBytes > 0 && pendingBytes + bytes > pendingBytesMax) return false;
     pendingBytes += bytes;
-    return () => {
-      pendingBytes -= bytes;
-    };
+    return true;
+  }
+
+  function release(bytes: number): void {
+    pendingBytes -= bytes;
   }
 
   async function append(topic: string, records: readonly AppendRecord[]): Promise<readonly AppendOutcome[]> {
@@ -114,33 +116,36 @@ export async function openLmdbEventLog(config: LmdbEventLogConfig): Promise<Lmdb
     if (refused !== undefined) return records.map(() => ({ status: 'refused', reason: refused }));
     const logs = partitionsOf(topic);
     // Validates all records before it queues the first one: a call that throws must not store some of its records.
-    const placed = records.map((record) => {
+    const partitions = records.map((record) => {
       const partition = record.partition ?? partitionOf(record.key ?? '', partitionCount);
-      const log = logs[partition];
-      if (log === undefined) throw new RangeError(`there is no partition ${partition}: the log has ${partitionCount}`);
-      return { log, value: record.value, headers: encodeHeaders(record.headers) };
+      if (logs[partition] !== undefined) return partition;
+      throw new RangeError(`there is no partition ${partition}: the log has ${partitionCount}`);
     });
+    const headers = records.map((record) => encodeHeaders(record.headers));
     return new Promise((resolve) => {
       const outcomes: AppendOutcome[] = new Array(records.length);
-      const full = new Set<PartitionLog>();
+      const full = new Set<number>();
       let missing = records.length;
       if (missing === 0) resolve(outcomes);
-      placed.forEach(({ log, value, headers }, i) => {
-        const settled = (outcome: AppendOutcome): void => {
-          outcomes[i] = outcome;
-          if (--missing === 0) resolve(outcomes);
-        };
-        const release = full.has(log) ? undefined : reserve(value.byteLength);
-        if (release === undefined) {
-          full.add(log);
-          settled({ status: 'refused', reason: BUFFER_FULL });
-          return;
+      const settled = (outcome: AppendOutcome, nth: number): void => {
+        outcomes[nth] = outcome;
+        if (--missing === 0) resolve(outcomes);
+      };
+      // One function for all records: a function for each of them would outlive the next garbage collection.
+      const written = (outcome: AppendOutcome, nth: number): void => {
+        release((records[nth] as AppendRecord).value.byteLength);
+        settled(outcome, nth);
+      };
+      for (let nth = 0; nth < records.length; nth++) {
+        const partition = partitions[nth] as number;
+        const { value } = records[nth] as AppendRecord;
+        if (full.has(partition) || !reserve(value.byteLength)) {
+          full.add(partition);
+          settled({ status: 'refused', reason: BUFFER_FULL }, nth);
+          continue;
         }
-        log.append(value, headers, (outcome) => {
-          release();
-          settled(outcome);
-        });
-      });
+        (logs[partition] as PartitionLog).append(value, headers[nth] as string, written, nth);
+      }
     });
   }
 
@@ -212,7 +217,7 @@ export async function openLmdbEventLog(config: LmdbEventLogConfig): Promise<Lmdb
         await submitWrite(writes, 'event_log_unavailable', () => void meta.put('pingedAt', clock()));
       }
     },
-    forThread: createLogForThread({ logId, partitionCount, partitionsOf, commitStore, reserve, refusal }),
+    forThread: createLogForThread({ logId, partitionCount, partitionsOf, commitStore, reserve, release, refusal }),
     async copyTo(folder) {
       await env.backup(folder, false);
     },

@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import type { DiskSpace } from '@weir/ports/disk-space';
 import type { RootDatabase } from 'lmdb';
@@ -47,6 +48,12 @@ const STEP_MAX = 32 * MIB;
 const PAGES_FIXED = 128;
 /** A key changes its leaf page and the branch page above it, and can split one of them. */
 const PAGES_PER_KEY = 3;
+
+/** True if the file ends before the last page that LMDB uses. Reading a page that is missing kills the process (SIGBUS). */
+export function isCutShort(path: string, env: RootDatabase): boolean {
+  const { lastPageNumber, pageSize } = env.getStats() as Stats;
+  return statSync(path).size < (lastPageNumber + 1) * pageSize;
+}
 
 export async function openFileSpace(path: string, env: RootDatabase, disk: DiskSpace | undefined): Promise<FileSpace> {
   // Append mode only writes after the end of the file, so these zero bytes cannot overwrite a page that LMDB writes at the same time.

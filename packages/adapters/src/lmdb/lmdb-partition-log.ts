@@ -7,8 +7,8 @@ import type { WriteFailure, WriteQueue } from './lmdb-write-queue.ts';
 export interface PartitionLog extends ReadableLog {
   /** When the oldest remaining record was appended; `Infinity` if there is none. */
   oldestAppendedAt(): number;
-  /** Queues a record. Calls `done` with its outcome when the transaction has settled. */
-  append(value: Uint8Array, headers: string, done: (outcome: AppendOutcome) => void): void;
+  /** Queues a record. Calls `done` with its outcome, and with the given `nth`, when the transaction has settled. */
+  append(value: Uint8Array, headers: string, done: Done, nth: number): void;
   /** Queues the records of an encoded entry. Calls `done` with the outcome of the first record; all of them have the same status. */
   appendEntry(entry: EncodedEntry, done: (outcome: AppendOutcome) => void): void;
   /** Call it within `stage` of a write job. Removes up to `entriesMax` entries for which `isOld` is true. Returns how many were removed. */
@@ -29,12 +29,16 @@ export interface EncodedEntry {
  */
 export type IsOld = (appendedAt: number, end: number) => boolean;
 
+type Done = (outcome: AppendOutcome, nth: number) => void;
+
 interface Pending {
   readonly value: Uint8Array;
   readonly headers: string;
   /** Undefined if `value` is one record. Otherwise `value` is an entry with this number of records. */
   readonly count: number | undefined;
-  readonly done: (outcome: AppendOutcome) => void;
+  readonly done: Done;
+  /** Passed to `done`. */
+  readonly nth: number;
 }
 
 interface PartitionLogDeps {
@@ -73,7 +77,7 @@ export function createPartitionLog(topic: string, partition: number, deps: Parti
         let offset = reads.end();
         reads.advance(offset + countOf(records));
         for (const record of records) {
-          record.done({ status: 'stored', partition, offset });
+          record.done({ status: 'stored', partition, offset }, record.nth);
           offset += record.count ?? 1;
         }
         waiting.wake();
@@ -87,7 +91,7 @@ export function createPartitionLog(topic: string, partition: number, deps: Parti
       waiting.wake();
     }
     const outcome: AppendOutcome = { status: failure.known ? 'refused' : 'unknown', reason: failure.reason };
-    for (const record of records) record.done(outcome);
+    for (const { done, nth } of records) done(outcome, nth);
   }
 
   /** Stages entries as they are, and joins the single records between them to entries. */
@@ -119,8 +123,8 @@ export function createPartitionLog(topic: string, partition: number, deps: Parti
   return {
     ...reads.log,
     oldestAppendedAt: reads.oldestAppendedAt,
-    append: (value, headers, done) => add({ value, headers, count: undefined, done }),
-    appendEntry: ({ count, bytes }, done) => add({ value: bytes, headers: '', count, done }),
+    append: (value, headers, done, nth) => add({ value, headers, count: undefined, done, nth }),
+    appendEntry: ({ count, bytes }, done) => add({ value: bytes, headers: '', count, done, nth: 0 }),
     stageRemoval(isOld, entriesMax) {
       let removed = 0;
       for (const key of reads.keysFrom(0, entriesMax)) {
@@ -195,7 +199,7 @@ function sizeOf(all: readonly Pending[]): WriteSize {
   let keys = 2;
   for (const { value, headers, count } of all) {
     bytes += recordBytes(value, headers);
-    // A single record between two entries has its own entry.
+    // An encoded entry separates the single records before it from those after it. So it can add a second entry besides its own.
     if (count !== undefined) keys += 2;
     else records += 1;
   }

@@ -75,12 +75,12 @@ export function startPartitionLoop(log: ReadableLog, commits: CommitStore, optio
     const reader = log.createReader();
     let next = seekOffset ?? committed?.offset ?? 0;
     while (!signal.aborted) {
-      // A damaged entry is a failure of this partition only.
+      // If an entry is damaged, `read` throws. The loop reports the error and retries. Other partitions continue.
       const records = await retryUntilStopped(async () => reader.read(next, recordsMax, bytesMax));
       if (records === undefined) return;
       const last = records.at(-1);
       if (last === undefined && !woken) {
-        // Retention can have removed all records at `next` and after it. Then the next record is the one at the end.
+        // If retention has removed all records from `next` on, `log.first()` is the end of the log, where the next record will be.
         await recordAvailable(log, Math.max(next, log.first()), signal, (end) => {
           endWait = end;
         });

@@ -30,7 +30,7 @@ export interface PartitionReads {
   readonly log: ReadableLog;
   end(): number;
   advance(end: number): void;
-  /** Reads the end from the file. Returns when the last record was appended; 0 if there is no record. */
+  /** Reads the end from the file. Returns the time at which the last record was appended; 0 if there is no record. */
   recover(): number;
   oldestAppendedAt(): number;
   keysFrom(offset: number, limit: number): Iterable<EntryKey>;
@@ -40,11 +40,11 @@ export interface PartitionReads {
 export interface PartitionReadsDeps {
   readonly entries: Entries;
   readonly ends: Ends;
-  /** Called before each read. A thread that does not write must then begin a new read transaction. */
+  /** Called before each read. In a thread that does not write, this function must begin a new read transaction. */
   readonly beforeRead?: () => void;
 }
 
-/** The reading part of a partition. Records at or after `end()` are not shown. */
+/** Reads one partition. Its readers never return records at or after `end()`. */
 export function createPartitionReads(topic: string, partition: number, deps: PartitionReadsDeps): PartitionReads {
   const { entries, ends, beforeRead = () => {} } = deps;
   const waiting = new Map<() => void, number>();

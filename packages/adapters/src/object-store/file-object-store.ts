@@ -67,7 +67,7 @@ export function openFileObjectStore(root: string): ObjectStore {
     }
   }
 
-  /** Resolves with the number of the file and the time of its last change. An object is always replaced by another file. */
+  /** Resolves with the inode number and the time of the last change of the file. An object is always replaced by another file. */
   async function version(path: string): Promise<string | undefined> {
     const found = await unlessMissing(stat(path, { bigint: true }));
     return found?.isFile() ? `${found.ino}-${found.mtimeNs}` : undefined;

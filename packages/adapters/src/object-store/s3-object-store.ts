@@ -40,7 +40,7 @@ const PARTS_AT_ONCE = 2;
 const NOT_AS_EXPECTED = [412, 404];
 /** The answer of a service that has no conditional writes. */
 const NO_CONDITIONS = 501;
-/** After these statuses below 500, a retry may succeed: a concurrent conditional write, and too many requests. */
+/** After these statuses below 500, a retry may succeed: a concurrent conditional write (409), and too many requests (429). */
 const RETRYABLE = [409, 429];
 
 /** Opens the object store under a prefix of a bucket. The bucket must exist. */

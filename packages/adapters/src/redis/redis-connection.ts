@@ -143,7 +143,8 @@ export async function removeMatching(client: RedisClient, glob: string): Promise
     let cursor = '0';
     do {
       const [next, keys] = await orUnavailable(server.scan(cursor, 'MATCH', glob, 'COUNT', SCANNED_AT_ONCE));
-      // The keys of one hash tag are in one slot. UNLINK would need a further permission.
+      // A Cluster deletes several keys in one command only if they are in one slot, as keys with the same hash tag are. DEL is used, because
+      // UNLINK would need a further permission.
       for (const sameSlot of byHashTag(keys)) await orUnavailable(client.del(sameSlot));
       cursor = next;
     } while (cursor !== '0');

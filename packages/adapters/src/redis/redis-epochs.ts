@@ -23,8 +23,8 @@ interface StatePlace {
 
 export interface RedisEpochs extends Pick<StateStore, 'readEpoch' | 'checkIn' | 'endEpoch'> {
   /**
-   * Calls a script with the key of the record that says in which epoch the site's server is. Resolves with the script's result, or with
-   * `null` if the epoch is over.
+   * Runs a script on the server that has the keys of the site. The argument of `call` is the Redis key with which the script checks the epoch
+   * of this server. Resolves with the script's result, or with `null` if the epoch is over.
    */
   onSite<T>(epoch: string, siteId: string, call: (epochKey: string) => Promise<T | null>): Promise<T | null>;
   placeOf(epoch: string, tag: string): StatePlace;

@@ -43,7 +43,7 @@ export function openRedisRateLimiter(config: RedisRateLimiterConfig): RateLimite
     const limiter = new RateLimiterRedis({
       points: limit,
       duration: RATE_LIMIT_WINDOW_SECONDS,
-      // The script of the library counts first and compares afterwards, so a refused batch of events would use up the limit.
+      // The script of the library is not used: it counts first and compares afterwards, so a refused batch of events would use up the limit.
       storeClient: counting,
       keyPrefix: `${keyPrefix}limit:${bucket}`,
       rejectIfRedisNotReady: true,

@@ -152,7 +152,7 @@ export interface RedisScripts {
   weirClaim: Script<('claimed' | 'pending' | 'confirmed')[]>;
   weirConfirm: Script<number>;
   weirRelease: Script<number>;
-  /** Here and below, `null` means that the epoch is over. */
+  /** A script whose result can be `null` returns it if the epoch is over. */
   weirInsertFirstSeen: Script<string[] | null>;
   weirOverwriteFirstSeen: Script<1 | null>;
   weirWriteState: Script<number | null>;

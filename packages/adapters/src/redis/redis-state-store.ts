@@ -32,8 +32,8 @@ export interface RedisStateStore extends StateStore {
 
 const PROCESSING_LAG_MAX_MS = 72 * 3600_000;
 /**
- * How long the applied offset of a partition is kept. A partition is never stopped for that long. If the offset expired, the enricher
- * would rebuild the state from the records of the last day.
+ * How long Redis keeps the applied offset of a partition (the raw offset up to which its state was applied) after the last write of the state. If the
+ * offset has expired, the enricher rebuilds the state from the records of the last day, or from all records of the log if a partition lags.
  */
 const STATE_OFFSET_TTL_MS = 90 * 24 * 3600_000;
 

@@ -30,7 +30,8 @@ export async function eraseAgain({ folder, tombstones, begunAt }: EraseAgain): P
     // An expiry in the registry began after the tables were copied, so they do not contain its result. A new expiry will begin.
     if (registry.expiry() !== undefined) await registry.removeExpiry();
     const known = new Set(registry.allTombstones().map(keyOf));
-    // The tables were copied before the registry. In the phase `archive`, an erasure has deleted its rows, perhaps between the two copies.
+    // The tables were copied before the registry. An erasure in the phase `archive` has already deleted its rows, but perhaps after the tables
+    // were copied. It is therefore repeated.
     const isMissing = ({ phase, finishedAt = 0 }: Erasure): boolean => phase === 'archive' || finishedAt >= begunAt;
     const missing = tombstones.filter((tombstone) => !known.has(keyOf(tombstone)));
     for (const tombstone of missing) await registry.putTombstone(tombstone);
@@ -42,8 +43,8 @@ export async function eraseAgain({ folder, tombstones, begunAt }: EraseAgain): P
       const parts = registry.allTombstones().filter((one) => one.erasureId === erasureId);
       const { phase, archiveEnds } = registry.erasure(erasureId) ?? {};
       const erasure = erasureOf(erasureId, parts);
-      // If the erasure had reached the archive, it keeps `archiveEnds`: it then also waits until the archive is erased, which can still
-      // contain the erased records.
+      // The archive can still contain the erased records of an erasure that had reached the archive. Such an erasure keeps
+      // `archiveEnds`, so it also erases the archive.
       await registry.putErasure(
         phase === 'archive' && archiveEnds !== undefined ? { ...erasure, archiveEnds } : erasure,
       );

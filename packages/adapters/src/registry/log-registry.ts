@@ -7,7 +7,7 @@ import { RegistryIndex } from './registry-index.ts';
 import { rowKey, rowPrefix } from './registry-rows.ts';
 
 export interface LogRegistryConfig {
-  readonly eventLog: EventLog;
+  readonly eventLog: Pick<EventLog, 'openTable'>;
   readonly clock: () => number;
   /** 32 random bytes in hex. */
   readonly randomSalt: () => string;
@@ -90,6 +90,7 @@ export async function openLogRegistry(config: LogRegistryConfig): Promise<Regist
     exclusions: (siteId) => index.exclusionsOf(siteId),
     goals: (siteId) => index.goals.of(siteId),
     segments: (siteId) => index.segments.of(siteId),
+    funnels: (siteId) => index.funnels.of(siteId),
     annotations: (siteId) => index.annotations.of(siteId),
     viewer: (viewerId) => index.viewersById.get(viewerId),
     viewerByHash: (hash) => index.viewersByHash.get(hash),
@@ -114,6 +115,7 @@ export async function openLogRegistry(config: LogRegistryConfig): Promise<Regist
         ...index.exclusionsOf(siteId).map(({ ruleId }) => table.put(rowKey.exclusion(siteId, ruleId), undefined)),
         ...index.goals.of(siteId).map(({ goalId }) => table.put(rowKey.goal(siteId, goalId), undefined)),
         ...index.segments.of(siteId).map(({ segmentId }) => table.put(rowKey.segment(siteId, segmentId), undefined)),
+        ...index.funnels.of(siteId).map(({ funnelId }) => table.put(rowKey.funnel(siteId, funnelId), undefined)),
         ...index.annotations
           .of(siteId)
           .map(({ annotationId }) => table.put(rowKey.annotation(siteId, annotationId), undefined)),
@@ -130,6 +132,8 @@ export async function openLogRegistry(config: LogRegistryConfig): Promise<Regist
     removeGoal: (siteId, goalId) => table.put(rowKey.goal(siteId, goalId), undefined),
     putSegment: (segment) => put(rowKey.segment(segment.siteId, segment.segmentId), segment),
     removeSegment: (siteId, segmentId) => table.put(rowKey.segment(siteId, segmentId), undefined),
+    putFunnel: (funnel) => put(rowKey.funnel(funnel.siteId, funnel.funnelId), funnel),
+    removeFunnel: (siteId, funnelId) => table.put(rowKey.funnel(siteId, funnelId), undefined),
     putAnnotation: (annotation) => put(rowKey.annotation(annotation.siteId, annotation.annotationId), annotation),
     removeAnnotation: (siteId, annotationId) => table.put(rowKey.annotation(siteId, annotationId), undefined),
     putViewer: (viewer) => put(rowKey.viewer(viewer.siteId, viewer.viewerId), viewer),

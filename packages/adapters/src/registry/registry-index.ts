@@ -1,7 +1,7 @@
 import type { Tombstone } from '@weir/domain/erasure/tombstone';
 import type { Goal } from '@weir/domain/registry/goal';
 import type { Replay, ReplayPart } from '@weir/domain/registry/replay';
-import type { Annotation, Segment } from '@weir/domain/registry/saved';
+import type { Annotation, Funnel, Segment } from '@weir/domain/registry/saved';
 import type { ApiKey, ExclusionRule, Site } from '@weir/domain/registry/site';
 import type { SessionSecret, SignedOut, TokenUse, Viewer } from '@weir/domain/registry/viewer';
 import type { Erasure, Expiry, ImportLedgerEntry, WritersPause } from '@weir/ports/registry';
@@ -18,6 +18,7 @@ export class RegistryIndex {
   readonly erasures = new Map<string, Erasure>();
   readonly goals = new SiteItems<Goal>(({ goalId }) => goalId);
   readonly segments = new SiteItems<Segment>(({ segmentId }) => segmentId);
+  readonly funnels = new SiteItems<Funnel>(({ funnelId }) => funnelId);
   readonly annotations = new SiteItems<Annotation>(({ annotationId }) => annotationId);
   readonly viewers = new SiteItems<Viewer>(({ viewerId }) => viewerId);
   readonly viewersById = new Map<string, Viewer>();
@@ -118,6 +119,9 @@ export class RegistryIndex {
       case 'segment':
         this.segments.put(row.value);
         break;
+      case 'funnel':
+        this.funnels.put(row.value);
+        break;
       case 'annotation':
         this.annotations.put(row.value);
         break;
@@ -190,6 +194,9 @@ export class RegistryIndex {
         break;
       case 'segment':
         this.segments.take(row.value);
+        break;
+      case 'funnel':
+        this.funnels.take(row.value);
         break;
       case 'annotation':
         this.annotations.take(row.value);

@@ -3,7 +3,7 @@ import { DependencyError } from '@weir/domain/errors';
 import { ACTION_TYPES, type Goal } from '@weir/domain/registry/goal';
 import { KEEP_KINDS, KEEP_PATTERN } from '@weir/domain/registry/keep';
 import type { ReplayPart } from '@weir/domain/registry/replay';
-import type { Annotation, Segment } from '@weir/domain/registry/saved';
+import type { Annotation, Funnel, Segment } from '@weir/domain/registry/saved';
 import type { ApiKey, ExclusionRule, ExclusionType, Scope, Site } from '@weir/domain/registry/site';
 import type { SessionSecret, SignedOut, TokenUse, Viewer } from '@weir/domain/registry/viewer';
 import type { Erasure, Expiry, ImportLedgerEntry, WritersPause } from '@weir/ports/registry';
@@ -15,6 +15,7 @@ export type RegistryRow =
   | { readonly kind: 'exclusion'; readonly value: ExclusionRule }
   | { readonly kind: 'goal'; readonly value: Goal }
   | { readonly kind: 'segment'; readonly value: Segment }
+  | { readonly kind: 'funnel'; readonly value: Funnel }
   | { readonly kind: 'annotation'; readonly value: Annotation }
   | { readonly kind: 'viewer'; readonly value: Viewer }
   | { readonly kind: 'use'; readonly value: TokenUse }
@@ -34,6 +35,7 @@ export const rowKey = {
   exclusion: (siteId: string, ruleId: string) => `exclusion/${siteId}/${ruleId}`,
   goal: (siteId: string, goalId: string) => `goal/${siteId}/${goalId}`,
   segment: (siteId: string, segmentId: string) => `segment/${siteId}/${segmentId}`,
+  funnel: (siteId: string, funnelId: string) => `funnel/${siteId}/${funnelId}`,
   annotation: (siteId: string, annotationId: string) => `annotation/${siteId}/${annotationId}`,
   viewer: (siteId: string, viewerId: string) => `viewer/${siteId}/${viewerId}`,
   use: (siteId: string, id: string) => `use/${siteId}/${id}`,
@@ -114,6 +116,10 @@ const FIELDS: Readonly<Record<RegistryRow['kind'], Readonly<Record<string, Check
     ...{ segmentId: filled, siteId: filled, name: text, createdAt: whole },
     filters: (value) => isList(value, filled),
   },
+  funnel: {
+    ...{ funnelId: filled, siteId: filled, name: text, within: filled, createdAt: whole },
+    steps: (value) => isList(value, filled),
+  },
   annotation: { annotationId: filled, siteId: filled, at: whole, text: filled, createdAt: whole },
   viewer: { viewerId: filled, siteId: filled, name: text, hash: isHash, prefix: filled, createdAt: whole },
   use: { siteId: filled, id: filled, at: whole },
@@ -162,8 +168,8 @@ const FIELDS: Readonly<Record<RegistryRow['kind'], Readonly<Record<string, Check
 };
 
 /**
- * Reads a row. Returns `undefined` for an unknown kind of row, which a newer version of Weir wrote. Throws `event_log_damaged`;
- * the message names the row and the field, but does not contain the value.
+ * Reads a row. Returns `undefined` for an unknown kind of row, which a newer version of Weir wrote. Throws `event_log_damaged`
+ * for a row that cannot be read. The message names the row and the field, but does not contain the value.
  */
 export function readRow(key: string, value: string): RegistryRow | undefined {
   const [kind = '', first = '', last = ''] = key.split('/');

@@ -2,7 +2,7 @@ import { sqlStatements, sqlTokens } from '@weir/embedded-clickhouse/sql-tokens';
 import { checkUserQuery } from '../../src/clickhouse/check-user-query.ts';
 import { exactIntegers } from '../../src/clickhouse/run-user-query.ts';
 
-describe('docs/api.md, Admin API: "Writes, settings, files, URLs and remote tables are refused"', () => {
+describe('docs/api.md, SQL: statements that write, change settings, or read files, URLs or remote tables are refused', () => {
   it.each([
     'SELECT 1',
     ' select 1 ; ',

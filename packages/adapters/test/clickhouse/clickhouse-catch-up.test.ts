@@ -16,7 +16,8 @@ test('after an interrupted insert, the repeated insert adds only what each view 
   const server = createClient({ url, username, password, database: 'weir' });
   await opened.analytics.insertRecords(BATCH);
   const whole = await tableCounts(opened.analytics);
-  // Retention fills `sessions_kept`, the audit `audit_checkpoints`, and a job of the control role the others.
+  // No insert fills these tables. The audit fills `audit_checkpoints`, retention fills `sessions_kept`, and a job of the control role fills
+  // `visit_days` and `visit_slots`.
   expect(Object.keys(whole).filter((name) => whole[name] === 0)).toEqual(NOT_FILLED_BY_INSERTS);
   expect(whole).toMatchObject({ records: 5, books_sums: 5, moved_hours: 1, payments_log: 1, links_log: 1 });
   for (const name of Object.keys(whole)) {

@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { holdsLossyJson } from '../../src/clickhouse/clickhouse-exact-json.ts';
 import { batch, type ClickhouseUnderTest, openClickhouseUnderTest } from './clickhouse-harness.ts';
 
@@ -48,5 +49,21 @@ describe('only inserts with values that ClickHouse would convert use the setting
   ])('properties %s: %s', (properties, lossy) => {
     const row = `["site-1","4003219876543210987654321098765f",1790000000000,${properties}]\n`;
     expect(holdsLossyJson(Buffer.from(row))).toBe(lossy);
+  });
+
+  test('any text gives the same result as a regular expression that reads every character', () => {
+    const lossy = /[\s:,[]-?\d{16}|\[(?:null,)*null\]/;
+    const digits = fc.integer({ min: 1, max: 40 }).map((count) => '1234567890'.repeat(4).slice(0, count));
+    const parts = fc.oneof(
+      digits,
+      fc.constantFrom('null', '[', ']', ',', ':', '-', '"', ' ', '{', '}', 'x', '\n', 'ü'),
+    );
+    fc.assert(
+      fc.property(fc.array(parts, { maxLength: 20 }), (texts) => {
+        const text = texts.join('');
+        expect(holdsLossyJson(Buffer.from(text))).toBe(lossy.test(text));
+      }),
+      { numRuns: 2000 },
+    );
   });
 });

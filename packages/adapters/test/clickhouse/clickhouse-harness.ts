@@ -53,11 +53,16 @@ export async function openEmbeddedUnderTest(): Promise<ClickhouseUnderTest<Embed
   };
 }
 
-export async function openEmbeddedOn(dataDir: string): Promise<ClickhouseUnderTest<EmbeddedClickhouse>> {
+/** `beforeStart` is called before each start of the engine, also after it was killed. */
+export async function openEmbeddedOn(
+  dataDir: string,
+  beforeStart = () => {},
+): Promise<ClickhouseUnderTest<EmbeddedClickhouse>> {
   const clickhouse = await startEmbeddedClickhouse({
     dataDir,
     entry: join(ROOT, 'packages/embedded-clickhouse/src/clickhouse-server.ts'),
     logger: { info: () => undefined, warn: () => undefined },
+    beforeStart,
   });
   await clickhouse.ready();
   return under(clickhouse);
@@ -123,8 +128,8 @@ export function everyKind(from: number): RecordsBatch {
 }
 
 /**
- * Returns a count by table, to prove that a repeated insert changes nothing. It is the number of rows, except in tables whose rows
- * ClickHouse merges: there it is the expression in `counts`.
+ * Returns a count by table, to prove that a repeated insert changes nothing. The count is the number of rows, except in tables whose
+ * rows ClickHouse merges: there it is the expression in `counts`.
  */
 export async function tableCounts(analytics: ClickhouseAnalytics): Promise<Readonly<Record<string, unknown>>> {
   const tables = await analytics.select<{ name: string }>(

@@ -1,7 +1,8 @@
-import { mkdtempSync, readFileSync, realpathSync, renameSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createClient } from '@clickhouse/client';
+import { eventually } from '@weir/testkit/eventually';
 import { everyKind, openEmbeddedOn, tableCounts } from './clickhouse-harness.ts';
 
 let dataDir: string;
@@ -21,11 +22,15 @@ function unmake(table: string): void {
   renameSync(join(folder, part), join(folder, `tmp_insert_${part}`));
 }
 
-test.each([
-  ['records', (name: string) => name === 'records'],
-  ['each view', (name: string) => name !== 'records'],
+const TABLES: readonly [string, (name: string) => boolean][] = [
+  ['records', (name) => name === 'records'],
+  ['each view', (name) => name !== 'records'],
   ['all of them', () => true],
-])(
+];
+/** The counts of these tables do not decrease, because both inserts of these tests store the same row in them. */
+const SAME_ROW = new Set(['moved_hours', 'visits_computed']);
+
+test.each(TABLES)(
   'after a kill between a token and its part in %s, a repeated insert is stored once',
   async (_, killed) => {
     const first = await openEmbeddedOn(dataDir);
@@ -45,14 +50,52 @@ test.each([
 
     const second = await openEmbeddedOn(dataDir);
     const before = await tableCounts(second.analytics);
-    // Both inserts store the same row in these tables.
-    const reduced = unmade.filter((table) => table !== 'moved_hours' && table !== 'visits_computed');
+    const reduced = unmade.filter((table) => !SAME_ROW.has(table));
     expect(reduced.filter((table) => before[table] === whole[table])).toEqual([]);
     await second.analytics.insertRecords(everyKind(0));
     expect(await tableCounts(second.analytics)).toEqual(before);
     await second.analytics.insertRecords(everyKind(5));
     expect(await tableCounts(second.analytics)).toEqual(whole);
     await second.close();
+  },
+  180_000,
+);
+
+function logOf(table: string): string {
+  return join(dataDir, 'clickhouse/data/weir', table, 'deduplication_logs/deduplication_log_1.txt');
+}
+
+test.each(TABLES)(
+  'after a loss of power that kept the parts of an insert and lost its tokens in %s, a repeated insert is stored once',
+  async (_, isLost) => {
+    let damage = (): void => {};
+    const { analytics, clickhouse, close } = await openEmbeddedOn(dataDir, () => damage());
+    await analytics.migrate();
+    await analytics.insertRecords(everyKind(0));
+    const half = await tableCounts(analytics);
+    const logs = new Map(
+      Object.keys(half)
+        .filter((table) => isLost(table) && existsSync(logOf(table)))
+        .map((table) => [table, readFileSync(logOf(table))]),
+    );
+    await analytics.insertRecords(everyKind(5));
+    const whole = await tableCounts(analytics);
+    damage = () => {
+      for (const [table, log] of logs) writeFileSync(logOf(table), log);
+    };
+    const killed = clickhouse.pid() as number;
+    process.kill(killed, 'SIGKILL');
+    await eventually('another process', () => clickhouse.pid() !== undefined && clickhouse.pid() !== killed);
+    await clickhouse.ready();
+
+    const expected = (table: string): unknown => (logs.has(table) ? half[table] : whole[table]);
+    const wanted = Object.fromEntries(Object.keys(whole).map((table) => [table, expected(table)]));
+    expect(await tableCounts(analytics)).toEqual(wanted);
+    await analytics.insertRecords(everyKind(0));
+    expect(await tableCounts(analytics)).toEqual(wanted);
+    await analytics.insertRecords(everyKind(5));
+    expect(await tableCounts(analytics)).toEqual(whole);
+    await close();
   },
   180_000,
 );

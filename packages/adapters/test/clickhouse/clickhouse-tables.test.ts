@@ -148,7 +148,7 @@ it('duration_seconds counts whole elapsed seconds', async () => {
   ]);
 });
 
-describe('docs/api.md, POST /api/identify: "fields that are sent replace, fields that are not sent stay"', () => {
+describe('docs/api.md, POST /api/identify: fields that are sent replace the stored ones, and fields that are not sent stay', () => {
   it('the latest value of each field and trait wins, and null removes a trait', async () => {
     const row = { site_id: 'm', visitor_id: 'v1' };
     await insert({ site_id: 'm', visitor_id: 'v1', timestamp: T0 - 1000 });

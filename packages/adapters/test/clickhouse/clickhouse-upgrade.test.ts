@@ -33,7 +33,7 @@ afterAll(async () => {
   await opened.close();
 });
 
-/** A folder with the migrations before the one with this name. */
+/** Returns a folder with copies of all migrations that come before the migration with this name. */
 function migrationsBefore(name: string): string {
   const names = readdirSync(FOLDER).filter((file) => file.endsWith('.sql') && file < name);
   for (const file of names) copyFileSync(join(FOLDER, file), join(oldFolder, file));

@@ -71,7 +71,7 @@ function standing(acts: readonly Act[], visitor: string): readonly Act[] {
 
 const profileOf = (one: Act | undefined): string => (one === undefined ? '' : `p-${one.user}`);
 
-/** docs/api.md: "a visitor belongs to the user that was identified last". */
+/** docs/api.md, Effect: "A visitor belongs to the user that it was identified as last." */
 const belongsTo = (acts: readonly Act[], visitor: string): string => profileOf(standing(acts, visitor).at(-1));
 
 /** The profile to which a visitor belonged at a time: by the latest identify up to that time, otherwise by the first one after it. */
@@ -84,7 +84,7 @@ export function belongedTo(acts: readonly Act[], visitor: string, at: number): s
 /** Authenticated identifies take precedence over others; with equal rank, the later one counts. */
 const byRank = (a: Act, b: Act): number => Number(a.by !== 'browser') - Number(b.by !== 'browser') || before(a, b);
 
-/** docs/api.md: "The profile of an event that names a `user_id` is that user's, where the user has one; otherwise the visitor's." */
+/** docs/api.md, Linking: "The profile of an event with a `user_id` is the profile of that user, if the user has one." Otherwise undefined. */
 const named = (acts: readonly Act[], { names }: Act): string | undefined =>
   acts.some(({ kind, user }) => kind === 'identify' && user === names) ? `p-${names}` : undefined;
 export const ownerOf = (acts: readonly Act[], event: Act): string =>

@@ -7,7 +7,7 @@ export const REBUILD_MIGRATION = '900_order_of_records.sql';
 export const REBUILT_ORDER = 'site_id, visitor_id, timestamp';
 
 /**
- * Writes a migration into a folder of migrations. It must rebuild `records`, because it changes the order of the rows. It also adds a view.
+ * Writes a migration into a folder of migrations. The migration must rebuild `records`, because it changes the order of the rows. It also adds a view.
  * The other columns and settings of the table are those of the database `weir`.
  */
 export async function addRebuildMigration(
@@ -29,6 +29,6 @@ export async function addRebuildMigration(
   );
 }
 
-/** The columns by which `records` of a database is sorted. */
+/** Returns a query for the sorting key of the table `records` in a database. */
 export const ORDER_OF = (database: string): string =>
   `SELECT sorting_key AS text FROM system.tables WHERE database = '${database}' AND name = 'records'`;

@@ -108,7 +108,7 @@ test('016: all sessions are as before, also those of expired rows, after kills d
   const inserting = insertAll();
   for (let kill = 0; kill < KILLS; kill++) {
     const migrating = analytics.migrate().catch((error: unknown) => error);
-    await pause(Math.random() * 150); // the kill is a moment in time, so here a pause is the test
+    await pause(Math.random() * 150); // the engine is killed at a random moment of the migration
     const pid = clickhouse.pid();
     if (pid !== undefined) process.kill(pid, 'SIGKILL');
     await migrating;

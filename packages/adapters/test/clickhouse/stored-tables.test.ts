@@ -11,7 +11,7 @@ interface StoredTables {
 const LIST: StoredTables = JSON.parse(
   readFileSync(join(__dirname, '../../../../schemas/clickhouse/stored-tables.json'), 'utf8'),
 );
-/** Tables of the engine Null, which store no rows, the list of the applied migrations, and the checkpoints of the audit. */
+/** The tables that stored-tables.json does not list. The first four have the engine Null, which stores no rows. */
 const NOT_STORED = ['identified', 'identities', 'erasures', 'expirations', 'schema_migrations', 'audit_checkpoints'];
 
 describe('schemas/clickhouse/stored-tables.json', () => {

@@ -125,8 +125,8 @@ test('each setting is refused in a statement, and the engine itself refuses it i
     (name, index) => index % 40 === 0 || /^allow_experimental_(ai|eval)|^readonly$/.test(name),
   );
   for (const name of ofEngine) {
-    // `readOnly` sends the statement without `checkUserQuery`. The new value differs from the present one, because the engine accepts a
-    // setting that does not change.
+    // `readOnly` sends the statement without `checkUserQuery`. The new value differs from the present one, because the engine
+    // does not refuse a setting that keeps its value.
     const answer = await readOnly(`SELECT 1 SETTINGS ${name} = toString(getSetting('${name}')) || '1'`);
     expect([name, answer.ok]).toEqual([name, false]);
   }
@@ -172,7 +172,7 @@ test('no query tells whether a file exists: the files of the machine are tables 
   const there = join(folder, 'there.csv');
   writeFileSync(there, 'secret\n1\n');
   const missing = join(folder, 'missing.csv');
-  // The engine itself answers differently. Otherwise this test could not fail.
+  // `readOnly` sends the statement without `checkUserQuery`. This shows that the check is needed: the engine itself tells whether a file exists.
   const exists = async (path: string) => (await readOnly(`EXISTS TABLE default.\`${path}\``)).text;
   expect([await exists(there), await exists(missing)]).toEqual(['1\n', '0\n']);
   const forms = [
@@ -219,7 +219,7 @@ async function readOnly(sql: string): Promise<{ readonly ok: boolean; readonly t
 /** Functions that are harmless, although their category does not say so. */
 const FUNCTIONS = new Set(
   [
-    // They only compute with their arguments.
+    // These functions only compute with their arguments.
     'MACNumToString MACStringToNum MACStringToOUI bar byteSize colorOKLABToSRGB colorOKLCHToSRGB colorSRGBToOKLAB colorSRGBToOKLCH',
     'countDigits defaultValueOfArgumentType defaultValueOfTypeName demangle digits dumpColumnStructure errorCodeToName finalizeAggregation',
     'flipCoordinates formatQuery formatQueryOrNull formatQuerySingleLine formatQuerySingleLineOrNull formatReadableDecimalSize',
@@ -230,16 +230,16 @@ const FUNCTIONS = new Set(
     'obfuscateQueryWithSeed parseReadableSize parseReadableSizeOrNull parseReadableSizeOrZero parseTimeDelta runningAccumulate',
     'runningConcurrency runningDifference runningDifferenceStartingWithFirstValue structureToCapnProtoSchema structureToProtobufSchema',
     'throwIf toColumnTypeName toTypeName tokenizeQuery transform variantElement variantType visibleWidth',
-    // They wait, at most 3 s for each block. The time of a query is limited.
+    // These functions wait, at most 3 s for each block. The time of a query is limited.
     'sleep sleepEachRow',
-    // They show the state of the query, the rights of the reader, or facts about the server: its version, name, ports and settings.
+    // These functions show the state of the query, the rights of the reader, or facts about the server: its version, name, ports and settings.
     'FQDN authenticatedUser blockNumber blockSerializedSize blockSize buildId connectionId currentDatabase currentProfiles',
     'currentQueryID currentRoles currentSchemas currentUser defaultProfiles defaultRoles displayName enabledProfiles enabledRoles',
     'getMaxTableNameLengthForDatabase getMergeTreeSetting getOSKernelVersion getServerPort getSetting getSettingOrDefault globalVariable',
     'evalMLMethod filesystemAvailable filesystemCapacity filesystemUnreserved hasThreadFuzzer hostName initialQueryID initialQueryStartTime partitionId queryID revision rowNumberInAllBlocks rowNumberInBlock',
     'serverUUID shardCount shardNum tcpPort tid transactionID transactionLatestSnapshot transactionOldestSnapshot uptime version',
     'zookeeperSessionUptime',
-    // They read the dictionary of regions that the configuration of a server can name. Weir has none.
+    // These functions read the dictionary of regions that the configuration of a server can name. Weir has no such dictionary.
     'regionHierarchy regionIn regionToArea regionToCity regionToContinent regionToCountry regionToDistrict regionToName',
     'regionToPopulation regionToTopContinent',
   ].flatMap((line) => line.split(' ')),

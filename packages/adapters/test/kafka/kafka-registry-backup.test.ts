@@ -12,9 +12,9 @@ jest.setTimeout(600_000);
 const PROGRAM = join(__dirname, '../../../../infra/kafka/registry-backup.mjs');
 const SITE = { domain: 'shop.example', name: 'Shop', timezone: 'UTC', limits: {}, createdAt: 1 };
 
-// These are the steps of docs/operations.md, Backups, "The registry".
+// This suite runs the commands of docs/operations.md, Backups, "The registry".
 describeLive('kafka', (brokers) => {
-  /** Runs the program with the topics of this prefix. */
+  /** Runs infra/kafka/registry-backup.mjs with the topics of this prefix. */
   async function run(prefix: string, args: readonly string[], input = '') {
     const env = { PATH: process.env.PATH ?? '', KAFKA_BROKERS: brokers(), KAFKA_TOPIC_PREFIX: prefix };
     const child = spawn(process.execPath, [PROGRAM, ...args], { env });

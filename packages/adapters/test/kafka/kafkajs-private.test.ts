@@ -6,7 +6,7 @@ const version = (): string => (require('kafkajs/package.json') as { readonly ver
 const methodsOf = (module: string): readonly string[] =>
   Object.getOwnPropertyNames((require(module) as { readonly prototype: object }).prototype);
 
-// These members are not part of kafkajs's published types. When an upgrade makes this test fail, read the new version's code
+// The members that this suite names are not part of kafkajs's published types. When an upgrade makes this test fail, read the new version's code
 // before you change the expected names.
 describe('private members of kafkajs that Weir uses', () => {
   test('the version of kafkajs is the one whose code was checked', () => {

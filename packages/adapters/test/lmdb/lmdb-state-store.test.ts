@@ -1,11 +1,12 @@
 import { spawn } from 'node:child_process';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { isDependencyError } from '@weir/domain/errors';
 import type { StateStore } from '@weir/ports/state-store';
 import { eventually } from '@weir/testkit/eventually';
+import { open } from 'lmdb';
 import { stateStoreContract } from '../../../ports/contract/state-store.contract.ts';
 import { openLmdbStateStore } from '../../src/lmdb/state/lmdb-state-store.ts';
 
@@ -102,6 +103,17 @@ describe('the LMDB state store', () => {
     await filled();
     await writeFile(join(folder, 'last-boot'), 'being opened');
     expect(await appliedTo()).toBe(0);
+  });
+
+  test.each([0.3, 0.6, 0.9])('starts empty if only %d of the pages in use are left of its file', async (part) => {
+    await filled();
+    const env = open({ path: folder });
+    const { pageSize, lastPageNumber } = env.getStats() as { pageSize: number; lastPageNumber: number };
+    await env.close();
+    await truncate(join(folder, 'data.mdb'), Math.floor(part * (lastPageNumber + 1)) * pageSize);
+    expect(await appliedTo()).toBe(0);
+    await filled();
+    expect(await appliedTo()).toBe(5);
   });
 
   test('is consistent after kill -9 of a writing process', async () => {

@@ -68,7 +68,7 @@ describeLocal(`Redis: a client that ioredis has given up${problem === undefined 
     ['one server', () => `redis://127.0.0.1:${server.port}`],
     ['a Cluster', () => `redis+cluster://127.0.0.1:${node.port}`],
   ])('%s: a client reconnects until it is closed', async (_, url) => {
-    // `closed` ends first, so its retry would come before the one of `open`.
+    // `closed` ends before `open`, so its retry would come first. When `open` answers again, a retry of `closed` would have happened already.
     const [closed, open] = [await connect(url()), await connect(url())];
     for (const { client } of [closed, open]) {
       client.disconnect();

@@ -15,7 +15,7 @@ import { openConnectedLimiter, openConnectedStore, openRedisStoreFixture } from 
 const problem = localProblem('redis');
 const describeLocal = problem === undefined ? describe : describe.skip;
 const SLOTS_MAX = '16383';
-/** Enough calls for several attempts to connect. */
+/** The number of calls. While they are made, the client makes several attempts to connect. */
 const CALLS = 2_000;
 
 describeLocal(`Redis with TLS, Cluster and Sentinel${problem === undefined ? '' : `: ${problem}`}`, () => {

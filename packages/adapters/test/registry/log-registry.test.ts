@@ -92,7 +92,7 @@ describe('the registry', () => {
     const eventLog = await openLog(folder);
     const [table, salts] = await Promise.all([eventLog.openTable(TABLE_REGISTRY), eventLog.openTable(TABLE_SALTS)]);
     await table.put('wonder/s/g', 'not even JSON');
-    await table.put('funnel/s/f', '{}');
+    await table.put('riddle/s/f', '{}');
     await salts.put('pepper/2030-01-01/m', '{}');
     const told: number[] = [];
     const onUnknown = (rows: number) => told.push(rows);
@@ -108,7 +108,7 @@ describe('the registry', () => {
     await registry.putSite(site);
     expect(registry.sites()).toEqual([site]);
     expect(told).toEqual([3]);
-    expect([...table.entries().keys()].sort()).toEqual(['funnel/s/f', 'site/s', 'wonder/s/g']);
+    expect([...table.entries().keys()].sort()).toEqual(['riddle/s/f', 'site/s', 'wonder/s/g']);
     expect([...salts.entries().keys()]).toContain('pepper/2030-01-01/m');
     await eventLog.close();
   });

@@ -24,7 +24,7 @@ export class AdminError extends Error {
   }
 }
 
-/** The message of an answer that is not from Weir: a proxy in front of it may answer with its own page. */
+/** The message of an answer that is not from Weir: a proxy in front of Weir may answer with a page of its own. */
 const FOREIGN = 'foreign';
 
 const signedOutListeners = new Set<() => void>();

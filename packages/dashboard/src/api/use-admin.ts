@@ -17,7 +17,7 @@ const RETRIES_MAX = 2;
 export function createQueryClient(): QueryClient {
   const client = new QueryClient({
     queryCache: new QueryCache({
-      // If the site of a report was removed, its pages must end.
+      // A 404 can mean that the site was removed. After a new request for the list of sites, the pages of a removed site close.
       onError: (error, { queryKey: [id] }) => {
         if (error instanceof AdminError && error.status === 404 && id !== 'listSites')
           void client.invalidateQueries({ queryKey: ['listSites'] });
@@ -42,7 +42,9 @@ interface Options<Id extends OperationId> extends Omit<CallInput<Id>, 'signal'> 
   readonly enabled?: boolean;
   /** Asks again regularly while the page is visible: `REFRESH_MS_MIN` after an answer, later if the answer took long. */
   readonly refresh?: boolean | number;
-  /** Shows the former answer until that of new parameters has arrived. */
+  /** The longest pause before it asks again, in milliseconds, also if the answers take long. */
+  readonly refreshMax?: number;
+  /** After a change of the parameters, shows the former answer until the new answer has arrived. */
   readonly keep?: boolean;
 }
 
@@ -54,7 +56,15 @@ const adminKey = <Id extends OperationId>(id: Id, { path, query, body }: Omit<Ca
  * changes nothing.
  */
 export function useAdmin<Id extends OperationId>(id: Id, options: Options<Id> = {}) {
-  const { enabled = true, refresh = false, keep = false, path = {}, query, body } = options;
+  const {
+    enabled = true,
+    refresh = false,
+    refreshMax = Number.POSITIVE_INFINITY,
+    keep = false,
+    path = {},
+    query,
+    body,
+  } = options;
   const input = { path, ...(query && { query }), ...(body !== undefined && { body }) };
   const key = adminKey(id, input);
   const text = JSON.stringify(key);
@@ -73,7 +83,10 @@ export function useAdmin<Id extends OperationId>(id: Id, options: Options<Id> = 
     ...(keep && { placeholderData: keepPreviousData }),
     ...(refresh !== false && {
       refetchInterval: () =>
-        Math.max(refresh === true ? REFRESH_MS_MIN : refresh, (timings.get(text) ?? 0) / BUSY_SHARE_MAX),
+        Math.min(
+          refreshMax,
+          Math.max(refresh === true ? REFRESH_MS_MIN : refresh, (timings.get(text) ?? 0) / BUSY_SHARE_MAX),
+        ),
     }),
   });
 }
@@ -81,7 +94,7 @@ export function useAdmin<Id extends OperationId>(id: Id, options: Options<Id> = 
 /** A call that changes something. Afterwards all answers of the named operations are requested again. */
 export function useChange<Id extends OperationId>(id: Id, invalidates: readonly OperationId[] = []) {
   const client = useQueryClient();
-  return useMutation<Answer<Id>, Error, Omit<CallInput<Id>, 'signal'>>({
+  return useMutation<Answer<Id>, Error, CallInput<Id>>({
     mutationFn: (input) => callAdmin(id, input),
     // A call without an answer may have changed something.
     onSettled: () => Promise.all(invalidates.map((one) => client.invalidateQueries({ queryKey: [one] }))),

@@ -34,7 +34,7 @@ export function usePreferences(): Preferences {
       return () => listeners.delete(listener);
     },
     preferences,
-    // Lets tests render pages without a browser.
+    // The third argument lets tests render pages without a browser.
     preferences,
   );
 }

@@ -1,6 +1,7 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect } from 'react';
 import { AdminError, type Answer, callAdmin, onSignedOut } from '../api/call-admin.ts';
+import { clearHistory } from '../sql/sql-history.ts';
 
 export type Session = Answer<'readSession'>;
 
@@ -22,11 +23,12 @@ export function useSession() {
   });
 }
 
-/** Ends the session in this browser, or all sessions everywhere. Removes all answers from memory. */
+/** Ends the session in this browser, or all sessions everywhere. Removes all answers from memory, and the SQL statements from the storage. */
 export function useSignOut() {
   const client = useQueryClient();
   return async (everywhere: boolean) => {
     await callAdmin(everywhere ? 'endSessions' : 'endSession');
+    clearHistory();
     client.setQueryData(['readSession'], null);
     client.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== 'readSession' });
   };

@@ -2,11 +2,16 @@ import { useEffect, useState } from 'react';
 import { useAdmin, useChange } from '../api/use-admin.ts';
 import { useSite } from '../app/site-context.tsx';
 import { useTexts } from '../i18n/text-context.tsx';
+import { ExplainButton } from '../reports/explain-button.tsx';
 import { ReportBar } from '../reports/report-bar.tsx';
-import { useReportState } from '../reports/report-state.ts';
+import { type ReportState, useReportState } from '../reports/report-state.ts';
+import { ActionInput } from '../suggest/action-input.tsx';
 import { DataTable, RowButton } from '../ui/data-table.tsx';
 import { ConfirmDialog } from '../ui/dialog.tsx';
 import { Empty, Problem, QueryAnswer } from '../ui/states.tsx';
+
+/** Who has just added a goal waits for its first conversion. */
+const REFRESH_MS = 5_000;
 
 /** The goals of a site with their conversions. An administrator adds and removes goals. */
 export function GoalsPage({ isAdmin }: { readonly isAdmin: boolean }) {
@@ -14,7 +19,7 @@ export function GoalsPage({ isAdmin }: { readonly isAdmin: boolean }) {
   const site = useSite();
   const state = useReportState();
   const path = { site_id: site.site_id };
-  const conversions = useAdmin('conversions', { path, query: state.query, refresh: true, keep: true });
+  const conversions = useAdmin('conversions', { path, query: state.query, refresh: REFRESH_MS, keep: true });
   const remove = useChange('removeGoal', ['conversions', 'listGoals']);
   const [asked, setAsked] = useState<{ readonly goal_id: string; readonly name: string }>();
   useEffect(() => {
@@ -24,9 +29,12 @@ export function GoalsPage({ isAdmin }: { readonly isAdmin: boolean }) {
     <>
       <h1 className="visually-hidden">{t('nav.goals')}</h1>
       <ReportBar state={state} withCompare={false} />
-      {isAdmin && <NewGoal siteId={site.site_id} />}
+      {isAdmin && <NewGoal siteId={site.site_id} state={state} />}
       <section className="card section" aria-labelledby="goals">
-        <h2 id="goals">{t('nav.goals')}</h2>
+        <header className="panel-head">
+          <h2 id="goals">{t('nav.goals')}</h2>
+          <ExplainButton id="conversions" query={state.query} />
+        </header>
         {remove.error && <Problem error={remove.error} />}
         <QueryAnswer query={conversions} lines={5}>
           {({ goals = [] }) =>
@@ -96,7 +104,7 @@ export function GoalsPage({ isAdmin }: { readonly isAdmin: boolean }) {
   );
 }
 
-function NewGoal({ siteId }: { readonly siteId: string }) {
+function NewGoal({ siteId, state }: { readonly siteId: string; readonly state: ReportState }) {
   const { t } = useTexts();
   const create = useChange('createGoal', ['conversions', 'listGoals']);
   const [type, setType] = useState<'event' | 'page'>('event');
@@ -124,14 +132,9 @@ function NewGoal({ siteId }: { readonly siteId: string }) {
             <option value="page">{t('step.page')}</option>
           </select>
         </label>
-        <label>
+        <label htmlFor="goal-value">
           {t(type === 'event' ? 'goals.event' : 'goals.page')}
-          <input
-            required
-            placeholder={type === 'event' ? 'signup' : '/checkout/*'}
-            value={value}
-            onChange={(event) => setValue(event.target.value)}
-          />
+          <ActionInput id="goal-value" required kind={type} value={value} state={state} onType={setValue} />
         </label>
         <label>
           {t('goals.name')}

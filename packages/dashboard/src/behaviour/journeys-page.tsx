@@ -3,8 +3,10 @@ import { useAdmin } from '../api/use-admin.ts';
 import { useLocation } from '../app/location.ts';
 import { useSite } from '../app/site-context.tsx';
 import { useTexts } from '../i18n/text-context.tsx';
+import { ExplainButton } from '../reports/explain-button.tsx';
 import { ReportBar } from '../reports/report-bar.tsx';
 import { changeReport, useReportState } from '../reports/report-state.ts';
+import { ActionInput } from '../suggest/action-input.tsx';
 import { QueryAnswer } from '../ui/states.tsx';
 
 const SIDES = ['previous', 'next'] as const;
@@ -37,9 +39,17 @@ export function JourneysPage() {
           changeReport({ page: text.trim() });
         }}
       >
-        <label>
+        <label htmlFor="journeys-page">
           {t('dimension.page')}
-          <input required maxLength={1024} value={text} onChange={(event) => setText(event.target.value)} />
+          <ActionInput
+            id="journeys-page"
+            required
+            kind="page"
+            maxLength={1024}
+            value={text}
+            state={state}
+            onType={setText}
+          />
         </label>
         <button type="submit" className="button primary">
           {t('show')}
@@ -48,7 +58,10 @@ export function JourneysPage() {
       <QueryAnswer query={journeys} lines={8}>
         {(data) => (
           <>
-            <p>{t('journeys.count', { views: number(data.views), visits: number(data.visits), page: data.path })}</p>
+            <div className="panel-head">
+              <p>{t('journeys.count', { views: number(data.views), visits: number(data.visits), page: data.path })}</p>
+              <ExplainButton id="journeys" query={{ ...state.query, path: page }} />
+            </div>
             <div className="panels">
               {SIDES.map((side) => (
                 <section key={side} className="card section" aria-labelledby={side} data-testid={side}>

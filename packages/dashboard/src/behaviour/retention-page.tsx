@@ -2,6 +2,7 @@ import { useEffect, useState } from 'react';
 import { useAdmin } from '../api/use-admin.ts';
 import { useSite } from '../app/site-context.tsx';
 import { useTexts } from '../i18n/text-context.tsx';
+import { ExplainButton } from '../reports/explain-button.tsx';
 import { ReportBar } from '../reports/report-bar.tsx';
 import { useReportState } from '../reports/report-state.ts';
 import { ScrollBox } from '../ui/scroll-box.tsx';
@@ -28,7 +29,10 @@ export function RetentionPage() {
       <h1 className="visually-hidden">{t('nav.retention')}</h1>
       <ReportBar state={state} withCompare={false} />
       <section className="card section" aria-labelledby="cohorts" data-testid="cohorts">
-        <h2 id="cohorts">{t('nav.retention')}</h2>
+        <header className="panel-head">
+          <h2 id="cohorts">{t('nav.retention')}</h2>
+          <ExplainButton id="cohorts" query={{ ...state.query, interval }} />
+        </header>
         <p className="note">{t('retention.hint')}</p>
         <label className="narrow">
           {t('retention.interval')}

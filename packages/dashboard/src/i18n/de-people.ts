@@ -62,6 +62,8 @@ export const DE_PEOPLE: Readonly<Record<keyof typeof EN_PEOPLE, Entry>> = {
   'remains.enriched_topic.until': 'zum Ende der Aufbewahrung',
   'remains.old_parts': 'Ersetzte Teile von Tabellen auf der Platte von ClickHouse',
   'remains.old_parts.until': '15 Minuten nach dem Ende der Löschung',
+  'remains.detached_parts': 'Teile von Tabellen, die eine Reparatur nach einem Stromausfall verschoben hat',
+  'remains.detached_parts.until': 'eine Woche nach der Reparatur',
   'remains.free_space': 'Freier Platz in den Dateien des Event-Logs und des Zustands',
   'remains.free_space.until': 'er wieder benutzt wird',
   'remains.archive': 'Segmente des Archivs, wenn es eines gibt',

@@ -7,13 +7,28 @@ export const DE_TOOLS: Readonly<Record<keyof typeof EN_TOOLS, Entry>> = {
   'segments.title': 'Segmente',
   'segments.save': 'Diese Filter speichern',
   'segments.name': 'Name des Segments',
+  'definition.conversions':
+    'Conversions sind die Zeilen, auf die das Ziel passt. Die Rate ist der Anteil aller Besucher des Zeitraums mit einer Conversion. Der Umsatz ist die Summe der Zahlungen unter den Conversions, abzüglich der Erstattungen.',
+  'definition.funnel':
+    'Ein Besucher erreicht einen Schritt, wenn Zeilen des Zeitraums auf alle Schritte bis zu ihm passen, jede später als die vorige, und die letzte innerhalb der gewählten Zeit nach der ersten.',
+  'definition.cohorts':
+    'Eine Kohorte sind alle Besucher, deren erste Zeile an diesem Tag, in dieser Woche oder in diesem Monat liegt. Die Anteile sagen, wie viele von ihnen später eine Zeile haben. Besucher ohne Cookies haben jeden Tag eine andere ID, kommen also nie wieder.',
+  'definition.journeys':
+    'Die Seiten, die Besuche direkt vor und nach dieser Seite angesehen haben. Aufrufe derselben Seite direkt hintereinander zählen als ein Aufruf.',
+  'definition.realtime':
+    'Besucher sind die verschiedenen Besucher-IDs der Zeilen, deren Zeit in den letzten 5 oder 30 Minuten liegt. Ein Treffer, der spät ankommt, zählt in der Minute, in der er geschah.',
   'sql.statement': 'Abfrage',
   'sql.hint':
     'Eine lesende Abfrage auf die Tabellen aller Websites. Ein Ergebnis hat höchstens 100.000 Zeilen; Zeit und Speicher sind begrenzt.',
   'sql.run': 'Ausführen',
   'sql.examples': 'Beispiele',
   'sql.history': 'Verlauf',
+  'sql.forget': 'Verlauf löschen',
   'sql.result': 'Ergebnis',
+  'sql.chart': 'Diagramm',
+  'sql.chartColumn': 'Länge der Balken',
+  'sql.chartShown': 'Die ersten {shown} Zeilen werden gezeigt; Tabelle und CSV haben mehr.',
+  'sql.noNumbers': 'Keine Spalte dieses Ergebnisses hat nur Zahlen. Ein Diagramm braucht eine.',
   'sql.shown': 'Die ersten {shown} werden gezeigt; das CSV hat alle.',
   'sql.examplePages': 'Seiten nach Besuchern',
   'sql.exampleEvents': 'Ereignisse mit ihren Werten',
@@ -75,6 +90,14 @@ export const DE_TOOLS: Readonly<Record<keyof typeof EN_TOOLS, Entry>> = {
   'funnel.show': 'Trichter anzeigen',
   'funnel.none': 'Wählen Sie zwei oder mehr Schritte. Besucher müssen sie in dieser Reihenfolge durchlaufen.',
   'funnel.title': 'Trichter',
+  'funnel.within': 'Längste Zeit vom ersten bis zum letzten Schritt',
+  'funnel.saved': 'Gespeicherte Trichter',
+  'funnel.save': 'Trichter speichern',
+  'funnel.name': 'Name des Trichters',
+  'funnel.list': 'Schritte',
+  'funnel.atMost': 'Innerhalb von',
+  'funnel.removeTitle': 'Den Trichter „{name}“ entfernen?',
+  'funnel.removeText': 'Kein gespeichertes Ereignis wird geändert. Sie können den Trichter wieder speichern.',
   'funnel.rate': 'der Besucher des ersten Schritts haben den letzten erreicht',
   'funnel.visitors': 'Besucher',
   'funnel.dropped': '({dropped} sind vorher gegangen, {rate} gingen weiter)',

@@ -217,7 +217,9 @@ export const DE: Catalogue = {
   'property.name': 'Name der Eigenschaft',
   'property.placeholder': 'plan',
   'property.hint':
-    'Geben Sie den Namen einer Eigenschaft ein, die Sie mit Ereignissen senden, zum Beispiel plan oder cart.total.',
+    'Wählen Sie eine Eigenschaft oder geben Sie ihren Namen ein. Die Zahlen sind die der Ereignisse, die sie haben.',
+  'property.none':
+    'Kein Ereignis dieses Zeitraums hat eine Eigenschaft. Senden Sie Eigenschaften mit Ihren Ereignissen, zum Beispiel plan.',
   'map.label': 'Weltkarte: Besucher nach Land. Der Tab "Länder" enthält dasselbe als Liste.',
   'details.end': 'Die Liste endet nach {count} Werten. Suche oder andere Sortierung zeigt die übrigen.',
   'map.unknown': 'Besucher ohne bekanntes Land: {count}',

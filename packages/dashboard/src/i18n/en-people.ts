@@ -58,6 +58,8 @@ export const EN_PEOPLE = {
   'remains.enriched_topic.until': 'the end of its retention',
   'remains.old_parts': 'Replaced parts of tables on the disk of ClickHouse',
   'remains.old_parts.until': '15 minutes after the end of the erasure',
+  'remains.detached_parts': 'Parts of tables that a repair after a loss of power has moved away',
+  'remains.detached_parts.until': 'a week after the repair',
   'remains.free_space': 'Free space in the files of the event log and of the state',
   'remains.free_space.until': 'it is used again',
   'remains.archive': 'Segments of the archive, if there is one',

@@ -4,13 +4,28 @@ export const EN_TOOLS = {
   'segments.title': 'Segments',
   'segments.save': 'Save these filters',
   'segments.name': 'Name of the segment',
+  'definition.conversions':
+    'Conversions are the rows that match the goal. The rate is the share of all visitors of the period who converted. Revenue is the sum of the payments among the conversions, with refunds subtracted.',
+  'definition.funnel':
+    'A visitor reaches a step if rows of the period match all steps up to it, each later than the one before, and the last within the chosen time after the first.',
+  'definition.cohorts':
+    'A cohort is all visitors whose first row is in this day, week or month. The shares say how many of them have a row later. Visitors without cookies have another ID each day, so they never come back.',
+  'definition.journeys':
+    'The pages that visits viewed directly before and after this page. Views of the same page directly after each other count as one view.',
+  'definition.realtime':
+    'Visitors are the distinct visitor IDs of the rows whose time is in the last 5 or 30 minutes. A hit that arrives late counts in the minute in which it happened.',
   'sql.statement': 'Statement',
   'sql.hint':
     'One read-only statement on the tables of all sites. A result has at most 100,000 rows; time and memory are limited.',
   'sql.run': 'Run',
   'sql.examples': 'Examples',
   'sql.history': 'History',
+  'sql.forget': 'Clear the history',
   'sql.result': 'Result',
+  'sql.chart': 'Chart',
+  'sql.chartColumn': 'Length of the bars',
+  'sql.chartShown': 'The first {shown} rows are shown; the table and the CSV have more.',
+  'sql.noNumbers': 'No column of this result has only numbers. A chart needs one.',
   'sql.shown': 'The first {shown} are shown; the CSV has all.',
   'sql.examplePages': 'Pages by visitors',
   'sql.exampleEvents': 'Events with their values',
@@ -72,6 +87,14 @@ export const EN_TOOLS = {
   'funnel.show': 'Show funnel',
   'funnel.none': 'Choose two or more steps. Visitors must go through them in this order.',
   'funnel.title': 'Funnel',
+  'funnel.within': 'Longest time from the first to the last step',
+  'funnel.saved': 'Saved funnels',
+  'funnel.save': 'Save funnel',
+  'funnel.name': 'Name of the funnel',
+  'funnel.list': 'Steps',
+  'funnel.atMost': 'Within',
+  'funnel.removeTitle': 'Remove the funnel "{name}"?',
+  'funnel.removeText': 'No stored event is changed. You can save the funnel again.',
   'funnel.rate': 'of the visitors of the first step reached the last one',
   'funnel.visitors': 'visitors',
   'funnel.dropped': '({dropped} left before it, {rate} continued)',

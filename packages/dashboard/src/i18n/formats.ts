@@ -10,6 +10,8 @@ export interface Formats {
   decimal(value: number): string;
   /** Seconds as minutes and seconds. */
   duration(seconds: number): string;
+  /** A length of time such as 30m, 24h or 7d, in words. Other texts stay as they are. */
+  span(text: string): string;
   /** An amount of money; `amount` is a decimal number as text. */
   money(amount: string, currency: string): string;
   bytes(value: number): string;
@@ -29,6 +31,8 @@ const DETAILS: Readonly<Record<TimeDetail, Intl.DateTimeFormatOptions>> = {
   month: { month: 'long', year: 'numeric' },
   full: { dateStyle: 'medium', timeStyle: 'medium' },
 };
+
+const SPAN_UNITS: Readonly<Record<string, string>> = { s: 'second', m: 'minute', h: 'hour', d: 'day' };
 
 export function createFormats(language: string): Formats {
   const number = new Intl.NumberFormat(language);
@@ -53,6 +57,13 @@ export function createFormats(language: string): Formats {
       const whole = Math.round(seconds);
       const [hours, minutes] = [Math.floor(whole / 3600), Math.floor((whole % 3600) / 60)];
       return hours > 0 ? `${hours}h ${minutes}m` : `${minutes}m ${whole % 60}s`;
+    },
+    span(text) {
+      const [, count, letter] = /^(\d+)([smhd])$/.exec(text) ?? [];
+      const unit = letter && SPAN_UNITS[letter];
+      return unit
+        ? new Intl.NumberFormat(language, { style: 'unit', unit, unitDisplay: 'long' }).format(Number(count))
+        : text;
     },
     money(amount, currency) {
       // A caller may send any text as the currency.

@@ -15,7 +15,7 @@ const [WIDTH, HEIGHT] = [640, 330];
 const ANTARCTICA = '010';
 type World = Topology<{ countries: GeometryCollection<{ name: string }> }>;
 
-/** Visitors by country. A click filters by the country. The list of countries has the same for the keyboard. */
+/** Visitors by country. A click filters by the country. With the keyboard, the list of countries does the same. */
 export function WorldMap({ rows, state }: { readonly rows: Answer<'breakdown'>['rows']; readonly state: ReportState }) {
   const texts = useTexts();
   const [shown, setShown] = useState<string>();
@@ -38,7 +38,7 @@ export function WorldMap({ rows, state }: { readonly rows: Answer<'breakdown'>['
           // Rows without a country do not belong to the territories without a code.
           const visitors = code === '' ? 0 : (numberOf(byCountry.get(code)?.visitors ?? 0) ?? 0);
           return (
-            // biome-ignore lint/a11y/noStaticElementInteractions: the list of countries has the same for the keyboard
+            // biome-ignore lint/a11y/noStaticElementInteractions: with the keyboard, the list of countries does the same
             <path
               key={id}
               d={path}

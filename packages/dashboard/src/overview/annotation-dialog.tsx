@@ -28,7 +28,7 @@ export function AnnotationDialog({ annotation, day, onClose }: Props) {
   const [text, setText] = useState(annotation?.text ?? '');
   const error = create.error ?? change.error ?? remove.error;
   const save = () => {
-    // Without an offset, the time is that of the site.
+    // A time without an offset is in the time zone of the site.
     const body = { at: time === '' ? date : `${date}T${time}`, text: text.trim() };
     if (annotation === undefined) create.mutate({ path, body }, { onSuccess: onClose });
     else {
@@ -82,7 +82,7 @@ export function AnnotationDialog({ annotation, day, onClose }: Props) {
   );
 }
 
-/** The date and the time of a moment in a zone, as the fields of a form need them. Midnight has no time: it stands for the day. */
+/** The date and the time of a moment in a zone, as the fields of a form need them. For midnight, the time is empty: the annotation is about the whole day. */
 function localTime(moment: string, zone: string): { readonly date: string; readonly time: string } {
   // The Swedish format is that of ISO 8601.
   const options = { timeZone: zone, dateStyle: 'short', timeStyle: 'short' } as const;

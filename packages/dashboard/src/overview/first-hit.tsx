@@ -1,15 +1,21 @@
 import { useQueryClient } from '@tanstack/react-query';
-import { useEffect } from 'react';
+import { lazy, Suspense, useEffect } from 'react';
 import { useAdmin } from '../api/use-admin.ts';
 import { useSite } from '../app/site-context.tsx';
 import { useTexts } from '../i18n/text-context.tsx';
-import { InstallSteps } from '../sites/install-steps.tsx';
+
+const InstallSteps = lazy(async () => ({ default: (await import('../sites/install-steps.tsx')).InstallSteps }));
 
 /** Shown while a site has never received anything: how to install the snippet, and a check that waits for the first hit. The reports are hidden meanwhile. */
 export function FirstHit({ onChange }: { readonly onChange: (isNew: boolean) => void }) {
   const { t } = useTexts();
   const { site_id } = useSite();
-  const ever = useAdmin('stats', { path: { site_id }, query: { period: 'all', bots: 'include' }, refresh: 3_000 });
+  const ever = useAdmin('stats', {
+    path: { site_id },
+    query: { period: 'all', bots: 'include' },
+    refresh: 3_000,
+    refreshMax: 10_000,
+  });
   const client = useQueryClient();
   const totals = ever.data?.totals;
   const hasHits = totals !== undefined && totals.pageviews + totals.events > 0;
@@ -27,7 +33,9 @@ export function FirstHit({ onChange }: { readonly onChange: (isNew: boolean) => 
       <p className="waiting" role="status">
         <i className="pulse" aria-hidden="true" /> {t('install.waiting')}
       </p>
-      <InstallSteps siteId={site_id} />
+      <Suspense>
+        <InstallSteps siteId={site_id} />
+      </Suspense>
     </section>
   );
 }

@@ -11,7 +11,7 @@ import {
 } from '../reports/report-metrics-view.ts';
 import { changeReport } from '../reports/report-state.ts';
 
-/** The totals. The selected number is drawn below. */
+/** The totals of the period. The chart below the tiles shows the selected number. */
 export function MetricTiles({ data, metric }: { readonly data: Answer<'stats'>; readonly metric: MetricName }) {
   const texts = useTexts();
   const before = data.comparison?.totals;
@@ -36,7 +36,7 @@ export function MetricTiles({ data, metric }: { readonly data: Answer<'stats'>; 
   );
 }
 
-/** The change against the earlier number, as a share of it. */
+/** The change from the earlier number to this one, as a share of the earlier number. */
 export function Change({
   name,
   now,

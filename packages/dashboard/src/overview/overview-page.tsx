@@ -11,7 +11,7 @@ import { Panel } from './panel.tsx';
 import { PANELS } from './panel-list.ts';
 import { SeriesCard } from './series-card.tsx';
 
-/** The reports of one site: numbers, their course, and lists to filter by. */
+/** The reports of one site: totals, a chart over time, and lists of values. A click on a value filters the reports. */
 export function OverviewPage() {
   const { t } = useTexts();
   const site = useSite();

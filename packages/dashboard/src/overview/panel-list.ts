@@ -18,7 +18,13 @@ export interface PanelView {
   readonly tabs: readonly PanelTab[];
 }
 
-const tab = (id: DimensionName, metric: MetricName = 'visitors'): PanelTab => ({ id, label: `tab.${id}`, metric });
+type TabOf<Key> = Key extends `tab.${infer Name}` ? Name : never;
+
+const tab = (id: DimensionName & TabOf<TextKey>, metric: MetricName = 'visitors'): PanelTab => ({
+  id,
+  label: `tab.${id}`,
+  metric,
+});
 
 /** The panels of the overview, in their order. */
 export const PANELS: readonly PanelView[] = [
@@ -26,7 +32,16 @@ export const PANELS: readonly PanelView[] = [
   {
     id: 'sources',
     title: 'panel.sources',
-    tabs: [tab('source'), tab('channel'), tab('referrer'), tab('utm_campaign'), tab('utm_source'), tab('utm_medium')],
+    tabs: [
+      tab('source'),
+      tab('channel'),
+      tab('referrer'),
+      tab('utm_campaign'),
+      tab('utm_source'),
+      tab('utm_medium'),
+      tab('utm_term'),
+      tab('utm_content'),
+    ],
   },
   {
     id: 'places',

@@ -10,19 +10,20 @@ import type { ReportState } from '../reports/report-state.ts';
 import { Icon } from '../ui/icon.tsx';
 import { Loading, QueryAnswer } from '../ui/states.tsx';
 import { BarList } from './bar-list.tsx';
-import { DetailsDialog } from './details-dialog.tsx';
 import type { PanelTab, PanelView } from './panel-list.ts';
-import { PropertyTab } from './property-tab.tsx';
+import { PropertyForm } from './property-form.tsx';
 
+const DetailsDialog = lazy(async () => ({ default: (await import('./details-dialog.tsx')).DetailsDialog }));
 const WorldMap = lazy(async () => ({ default: (await import('../map/world-map.tsx')).WorldMap }));
 
 /** A card with one list per tab. */
 export function Panel({ panel, state }: { readonly panel: PanelView; readonly state: ReportState }) {
   const { t } = useTexts();
   const [selected, setSelected] = useState<string>(panel.tabs[0]?.id ?? '');
+  const [property, setProperty] = useState('');
   const [isOpen, setOpen] = useState(false);
   const tab = panel.tabs.find((one) => one.id === selected) ?? (panel.tabs[0] as PanelTab);
-  const dimension = tab.id === 'map' ? 'country' : tab.id;
+  const dimension = dimensionOf(tab, property);
   return (
     <section className="card panel" aria-labelledby={`panel-${panel.id}`} data-panel={panel.id}>
       <Ariakit.TabProvider
@@ -31,7 +32,7 @@ export function Panel({ panel, state }: { readonly panel: PanelView; readonly st
       >
         <header className="panel-head">
           <h2 id={`panel-${panel.id}`}>{t(panel.title)}</h2>
-          {dimension !== 'property' && <ReportMenu report={{ id: 'breakdown', state, tab }} />}
+          {dimension !== undefined && <ReportMenu report={{ id: 'breakdown', state, tab, dimension }} />}
         </header>
         {panel.tabs.length > 1 && (
           <Ariakit.TabList className="tabs" aria-label={t(panel.title)}>
@@ -48,23 +49,30 @@ export function Panel({ panel, state }: { readonly panel: PanelView; readonly st
           focusable={false}
           {...(panel.tabs.length === 1 && { role: 'presentation' })}
         >
-          {tab.id === 'property' ? (
-            <PropertyTab state={state} />
-          ) : (
-            <DimensionRows tab={tab} dimension={dimension} state={state} />
-          )}
+          {tab.id === 'property' && <PropertyForm state={state} chosen={property} onChoose={setProperty} />}
+          {dimension !== undefined && <DimensionRows tab={tab} dimension={dimension} state={state} />}
         </Ariakit.TabPanel>
       </Ariakit.TabProvider>
-      {dimension !== 'property' && (
+      {dimension !== undefined && (
         <footer className="panel-foot">
           <button type="button" className="link" onClick={() => setOpen(true)}>
             {t('details')} <Icon name="search" size={14} />
           </button>
         </footer>
       )}
-      {isOpen && <DetailsDialog tab={tab} dimension={dimension} state={state} onClose={() => setOpen(false)} />}
+      {isOpen && dimension !== undefined && (
+        <Suspense>
+          <DetailsDialog tab={tab} dimension={dimension} state={state} onClose={() => setOpen(false)} />
+        </Suspense>
+      )}
     </section>
   );
+}
+
+/** The dimension of a tab. Undefined until the reader has named the property. */
+function dimensionOf(tab: PanelTab, property: string): string | undefined {
+  if (tab.id === 'property') return property === '' ? undefined : `property:${property}`;
+  return tab.id === 'map' ? 'country' : tab.id;
 }
 
 interface RowsProps {

@@ -22,7 +22,7 @@ interface Props {
   readonly isOld: boolean;
 }
 
-/** The course of the selected number, with the earlier period as a dashed line, its notes, and the same as a table for screen readers. */
+/** The selected number over time, with the earlier period as a dashed line and the annotations. Screen readers get a table instead. */
 export function SeriesCard({ data, state, isOld }: Props) {
   const texts = useTexts();
   const { t } = texts;

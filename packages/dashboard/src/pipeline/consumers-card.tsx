@@ -5,7 +5,7 @@ import { DataTable } from '../ui/data-table.tsx';
 import { QueryAnswer } from '../ui/states.tsx';
 
 const REFRESH_MS = 5_000;
-/** More records than this are a backlog and not the records of this moment. */
+/** If all lags together are higher, the state is "behind". A lower lag is normal while records arrive. */
 const BACKLOG_RECORDS = 10_000;
 
 /** Lag, rate and errors of each consumer, and of its partitions. */

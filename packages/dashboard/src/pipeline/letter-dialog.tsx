@@ -63,7 +63,7 @@ export function LetterDialog({ id, isBusy, onRedrive, onClose }: Props) {
 function readable(payload: string): string {
   try {
     const value: unknown = JSON.parse(payload);
-    // Numbers of more than 53 bits would be rounded.
+    // The payload is shown as it is if formatting would change it: JSON.parse rounds numbers of more than 53 bits.
     return JSON.stringify(value) === payload ? JSON.stringify(value, null, 2) : payload;
   } catch {
     return payload;

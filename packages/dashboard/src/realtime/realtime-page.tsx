@@ -3,6 +3,7 @@ import { useAdmin } from '../api/use-admin.ts';
 import { useSite } from '../app/site-context.tsx';
 import { useTexts } from '../i18n/text-context.tsx';
 import { valueText } from '../reports/dimension-view.ts';
+import { ExplainButton } from '../reports/explain-button.tsx';
 import { QueryAnswer } from '../ui/states.tsx';
 import { LiveEvents } from './live-events-card.tsx';
 
@@ -33,7 +34,10 @@ export function RealtimePage({ isAdmin }: { readonly isAdmin: boolean }) {
           return (
             <>
               <section className="card section" aria-labelledby="now">
-                <h2 id="now">{t('realtime.now')}</h2>
+                <header className="panel-head">
+                  <h2 id="now">{t('realtime.now')}</h2>
+                  <ExplainButton id="realtime" query={{}} />
+                </header>
                 <div className="big-numbers">
                   <p>
                     <b data-testid="now-visitors">{number(data.last_5_minutes.visitors)}</b> {t('realtime.five')}

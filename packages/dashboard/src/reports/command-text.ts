@@ -1,4 +1,4 @@
-/** The `weir` command that prints the same report. `order` and `limit` of a list are those of the command. */
+/** The `weir` command that prints the same report. Parameters that `query` does not have get the default of the command. */
 export function weirCommand(
   report: 'stats' | 'breakdown',
   siteId: string,

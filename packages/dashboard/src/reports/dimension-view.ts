@@ -1,14 +1,14 @@
+import { EN } from '../i18n/en.ts';
 import type { TextKey, Texts } from '../i18n/text-context.tsx';
 
-export const DIMENSIONS = [
-  ...(['page', 'entry', 'exit', 'hostname'] as const),
-  ...(['source', 'channel', 'referrer'] as const),
-  ...(['utm_source', 'utm_medium', 'utm_campaign', 'utm_term', 'utm_content'] as const),
-  ...(['country', 'region', 'city', 'language'] as const),
-  ...(['browser', 'browser_version', 'os', 'os_version', 'device'] as const),
-  ...(['event', 'origin', 'bot', 'bot_reason'] as const),
-] as const;
-export type DimensionName = (typeof DIMENSIONS)[number];
+type NameIn<Key> = Key extends `dimension.${infer Name}` ? Name : never;
+export type DimensionName = NameIn<TextKey>;
+
+const LABEL = 'dimension.';
+/** The dimensions that the filter dialog offers, in the order of their names in the texts. Properties are not among them. */
+export const DIMENSIONS = Object.keys(EN)
+  .filter((key) => key.startsWith(LABEL))
+  .map((key) => key.slice(LABEL.length)) as readonly DimensionName[];
 
 const BOT_REASONS = [
   'ai_crawler',

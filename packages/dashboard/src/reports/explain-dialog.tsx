@@ -6,20 +6,29 @@ import { CodeBlock } from '../ui/copy-text.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { QueryAnswer } from '../ui/states.tsx';
 import { METRICS, metricLabel } from './report-metrics-view.ts';
-import { queryOfReport, type Report } from './report-request-view.ts';
+import { statementText } from './statement-text.ts';
+
+/** The reports that can be explained. */
+export type ExplainedId = 'stats' | 'breakdown' | 'realtime' | 'conversions' | 'funnel' | 'cohorts' | 'journeys';
+
+interface Props {
+  readonly id: ExplainedId;
+  /** The query parameters of the report. */
+  readonly query: object;
+  readonly onClose: () => void;
+}
 
 type Explained = NonNullable<Answer<'stats'>['explain']>;
 
 /** What a report counts: its definitions, which rows it leaves out, the records without a row, and its SQL. */
-export function ExplainDialog({ report, onClose }: { readonly report: Report; readonly onClose: () => void }) {
+export function ExplainDialog({ id, query, onClose }: Props) {
   const { t } = useTexts();
   const { site_id } = useSite();
-  const query = { ...queryOfReport(report), explain: '1' as const };
-  const answer = useAdmin(report.id, { path: { site_id }, query: query as QueryOf<'breakdown'> });
+  const answer = useAdmin(id, { path: { site_id }, query: { ...query, explain: '1' } as QueryOf<'breakdown'> });
   return (
     <Dialog wide title={t('explain.title')} onClose={onClose}>
       <QueryAnswer query={answer as { data: { explain?: Explained } | undefined } & typeof answer} lines={10}>
-        {({ explain }) => explain && <Explanation explain={explain} />}
+        {({ explain }) => explain && <Explanation id={id} explain={explain} />}
       </QueryAnswer>
     </Dialog>
   );
@@ -28,7 +37,7 @@ export function ExplainDialog({ report, onClose }: { readonly report: Report; re
 const ROW_KINDS = ['counted', 'bots', 'internal_events', 'filtered'] as const;
 const OTHER_KINDS = ['without_visitor', 'without_visit', 'visits_begun_before'] as const;
 
-function Explanation({ explain }: { readonly explain: Explained }) {
+function Explanation({ id, explain }: { readonly id: ExplainedId; readonly explain: Explained }) {
   const { t, number } = useTexts();
   const { left_out: out, statements } = explain;
   return (
@@ -79,25 +88,24 @@ function Explanation({ explain }: { readonly explain: Explained }) {
       </section>
       <section>
         <h3>{t('explain.definitions')}</h3>
-        <dl className="definitions">
-          {METRICS.map((name) => (
-            <div key={name}>
-              <dt>{t(metricLabel(name))}</dt>
-              <dd>{t(`definition.${name}`)}</dd>
-            </div>
-          ))}
-        </dl>
+        {id === 'stats' || id === 'breakdown' ? (
+          <dl className="definitions">
+            {METRICS.map((name) => (
+              <div key={name}>
+                <dt>{t(metricLabel(name))}</dt>
+                <dd>{t(`definition.${name}`)}</dd>
+              </div>
+            ))}
+          </dl>
+        ) : (
+          <p>{t(`definition.${id}`)}</p>
+        )}
       </section>
       <section>
         <h3>{t('explain.sql')}</h3>
         <p className="note">{t('explain.sqlHint')}</p>
-        {statements.map(({ of, sql, params }) => (
-          <CodeBlock
-            key={of}
-            code={`-- ${of}\n${sql}\n-- params: ${JSON.stringify(params)}`}
-            label={`SQL: ${of}`}
-            copyLabel={t('copy.sql')}
-          />
+        {statements.map((one) => (
+          <CodeBlock key={one.of} code={statementText(one)} label={`SQL: ${one.of}`} copyLabel={t('copy.sql')} />
         ))}
       </section>
     </div>

@@ -1,37 +1,24 @@
 import { useDeferredValue, useId, useState } from 'react';
-import type { QueryOf } from '../api/call-admin.ts';
-import { useAdmin } from '../api/use-admin.ts';
-import { useSite } from '../app/site-context.tsx';
 import { useTexts } from '../i18n/text-context.tsx';
+import { usePropertyNames } from '../suggest/use-property-names.ts';
+import { ValueOptions } from '../suggest/value-options.tsx';
 import { Dialog } from '../ui/dialog.tsx';
-import { DIMENSIONS, dimensionLabel, valueText } from './dimension-view.ts';
-import { FILTER_OPERATORS, type FilterOperator, formatFilter } from './filter-text.ts';
+import { DIMENSIONS, dimensionLabel } from './dimension-view.ts';
+import { FILTER_OPERATORS, type FilterOperator } from './filter-text.ts';
 import { addFilter, type ReportState } from './report-state.ts';
 
-const SUGGESTIONS = 30;
-
-/** Adds a filter. Values that occur in the period are suggested. */
+/** Adds a filter. Properties and values that occur in the period are offered. */
 export function FilterDialog({ state, onClose }: { readonly state: ReportState; readonly onClose: () => void }) {
-  const texts = useTexts();
-  const { t } = texts;
-  const { site_id } = useSite();
+  const { t } = useTexts();
   const list = useId();
+  const names = useId();
   const [dimension, setDimension] = useState<string>('page');
   const [property, setProperty] = useState('');
   const [operator, setOperator] = useState<FilterOperator>('is');
   const [value, setValue] = useState('');
   const name = dimension === 'property' ? `property:${property.trim()}` : dimension;
   const word = useDeferredValue(value.trim());
-  const query = {
-    ...state.query,
-    dimension: name,
-    limit: SUGGESTIONS,
-    filter: [
-      ...(state.query.filter ?? []),
-      ...(word === '' ? [] : [formatFilter({ dimension: name, operator: 'contains', values: [word] })]),
-    ],
-  } as QueryOf<'breakdown'>;
-  const found = useAdmin('breakdown', { path: { site_id }, query, keep: true, enabled: name !== 'property:' });
+  const known = usePropertyNames(state, dimension === 'property');
   return (
     <Dialog title={t('filter.add')} onClose={onClose}>
       <form
@@ -68,9 +55,20 @@ export function FilterDialog({ state, onClose }: { readonly state: ReportState; 
         {dimension === 'property' && (
           <label>
             {t('property.name')}
-            <input required value={property} onChange={(event) => setProperty(event.target.value)} />
+            <input
+              required
+              list={names}
+              autoComplete="off"
+              value={property}
+              onChange={(event) => setProperty(event.target.value)}
+            />
           </label>
         )}
+        <datalist id={names}>
+          {known.data?.properties.map((one) => (
+            <option key={one.name} value={one.name} />
+          ))}
+        </datalist>
         <label>
           {t('filter.value')}
           <input
@@ -82,13 +80,7 @@ export function FilterDialog({ state, onClose }: { readonly state: ReportState; 
             onChange={(event) => setValue(event.target.value)}
           />
         </label>
-        <datalist id={list}>
-          {found.data?.rows.map((row) => (
-            <option key={row.value} value={row.value}>
-              {valueText(texts, name, row.value)}
-            </option>
-          ))}
-        </datalist>
+        <ValueOptions id={list} dimension={name} state={state} word={word} enabled={name !== 'property:'} />
         <p className="note">{t(operator.startsWith('matches') ? 'filter.globHint' : 'filter.emptyHint')}</p>
         <div className="actions">
           <button type="submit" className="button primary">

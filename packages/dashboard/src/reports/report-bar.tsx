@@ -6,13 +6,13 @@ import { useTexts } from '../i18n/text-context.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { Menu, MenuItem } from '../ui/menu.tsx';
 import { dimensionText, valueText } from './dimension-view.ts';
-import { FilterDialog } from './filter-dialog.tsx';
 import { PERIOD_KEYS } from './period/period-keys.ts';
 import { PeriodMenu, selectPeriod } from './period/period-menu.tsx';
 import { COMPARISONS, changeReport, PERIODS, type ReportState, setFilters } from './report-state.ts';
 import { SegmentsMenu } from './segments-menu.tsx';
 import { useShortcuts } from './use-shortcuts.ts';
 
+const FilterDialog = lazy(async () => ({ default: (await import('./filter-dialog.tsx')).FilterDialog }));
 const ShortcutsDialog = lazy(async () => ({ default: (await import('./shortcuts-dialog.tsx')).ShortcutsDialog }));
 
 /** The site, its visitors now, and what all reports of the page share: period, comparison, bots and filters. */
@@ -124,7 +124,11 @@ export function ReportBar({
           <ShortcutsDialog onClose={() => setHelp(false)} />
         </Suspense>
       )}
-      {isFiltering && <FilterDialog state={state} onClose={() => setFiltering(false)} />}
+      {isFiltering && (
+        <Suspense>
+          <FilterDialog state={state} onClose={() => setFiltering(false)} />
+        </Suspense>
+      )}
     </div>
   );
 }

@@ -1,49 +1,51 @@
 import { useState } from 'react';
-import { adminUrl } from '../api/call-admin.ts';
+import { adminUrl, callAdmin } from '../api/call-admin.ts';
 import { useSite } from '../app/site-context.tsx';
 import { useTexts } from '../i18n/text-context.tsx';
 import { copyText } from '../ui/copy-text.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { Menu, MenuItem, MenuSeparator } from '../ui/menu.tsx';
+import { useProblemText } from '../ui/states.tsx';
 import { weirCommand } from './command-text.ts';
 import { downloadCsv } from './download-csv.ts';
-import { ExplainDialog } from './explain-dialog.tsx';
+import { ExplainButton } from './explain-button.tsx';
 import { queryOfReport, type Report } from './report-request-view.ts';
+import { statementText } from './statement-text.ts';
 
-/** How a number came about, and ways to take it along. */
+/** The menu of a report: an explanation of its numbers, and ways to save or repeat it. */
 export function ReportMenu({ report }: { readonly report: Report }) {
   const { t } = useTexts();
   const site = useSite();
-  const [isExplained, setExplained] = useState(false);
   const [note, setNote] = useState('');
   const path = { site_id: site.site_id };
   const query = queryOfReport(report);
   const copy = async (text: string) => setNote(t((await copyText(text)) ? 'copied' : 'copy.refused'));
-  const save = async () => {
-    setNote(t('csv.loading'));
+  const problemText = useProblemText();
+  const attempt = async (work: () => Promise<void>) => {
     try {
-      await downloadCsv(report, site.site_id);
-      setNote(t('csv.done'));
+      await work();
     } catch (error) {
-      setNote((error as Error).message);
+      setNote(problemText(error as Error));
     }
   };
+  const save = () =>
+    attempt(async () => {
+      setNote(t('csv.loading'));
+      await downloadCsv(report, site.site_id);
+      setNote(t('csv.done'));
+    });
+  const copySql = () =>
+    attempt(async () => {
+      const { explain } = await callAdmin(report.id, { path, query: { ...query, explain: '1' } as never });
+      await copy((explain?.statements ?? []).map(statementText).join('\n\n'));
+    });
   return (
     <>
       <span role="status" className="menu-status">
         {note}
       </span>
-      <button
-        type="button"
-        className="icon-button"
-        aria-label={t('explain')}
-        title={t('explain')}
-        onClick={() => setExplained(true)}
-      >
-        <Icon name="explain" size={16} />
-      </button>
+      <ExplainButton id={report.id} query={query} />
       <Menu bare label={<Icon name="more" size={18} />} name={t('report.more')}>
-        <MenuItem onSelect={() => setExplained(true)}>{t('explain')}</MenuItem>
         <MenuItem onSelect={() => void save()}>{t('csv.save')}</MenuItem>
         <MenuSeparator />
         <MenuItem
@@ -56,9 +58,9 @@ export function ReportMenu({ report }: { readonly report: Report }) {
           {t('copy.curl')}
         </MenuItem>
         <MenuItem onSelect={() => void copy(weirCommand(report.id, site.site_id, query))}>{t('copy.weir')}</MenuItem>
+        <MenuItem onSelect={() => void copySql()}>{t('copy.sql')}</MenuItem>
         <MenuItem onSelect={() => void copy(location.href)}>{t('copy.link')}</MenuItem>
       </Menu>
-      {isExplained && <ExplainDialog report={report} onClose={() => setExplained(false)} />}
     </>
   );
 }

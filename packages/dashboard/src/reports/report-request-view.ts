@@ -7,7 +7,7 @@ const COUNTRIES = 300;
 
 export type Report =
   | { readonly id: 'stats'; readonly state: ReportState }
-  | { readonly id: 'breakdown'; readonly state: ReportState; readonly tab: PanelTab };
+  | { readonly id: 'breakdown'; readonly state: ReportState; readonly tab: PanelTab; readonly dimension: string };
 
 /** The query parameters of a list. The map needs all countries, other lists only the rows that the page shows. */
 export function breakdownQuery(state: ReportState, tab: PanelTab, dimension: string): QueryOf<'breakdown'> {
@@ -24,6 +24,6 @@ export function breakdownQuery(state: ReportState, tab: PanelTab, dimension: str
 export function queryOfReport(report: Report) {
   const { state } = report;
   if (report.id === 'stats') return { ...state.query, ...(state.interval && { interval: state.interval }) };
-  const { limit: _, ...query } = breakdownQuery(state, report.tab, report.tab.id === 'map' ? 'country' : report.tab.id);
+  const { limit: _, ...query } = breakdownQuery(state, report.tab, report.dimension);
   return query;
 }

@@ -3,9 +3,8 @@ import { useAdmin, useChange } from '../api/use-admin.ts';
 import { useSession } from '../app/session.ts';
 import { useSite } from '../app/site-context.tsx';
 import { useTexts } from '../i18n/text-context.tsx';
-import { Dialog } from '../ui/dialog.tsx';
 import { Menu, MenuItem, MenuSeparator } from '../ui/menu.tsx';
-import { Problem } from '../ui/states.tsx';
+import { NameDialog } from '../ui/name-dialog.tsx';
 import { formatFilter, parseFilter } from './filter-text.ts';
 import { type ReportState, setFilters } from './report-state.ts';
 
@@ -43,36 +42,16 @@ export function SegmentsMenu({ state }: { readonly state: ReportState }) {
           </MenuItem>
         )}
       </Menu>
-      {isSaving && <SaveDialog filters={texts} onClose={() => setSaving(false)} />}
+      {isSaving && (
+        <NameDialog
+          title={t('segments.save')}
+          label={t('segments.name')}
+          operation="createSegment"
+          invalidates={['listSegments']}
+          input={(name) => ({ path, body: { name, filters: texts } })}
+          onClose={() => setSaving(false)}
+        />
+      )}
     </>
-  );
-}
-
-function SaveDialog({ filters, onClose }: { readonly filters: readonly string[]; readonly onClose: () => void }) {
-  const { t } = useTexts();
-  const path = { site_id: useSite().site_id };
-  const create = useChange('createSegment', ['listSegments']);
-  const [name, setName] = useState('');
-  return (
-    <Dialog title={t('segments.save')} onClose={onClose}>
-      <form
-        className="form"
-        onSubmit={(event) => {
-          event.preventDefault();
-          create.mutate({ path, body: { name: name.trim(), filters } }, { onSuccess: onClose });
-        }}
-      >
-        <label>
-          {t('segments.name')}
-          <input required maxLength={255} value={name} onChange={(event) => setName(event.target.value)} />
-        </label>
-        {create.error && <Problem error={create.error} />}
-        <div className="actions">
-          <button type="submit" className="button primary" disabled={create.isPending}>
-            {t('save')}
-          </button>
-        </div>
-      </form>
-    </Dialog>
   );
 }

@@ -25,7 +25,7 @@ export function ApiKeys({ siteId }: { readonly siteId: string }) {
   const [note, setNote] = useState('');
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => {
-    // The heading is the target of links.
+    // Links end in `#api-keys`. The heading did not exist yet when the browser opened the link, so the page scrolls to it here.
     if (location.hash === '#api-keys') heading.current?.scrollIntoView();
   }, []);
 

@@ -10,20 +10,22 @@ export function CrowdedSites({ siteId }: { readonly siteId?: string }) {
   const shown = sites.filter((site) => siteId === undefined || site.site_id === siteId);
   if (shown.length === 0) return null;
   return (
-    <ul className="warnings" role="status">
-      {shown.map((site) => (
-        <li key={site.site_id}>
-          <Icon name="warning" />
-          <span>
-            {t(site.private ? 'crowded.private' : 'crowded.public', {
-              site: site.site_id,
-              percent: number(site.percent),
-              hits: number(site.hits),
-            })}
-          </span>
-        </li>
-      ))}
-    </ul>
+    <div role="status">
+      <ul className="warnings">
+        {shown.map((site) => (
+          <li key={site.site_id}>
+            <Icon name="warning" />
+            <span>
+              {t(site.private ? 'crowded.private' : 'crowded.public', {
+                site: site.site_id,
+                percent: number(site.percent),
+                hits: number(site.hits),
+              })}
+            </span>
+          </li>
+        ))}
+      </ul>
+    </div>
   );
 }
 

@@ -66,6 +66,13 @@ export const INSTALLS: readonly Install[] = [
       `body := strings.NewReader(\`{"name": "signup", "user_id": "ada"}\`)\nrequest, _ := http.NewRequest("POST", "${origin}/api/v1/events", body)\nrequest.Header.Set("Authorization", "Bearer "+os.Getenv("WEIR_KEY"))\nrequest.Header.Set("Content-Type", "application/json")\nresponse, err := http.DefaultClient.Do(request)`,
   },
   {
+    id: 'ruby',
+    name: 'Ruby',
+    isServer: true,
+    code: (origin) =>
+      `require 'json'\nrequire 'net/http'\n\nevent = { name: 'signup', user_id: 'ada' }\nheaders = { 'Authorization' => "Bearer #{ENV.fetch('WEIR_KEY')}", 'Content-Type' => 'application/json' }\nNet::HTTP.post(URI('${origin}/api/v1/events'), event.to_json, headers)`,
+  },
+  {
     id: 'proxy',
     name: 'nginx, Caddy',
     code: (origin) =>

@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'react';
+import { useDeferredValue, useEffect, useState } from 'react';
 import { useAdmin } from '../api/use-admin.ts';
 import { Link } from '../app/link.tsx';
 import { pathTo } from '../app/location.ts';
@@ -19,15 +19,15 @@ export function SitesPage() {
   const [page, setPage] = useState(1);
   const [search, setSearch] = useState('');
   const [isNew, setNew] = useState(false);
+  const word = useDeferredValue(search.trim());
   const overview = useAdmin('overview', {
-    query: { period: '7d', limit: SITES_PER_PAGE, page },
+    query: { period: '7d', limit: SITES_PER_PAGE, page, ...(word !== '' && { search: word }) },
     refresh: true,
     keep: true,
   });
   useEffect(() => {
     document.title = `${t('nav.sites')} · Weir`;
   }, [t]);
-  const word = search.trim().toLowerCase();
   return (
     <>
       <header className="page-head">
@@ -39,7 +39,10 @@ export function SitesPage() {
             type="search"
             placeholder={t('site.search')}
             value={search}
-            onChange={(event) => setSearch(event.target.value)}
+            onChange={(event) => {
+              setPage(1);
+              setSearch(event.target.value);
+            }}
           />
         </label>
         <button type="button" className="button primary" onClick={() => setNew(true)}>
@@ -48,41 +51,40 @@ export function SitesPage() {
       </header>
       <CrowdedSites />
       <QueryAnswer query={overview} lines={9}>
-        {(data) => {
-          const shown = data.sites.filter((site) =>
-            `${site.name} ${site.domain} ${site.site_id}`.toLowerCase().includes(word),
-          );
-          return (
-            <>
-              {data.sites.length === 0 && (
-                <Empty title={t('sites.none')}>
-                  <p className="note">{t('sites.noneHint')}</p>
-                </Empty>
-              )}
-              {data.sites.length > 0 && shown.length === 0 && <Empty title={t('nothing')} />}
-              <ul className="site-cards">
-                {shown.map((site) => (
-                  <li key={site.site_id}>
-                    <Link
-                      href={pathTo('sites', site.site_id, 'overview')}
-                      className="card site-card"
-                      data-site={site.site_id}
-                    >
-                      <span className="site-card-name">{site.name}</span>
-                      <span className="site-card-domain">{site.domain}</span>
-                      <Sparkline values={site.series} />
-                      <span className="site-card-numbers">
-                        <b>{number(site.totals.visitors)}</b> {t('visitors.week')}
-                        <Change name="visitors" now={site.totals.visitors} before={site.before.visitors} />
-                      </span>
-                    </Link>
-                  </li>
-                ))}
-              </ul>
-              <Pager page={page} hasMore={data.has_more} onPage={setPage} />
-            </>
-          );
-        }}
+        {(data) => (
+          <>
+            {data.sites.length === 0 && word === '' && (
+              <Empty title={t('sites.none')}>
+                <p className="note">{t('sites.noneHint')}</p>
+              </Empty>
+            )}
+            {data.sites.length === 0 && word !== '' && <Empty title={t('nothing')} />}
+            <ul className="site-cards">
+              {data.sites.map((site) => (
+                <li key={site.site_id}>
+                  <Link
+                    href={pathTo('sites', site.site_id, 'overview')}
+                    className="card site-card"
+                    data-site={site.site_id}
+                  >
+                    <span className="site-card-name">{site.name}</span>
+                    <span className="site-card-domain">{site.domain}</span>
+                    <Sparkline values={site.series} />
+                    <span className="site-card-numbers">
+                      <b>{number(site.totals.visitors)}</b> {t('visitors.week')}
+                      <Change name="visitors" now={site.totals.visitors} before={site.before.visitors} />
+                    </span>
+                    <span className="now">
+                      {site.last_5_minutes.visitors > 0 && <i className="pulse" aria-hidden="true" />}
+                      {t('visitors.now', { count: site.last_5_minutes.visitors })}
+                    </span>
+                  </Link>
+                </li>
+              ))}
+            </ul>
+            <Pager page={page} hasMore={data.has_more} onPage={setPage} />
+          </>
+        )}
       </QueryAnswer>
       {isNew && <NewSiteDialog onClose={() => setNew(false)} />}
     </>

@@ -1,28 +1,32 @@
 import { useQuery } from '@tanstack/react-query';
-import { useEffect, useMemo, useState } from 'react';
+import { useEffect, useMemo, useRef, useState } from 'react';
 import { callAdmin } from '../api/call-admin.ts';
 import { useChange } from '../api/use-admin.ts';
 import { useTexts } from '../i18n/text-context.tsx';
 import { saveCsv } from '../reports/download-csv.ts';
-import { Menu, MenuItem } from '../ui/menu.tsx';
+import { Icon } from '../ui/icon.tsx';
+import { Menu, MenuItem, MenuSeparator } from '../ui/menu.tsx';
 import { ScrollBox } from '../ui/scroll-box.tsx';
 import { Empty, Loading, Problem } from '../ui/states.tsx';
+import { SqlChart } from './sql-chart.tsx';
 import { SqlEditor } from './sql-editor.tsx';
 import { EXAMPLES } from './sql-examples.ts';
+import { addToHistory, clearHistory, readHistory } from './sql-history.ts';
 
-/** The rows that the page shows. The CSV has all. */
+/** The maximum number of rows that the page shows. The CSV file contains all rows. */
 const SHOWN_MAX = 1_000;
-const HISTORY_MAX = 20;
 const COLUMNS_QUERY =
   'SELECT table, groupArray(name) AS names FROM system.columns WHERE database = currentDatabase() GROUP BY table';
 
-/** Runs read-only statements on the tables. The history ends with the page. */
+/** Runs read-only statements on the tables. The browser keeps the last ones. */
 export function SqlPage() {
   const { t, number } = useTexts();
   const [chosen, setChosen] = useState({ text: EXAMPLES[0]?.sql ?? '' });
   const [text, setText] = useState<string>(chosen.text);
-  const [past, setPast] = useState<readonly string[]>([]);
+  const [past, setPast] = useState(readHistory);
+  const [isChart, setChart] = useState(false);
   const run = useChange('sql');
+  const running = useRef<AbortController>(undefined);
   const schema = useSchema();
   useEffect(() => {
     document.title = `${t('nav.sql')} · Weir`;
@@ -30,8 +34,17 @@ export function SqlPage() {
   const start = () => {
     const query = text.trim();
     if (query === '') return;
-    setPast([query, ...past.filter((one) => one !== query)].slice(0, HISTORY_MAX));
-    run.mutate({ body: { query } });
+    setPast(addToHistory(query, past));
+    running.current = new AbortController();
+    run.mutate({ body: { query }, signal: running.current.signal });
+  };
+  const forget = () => {
+    clearHistory();
+    setPast([]);
+  };
+  const cancel = () => {
+    running.current?.abort();
+    run.reset();
   };
   const { data } = run;
   const names = data?.columns.map(({ name }) => name) ?? [];
@@ -68,17 +81,24 @@ export function SqlPage() {
                   {one}
                 </MenuItem>
               ))}
+              <MenuSeparator />
+              <MenuItem onSelect={forget}>{t('sql.forget')}</MenuItem>
             </Menu>
           )}
           {data && (
-            <button type="button" className="button" onClick={save}>
-              {t('csv.save')}
-            </button>
+            <>
+              <button type="button" className="button" onClick={save}>
+                {t('csv.save')}
+              </button>
+              <button type="button" className="button" aria-pressed={isChart} onClick={() => setChart(!isChart)}>
+                <Icon name="chart" size={16} /> {t('sql.chart')}
+              </button>
+            </>
           )}
         </div>
       </section>
       {run.error && <Problem error={run.error} />}
-      {run.isPending && <Loading lines={5} />}
+      {run.isPending && <Loading lines={5} onCancel={cancel} />}
       {data && !run.isPending && (
         <section className="card section" aria-label={t('sql.result')} data-testid="sql-result">
           <p className="note" role="status">
@@ -87,6 +107,8 @@ export function SqlPage() {
           </p>
           {data.rows.length === 0 ? (
             <Empty title={t('nothing')} />
+          ) : isChart ? (
+            <SqlChart columns={names} rows={data.rows} />
           ) : (
             <ScrollBox label={t('sql.result')}>
               <table className="table">

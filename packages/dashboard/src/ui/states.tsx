@@ -45,10 +45,12 @@ export function Empty({ title, children }: { readonly title: string; readonly ch
 
 interface SlowProps {
   readonly queryKey?: readonly unknown[] | undefined;
+  /** Cancels a call that is not a query. */
+  readonly onCancel?: (() => void) | undefined;
 }
 
 /** After a second it says that the answer takes long, and offers to cancel the query. Later it says what to do. */
-function SlowNote({ queryKey }: SlowProps) {
+function SlowNote({ queryKey, onCancel }: SlowProps) {
   const { t } = useTexts();
   const client = useQueryClient();
   const [note, setNote] = useState<'slow' | 'slow.stuck'>();
@@ -60,8 +62,12 @@ function SlowNote({ queryKey }: SlowProps) {
   return (
     <p className="loading-note" role="status">
       {t(note)}{' '}
-      {queryKey && (
-        <button type="button" className="link" onClick={() => client.cancelQueries({ queryKey })}>
+      {(queryKey ?? onCancel) && (
+        <button
+          type="button"
+          className="link"
+          onClick={onCancel ?? (() => client.cancelQueries({ queryKey: queryKey ?? [] }))}
+        >
           {t('cancel')}
         </button>
       )}
@@ -70,14 +76,14 @@ function SlowNote({ queryKey }: SlowProps) {
 }
 
 /** Lines that stand for content. */
-export function Loading({ lines = 6, queryKey }: SlowProps & { readonly lines?: number }) {
+export function Loading({ lines = 6, ...slow }: SlowProps & { readonly lines?: number }) {
   return (
     <div className="loading" aria-busy="true">
       {Array.from({ length: lines }, (_, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: the lines are all the same
         <div key={index} className="skeleton" />
       ))}
-      <SlowNote queryKey={queryKey} />
+      <SlowNote {...slow} />
     </div>
   );
 }

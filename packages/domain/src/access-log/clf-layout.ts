@@ -23,7 +23,7 @@ const UNNAMED_HOST = /^(?:-|_|\*|_default_)$/;
  * a user almost never looks like that.
  */
 export function clfLayoutOf({ first, second, rest }: ClfHead): ClfLayout {
-  // The line begins with a list of addresses (X-Forwarded-For). The first one is the client.
+  // A comma means that the line begins with a list of addresses (X-Forwarded-For). The first address is the client.
   if (first.endsWith(',')) return 'plain';
   const longer = rest.includes(' ');
   const secondIsAddress = clientAddress(second) !== undefined;

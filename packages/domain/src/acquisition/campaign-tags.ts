@@ -1,20 +1,43 @@
-/** The parameters that Google Analytics defines for links. Sessions have a column for each, and reports can be filtered by them. */
-export const UTM_TAGS = ['utm_source', 'utm_medium', 'utm_campaign', 'utm_term', 'utm_content'] as const;
+/** The parameters that Google Analytics defines for links, in the first version of the column list. */
+export const FIRST_UTM_TAGS = ['utm_source', 'utm_medium', 'utm_campaign', 'utm_term', 'utm_content'] as const;
 
 /**
- * The parameters of a link that name its campaign or the site that it is on. A parameter has the same name in the query of a URL
- * and in the body of a collect hit. To add one:
- * 1. Add it here and below (if it is in UTM_TAGS, this also adds the report dimension), and to collect-hit.schema.json.
- * 2. In records-columns.ts and in packages/records/src/enriched-columns.ts, make a new version of the column list. Keep the list of
- *    the old version. Add a schema of the new version to schemas/topics.
- * 3. Write a migration: the column of `records`, and the views `event_rows`, `events` and `people_events`; for UTM_TAGS also the column of the
- *    stamp (STAMP_COLUMNS), `session_rows`, `session_parts` and `sessions`; `touches` and `payments` if payments must show it. In infra/clickhouse/users.yaml, grant what the migration alters.
- * 4. Describe it in docs/topics.md, docs/api.md and docs/tables.md.
+ * The UTM tags that were added later. The value is the version of the column list (records-columns.ts) that has the tag first, for
+ * example `{ utm_id: 3 }`. Once a version is released, the tags with its number never change. A new tag is the last one.
+ *
+ * To add a tag, change these files. CONTRIBUTING.md describes each step ("How to add a campaign tag"):
+ * 1. Here: this list, `mapTags`, `hasCampaignTag` and `mergeCampaignTags`.
+ * 2. schemas/collect-hit.schema.json: the field of a collect hit.
+ * 3. schemas/clickhouse: a migration with the columns and the views.
+ * 4. packages/dashboard/src/i18n/en.ts and de.ts: the name of the dimension.
+ * 5. The documents: api.md and tables.md in docs, and CHANGELOG.md. `node --import tsx scripts/generate-columns.mjs` then writes docs/topics.md
+ *    and schemas/topics/events.enriched.schema.json.
+ */
+export const LATER_UTM_TAGS = {} as const satisfies Readonly<Record<`utm_${string}`, number>>;
+
+export type LaterUtmTag = keyof typeof LATER_UTM_TAGS;
+export type UtmTag = (typeof FIRST_UTM_TAGS)[number] | LaterUtmTag;
+
+export const LATER_UTM_TAG_NAMES = namesOf<LaterUtmTag>(LATER_UTM_TAGS);
+
+function namesOf<Name extends string>(versions: Readonly<Record<Name, number>>): readonly Name[] {
+  return Object.keys(versions) as Name[];
+}
+
+/** All UTM tags. `records` and `sessions` have a column for each, and each is a dimension of reports. */
+export const UTM_TAGS: readonly UtmTag[] = [...FIRST_UTM_TAGS, ...LATER_UTM_TAG_NAMES];
+
+/**
+ * The parameters of a link that name the campaign or the site to which the link belongs. A parameter has the same name in the query of a URL
+ * and in the body of a collect hit.
  */
 export const CAMPAIGN_TAGS = [...UTM_TAGS, 'ref', 'source', 'via'] as const;
 
-/** The columns of CAMPAIGN_TAGS, in the same order. `source_param` has this name because `records` has another column `source`. */
-export const CAMPAIGN_TAG_COLUMNS = [...UTM_TAGS, 'ref', 'source_param', 'via'] as const;
+/** The columns of the tags that version 1 of the column list has. `source_param` has this name because `records` has another column `source`. */
+export const FIRST_TAG_COLUMNS = [...FIRST_UTM_TAGS, 'ref', 'source_param', 'via'] as const;
+
+/** The columns of all tags. */
+export const CAMPAIGN_TAG_COLUMNS = [...FIRST_TAG_COLUMNS, ...LATER_UTM_TAG_NAMES] as const;
 
 type CampaignTag = (typeof CAMPAIGN_TAGS)[number];
 
@@ -59,7 +82,7 @@ function isGiven(value: unknown): boolean {
   return value !== undefined && value !== '';
 }
 
-/** The tags of a URL or hit without tags. It is always this object, so that one comparison is enough to recognise it. */
+/** The tags of a URL or a hit that has no tags: always this same object, so that one comparison recognises it. */
 export const NO_CAMPAIGN_TAGS: CampaignTags = mapTags({}, () => '');
 
 /** Reads the tags of a collect hit's body. */
@@ -91,14 +114,14 @@ export function mergeCampaignTags(sent: CampaignTags, query: CampaignTags): Camp
   };
 }
 
-/** Returns the encoded tags in the order of CAMPAIGN_TAGS, separated by commas. */
-export function joinCampaignTags(tags: CampaignTags, encode: (text: string) => string): string {
+/** Returns the encoded tags in the order of FIRST_TAG_COLUMNS, separated by commas. */
+export function joinFirstTags(tags: CampaignTags, encode: (text: string) => string): string {
   const { ref, source, via } = tags;
-  return `${joinUtmTags(tags, encode)},${encode(ref)},${encode(source)},${encode(via)}`;
+  return `${joinFirstUtmTags(tags, encode)},${encode(ref)},${encode(source)},${encode(via)}`;
 }
 
-/** Returns the encoded tags in the order of UTM_TAGS, separated by commas. */
-export function joinUtmTags(tags: CampaignTags, encode: (text: string) => string): string {
+/** Returns the encoded tags in the order of FIRST_UTM_TAGS, separated by commas. */
+export function joinFirstUtmTags(tags: CampaignTags, encode: (text: string) => string): string {
   const { utm_source, utm_medium, utm_campaign, utm_term, utm_content } = tags;
   return `${encode(utm_source)},${encode(utm_medium)},${encode(utm_campaign)},${encode(utm_term)},${encode(utm_content)}`;
 }

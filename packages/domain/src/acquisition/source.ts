@@ -124,8 +124,8 @@ export function createSources(
     return (paths.find(starts) ?? byFurtherPath.get(host)?.find(starts))?.source;
   };
   /**
-   * Recognises a webmail host that is in no list. Its first label shows that it is one, as in `webmail.example.com`. The host
-   * is the name of the source.
+   * Recognises a webmail host that is in no list by its first label, as in `webmail.example.com`. The name of the source is the
+   * whole host.
    */
   const ofWebmail = (hostname: string): Source | undefined => {
     const label = hostname.slice(0, Math.max(0, hostname.indexOf('.'))).replace(/-?\d+$/, '');

@@ -1,4 +1,4 @@
-import { RECORDS_COLUMNS, type RecordsColumn, STAMP_COLUMNS } from '../records/records-columns.ts';
+import { RECORDS_COLUMNS_BY_VERSION, type RecordsColumn, STAMP_COLUMNS } from '../records/records-columns.ts';
 
 /**
  * A dump: everything that Weir stored of a site, as text with one JSON value per line (docs/decisions/0025).
@@ -9,16 +9,34 @@ import { RECORDS_COLUMNS, type RecordsColumn, STAMP_COLUMNS } from '../records/r
  *
  * The last line shows that the dump is complete.
  */
-export const DUMP_VERSION = 1;
-
 /**
  * Columns that a dump does not contain: an imported row gets the site of the import, the position of its new raw record, and no stamp, because
  * only some of the rows of a visit may be imported.
  */
 const OWN_COLUMNS: readonly RecordsColumn[] = ['site_id', 'log_id', 'raw_partition', 'raw_offset', ...STAMP_COLUMNS];
 
-/** The columns of a dump of version 1. If this list changes, DUMP_VERSION must change. */
-export const DUMP_COLUMNS: readonly RecordsColumn[] = RECORDS_COLUMNS.filter((column) => !OWN_COLUMNS.includes(column));
+/**
+ * The columns of all versions of dumps, version 1 first. A version of the column list that adds a column to dumps makes a new version of
+ * dumps, which has the same columns first.
+ */
+const LISTS = distinct(
+  Object.values(RECORDS_COLUMNS_BY_VERSION).map((columns) => columns.filter((column) => !OWN_COLUMNS.includes(column))),
+);
+
+/** The version of the dumps that this version of Weir writes. It also reads all earlier versions. */
+export const DUMP_VERSION = LISTS.length;
+export const DUMP_COLUMNS: readonly RecordsColumn[] = LISTS[DUMP_VERSION - 1] ?? [];
+
+/** The numbers of values that a row of a dump can have. */
+export const DUMP_ROW_LENGTHS: readonly number[] = LISTS.map((columns) => columns.length);
+
+function distinct(lists: readonly (readonly RecordsColumn[])[]): readonly (readonly RecordsColumn[])[] {
+  return [...new Map(lists.map((columns) => [columns.join(), columns])).values()];
+}
+
+export function isDumpVersion(version: unknown): version is number {
+  return Number.isInteger(version) && (version as number) >= 1 && (version as number) <= DUMP_VERSION;
+}
 
 /** The outcomes that a dump contains. Dead letters are not among them, because they refer to positions of the old log. */
 export const DUMP_OUTCOMES = ['row', 'identify', 'duplicate', 'dropped'] as const;
@@ -57,14 +75,18 @@ export function readDumpHead(line: string): DumpHead | undefined {
 
 /** Returns why this version of Weir cannot import the dump; undefined if it can. */
 export function dumpProblem({ weir_dump: version, columns }: DumpHead): string | undefined {
-  if (version !== DUMP_VERSION) return `it has version ${version}; this Weir reads version ${DUMP_VERSION}`;
-  return JSON.stringify(columns) === JSON.stringify(DUMP_COLUMNS) ? undefined : 'its first line names other columns';
+  if (!isDumpVersion(version)) {
+    const read = DUMP_VERSION === 1 ? 'version 1' : `versions 1 to ${DUMP_VERSION}`;
+    return `it has version ${version}; this Weir reads ${read}`;
+  }
+  const isKnown = JSON.stringify(columns) === JSON.stringify(LISTS[version - 1]);
+  return isKnown ? undefined : 'its first line names other columns';
 }
 
 /** Returns the number of rows in the last line of a dump. Returns undefined if the text is not the last line of a dump. */
 export function readDumpEnd(line: string): number | undefined {
   const end = parsed(line) as { weir_dump_end?: unknown; rows?: unknown } | undefined;
-  return end?.weir_dump_end === DUMP_VERSION && typeof end.rows === 'number' ? end.rows : undefined;
+  return isDumpVersion(end?.weir_dump_end) && typeof end.rows === 'number' ? end.rows : undefined;
 }
 
 function parsed(line: string): object | undefined {

@@ -2,7 +2,7 @@ import { END_MS } from '../ingest/timestamp.ts';
 import type { Json } from '../json/json.ts';
 import type { Outcome } from '../records/outcome.ts';
 import type { RecordsColumn } from '../records/records-columns.ts';
-import { DUMP_COLUMNS, DUMP_LINE_CHARS_MAX, DUMP_OUTCOMES } from './dump-format.ts';
+import { DUMP_COLUMNS, DUMP_LINE_CHARS_MAX, DUMP_OUTCOMES, DUMP_ROW_LENGTHS } from './dump-format.ts';
 
 /** A row of a dump, after validation: its values by column. */
 export interface DumpedRow {
@@ -48,14 +48,17 @@ const RULES: Readonly<Partial<Record<RecordsColumn, Rule>>> = {
 
 const COLUMN_RULES = DUMP_COLUMNS.map((column) => ({ column, holds: RULES[column] ?? isText }));
 
-/** Checks and reads a line of a dump. If the line is invalid, the result is a text with the reason. */
+/**
+ * Checks and reads a line of a dump. The values that rows of an older version do not have are empty. If the line is invalid, the result
+ * is a text with the reason.
+ */
 export function readDumpedRow(line: Json | undefined): DumpedRow | string {
   if (!Array.isArray(line)) return 'must be a list of values';
-  if (line.length !== DUMP_COLUMNS.length) return `must have ${DUMP_COLUMNS.length} values`;
+  if (!DUMP_ROW_LENGTHS.includes(line.length)) return `must have ${DUMP_ROW_LENGTHS.join(' or ')} values`;
   const values: Record<string, Json> = {};
   let chars = 0;
   for (const [index, { column, holds }] of COLUMN_RULES.entries()) {
-    const value = line[index] as Json;
+    const value = index < line.length ? (line[index] as Json) : '';
     if (!holds(value)) return `${column} is invalid`;
     if (typeof value === 'string') chars += value.length;
     values[column] = value;

@@ -2,7 +2,7 @@ import { type Network, parseNetwork } from '../net/network.ts';
 import { compileNetworks, type NetworkTable } from '../net/network-table.ts';
 import type { ExclusionRule } from '../registry/site.ts';
 
-/** The parsed network of each rule. After a change of one rule, all rules of the site are compiled again, but most have not changed. */
+/** The parsed network of each rule. It is kept because a change of one rule makes Weir compile all rules of the site again. */
 const read = new WeakMap<ExclusionRule, Network>();
 
 /** Compiles address rules to a table, which finds the most specific rule whose network contains an address. */

@@ -124,7 +124,7 @@ function pickHit(body: JsonObject): PickedHit {
     event_properties: isEvent ? sentValue(body.event_properties) : undefined,
     identity: body.type === 'identify' ? identityOf(body.identity) : undefined,
   };
-  // Any text is a valid tag, so the validator gets only tags that are not texts. With more fields it would be slower for all hits.
+  // Any text is a valid tag, so the validator gets only tags that are not texts. Each further field would make the validation of every hit slower.
   if (hasCampaignTag(body)) {
     for (const tag of CAMPAIGN_TAGS) {
       const value = sent(body[tag]);
@@ -135,8 +135,8 @@ function pickHit(body: JsonObject): PickedHit {
 }
 
 /**
- * The value of `identity` for the schema. For an object it is a placeholder, because `readBrowserIdentity` checks the object: it knows the
- * aliases. Any other value is passed unchanged, and the schema refuses it.
+ * The value of `identity` for the schema. An object is replaced by a placeholder, because `readBrowserIdentity` checks it: that function
+ * knows the aliases of the fields. Any other value is passed unchanged, and the schema refuses it.
  */
 function identityOf(identity: Json | undefined): Json | undefined {
   if (typeof identity !== 'object' || identity === null || Array.isArray(identity)) return identity ?? undefined;

@@ -25,7 +25,10 @@ interface Segments<Value> {
   readonly values: (Value | undefined)[];
 }
 
-/** Two networks are disjoint, or one contains the other. So the network that was opened last always ends first. */
+/**
+ * Goes through the networks in the order of their first addresses. `open` is a stack of the networks that contain the present address. Two
+ * networks are disjoint, or one contains the other, so the network on top of the stack always ends first.
+ */
 function segmentsOf<Value>(entries: readonly (readonly [Network, Value])[]): Segments<Value> {
   const sorted = entries.toSorted(([a], [b]) =>
     a.first === b.first ? a.prefix - b.prefix : a.first < b.first ? -1 : 1,

@@ -7,7 +7,7 @@ const SIGNATURE = /^[0-9a-f]{64}$/i;
 
 /**
  * The result of checking the signature of a browser's identify. `signed`: the signature is valid. `refused`: it is not valid,
- * and the site requires a valid one. It is undefined if the identify is not authenticated. The raw record contains the result,
+ * and the site requires a valid one. The result is undefined if the identify is not authenticated. The raw record contains the result,
  * so a replay needs no secret and has the same outcome.
  */
 export type IdentityProof = 'signed' | 'refused' | undefined;

@@ -1,16 +1,40 @@
+import type { JsonObject } from '../json/json.ts';
 import { CHAR, keyOf, stringEnd } from '../json/scan-text.ts';
 
 /** The key `ip`, in which one or both letters can be escaped. */
 const ESCAPED_KEY = /"(?:i|\\u0069)(?:p|\\u0070)"/;
+const KEY = '"ip"';
+/** The value of an address as it is nearly always sent, and the space around it. */
+const PLAIN_VALUE = /\s*:(\s*"[^"\\]*"\s*)/y;
 
 /**
  * Removes the client IP from the JSON text of a server event or a browser's hit: the values of `context.ip` and of `ip` at the top
  * level become empty strings, also if these keys are repeated or contain escapes. All other text stays as it was sent: `ip` in
- * any other place, such as in `properties`, is the caller's own data. `text` must be valid JSON.
+ * any other place, such as in `properties`, is the caller's own data. `text` must be valid JSON. `body`: the parsed text, with which most
+ * texts need not be read as a whole.
  */
-export function withoutClientAddress(text: string): string {
-  if (!text.includes('"ip"') && !(text.includes('\\u00') && ESCAPED_KEY.test(text))) return text;
-  return blanked(text);
+export function withoutClientAddress(text: string, body?: JsonObject): string {
+  const keyAt = text.indexOf(KEY);
+  const hasEscapes = text.includes('\\u00');
+  if (keyAt < 0 && !(hasEscapes && ESCAPED_KEY.test(text))) return text;
+  const isOnly = !hasEscapes && text.indexOf(KEY, keyAt + KEY.length) < 0;
+  // The text has one such key, so it is the one that the parsed body has.
+  return (isOnly && body !== undefined && hasAddress(body) ? blankedAt(text, keyAt) : undefined) ?? blanked(text);
+}
+
+function hasAddress(body: JsonObject): boolean {
+  if (Object.hasOwn(body, 'ip')) return true;
+  const { context } = body;
+  return typeof context === 'object' && context !== null && !Array.isArray(context) && Object.hasOwn(context, 'ip');
+}
+
+/** Replaces the value of the key at a position. Returns undefined if the value is not a plain string. */
+function blankedAt(text: string, keyAt: number): string | undefined {
+  PLAIN_VALUE.lastIndex = keyAt + KEY.length;
+  const value = PLAIN_VALUE.exec(text)?.[1];
+  if (value === undefined) return undefined;
+  const end = PLAIN_VALUE.lastIndex;
+  return `${text.slice(0, end - value.length)}""${text.slice(end)}`;
 }
 
 /** Reads the text once and without recursion, so that deep nesting cannot overflow the stack. */

@@ -1,9 +1,17 @@
-import { CAMPAIGN_TAG_COLUMNS } from '../acquisition/campaign-tags.ts';
+import {
+  FIRST_TAG_COLUMNS,
+  FIRST_UTM_TAGS,
+  LATER_UTM_TAG_NAMES,
+  LATER_UTM_TAGS,
+  type LaterUtmTag,
+  UTM_TAGS,
+  type UtmTag,
+} from '../acquisition/campaign-tags.ts';
 
 /**
  * The columns of the ClickHouse table `records`, in the order of the values in the line of an enriched record (JSONCompactEachRow).
- * A changed list is a new version: lines of two versions are never in the same insert.
- * docs/tables.md describes the columns, except these:
+ * A changed list is a new version: it has the columns of the version before, and then its own. Lines of two versions are never in the same
+ * insert. docs/tables.md describes the columns, except these:
  * - `outcome`, `reason`: see outcome.ts. `rule_id`: the exclusion rule that dropped the hit, otherwise empty.
  * - `bot_reason`: why `bot` is not empty (judge-bot.ts of the enricher), otherwise empty.
  * - `detail`: JSON text, or empty. Its fields depend on the outcome:
@@ -16,8 +24,6 @@ import { CAMPAIGN_TAG_COLUMNS } from '../acquisition/campaign-tags.ts';
  *   - any outcome of a redriven record has the last field `redriven: {log, partition, offset, attempt, at}` (redriven.ts).
  *   - any other `row`: `{session_moved: true}` if earlier rows of its visitor contain the old ID of a session whose ID has changed.
  */
-export const RECORDS_COLUMNS_VERSION = 2;
-
 const COLUMNS_OF_VERSION_1 = [
   'outcome',
   'reason',
@@ -41,7 +47,7 @@ const COLUMNS_OF_VERSION_1 = [
   'pathname',
   'referrer',
   'referrer_domain',
-  ...CAMPAIGN_TAG_COLUMNS,
+  ...FIRST_TAG_COLUMNS,
   'click_id_type',
   'channel',
   'traffic_source',
@@ -70,14 +76,10 @@ const COLUMNS_OF_VERSION_1 = [
   'detail',
 ] as const;
 
-/**
- * The stamp of a row (docs/decisions/0033), since version 2:
- * - `visit_stamp`: 0 if the row has no stamp, 1 if it has one, 2 if its visit must be computed from all of its rows.
- * - `visit_started`: the start of the visit.
- * - `visit_new`, `visit_bounces`, `visit_seconds`: how the row changes the number of visits, of bounces, and the seconds of its visit.
- * - The others are attributes of the visit, as in `sessions`.
- */
-export const STAMP_COLUMNS = [
+const visitColumn = <Tag extends UtmTag>(tag: Tag) => `visit_${tag}` as const;
+
+/** The columns of the stamp that version 2 of the list has. */
+export const FIRST_STAMP_COLUMNS = [
   'visit_stamp',
   'visit_started',
   'visit_new',
@@ -87,22 +89,51 @@ export const STAMP_COLUMNS = [
   'visit_source',
   'visit_channel',
   'visit_referrer_domain',
-  'visit_utm_source',
-  'visit_utm_medium',
-  'visit_utm_campaign',
-  'visit_utm_term',
-  'visit_utm_content',
+  ...FIRST_UTM_TAGS.map(visitColumn),
 ] as const;
 
-export const RECORDS_COLUMNS = [...COLUMNS_OF_VERSION_1, ...STAMP_COLUMNS] as const;
+/** The columns of the UTM tags that were added later. Each tag has two: its own one, and one in the stamp. */
+export const LATER_TAG_COLUMNS = LATER_UTM_TAG_NAMES.flatMap((tag) => [tag, visitColumn(tag)] as const);
 
-export type RecordsColumn = (typeof RECORDS_COLUMNS)[number];
+/**
+ * The stamp of a row (docs/decisions/0033), since version 2:
+ * - `visit_stamp`: 0 if the row has no stamp, 1 if it has one, 2 if its visit must be computed from all of its rows.
+ * - `visit_started`: the start of the visit.
+ * - `visit_new`, `visit_bounces`, `visit_seconds`: how the row changes the number of visits, of bounces, and the seconds of its visit.
+ * - The others are attributes of the visit, as in `sessions`.
+ */
+export const STAMP_COLUMNS = [...FIRST_STAMP_COLUMNS, ...LATER_UTM_TAG_NAMES.map(visitColumn)] as const;
+
+export type ColumnOfVersion1 = (typeof COLUMNS_OF_VERSION_1)[number];
+export type RecordsColumn = ColumnOfVersion1 | (typeof STAMP_COLUMNS)[number] | LaterUtmTag;
+
+const tagVersions = LATER_UTM_TAGS as Readonly<Record<LaterUtmTag, number>>;
+const laterVersions = [...new Set(Object.values<number>(tagVersions))];
+
+/** The newest version of the list. */
+export const RECORDS_COLUMNS_VERSION = Math.max(2, ...laterVersions);
 
 /** The column lists of all versions that a log can still contain, by version. The writer names the columns in its inserts. */
-export const RECORDS_COLUMNS_BY_VERSION: Readonly<Record<number, readonly string[]>> = {
+export const RECORDS_COLUMNS_BY_VERSION: Readonly<Record<number, readonly RecordsColumn[]>> = {
   1: COLUMNS_OF_VERSION_1,
-  2: RECORDS_COLUMNS,
+  ...Object.fromEntries([2, ...laterVersions].map((version) => [version, columnsOf(version)])),
 };
+
+export const RECORDS_COLUMNS: readonly RecordsColumn[] = columnsOf(RECORDS_COLUMNS_VERSION);
+
+function columnsOf(version: number): readonly RecordsColumn[] {
+  const later = LATER_UTM_TAG_NAMES.filter((tag) => tagVersions[tag] <= version);
+  return [...COLUMNS_OF_VERSION_1, ...FIRST_STAMP_COLUMNS, ...later.flatMap((tag) => [tag, visitColumn(tag)])];
+}
+
+/** The attributes of a visit: each column of the stamp, and the column of `sessions` that has the same value. */
+export const VISIT_ATTRIBUTES: readonly (readonly [stamp: RecordsColumn, ofSession: string])[] = [
+  ['visit_entry', 'entry_path'],
+  ['visit_source', 'traffic_source'],
+  ['visit_channel', 'channel'],
+  ['visit_referrer_domain', 'referrer_domain'],
+  ...UTM_TAGS.map((tag) => [visitColumn(tag), tag] as const),
+];
 
 /**
  * The highest expected number of repeats in a row: a crash of the enricher repeats at most one batch of 1,024 outcomes, and a partition can

@@ -8,7 +8,7 @@ export interface Redriven {
   readonly log: string;
   readonly partition: number;
   readonly offset: number;
-  /** 1 for the first redrive of the dead letter. Two records with the same position and attempt count once. */
+  /** 1 for the first redrive of the dead letter. Of two records with the same position and attempt, the second one is a duplicate. */
   readonly attempt: number;
   /** When the record was redriven, in Unix milliseconds. Its client IP is encrypted with the key of this day. */
   readonly at: number;
@@ -44,7 +44,7 @@ export function isRedriven(value: unknown): value is Redriven {
   return typeof log === 'string' && /^[\w-]{1,36}$/.test(log) && counts && typeof visitorId === 'string';
 }
 
-/** The field `redriven` of a raw record that may be damaged. */
+/** Returns the field `redriven` of a raw record; undefined if the record has no such field, or is damaged. */
 export function redrivenOf(raw: Uint8Array): Redriven | undefined {
   const text = Buffer.from(raw.buffer, raw.byteOffset, raw.byteLength).toString();
   try {
@@ -61,7 +61,7 @@ export function sealedDay(record: { readonly receivedAt: number; readonly redriv
   return utcDay(record.redriven?.at ?? record.receivedAt);
 }
 
-// The column `detail` of each outcome of a redriven record ends with the field `redriven`. The table `dead_letter_attempts` is filled from it.
+// The column `detail` of each outcome of a redriven record ends with the field `redriven`. The table `dead_letter_attempts` is filled from this field.
 const MARK = /,?"redriven":(\{"log":"[\w-]{1,36}","partition":\d+,"offset":\d+,"attempt":\d+,"at":\d+\})\}$/;
 
 /** Adds the position of the dead letter to the column `detail`: the JSON text of an object, or an empty text. */

@@ -7,13 +7,13 @@ import { KEEP_PATTERN } from './keep.ts';
 /** Limit of a SQL query that a user writes, through any interface. */
 export const SQL_CHARS_MAX = 65_536;
 
-const name = { type: 'string', minLength: 1, maxLength: 255, pattern: '\\S' } as const;
+export const name = { type: 'string', minLength: 1, maxLength: 255, pattern: '\\S' } as const;
 const domain = {
   type: 'string',
   maxLength: 253,
   pattern: '^[\\p{L}\\p{N}]([\\p{L}\\p{N}.-]*[\\p{L}\\p{N}])?$',
 } as const;
-const time = { type: 'string', minLength: 1, maxLength: 64 } as const;
+export const time = { type: 'string', minLength: 1, maxLength: 64 } as const;
 const timezone = time;
 const perMinute = { type: ['integer', 'null'], minimum: 1, maximum: 1_000_000_000 } as const;
 export const SITE_LIMITS = {
@@ -137,31 +137,6 @@ export const NEW_SESSION = {
 } as const;
 
 export const NEW_VIEWER = { type: 'object', required: ['name'], properties: { name } } as const;
-
-export const NEW_SEGMENT = {
-  type: 'object',
-  required: ['name', 'filters'],
-  properties: {
-    name,
-    filters: {
-      description: 'As the query parameter filter of a report.',
-      type: 'array',
-      minItems: 1,
-      maxItems: 20,
-      items: { type: 'string', minLength: 1, maxLength: 8192 },
-    },
-  },
-} as const;
-
-export const ANNOTATION_CHANGE = {
-  type: 'object',
-  properties: {
-    at: { ...time, description: 'A date in the time zone of the site, or an ISO 8601 time.' },
-    text: { type: 'string', minLength: 1, maxLength: 500, pattern: '\\S' },
-  },
-} as const;
-
-export const NEW_ANNOTATION = { ...ANNOTATION_CHANGE, required: ['at', 'text'] } as const;
 
 export const UNLINK = {
   type: 'object',

@@ -18,7 +18,7 @@ export interface ReplayRequest extends ReplayScope {
   /** The maximum number of records per second that the replay writes. Undefined if there is no such limit. */
   readonly recordsPerSecondMax?: number;
   readonly startedAt: number;
-  /** True if Weir has started the replay for a migration that rebuilds tables: it swaps and drops itself. */
+  /** True if Weir has started the replay for a migration that rebuilds tables. Weir then also begins the swap and the drop without a command. */
   readonly isAutomatic?: true;
   /**
    * How long rows are kept: the setting for all sites at the start of the replay. Absent if an older version of Weir started
@@ -54,7 +54,7 @@ export interface ReplayChunk {
   readonly month: number;
   /** The number of the chunk within its partition: its first raw offset divided by the size of a chunk. */
   readonly nth: number;
-  /** True if the chunk contains rows `expired` of records that have expired in the archive. Such chunks come after all others. */
+  /** True if the chunk contains rows with the outcome `expired`, for records that have expired in the archive. Such chunks come after all others. */
   readonly isExpired?: true;
 }
 
@@ -86,8 +86,8 @@ export interface ArchivePosition {
 }
 
 /**
- * The progress of a replay. While its writer reads a topic, it commits its offsets to the log like every writer, and they are not here. While
- * it reads the archive, `reading` is its last commit.
+ * The progress of a replay. While the writer of the replay reads a topic, it commits its offsets to the log, and they are not in this object.
+ * While it reads the archive, `reading` is its last commit.
  */
 export interface ReplayState {
   readonly replayId: string;
@@ -101,7 +101,7 @@ export interface ReplayState {
   readonly recordsToCopy: number;
   /** The ranges that were read from the archive. */
   readonly archived?: readonly ArchivedRange[];
-  /** The records that had expired in the archive when it had been read. Those that the tables do not have get a row `expired`. */
+  /** The records that had expired in the archive when the replay had read it. Those without a row get one with the outcome `expired`. */
   readonly expired?: readonly ExpiredRecords[];
   readonly reading?: ArchivePosition;
   /** The swap that is in progress. */

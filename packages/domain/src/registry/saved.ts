@@ -8,7 +8,19 @@ export interface Segment {
   readonly createdAt: number;
 }
 
-/** A note at a moment, which charts show. */
+/** Steps that a site has saved under a name, for the funnel report. */
+export interface Funnel {
+  readonly funnelId: string;
+  readonly siteId: string;
+  readonly name: string;
+  /** The steps in their order, each in the form of the query parameter `step` of the funnel report (docs/stats.md). */
+  readonly steps: readonly string[];
+  /** The longest time from the first step to the last one, in the form of the query parameter `within`. */
+  readonly within: string;
+  readonly createdAt: number;
+}
+
+/** A note about a moment. Charts show the note at this moment. */
 export interface Annotation {
   readonly annotationId: string;
   readonly siteId: string;

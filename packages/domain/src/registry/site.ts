@@ -43,7 +43,7 @@ export interface ApiKey {
   /** SHA-256 of the plain key, lower-case hex. The plain key is never stored. */
   readonly hash: string;
   readonly scopes: readonly Scope[];
-  /** A legacy single-purpose key: identify only (docs/api.md, API keys). Its scopes are `['identify:write']`. */
+  /** True for a legacy identify key, which can only identify users (docs/api.md, API keys). Its scopes are `['identify:write']`. */
   readonly legacyIdentify: boolean;
   readonly createdAt: number;
 }

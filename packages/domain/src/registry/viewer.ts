@@ -23,7 +23,7 @@ export function tokenPrefix(token: string): string {
   return token.slice(0, SHOWN_CHARS);
 }
 
-/** The secret with which all processes sign sessions (control/src/sign-in/session.ts). */
+/** The secret with which all processes sign the session cookies of signed-in users (services/control/src/sign-in/session-text.ts). */
 export interface SessionSecret {
   /** 32 random bytes, hex. */
   readonly secret: string;

@@ -13,7 +13,7 @@ interface Place extends Pick<SegmentRange, 'topic' | 'logId' | 'partition'> {
  * them. The records from `next` on are those that remain.
  */
 export interface ExpiredStart extends Place {
-  /** Every raw record with a lower raw offset has its first outcome before `next`. For the topic `events.raw`, it is equal to `next`. */
+  /** Every raw record with a lower raw offset has its first outcome before `next`. For the topic `events.raw`, `rawNext` is equal to `next`. */
   readonly rawNext: number;
   /** Unix milliseconds: when the last expired segment was stored. */
   readonly storedAt: number;
@@ -45,7 +45,7 @@ export async function listExpiredStarts(store: ObjectStore, prefix = ''): Promis
   const starts: ExpiredStart[] = [];
   for (const place of last.values()) {
     const found = await store.get(nameOf(place));
-    // Another process has just replaced it by a later start.
+    // The object is missing if another process has just replaced it by a later start.
     if (found === undefined) return listExpiredStarts(store, prefix);
     starts.push({ ...place, ...contentOf(nameOf(place), await buffer(found)) });
   }

@@ -28,7 +28,7 @@ export interface SegmentTrailer {
 
 export const SEGMENT_VERSION = 1;
 
-/** Level 3 needs half of the time of the default level 6; the segments are 17 % larger (docs/decisions/0027). */
+/** Level 3 needs half of the time of the default level 6. The segments are about 16 % larger (figures in docs/decisions/0027). */
 const GZIP_LEVEL = 3;
 
 /** Lines are compressed in pieces of about this size, because each call of gzip sends work to another thread and waits for it. */

@@ -16,7 +16,7 @@ export interface Config {
   /** If it is undefined, a token is created at the first start and stored in the data folder. */
   readonly adminToken: string | undefined;
   readonly trustedProxies: readonly string[] | number;
-  /** The name of the header, in lower case. If it is undefined, Weir reads `X-Forwarded-For`, or `Forwarded` if the former is not sent. */
+  /** The name of the header, in lower case. If it is undefined, Weir reads `X-Forwarded-For`, or `Forwarded` if there is no `X-Forwarded-For`. */
   readonly clientIpHeader: string | undefined;
   readonly collectPaths: readonly string[];
   readonly rateLimits: { readonly collect: number; readonly events: number; readonly identify: number };
@@ -37,8 +37,10 @@ export interface Config {
   };
   /** How long Weir waits for running requests after SIGTERM. It waits five seconds longer for running batches. */
   readonly drainTimeoutMs: number;
-  /** Whether embedded enricher, writer and archiver run in a thread of their own. `auto`: if there are at least two cores. */
+  /** Whether embedded enricher, writer, archiver and replays run in a thread of their own. `auto`: if there are at least two cores. */
   readonly pipelineThread: PipelineThread;
+  /** How many processes accept hits, events and identities on the port. With 1, the main process does. */
+  readonly gatewayProcesses: number;
   /** How often the settings of the engines are compared with those that exactly-once needs. */
   readonly guardIntervalMs: number;
   /** If less space than this is free, Weir adds nothing to the disk of the data folder. */
@@ -98,7 +100,7 @@ const TAKEN_PATHS =
 /** The last label must not consist of digits: that would be an invalid IP address. */
 const HOST_NAME = /^(?=.{1,253}$)([a-z0-9_-]{1,63}\.)*(?!\d+$)[a-z0-9_-]{1,63}$/i;
 
-/** All problems of the settings, one line each. */
+/** The error for invalid settings. Its message contains all problems, one on each line. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
   readonly problems: readonly string[];
@@ -198,6 +200,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     s3: readS3Settings(reader),
     keep: readKeep(reader),
     pipelineThread: reader.oneOf('WEIR_PIPELINE_THREAD', PIPELINE_THREAD) ?? 'auto',
+    gatewayProcesses: whole('WEIR_GATEWAY_PROCESSES', 1, 1, 64),
     drainTimeoutMs: whole('WEIR_DRAIN_TIMEOUT_MS', 20_000, 0, 600_000),
     guardIntervalMs: whole('WEIR_GUARD_INTERVAL_SECONDS', 60, 1, 60) * 1000,
   };

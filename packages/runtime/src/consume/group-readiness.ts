@@ -6,7 +6,7 @@ export const REJOIN_MAX_MS = 90_000;
 
 /**
  * Returns a function that says whether a consuming role is ready: it has joined its group, and has not been out of it for more than
- * `REJOIN_MAX_MS`. This time begins at the first call that finds the role out of the group. `joined`: the subscription's method.
+ * `REJOIN_MAX_MS`. This time begins at the first call that finds the role out of the group. `joined`: the method of the subscription with this name.
  */
 export function createGroupReadiness(joined: () => boolean, clock: () => number): () => boolean {
   let hasJoined = false;

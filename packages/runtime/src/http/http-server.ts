@@ -11,6 +11,8 @@ export interface HttpServerOptions {
   readonly refuse: Refuse;
   readonly host: string;
   readonly port: number;
+  /** The path of a Unix socket on which the server listens, instead of `host` and `port`. */
+  readonly path?: string;
   readonly logger: Logger;
   readonly limits?: Partial<HttpLimits>;
 }
@@ -46,6 +48,7 @@ export async function startHttpServer({
   refuse,
   host,
   port,
+  path,
   logger,
   limits,
 }: HttpServerOptions): Promise<HttpServer> {
@@ -88,7 +91,7 @@ export async function startHttpServer({
   });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
-    server.listen({ port, host, backlog: 1024 }, () => {
+    server.listen({ ...(path === undefined ? { port, host } : { path }), backlog: 1024 }, () => {
       server.off('error', reject);
       resolve();
     });
@@ -97,7 +100,7 @@ export async function startHttpServer({
   server.on('error', (error) => logger.error({ err: error }, 'the HTTP server could not accept a connection'));
 
   return {
-    port: (server.address() as AddressInfo).port,
+    port: path === undefined ? (server.address() as AddressInfo).port : port,
     close(graceMs) {
       closing = true;
       return new Promise((resolve) => {

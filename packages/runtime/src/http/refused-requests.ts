@@ -21,7 +21,12 @@ interface ClientError extends NodeJS.ErrnoException {
   readonly bytesParsed?: number;
 }
 
-/** How long a connection stays open after the answer. If it were closed at once, the sender could see a reset and not the answer. */
+/** The response to the latest request of a connection. A `WeakMap` would cost each garbage collection time for each request. */
+const LATEST = Symbol('latest response');
+
+type ServedSocket = Socket & { [LATEST]?: ServerResponse };
+
+/** How long a connection stays open after the answer. If it were closed at once, a client that still sends could see a reset and not the answer. */
 const LINGER_MS = 1_000;
 const HEAD_BYTES_MAX = 64 * 1024;
 const REQUEST_LINES = /(?<=^|\n)([A-Za-z]+) ((?:https?:\/)?\/[^ \r\n]*)/g;
@@ -39,14 +44,21 @@ const BY_CODE: Readonly<Record<string, Pick<RefusedRequest, 'status' | 'message'
  * for each request that arrives.
  */
 export function answerRefused(server: Server, refuse: Refuse): (response: ServerResponse) => void {
-  const latest = new WeakMap<Socket, ServerResponse>();
   const failed = new WeakSet<Socket>();
 
+  server.on('connection', (socket: ServedSocket) => {
+    const { destroySoon } = socket;
+    // Node calls this after the last answer of a connection, also if the application answered before the body arrived (401, 404 or 429).
+    socket.destroySoon = () => {
+      if (socket[LATEST]?.req.complete === false) endAfterRest(socket);
+      else destroySoon.call(socket);
+    };
+  });
   server.on('clientError', (error: ClientError, stream) => {
-    const socket = stream as Socket;
+    const socket = stream as ServedSocket;
     if (failed.has(socket)) return;
     failed.add(socket);
-    const response = latest.get(socket);
+    const response = socket[LATEST];
     const reason = BY_CODE[error.code ?? ''] ?? MALFORMED;
     if (response === undefined || response.destroyed) {
       // The error is in the rest of a request that was answered already.
@@ -78,7 +90,9 @@ export function answerRefused(server: Server, refuse: Refuse): (response: Server
     refuse({ response: lastResponse(request), path: pathOf(sent?.target ?? ''), ...reason });
   }
 
-  return (response) => latest.set(response.req.socket, response);
+  return (response) => {
+    (response.req.socket as ServedSocket)[LATEST] = response;
+  };
 }
 
 /** A response on a connection that Node's HTTP server does not serve any more. */
@@ -87,13 +101,16 @@ export function lastResponse(request: IncomingMessage): ServerResponse {
   const response = new http.ServerResponse(request);
   response.shouldKeepAlive = false;
   response.assignSocket(socket);
-  response.once('finish', () => {
-    const cut = setTimeout(() => socket.destroy(), LINGER_MS);
-    socket.once('close', () => clearTimeout(cut));
-    socket.end();
-    socket.resume();
-  });
+  response.once('finish', () => endAfterRest(socket));
   return response;
+}
+
+/** Closes the connection after the answer, but reads what the client still sends for up to `LINGER_MS`. */
+function endAfterRest(socket: Socket): void {
+  const cut = setTimeout(() => socket.destroy(), LINGER_MS);
+  socket.once('close', () => clearTimeout(cut));
+  socket.end();
+  socket.resume();
 }
 
 /** The path of a request's target, which can be a whole URL (RFC 9112, 3.2.2). */

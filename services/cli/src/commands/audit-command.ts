@@ -8,7 +8,7 @@ interface AuditView {
   readonly partitions: readonly {
     readonly log_id: string;
     readonly partition: number;
-    /** The first raw offset that was compared. Of the rows below it, only the number was compared. */
+    /** The first raw offset that was compared one by one. Of the rows with lower raw offsets, only the number was compared. */
     readonly compared_from: number;
     readonly checkpoint_at: string | null;
     readonly received: number;
@@ -35,7 +35,7 @@ interface AuditView {
      * former outcome.
      */
     readonly erasing: number;
-    /** Records of which nothing is known, because they had expired in the archive before the tables were restored from it. */
+    /** Records about which Weir has no other information, because they had expired in the archive before the tables were restored from it. */
     readonly expired_in_archive: number;
     readonly redriven_twice: number;
   };
@@ -77,7 +77,7 @@ export function addAuditCommand(program: Command, { io, client, exitWith }: Comm
       .addOption(
         new Option(
           '--reports',
-          'compare reports from the rollup of old days with reports from the rows, for some random days',
+          'compare reports from the table visit_slots with reports from the rows, for some random days (exit code 4 if they differ)',
         ).conflicts('since'),
       )
       .option('--site <site>', 'with --reports: only this site')

@@ -13,6 +13,7 @@ import { dropWriterCommits, eraseAgainIn } from '../open-backup.ts';
 import { objectsUrl, withObjects } from '../open-objects.ts';
 import { fields, print } from '../output.ts';
 import { createProgress, type Progress } from '../progress-bar.ts';
+import { readWholeNumber } from '../read-whole-number.ts';
 
 interface BackupView {
   readonly to: string;
@@ -49,7 +50,7 @@ export function addBackupCommands(program: Command, { io, client }: CommandConte
     'weir backup create /mnt/backups --keep 7',
     'weir backup create s3://backups/weir',
   )
-    .option('-k, --keep <number>', 'delete all backups except this number of the newest ones', wholeNumber)
+    .option('-k, --keep <number>', 'delete all backups except this number of the newest ones', readWholeNumber(99_999))
     .action(async (place: string, { json, keep }: { json?: boolean; keep?: number }) => {
       const admin = client();
       const interrupted = io.interruption();
@@ -188,8 +189,3 @@ async function withProgress<T>(
 }
 
 const size = (bytes: number): string => `${(bytes / MB).toFixed(1)} MB`;
-
-function wholeNumber(text: string): number {
-  if (/^[1-9]\d{0,4}$/.test(text)) return Number(text);
-  throw new CliError(`--keep must be a whole number from 1, not "${text}"`, EXIT.usage);
-}

@@ -4,6 +4,7 @@ import { CliError, EXIT } from '../exit-codes.ts';
 import { fields, print, table } from '../output.ts';
 import { patientCall } from '../patient-call.ts';
 import { createProgress } from '../progress-bar.ts';
+import { readWholeNumber } from '../read-whole-number.ts';
 
 interface LetterView {
   readonly letter_id: string;
@@ -71,7 +72,7 @@ export function addDeadLetterCommands(program: Command, context: CommandContext)
     'weir dead-letters list --where "error=no place" --limit 500 --json',
   )
     .option('-w, --where <field=value>', WHERE, addCondition)
-    .option('-n, --limit <count>', `the most to list; default: ${LIST_DEFAULT}`, readLimit)
+    .option('-n, --limit <count>', `the most to list; default: ${LIST_DEFAULT}`, readWholeNumber(999_999))
     .action(async ({ json, where = {}, limit = LIST_DEFAULT }: ListOptions) => {
       print(io, json, await list(context, where, limit), humanLetters);
     });
@@ -210,10 +211,4 @@ function addCondition(text: string, earlier: Filter = {}): Filter {
   }
   if (field in earlier) throw new InvalidArgumentError(`${field} is given twice.`);
   return { ...earlier, [field]: value };
-}
-
-function readLimit(text: string): number {
-  const count = /^\d{1,6}$/.test(text) ? Number(text) : 0;
-  if (count < 1) throw new InvalidArgumentError('it must be a whole number from 1 to 999999.');
-  return count;
 }

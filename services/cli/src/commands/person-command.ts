@@ -1,11 +1,12 @@
 import type { Command } from 'commander';
 import { type CommandContext, groupOf, siteOption, sitePath, withExamples } from '../command-context.ts';
 import { print, table } from '../output.ts';
+import { readWholeNumber } from '../read-whole-number.ts';
 
 interface SearchOptions {
   readonly json?: boolean;
   readonly site: string;
-  readonly limit?: string;
+  readonly limit?: number;
 }
 
 interface ShowOptions {
@@ -13,7 +14,7 @@ interface ShowOptions {
   readonly site: string;
   readonly visitor?: string;
   readonly user?: string;
-  readonly limit?: string;
+  readonly limit?: number;
 }
 
 interface Found {
@@ -54,11 +55,11 @@ export function addPersonCommands(program: Command, { io, client }: CommandConte
     'weir person search --site shop --limit 200',
   )
     .addOption(siteOption())
-    .option('--limit <count>', 'the number of users, 1 to 200; default: 50')
+    .option('--limit <count>', 'the number of users, 1 to 200; default: 50', readWholeNumber(999_999))
     .action(async (text: string | undefined, { json, site, limit }: SearchOptions) => {
       const found = await client().call<Found>('POST', sitePath(site, 'people', 'search'), {
         search: text,
-        limit: numberOf(limit),
+        limit,
       });
       print(io, json, found, ({ people }) =>
         table(
@@ -76,12 +77,12 @@ export function addPersonCommands(program: Command, { io, client }: CommandConte
     .addOption(siteOption())
     .option('-v, --visitor <visitor_id>', 'a visitor')
     .option('-u, --user <user_id>', 'a user, with all its visitors')
-    .option('--limit <count>', 'the number of events, 1 to 200; default: 50')
+    .option('--limit <count>', 'the number of events, 1 to 200; default: 50', readWholeNumber(999_999))
     .action(async ({ json, site, visitor, user, limit }: ShowOptions) => {
       const shown = await client().call<Timeline>('POST', sitePath(site, 'people', 'timeline'), {
         user_id: user,
         visitor_id: visitor,
-        limit: numberOf(limit),
+        limit,
       });
       print(io, json, shown, ({ events }) =>
         table(
@@ -113,9 +114,4 @@ export function addPersonCommands(program: Command, { io, client }: CommandConte
       });
       await client().download(`${sitePath(site, 'person')}?${query}`, io.stdout);
     });
-}
-
-/** The admin API checks the range of the number, and refuses a text that is not a number. */
-function numberOf(text: string | undefined): number | undefined {
-  return text === undefined ? undefined : Number(text);
 }

@@ -2,6 +2,7 @@ import { type Command, Option } from 'commander';
 import { type CommandContext, groupOf, withExamples } from '../command-context.ts';
 import { CliError, EXIT } from '../exit-codes.ts';
 import { fields, print } from '../output.ts';
+import { readWholeNumber } from '../read-whole-number.ts';
 import { followReplay, type ReplayView } from '../replay/follow-replay.ts';
 import { humanDiff } from '../replay/human-diff.ts';
 import { waitForDiff } from '../replay/wait-for-diff.ts';
@@ -88,7 +89,11 @@ export function addReplayCommands(program: Command, { io, client, exitWith }: Co
     .option('--since <time>', 'replace only records that were received at this time or later (ISO 8601, UTC)')
     .option('--until <time>', 'replace only records that were received before this time')
     .option('-s, --site <site_id>', 'replace only the records of this site')
-    .option('--rate <records>', 'maximum records per second; default: as many as live traffic allows', wholeNumber)
+    .option(
+      '--rate <records>',
+      'maximum records per second; default: as many as live traffic allows',
+      readWholeNumber(9_999_999_999),
+    )
     .option('--dry-run', 'only count the records; start nothing')
     .action(async ({ json, from, since, until, site, rate, dryRun }: StartOptions) => {
       const interrupted = io.interruption();
@@ -161,11 +166,6 @@ export function addReplayCommands(program: Command, { io, client, exitWith }: Co
     if (left === 'interrupted') return goesOn();
     print(io, json, dropped, ({ replay_id }) => `dropped ${replay_id}`);
   });
-}
-
-function wholeNumber(text: string): number {
-  if (!/^[1-9]\d{0,9}$/.test(text)) throw new CliError(`--rate must be a whole number from 1, not ${text}`, EXIT.usage);
-  return Number(text);
 }
 
 function humanReplay(replay: ReplayView): string {

@@ -1,8 +1,9 @@
 import { once } from 'node:events';
-import { type Command, InvalidArgumentError } from 'commander';
+import type { Command } from 'commander';
 import { type CommandContext, groupOf, withExamples } from '../command-context.ts';
 import { print, table } from '../output.ts';
 import { patientCall } from '../patient-call.ts';
+import { readWholeNumber } from '../read-whole-number.ts';
 
 interface TopicView {
   readonly name: string;
@@ -85,7 +86,7 @@ export function addTopicsCommands(program: Command, context: CommandContext): vo
     .option(
       '-n, --limit <count>',
       `stop after this number of records; default: ${LIMIT_DEFAULT}, with --since or --follow no limit`,
-      readLimit,
+      readWholeNumber(999_999_999),
     )
     .action((topic: string, options: TailOptions) => tail(context, topic, options));
 }
@@ -176,10 +177,4 @@ function toJson(value: object): string {
     /[\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]/g,
     (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
-}
-
-function readLimit(text: string): number {
-  const count = /^\d{1,9}$/.test(text) ? Number(text) : 0;
-  if (count < 1) throw new InvalidArgumentError('it must be a whole number from 1 to 999999999.');
-  return count;
 }

@@ -2,8 +2,8 @@ import { StringDecoder } from 'node:string_decoder';
 import { ACCESS_LOG_LINE_CHARS_MAX } from '@weir/domain/access-log/access-log';
 
 /**
- * Yields the lines of a log in batches. Only \n ends a line. The part of a line that is kept until its end is read is cut to one character
- * more than the limit, so a line that is too long can still be recognised.
+ * Yields the lines of a log in batches. Only \n ends a line. A line that is not complete yet is cut to `charsMax` characters plus one. This
+ * limits the memory, and the caller can still recognise that the line is too long.
  */
 export async function* readLines(
   chunks: AsyncIterable<Uint8Array>,

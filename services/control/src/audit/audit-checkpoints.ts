@@ -11,7 +11,7 @@ export interface Checkpoint {
 export interface StoredCheckpoints {
   /** The highest checkpoint of each partition. */
   readonly highest: ReadonlyMap<number, number>;
-  /** When a check last compared all raw offsets one by one, in Unix milliseconds; undefined if none has. */
+  /** When a check last compared all raw offsets one by one, in Unix milliseconds; undefined if no check has done this. */
   readonly wholeAt: number | undefined;
 }
 

@@ -63,24 +63,24 @@ const CLOSE_WAIT_MS = 1_000;
  * Compares the outcomes in ClickHouse with the raw offsets every minute, for the present log. The checkpoint of a partition is the offset below
  * which each offset had exactly one outcome. Checkpoints are stored in the table `audit_checkpoints`, for the next start and for
  * `weir audit --since`. A check compares the raw offsets from the checkpoint on one by one. Below the checkpoint, it compares the number of rows,
- * which the projection `offsets` of the table shows without a scan. There, a missing row and a repeated row can balance. So the first check of
- * a log, and then one check in a day, compares all raw offsets, which reads three columns of the whole table.
- * A check while rows are replaced is left out. `weir audit` compares everything at any time.
+ * which the projection `offsets` of the table shows without a scan. This number is also right if one row is missing and another row is
+ * repeated. So the first check of a log, and then one check in a day, compares all raw offsets, which reads three columns of the whole table.
+ * While rows are replaced, there is no check. `weir audit` compares everything at any time.
  */
 export function startAuditChecks(deps: AuditChecksDeps): RunningAuditChecks {
   const { analytics, eventLog, registry, clock, logger, everyMs = EVERY_MS, wholeEveryMs = WHOLE_EVERY_MS } = deps;
   const metrics = createAuditMetrics(deps.metrics);
   const stop = new AbortController();
   const { signal } = stop;
-  /** The checkpoint of each partition. */
+  /** The newest checkpoint of each partition: an offset, as explained above. */
   const checkpoints = new Map<number, number>();
-  /** The checkpoint of each partition that is stored in the table. */
+  /** The checkpoint of each partition that `audit_checkpoints` contains. It can be lower than the newest one. */
   const storedOffsets = new Map<number, number>();
   /** The fault of each partition that was reported. */
   const reported = new Map<number, Reported>();
-  /** The partitions that were unbalanced in the check before. An insert can be visible in parts for a moment. */
+  /** The partitions that the last check found unbalanced. A fault is reported only if the next check confirms it: an insert can be visible in parts for a moment. */
   let suspects = new Set<number>();
-  /** When the next check compares all raw offsets. Undefined until the stored checkpoints are read. */
+  /** The time from which on the next check compares all raw offsets. Undefined until the stored checkpoints are read. */
   let wholeAt: number | undefined;
   let isWholeWanted = false;
   let wholeFailed = false;

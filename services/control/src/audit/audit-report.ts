@@ -11,7 +11,7 @@ export interface StoredPartition {
    * row, which is deleted next.
    */
   readonly erasing: number;
-  /** The number of records that had expired in the archive before the tables were restored from it. Nothing else is known of them. */
+  /** The number of records that had expired in the archive before the tables were restored from it. Weir has no other information about them. */
   readonly expired_in_archive: number;
   readonly highest: number;
 }
@@ -76,7 +76,7 @@ interface Books {
   readonly redriven: number;
   /** While an erasure deletes records, this number includes records that are also still counted under their former outcome. */
   readonly erased: number;
-  /** The number of records that have expired: they were older than their site keeps them. */
+  /** The number of records that retention has removed, because they were older than the `keep` of their site. */
   readonly expired: number;
 }
 

@@ -15,7 +15,10 @@ export interface BooksSince {
   readonly redriven: RedrivenBooks;
 }
 
-/** Reads the rows from the last checkpoints on that are at least as old as `sinceMs` (Unix milliseconds), and the number of the others. */
+/**
+ * Counts the rows from the checkpoint of each partition on, and all rows of each partition. The checkpoint is the last one that is at least as
+ * old as `sinceMs` (Unix milliseconds).
+ */
 export async function readBooksSince(
   read: Pick<Analytics, 'select'>,
   logId: string,
@@ -40,7 +43,7 @@ export function auditReportSince(
   isErasing: boolean,
 ): AuditReport {
   const from = (partition: number): number => offsetOf(checkpoints, partition);
-  // The report counts raw offsets from 0. So those from the checkpoint on are moved to the beginning.
+  // `auditReport` expects raw offsets from 0 on, so the checkpoint is subtracted from each offset.
   const report = auditReport(
     logId,
     positions.map(({ partition, end }) => ({ partition, end: end - from(partition) })),

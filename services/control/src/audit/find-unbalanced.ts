@@ -7,9 +7,9 @@ import type { EventLog } from '@weir/ports/event-log';
 export interface Unbalanced {
   readonly missing: number;
   readonly repeated: number;
-  /** The first places, as `site first-last`. The site is empty if the record has expired or cannot be read. */
+  /** The first ranges of missing raw offsets, as `site first-last`. The site is empty if the record has expired or cannot be read. */
   readonly missingOffsets: readonly string[];
-  /** The first places, as `site offset`. */
+  /** The first repeated raw offsets, as `site offset`. */
   readonly repeatedOffsets: readonly string[];
 }
 
@@ -27,7 +27,7 @@ export interface ComparedPartition {
    * of their rows has changed since then.
    */
   readonly from: number;
-  /** Each offset below it must be stored. A stored offset can be higher, if it was inserted since. */
+  /** Each offset below `end` must be stored. The table can also have higher offsets, which were inserted later. */
   readonly end: number;
 }
 

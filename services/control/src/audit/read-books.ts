@@ -43,7 +43,7 @@ export async function readBooks(
 
 /**
  * Reads which dead letters were redriven: all of them, or those whose rows `dead` the condition selects by `by_offset`. Call it before
- * `readBooks`: a row that is superseded then also counts as `dead` in the books (docs/glossary.md). (The table `records` is filled before the tables of its views.)
+ * `readBooks`. An insert fills the table `records` before the table `dead_letter_attempts`, so `readBooks` then counts each of these rows as `dead`.
  */
 export async function readRedriven(
   { select }: Pick<Analytics, 'select'>,

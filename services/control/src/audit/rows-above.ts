@@ -31,7 +31,8 @@ export async function countPartitions(
 
 /**
  * Selects the rows of these partitions from the raw offset `from(partition)` to `highest`. Rows that a writer has inserted since
- * `countPartitions` have higher raw offsets. `column`: the name of the column with the raw offset. Its index is used for the lowest `from`.
+ * `countPartitions` have higher raw offsets. `column`: the name of the column with the raw offset. The first condition on this column, with the
+ * lowest `from` (`least`), lets ClickHouse use the index.
  */
 export function rowsAbove(
   logId: string,

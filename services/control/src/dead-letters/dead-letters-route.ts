@@ -84,7 +84,7 @@ export async function showDeadLetter(deps: AdminDeps, { params, context }: Admin
 
 /**
  * Redrives up to `limit` dead letters: those with the given IDs, or those that match the filter. The calls run one after the other. Each
- * waits before and after until all records of the log are stored, so a repeated call does not redrive a letter again that was redriven.
+ * waits before and after until all records of the log are stored, so a repeated call does not redrive the same letter twice.
  */
 export async function redriveDeadLetters(deps: AdminDeps, { body }: AdminRequest<RedriveBody>): Promise<Reply> {
   if ('problem' in body) return invalid(body.problem);
@@ -120,7 +120,7 @@ export async function redriveDeadLetters(deps: AdminDeps, { body }: AdminRequest
 
 const isOpen = ({ redrivenAt }: StoredLetter): boolean => redrivenAt === undefined;
 
-/** The results for IDs that are not in the list. */
+/** The results for the requested IDs that this call does not redrive: there is no such dead letter, or it was redriven before. */
 function others(ids: readonly string[], letters: readonly StoredLetter[]): readonly LetterResult[] {
   const known = new Map(letters.map((letter) => [letterId(letter), letter]));
   return [...new Set(ids)].flatMap((id): readonly LetterResult[] => {

@@ -43,9 +43,9 @@ export async function waitUntilListed(deps: AdminDeps): Promise<boolean> {
 }
 
 /**
- * Appends a record for each dead letter, and waits for its outcome. Call it after `waitUntilListed`, so that `attempts` of each letter is up to
- * date. A kill at any moment does no harm: if the record was appended, the dead letter has its outcome soon after. If a
- * second record redrives the same attempt, the enricher makes it a duplicate.
+ * Appends a new record for each dead letter, and waits for the outcomes of the new records. With `isDryRun`, it appends nothing. Read the letters
+ * after `waitUntilListed`, so that their `attempts` are up to date. The process may be killed at any moment: an appended record is processed anyway,
+ * and without an append the dead letter does not change. If two records redrive the same attempt, the second one becomes a duplicate.
  */
 export async function redriveLetters(
   deps: AdminDeps,

@@ -1,7 +1,5 @@
+import { TOKEN_KEPT_MS } from '@weir/ports/analytics';
 import type { EraseTables } from './erase-task.ts';
-
-/** ClickHouse remembers the deduplication token of an insert for at least this time. */
-const TOKEN_KEPT_MS = 10 * 60_000;
 
 /**
  * Inserts a row `erased` for each record that will be deleted. Each month is one insert, because one insert must be one block of one

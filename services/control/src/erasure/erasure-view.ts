@@ -3,14 +3,18 @@ import type { TopicRetention } from '../control-deps.ts';
 import { formatTime } from '../format-time.ts';
 
 const HOUR_MS = 3_600_000;
-/** ClickHouse keeps replaced parts for 8 minutes (`old_parts_lifetime`), and looks for old ones at least every 5 minutes. */
+/**
+ * A ClickHouse server keeps replaced parts for 8 minutes (`old_parts_lifetime`), and looks for old ones at least every 5 minutes. The embedded
+ * engine removes them earlier.
+ */
 const OLD_PARTS_MS = 15 * 60_000;
 
 /**
  * Returns an erasure as the admin API shows it, with its receipt: what was removed from which table, and which copies remain until when.
  */
 export function erasureView(erasure: Erasure, { rawRetentionHours, enrichedRetentionDays }: TopicRetention): object {
-  const { siteId, erasureId, at, whole, visitors, users, phase, removed, archive, finishedAt, problem } = erasure;
+  const { siteId, erasureId, at, whole, visitors, users, phase, removed, archive, finishedAt, detachedUntil, problem } =
+    erasure;
   const until = (ms: number | undefined) => (ms === undefined ? null : formatTime(ms));
   return {
     erasure_id: erasureId,
@@ -44,6 +48,15 @@ export function erasureView(erasure: Erasure, { rawRetentionHours, enrichedReten
         where: 'parts of tables that ClickHouse has replaced',
         until: until(finishedAt === undefined ? undefined : finishedAt + OLD_PARTS_MS),
       },
+      ...(detachedUntil === undefined
+        ? []
+        : [
+            {
+              kind: 'detached_parts',
+              where: 'parts of tables that a repair after a loss of power has moved away',
+              until: until(detachedUntil),
+            },
+          ]),
       {
         kind: 'free_space',
         where: 'free space in the files of the event log and of the state, until it is used again',

@@ -11,7 +11,10 @@ export interface ErasureRequest {
   readonly users: readonly string[];
   /** True if all records of the site are erased. */
   readonly whole: boolean;
-  /** True if the caller removes the site next. Records that gateways accept until all of them know this are erased too. */
+  /**
+   * True if the caller removes the site next. Gateways can accept records of the site until they learn that it was removed. These records are
+   * erased too.
+   */
   readonly removesSite?: boolean;
 }
 

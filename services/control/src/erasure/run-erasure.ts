@@ -33,6 +33,8 @@ export interface ErasureWork extends ErasureDeps {
   readonly signal: AbortSignal;
   /** Writes the list of tombstones (docs/glossary.md) into the place of the scheduled backups, so that a restore erases the person again. */
   readonly publish?: (() => Promise<void>) | undefined;
+  /** See `ControlDeps`. */
+  readonly detachedUntil: () => number | undefined;
   /** True if all enrichers are in this process, so they apply a tombstone at once. */
   readonly alone: boolean;
 }
@@ -53,7 +55,8 @@ const PUBLISH_AGAIN_MS = 5_000;
  *    before are then no longer stored, because the enrichers apply the tombstone.
  * 2. `resolving`: adds the devices and payment customers of the erased users to the tombstone.
  * 3. `deleting`: deletes the state and the rows.
- * 4. `archive`, only if there is an archive: waits until the records of both topics are archived, then rewrites segments.
+ * 4. `archive`, only if there is an archive: waits until the records of both topics are archived, then removes the records of the person from
+ *    segments and Parquet files.
  * Resolves when the erasure is done. Rejects with `Taken` if another process continues it. If it rejects with the error of a dependency,
  * call it again.
  */
@@ -98,7 +101,7 @@ export async function runErasure(work: ErasureWork, erasureId: string): Promise<
   async function waitUntilStored(): Promise<void> {
     const { eventLog, alone } = work;
     const { at, ends: known } = own();
-    // `at` is in the future if the site was removed: its ID may be used again only when no gateway accepts its records any more.
+    // If the site was removed, `at` is the time from which on no gateway accepts its records any more. This time can be in the future.
     const lagMs = Math.max(0, at + (alone ? 0 : REGISTRY_LAG_MS) - clock());
     if (known === undefined && lagMs > 0) await pause(lagMs, undefined, { signal });
     const positions = known === undefined ? await eventLog.positions(TOPIC_RAW, GROUP_ENRICHER) : [];
@@ -180,7 +183,9 @@ export async function runErasure(work: ErasureWork, erasureId: string): Promise<
       await update({ problem });
       await pause(PUBLISH_AGAIN_MS, undefined, { signal });
     }
-    await update({ phase: 'done', finishedAt: clock(), problem: '' });
+    const detachedUntil = work.detachedUntil();
+    const detached = detachedUntil === undefined ? {} : { detachedUntil };
+    await update({ phase: 'done', finishedAt: clock(), problem: '', ...detached });
   }
 
   async function notPublished(): Promise<string | undefined> {

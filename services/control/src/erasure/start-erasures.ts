@@ -5,6 +5,8 @@ import { isSwapping } from './request-erasure.ts';
 import { type ErasureDeps, isFree, problemText, runErasure, Taken } from './run-erasure.ts';
 
 export interface StartErasuresDeps extends ErasureDeps {
+  /** See `ControlDeps`. */
+  readonly detachedUntil: () => number | undefined;
   /** Resolves when the tables can be used. */
   readonly ready: Promise<void>;
   /** True if this is the only process, because the event log is embedded. */

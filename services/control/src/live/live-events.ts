@@ -37,7 +37,7 @@ export interface LiveDeps {
 
 /**
  * Yields the records of a site, as soon as they are in the topic, in the format of server-sent events. Ends when the signal aborts or the
- * listener is not allowed to read them any more. No records are read ahead of the listener, so a slow listener needs no memory. Instead, it
+ * listener is not allowed to read them any more. At most one page of records is read ahead of the listener. If the listener is too slow, it
  * misses records and gets the event `skipped`. Rejects with `event_log_unavailable`.
  */
 export async function* liveEvents(deps: LiveDeps, topic: LogTopic, listener: LiveListener): AsyncGenerator<string> {

@@ -1,7 +1,8 @@
+import { UTM_TAGS } from '@weir/domain/acquisition/campaign-tags';
 import type { TopicRecord } from '../topics/topic-record.ts';
 
 /** The fields of an enriched record that a viewer can also read in reports. All others can name a person, or are for operators. */
-const FIELDS: readonly string[] = [
+export const SHOWN_FIELDS: readonly string[] = [
   ...[
     'outcome',
     'site_id',
@@ -14,7 +15,7 @@ const FIELDS: readonly string[] = [
     'value_text',
     'properties',
   ],
-  ...['hostname', 'pathname', 'referrer_domain', 'utm_source', 'utm_medium', 'utm_campaign', 'utm_term', 'utm_content'],
+  ...['hostname', 'pathname', 'referrer_domain', ...UTM_TAGS],
   ...['channel', 'traffic_source', 'country', 'region', 'city', 'language'],
   ...['browser', 'browser_version', 'os', 'os_version', 'device_type', 'bot', 'bot_reason'],
 ];
@@ -26,5 +27,8 @@ const FIELDS: readonly string[] = [
 export function shownToViewers(shown: TopicRecord): TopicRecord | undefined {
   const record = shown.record as Readonly<Record<string, unknown>> | null;
   if (record?.outcome !== 'row') return undefined;
-  return { ...shown, record: Object.fromEntries(Object.entries(record).filter(([name]) => FIELDS.includes(name))) };
+  return {
+    ...shown,
+    record: Object.fromEntries(Object.entries(record).filter(([name]) => SHOWN_FIELDS.includes(name))),
+  };
 }

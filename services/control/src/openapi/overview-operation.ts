@@ -23,6 +23,7 @@ const OWN: Readonly<Record<string, Schema>> = {
 const site = {
   ...{ site_id: text, name: text, domain: text, timezone: text, totals: exactTotals, before: exactTotals },
   change: { type: 'object' },
+  last_5_minutes: object({ visitors: count }),
   series: { type: 'array', items: count, description: 'The visitors of each bucket.' },
 };
 const answer = {

@@ -41,7 +41,7 @@ const erasure = object({
       kind: {
         type: 'string',
         enum: [
-          ...['raw_topic', 'enriched_topic', 'old_parts', 'free_space'],
+          ...['raw_topic', 'enriched_topic', 'old_parts', 'detached_parts', 'free_space'],
           ...['archive', 'parquet', 'copies', 'tombstones'],
         ],
       },

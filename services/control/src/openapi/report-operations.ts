@@ -1,5 +1,10 @@
 import { jsonResponse, object, type Schema, successBody, text } from '@weir/runtime/http/openapi';
-import { BREAKDOWN_PARAMETERS, type QueryName, STATS_PARAMETERS } from '../reports/read-query.ts';
+import {
+  BREAKDOWN_PARAMETERS,
+  PROPERTIES_PARAMETERS,
+  type QueryName,
+  STATS_PARAMETERS,
+} from '../reports/read-query.ts';
 import { type AdminOperation, NOT_FOUND } from './admin-operations.ts';
 import { REPORT_PARAMETER_SCHEMAS } from './report-parameters.ts';
 
@@ -54,6 +59,10 @@ export const explain: Schema = {
   description: 'With explain=1.',
 };
 export const head = { site_id: text, timezone: text, ...period, bots: text };
+const properties = {
+  ...{ ...head, limit: count, has_more: { type: 'boolean' } },
+  properties: { type: 'array', items: object({ name: text, visitors: count, pageviews: count, events: count }) },
+};
 const required = [...Object.keys(head), 'totals', 'buckets', 'interval'];
 
 export const parametersOf = (names: readonly QueryName[]): readonly Schema[] =>
@@ -108,6 +117,18 @@ export const REPORT_OPERATIONS = {
             [...Object.keys(head), 'dimension', 'rows', 'has_more'],
           ),
         ),
+      ),
+      ...NOT_FOUND,
+    },
+  },
+  properties: {
+    id: 'properties',
+    summary: 'The names of the custom properties in a period',
+    parameters: parametersOf(PROPERTIES_PARAMETERS),
+    responses: {
+      200: jsonResponse(
+        'The properties, those of the most events first.',
+        successBody(object({ ...properties, explain }, Object.keys(properties))),
       ),
       ...NOT_FOUND,
     },

@@ -1,10 +1,9 @@
 import { EXPORT_FORMATS } from '@weir/domain/dump/export-kinds';
-import { EVENT_NAME_CHARS_MAX } from '@weir/domain/registry/goal';
+import { EVENT_NAME_CHARS_MAX, FUNNEL_STEPS_MAX, FUNNEL_STEPS_MIN } from '@weir/domain/registry/goal';
 import { type Schema, text } from '@weir/runtime/http/openapi';
 import { INTERVALS } from '../reports/buckets.ts';
 import { COLUMN_DIMENSION_NAMES, PROPERTY_NAME_CHARS_MAX } from '../reports/dimensions.ts';
 import { FILTER_VALUE_CHARS_MAX, FILTER_VALUES_MAX, FILTERS_MAX } from '../reports/filter.ts';
-import { STEPS_MAX, STEPS_MIN } from '../reports/paths/funnel-sql.ts';
 import { COMPARISONS, PERIODS } from '../reports/period.ts';
 import { LIMIT_MAX, PAGE_MAX, type QueryName } from '../reports/read-query.ts';
 import { METRIC_NAMES } from '../reports/report-metrics.ts';
@@ -34,7 +33,8 @@ const FILTER_DIMENSION = `(?:${COLUMN_DIMENSION_NAMES.join('|')}|property:${PROP
 const FILTER = `^${FILTER_DIMENSION}:(?:is(?:_not)?:${EXACT_VALUES}|(?:contains|matches)(?:_not)?:${PART_VALUES})$`;
 
 const PRINTED = '[^\\u0000-\\u001f\\u007f-\\u009f]';
-const STEP = `^(?:event:[^$\\u0000-\\u001f\\u007f-\\u009f]${PRINTED}{0,${EVENT_NAME_CHARS_MAX - 1}}|page:[/*]${PRINTED}*)$`;
+export const STEP = `^(?:event:[^$\\u0000-\\u001f\\u007f-\\u009f]${PRINTED}{0,${EVENT_NAME_CHARS_MAX - 1}}|page:[/*]${PRINTED}*)$`;
+export const WITHIN = '^[0-9]{1,8}[smhd]$';
 
 /** The query parameters of the reports. */
 export const REPORT_PARAMETER_SCHEMAS: Readonly<Record<QueryName, Schema>> = {
@@ -87,17 +87,23 @@ export const REPORT_PARAMETER_SCHEMAS: Readonly<Record<QueryName, Schema>> = {
     schema: { ...text, pattern: `^[^\\u0000-\\u001f]{1,${FILTER_VALUE_CHARS_MAX}}$` },
   },
   step: {
-    description: 'event:NAME or page:GLOB (* stands for any characters), 2 to 8 times, in the order of the steps.',
-    required: true,
-    schema: { type: 'array', minItems: STEPS_MIN, maxItems: STEPS_MAX, items: { ...text, pattern: STEP } },
+    description:
+      'event:NAME or page:GLOB (* stands for any characters), 2 to 8 times, in the order of the steps. Required without funnel.',
+    schema: {
+      type: 'array',
+      minItems: FUNNEL_STEPS_MIN,
+      maxItems: FUNNEL_STEPS_MAX,
+      items: { ...text, pattern: STEP },
+    },
     style: 'form',
     explode: true,
   },
   within: {
     description:
       'The longest time from the first step to the last one: up to 366 days, such as 30m, 24h or 7d (the default).',
-    schema: { ...text, pattern: '^[0-9]{1,8}[smhd]$' },
+    schema: { ...text, pattern: WITHIN },
   },
+  funnel: { description: 'The ID of a saved funnel, instead of step and within.', schema: text },
   goal: { description: 'The ID of one goal. Default: all goals.', schema: text },
   order: {
     description: 'Default: visitors:desc.',
@@ -110,5 +116,9 @@ export const REPORT_PARAMETER_SCHEMAS: Readonly<Record<QueryName, Schema>> = {
   },
   since: { description: 'An ISO 8601 time, without an offset in UTC, or Unix milliseconds.', schema: MOMENT },
   until: { description: 'Like since; later than it. Not part of the export.', schema: MOMENT },
+  search: {
+    description: 'Only sites whose name, domain or ID contains this text, in upper or lower case.',
+    schema: { type: 'string' },
+  },
   page: { description: 'Default: 1.', schema: { type: 'integer', minimum: 1, maximum: PAGE_MAX } },
 };

@@ -73,7 +73,7 @@ async function endsOf({ select }: Pick<Analytics, 'select'>): Promise<ParquetRou
   return rows.map((row) => ({ logId: row.log_id, partition: Number(row.raw_partition), end: Number(row.end) }));
 }
 
-/** Whether an erasure or an expiry removes rows now. */
+/** Whether there is an expiry, or an erasure that is not done: either can change rows at any time. */
 function isChanging({ registry }: ParquetDeps): boolean {
   return registry.expiry() !== undefined || registry.erasures().some(({ phase }) => phase !== 'done');
 }

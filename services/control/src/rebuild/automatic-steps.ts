@@ -6,8 +6,8 @@ const SWAP_AGAIN_MS = 60_000;
 
 /**
  * Returns a function that decides what happens next to a replay that Weir has started itself: it is swapped as soon as it has all records,
- * and dropped after the swap (docs/glossary.md). After a swap that was refused, it waits a minute. If an erasure has ended since the start of the replay, the
- * shadow tables may contain erased records: the replay is dropped, and another one begins (start-rebuild.ts).
+ * and dropped after the swap (docs/glossary.md). A swap that was refused is tried again after a minute. But if an erasure has ended since the
+ * start of the replay, the shadow tables may contain erased records: the replay is dropped, and another one begins (start-rebuild.ts).
  */
 export function createAutomaticSteps({
   registry,

@@ -26,7 +26,7 @@ const LOOK_EVERY_MS = 5_000;
  * drops it, the next start of Weir begins another one.
  */
 export function startRebuild(deps: RebuildDeps): {
-  /** Resolves when the tables need no rebuild, when an operator has dropped its replay, or after `close`. */
+  /** Resolves when the tables need no rebuild, when an operator has dropped the replay of the rebuild, or after `close`. */
   readonly done: Promise<void>;
   close(): Promise<void>;
 } {

@@ -42,7 +42,10 @@ export interface ReplayGate {
 
 /** With a limited rate (`--rate`), the records of a tenth of a second are admitted together. */
 const SLICES_PER_SECOND = 10;
-/** While live records arrive, at most this many records are admitted together. The thread that processes them answers no request in the meantime. */
+/**
+ * While live records arrive, at most this many records are admitted together. The thread that processes them does no other work in the
+ * meantime: it runs the live enricher, or answers requests.
+ */
 const SLICE_RECORDS = 256;
 /** A rest takes this many times as long as the slice or statement before it. */
 const RESTS_PER_STATEMENT = 2;

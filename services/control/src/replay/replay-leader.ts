@@ -69,11 +69,11 @@ export function leadReplay(deps: LeaderDeps, signal: AbortSignal, fence: () => P
   let failure: string | undefined;
   let target: { readonly takenAt: number; readonly offsets: readonly number[] } | undefined;
   /**
-   * The replay whose shadow tables were migrated by this process. A newer version of Weir can have more migrations than the shadow
-   * tables.
+   * The ID of the replay whose shadow tables this process has created or migrated. A process does this once per replay, because an older
+   * version of Weir can have created the tables.
    */
   let migrated: string | undefined;
-  /** The replay whose outcomes and state this process has removed. */
+  /** The ID of the replay whose outcomes and state this process has removed. */
   let cleared: string | undefined;
   /** For each partition, the offset before which the replayed outcomes were removed. */
   let removed: readonly number[] = [];
@@ -84,7 +84,7 @@ export function leadReplay(deps: LeaderDeps, signal: AbortSignal, fence: () => P
     logger.info({ replay: state.replayId, phase: state.phase, refusal: state.refusal }, 'replay');
   }
 
-  /** Stops filling. Also removes the outcomes and the state of a replay from raw. */
+  /** Stops filling. If the replay reads `events.raw`, this also removes its outcomes and its state. */
   const clear = ({ from }: ReplayRequest): Promise<void> => (from === 'raw' ? filling.clear() : filling.stop());
 
   async function create(replay: Replay): Promise<void> {

@@ -7,7 +7,7 @@ import { fillPositions } from './replay-progress.ts';
 export interface ReplayViewDeps {
   readonly eventLog: EventLog;
   readonly lagRateOf: (name: string) => LagRate;
-  readonly replayProblem: () => string | undefined;
+  readonly replayProblem: () => Promise<string | undefined>;
 }
 
 /** A replay as the admin API shows it. The number of records to replay grows with live traffic, because it is computed from the log at each call. */
@@ -32,7 +32,7 @@ export async function replayView({ eventLog, lagRateOf, replayProblem }: ReplayV
     records_to_replay: toReplay,
     records_per_second: rate,
     seconds_left: left === 0 ? 0 : rate === 0 ? null : Math.ceil(left / rate),
-    problem: replayProblem() ?? null,
+    problem: (await replayProblem()) ?? null,
     refusal: state?.refusal ?? null,
     swapped_at: swappedAt === undefined ? null : formatTime(swappedAt),
     undo_until: state?.phase === 'swapped' && swappedAt !== undefined ? formatTime(swappedAt + UNDO_WITHIN_MS) : null,

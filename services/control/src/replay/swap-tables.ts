@@ -102,7 +102,7 @@ async function prepare(
   if (erasure !== undefined) return erasure;
   const earlier = registry.writersPause();
   if (earlier?.swap === swap.number && earlier.over) return 'the swap was interrupted before tables were exchanged';
-  // From here on the replay does not rest, so that the writers pause for a short time.
+  // From here on the replay does not rest, so that the pause of the writers is short.
   await filling.lookAround(replay, { isSwap: true });
   const paused = await liveWriters.pause(swap.number, signal);
   if (paused.status === 'late') {

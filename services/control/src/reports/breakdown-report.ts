@@ -1,10 +1,11 @@
-import { type BreakdownOrder, breakdownStatement } from './breakdown-sql.ts';
+import { type BreakdownOrder, type BreakdownPage, breakdownStatement } from './breakdown-sql.ts';
 import type { Dimension } from './dimensions.ts';
 import { countExcludedRows } from './excluded-rows.ts';
-import { countsOf, metricsOf, NO_COUNTS } from './report-metrics.ts';
+import { countsOf, type Metrics, metricsOf, NO_COUNTS } from './report-metrics.ts';
 import type { ReportDeps, ReportRequest } from './report-request.ts';
-import { estimatesVisitors, type Statement } from './report-sql.ts';
+import { estimatesVisitors, type Scope, type Statement } from './report-sql.ts';
 import { headView, periodView, statementView } from './report-view.ts';
+import { askWithSource } from './visits/visit-source.ts';
 
 export interface BreakdownRequest {
   readonly by: Dimension;
@@ -21,18 +22,16 @@ export async function breakdownReport(
 ): Promise<object> {
   const { scope, compared } = request;
   // One more row than requested shows whether there is another page.
-  const statement = breakdownStatement(scope, by, { order, rowsMax: limit + 1, skip: (page - 1) * limit });
-  const found = await ask(statement, deps);
-  const rows = found.slice(0, limit);
-  const values = rows.map(({ value }) => value);
+  const asked = await ask(scope, by, { order, rowsMax: limit + 1, skip: (page - 1) * limit }, deps);
+  const rows = asked.rows.slice(0, limit);
+  const hashes = rows.map(({ hash }) => hash);
   const earlier =
     compared === undefined
       ? undefined
-      : breakdownStatement(compared.scope, by, { order, rowsMax: limit, skip: 0, values });
-  const before = earlier === undefined ? [] : await ask(earlier, deps);
+      : await ask(compared.scope, by, { order, rowsMax: limit, skip: 0, hashes }, deps);
   const statements = [
-    statementView('breakdown', statement),
-    ...(earlier === undefined ? [] : [statementView('comparison', earlier)]),
+    statementView('breakdown', asked.statement),
+    ...(earlier === undefined ? [] : [statementView('comparison', earlier.statement)]),
   ];
   return {
     ...headView(request),
@@ -40,25 +39,43 @@ export async function breakdownReport(
     order: `${order.metric}:${order.direction}`,
     limit,
     page,
-    has_more: found.length > limit,
+    has_more: asked.rows.length > limit,
     ...(compared === undefined ? {} : { comparison: periodView(compared.scope) }),
-    rows: rows.map(({ value, counts }) => ({
+    rows: rows.map(({ value, metrics }) => ({
       value,
-      ...metricsOf(counts, estimatesVisitors(scope)),
-      ...(compared === undefined
+      ...metrics,
+      ...(earlier === undefined
         ? {}
-        : {
-            before: metricsOf(
-              before.find((row) => row.value === value)?.counts ?? NO_COUNTS,
-              estimatesVisitors(compared.scope),
-            ),
-          }),
+        : { before: earlier.rows.find((row) => row.value === value)?.metrics ?? metricsOf(NO_COUNTS) }),
     })),
     ...(request.withExplanation ? { explain: { statements, left_out: await countExcludedRows(scope, deps) } } : {}),
   };
 }
 
-async function ask({ sql, params }: Statement, { analytics }: ReportDeps) {
-  const { rows } = await analytics.userQuery(sql, params);
-  return rows.map((row) => ({ value: String(row.name), counts: countsOf(row) }));
+/** A row of the answer, with the hash of its value. */
+interface Row {
+  readonly value: string;
+  readonly hash: string;
+  readonly metrics: Metrics;
+}
+
+function ask(
+  scope: Scope,
+  by: Dimension,
+  part: BreakdownPage,
+  { analytics }: ReportDeps,
+): Promise<{ readonly statement: Statement; readonly rows: readonly Row[] }> {
+  return askWithSource(scope, analytics, async (asked) => {
+    const statement = breakdownStatement(asked, by, part);
+    const { rows } = await analytics.userQuery(statement.sql, statement.params);
+    const isEstimate = estimatesVisitors(asked);
+    return {
+      statement,
+      rows: rows.map((row) => ({
+        value: String(row.name),
+        hash: String(row.hash),
+        metrics: metricsOf(countsOf(row), isEstimate),
+      })),
+    };
+  });
 }

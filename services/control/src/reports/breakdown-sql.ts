@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import type { Dimension } from './dimensions.ts';
 import { METRIC_SQL, type MetricName } from './report-metrics.ts';
 import {
@@ -24,41 +23,39 @@ export interface BreakdownPage {
   readonly order: BreakdownOrder;
   readonly rowsMax: number;
   readonly skip: number;
-  /**
-   * For a comparison: limits the result to the values that the page of the requested period shows. They are sent as MD5 hashes, because
-   * ClickHouse limits a parameter to 128 KiB.
-   */
-  readonly values?: readonly string[];
+  /** For a comparison: the column `hash` of the rows that the page of the requested period shows. The result is limited to their values. */
+  readonly hashes?: readonly string[];
 }
 
 /**
- * The statement returns one row of `Counts` for each value of the dimension (column `name`). A visit counts once for each value that one of
- * its rows has. The numbers of a value are therefore those of the stats report with a filter on this value.
+ * The statement returns one row of `Counts` (report-metrics.ts) for each value of the dimension (columns `name` and `hash`, the hash of the value as text). A
+ * visit counts once for each value that one of its rows has. The numbers of a value are therefore those of the stats report with a filter on this value.
  */
 export function breakdownStatement(
   scope: Scope,
   by: Dimension,
-  { order, rowsMax, skip, values }: BreakdownPage,
+  { order, rowsMax, skip, hashes }: BreakdownPage,
 ): Statement {
   const parts = reportParts(scope, by);
   const { parameters, tables } = parts;
-  const isWanted =
-    values === undefined
-      ? ''
-      : `HAVING hex(MD5(name)) IN ${parameters.put('md5s', 'Array(String)', values.map(md5))}\n`;
+  // JSON has no exact integers of 64 bits, so hashes are sent as texts. The condition is on the key of the groups, so that values that are not
+  // wanted are left out before anything is counted.
+  const wanted =
+    hashes === undefined ? undefined : `CAST(${parameters.put('hashes', 'Array(String)', hashes)}, 'Array(UInt64)')`;
   const sql = `${tables}
-${readsSlots(scope) ? slotNumbers(scope, by, parts) : rowNumbers(by, parts)}
-${isWanted}ORDER BY ${METRIC_SQL[order.metric]} ${order.direction.toUpperCase()} NULLS LAST, name
+${readsSlots(scope) ? slotNumbers(scope, by, parts, wanted) : rowNumbers(by, parts, wanted)}
+ORDER BY ${METRIC_SQL[order.metric]} ${order.direction.toUpperCase()} NULLS LAST, name
 LIMIT ${parameters.put('rows', 'UInt32', rowsMax)} OFFSET ${parameters.put('skip', 'UInt32', skip)}`;
   return { sql, params: parameters.values };
 }
 
 /** SELECT … GROUP BY with the numbers of each value: first the rows and the visits are counted, and then both are added up. */
-function rowNumbers(by: Dimension, { hits, hitValue, begunName }: ReportParts): string {
-  // Values of rows are grouped by their hashes (docs/decisions/0043). Those of visits are few.
+function rowNumbers(by: Dimension, { hits, hitValue, begunName }: ReportParts, wanted: string | undefined): string {
+  // Values of rows are grouped by their hashes (docs/decisions/0043). A dimension of visits has few values, so they are grouped as texts.
   const isOfRows = by.scope === 'hit';
   const key = isOfRows ? `sipHash64(${hitValue(by)})` : `toString(${hitValue(by)})`;
-  return `SELECT ${isOfRows ? 'max(found.value_text)' : 'value_key'} AS name, ${SUM_FOUND}
+  const hash = isOfRows ? 'value_key' : 'sipHash64(value_key)';
+  return `SELECT ${isOfRows ? 'max(found.value_text)' : 'value_key'} AS name, toString(${hash}) AS hash, ${SUM_FOUND}
 FROM
 (
   SELECT ${key} AS value_key,${isOfRows ? ` toString(any(${hitValue(by)})) AS value_text,` : ''}
@@ -71,24 +68,29 @@ FROM
   FROM begun
   GROUP BY value_key
 ) AS found
-${by.listsEmpty ? '' : `WHERE value_key != ${isOfRows ? NO_KEY : "''"}\n`}GROUP BY value_key`;
+${where(by.listsEmpty ? undefined : `value_key != ${isOfRows ? NO_KEY : "''"}`, wanted && `${hash} IN ${wanted}`)}GROUP BY value_key`;
 }
 
-/** The same with the slots (docs/glossary.md) of closed days. A visitor can be in rows and in slots, so their visitors are counted together. */
-function slotNumbers(scope: SlotScope, by: Dimension, parts: ReportParts): string {
-  return `SELECT toString(anyIf(found.value, found.has_text)) AS name, ${countVisitors('found.visitor_key', scope.visits.built.isEstimate)} AS visitors,
+/**
+ * Like `rowNumbers`, but counts the slots (docs/glossary.md) of closed days instead of their rows. A visitor can be in rows and in slots, so the
+ * visitors of both are counted together.
+ */
+function slotNumbers(scope: SlotScope, by: Dimension, parts: ReportParts, wanted: string | undefined): string {
+  return `SELECT toString(anyIf(found.value, found.has_text)) AS name, toString(found.value_key) AS hash,
+  ${countVisitors('found.visitor_key', scope.visits.built.isEstimate)} AS visitors,
   ${SUMS_OF_COUNTS}
 FROM
 (
   ${countedValues(scope, by, parts)}
 ) AS found
-${by.listsEmpty ? '' : `WHERE found.value_key != ${NO_KEY}\n`}GROUP BY found.value_key`;
+${where(by.listsEmpty ? undefined : `found.value_key != ${NO_KEY}`, wanted && `found.value_key IN ${wanted}`)}GROUP BY found.value_key`;
+}
+
+function where(...conditions: readonly (string | undefined)[]): string {
+  const all = conditions.filter((condition) => condition !== undefined);
+  return all.length === 0 ? '' : `WHERE ${all.join(' AND ')}\n`;
 }
 
 const SUMS_OF_COUNTS = ['visits', 'pageviews', 'events', 'bounces', 'seconds', 'views']
   .map((name) => `sum(found.${name}) AS ${name}`)
   .join(', ');
-
-function md5(value: string): string {
-  return createHash('md5').update(value).digest('hex').toUpperCase();
-}

@@ -75,7 +75,7 @@ export function dimensionOf(text: string): Dimension | undefined {
   const property = text.slice(PROPERTY.length);
   if (property === '' || [...property].length > PROPERTY_NAME_CHARS_MAX || hasControlCharacter(property))
     return undefined;
-  // `Parameters` adds the name of the property to the statement as a parameter.
+  // The SQL is empty: `Parameters.valueOf` (parameters.ts) makes it from the name of the property, which becomes a parameter of the statement.
   return { ...hit(text, '', false), property };
 }
 

@@ -1,5 +1,5 @@
 import type { ReportDeps } from './report-request.ts';
-import { IN_PERIOD, type Scope, SESSIONS, type Statement } from './report-sql.ts';
+import { ROWS_OF_PERIOD, type Scope, SESSIONS, type Statement } from './report-sql.ts';
 import { reportParts } from './visits/report-parts.ts';
 
 /**
@@ -19,7 +19,7 @@ stored AS
   SELECT count() AS rows, countIf(startsWith(event_name, '$')) AS internal_events,
     countIf(bot != '' AND NOT startsWith(event_name, '$')) AS bots
   FROM events
-  WHERE site_id = {site:String} AND ${IN_PERIOD}
+  WHERE site_id = {site:String} AND ${ROWS_OF_PERIOD}
 ),
 earlier AS
 (
@@ -29,7 +29,10 @@ SELECT rows, internal_events, bots, counted, without_visitor, without_visit, vis
   return { sql, params: parameters.values };
 }
 
-/** Counts records that have no row, by outcome and time of receipt. A dropped hit has no other time. */
+/**
+ * Counts the records of a period that are not in the view `events`, by outcome and reason. The period is compared with the time of receipt, because
+ * `books` has no other time.
+ */
 const NEVER_STORED = `SELECT outcome, reason, sum(records) AS records
 FROM books
 WHERE site_id = {site:String} AND outcome NOT IN ('row', 'identify')

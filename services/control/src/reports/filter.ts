@@ -8,8 +8,8 @@ import {
 } from './dimensions.ts';
 
 /**
- * A parsed filter. Its text is `DIMENSION:OPERATOR:VALUE,VALUE`. A backslash before a comma, a colon or a backslash makes it an
- * ordinary character.
+ * A parsed filter. Its text is `DIMENSION:OPERATOR:VALUE,VALUE`. A comma, a colon or a backslash that follows a backslash is an ordinary
+ * character.
  */
 export interface Filter {
   readonly dimension: Dimension;

@@ -88,7 +88,10 @@ function between(from: string, to: string | undefined, zone: string, nowMs: numb
   return { value: { zone, fromMs, toMs } };
 }
 
-/** A local date means its first moment in the zone, or with `daysAfter` 1 its end. Undefined: the text is no time, see TIME_RULE. */
+/**
+ * Returns the time of a text in Unix milliseconds. A local date means its first moment in the zone, or with `daysAfter` 1 its end. Undefined
+ * if the text does not follow `TIME_RULE`.
+ */
 export function momentOf(text: string, zone: string, daysAfter: 0 | 1): number | undefined {
   try {
     const ms = DATE.test(text)

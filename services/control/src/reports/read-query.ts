@@ -17,10 +17,12 @@ export type QueryName =
   | 'order'
   | 'limit'
   | 'page'
+  | 'search'
   | 'goal'
   | 'path'
   | 'step'
   | 'within'
+  | 'funnel'
   | 'format'
   | 'since'
   | 'until';
@@ -45,7 +47,7 @@ export const CONVERSIONS_PARAMETERS: readonly QueryName[] = [
 ];
 export const FUNNEL_PARAMETERS: readonly QueryName[] = [
   ...REPORT_PARAMETERS.filter((name) => name !== 'compare'),
-  ...(['step', 'within'] as const),
+  ...(['step', 'within', 'funnel'] as const),
 ];
 export const COHORT_INTERVALS = ['day', 'week', 'month'] as const;
 export const COHORTS_PARAMETERS: readonly QueryName[] = [
@@ -56,9 +58,16 @@ export const JOURNEYS_PARAMETERS: readonly QueryName[] = [
   ...REPORT_PARAMETERS.filter((name) => name !== 'compare'),
   ...(['path', 'limit'] as const),
 ];
+export const PROPERTIES_PARAMETERS: readonly QueryName[] = [
+  ...REPORT_PARAMETERS.filter((name) => name !== 'compare'),
+  'limit',
+];
 export const REALTIME_PARAMETERS: readonly QueryName[] = ['filter', 'bots', 'explain', 'limit'];
 const OVERVIEW_PERIOD: readonly QueryName[] = ['period', 'from', 'to', 'interval'];
-export const OVERVIEW_PARAMETERS: readonly QueryName[] = [...OVERVIEW_PERIOD, 'bots', 'explain', 'limit', 'page'];
+export const OVERVIEW_PARAMETERS: readonly QueryName[] = [
+  ...OVERVIEW_PERIOD,
+  ...(['bots', 'explain', 'search', 'limit', 'page'] as const),
+];
 
 export const EXPORT_PARAMETERS: readonly QueryName[] = ['format', 'since', 'until', 'filter'];
 

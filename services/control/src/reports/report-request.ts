@@ -2,12 +2,13 @@ import type { Site } from '@weir/domain/registry/site';
 import type { Checked } from '../http/compile-body.ts';
 import { isTimezone, TIMEZONE_RULE } from '../registry/time-zone.ts';
 import type { ReportTables } from '../steady-tables.ts';
-import { builtRun } from '../visit-slots/built-run.ts';
+import { type DayFact, runOf } from '../visit-slots/built-run.ts';
 import { readFilters } from './filter.ts';
 import { COMPARISONS, type Comparison, comparedPeriod, type Period, readPeriod } from './period.ts';
 import { type Query, readChoice } from './read-query.ts';
 import type { AskedScope, Scope, SlotRun } from './report-sql.ts';
-import { visitSourceOf } from './visits/visit-source.ts';
+import { readPeriodFacts } from './visits/period-facts.ts';
+import { likelySourceOf, visitSourceOf } from './visits/visit-source.ts';
 
 /** The part of a request that all reports on one site share. */
 export interface ReportRequest {
@@ -42,12 +43,15 @@ export function readReportOptions(query: Query): Checked<ReportOptions> {
 /** With more slots than this, visitors are estimated, unless the request asks for exact numbers. */
 export const EXACT_SLOTS_MAX = 8_000_000;
 
-/** `isInSlots` says whether slots (docs/decisions/0047) can answer the report. Without it, the report reads no slots. */
+/**
+ * `isInSlots` says whether slots (docs/decisions/0047) can answer the report, which must ask its statements with `askWithSource` (visit-source.ts). Without
+ * it, the report reads no slots, and need not use `askWithSource`.
+ */
 export async function readReportRequest(
   site: Site,
   query: Query,
   deps: ReportDeps,
-  isInSlots: (scope: AskedScope) => boolean = () => false,
+  isInSlots?: (scope: AskedScope) => boolean,
 ): Promise<Checked<ReportRequest>> {
   const options = readReportOptions(query);
   if ('problem' in options) return options;
@@ -63,27 +67,24 @@ export async function readReportRequest(
   const comparison = compare.value;
   const scopeOf = async (period: Period): Promise<Scope> => {
     const scope = { siteId: site.siteId, period, ...rows };
-    const built = isInSlots(scope) ? await slotRun(scope, exact.value === '1', deps) : undefined;
-    return { ...scope, visits: await visitSourceOf(scope, deps.analytics, built) };
+    if (isInSlots === undefined || scope.withBots) {
+      return { ...scope, visits: await visitSourceOf(scope, deps.analytics) };
+    }
+    const facts = await readPeriodFacts(scope, deps.analytics);
+    const built = isInSlots(scope) ? slotRun(facts.days, period, exact.value === '1') : undefined;
+    return { ...scope, visits: await likelySourceOf(scope, deps.analytics, facts, built) };
   };
-  return {
-    value: {
-      scope: await scopeOf(period.value),
-      compared:
-        comparison === undefined
-          ? undefined
-          : { comparison, scope: await scopeOf(comparedPeriod(period.value, comparison)) },
-      withExplanation,
-    },
-  };
+  const [scope, compared] = await Promise.all([
+    scopeOf(period.value),
+    comparison === undefined
+      ? undefined
+      : scopeOf(comparedPeriod(period.value, comparison)).then((scope) => ({ comparison, scope })),
+  ]);
+  return { value: { scope, compared, withExplanation } };
 }
 
-async function slotRun(
-  { siteId, period }: AskedScope,
-  isExact: boolean,
-  { analytics }: ReportDeps,
-): Promise<SlotRun | undefined> {
-  const run = await builtRun(siteId, period, analytics);
+function slotRun(facts: readonly DayFact[], period: Period, isExact: boolean): SlotRun | undefined {
+  const run = runOf(facts, period);
   return run === undefined ? undefined : { ...run, isEstimate: !isExact && run.slots > EXACT_SLOTS_MAX };
 }
 

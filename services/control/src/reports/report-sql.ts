@@ -3,7 +3,7 @@ import type { Dimension } from './dimensions.ts';
 import type { Filter } from './filter.ts';
 import { conditionOf, createParameters, type Parameters } from './parameters.ts';
 import type { Period } from './period.ts';
-import { type NearVisits, NO_KEY } from './visits/visit-rows.ts';
+import { type NearVisits, NO_KEY, rowsBetween } from './visits/visit-rows.ts';
 
 /** Defines which rows and visits a report counts. */
 export interface AskedScope {
@@ -25,15 +25,22 @@ export interface SlotRun extends BuiltRun {
   readonly isEstimate: boolean;
 }
 
-/** Where a report takes visits from. `visitSourceOf` decides. */
+/** Where a report takes visits from. `visitSourceOf` (visit-source.ts) decides. */
 export type VisitSource =
   /** From the view `sessions`. */
   | { readonly of: 'sessions' }
   /**
-   * From the rows near the period (docs/decisions/0035). Those of the days `built` are in `visit_slots`, and `near` covers only the days
-   * before and after them.
+   * From the rows near the period (docs/decisions/0035). If `built` is set, the report reads the days `built` from `visit_slots`, and `near`
+   * covers only the days before and after them. `version`: that of `PeriodFacts`. `isChecked`: whether a statement has
+   * searched for long visits; otherwise `askWithSource` does.
    */
-  | { readonly of: 'rows'; readonly near: NearVisits; readonly built?: SlotRun | undefined };
+  | {
+      readonly of: 'rows';
+      readonly near: NearVisits;
+      readonly built?: SlotRun | undefined;
+      readonly version?: string | undefined;
+      readonly isChecked: boolean;
+    };
 export const SESSIONS: VisitSource = { of: 'sessions' };
 
 /** Whether the visitors of a report are estimated. */
@@ -69,8 +76,10 @@ export interface ReportParts {
   hitValue(dimension: Dimension): string;
 }
 
-export const IN_PERIOD =
+const IN_PERIOD =
   'timestamp >= fromUnixTimestamp64Milli({from:Int64}) AND timestamp < fromUnixTimestamp64Milli({to:Int64})';
+/** The condition for rows of the period in the WHERE of a statement that reads `records`, with a hint for the primary key. */
+export const ROWS_OF_PERIOD = rowsBetween('{from:Int64}', '{to:Int64}');
 const BEGAN_IN_PERIOD = [
   'started_at >= fromUnixTimestamp64Milli({from:Int64})',
   'started_at < fromUnixTimestamp64Milli({to:Int64})',
@@ -141,7 +150,7 @@ export function nameOfText(by: Dimension | undefined): ReportParts['begunName'] 
 export function countVisitors(key: string, isEstimate = false): string {
   return `${isEstimate ? 'uniqCombined64If(17)' : 'uniqExactIf'}(${key}, ${key} != ${NO_KEY})`;
 }
-/** The columns of `Counts`: those from the rows and those from the visits. `SUM_FOUND` adds both. */
+/** The columns of `Counts` (report-metrics.ts): those from the rows and those from the visits. `SUM_FOUND` adds both. */
 export const COUNT_HITS =
   `${countVisitors('hit.visitor_key')} AS visitors, 0 AS visits, countIf(type = 'pageview') AS pageviews,\n` +
   "    countIf(type = 'event') AS events, 0 AS bounces, 0 AS seconds, 0 AS views";

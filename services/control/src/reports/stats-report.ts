@@ -6,6 +6,7 @@ import type { ReportDeps, ReportRequest } from './report-request.ts';
 import { estimatesVisitors, type Scope, type Statement } from './report-sql.ts';
 import { headView, periodView, statementView } from './report-view.ts';
 import { statsStatement } from './stats-sql.ts';
+import { askWithSource } from './visits/visit-source.ts';
 
 /** The answer of the stats report: the numbers of the whole period and of each bucket. */
 export async function statsReport(
@@ -52,13 +53,16 @@ interface Stats {
 async function statsOf(scope: Scope, interval: Interval, { analytics }: ReportDeps): Promise<Checked<Stats>> {
   const starts = bucketStarts(scope.period, interval);
   if ('problem' in starts) return starts;
-  const statement = statsStatement(scope, starts.value);
-  const { rows } = await analytics.userQuery(statement.sql, statement.params);
+  const { statement, rows, isEstimate } = await askWithSource(scope, analytics, async (asked) => {
+    const statement = statsStatement(asked, starts.value);
+    const { rows } = await analytics.userQuery(statement.sql, statement.params);
+    return { statement, rows, isEstimate: estimatesVisitors(asked) };
+  });
   const ofBucket = new Map<number | 'total', Counts>(
     rows.map((row) => [Number(row.is_total) === 1 ? 'total' : Number(row.bucket), countsOf(row)]),
   );
   const { zone, toMs } = scope.period;
-  const metrics = (of: number | 'total'): Metrics => metricsOf(ofBucket.get(of) ?? NO_COUNTS, estimatesVisitors(scope));
+  const metrics = (of: number | 'total'): Metrics => metricsOf(ofBucket.get(of) ?? NO_COUNTS, isEstimate);
   const buckets = starts.value.map((start, index) => ({
     start: localText(start, zone),
     end: localText(starts.value[index + 1] ?? toMs, zone),

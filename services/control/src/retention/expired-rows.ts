@@ -1,12 +1,10 @@
-import type { Analytics } from '@weir/ports/analytics';
+import { type Analytics, TOKEN_KEPT_MS } from '@weir/ports/analytics';
 import type { ExpiryChunk } from '@weir/ports/registry';
 import { booksFix } from '../erasure/erased-rows.ts';
 import { KEPT_COLUMNS, keptColumns } from './kept-sessions.ts';
 
 /** The number of raw offsets (docs/glossary.md) in a chunk. The rows `expired` of a chunk are one block, which ClickHouse holds in memory. */
 const CHUNK_OFFSETS = 100_000;
-/** ClickHouse remembers the deduplication token of an insert for at least this time. */
-const TOKEN_KEPT_MS = 10 * 60_000;
 
 /** Selects the records to expire, either events or the records of profiles. */
 export interface ExpiredRows {

@@ -1,10 +1,14 @@
+import { FIRST_UTM_TAGS, LATER_UTM_TAG_NAMES } from '@weir/domain/acquisition/campaign-tags';
+
 /** The columns of `sessions_kept`: what rows that are not in `records` any more add to their sessions. */
 export const KEPT_COLUMNS =
   'site_id, made_for, session_id, part, visited, started_at, ended_at, pageviews, events, entry, exit, first';
-const HEAD = [
-  'visitor_id, referrer_domain, channel, traffic_source, utm_source, utm_medium, utm_campaign, utm_term, utm_content',
-  'country, region, city, browser, os, device_type',
-].join(', ');
+/** The values of `first`, by their positions in the view `session_parts`. New tags are added at the end, because values that are already stored do not have them. */
+export const KEPT_HEAD: readonly string[] = [
+  ...['visitor_id', 'referrer_domain', 'channel', 'traffic_source', ...FIRST_UTM_TAGS],
+  ...['country', 'region', 'city', 'browser', 'os', 'device_type', ...LATER_UTM_TAG_NAMES],
+];
+const HEAD = KEPT_HEAD.join(', ');
 const NO_PLACE = 'bitNot(toUInt128(0))';
 
 /**

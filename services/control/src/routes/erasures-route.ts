@@ -5,7 +5,7 @@ import { isSwapping, requestErasure, TOO_MANY_ERASURES } from '../erasure/reques
 import { accepted, busy, conflict, invalid, notFound, ok, type Reply } from '../http/admin-reply.ts';
 import type { AdminRequest } from '../http/admin-route.ts';
 
-/** `PERSONS_MAX` user IDs of 255 chars, each of which JSON can write with 12 bytes. */
+/** Enough for `PERSONS_MAX` user IDs of 255 characters: JSON can write a character with up to 12 bytes. */
 export const ERASURE_BYTES_MAX = 32 * 1024 * 1024;
 
 interface ErasureBody {
@@ -28,7 +28,18 @@ export function createErasure(deps: AdminDeps, { params, body }: AdminRequest<Er
     if (persons > PERSONS_MAX) return invalid(`visitors and users must be at most ${PERSONS_MAX} together`);
     if (isDryRun) {
       const counts = { visitors: visitors.length, users: users.length };
-      const planned = { siteId, erasureId: '', at: deps.clock(), whole, ...counts, removed: {}, begun: {} };
+      const detachedUntil = deps.detachedUntil();
+      const detached = detachedUntil === undefined ? {} : { detachedUntil };
+      const planned = {
+        siteId,
+        erasureId: '',
+        at: deps.clock(),
+        whole,
+        ...counts,
+        removed: {},
+        begun: {},
+        ...detached,
+      };
       return ok(erasureView({ ...planned, phase: 'waiting' }, deps.retention));
     }
     const erasure = await requestErasure(deps, { siteId, visitors, users, whole });

@@ -29,7 +29,7 @@ export async function whoami(deps: AdminDeps, { http }: AdminRequest): Promise<R
     crowded_sites:
       singleNetworkSites === undefined
         ? null
-        : singleNetworkSites().map(({ siteId, hits, percent, isPrivate }) => ({
+        : (await singleNetworkSites()).map(({ siteId, hits, percent, isPrivate }) => ({
             site_id: siteId,
             hits,
             percent,

@@ -15,7 +15,10 @@ interface ShownRow {
   readonly value: object;
 }
 
-/** Returns the current rows after `afterKey`, ordered by their keys. `siteId`: undefined for all sites. */
+/**
+ * Returns the current rows of sites, API keys, exclusion rules, goals and imports after `afterKey`, ordered by their keys. `siteId`:
+ * undefined for all sites.
+ */
 export function readRegistryPage(
   registry: Registry,
   {

@@ -37,7 +37,7 @@ export async function buildDays(context: BuildContext, { rows, ...site }: DaysTo
   const { analytics, clock, assertUnchanged, change } = context;
   assertUnchanged();
   // Late rows are counted before the rows are read: if one comes meanwhile, the build is not valid. An insert may have counted its late rows before
-  // its rows can be read.
+  // its rows can be read, so the build waits for the running inserts.
   const late = lateNear(await readFacts(analytics, site));
   const [live] = await analytics.select<{ name: string }>('SELECT currentDatabase() AS name');
   await analytics.runningInsertsEnd(live?.name ?? '');

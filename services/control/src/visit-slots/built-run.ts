@@ -14,9 +14,9 @@ export interface BuiltRun {
   readonly slots: number;
 }
 
-/** A build, late rows, or a flagged visit of a day. */
+/** A build, late rows, or a flagged visit of a day. The other kinds are explained in period-facts.ts. */
 export interface DayFact {
-  readonly kind: 'build' | 'late' | 'flag';
+  readonly kind: 'build' | 'late' | 'flag' | 'moved' | 'expired' | 'unstamped';
   /** Days since 1970. */
   readonly day: number;
   readonly build: number;
@@ -28,43 +28,63 @@ export interface DayFact {
 /** Rows as far as this from a day can change its visits: a visit on a built day has rows on at most two days. */
 export const NEAR_DAYS = 2;
 
-/** Selects the facts of the days from `{first_day:Date}` to `{last_day:Date}`. */
-export const DAY_FACTS = `
+export const DAYS = 'site_id = {site:String} AND day >= {first_day:Date} AND day <= {last_day:Date}';
+/** The builds of the days, and their late rows. */
+export const BUILDS: readonly string[] = [
+  `SELECT 'build' AS kind, day, max(visit_days.build) AS build, argMax(visit_days.slots, visit_days.build) AS slots,
+    argMax(visit_days.hits, visit_days.build) AS hits, argMax(visit_days.late, visit_days.build) AS late
+  FROM visit_days WHERE ${DAYS} GROUP BY day`,
+  `SELECT 'late' AS kind, day, 0 AS build, 0 AS slots, 0 AS hits, sum(rows) AS late FROM late_rows WHERE ${DAYS} GROUP BY day`,
+];
+/** The days with a visit that was flagged for another reason than one of its rows. */
+const FLAGS = `SELECT DISTINCT 'flag' AS kind, day, 0 AS build, 0 AS slots, 0 AS hits, 0 AS late FROM
+  (
+    SELECT day FROM visits_computed WHERE ${DAYS}
+    GROUP BY day, session_id HAVING NOT max(by_row)
+  )`;
+
+/** A statement that selects these facts. */
+export const selectFacts = (facts: readonly string[]): string => `
 SELECT kind, toUInt32(day) AS day, build, slots, hits, late FROM
 (
-  SELECT 'build' AS kind, day, max(visit_days.build) AS build, argMax(visit_days.slots, visit_days.build) AS slots,
-    argMax(visit_days.hits, visit_days.build) AS hits, argMax(visit_days.late, visit_days.build) AS late
-  FROM visit_days WHERE site_id = {site:String} AND day >= {first_day:Date} AND day <= {last_day:Date} GROUP BY day
-  UNION ALL
-  SELECT 'late', day, 0, 0, 0, sum(rows)
-  FROM late_rows WHERE site_id = {site:String} AND day >= {first_day:Date} AND day <= {last_day:Date} GROUP BY day
-  UNION ALL
-  SELECT DISTINCT 'flag', day, 0, 0, 0, 0 FROM
-  (
-    SELECT day FROM visits_computed
-    WHERE site_id = {site:String} AND day >= {first_day:Date} AND day <= {last_day:Date}
-    GROUP BY day, session_id HAVING NOT max(by_row)
-  )
+  ${facts.join('\n  UNION ALL\n  ')}
 )`;
 
+/** Selects the facts of the days from `{first_day:Date}` to `{last_day:Date}`. */
+export const DAY_FACTS = selectFacts([...BUILDS, FLAGS]);
+
 /**
- * Resolves with the longest run of built days that begins in the period and ends at least a day before its end, so that the period has all rows of
- * the visits that began in the run. A build is valid as long as no row was stored late, and no visit was flagged, near its day.
+ * Resolves with the longest run of days with valid builds that begins in the period and ends at least a day before the end of the period, so that
+ * the period has all rows of the visits that began in the run. A build is valid as long as no row was stored late, and no visit was flagged, near
+ * its day.
  */
 export async function builtRun(
   siteId: string,
-  { fromMs, toMs }: Period,
+  period: Period,
   analytics: Pick<ReportTables, 'userQuery'>,
 ): Promise<BuiltRun | undefined> {
-  const first = Math.ceil(fromMs / DAY_MS);
-  const end = Math.floor(toMs / DAY_MS) - 1;
-  if (end <= first) return undefined;
   const { rows } = await analytics.userQuery(DAY_FACTS, {
     site: siteId,
-    first_day: dayOf((first - NEAR_DAYS) * DAY_MS),
-    last_day: dayOf((end + NEAR_DAYS) * DAY_MS),
+    first_day: dayOf(period.fromMs - NEAR_DAYS * DAY_MS),
+    last_day: dayOf(period.toMs + NEAR_DAYS * DAY_MS),
   });
-  return longestRun(validBuilds(rows.map(dayFact)), first, end);
+  return runOf(rows.map(dayFact), period);
+}
+
+/** Like `builtRun`, from the facts of the period and of `NEAR_DAYS` before and after it. */
+export function runOf(facts: readonly DayFact[], period: Period): BuiltRun | undefined {
+  const { first, end } = daysInside(period);
+  return end <= first ? undefined : longestRun(validBuilds(facts), first, end);
+}
+
+/** Whether a period is long enough for a run. */
+export function canHaveRun(period: Period): boolean {
+  const { first, end } = daysInside(period);
+  return first < end;
+}
+
+function daysInside({ fromMs, toMs }: Period): { readonly first: number; readonly end: number } {
+  return { first: Math.ceil(fromMs / DAY_MS), end: Math.floor(toMs / DAY_MS) - 1 };
 }
 
 /** The builds that are valid, by day. */

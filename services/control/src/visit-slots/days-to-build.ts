@@ -7,8 +7,8 @@ import { DAY_MS } from './slot-sql.ts';
 /** A report of a site with fewer rows is fast without the rollup. */
 export const SITE_ROWS_MIN = 100_000;
 /**
- * A day is closed when it is this old in UTC. Visits of the day can have rows on the next two days, and all rows of these days that are stored
- * from now on count as late. One more day is a margin for inserts that are running.
+ * A day is closed when it is this old in UTC. Rows of the next two days can change the visits of the day. Rows of these days that are stored
+ * from now on count as late, so they invalidate the build. One more day is a margin for inserts that are running.
  */
 export const CLOSED_AFTER_DAYS = 4;
 /** Days that are older than this are not built: reports read their rows. */
@@ -29,8 +29,8 @@ export async function sitesToBuild(
 }
 
 /**
- * Lists the closed days of a site that have no valid build, or one with another number of rows, newest first, in groups of neighbours. `isSkipped`:
- * days (`YYYY-MM-DD`) that are left out.
+ * Lists the closed days of a site, newest first, in groups of neighbouring days, if they have no valid build or if the number of their rows has
+ * changed since the build. `isSkipped`: whether a day (`YYYY-MM-DD`) is left out.
  */
 export async function daysToBuild(
   analytics: Pick<Analytics, 'select'>,

@@ -114,7 +114,7 @@ WINDOW visits AS (PARTITION BY has_begun, day, if(has_begun, visit_key, cityHash
 /**
  * Selects the days that cannot be built: a visit with rows on the day has rows on more than two days, its first row is a server event of the day
  * before it began, retention has removed rows near the day, or `visits_computed` has a visit near the day for another reason than its rows
- * (see `visitSourceOf`).
+ * (see `findSql` in visit-source.ts).
  */
 export function skippedDaysSql(site: SiteDays): string {
   return `${withValues(
@@ -148,7 +148,7 @@ WHERE skipped >= ${dayAt('from')} AND skipped < ${dayAt('to')}`,
   )} ${SETTINGS}`;
 }
 
-/** Rows from so many days before the days (a negative number) to as many days after them, but at least one day after them. */
+/** Selects rows near the days. With `-2`, for example: from two days before them to two days after them. With 0: of the days and of the day after them. */
 function rowsFrom(days: number): string {
   const after = Math.max(1, -days) * DAY_MS;
   return `timestamp >= fromUnixTimestamp64Milli({from:Int64} - ${-days * DAY_MS}) AND timestamp < fromUnixTimestamp64Milli({to:Int64} + ${after})`;

@@ -80,7 +80,7 @@ export function startSlotBuilds(deps: SlotBuildsDeps): RunningSlotBuilds {
     }
   }
 
-  /** Compares the reports of a random built day from slots with those from rows. If they differ, the day is removed, so that reports read its rows. */
+  /** Compares reports of a random built day from slots with the same reports from rows. If they differ, removes the build, so that reports read rows until the day is built again. */
   async function compareSomeDay(siteId: string): Promise<void> {
     const context = newContext();
     const [dayMs] = await someBuiltDays(siteId, 1, analytics);

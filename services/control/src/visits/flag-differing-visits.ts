@@ -1,25 +1,15 @@
+import { VISIT_ATTRIBUTES } from '@weir/domain/records/records-columns';
 import type { Analytics } from '@weir/ports/analytics';
 
 /** A visit is compared when it has got no row for this long, because the views of an insert that is running may lack some of its rows. */
 const QUIET_MINUTES = 10;
-/** The attributes of a visit: the columns of the stamp (docs/glossary.md), and those of `sessions`. */
-const ATTRIBUTES = [
-  ['visit_started', 'started_at'],
-  ['visit_entry', 'entry_path'],
-  ['visit_source', 'traffic_source'],
-  ['visit_channel', 'channel'],
-  ['visit_referrer_domain', 'referrer_domain'],
-  ['visit_utm_source', 'utm_source'],
-  ['visit_utm_medium', 'utm_medium'],
-  ['visit_utm_campaign', 'utm_campaign'],
-  ['visit_utm_term', 'utm_term'],
-  ['visit_utm_content', 'utm_content'],
-] as const;
+/** The columns of the stamp (docs/glossary.md) that must have the values of a column of `sessions`. */
+const ATTRIBUTES = [['visit_started', 'started_at'], ...VISIT_ATTRIBUTES] as const;
 
 /**
- * Compares the stamps of the visits that have rows on this UTC day (`YYYY-MM-DD`) with `sessions`, and flags the visits that differ in
- * `visits_computed`: reports then read them from `sessions`. Resolves with the number of visits that it flagged. Reads the rows of the
- * day, of the day before and of the two days after it. It can be repeated.
+ * Compares the stamps of the visits that have rows on this UTC day (`YYYY-MM-DD`) with `sessions`. Flags each visit that differs with rows of
+ * the table `visits_computed`: reports then read this visit from `sessions`. Resolves with the number of visits that it flagged. Reads the
+ * rows of the day, of the day before and of the two days after it. It can be repeated.
  */
 export async function flagDifferingVisits(
   analytics: Pick<Analytics, 'select' | 'change'>,

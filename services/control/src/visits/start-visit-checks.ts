@@ -24,9 +24,10 @@ export interface RunningVisitChecks {
 }
 
 const EVERY_MS = 3600_000;
-/** The first check after a start reads the days of the records of the last two days before the newest one. */
+/** The first check after a start begins with the rows that were received this long before the newest row. */
 const FIRST_MS = 48 * 3600_000;
-/** Each check also reads what the check before it may have left out, because the visits were under way. */
+/** Each later check also reads the rows that were received in this time before the last check: the last check left out visits that had just
+ * received a row. */
 const OVERLAP_MS = 30 * 60_000;
 
 /**

@@ -5,7 +5,7 @@ import { join, posix } from 'node:path';
 /** A file of the built dashboard, held in memory. */
 export interface DashboardFile {
   readonly plain: Buffer;
-  /** The variants that the build has compressed. */
+  /** The content in each encoding in which the build has compressed this file. */
   readonly compressed: Readonly<Partial<Record<Encoding, Buffer>>>;
   readonly headers: Readonly<Record<string, string>>;
 }

@@ -1,3 +1,5 @@
+import { mkdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { erasedHashSql } from '@weir/control/erasure/person-sql';
 import { buildDays } from '@weir/control/visit-slots/build-days';
 import { createLineEraser } from '@weir/domain/erasure/erase-line';
@@ -64,6 +66,29 @@ test('a dry run says what would remain, and erases nothing', async () => {
   expect((await weir.call('GET', '/erasures')).body.data).toEqual([]);
   expect(weir.registry.tombstones('shop')).toEqual([]);
 });
+
+test('a receipt lists the parts that a repair of the tables has moved away, if there are any', async () => {
+  const kinds = (receipt: Receipt) => receipt.remains.map(({ kind }) => kind);
+  expect(kinds(await forget({ visitors: ['before-v'] }))).not.toContain('detached_parts');
+  const [table] = await weir.analytics.select<{ path: string }>(
+    "SELECT data_paths[1] AS path FROM system.tables WHERE database = currentDatabase() AND name = 'records'",
+  );
+  const part = join(table?.path ?? '', 'detached', 'unacknowledged_209901_1_1_0');
+  mkdirSync(part, { recursive: true });
+  const receipt: Receipt = await forget({ visitors: ['after-v'] });
+  const dry = await weir.call('POST', '/sites/shop/erasures', { visitors: ['after-v'], dry_run: true });
+  rmSync(part, { recursive: true });
+  for (const { remains } of [receipt, dry.body.data as Receipt]) {
+    const { until } = remains.find(({ kind }) => kind === 'detached_parts') ?? { until: '' };
+    const days = (Date.parse(until ?? '') - Date.now()) / DAY_MS;
+    expect(days).toBeGreaterThan(7);
+    expect(days).toBeLessThan(7.1);
+  }
+});
+
+interface Receipt {
+  readonly remains: readonly { readonly kind: string; readonly until: string | null }[];
+}
 
 async function forget(body: object, site = 'shop') {
   const begun = await weir.call('POST', `/sites/${site}/erasures`, body);

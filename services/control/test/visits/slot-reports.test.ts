@@ -182,7 +182,7 @@ test.each(SPANS.map((span) => [span]))(
   `stats of %j are equal with and without slots (WEIR_SLOT_SEED=${SEED})`,
   async (span) => {
     let asked = 0;
-    // The zones take turns: another seed compares others.
+    // Compares only two time zones for each span, to save time. Another seed selects other zones.
     const turn = 2 * (SPANS.indexOf(span) + SEED);
     for (const zone of [0, 1].map((nth) => ZONES[(turn + nth) % ZONES.length] ?? 'UTC')) {
       const interval: Interval = pick(['hour', 'day', 'week']);
@@ -253,7 +253,7 @@ test('a report with estimates says so, compares their values, and keeps small nu
   expect(metricsOf({ ...counts, visitors: 4_000 }, true).visitors).toBe(4_000);
   expect(metricsOf({ ...counts, visitors: 30_000 }).visitors).toBe(30_000);
   expect(changeOf(many, metricsOf({ ...counts, visitors: 20_000 })).visitors).toBe(0.5);
-  // The numbers of this site are small, so the answers with sketches are those without.
+  // This site has so few visitors that an estimate gives the exact number.
   const span = SPANS[0] ?? [];
   const scope = scopeOf([], 'UTC', span);
   const [rows, slots] = await answers(scope, { ...runOf(span), isEstimate: true }, undefined, (request) =>

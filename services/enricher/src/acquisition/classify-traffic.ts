@@ -72,7 +72,7 @@ function clickSource(clickId: ClickId | undefined, referrer: Origin | undefined)
   return clickId.source;
 }
 
-/** GA4 reports no medium for a visit that has only a utm_source. */
+/** Returns the medium of a visit without `utm_medium`. Empty if the visit has a `utm_source`: GA4 then reports no medium. */
 function untaggedMedium(tags: CampaignTags, linkTag: string, referrer: Origin | undefined): string {
   if (tags.utm_source !== '') return '';
   if (linkTag !== '') return 'referral';

@@ -15,9 +15,9 @@ export interface Referrer extends Origin {
   readonly hostname: string;
   /** The registrable domain, or the host if it has none, or the package of an app. */
   readonly domain: string;
-  /** For a hit without tags and without a click ID, which is the common case. */
+  /** The source columns of a hit without tags and without a click ID. Most hits have neither. */
   readonly untaggedJson: SourceJson;
-  /** The same for a referrer that is a page of the site itself. */
+  /** The source columns of such a hit if the referrer is a page of the site itself. */
   readonly internalJson: SourceJson;
 }
 

@@ -1,12 +1,14 @@
 import { type DumpedRow, PROFILE_DETAIL } from '@weir/domain/dump/dumped-row';
 import { profileId } from '@weir/domain/people/profile-id';
+import { typeOfColumn } from '@weir/domain/records/column-types';
 import { RECORDS_COLUMNS, type RecordsColumn, STAMP_COLUMNS } from '@weir/domain/records/records-columns';
 import { type Redriven, withoutRedriven, withRedriven } from '@weir/domain/records/redriven';
-import { NO_STAMP_JSON } from '../session/visit-stamp.ts';
 import { jsonText } from './json-text.ts';
 
-/** The columns before the stamp (docs/glossary.md). An imported row has no stamp: its visit is computed. */
-const COLUMNS = RECORDS_COLUMNS.slice(0, -STAMP_COLUMNS.length);
+/** The encoded columns of the stamp (docs/glossary.md). An imported row has no stamp: its visit is computed. */
+const NO_STAMP = new Map<RecordsColumn, string>(
+  STAMP_COLUMNS.map((column) => [column, typeOfColumn(column) === 'text' ? '""' : '0']),
+);
 
 interface NewPlace {
   readonly siteId: string;
@@ -26,7 +28,8 @@ export function encodeDumpedRow(
   logId: string,
 ): string {
   const place = { siteId, logId, partition, offset, redriven };
-  return `[${COLUMNS.map((column) => columnJson(column, row, place)).join(',')},${NO_STAMP_JSON}]\n`;
+  const values = RECORDS_COLUMNS.map((column) => NO_STAMP.get(column) ?? columnJson(column, row, place));
+  return `[${values.join(',')}]\n`;
 }
 
 function columnJson(column: RecordsColumn, { values, outcome, userId }: DumpedRow, place: NewPlace): string {

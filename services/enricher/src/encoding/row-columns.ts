@@ -1,6 +1,6 @@
 import { sentProperties } from '@weir/domain/ingest/server-event';
 import type { Json, JsonObject } from '@weir/domain/json/json';
-import { type RecordsColumn, STAMP_COLUMNS } from '@weir/domain/records/records-columns';
+import { FIRST_STAMP_COLUMNS, LATER_TAG_COLUMNS, type RecordsColumn } from '@weir/domain/records/records-columns';
 import { withRedriven } from '@weir/domain/records/redriven';
 import type { StoredEvent } from '../pipeline/enriched-event.ts';
 import { NO_STAMP_JSON } from '../session/visit-stamp.ts';
@@ -9,11 +9,12 @@ import { NO_USER_AGENT_COLUMNS, type UserAgentColumns } from '../user-agent/user
 import { exactJson } from './exact-json.ts';
 import { NO_GEO } from './geo-columns.ts';
 import { jsonText } from './json-text.ts';
+import { joinLaterTags, NO_LATER_TAGS } from './later-tags.ts';
 import { timeText } from './milliseconds-text.ts';
 import { type RowColumns, sourceOf } from './row-encoding.ts';
 import { NO_PAGE_JSON, NO_SOURCE_JSON, PAGE_COLUMNS, SOURCE_COLUMNS } from './source-columns.ts';
 
-/** Functions for column values that do not come from the event alone. */
+/** The log ID, and functions that encode column values which do not depend on the event alone. */
 export interface RowSources {
   readonly logId: string;
   /** The encoded column `enrichment`. */
@@ -83,7 +84,7 @@ export function createRowColumns(sources: RowSources): readonly RowColumns[] {
       ofBare: ({ partition, offset, detail, redriven }) =>
         `"",${logIdJson},${partition},${offset},${jsonText(withRedriven(detail, redriven))}`,
     },
-    ofEventOnly(STAMP_COLUMNS, NO_STAMP_JSON, (event) => event.stampJson),
+    STAMP_AND_LATER_TAGS,
   ];
 }
 
@@ -95,6 +96,15 @@ function ofEventOnly(
 ): RowColumns {
   return { columns, ofEvent, ofBare: () => emptyJson };
 }
+
+const STAMP_AND_LATER_TAGS =
+  LATER_TAG_COLUMNS.length === 0
+    ? ofEventOnly(FIRST_STAMP_COLUMNS, NO_STAMP_JSON, (event) => event.stampJson)
+    : ofEventOnly(
+        [...FIRST_STAMP_COLUMNS, ...LATER_TAG_COLUMNS],
+        joinLaterTags(NO_STAMP_JSON, NO_LATER_TAGS),
+        ({ stampJson, visitSourceJson }) => joinLaterTags(stampJson, visitSourceJson),
+      );
 
 /** The device and platform that a server sent win over the user agent. */
 function userAgentJson(columns: UserAgentColumns, deviceTypeSent: string, platformSent: string): string {

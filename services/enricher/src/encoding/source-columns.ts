@@ -1,14 +1,15 @@
 import {
-  CAMPAIGN_TAG_COLUMNS,
   type CampaignTags,
-  joinCampaignTags,
-  joinUtmTags,
+  FIRST_TAG_COLUMNS,
+  FIRST_UTM_TAGS,
+  joinFirstTags,
+  joinFirstUtmTags,
   NO_CAMPAIGN_TAGS,
-  UTM_TAGS,
 } from '@weir/domain/acquisition/campaign-tags';
 import type { ClickId } from '@weir/domain/acquisition/click-id';
 import type { Attribution } from '../acquisition/classify-traffic.ts';
 import { jsonText } from './json-text.ts';
+import { laterTagsOf, NO_LATER_TAGS } from './later-tags.ts';
 
 export interface SourceValues {
   readonly referrerJson: string;
@@ -18,8 +19,8 @@ export interface SourceValues {
   readonly attribution: Omit<Attribution, 'channel'> & { readonly channel: string };
 }
 
-const NO_TAGS_JSON = emptyJson(CAMPAIGN_TAG_COLUMNS);
-const NO_UTM_JSON = emptyJson(UTM_TAGS);
+const NO_TAGS_JSON = emptyJson(FIRST_TAG_COLUMNS);
+const NO_UTM_JSON = emptyJson(FIRST_UTM_TAGS) + NO_LATER_TAGS;
 
 /** The columns that come from the URL of the page. */
 export const PAGE_COLUMNS = ['url', 'hostname', 'pathname'] as const;
@@ -27,7 +28,7 @@ export const PAGE_COLUMNS = ['url', 'hostname', 'pathname'] as const;
 export const SOURCE_COLUMNS = [
   'referrer',
   'referrer_domain',
-  ...CAMPAIGN_TAG_COLUMNS,
+  ...FIRST_TAG_COLUMNS,
   'click_id_type',
   'channel',
   'traffic_source',
@@ -39,11 +40,11 @@ function emptyJson(columns: readonly string[]): string {
   return columns.map(() => '""').join(',');
 }
 
-/** What a hit says about where its visitor came from, encoded. */
+/** Encoded columns that say where the visitor of a hit came from. */
 export interface SourceJson {
   /** The columns SOURCE_COLUMNS. */
   readonly columns: string;
-  /** The columns of a stamp (docs/glossary.md) from `visit_source` on, if the visit begins with this hit. */
+  /** The columns of a stamp (docs/glossary.md) from `visit_source` on, if the visit begins with this hit. Its end is `laterTagsOf` the tags. */
   readonly visit: string;
 }
 
@@ -52,9 +53,10 @@ export function sourceJson({ referrerJson, referrerDomain, tags, clickId, attrib
   const channel = `"${attribution.channel}"`;
   const source = jsonText(attribution.trafficSource);
   const domain = jsonText(referrerDomain);
-  const tagTexts = isTagged ? joinCampaignTags(tags, jsonText) : NO_TAGS_JSON;
+  const tagTexts = isTagged ? joinFirstTags(tags, jsonText) : NO_TAGS_JSON;
+  const utmTexts = isTagged ? joinFirstUtmTags(tags, jsonText) + laterTagsOf(tags) : NO_UTM_JSON;
   return {
     columns: `${referrerJson},${domain},${tagTexts},"${clickId?.type ?? ''}",${channel},${source}`,
-    visit: `${source},${channel},${domain},${isTagged ? joinUtmTags(tags, jsonText) : NO_UTM_JSON}`,
+    visit: `${source},${channel},${domain},${utmTexts}`,
   };
 }

@@ -17,7 +17,7 @@ export interface MmdbFile {
 
 /**
  * Addresses that are looked up in every new file before the file is used. They are spread over the whole tree, so that most damage
- * is found before a visitor's address is looked up. `openGeo` counts damaged entries that are found later.
+ * is found before a visitor's address is looked up. `openGeo` (open-geo.ts) counts damaged entries that are found later.
  */
 const PROBES: Readonly<Record<Family, readonly string[]>> = {
   4: Array.from({ length: 1024 }, (_, i) => `${i >> 2}.${(i & 3) * 64 + 8}.8.8`),
@@ -61,8 +61,8 @@ function probe(bytes: Buffer, reader: Reader<Response>, families: readonly Famil
 }
 
 /**
- * The address families of a file. ip-location-db has one file for each family, which gives wrong answers for addresses of the other
- * family.
+ * The address families of a file. The package ip-location-db has one file for each family. Such a file gives wrong answers for addresses of
+ * the other family.
  */
 function familiesOf(ipVersion: number, databaseType: string): readonly Family[] {
   if (ipVersion === 4 || /ipv4/i.test(databaseType)) return [4];

@@ -42,8 +42,8 @@ function fromFlat(record: FlatRecord): Place {
 }
 
 /**
- * Returns the ISO 3166-2 code of a region. Some records name a region that ISO 3166-2 does not have ("Taiwan", "Central Serbia"). If it
- * has a region with the name of the city, the code of that region is returned instead.
+ * Returns the ISO 3166-2 code of a region. Some records name a region that ISO 3166-2 does not have ("Taiwan", "Central Serbia"). The result is
+ * then the code of the region with the name of the city, if ISO 3166-2 has such a region.
  */
 function flatRegion(country: string, state: string, city: string): string {
   return state === '' ? '' : regionCode(country, state) || regionCode(country, city);

@@ -1,5 +1,5 @@
 import { NO_CAMPAIGN_TAGS } from '@weir/domain/acquisition/campaign-tags';
-import { DUMP_VERSION } from '@weir/domain/dump/dump-format';
+import { isDumpVersion } from '@weir/domain/dump/dump-format';
 import { readDumpedRow } from '@weir/domain/dump/dumped-row';
 import { readCollectHit } from '@weir/domain/ingest/collect-hit';
 import { FieldError } from '@weir/domain/ingest/field-error';
@@ -172,7 +172,7 @@ function decodeImport(event: Mutable<DecodedEvent>, record: RawRecord): string |
  * the step `restore-dumped` stores the row unchanged.
  */
 function decodeDumped(event: Mutable<DecodedEvent>, record: RawRecord): string | undefined {
-  if (record.body.dump !== DUMP_VERSION) return 'dump has an unknown version';
+  if (!isDumpVersion(record.body.dump)) return 'dump has an unknown version';
   const row = readDumpedRow(record.body.row);
   if (typeof row === 'string') return `row ${row}`;
   event.dumped = row;

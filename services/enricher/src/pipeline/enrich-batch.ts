@@ -39,7 +39,7 @@ export interface EnrichBatch<Decoded> {
 
 /**
  * `behind`: the state has not applied the records before this batch. `over`: the epoch of the state store has ended. In both
- * cases nothing was done.
+ * cases no record was enriched.
  */
 export type EnrichedBatch =
   | { readonly state: 'behind' | 'over' }
@@ -162,8 +162,9 @@ async function holdKeys<Decoded>(
 const ANOTHER = 'another';
 
 /**
- * Claims the keys again for the records that had them in the log: the records whose outcome is not `duplicate`. If the log does not have
- * the outcome of a record any more (`isDuplicate` returns `undefined`), the first record in log order gets the key.
+ * Claims the keys of records that already have an outcome in the log. The outcome decides: a record whose outcome is not `duplicate` gets
+ * its key. If the log does not have the outcome of a record any more (`isDuplicate` returns `undefined`), the record gets its key only if
+ * no other record has it.
  */
 async function keepKeys<Decoded>(
   { stateStore, epoch }: EnrichBatch<Decoded>,

@@ -28,7 +28,7 @@ export interface PartitionDeps<Decoded> {
   readonly rawRetentionMs: number;
   readonly disk?: DiskSpace | undefined;
   readonly barrier: StateBarrier;
-  /** See `EnricherDeps`. */
+  /** Only for a replay: the log with the outcomes from live traffic, which say which records are duplicates (`EnricherDeps` in enricher.ts). */
   readonly answeredIn?: EventLog | undefined;
 }
 
@@ -127,7 +127,7 @@ export function openPartition<Decoded>(handle: PartitionHandle, deps: PartitionD
   }
 
   const leave = barrier.join({ partition, checkedIn: epochs.checkedIn, wake: () => handle.wake() });
-  // Calls `handle` again, so that a partition without records checks in too.
+  // Makes the consumer call `handle` even if there are no records: a partition without records must check in (docs/glossary.md) too.
   handle.wake();
 
   return {

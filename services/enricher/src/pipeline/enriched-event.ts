@@ -113,9 +113,9 @@ export interface EnrichedEvent extends DecodedEvent {
   geo: GeoColumns | undefined;
   /** The encoded columns PAGE_COLUMNS and SOURCE_COLUMNS. */
   sourceJson: string;
-  /** The encoded columns of a stamp (docs/glossary.md) from `visit_source` on, if a visit begins with this event. Set by `put-source`. */
+  /** The encoded columns of a stamp (docs/glossary.md) from `visit_source` on, if a visit begins with this event, with the later tags (later-tags.ts). Set by `put-source`. */
   visitSourceJson: string;
-  /** The encoded columns STAMP_COLUMNS. Set by `put-session`. */
+  /** The encoded columns FIRST_STAMP_COLUMNS, and the later tags of the visit (later-tags.ts). Set by `put-session`. */
   stampJson: string;
   /** The ID that a cookieless visitor had on the day before. Empty if no visit can have begun on that day. */
   previousVisitorId: string;

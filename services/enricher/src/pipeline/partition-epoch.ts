@@ -23,7 +23,7 @@ export interface PartitionPlace {
   readonly committedTo: number;
 }
 
-/** Checks one partition in to the epochs of the state store. Before that, it finds the records that the state lacks. */
+/** Finds the records that the state store lacks for one partition, and checks the partition in (docs/glossary.md) when the state is complete. */
 export interface PartitionEpoch {
   /** The epoch that the partition has checked in (docs/glossary.md) to, or undefined. */
   checkedIn(): string | undefined;
@@ -73,8 +73,8 @@ export function createPartitionEpoch(handle: PartitionHandle, deps: PartitionEpo
   let rebuiltFrom = -1;
 
   /**
-   * The first raw offset whose key can matter to a record that is not decided yet, in any partition: 24 hours before the oldest
-   * such record was received.
+   * Returns the first raw offset of this partition that the state needs. A record is a duplicate only if another record with its key was received
+   * less than 24 hours before or after it. So older records do not change the outcomes of the records, in any partition, that have no outcome yet.
    */
   async function windowStart(): Promise<number> {
     const now = clock();

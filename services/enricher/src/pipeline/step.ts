@@ -18,13 +18,19 @@ import type { EnrichedEvent } from './enriched-event.ts';
  */
 export interface Step {
   readonly name: string;
-  /** Whether the step needs the salt of the UTC day on which the record was received, and the salt of the day before. */
+  /**
+   * Whether the step needs the salt of the UTC day on which the record was received (or redriven, for a redriven record), and the salt of the
+   * day before.
+   */
   needsSalt?(event: EnrichedEvent): boolean;
   /**
    * The claim on the event's idempotency key; undefined if the event has no key. At most one step of the list has this member.
    */
   firstSeenKey?(event: EnrichedEvent): FirstSeenKey | undefined;
-  /** The claim of a redriven record on its attempt; undefined for other records. At most one step of the list has this member. */
+  /**
+   * The claim that makes a second record which redrives the same attempt a duplicate. Undefined for a record that is not redriven. At most one
+   * step of the list has this member.
+   */
   redriveKey?(event: EnrichedEvent): FirstSeenKey | undefined;
   /**
    * Fills in the fields from which state keys are built. Returns the state key that `apply` reads and writes, if the step needs
@@ -42,7 +48,7 @@ export interface ApplyContext {
   readonly state: BatchState;
   /** The record that came first with the event's idempotency key. */
   readonly firstSeen: FirstSeenKey | undefined;
-  /** The record that came first with the attempt of a redriven record. Undefined for other records. */
+  /** The record that came first with the same attempt to redrive the same dead letter. Undefined for a record that is not redriven. */
   readonly firstRedrive?: FirstSeenKey | undefined;
 }
 

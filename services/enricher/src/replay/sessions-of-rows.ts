@@ -1,4 +1,5 @@
-import { SESSION_IDLE_MS, type VisitorSession } from '../session/visitor-sessions.ts';
+import { SESSION_IDLE_MS } from '@weir/domain/records/made-session';
+import type { VisitorSession } from '../session/visitor-sessions.ts';
 import { MADE_ID, SESSIONS_KEPT_MAX } from '../steps/put-session.ts';
 
 /** The rows of a visitor with the same session ID. */

@@ -1,4 +1,6 @@
+import { FIRST_STAMP_COLUMNS } from '@weir/domain/records/records-columns';
 import { jsonText } from '../encoding/json-text.ts';
+import { hasLaterTags, NO_LATER_TAGS } from '../encoding/later-tags.ts';
 import { timeText } from '../encoding/milliseconds-text.ts';
 import type { EnrichedEvent } from '../pipeline/enriched-event.ts';
 import type { VisitorSession } from './visitor-sessions.ts';
@@ -17,13 +19,14 @@ import type { VisitorSession } from './visitor-sessions.ts';
 type Letter = 'b' | 'p' | 'e' | 'f' | '$' | 'B' | 'P' | 'E' | 'F';
 
 export interface Stamped {
-  /** The encoded columns STAMP_COLUMNS of the row. */
+  /** The encoded columns FIRST_STAMP_COLUMNS of the row, and the later tags of its visit (later-tags.ts). */
   readonly json: string;
   /** The state of the visit after the row. */
   readonly visit: string;
 }
 
-const NO_ATTRIBUTES = '"","","","","","","","",""';
+const ATTRIBUTE_COLUMNS = FIRST_STAMP_COLUMNS.slice(FIRST_STAMP_COLUMNS.indexOf('visit_entry'));
+const NO_ATTRIBUTES = ATTRIBUTE_COLUMNS.map(() => '""').join(',') + NO_LATER_TAGS;
 /** The stamp of a row without a session, of a bot, of a dump, and of every outcome that is not a row of `events`. */
 export const NO_STAMP_JSON = `0,0,0,0,0,${NO_ATTRIBUTES}`;
 /** The stamp of a row of a visit that queries must compute from all of its rows. */
@@ -56,7 +59,7 @@ export function stampNext(event: EnrichedEvent, session: VisitorSession, visit: 
   const { start, last } = session;
   const { timestamp: at, type } = event;
   if (event.bot.name !== '') return { json: NO_STAMP_JSON, visit: event.kind !== 'event' && at > last ? '' : visit };
-  if (visit === '' || at - start > VISIT_MS_MAX) return COMPUTED;
+  if (visit === '' || at - start > VISIT_MS_MAX || !hasLaterTags(visit)) return COMPUTED;
   const letter = visit.charAt(0) as Letter;
   const attributes = visit.slice(1);
 

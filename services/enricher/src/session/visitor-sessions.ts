@@ -1,5 +1,4 @@
-/** A new session begins after 30 minutes without a hit of the visitor (docs/api.md, Cookieless mode). */
-export const SESSION_IDLE_MS = 30 * 60_000;
+import { SESSION_IDLE_MS } from '@weir/domain/records/made-session';
 
 /** A session of a visitor: its ID, and the times of its first and last hit. */
 export interface VisitorSession {
@@ -8,12 +7,12 @@ export interface VisitorSession {
   readonly last: number;
 }
 
-/** The newest session of a visitor, and where the parts of the state's text are. The other parts are read only if they are needed. */
+/** The newest session of a visitor, and the text of the state with the positions of its parts. The other parts are read only if they are needed. */
 export interface NewestSession extends VisitorSession {
   readonly text: string;
-  /** The space before the ID of the session. */
+  /** The position in `text` of the space before the ID of the session. */
   readonly idSpace: number;
-  /** The end of the first line. */
+  /** The position in `text` at which the first line ends. */
   readonly lineEnd: number;
 }
 
@@ -73,7 +72,7 @@ export function newestText(newest: NewestSession, last: number, visit: string): 
   return visit === '' ? sessions : `${sessions}\n${VISIT_LINE}${times} ${escaped(visit)}`;
 }
 
-/** Where the lines of the sessions end, and the line with the state of the visit begins. */
+/** The position at which the lines of the sessions end and the line with the state of the visit begins. */
 function sessionsEnd({ text, lineEnd }: NewestSession): number {
   const isTwoLines = text.indexOf('\n', lineEnd + 1) < 0;
   const end = isTwoLines ? lineEnd : text.lastIndexOf('\n');

@@ -2,7 +2,10 @@ import { IDEMPOTENCY_WINDOW_MS } from '@weir/ports/state-store';
 import type { EnrichedEvent } from '../pipeline/enriched-event.ts';
 import type { Step } from '../pipeline/step.ts';
 
-/** This many characters of the log ID are enough to distinguish logs. A new log beside an old state store uses the same offsets again. */
+/**
+ * A record is named by its partition, its offset and this many characters of the log ID. The log ID is needed because a new log uses the same
+ * offsets again, and the state store can contain names from an earlier log.
+ */
 const LOG_ID_CHARS = 8;
 const DUPLICATE = { outcome: 'duplicate' } as const;
 

@@ -1,4 +1,4 @@
-import { hash } from 'node:crypto';
+import { madeSessionId, SESSION_IDLE_MS } from '@weir/domain/records/made-session';
 import { visitorSessionsKey } from '@weir/domain/records/state-keys';
 import type { EnrichedEvent } from '../pipeline/enriched-event.ts';
 import type { ApplyContext, Step } from '../pipeline/step.ts';
@@ -10,7 +10,6 @@ import {
   readNewest,
   readSessions,
   replaced,
-  SESSION_IDLE_MS,
   sessionAt,
   sessionsText,
   type VisitorSession,
@@ -24,13 +23,12 @@ import {
  */
 export const SESSION_TTL_MS = 24 * 3600_000;
 /**
- * The maximum number of sessions that are kept for a visitor. A day has 48 half hours, and two sessions cannot begin in the same
- * half hour. All sessions of a day are kept, because the lines of an imported day can come in any order, for example from the
+ * The maximum number of sessions that are kept for a visitor. A day has 48 half hours, and two sessions with computed IDs cannot begin in the
+ * same half hour. All of these sessions of a day are kept, because the lines of an imported day can come in any order, for example from the
  * logs of several servers.
  */
 export const SESSIONS_KEPT_MAX = 48;
 export const MADE_ID = /^s_[0-9a-f]{32}$/;
-const ID_HEX_CHARS = 32;
 
 /**
  * Finds or begins the session of an event, by the event's own time, and stamps the row with the visit (docs/decisions/0033). A server
@@ -75,7 +73,7 @@ function putInSession(event: EnrichedEvent, { state }: ApplyContext): void {
     return;
   }
   event.stampJson = computedStamp(event);
-  // A hit within a known session, which is the common case when an access log is imported again.
+  // Tests whether the hit lies within a known session: most hits do when an access log is imported again.
   const within = kept === undefined || isServer ? undefined : idWithin(kept, at);
   if (within !== undefined && (event.sessionId === '' ? MADE_ID.test(within) : event.sessionId === within)) {
     event.sessionId = within;
@@ -91,7 +89,10 @@ function putInSession(event: EnrichedEvent, { state }: ApplyContext): void {
   const start = Math.min(at, ...joined.map((session) => session.start));
   const last = Math.max(at, ...joined.map((session) => session.last));
   const [one] = joined;
-  const id = one !== undefined && !MADE_ID.test(one.id) ? one.id : event.sessionId || madeId(event, start);
+  const id =
+    one !== undefined && !MADE_ID.test(one.id)
+      ? one.id
+      : event.sessionId || madeSessionId(event.siteId, event.visitorId, start);
   event.sessionId = id;
   event.sessionMoved = joined.some((session) => session.id !== id);
   const first = one === undefined ? stampFirst(event) : undefined;
@@ -109,7 +110,7 @@ function putInSession(event: EnrichedEvent, { state }: ApplyContext): void {
 /** Begins the first session of a visitor. The code for the other cases gives the same result, but takes longer. */
 function beginFirst(event: EnrichedEvent, state: ApplyContext['state']): void {
   const at = event.timestamp;
-  event.sessionId ||= madeId(event, at);
+  event.sessionId ||= madeSessionId(event.siteId, event.visitorId, at);
   const { json, visit } = stampFirst(event);
   event.stampJson = json;
   const session = { id: event.sessionId, start: at, last: at };
@@ -129,13 +130,4 @@ function joinedBy(event: EnrichedEvent, sessions: readonly VisitorSession[]): re
   if (made.length > 0) return made;
   const named = sessionAt(sessions, at);
   return named === undefined ? [] : [named];
-}
-
-/**
- * The computed ID depends on the visitor and on the half hour in which the session begins. Two sessions cannot begin within the same
- * half hour, and a first hit that arrives a little late seldom changes the ID. The view `session_moves` computes the same ID.
- */
-function madeId({ siteId, visitorId }: EnrichedEvent, start: number): string {
-  const digest = hash('sha256', `${siteId}\0${visitorId}\0${Math.floor(start / SESSION_IDLE_MS)}`, 'hex');
-  return `s_${digest.slice(0, ID_HEX_CHARS)}`;
 }

@@ -1,14 +1,10 @@
 import { cookielessVisitorId, utcDay } from '@weir/domain/people/cookieless';
+import { PREVIOUS_SALT_MS } from '@weir/domain/people/salt-times';
 import { visitorSessionsKey } from '@weir/domain/records/state-keys';
 import type { Step } from '../pipeline/step.ts';
 import { readSessions, sessionAt } from '../session/visitor-sessions.ts';
 
 const DAY_MS = 24 * 3600_000;
-/**
- * How long after midnight UTC a visit can keep the visitor ID of the day before. During these hours, the check adds 10 % to the
- * cost of a record.
- */
-const AFTER_MIDNIGHT_MS = 4 * 3600_000;
 
 /**
  * Gives a cookieless event its visitor ID. The ID changes at midnight UTC. A visit that began before midnight keeps its ID
@@ -32,7 +28,7 @@ export const putVisitor: Step = {
     // The visitor ID of an imported event uses the salt of the day on which the event was received, and the day of its log
     // line.
     const isImport = event.lineDay !== '';
-    if ((isImport ? timestamp : receivedAt) % DAY_MS >= AFTER_MIDNIGHT_MS) return undefined;
+    if ((isImport ? timestamp : receivedAt) % DAY_MS >= PREVIOUS_SALT_MS) return undefined;
     const previousSalt = isImport ? salt : salts.get(utcDay(receivedAt - DAY_MS));
     if (previousSalt === undefined) return undefined;
     const { ip, userAgent } = event;

@@ -23,8 +23,8 @@ const IPHONE_WIDTH = { min: 320, max: 460 } as const;
 export type Handheld = 'iPad' | 'iPhone';
 
 /**
- * Whether a user agent comes from an iPad or iPhone that pretends to be a Mac. `sure`: it does. `maybe`: the screen size decides.
- * Undefined: it does not, or it does not contain the word Macintosh.
+ * Whether a user agent that names a Mac comes from an iPad or iPhone. `sure`: it comes from one. `maybe`: the screen size decides. Undefined:
+ * it comes from a Mac, or names no Mac.
  */
 export function macintoshClaim(userAgent: string): 'sure' | 'maybe' | undefined {
   if (!userAgent.includes('(Macintosh')) return undefined;

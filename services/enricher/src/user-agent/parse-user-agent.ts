@@ -2,6 +2,7 @@ import { UAParser } from 'ua-parser-js';
 import { asHandheld, macintoshClaim } from './apple-handheld.ts';
 import { browserName, deviceType, systemFamily } from './browser-and-os-names.ts';
 import { unquoted, withHints } from './client-hints.ts';
+import { COMMON_DEVICES } from './common-devices.ts';
 import { inAppBrowser } from './in-app-browsers.ts';
 import { normalizeDevice } from './normalize-device.ts';
 import { normalizeOs } from './normalize-os.ts';
@@ -19,13 +20,16 @@ const REDUCED_MODEL = '; K)';
 const IOS_FROZEN = /^18\./;
 const IOS_FROZEN_SINCE_SAFARI = 26;
 
+/** One parser for all user agents, because each new parser joins the lists of patterns again. */
+const parser = new UAParser({ device: COMMON_DEVICES });
+
 /**
- * Parses a user agent, corrects the result, and replaces values by those of the Client Hints. A call takes about 100 µs, so
+ * Parses a user agent, corrects the result, and replaces values by those of the Client Hints. A call takes 10 to 30 µs, so
  * callers cache the result.
  */
 export function parseUserAgent(wholeAgent: string, hints: ClientHints | undefined): UserAgent {
   const userAgent = withModel(wholeAgent.slice(0, USER_AGENT_PARSED_CHARS_MAX), hints);
-  const parser = new UAParser(userAgent);
+  parser.setUA(userAgent);
   // `getResult()` is not called, because it also finds the engine and the CPU: this takes a quarter of its time.
   const browser = parser.getBrowser();
   const system = parser.getOS();

@@ -29,7 +29,7 @@ export interface UserAgents {
   bot(userAgent: string, hints: ClientHints | undefined): BotVerdict;
 }
 
-/** The maximum number of cached user agents. 10,000 requests of a real site had 558 different ones. Parsing one takes 100 µs. */
+/** The maximum number of cached user agents. 10,000 requests of a real site had 558 different ones. Parsing one takes 10 to 30 µs. */
 const ENTRIES_MAX = 20_000;
 /** Longer cache keys (user agent and Client Hints) are not cached. */
 const HINTED_KEY_CHARS_MAX = 1536;

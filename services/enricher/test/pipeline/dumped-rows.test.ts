@@ -1,4 +1,4 @@
-import { DUMP_COLUMNS } from '@weir/domain/dump/dump-format';
+import { DUMP_COLUMNS, DUMP_VERSION } from '@weir/domain/dump/dump-format';
 import type { Json } from '@weir/domain/json/json';
 import { profileId } from '@weir/domain/people/profile-id';
 import { STAMP_COLUMNS } from '@weir/domain/records/records-columns';
@@ -97,7 +97,7 @@ test('a dumped row claims no key and touches no session: live records are what t
 });
 
 test.each([
-  ['dump has an unknown version', dumped(ROW, 2)],
+  ['dump has an unknown version', dumped(ROW, DUMP_VERSION + 1)],
   ['row event_id is invalid', dumped({ ...ROW, event_id: 'x' })],
   ['row detail is invalid', dumped({ ...ROW, outcome: 'identify', user_id: 'u', detail: '{"user_id":"u"}' })],
   ['row must be a list of values', { ...dumped(ROW), body: { dump: 1 } }],

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { SESSION_IDLE_MS } from '../../src/session/visitor-sessions.ts';
+import { SESSION_IDLE_MS } from '@weir/domain/records/made-session';
 
 const read = (path: string): string => readFileSync(join(__dirname, '../../../..', path), 'utf8');
 

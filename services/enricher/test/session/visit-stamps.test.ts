@@ -1,3 +1,5 @@
+import { UTM_TAGS } from '@weir/domain/acquisition/campaign-tags';
+import { VISIT_ATTRIBUTES } from '@weir/domain/records/records-columns';
 import fc from 'fast-check';
 import { accessLogHits } from '../pipeline/access-log-traffic.ts';
 import { NOW, pageview, type RawInput } from '../pipeline/enrich-harness.ts';
@@ -24,7 +26,7 @@ interface Sent {
 }
 
 const QUERIES: Readonly<Record<string, string>> = {
-  tag: '?utm_source=mail%25&utm_medium=e%0Amail&utm_campaign=c&utm_term=t&utm_content=%22x',
+  tag: `?${UTM_TAGS.map((tag, nth) => `${tag}=${['mail%25', 'e%0Amail', '%22x', '%09c'][nth % 4]}`).join('&')}`,
   long: `?utm_campaign=${'x'.repeat(2000)}`,
   nul: '?utm_campaign=%00',
 };
@@ -51,10 +53,8 @@ function toRecord(run: string, { at, what, visitor, session, path, from }: Sent)
  * stamp 2.
  */
 async function compare(visitors: string, params: Readonly<Record<string, string>> = {}) {
-  const attributes =
-    'entry, source, channel, referrer_domain, utm_source, utm_medium, utm_campaign, utm_term, utm_content';
-  const stamps = attributes.replace(/\w+/g, (name) => `visit_${name}`);
-  const wanted = attributes.replace('entry', 'entry_path').replace('source,', 'traffic_source,');
+  const stamps = VISIT_ATTRIBUTES.map(([stamp]) => stamp).join(', ');
+  const wanted = VISIT_ATTRIBUTES.map(([, ofSession]) => ofSession).join(', ');
   const sums = `SELECT session_id, countIf(visit_stamp != 1) AS others, sum(visit_new) AS n, sum(visit_bounces) AS b, sum(visit_seconds) AS s,
       groupUniqArrayIf(tuple(toUnixTimestamp64Milli(visit_started), ${stamps}), NOT startsWith(event_name, '$')) AS a
     FROM event_rows WHERE ${visitors} AND session_id != '' AND bot = '' GROUP BY session_id`;

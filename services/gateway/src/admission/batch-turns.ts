@@ -6,7 +6,7 @@ export interface BatchTurns {
 const NOW = Promise.resolve();
 
 /**
- * Lets one batch be processed in each turn of the event loop, and the keys with waiting batches one after the other. A batch of 500 events
+ * Lets one batch be processed in each turn of the event loop. If batches of several API keys wait, the keys take turns. A batch of 500 events
  * needs as much CPU as hundreds of other requests: without turns, all batches that have arrived would be processed before the next request.
  */
 export function createBatchTurns(): BatchTurns {

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { isDependencyError } from '@weir/domain/errors';
-import type { ClaimOutcome, KeyClaim, StateStore } from '@weir/ports/state-store';
+import type { ClaimOutcome, ClaimStore, KeyClaim } from '@weir/ports/state-store';
 import type { GatewayMetrics } from '../gateway-metrics.ts';
 
 /**
@@ -20,7 +20,7 @@ export interface KeyClaims {
 
 const CONFIRM_LINGER_MS = 20;
 
-export function createKeyClaims(stateStore: StateStore, metrics: GatewayMetrics): KeyClaims {
+export function createKeyClaims(stateStore: ClaimStore, metrics: GatewayMetrics): KeyClaims {
   let confirming: KeyClaim[] = [];
   let confirmed: Promise<void> | undefined;
 

@@ -14,7 +14,12 @@ export interface SingleNetworkSite {
   readonly isPrivate: boolean;
 }
 
-export interface ProxyMisconfigurationDetector {
+/** The sites that get most of their hits from one network, as one or several processes have counted them. */
+export interface SingleNetworkSites {
+  singleNetworkSites(): readonly SingleNetworkSite[] | Promise<readonly SingleNetworkSite[]>;
+}
+
+export interface ProxyMisconfigurationDetector extends SingleNetworkSites {
   /** Counts an accepted hit. `visitorNetwork` is the network of `ip` that counts as one visitor (packages/domain/src/net/ip-address.ts). */
   count(siteId: string, ip: string, visitorNetwork: string): void;
   singleNetworkSites(): readonly SingleNetworkSite[];
@@ -67,6 +72,18 @@ export function createProxyMisconfigurationDetector(): ProxyMisconfigurationDete
       return crowded;
     },
   };
+}
+
+/** Joins the counts of several gateway processes. The process with the most hits of a site decides the percentage. */
+export function joinSingleNetworkSites(
+  counted: readonly (readonly SingleNetworkSite[])[],
+): readonly SingleNetworkSite[] {
+  const joined = new Map<string, { most: SingleNetworkSite; hits: number }>();
+  for (const site of counted.flat()) {
+    const { most = site, hits = 0 } = joined.get(site.siteId) ?? {};
+    joined.set(site.siteId, { most: site.hits > most.hits ? site : most, hits: hits + site.hits });
+  }
+  return [...joined.values()].map(({ most, hits }) => ({ ...most, hits }));
 }
 
 function add(byNetwork: Map<string, number>, network: string): void {

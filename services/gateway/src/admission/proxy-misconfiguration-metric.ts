@@ -1,15 +1,15 @@
 import type { Logger } from '@weir/runtime/logger';
 import type { Metrics } from '@weir/runtime/prometheus-metrics';
 import { Gauge } from 'prom-client';
-import type { ProxyMisconfigurationDetector } from './proxy-misconfiguration-detector.ts';
+import type { SingleNetworkSites } from './proxy-misconfiguration-detector.ts';
 
 /**
- * Each gateway process reports its own counts. The metrics need no token, so they contain only the number of sites. The log and the
+ * Reports the counts of this process and, if it has several gateway processes, of these. The metrics need no token, so they contain only the number of sites. The log and the
  * admin API name the sites.
  */
 export function reportSingleNetworkSites(
   registry: Metrics,
-  networks: ProxyMisconfigurationDetector,
+  networks: SingleNetworkSites,
   logger: Pick<Logger, 'warn'>,
 ): void {
   let reported: ReadonlySet<string> = new Set();
@@ -17,8 +17,8 @@ export function reportSingleNetworkSites(
     name: 'weir_gateway_crowded_sites',
     help: 'Sites that get most hits from one network. A proxy may be missing in TRUSTED_PROXIES.',
     registers: [registry],
-    collect() {
-      const crowded = networks.singleNetworkSites();
+    async collect() {
+      const crowded = await networks.singleNetworkSites();
       this.set(crowded.length);
       for (const { siteId, percent } of crowded) {
         if (!reported.has(siteId))

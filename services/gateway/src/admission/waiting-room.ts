@@ -4,9 +4,9 @@ export interface Waiting {
   readonly bytes: number;
 }
 
-/** A sender with records in the room. Its methods are called with the bytes of one record. */
+/** A sender whose records may wait. Its methods are called with the number of bytes of one record. */
 export interface Sender {
-  /** Counts a record as waiting. Returns false, and counts nothing, if the sender may not use more of the room. */
+  /** Counts a record as waiting. Returns false, and counts nothing, if no more records of the sender may wait. */
   enter(bytes: number): boolean;
   /** The record does not wait any longer. */
   leave(bytes: number): void;
@@ -19,12 +19,12 @@ export interface WaitingRoom {
 }
 
 /**
- * A site may use this many times the free part of the room, and a sender this many times what its site may still use. So one sender alone
- * gets 76 % of the room. Several sites that send too much get equal shares, and a part of the room always stays free for all others
- * (dynamic thresholds, Choudhury and Hahne 1998).
+ * The records of a site may use up to this many times the space that is free. The records of a sender may use up to this many times the space
+ * that its site may still use. So one sender alone gets 76 % of all space. Several sites that send too much get equal shares, and some space
+ * always stays free for all other sites (dynamic thresholds, Choudhury and Hahne 1998).
  */
 const SHARE_OF_FREE = 4;
-/** The counts of so many sites are kept when nothing waits. */
+/** When no record waits and there are counts of more sites than this, the counts are deleted to free memory. */
 const SITES_KEPT = 10_000;
 
 interface Counts {
@@ -41,7 +41,10 @@ export function createWaitingRoom(max: Waiting): WaitingRoom {
   const all: Counts = { records: 0, bytes: 0 };
   const sites = new Map<string, SiteCounts>();
 
-  /** Whether a site, or a sender with `own`, may use more of what is free in the room. Both are numbers of records or of bytes. */
+  /**
+   * Whether one more record may wait. `free`: the free space after this record. `site` and `own`: what the site and the sender use now. All three
+   * are numbers of records, or all three are numbers of bytes.
+   */
   function hasShare(free: number, site: number, own: number): boolean {
     const siteMax = free * SHARE_OF_FREE;
     return site <= siteMax && own <= (siteMax - site) * SHARE_OF_FREE;

@@ -7,14 +7,14 @@ import type { GatewayMetrics } from '../gateway-metrics.ts';
 
 /**
  * `stored`: the record is durable. `duplicate`: the idempotency key was used before. `unavailable`: the append was refused or
- * its result is unknown; the key was released.
+ * its result is unknown. The key of the record is then free for a retry.
  */
 export type AppendResult = 'stored' | 'duplicate' | 'unavailable';
 
 export interface AppendBatcher {
   /**
    * Appends a record, with a claim of its idempotency key if it has one. Returns `unavailable` at once if too many requests or
-   * bytes of its sender are waiting (see `WaitingRoom`).
+   * bytes of its sender are waiting (waiting-room.ts).
    */
   append(
     record: AppendRecord,
@@ -54,13 +54,13 @@ const LIMITS: BatcherLimits = {
 };
 const FULL: Promise<AppendResult> = Promise.resolve('unavailable');
 /**
- * While an append is in flight, the next batch waits up to this many times longer than the linger. Larger batches are cheaper:
- * a commit of fifty records costs as much as a commit of one.
+ * If an append is still in flight after the linger time, the next batch waits for up to this many further linger times. Larger batches are
+ * cheaper: a commit of fifty records costs as much as a commit of one.
  */
 const BUSY_LINGERS = 5;
 /**
- * From this average number of records per batch on, batches linger also if no append is in flight. Fewer records arrive at a rate at
- * which the CPU has time for small batches, and a linger would only delay their answers.
+ * From this average number of records per batch on, batches linger also if no append is in flight. Below this average,
+ * the CPU has time for small batches, and a linger would only delay the answers.
  */
 const LINGER_FROM_RECORDS = 16;
 /** The weight of the newest batch in the moving average of the records per batch. */
@@ -77,25 +77,22 @@ interface WaitingAppend {
   readonly holderKey: string;
   /** Receives the result of the append. It is called exactly once. */
   readonly settled: (result: AppendResult) => void;
-}
-
-/** The request of this process that has claimed a key, and later requests with the same key, which wait for its result. */
-interface Holder {
-  readonly append: WaitingAppend;
-  readonly followers: WaitingAppend[];
-  /** True if the record is in the log, and the claim is not confirmed yet. */
-  stored: boolean;
+  /** True if the record is in the log, and its claim is not confirmed yet. */
+  isStored: boolean;
+  /** Later requests with the same key, which wait for the result of this one. */
+  followers: WaitingAppend[] | undefined;
 }
 
 /**
  * Collects the appends of concurrent requests. A batch claims all its keys in one call and is appended in one call, and its requests
- * are answered together. A batch is sent at once if no append is in flight. Otherwise, and if the last batches were large, it collects
- * requests for a few milliseconds. Several batches may be in flight.
+ * are answered together. A batch is sent at once if no append is in flight and the last batches were small. Otherwise it collects requests
+ * for a few milliseconds. Several batches may be in flight.
  */
 export function createAppendBatcher(deps: AppendBatcherDeps): AppendBatcher {
   const { eventLog, keyClaims, lingerMs, clock, metrics } = deps;
   const limits = { ...LIMITS, ...deps.limits };
-  const holders = new Map<string, Holder>();
+  /** The appends of this process that have claimed a key, until the claim is confirmed or given up. */
+  const holders = new Map<string, WaitingAppend>();
   const background = new Set<Promise<void>>();
   let batch: WaitingAppend[] = [];
   let batchBytes = 0;
@@ -211,23 +208,23 @@ export function createAppendBatcher(deps: AppendBatcherDeps): AppendBatcher {
   }
 
   /**
-   * Records which request has a key. While the state store is unavailable, several requests can claim one key: the later ones
-   * wait for the first.
+   * Notes which request has claimed a key. While the state store is unavailable, several requests can claim one key: the first of them
+   * stays noted. All of them are appended, and the enricher finds the duplicates.
    */
   function hold(append: WaitingAppend): void {
-    const { holderKey } = append;
-    if (!holders.has(holderKey)) holders.set(holderKey, { append, followers: [], stored: false });
+    if (!holders.has(append.holderKey)) holders.set(append.holderKey, append);
   }
 
   function isHolder(append: WaitingAppend): boolean {
-    return holders.get(append.holderKey)?.append === append;
+    return holders.get(append.holderKey) === append;
   }
 
   /** Waits for the result of the request that has claimed the key, in this process or in another one. */
   function follow(append: WaitingAppend, pauseMs: number): void {
     const holder = holders.get(append.holderKey);
     if (holder === undefined) inBackground(reclaim(append, pauseMs));
-    else if (holder.stored) settle(append, 'duplicate');
+    else if (holder.isStored) settle(append, 'duplicate');
+    else if (holder.followers === undefined) holder.followers = [append];
     else holder.followers.push(append);
   }
 
@@ -244,11 +241,13 @@ export function createAppendBatcher(deps: AppendBatcherDeps): AppendBatcher {
     append.sender.leave(append.record.value.length);
     append.settled(result);
     if (append.claim === undefined) return;
-    const holder = holders.get(append.holderKey);
-    if (holder?.append !== append) return;
-    if (result === 'stored') holder.stored = true;
+    if (!isHolder(append)) return;
+    if (result === 'stored') append.isStored = true;
     else holders.delete(append.holderKey);
-    for (const follower of holder.followers.splice(0)) {
+    const { followers } = append;
+    if (followers === undefined) return;
+    append.followers = undefined;
+    for (const follower of followers) {
       if (result === 'stored') settle(follower, 'duplicate');
       else enqueue(follower);
     }
@@ -259,7 +258,9 @@ export function createAppendBatcher(deps: AppendBatcherDeps): AppendBatcher {
       const sender = room.sender(siteId, keyId);
       if (!sender.enter(record.value.length)) return FULL;
       const holderKey = claim === undefined ? '' : `${claim.siteId}\0${claim.key}`;
-      return new Promise((settled) => enqueue({ record, sender, claim, holderKey, settled }));
+      return new Promise((settled) =>
+        enqueue({ record, sender, claim, holderKey, settled, isStored: false, followers: undefined }),
+      );
     },
     waiting: room.waiting,
     async drain() {

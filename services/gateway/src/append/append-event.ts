@@ -38,7 +38,7 @@ export function createAppendEvent({ batcher, clock, newEventId, clientIpOf, addr
       return batcher.append(
         {
           key: partitionKey({ siteId, eventId, userId, visitorId, idempotencyKey }, false),
-          value: encodeRawRecord(head, withoutClientAddress(text)),
+          value: encodeRawRecord(head, withoutClientAddress(text, json)),
         },
         idempotencyKey === '' ? undefined : { siteId, key: idempotencyKey, owner: eventId },
         { siteId, keyId },

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ApiKey } from '@weir/domain/registry/site';
 import type { RateLimit } from '@weir/ports/rate-limiter';
+import { siteRateLimit } from '../admission/site-rate-limit.ts';
 import type { RouteDeps } from '../gateway-deps.ts';
 import type { Replies } from './gateway-reply.ts';
 import type { Body } from './read-request-body.ts';
@@ -42,18 +43,20 @@ export function authenticatedRoute(
   route: AuthenticatedRoute,
   accept: (accepted: AuthenticatedRequest) => Promise<void>,
 ): Handle {
-  const { registry, rateLimiter, config, readBody } = deps;
+  const { rateLimiter, readBody } = deps;
   const { rateLimit, bodyBytesMax } = route;
 
   return async (request, response) => {
     const key = authorizedKey(deps, replies, route, request, response);
     if (key === undefined) return;
-    const perMinute = registry.site(key.siteId)?.limits[rateLimit] ?? config.rateLimits[rateLimit];
+    const { perMinute } = siteRateLimit(deps, rateLimit, key.siteId);
     const limit = await rateLimiter.take(rateLimit, key.keyId, perMinute);
     if (!limit.allowed) return replies.limited(response, limit);
     if (!isJsonContent(request)) return replies.error(response, 400, CONTENT_TYPE_MESSAGE);
-    const body = await readBody(request, bodyBytesMax);
+    const read = readBody(request, bodyBytesMax);
+    const body = read instanceof Promise ? await read : read;
     if ('status' in body) return replies.error(response, body.status, body.message, body.headers);
-    return accept({ request, response, key, limit, body });
+    // `await` costs less than to return the promise, which the async function would have to adopt.
+    await accept({ request, response, key, limit, body });
   };
 }

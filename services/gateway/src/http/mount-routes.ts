@@ -1,10 +1,13 @@
 import type { Refuse } from '@weir/runtime/http/refused-requests';
 import { allowedMethods, expressPath, routesByPath } from '@weir/runtime/http/route-table';
 import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express';
-import type { OperationsDeps } from '../gateway-deps.ts';
+import type { IngestDeps } from '../gateway-deps.ts';
 import type { GatewayMetrics } from '../gateway-metrics.ts';
 import { createReplies, type Endpoint, type Replies } from './gateway-reply.ts';
 import type { Handle, Route } from './route.ts';
+
+/** What all routes need. */
+export type MountDeps = Pick<IngestDeps, 'logger' | 'disk' | 'routers'>;
 
 /** How errors of one path are answered. */
 interface PathReplies {
@@ -19,7 +22,7 @@ export function bareApp(): Express {
 }
 
 /** Creates an application that tries the routes of the table, then the routers of other roles, and otherwise answers 404. */
-export function mountRoutes<Deps extends OperationsDeps>(
+export function mountRoutes<Deps extends MountDeps>(
   routes: readonly Route[],
   deps: Deps,
   metrics: GatewayMetrics,
@@ -40,7 +43,7 @@ export function mountRoutes<Deps extends OperationsDeps>(
     const mounted = app.route(expressPath(path));
     for (const route of ofPath) {
       // The kind of a route determines the type of its handler, but TypeScript cannot derive this from the table.
-      const create = route.handler as (deps: Deps, replies: Replies, route: Route) => Handle;
+      const create = route.handler as unknown as (deps: Deps, replies: Replies, route: Route) => Handle;
       mounted[METHODS[route.method]](create(deps, replies, route));
     }
     mounted.all(methodNotAllowed(allow, replies));
@@ -82,7 +85,7 @@ export function methodNotAllowed(allow: string, replies: Replies): RequestHandle
 
 /** Answers requests that Express cannot read with 400. Answers a bug with 500: a bug in one request must not end the process. */
 function answerFailure(
-  { logger }: OperationsDeps,
+  { logger }: MountDeps,
   metrics: GatewayMetrics,
   paths: ReadonlyMap<string, PathReplies>,
   other: Replies,

@@ -30,10 +30,11 @@ const NOT_JSON: Body = { status: 400, message: 'the body must be valid JSON' };
 const NOT_OBJECT: Body = { status: 400, message: 'the body must be a JSON object' };
 
 /**
- * Reads a body of at most `bytesMax` bytes after decompression. The promise never resolves if the client closes the connection before
- * the end of the body.
+ * Reads a body of at most `bytesMax` bytes after decompression. Returns synchronously if the whole body has arrived, as for most requests:
+ * Node adds a small body to the request directly after its event `request`, so a caller should await something first. A promise never
+ * resolves if the client closes the connection before the end of the body.
  */
-export type ReadBody = (request: IncomingMessage, bytesMax: number) => Promise<Body>;
+export type ReadBody = (request: IncomingMessage, bytesMax: number) => Body | Promise<Body>;
 
 export function createReadBody(): ReadBody {
   const unpack = createUnpackBody();
@@ -48,7 +49,12 @@ export function createReadBody(): ReadBody {
  * Reads a compressed body. The limit applies to the decompressed body. The compressed body may be slightly longer, because
  * compressing random data makes it longer.
  */
-function readPacked(request: IncomingMessage, encoding: string, bytesMax: number, unpack: UnpackBody): Promise<Body> {
+function readPacked(
+  request: IncomingMessage,
+  encoding: string,
+  bytesMax: number,
+  unpack: UnpackBody,
+): Body | Promise<Body> {
   const packing = packingOf(encoding);
   if (packing === undefined) return discard(request, ENCODING_UNKNOWN);
   const read = async (packed: Buffer): Promise<Body> => {
@@ -65,8 +71,15 @@ function readBytes(
   readMax: number,
   read: (bytes: Buffer) => Body | Promise<Body>,
   bytesMax: number,
-): Promise<Body> {
-  if (Number(request.headers['content-length'] ?? 0) > readMax) return discard(request, tooLarge(bytesMax));
+): Body | Promise<Body> {
+  const length = Number(request.headers['content-length'] ?? Number.NaN);
+  if (length > readMax) return discard(request, tooLarge(bytesMax));
+  if (length === request.readableLength) {
+    const bytes: Buffer = request.read() ?? EMPTY;
+    // Lets the request end, so that Node does not keep it until the next request of its connection.
+    request.resume();
+    return read(bytes);
+  }
   return new Promise((resolve) => {
     let chunks: Buffer | Buffer[] = EMPTY;
     let bytes = 0;

@@ -30,7 +30,7 @@ const IDEMPOTENCY_KEY: Schema = {
   in: 'header',
   description:
     'The same as idempotency_key in the body. If both are sent and differ, the answer is 400. An empty header counts as not sent.',
-  // An empty header is accepted and counts as not sent.
+  // The pattern of the field in the body does not allow an empty text, but this header may be empty.
   schema: { type: 'string', pattern: serverEvent.properties.idempotency_key.pattern.replace('{1,', '{0,') },
 };
 

@@ -8,8 +8,9 @@ import { withoutClientAddress } from '@weir/domain/records/client-address-text';
 import { cookielessPartitionKey, partitionKey } from '@weir/domain/records/partition-key';
 import { encodeRawRecord } from '@weir/domain/records/raw-record';
 import type { Registry } from '@weir/ports/registry';
+import { siteRateLimit } from '../admission/site-rate-limit.ts';
 import { buildEnvelope } from '../append/envelope.ts';
-import type { OperationsDeps, RouteDeps } from '../gateway-deps.ts';
+import type { RouteDeps } from '../gateway-deps.ts';
 import { PREFLIGHT, rawHeaders } from '../http/cors.ts';
 import type { Replies } from '../http/gateway-reply.ts';
 import type { Body } from '../http/read-request-body.ts';
@@ -30,13 +31,18 @@ export function collectRoute(deps: RouteDeps, replies: Replies, route: CollectRo
     registry,
     rateLimiter,
     readBody,
-    config,
     traitsDropped,
   } = deps;
   const { rateLimit, bodyBytesMax } = route;
   const limitsVary = createLimitsVary(registry);
 
-  const accept = async (request: IncomingMessage, response: ServerResponse, { ip, network }: Client, body: Body) => {
+  const accept = async (
+    request: IncomingMessage,
+    response: ServerResponse,
+    { ip, network }: Client,
+    read: Body | Promise<Body>,
+  ) => {
+    const body = read instanceof Promise ? await read : read;
     if ('status' in body) return replies.error(response, body.status, body.message, body.headers);
     const hit = acceptCollectHit(body.json, () => body.text);
     if (hit instanceof FieldError) return replies.error(response, 400, hit.message);
@@ -58,7 +64,7 @@ export function collectRoute(deps: RouteDeps, replies: Replies, route: CollectRo
         ? cookielessPartitionKey(siteId, ip, head.userAgent)
         : partitionKey({ siteId, eventId, userId, visitorId, idempotencyKey: '' }, userId !== '');
     const proven = identityProof === undefined ? head : { ...head, identityProof };
-    const value = encodeRawRecord(proven, withoutClientAddress(body.text));
+    const value = encodeRawRecord(proven, withoutClientAddress(body.text, body.json));
     const result = await batcher.append({ key, value }, undefined, { siteId, keyId: '' });
     if (result !== 'stored') return replies.unavailable(response);
     if (hit.identity !== undefined) {
@@ -70,10 +76,8 @@ export function collectRoute(deps: RouteDeps, replies: Replies, route: CollectRo
 
   /** Counts the request against the rate limit of its network. A site with its own limit has a separate count. */
   const take = (network: string, siteId: string | undefined) => {
-    const own = siteId === undefined ? undefined : registry.site(siteId)?.limits[rateLimit];
-    return own === undefined
-      ? rateLimiter.take(rateLimit, network, config.rateLimits[rateLimit])
-      : rateLimiter.take(rateLimit, `${siteId}/${network}`, own);
+    const { perMinute, isOwn } = siteRateLimit(deps, rateLimit, siteId);
+    return rateLimiter.take(rateLimit, isOwn ? `${siteId}/${network}` : network, perMinute);
   };
 
   return async (request, response) => {
@@ -84,11 +88,11 @@ export function collectRoute(deps: RouteDeps, replies: Replies, route: CollectRo
     const read = limitsVary() ? await readBody(request, bodyBytesMax) : undefined;
     const limit = await take(network, read !== undefined && 'json' in read ? siteIdOf(read.json) : undefined);
     if (!limit.allowed) return replies.limited(response, limit);
-    return accept(request, response, { ip, network }, read ?? (await readBody(request, bodyBytesMax)));
+    await accept(request, response, { ip, network }, read ?? readBody(request, bodyBytesMax));
   };
 }
 
-export function collectPreflight(_deps: OperationsDeps, replies: Replies): Handle {
+export function collectPreflight(_deps: unknown, replies: Replies): Handle {
   const headers = rawHeaders(PREFLIGHT);
   return (_request, response) => replies.empty(response, 204, headers);
 }

@@ -4,6 +4,7 @@ import { itemTexts } from '@weir/domain/json/item-texts';
 import type { Json, JsonObject } from '@weir/domain/json/json';
 import type { ApiKey } from '@weir/domain/registry/site';
 import { createBatchTurns } from '../admission/batch-turns.ts';
+import { siteRateLimit } from '../admission/site-rate-limit.ts';
 import { createAppendEvent } from '../append/append-event.ts';
 import type { RouteDeps } from '../gateway-deps.ts';
 import { authorizedKey } from '../http/authenticated-route.ts';
@@ -33,7 +34,7 @@ const EVENTS_RULE = `events must be an array of 1 to ${BATCH_EVENTS_MAX} events`
  * the event log was unavailable for at least one, the answer is 503: a client that reads only the status must not see a success.
  */
 export function eventsBatchRoute(deps: RouteDeps, replies: Replies, route: AuthenticatedRoute): Handle {
-  const { registry, rateLimiter, readBody, config } = deps;
+  const { rateLimiter, readBody } = deps;
   const { rateLimit, bodyBytesMax } = route;
   const appendEvent = createAppendEvent(deps);
   const turns = createBatchTurns();
@@ -52,7 +53,7 @@ export function eventsBatchRoute(deps: RouteDeps, replies: Replies, route: Authe
     const key = authorizedKey(deps, replies, route, request, response);
     if (key === undefined) return;
     const { siteId, keyId } = key;
-    const perMinute = registry.site(siteId)?.limits[rateLimit] ?? config.rateLimits[rateLimit];
+    const { perMinute } = siteRateLimit(deps, rateLimit, siteId);
 
     const refuse = async (status: number, message: string, headers?: readonly string[]) => {
       const limit = await rateLimiter.take(rateLimit, keyId, perMinute);

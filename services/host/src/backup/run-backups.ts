@@ -104,7 +104,7 @@ export function runBackups(deps: RunBackupsDeps): RunningBackups {
     return view === undefined ? undefined : { ...view, ...schedule.view() };
   }
 
-  /** Returns when the newest backup in a place was made, in Unix milliseconds. Minus infinity if there is no backup. */
+  /** Returns the time at which the newest backup in a place was made, in Unix milliseconds. Minus infinity if there is no backup. */
   async function newest(to: string): Promise<number> {
     const objects = await deps.openStore(to);
     try {

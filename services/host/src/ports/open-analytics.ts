@@ -23,6 +23,8 @@ export interface OpenAnalytics {
   readonly shadow: ClickhouseShadow;
   /** How another thread of this process opens the same tables. */
   readonly connection: ClickhouseConnection;
+  /** See `EmbeddedClickhouse`. Always undefined if ClickHouse is not embedded. */
+  readonly detachedUntil: () => number | undefined;
   /** Resolves when ClickHouse answers and its tables are up to date. Rejects if it cannot start or refuses the migrations. */
   readonly ready: Promise<void>;
 }
@@ -49,6 +51,7 @@ export async function openAnalytics(deps: OpenAnalyticsDeps): Promise<OpenAnalyt
     const { analytics } = opened;
     return {
       ...opened,
+      detachedUntil: () => undefined,
       ready: ignoreUntilAwaited(
         abortable(
           migrateWhenAvailable(analytics, async () => undefined, logger, stop),
@@ -66,13 +69,14 @@ export async function openAnalytics(deps: OpenAnalyticsDeps): Promise<OpenAnalyt
   const { url, username, password } = engine;
   const opened = open({ url, username, password, migrationsDir }, deps);
   const migrated = migrateWhenAvailable(opened.analytics, () => engine.ready(), logger, stop);
-  return { ...opened, ready: ignoreUntilAwaited(abortable(migrated, stop)) };
+  const { detachedUntil } = engine;
+  return { ...opened, detachedUntil, ready: ignoreUntilAwaited(abortable(migrated, stop)) };
 }
 
 function open(
   connection: ClickhouseConnection,
   { logger, stack }: Pick<OpenAnalyticsDeps, 'logger' | 'stack'>,
-): Omit<OpenAnalytics, 'ready'> {
+): Omit<OpenAnalytics, 'ready' | 'detachedUntil'> {
   const close = (opened: { close(): Promise<void> }) => opened.close();
   const onMigration = (step: object) => logger.info(step, 'migrating the tables');
   // `connection` is sent to a thread, so it has no function.

@@ -1,9 +1,6 @@
 import { join } from 'node:path';
-import type { KafkaEventLog } from '@weir/adapters/kafka/kafka-event-log';
-import type { TopicsSpec } from '@weir/adapters/kafka/kafka-topics';
 import { type LmdbEventLog, openLmdbEventLog } from '@weir/adapters/lmdb/lmdb-event-log';
 import { createMemoryRateLimiter } from '@weir/adapters/redis/memory-rate-limiter';
-import { utcDay } from '@weir/domain/people/cookieless';
 import { TOPIC_RAW } from '@weir/domain/records/topics';
 import type { DiskSpace } from '@weir/ports/disk-space';
 import type { EventLog } from '@weir/ports/event-log';
@@ -12,13 +9,12 @@ import type { Registry } from '@weir/ports/registry';
 import type { StateStore } from '@weir/ports/state-store';
 import type { Config } from '@weir/runtime/config/config';
 import type { Logger } from '@weir/runtime/logger';
-import topics from '../../../../infra/kafka/topics.json' with { type: 'json' };
 import type { Stack } from '../stack.ts';
 import { openStartupServer } from '../startup/startup-server.ts';
-import { waitForDependency } from '../startup/wait-for-dependency.ts';
 import type { GuardRail } from '../watch/guard-rails.ts';
 import { openOwnClaims, openOwnState } from './open-own-state.ts';
 import { openRegistryOf } from './open-registry.ts';
+import { openKafka, openRedisLimiter, openRedisState } from './open-services.ts';
 import { type PipelineState, splitStateStore } from './split-state-store.ts';
 
 const HOUR_MS = 3_600_000;
@@ -67,34 +63,14 @@ interface LogAndRegistry {
 }
 
 async function openLogAndRegistry(deps: OpenPortsDeps, rails: GuardRail[]): Promise<LogAndRegistry> {
-  const { config, logger, clock, stack, stop } = deps;
+  const { config, logger, clock, stack } = deps;
   const { kafka } = config.engines;
-  const withRegistry = async <Log extends EventLog>(eventLog: Log) => {
-    try {
-      return { eventLog, registry: await openRegistryOf(eventLog, { clock, logger }) };
-    } catch (error) {
-      await eventLog.close();
-      throw error;
-    }
-  };
-  const keep = <Opened extends LogAndRegistry>(opened: Opened): Opened => {
-    stack.add(opened.eventLog, (eventLog) => eventLog.close());
-    stack.add(opened.registry, (registry) => registry.close());
-    return opened;
-  };
   if (kafka === undefined) {
-    const opened = keep(await withRegistry(await openOwnLog(deps)));
-    return { ...opened, embeddedLog: opened.eventLog };
+    const eventLog = stack.add(await openOwnLog(deps), (log) => log.close());
+    const registry = stack.add(await openRegistryOf(eventLog, { clock, logger }), (opened) => opened.close());
+    return { eventLog, registry, embeddedLog: eventLog };
   }
-  const opened = keep(
-    await waitForDependency(async () => withRegistry(await openKafkaLog(deps, kafka)), {
-      engine: 'Kafka',
-      unavailableCode: 'event_log_unavailable',
-      whileWaiting: () => openStartupServer(config, logger),
-      logger,
-      stop,
-    }),
-  );
+  const opened = await openKafka(kafka, { ...deps, whileWaiting: () => openStartupServer(config, logger) });
   rails.push({
     engine: 'kafka',
     drift: async () =>
@@ -111,61 +87,21 @@ function openOwnLog({ config, clock, disk }: OpenPortsDeps): Promise<LmdbEventLo
   return openLmdbEventLog({ folder, partitions, clock, retentionMs, disk });
 }
 
-async function openKafkaLog(
-  { config, logger }: OpenPortsDeps,
-  kafka: NonNullable<Config['engines']['kafka']>,
-): Promise<KafkaEventLog> {
-  const { partitions, rawRetentionHours, enrichedRetentionDays } = config;
-  // The client libraries are loaded only when they are used, so that a start with embedded engines is faster.
-  const { openKafkaEventLog } = await import('@weir/adapters/kafka/kafka-event-log');
-  return openKafkaEventLog({
-    brokers: kafka.brokers,
-    clientId: 'weir',
-    ...(kafka.tls === undefined ? {} : { tls: kafka.tls.ca === undefined ? true : { ca: kafka.tls.ca } }),
-    ...(kafka.sasl === undefined ? {} : { sasl: kafka.sasl }),
-    topics: topics as TopicsSpec,
-    topicPrefix: kafka.topicPrefix,
-    compression: kafka.compression,
-    partitions,
-    rawRetentionHours,
-    enrichedRetentionDays,
-    logger,
-  });
-}
-
-async function openStateStore(
-  { config, logger, clock, disk, pipelineState, stack }: OpenPortsDeps,
-  rails: GuardRail[],
-): Promise<StateStore> {
+async function openStateStore(deps: OpenPortsDeps, rails: GuardRail[]): Promise<StateStore> {
+  const { config, clock, disk, pipelineState, stack } = deps;
   const { redis } = config.engines;
-  // The enricher can lag behind by at most the time for which the raw topic keeps records.
-  const lagMaxMs = config.rawRetentionHours * HOUR_MS;
   if (redis === undefined) {
     const close = (opened: StateStore) => opened.close();
     const claims = stack.add(await openOwnClaims({ config, clock, disk }), close);
     const state = pipelineState ?? stack.add(await openOwnState({ config, clock, disk }), close);
     return splitStateStore(claims, state);
   }
-  const { openRedisStateStore } = await import('@weir/adapters/redis/redis-state-store');
-  const { url } = redis;
-  const tls = redis.tls?.ca === undefined ? {} : { tls: { ca: redis.tls.ca } };
-  const store = stack.add(
-    await openRedisStateStore({ url, ...tls, clock, logger, processingLagMaxMs: lagMaxMs }),
-    (opened) => opened.close(),
-  );
+  const store = await openRedisState(redis, deps);
   rails.push({ engine: 'redis', drift: () => store.drift() });
   return store;
 }
 
-async function openRateLimiter(
-  { config, logger, clock, stack }: OpenPortsDeps,
-  registry: Registry,
-): Promise<RateLimiter> {
-  const { redis } = config.engines;
-  if (redis === undefined) return createMemoryRateLimiter();
-  const { openRedisRateLimiter } = await import('@weir/adapters/redis/redis-rate-limiter');
-  const { url } = redis;
-  const tls = redis.tls?.ca === undefined ? {} : { tls: { ca: redis.tls.ca } };
-  const salt = () => registry.existingSalt(utcDay(clock()));
-  return stack.add(openRedisRateLimiter({ url, ...tls, clock, logger, salt }), (opened) => opened.close());
+async function openRateLimiter(deps: OpenPortsDeps, registry: Registry): Promise<RateLimiter> {
+  const { redis } = deps.config.engines;
+  return redis === undefined ? createMemoryRateLimiter() : openRedisLimiter(redis, deps, registry);
 }

@@ -8,7 +8,7 @@ const SALT_BYTES = 32;
 
 /** Opens the registry, which is stored in tables of the event log. */
 export function openRegistryOf(
-  eventLog: EventLog,
+  eventLog: Pick<EventLog, 'openTable'>,
   { clock, logger }: { readonly clock: () => number; readonly logger: Logger },
 ): Promise<Registry> {
   return openLogRegistry({

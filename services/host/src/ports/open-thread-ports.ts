@@ -1,7 +1,7 @@
 import { join } from 'node:path';
-import { openClickhouseAnalytics } from '@weir/adapters/clickhouse/clickhouse-analytics';
+import { type ClickhouseAnalytics, openClickhouseAnalytics } from '@weir/adapters/clickhouse/clickhouse-analytics';
+import { type ClickhouseShadow, openClickhouseShadow } from '@weir/adapters/clickhouse/clickhouse-shadow';
 import { type LogOwner, openThreadLog, type ThreadLog } from '@weir/adapters/lmdb/thread/lmdb-thread-log';
-import type { Analytics } from '@weir/ports/analytics';
 import type { DiskSpace } from '@weir/ports/disk-space';
 import type { EventLog } from '@weir/ports/event-log';
 import type { Registry } from '@weir/ports/registry';
@@ -21,7 +21,12 @@ export interface ThreadPorts {
   readonly registry: Registry;
   readonly stateStore: StateStore;
   /** Undefined if no role of the thread writes to ClickHouse. */
-  readonly analytics: Analytics | undefined;
+  readonly tables: ThreadTables | undefined;
+}
+
+export interface ThreadTables {
+  readonly analytics: ClickhouseAnalytics;
+  readonly shadow: ClickhouseShadow;
 }
 
 export interface OpenThreadPortsDeps {
@@ -44,6 +49,8 @@ export async function openThreadPorts(deps: OpenThreadPortsDeps): Promise<Thread
   stack.add(log, close);
   const registry = stack.add(await openRegistryOf(log, { clock, logger }), close);
   const stateStore = stack.add(await openOwnState({ config, clock, disk }), close);
-  const analytics = clickhouse === undefined ? undefined : stack.add(openClickhouseAnalytics(clickhouse), close);
-  return { eventLog: log, registry, stateStore, analytics };
+  if (clickhouse === undefined) return { eventLog: log, registry, stateStore, tables: undefined };
+  const analytics = stack.add(openClickhouseAnalytics(clickhouse), close);
+  const shadow = stack.add(openClickhouseShadow(clickhouse, analytics), close);
+  return { eventLog: log, registry, stateStore, tables: { analytics, shadow } };
 }

@@ -9,6 +9,8 @@ export interface ProjectFiles {
   readonly clickhouseServer: string;
   /** The program of the pipeline thread. */
   readonly pipelineWorker: string;
+  /** The program of a gateway process. */
+  readonly gatewayProcess: string;
   /** The built files for browsers, such as /weir.js. */
   readonly publicDir: string;
   /** The built dashboard. */
@@ -26,6 +28,9 @@ export function findProjectFiles(): ProjectFiles {
     pipelineWorker: here.endsWith('.ts')
       ? join(root, 'services', 'host', 'src', 'thread', 'pipeline-worker.ts')
       : join(dirname(here), 'pipeline-worker.js'),
+    gatewayProcess: here.endsWith('.ts')
+      ? join(root, 'services', 'host', 'src', 'gateways', 'gateway-process.ts')
+      : join(dirname(here), 'gateway-process.js'),
     publicDir: join(root, 'dist', 'public'),
     dashboardDir: join(root, 'dist', 'dashboard'),
   };

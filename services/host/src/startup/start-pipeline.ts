@@ -77,8 +77,8 @@ export function startPipeline(deps: PipelineDeps): Pipeline {
       (running) => running.close(),
     );
     readiness.while('enricher', () => started.ready());
-    // A rebuild must not make the process unready: an orchestrator would replace the process, and the rebuild would start
-    // again.
+    // The process stays ready while the enricher rebuilds its state. Otherwise an orchestrator would replace the process, which would delay the
+    // rebuild.
     readiness.note(() => started.rebuilding());
     statuses.push(() => ({ topic: TOPIC_RAW, consumer: GROUP_ENRICHER, partitions: started.status() }));
   };

@@ -10,11 +10,17 @@ import { readOrCreateAdminToken } from '@weir/runtime/config/admin-token';
 import { baseUrl } from '@weir/runtime/config/base-url';
 import type { Config } from '@weir/runtime/config/config';
 import { lockDataFolder } from '@weir/runtime/data-folder';
-import { startHttpServer } from '@weir/runtime/http/http-server';
 import type { Logger } from '@weir/runtime/logger';
-import { createMetrics } from '@weir/runtime/prometheus-metrics';
+import {
+  createMetrics,
+  joinMetrics,
+  type Metrics,
+  readMetrics,
+  type ThreadMetrics,
+} from '@weir/runtime/prometheus-metrics';
 import { createRetentionMetrics } from '@weir/runtime/retention-metrics';
 import { createApp } from '../create-app.ts';
+import { createGatewayProcesses } from '../gateways/gateway-processes.ts';
 import { openAnalytics } from '../ports/open-analytics.ts';
 import { openArchive } from '../ports/open-archive.ts';
 import { openBackups } from '../ports/open-backups.ts';
@@ -31,9 +37,11 @@ import { createReadiness } from '../watch/readiness.ts';
 import { watchDisks } from '../watch/watch-disks.ts';
 import { bannerText } from './banner-text.ts';
 import { makeDemoSite } from './demo-site.ts';
+import { listenOnPort } from './listen-on-port.ts';
 import { requireEngines } from './require-engines.ts';
 import { startConsumers } from './start-consumers.ts';
 import { startPipeline } from './start-pipeline.ts';
+import { startReplays } from './start-replays.ts';
 import { createStartupBanner } from './startup-banner.ts';
 
 const HOUR_MS = 3_600_000;
@@ -61,8 +69,8 @@ export interface Weir {
 }
 
 /**
- * Starts the roles in this process. The process accepts requests as soon as the event log is available. Other roles may still wait for
- * their engines.
+ * Starts the roles in this process. The process accepts requests as soon as the event log is available (after a restore of a backup: as soon as
+ * the erased persons are erased again). Other roles may still wait for their engines.
  */
 export function startWeir(options: StartOptions): Weir {
   const stack = createStack();
@@ -107,8 +115,11 @@ async function start(
   if (fromSources && config.pipelineThread === 'on') {
     logger.warn('WEIR_PIPELINE_THREAD=on has no effect, because Weir runs from its sources: run npm start');
   }
+  const hasReplays = store !== undefined && roles.includes('control');
   const thread =
-    threadRoles.length === 0 ? undefined : createPipelineThread({ entry: files.pipelineWorker, roles: threadRoles });
+    threadRoles.length === 0
+      ? undefined
+      : createPipelineThread({ entry: files.pipelineWorker, roles: threadRoles, replays: hasReplays });
   const ports = await openPorts({ config, logger, clock, disk, pipelineState: thread?.state, stack, stop });
   const intervalMs = config.guardIntervalMs;
   const rails =
@@ -141,15 +152,20 @@ async function start(
   if (inThread !== undefined) readiness.also(inThread.readiness);
   const pipeline = stack.add(inThread ?? startPipeline(working), (running) => running.close());
   const consumers = stack.add(startConsumers(working), (running) => running.close());
+  const replays =
+    hasReplays && inThread === undefined
+      ? stack.add(startReplays({ ...working, store }), (running) => running.close())
+      : undefined;
+  if (replays !== undefined) readiness.until('replay start', replays.started);
 
   const backups = await openBackups({ config, ports, store, roles, logger, clock, metrics });
   if (backups !== undefined) stack.add(backups, (running) => running.close());
   if (roles.includes('control') && store !== undefined) {
-    const { analytics, ready } = store;
+    const { analytics, ready, detachedUntil } = store;
     const alone = config.engines.kafka === undefined;
     const erasing = { ...ports, analytics, archive, ready, alone, workerId: randomUUID(), clock, logger };
     const publish = backups === undefined ? undefined : () => backups.publishErasures();
-    stack.add(startErasures({ ...erasing, publish }), (work) => work.close());
+    stack.add(startErasures({ ...erasing, detachedUntil, publish }), (work) => work.close());
     const retention = { keep: config.keep, metrics: createRetentionMetrics(metrics, clock()) };
     stack.add(startRetention({ ...erasing, workerId: randomUUID(), ...retention }), (work) => work.close());
     stack.add(startVisitChecks({ ...erasing, metrics }), (checks) => checks.close());
@@ -158,6 +174,17 @@ async function start(
     await untilRestoredErasuresEnd(ports.registry, logger, stop);
   }
 
+  const gateways =
+    roles.includes('gateway') && config.gatewayProcesses > 1
+      ? createGatewayProcesses({
+          ...ports,
+          entry: files.gatewayProcess,
+          publicDir: files.publicDir,
+          ...{ config, disk, logger, metrics },
+        })
+      : undefined;
+  if (gateways !== undefined) readiness.note(gateways.note);
+  const sources = [inThread?.metrics, gateways?.readMetrics].filter((read) => read !== undefined);
   const web = createApp({
     roles,
     config,
@@ -169,8 +196,9 @@ async function start(
     closing: stop,
     files,
     pipelineStatus: async () => pipeline.status(),
-    metricsText: inThread === undefined ? undefined : () => inThread.metricsText(metrics),
-    replayProblem: consumers.replayProblem,
+    gateways,
+    metricsText: sources.length === 0 ? undefined : () => textOf(metrics, sources),
+    replayProblem: async () => (inThread === undefined ? replays?.problem() : inThread.replayProblem()),
     logger,
     clock,
     metrics,
@@ -184,26 +212,26 @@ async function start(
     backups,
   });
   stop.throwIfAborted();
-  const server = stack.add(
-    await startHttpServer({ app: web.app, refuse: web.refuse, host: config.host, port: config.port, logger }),
-    async (listening) => {
-      await listening.close(config.drainTimeoutMs);
-      await web.drain();
-    },
-  );
+  const port = await listenOnPort({ web, gateways, config, logger, stack, stop });
 
   const isNewToken = admin?.created || (startupBanner.due && config.adminToken === undefined);
   print(
     bannerText({
-      baseUrl: baseUrl(config.host, server.port),
+      baseUrl: baseUrl(config.host, port),
       hasDashboard: roles.includes('control'),
       demoKey,
       newAdminToken: isNewToken ? admin?.token : undefined,
     }),
   );
   startupBanner.done();
-  await abortable(Promise.all([pipeline.started, consumers.started]), stop);
-  logger.info({ roles, port: server.port }, 'ready');
+  await abortable(Promise.all([pipeline.started, consumers.started, replays?.started]), stop);
+  logger.info({ roles, port }, 'ready');
+}
+
+/** The text of /metrics: the metrics of this thread, and those of other threads and processes that answer in time. */
+async function textOf(own: Metrics, sources: readonly (() => Promise<ThreadMetrics | undefined>)[]): Promise<string> {
+  const all = await Promise.all([readMetrics(own), ...sources.map((read) => read())]);
+  return joinMetrics(all.filter((metrics) => metrics !== undefined));
 }
 
 /** Whether this process stores anything in the data folder. */

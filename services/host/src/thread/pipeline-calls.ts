@@ -11,6 +11,8 @@ export interface PipelineInput {
   readonly config: Config;
   /** The roles that run in the thread. */
   readonly roles: readonly Role[];
+  /** Whether the thread carries out replays. */
+  readonly replays: boolean;
   readonly logId: string;
   readonly partitionCount: number;
   /** Undefined if no role of the thread writes to ClickHouse. */
@@ -40,6 +42,8 @@ export interface PipelineCalls {
   ping(): void;
   metrics(): Promise<ThreadMetrics>;
   status(): readonly ConsumerStatus[];
+  /** Why the replay does not continue. Undefined if it continues, or if there is none. */
+  replayProblem(): string | undefined;
   readiness(): Promise<{ readonly missing: readonly string[]; readonly notes: readonly string[] }>;
   state<Name extends keyof PipelineState>(name: Name, args: Parameters<PipelineState[Name]>): Promise<unknown>;
   /** Resolves when all consumers have stopped and the engines of the thread are closed. */

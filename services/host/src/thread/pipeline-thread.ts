@@ -4,14 +4,15 @@ import type { ConsumerStatus } from '@weir/control/control-deps';
 import type { DiskSpace } from '@weir/ports/disk-space';
 import type { Config } from '@weir/runtime/config/config';
 import { type Logger, writeLogLine } from '@weir/runtime/logger';
-import { joinMetrics, type Metrics, readMetrics } from '@weir/runtime/prometheus-metrics';
-import { linkThreads, type ThreadLink } from '@weir/runtime/thread-link';
+import type { ThreadMetrics } from '@weir/runtime/prometheus-metrics';
+import { linkThreads, type OfferedBy, type ThreadLink } from '@weir/runtime/thread-link';
 import type { OpenAnalytics } from '../ports/open-analytics.ts';
 import type { EmbeddedLog } from '../ports/open-ports.ts';
 import type { PipelineState } from '../ports/split-state-store.ts';
 import type { Role } from '../roles.ts';
 import type { ReadinessSource } from '../watch/readiness.ts';
 import type { MainCalls, PipelineCalls, PipelineInput } from './pipeline-calls.ts';
+import { serveTables } from './serve-tables.ts';
 import { answeredWithin, watchHeartbeat } from './thread-answers.ts';
 
 const CORES_MIN = 2;
@@ -31,7 +32,7 @@ export function rolesOfThread(roles: readonly Role[], { engines, pipelineThread 
   return roles.filter((role) => PIPELINE_ROLES.includes(role));
 }
 
-/** The thread that runs the enricher, the writer and the archiver, seen from the main thread. */
+/** The thread that runs the enricher, the writer, the archiver and replays, seen from the main thread. */
 export interface PipelineThread {
   /** The state of the enricher. Its calls wait until the thread has opened it. */
   readonly state: PipelineState;
@@ -50,9 +51,11 @@ export interface RunningPipeline {
   /** Resolves when all consumers of the thread run. Rejects if one of them cannot start. */
   readonly started: Promise<void>;
   status(): Promise<readonly ConsumerStatus[]>;
+  /** Why the replay does not continue. Undefined if it continues, or if there is none. */
+  replayProblem(): Promise<string | undefined>;
   readonly readiness: ReadinessSource;
-  /** The text of /metrics: the metrics of both threads. */
-  metricsText(own: Metrics): Promise<string>;
+  /** The metrics of the thread. Undefined if it does not answer in time. */
+  metrics(): Promise<ThreadMetrics | undefined>;
   close(): Promise<void>;
 }
 
@@ -60,9 +63,11 @@ export interface PipelineThreadDeps {
   /** The program of the thread. */
   readonly entry: string;
   readonly roles: readonly Role[];
+  /** Whether the thread carries out replays. */
+  readonly replays: boolean;
 }
 
-export function createPipelineThread({ entry, roles }: PipelineThreadDeps): PipelineThread {
+export function createPipelineThread(program: PipelineThreadDeps): PipelineThread {
   let linked: (link: ThreadLink<PipelineCalls>) => void;
   const linking = new Promise<ThreadLink<PipelineCalls>>((resolve) => {
     linked = resolve;
@@ -70,7 +75,7 @@ export function createPipelineThread({ entry, roles }: PipelineThreadDeps): Pipe
   return {
     state: stateOf(linking),
     start(deps) {
-      const running = run(entry, roles, deps);
+      const running = run(program, deps);
       linked(running.link);
       return running;
     },
@@ -78,13 +83,16 @@ export function createPipelineThread({ entry, roles }: PipelineThreadDeps): Pipe
 }
 
 function run(
-  entry: string,
-  roles: readonly Role[],
+  { entry, roles, replays }: PipelineThreadDeps,
   { config, log, store, disk, logger }: StartThreadDeps,
 ): RunningPipeline & { readonly link: ThreadLink<PipelineCalls> } {
   const { logId, partitionCount } = log;
   const clickhouse = store?.connection;
-  const workerData: PipelineInput = { config, roles, logId, partitionCount, clickhouse, shortage: disk?.shortage() };
+  const shortageAtStart = disk?.shortage();
+  const workerData: PipelineInput = {
+    ...{ config, roles, replays, logId, partitionCount, clickhouse },
+    shortage: shortageAtStart,
+  };
   const worker = new Worker(entry, { workerData });
   let closing = false;
   // A failure of the thread ends the process, like a failure of any other role. The next start continues the work. The thread alone cannot
@@ -97,20 +105,14 @@ function run(
   });
 
   const { appendEntries, commit, follow } = log.forThread;
+  const tables = serveTables(log, (...change) => link.tell('changeRow', change));
   const link: ThreadLink<PipelineCalls> = linkThreads<PipelineCalls>(worker, {
     appendEntries,
     commit,
     follow: (topic) => follow(topic, (partition, end) => link.tell('advance', [topic, partition, end])),
     removeBefore: log.removeBefore,
-    async openTable(name) {
-      const table = await log.openTable(name);
-      table.onChange((key, value) => link.tell('changeRow', [name, key, value]));
-      return [...table.entries()];
-    },
-    async putRow(name, key, value) {
-      const table = await log.openTable(name);
-      await table.put(key, value);
-    },
+    openTable: tables.openTable,
+    putRow: tables.putRow,
     ping: log.ping,
     writeLine: (line) => writeLogLine(logger, line),
   } satisfies OfferedBy<MainCalls>);
@@ -119,7 +121,7 @@ function run(
     () => link.tell('tablesReady', [undefined]),
     (error: unknown) => link.tell('tablesReady', [error instanceof Error ? error.message : String(error)]),
   );
-  let shortage = disk?.shortage();
+  let shortage = shortageAtStart;
   const watch = setInterval(() => {
     if (disk?.shortage() === shortage) return;
     shortage = disk?.shortage();
@@ -130,6 +132,8 @@ function run(
     ping: () => link.call('ping', []),
     everyMs: HEARTBEAT_MS,
     missedMax: HEARTBEATS_MISSED_MAX,
+    who: 'the pipeline thread',
+    consequence: 'the process ends, start Weir again',
     logger,
     onSilent(error) {
       throw error;
@@ -158,32 +162,23 @@ function run(
 }
 
 /**
- * The members that answer HTTP requests. If the thread does not answer in time, they report that it is not ready, and leave out its status
- * and its metrics.
+ * Returns the functions from which the main thread answers HTTP requests. If the pipeline thread does not answer in time, they report that it
+ * is not ready, and leave out its status and its metrics.
  */
 export function requestsTo(
   link: Pick<ThreadLink<PipelineCalls>, 'call'>,
   timeoutMs: number,
-): Pick<RunningPipeline, 'status' | 'readiness' | 'metricsText'> {
+): Pick<RunningPipeline, 'status' | 'replayProblem' | 'readiness' | 'metrics'> {
   const status = answeredWithin(() => link.call('status', []), timeoutMs);
+  const replayProblem = answeredWithin(() => link.call('replayProblem', []), timeoutMs);
   const readiness = answeredWithin(() => link.call('readiness', []), timeoutMs);
-  const metrics = answeredWithin(() => link.call('metrics', []), timeoutMs);
   return {
     status: async () => (await status()) ?? [],
+    replayProblem,
     readiness: async () => (await readiness()) ?? { missing: ['pipeline thread'], notes: [] },
-    async metricsText(own) {
-      const [mine, others] = await Promise.all([readMetrics(own), metrics()]);
-      return joinMetrics(others === undefined ? [mine] : [mine, others]);
-    },
+    metrics: answeredWithin(() => link.call('metrics', []), timeoutMs),
   };
 }
-
-/** The functions of `Calls` as the called thread implements them. */
-type OfferedBy<Calls> = {
-  readonly [Name in keyof Calls]: Calls[Name] extends (...args: infer Args) => infer Result
-    ? (...args: Args) => Result | Awaited<Result>
-    : never;
-};
 
 function stateOf(linking: Promise<ThreadLink<PipelineCalls>>): PipelineState {
   const call =

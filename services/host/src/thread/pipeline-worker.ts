@@ -1,4 +1,4 @@
-// The program of the pipeline thread: enricher, writer and archiver (docs/decisions/0042). The main thread starts it.
+// The program of the pipeline thread: enricher, writer, archiver and replays (docs/decisions/0042). The main thread starts it.
 import { parentPort, workerData } from 'node:worker_threads';
 import { DependencyError } from '@weir/domain/errors';
 import { abortable } from '@weir/runtime/abortable';
@@ -10,10 +10,19 @@ import { type LogOwner, openLogOfThread, openThreadPorts, type ThreadLog } from 
 import { createSharedGeo } from '../ports/shared-geo.ts';
 import { createStack } from '../stack.ts';
 import { type Pipeline, startPipeline } from '../startup/start-pipeline.ts';
+import { type Replays, startReplays } from '../startup/start-replays.ts';
 import { createReadiness } from '../watch/readiness.ts';
 import type { MainCalls, PipelineCalls, PipelineInput } from './pipeline-calls.ts';
 
-const { config, roles, logId, partitionCount, clickhouse, shortage: shortageAtStart } = workerData as PipelineInput;
+const {
+  config,
+  roles,
+  logId,
+  partitionCount,
+  clickhouse,
+  shortage: shortageAtStart,
+  ...input
+} = workerData as PipelineInput;
 if (parentPort === null) throw new Error('this program is a thread of Weir: run npm start');
 
 const clock = Date.now;
@@ -32,6 +41,7 @@ const tables = new Promise<void>((resolve, reject) => {
 tables.catch(() => undefined);
 let shortage = shortageAtStart;
 let pipeline: Pipeline | undefined;
+let replays: Replays | undefined;
 
 const link: ThreadLink<MainCalls> = linkThreads<MainCalls>(parentPort, {
   start: () => started,
@@ -47,6 +57,7 @@ const link: ThreadLink<MainCalls> = linkThreads<MainCalls>(parentPort, {
   ping: () => undefined,
   metrics: () => readMetrics(metrics),
   status: () => pipeline?.status() ?? [],
+  replayProblem: () => replays?.problem(),
   async readiness() {
     return { missing: await readiness.missing(), notes: await readiness.notes() };
   },
@@ -93,11 +104,12 @@ async function start(): Promise<void> {
   // The writer awaits this promise later. Until then, a rejection must not end the process as an unhandled rejection.
   ready.catch(() => undefined);
   const geo = createSharedGeo({ config, logger, metrics, stack });
-  const { analytics } = ports;
-  const store = analytics === undefined ? undefined : { analytics, ready };
-  const running = startPipeline({
-    ...{ roles, config, ports, store, disk, archive, logger, clock, metrics, readiness, geo },
-  });
-  pipeline = stack.add(running, (started) => started.close());
-  await running.started;
+  const store = ports.tables && { ...ports.tables, ready };
+  const working = { roles, config, ports, store, disk, archive, logger, clock, metrics, readiness, geo };
+  pipeline = stack.add(startPipeline(working), (running) => running.close());
+  if (store !== undefined && input.replays) {
+    replays = stack.add(startReplays({ ...working, store }), (running) => running.close());
+    readiness.until('replay start', replays.started);
+  }
+  await Promise.all([pipeline.started, replays?.started]);
 }

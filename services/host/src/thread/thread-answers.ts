@@ -32,8 +32,12 @@ export function answeredWithin<Result>(
 }
 
 export interface HeartbeatOptions {
-  /** A call that the other thread answers at once. */
+  /** A call that the other thread or process answers at once. */
   readonly ping: () => Promise<void>;
+  /** The name of the other thread or process in log lines. */
+  readonly who: string;
+  /** What `onSilent` does, as the end of a sentence. */
+  readonly consequence: string;
   readonly everyMs: number;
   readonly missedMax: number;
   readonly logger: Pick<Logger, 'error'>;
@@ -42,11 +46,12 @@ export interface HeartbeatOptions {
 }
 
 /**
- * Watches whether the other thread answers, by a timer that beats every `everyMs`. It counts beats and not time, because a suspended process
- * (SIGSTOP) misses no beat. Returns a
+ * Watches whether the other thread or process answers. Every `everyMs`, a timer sends a ping, or counts a missed beat if the last ping has no answer yet.
+ * The elapsed time is not used: after a suspension of the process (SIGSTOP), much time has passed although the other thread works. Returns a
  * function that ends the watch.
  */
-export function watchHeartbeat({ ping, everyMs, missedMax, logger, onSilent }: HeartbeatOptions): () => void {
+export function watchHeartbeat(options: HeartbeatOptions): () => void {
+  const { ping, who, consequence, everyMs, missedMax, logger, onSilent } = options;
   let isWaiting = false;
   let missed = 0;
   const answered = (): void => {
@@ -56,17 +61,16 @@ export function watchHeartbeat({ ping, everyMs, missedMax, logger, onSilent }: H
   const timer = setInterval(() => {
     if (!isWaiting) {
       isWaiting = true;
-      // A rejected ping counts as an answer: the link is then closed, and pipeline-thread.ts reports a failure of the thread.
+      // A rejected ping counts as an answer: the link is then closed, and the owner of the thread or process reports its failure.
       ping().then(answered, answered);
       return;
     }
     missed += 1;
     if (missed < missedMax) return;
     clearInterval(timer);
-    const error = new Error(
-      `the pipeline thread has not answered for ${Math.round((missed * everyMs) / 1000)} s: the process ends, start Weir again`,
-    );
-    logger.error({ err: error }, 'the pipeline thread does not answer');
+    const silentSeconds = Math.round((missed * everyMs) / 1000);
+    const error = new Error(`${who} has not answered for ${silentSeconds} s: ${consequence}`);
+    logger.error({ err: error }, `${who} does not answer`);
     onSilent(error);
   }, everyMs).unref();
   return () => clearInterval(timer);

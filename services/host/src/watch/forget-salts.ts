@@ -1,10 +1,8 @@
 import { isDependencyError } from '@weir/domain/errors';
 import { utcDay } from '@weir/domain/people/cookieless';
+import { SALT_REMOVAL_LAG_MS } from '@weir/domain/people/salt-times';
 import type { Registry } from '@weir/ports/registry';
 import type { Logger } from '@weir/runtime/logger';
-
-/** The log removes an expired record within one minute. Two minutes leave a margin. */
-const REMOVAL_LAG_MS = 2 * 60_000;
 
 export interface ForgetSaltsDeps {
   readonly registry: Registry;
@@ -22,7 +20,7 @@ export function startForgettingSalts(deps: ForgetSaltsDeps): { close(): void } {
   const { registry, rawRetentionMs, intervalMs, clock, logger } = deps;
   const forget = async (): Promise<void> => {
     try {
-      await registry.removeSaltsBefore(utcDay(clock() - rawRetentionMs - REMOVAL_LAG_MS));
+      await registry.removeSaltsBefore(utcDay(clock() - rawRetentionMs - SALT_REMOVAL_LAG_MS));
     } catch (error) {
       if (!isDependencyError(error)) throw error;
       logger.warn({ code: error.code }, 'could not remove expired salts: the next check tries again');

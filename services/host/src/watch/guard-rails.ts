@@ -15,10 +15,10 @@ export interface GuardRail {
   drift(): Promise<readonly string[]>;
 }
 
-/** The result of the last check that did not fail because the engine was unavailable. */
+/** The result of the last check of an engine. A check that fails because the engine is unavailable does not count. */
 export interface GuardRailStatus {
   readonly engine: string;
-  /** The time of that check in Unix milliseconds. Undefined before the first one. */
+  /** The time of the check in Unix milliseconds. Undefined before the first check. */
   readonly checkedAt: number | undefined;
   readonly drift: readonly string[];
 }

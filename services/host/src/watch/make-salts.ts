@@ -1,13 +1,8 @@
 import { isDependencyError } from '@weir/domain/errors';
 import { utcDay } from '@weir/domain/people/cookieless';
+import { SALT_AHEAD_MS } from '@weir/domain/people/salt-times';
 import type { Registry } from '@weir/ports/registry';
 import type { Logger } from '@weir/runtime/logger';
-
-/**
- * How long before midnight the salt of the next day is created. This must be less than one hour: Kafka keeps a salt for 25 hours longer
- * than raw records, which is 24 hours for the day of the salt and one hour for its early creation.
- */
-const AHEAD_MS = 5 * 60_000;
 
 export interface MakeSaltsDeps {
   readonly registry: Pick<Registry, 'salt'>;
@@ -24,7 +19,7 @@ export function startMakingSalts({ registry, intervalMs, clock, logger }: MakeSa
   const make = async (): Promise<void> => {
     try {
       await registry.salt(utcDay(clock()));
-      await registry.salt(utcDay(clock() + AHEAD_MS));
+      await registry.salt(utcDay(clock() + SALT_AHEAD_MS));
     } catch (error) {
       if (!isDependencyError(error)) throw error;
       logger.warn({ code: error.code }, 'could not create the salt of the day: requests and the next check try again');

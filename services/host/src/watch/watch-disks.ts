@@ -16,8 +16,8 @@ export interface WatchDisksDeps {
 }
 
 /**
- * Opens the disk guard of the data folder, the first one of the result. If the folder `clickhouse` is on another disk, a second guard only reports the free space of
- * that disk in `/metrics`: while that disk is full, Weir still accepts events, and the embedded ClickHouse refuses inserts.
+ * Opens the disk guard of the data folder, and a second guard if the folder `clickhouse` is on another disk. The second guard only reports
+ * the free space of its disk in `/metrics`. While that disk is full, Weir still accepts events, but the embedded ClickHouse refuses inserts.
  */
 export async function watchDisks({
   config,

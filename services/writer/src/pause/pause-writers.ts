@@ -69,7 +69,10 @@ export async function pauseWriters(
   }
 }
 
-/** Ends the pause, even if the registry has lost its request. Resolves when this is durable. The writers continue within a second. */
+/**
+ * Ends the pause, even if the registry has lost the request for the pause. Resolves when the end is durably stored. The writers continue within a
+ * second.
+ */
 export async function resumeWriters(deps: PauseDeps): Promise<void> {
   const swap = (await nextSwap(deps)) - 1;
   const { registry, clock } = deps;

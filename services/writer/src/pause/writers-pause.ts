@@ -10,8 +10,8 @@ export function requestedSwap(pauses: WritersPauses | undefined): number | undef
 }
 
 /**
- * Whether the registry says that this swap is over, or has a later request. A missing request does not end a pause: this process may not
- * have read the request yet, although the previous owner of the partition has paused for it.
+ * Whether this swap is over: the registry says so, or it contains the request of a later swap. A missing request does not end a pause: this
+ * process may not have read the request yet, although the previous owner of the partition has paused for it.
  */
 export function isOver(pauses: WritersPauses, swap: number): boolean {
   const pause = pauses.writersPause();

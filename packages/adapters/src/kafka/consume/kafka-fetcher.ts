@@ -6,8 +6,8 @@ import { readEdges } from '../kafka-offsets.ts';
 import { withPartitionErrors } from '../kafkajs-private.ts';
 
 /**
- * How long a broker waits for records before it sends an empty answer. A new source can wait this long before its first request
- * is sent.
+ * How long a broker waits for records before it sends an empty answer. The fetcher sends one request at a time to each broker, so a
+ * new source can wait this long before its first request is sent.
  */
 const MAX_WAIT_MS = 200;
 const REQUEST_BYTES_MAX = 16 * 1024 * 1024;
@@ -28,7 +28,7 @@ export interface FetchSource {
   wanted(): number | undefined;
   /** Receives the records from `offset` on (an empty list if there are none yet) and the high watermark `end`. */
   deliver(offset: number, messages: readonly KafkaMessage[], end: number): void;
-  /** The offset is not in the log: it is below `first` or above `end`. */
+  /** Called if the wanted offset is not in the log: it is below `first` or above `end`. */
   outOfRange(offset: number, first: number, end: number): void;
   onError(error: unknown): void;
 }

@@ -124,7 +124,7 @@ export function joinKafkaGroup(options: GroupMemberOptions): GroupMember {
     return 'closing';
   }
 
-  /** Closes the partitions while heartbeats continue: without them the broker would remove this member from the group. */
+  /** Closes the partitions while heartbeats continue: without heartbeats the broker would remove this member from the group. */
   async function revoke(session: Session): Promise<void> {
     heardAt = undefined;
     const closed = new AbortController();

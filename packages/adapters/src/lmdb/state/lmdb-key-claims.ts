@@ -27,7 +27,7 @@ const REMOVED_AT_ONCE_MAX = 1_000;
 
 /** Removes the rows of all keys of a site. Keys that are added meanwhile may stay. */
 export async function removeSiteRows(siteId: string, rows: ExpiringRows, writes: WriteQueue): Promise<void> {
-  // 0 follows the slash in ASCII.
+  // The character `0` follows the slash in ASCII, so this range contains exactly the keys that begin with `<site>/`.
   for (let start = `${siteId}/`; ; ) {
     const keys = [...rows.getKeys({ start, end: `${siteId}0`, limit: REMOVED_AT_ONCE_MAX })];
     const last = keys.at(-1);
@@ -80,27 +80,30 @@ export function createKeyClaims(
     async confirm(keys) {
       const now = clock();
       const row = encodeRow(now + IDEMPOTENCY_WINDOW_MS, '');
-      const confirming: { id: string; held: Pending }[] = [];
+      const confirming = new Map<string, Pending>();
       for (const item of keys) {
         const id = siteKey(item);
-        const held = holder(id, now);
+        let held = holder(id, now);
         if (held !== undefined ? held.owner !== item.owner : liveText(rows, id, now) !== undefined) continue;
-        const mine = { owner: item.owner, until: Number.POSITIVE_INFINITY };
-        pending.set(id, mine);
-        confirming.push({ id, held: mine });
+        if (held === undefined) {
+          held = { owner: item.owner, until: 0 };
+          pending.set(id, held);
+        }
+        held.until = Number.POSITIVE_INFINITY;
+        confirming.set(id, held);
       }
-      if (confirming.length === 0) return;
+      if (confirming.size === 0) return;
       try {
         await submitWrite(
           writes,
           'state_store_unavailable',
           () => {
-            for (const { id } of confirming) void rows.put(id, row);
+            for (const id of confirming.keys()) void rows.put(id, row);
           },
-          { size: { keys: confirming.length, bytes: confirming.length * ROW_BYTES_MAX } },
+          { size: { keys: confirming.size, bytes: confirming.size * ROW_BYTES_MAX } },
         );
       } finally {
-        for (const { id, held } of confirming) if (pending.get(id) === held) pending.delete(id);
+        for (const [id, held] of confirming) if (pending.get(id) === held) pending.delete(id);
       }
     },
 

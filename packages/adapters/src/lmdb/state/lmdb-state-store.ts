@@ -6,7 +6,7 @@ import type { StateStore } from '@weir/ports/state-store';
 import { open, type RootDatabase } from 'lmdb';
 import { allocateFiles } from '../lmdb-allocate-files.ts';
 import { compactErased, markErased } from '../lmdb-compact.ts';
-import { openFileSpace } from '../lmdb-file-space.ts';
+import { isCutShort, openFileSpace } from '../lmdb-file-space.ts';
 import { isTrusted, markClosed, markOpened, markOpening, wipe } from '../lmdb-power-loss.ts';
 import { createWriteQueue, submitWrite } from '../lmdb-write-queue.ts';
 import { type ExpiringRows, removeRows, startSweep } from './lmdb-expiring-rows.ts';
@@ -147,6 +147,11 @@ async function openEnvironment(folder: string): Promise<RootDatabase> {
     await compactErased(folder);
     await allocateFiles(folder);
     const env = open({ path: folder, noSync: true, eventTurnBatching: false, maxDbs: 8 });
+    if (isCutShort(join(folder, 'data.mdb'), env)) {
+      await env.close();
+      // The marker still says that the files are being opened, so the next call wipes them.
+      return await openEnvironment(folder);
+    }
     markOpened(folder);
     return env;
   } catch (error) {

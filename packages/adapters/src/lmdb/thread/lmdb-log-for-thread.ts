@@ -23,14 +23,15 @@ export interface LogForThreadDeps {
   readonly partitionCount: number;
   readonly partitionsOf: (topic: string) => readonly PartitionLog[];
   readonly commitStore: (topic: string, group: string, partition: number) => CommitStore;
-  /** Why the log takes no append now. */
+  /** Returns the reason why the log accepts no append now; undefined if it accepts appends. */
   readonly refusal: () => string | undefined;
-  /** Counts bytes as unwritten. Returns a function that ends this, or undefined if there are too many bytes. */
-  readonly reserve: (bytes: number) => (() => void) | undefined;
+  /** Counts bytes as unwritten until `release`. Returns false, and counts nothing, if there are too many. */
+  readonly reserve: (bytes: number) => boolean;
+  readonly release: (bytes: number) => void;
 }
 
 export function createLogForThread(deps: LogForThreadDeps): LogForThread {
-  const { logId, partitionCount, partitionsOf, commitStore, refusal, reserve } = deps;
+  const { logId, partitionCount, partitionsOf, commitStore, refusal, reserve, release } = deps;
   return {
     logId,
     partitionCount,
@@ -38,15 +39,14 @@ export function createLogForThread(deps: LogForThreadDeps): LogForThread {
       const log = partitionOf(topic, partition);
       let refused = refusal();
       const append = (entry: EncodedEntry): Promise<AppendOutcome> | AppendOutcome => {
-        const release = refused === undefined ? reserve(entry.valueBytes) : undefined;
         // After an entry that is refused, no later one may be stored.
-        if (release === undefined) {
+        if (refused !== undefined || !reserve(entry.valueBytes)) {
           refused ??= BUFFER_FULL;
           return { status: 'refused', reason: refused };
         }
         return new Promise((resolve) => {
           log.appendEntry(entry, (outcome) => {
-            release();
+            release(entry.valueBytes);
             resolve(outcome);
           });
         });

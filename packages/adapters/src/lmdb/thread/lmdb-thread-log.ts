@@ -2,15 +2,15 @@ import { DependencyError } from '@weir/domain/errors';
 import { partitionOf } from '@weir/domain/records/partition-of';
 import type { AppendOutcome, AppendRecord, Commit, EventLog } from '@weir/ports/event-log';
 import { open } from 'lmdb';
-import { createTableStore, type TableStore } from '../../registry/table-store.ts';
 import { type ConsumerGroup, createConsumerGroup } from '../lmdb-consumer-group.ts';
 import { encodeHeaders } from '../lmdb-entry.ts';
 import { type EncodedEntry, encodeEntries } from '../lmdb-partition-log.ts';
 import type { CommitStore } from '../lmdb-partition-loop.ts';
 import { createPartitionReads, type Ends, type Entries, type PartitionReads } from '../lmdb-partition-reads.ts';
+import { createOwnedTables, type TableOwner } from './owned-tables.ts';
 
 /** The calls to the thread that owns the log. Each rejects with `event_log_unavailable`. */
-export interface LogOwner {
+export interface LogOwner extends TableOwner {
   readonly logId: string;
   readonly partitionCount: number;
   appendEntries(topic: string, partition: number, entries: readonly EncodedEntry[]): Promise<readonly AppendOutcome[]>;
@@ -18,15 +18,11 @@ export interface LogOwner {
   /** Resolves with the present ends. Later ends arrive through `ThreadLog.advance`. */
   follow(topic: string): Promise<readonly number[]>;
   removeBefore(topic: string, offsets: readonly number[]): Promise<void>;
-  /** Resolves with the present rows. Later changes arrive through `ThreadLog.changeRow`. */
-  openTable(name: string): Promise<readonly (readonly [key: string, value: string])[]>;
-  /** Resolves when the change is durable. The same change arrives through `ThreadLog.changeRow` before that. */
-  putRow(name: string, key: string, value: string | undefined): Promise<void>;
   ping(): Promise<void>;
 }
 
 export interface ThreadLog extends EventLog {
-  /** The partition has durable records up to `end` (exclusive). They can be read from now on. */
+  /** Call it when the partition has durable records up to `end` (exclusive). From then on, these records can be read. */
   advance(topic: string, partition: number, end: number): void;
   changeRow(name: string, key: string, value: string | undefined): void;
 }
@@ -45,8 +41,7 @@ export function openThreadLog(folder: string, owner: LogOwner): ThreadLog {
   const topics = new Map<string, Promise<readonly PartitionReads[]>>();
   const followed = new Map<string, readonly PartitionReads[]>();
   const groups = new Map<string, ConsumerGroup>();
-  const tables = new Map<string, Promise<TableStore>>();
-  const changed = new Map<string, TableStore['apply']>();
+  const tables = createOwnedTables(owner);
   let closed = false;
 
   // A read transaction does not show what the owner commits after the transaction has begun. So each read uses a new one.
@@ -58,7 +53,7 @@ export function openThreadLog(folder: string, owner: LogOwner): ThreadLog {
       const logs = Array.from({ length: partitionCount }, (_, partition) =>
         createPartitionReads(topic, partition, { entries, ends, beforeRead }),
       );
-      // Ends can arrive before the answer.
+      // Calls of `advance` can arrive before the answer of `follow`, and need the logs.
       followed.set(topic, logs);
       found = owner.follow(topic).then((present) => {
         present.forEach((end, partition) => {
@@ -114,7 +109,7 @@ export function openThreadLog(folder: string, owner: LogOwner): ThreadLog {
     logId,
     partitionCount,
     advance,
-    changeRow: (name, key, value) => changed.get(name)?.(key, value),
+    changeRow: tables.changeRow,
 
     async append(topic: string, records: readonly AppendRecord[]) {
       if (closed) return records.map(() => ({ status: 'refused', reason: 'the log is closed' }));
@@ -167,14 +162,7 @@ export function openThreadLog(folder: string, owner: LogOwner): ThreadLog {
       return logs[partition]!.log.createReader().read(from, Number.POSITIVE_INFINITY, bytesMax);
     },
     removeBefore: (topic, offsets) => owner.removeBefore(topic, offsets),
-    async openTable(name) {
-      let table = tables.get(name);
-      if (table === undefined) {
-        table = openTable(name);
-        tables.set(name, table);
-      }
-      return (await table).open();
-    },
+    openTable: tables.openTable,
     async ping() {
       assertOpen();
       await owner.ping();
@@ -185,15 +173,4 @@ export function openThreadLog(folder: string, owner: LogOwner): ThreadLog {
       await env.close();
     },
   };
-
-  async function openTable(name: string): Promise<TableStore> {
-    /** Changes that arrive before the answer with the rows. The rows can be older than these changes. */
-    const early: [key: string, value: string | undefined][] = [];
-    changed.set(name, (key, value) => void early.push([key, value]));
-    const stored = await owner.openTable(name);
-    const store = createTableStore(stored, (key, value) => owner.putRow(name, key, value));
-    for (const [key, value] of early) store.apply(key, value);
-    changed.set(name, store.apply);
-    return store;
-  }
 }

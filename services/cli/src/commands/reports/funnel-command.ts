@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { type CommandContext, siteOption, sitePath, withExamples } from '../../command-context.ts';
+import { type CommandContext, groupOf, siteOption, sitePath, withExamples } from '../../command-context.ts';
 import { print, table } from '../../output.ts';
 import {
   type ExplainView,
@@ -23,39 +23,110 @@ interface FunnelView {
   readonly explain?: ExplainView;
 }
 
-interface FunnelOptions extends ReportOptions {
+interface SavedFunnelView {
+  readonly funnel_id: string;
+  readonly name: string;
+  readonly steps: readonly string[];
+  readonly within: string;
+}
+
+interface SavedOptions {
+  readonly json?: boolean;
   readonly site: string;
+  readonly name: string;
   readonly step: readonly string[];
   readonly within?: string;
 }
 
-export function addFunnelCommand(program: Command, { io, client }: CommandContext): void {
+interface ShowOptions extends ReportOptions {
+  readonly site: string;
+  readonly saved?: string;
+  readonly step: readonly string[];
+  readonly within?: string;
+}
+
+export function addFunnelCommands(program: Command, context: CommandContext): void {
+  const funnel = groupOf(
+    program,
+    'funnel',
+    'print how many visitors went through some steps in order; without a subcommand: show',
+    "weir funnel --site shop --step page:/ --step 'page:/checkout/*' --step event:purchase",
+    'weir funnel add --site shop --name Sale --step page:/ --step event:purchase',
+  );
+  addShowCommand(funnel, context);
+  addSavedCommands(funnel, context);
+}
+
+function addShowCommand(funnel: Command, { io, client }: CommandContext): void {
   withExamples(
-    withRowsOptions(
-      withFilterOption(
-        withPeriodOptions(
-          program
-            .command('funnel')
-            .description('print how many visitors went through some steps in order')
-            .addOption(siteOption()),
+    withSteps(
+      withRowsOptions(
+        withFilterOption(
+          withPeriodOptions(
+            funnel
+              .command('show', { isDefault: true })
+              .description('print how many visitors went through the steps of --step, or of a saved funnel')
+              .addOption(siteOption()),
+          ),
         ),
       ),
-    )
-      .option(
-        '--step <step>',
-        'event:NAME or page:GLOB; 2 to 8 times, in their order',
-        (text, earlier: string[]) => [...earlier, text],
-        [],
-      )
-      .option('--within <duration>', 'longest time from the first to the last step, such as 30m or 24h; default: 7d'),
+    ).option('--saved <funnel_id>', 'a saved funnel, instead of --step and --within'),
     "weir funnel --site shop --step page:/ --step 'page:/checkout/*' --step event:purchase",
     'weir funnel --site shop --step event:signup --step event:purchase --within 24h --period 90d',
-  ).action(async (options: FunnelOptions) => {
-    const { site, step, within } = options;
+    'weir funnel show --site shop --saved funnel_abcdefghijkm --period 90d',
+  ).action(async (options: ShowOptions) => {
+    const { site, saved, step, within } = options;
     const steps = step.map((text) => `&step=${encodeURIComponent(text)}`).join('');
-    const path = `${sitePath(site, 'funnel')}?${reportQuery(options, { within })}${steps}`;
+    const path = `${sitePath(site, 'funnel')}?${reportQuery(options, { funnel: saved, within })}${steps}`;
     print(io, options.json, await client().call<FunnelView>('GET', path), humanFunnel);
   });
+}
+
+function addSavedCommands(funnel: Command, { io, client }: CommandContext): void {
+  withExamples(
+    withSteps(funnel.command('add').description('save steps under a name').addOption(siteOption())).requiredOption(
+      '--name <name>',
+      'the name',
+    ),
+    "weir funnel add --site shop --name Checkout --step 'page:/checkout/*' --step event:purchase --within 24h",
+  ).action(async ({ json, site, name, step, within }: SavedOptions) => {
+    const body = { name, steps: step, ...(within === undefined ? {} : { within }) };
+    const made = await client().call<SavedFunnelView>('POST', sitePath(site, 'funnels'), body);
+    print(io, json, made, ({ funnel_id }) => `added ${funnel_id}`);
+  });
+
+  withExamples(funnel.command('list').description('list the saved funnels'), 'weir funnel list --site shop')
+    .addOption(siteOption())
+    .action(async ({ json, site }: SavedOptions) => {
+      print(io, json, await client().call<SavedFunnelView[]>('GET', sitePath(site, 'funnels')), (funnels) =>
+        table(
+          ['funnel_id', 'name', 'steps', 'within'],
+          funnels.map((row) => [row.funnel_id, row.name, row.steps.join('  '), row.within]),
+          'no saved funnels',
+        ),
+      );
+    });
+
+  withExamples(
+    funnel.command('remove <funnel_id>').description('remove a saved funnel; no event is removed'),
+    'weir funnel remove funnel_abcdefghijkm --site shop',
+  )
+    .addOption(siteOption())
+    .action(async (funnelId: string, { json, site }: SavedOptions) => {
+      const removed = await client().call<{ funnel_id: string }>('DELETE', sitePath(site, 'funnels', funnelId));
+      print(io, json, removed, ({ funnel_id }) => `removed ${funnel_id}`);
+    });
+}
+
+function withSteps(command: Command): Command {
+  return command
+    .option(
+      '--step <step>',
+      'event:NAME or page:GLOB; 2 to 8 times, in their order',
+      (text, earlier: string[]) => [...earlier, text],
+      [],
+    )
+    .option('--within <duration>', 'longest time from the first to the last step, such as 30m or 24h; default: 7d');
 }
 
 function humanFunnel({ steps, explain }: FunnelView): string {

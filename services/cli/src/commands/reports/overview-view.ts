@@ -13,7 +13,7 @@ interface PageView {
 interface SiteNumbersView {
   readonly site_id: string;
   readonly name: string;
-  /** The numbers of all sites are never estimated. */
+  /** `visitors` is always a number, because this report never estimates it. */
   readonly totals: MetricsView & { readonly visitors: number };
   readonly change: Readonly<Record<keyof MetricsView, number | null>>;
   readonly series: readonly number[];

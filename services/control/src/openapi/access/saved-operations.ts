@@ -1,11 +1,28 @@
+import { NEW_FUNNEL } from '@weir/domain/registry/saved-limits';
 import { ENVELOPE, jsonResponse, object, type Schema, successBody, text } from '@weir/runtime/http/openapi';
 import { type AdminOperation, NOT_FOUND } from '../admin-operations.ts';
+import { STEP, WITHIN } from '../report-parameters.ts';
 
 const segment = object({
   ...{ segment_id: text, site_id: text, name: text },
   filters: { type: 'array', items: text, description: 'As the query parameter filter of a report.' },
   created_at: text,
 });
+const funnel = object({
+  ...{ funnel_id: text, site_id: text, name: text },
+  steps: { type: 'array', items: text, description: 'As the query parameter step of the funnel report.' },
+  within: { ...text, description: 'As the query parameter within of the funnel report.' },
+  created_at: text,
+});
+/** The body as Weir accepts it, with the patterns of the query parameters. */
+const newFunnel: Schema = {
+  ...NEW_FUNNEL,
+  properties: {
+    ...NEW_FUNNEL.properties,
+    steps: { ...NEW_FUNNEL.properties.steps, items: { ...NEW_FUNNEL.properties.steps.items, pattern: STEP } },
+    within: { ...NEW_FUNNEL.properties.within, type: ['string', 'null'], pattern: WITHIN },
+  },
+};
 const annotation = object({
   ...{ annotation_id: text, site_id: text, text },
   at: { ...text, description: 'The time at which charts show it.' },
@@ -29,11 +46,19 @@ const removed = (id: string): Schema => ({
   ...NOT_FOUND,
 });
 
-/** The OpenAPI texts of segments and annotations. */
+/** The OpenAPI texts of segments, saved funnels and annotations. */
 export const SAVED_OPERATIONS = {
   listSegments: { id: 'listSegments', summary: 'The saved filters of a site', responses: list(segment) },
   createSegment: { id: 'createSegment', summary: 'Save filters under a name', responses: made(segment) },
   removeSegment: { id: 'removeSegment', summary: 'Remove a segment', responses: removed('segment_id') },
+  listFunnels: { id: 'listFunnels', summary: 'The saved funnels of a site', responses: list(funnel) },
+  createFunnel: {
+    id: 'createFunnel',
+    summary: 'Save the steps of a funnel under a name',
+    request: newFunnel,
+    responses: made(funnel),
+  },
+  removeFunnel: { id: 'removeFunnel', summary: 'Remove a saved funnel', responses: removed('funnel_id') },
   listAnnotations: {
     id: 'listAnnotations',
     summary: 'The notes that charts of a site show, by their time',

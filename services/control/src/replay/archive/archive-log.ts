@@ -130,7 +130,7 @@ async function consumeRun(
     return true;
   }
 
-  /** Delivers the rest of the run. Resolves with true if all of its records were delivered. */
+  /** Delivers the rest of the run, up to `rawEnd`. Resolves with true if all of these records were delivered. */
   async function deliverRun(consumer: PartitionConsumer): Promise<boolean> {
     for await (const segment of segmentsFrom(store, run, next)) {
       if (isFirst) next = segment.from;

@@ -11,7 +11,7 @@ export interface UnfinishedDiff {
 export interface DiffRuns {
   /**
    * Resolves with the diff if it is ready within `ANSWER_WITHIN_MS`, otherwise with its progress. The caller then asks again with the same
-   * key. The diff continues meanwhile, and ends if no client asks for `ABANDONED_MS`. A diff is returned only once: the next call computes
+   * key. The diff continues meanwhile, and ends if no client asks within `ABANDONED_MS`. A diff is returned only once: the next call computes
    * it again. Resolves with `busy` while a diff with another key runs. Rejects as `work` does.
    */
   ask(key: string, work: (report: ReportSteps) => Promise<ReplayDiff>): Promise<ReplayDiff | UnfinishedDiff | 'busy'>;

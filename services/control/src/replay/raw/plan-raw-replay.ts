@@ -1,4 +1,5 @@
 import { utcDay } from '@weir/domain/people/cookieless';
+import { PREVIOUS_SALT_MS } from '@weir/domain/people/salt-times';
 import { GROUP_ENRICHER, GROUP_REPLAY_WRITER, TOPIC_RAW, TOPIC_REPLAYED } from '@weir/domain/records/topics';
 import type { ReplayScope, ReplayStart } from '@weir/domain/registry/replay';
 import type { Analytics } from '@weir/ports/analytics';
@@ -31,8 +32,6 @@ const EXPIRES_SOON_MS = DAY_MS;
  * records by time.
  */
 const CLOCKS_DIFFER_MS = HOUR_MS;
-/** Up to 04:00, a visit can have the visitor ID of the day before (put-visitor.ts), for which the salt of that day is needed. */
-const NEEDS_SALT_OF_DAY_BEFORE_MS = 4 * HOUR_MS;
 
 /** Finds the position at which the replay from raw of each partition begins. */
 export async function planRawReplay(deps: PlanRawDeps, scope: ReplayScope): Promise<RawPlan> {
@@ -76,7 +75,7 @@ async function saltsFrom(
     if (registry.existingSalt(utcDay(day)) === undefined) continue;
     const begins = await eventLog.offsetsAtTime(TOPIC_RAW, day);
     const isComplete = begins.every((begin, partition) => begin <= (firsts[partition] ?? 0));
-    return isComplete ? undefined : day + NEEDS_SALT_OF_DAY_BEFORE_MS + CLOCKS_DIFFER_MS;
+    return isComplete ? undefined : day + PREVIOUS_SALT_MS + CLOCKS_DIFFER_MS;
   }
   return undefined;
 }

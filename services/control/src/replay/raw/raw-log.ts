@@ -23,7 +23,7 @@ export interface RawLogDeps {
   readonly rawRetentionMs: number;
 }
 
-/** A record that expires within this time is not enriched again, because its salts could be deleted before that. The replay then stops. */
+/** The replay stops at a record that expires within this time, because the salts of the record could be deleted before it is enriched. */
 const TIME_LEFT_MS = 5 * 3600_000;
 const NO_BYTES = new Uint8Array(0);
 

@@ -1,7 +1,7 @@
 import type { Action } from '@weir/domain/registry/goal';
 import type { Dimension } from '../dimensions.ts';
 import type { Parameters } from '../parameters.ts';
-import { IN_PERIOD, type Scope, type Statement } from '../report-sql.ts';
+import { ROWS_OF_PERIOD, type Scope, type Statement } from '../report-sql.ts';
 import { reportParts } from '../visits/report-parts.ts';
 import { ACTION_COLUMNS, actionCondition } from './action-sql.ts';
 
@@ -105,5 +105,5 @@ function matched(goals: readonly Action[], parameters: Parameters): string {
 /** Payments whose amount is a decimal number, refunds included. The sum has 76 digits, so that it cannot overflow. */
 const SUM_PAID = 'paid.currency AS currency, toString(sum(toDecimal256(paid.amount, 18))) AS amount';
 const PAID = `(
-  SELECT event_id, currency, amount FROM payments WHERE site_id = {site:String} AND ${IN_PERIOD} AND amount IS NOT NULL
+  SELECT event_id, currency, amount FROM payments WHERE site_id = {site:String} AND ${ROWS_OF_PERIOD} AND amount IS NOT NULL
 )`;

@@ -4,8 +4,9 @@ import { bucketStarts, defaultInterval, type Interval, localText } from '../buck
 import { comparedPeriod, type Period, type PeriodQuery, readPeriod } from '../period.ts';
 import { type Counts, changeOf, countsOf, metricsOf, NO_COUNTS } from '../report-metrics.ts';
 import type { ReportDeps } from '../report-request.ts';
+import type { Statement } from '../report-sql.ts';
 import { statementView } from '../report-view.ts';
-import { bucketKey, type OverviewZone, overviewStatement } from './overview-sql.ts';
+import { bucketKey, type OverviewZone, overviewStatement, presentStatement } from './overview-sql.ts';
 
 /** The maximum number of buckets. With `OVERVIEW_SITES_MAX` sites, the statement returns fewer rows than a user's query may return. */
 export const OVERVIEW_BUCKETS_MAX = 180;
@@ -24,7 +25,7 @@ export interface OverviewRequest {
 export async function overviewReport(request: OverviewRequest, deps: ReportDeps): Promise<Checked<object>> {
   const { sites, withBots, withExplanation } = request;
   const nowMs = deps.clock();
-  // The default interval depends on the length of the period, which can differ by an hour between time zones. All zones use that of UTC.
+  // The default interval depends on the length of the period, which can differ by an hour between time zones. All zones use the default interval of UTC.
   const inUtc = await readOverviewPeriod(request.period, 'UTC', nowMs);
   if ('problem' in inUtc) return inUtc;
   const interval = request.interval ?? defaultInterval(inUtc.value);
@@ -38,7 +39,15 @@ export async function overviewReport(request: OverviewRequest, deps: ReportDeps)
     zones.push({ siteIds: ofZone.map(({ siteId }) => siteId), period: period.value, before, starts: starts.value });
   }
   const statement = overviewStatement(zones, withBots);
-  const { rows } = zones.length === 0 ? { rows: [] } : await deps.analytics.userQuery(statement.sql, statement.params);
+  const present = presentStatement(
+    sites.map(({ siteId }) => siteId),
+    nowMs,
+    withBots,
+  );
+  const rowsOf = async ({ sql, params }: Statement) =>
+    zones.length === 0 ? [] : (await deps.analytics.userQuery(sql, params)).rows;
+  const rows = await rowsOf(statement);
+  const visitorsNow = new Map((await rowsOf(present)).map((row) => [String(row.site_id), Number(row.visitors)]));
   const found = new Map<string, Counts>(rows.map((row) => [textOf(row), countsOf(row)]));
   const viewOf = ({ siteId, name, domain, timezone }: Site): object => {
     const number = zones.findIndex(({ period }) => period.zone === timezone);
@@ -46,6 +55,7 @@ export async function overviewReport(request: OverviewRequest, deps: ReportDeps)
     const [totals, before] = [metricsOf(countsIn('now')), metricsOf(countsIn('before'))];
     return {
       ...{ site_id: siteId, name, domain, timezone, totals, before, change: changeOf(totals, before) },
+      last_5_minutes: { visitors: visitorsNow.get(siteId) ?? 0 },
       series: zones[number]?.starts.map((start) => countsIn(bucketKey(number, start)).visitors) ?? [],
     };
   };
@@ -56,7 +66,7 @@ export async function overviewReport(request: OverviewRequest, deps: ReportDeps)
       periods: zones.map(periodsView),
       sites: sites.map(viewOf),
       ...(withExplanation && zones.length > 0
-        ? { explain: { statements: [statementView('overview', statement)] } }
+        ? { explain: { statements: [statementView('overview', statement), statementView('present', present)] } }
         : {}),
     },
   };

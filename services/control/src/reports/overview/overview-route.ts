@@ -1,3 +1,4 @@
+import type { Site } from '@weir/domain/registry/site';
 import type { AdminDeps } from '../../control-deps.ts';
 import { invalid, ok, type Reply } from '../../http/admin-reply.ts';
 import type { AdminRequest } from '../../http/admin-route.ts';
@@ -22,7 +23,7 @@ export async function overview(deps: AdminDeps, { http, context }: AdminRequest)
   const page = readCount('page', query.value.page, { max: PAGE_MAX, otherwise: 1 });
   if ('problem' in page) return invalid(page.problem);
 
-  const all = deps.registry.sites().toSorted((a, b) => order(a.siteId, b.siteId));
+  const all = foundSites(deps.registry.sites(), query.value.search ?? '').toSorted((a, b) => order(a.siteId, b.siteId));
   const sites = all.slice((page.value - 1) * limit.value, page.value * limit.value);
   const { withBots, withExplanation } = options.value;
   const request = { sites, period: query.value, interval: interval.value, withBots, withExplanation };
@@ -31,6 +32,14 @@ export async function overview(deps: AdminDeps, { http, context }: AdminRequest)
   if ('problem' in report) return invalid(report.problem);
   const paging = { limit: limit.value, page: page.value, has_more: all.length > page.value * limit.value };
   return ok({ ...paging, ...report.value });
+}
+
+/** The sites whose name, domain or ID contains the text, in upper or lower case. */
+function foundSites(sites: readonly Site[], search: string): readonly Site[] {
+  const text = search.trim().toLowerCase();
+  return sites.filter(({ siteId, name, domain }) =>
+    [name, domain, siteId].some((one) => one.toLowerCase().includes(text)),
+  );
 }
 
 const order = (a: string, b: string): number => (a < b ? -1 : Number(a > b));

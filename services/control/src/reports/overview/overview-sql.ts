@@ -1,5 +1,6 @@
 import { createParameters } from '../parameters.ts';
 import type { Period } from '../period.ts';
+import { RECENT_MINUTES } from '../realtime/realtime-sql.ts';
 import { BEGUN_OF_VISIT, COUNT_HITS, COUNT_VISITS, type Statement, SUM_FOUND } from '../report-sql.ts';
 
 /** The sites of one time zone, whose days begin at the same moments. */
@@ -10,6 +11,21 @@ export interface OverviewZone {
   readonly before: Period;
   /** The starts of the buckets of `period`. */
   readonly starts: readonly number[];
+}
+
+/** One row for each site with visitors in the last minutes before `nowMs`: the visitors that the realtime report of the site counts in `last_5_minutes`. */
+export function presentStatement(siteIds: readonly string[], nowMs: number, withBots: boolean): Statement {
+  const parameters = createParameters();
+  const sites = parameters.put('sites', 'Array(String)', siteIds);
+  const from = parameters.put('from', 'Int64', nowMs - RECENT_MINUTES * 60_000);
+  const to = parameters.put('to', 'Int64', nowMs);
+  const sql = `SELECT site_id, uniqExactIf(visitor_id, visitor_id != '') AS visitors
+FROM events
+WHERE site_id IN ${sites}
+  AND timestamp >= fromUnixTimestamp64Milli(${from}) AND timestamp < fromUnixTimestamp64Milli(${to})
+  AND NOT startsWith(event_name, '$')${withBots ? '' : "\n  AND bot = ''"}
+GROUP BY site_id`;
+  return { sql, params: parameters.values };
 }
 
 /**
@@ -24,7 +40,7 @@ export function bucketKey(zoneNumber: number, startMs: number): number {
 }
 
 /**
- * One row of `Counts` for each site and bucket that is not empty (`bucket` is its key), one for the whole period of each site, and one
+ * The statement returns one row of `Counts` (report-metrics.ts) for each site and bucket that is not empty (`bucket` is its key), one for the whole period of each site, and one
  * for the period before it (both `is_total`).
  *
  * `roundDown` needs one constant list of numbers for all zones, but buckets begin at other times in each zone. Therefore the list contains

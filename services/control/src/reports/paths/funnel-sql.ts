@@ -1,10 +1,7 @@
-import type { Action } from '@weir/domain/registry/goal';
+import { type Action, FUNNEL_STEPS_MAX as STEPS_MAX } from '@weir/domain/registry/goal';
 import { ACTION_COLUMNS, actionCondition } from '../goals/action-sql.ts';
 import type { Scope, Statement } from '../report-sql.ts';
 import { reportParts } from '../visits/report-parts.ts';
-
-export const STEPS_MIN = 2;
-export const STEPS_MAX = 8;
 
 /**
  * The statement of the funnel report. It returns one row for each number of reached steps (`level`, from 0).

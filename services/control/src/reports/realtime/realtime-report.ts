@@ -23,7 +23,7 @@ interface Counted {
 const NOTHING: Counted = { visitors: 0, pageviews: 0, events: 0 };
 
 /**
- * The answer of the realtime report: the 30 minutes before now, by the times of the events. It reads only the rows of this
+ * The answer of the realtime report: the 30 minutes before now, by the times of the events. It reads only rows near this
  * period, so its cost does not depend on the history of the site.
  */
 export async function realtimeReport(

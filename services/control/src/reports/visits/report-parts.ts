@@ -4,8 +4,8 @@ import { sessionParts } from './session-parts.ts';
 import { stampedParts } from './stamped-parts.ts';
 
 /**
- * A filter on a dimension of hits selects rows. A filter on a dimension of visits selects visits and, with them, their rows.
- * `columns`: further columns of `hit`.
+ * Returns the SQL fragments of a report. A filter on a dimension of hits selects rows. A filter on a dimension of visits selects visits and
+ * the rows of these visits. `columns`: further columns of `hit`.
  */
 export function reportParts(scope: Scope, by?: Dimension, columns: readonly string[] = []): ReportParts {
   const { visits } = scope;

@@ -1,6 +1,6 @@
 /**
- * The columns of `sessions` as SQL over the rows of a session in `records`, by name. They must be those of the views `session_rows` and
- * `sessions` (schemas/clickhouse/016_sessions_of_rows.sql): a report uses both.
+ * This file defines the columns of the view `sessions` as SQL over the rows of a session in `records`. The definitions must agree with the
+ * views `session_rows` and `sessions` (schemas/clickhouse/016_sessions_of_rows.sql), because a report can use either of them.
  */
 const BY_VISITOR = "source != 'server'";
 const IS_COUNTED = "NOT startsWith(event_name, '$')";

@@ -6,6 +6,7 @@ import {
   HIT_COLUMNS,
   nameOfText,
   type ReportParts,
+  ROWS_OF_PERIOD,
   scopeSql,
   VISIT_COLUMNS,
 } from '../report-sql.ts';
@@ -45,7 +46,7 @@ hit AS
 (
   SELECT ${hitColumns.join(', ')}
   FROM events
-  WHERE ${['site_id = {site:String}', ...hitConditions].join('\n    AND ')}
+  WHERE ${['site_id = {site:String}', ROWS_OF_PERIOD, ...hitConditions].join('\n    AND ')}
 ),
 visit AS
 (

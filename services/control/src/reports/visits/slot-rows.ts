@@ -4,7 +4,7 @@ import { conditionOf, type Parameters } from '../parameters.ts';
 import { type AskedScope, namedFilters, type Scope, type SlotRun } from '../report-sql.ts';
 import { dayOf, NO_KEY } from './visit-rows.ts';
 
-/** SQL fragments for the rows of `visit_slots`, which a report reads instead of the rows of `records` (docs/decisions/0047). */
+/** The scope of a report that reads the days `built` from `visit_slots` instead of `records` (docs/decisions/0047). */
 
 export type SlotScope = Scope & { readonly visits: { readonly of: 'rows'; readonly built: SlotRun } };
 
@@ -35,7 +35,7 @@ export function isInSlots(
     !withInternalEvents &&
     used.every(({ name, property }) => property === undefined && !NOT_IN_SLOTS.has(name)) &&
     new Set(used.filter(isInArray).map(({ name }) => name)).size <= 1 &&
-    // The first bucket begins with the period. The slots begin with the first UTC day of the period.
+    // The first bucket is not checked: it begins with the period, and slots are read only from the first whole UTC day on.
     starts.slice(1).every((start) => start % HALF_HOUR_MS === 0)
   );
 }
@@ -145,7 +145,7 @@ export function selectSlots({ conditions }: Slots, columns: readonly string[], .
   return selectFrom('visit_slots', columns, [...conditions, ...more]);
 }
 
-/** The same from each element of the arrays of these slots, if the report needs the elements. */
+/** Like `selectSlots`, but if the report needs the elements of the arrays of slots, selects one row for each element. */
 export function selectElements(
   { conditions, elements }: Slots,
   columns: readonly string[],

@@ -1,22 +1,17 @@
 import type { Dimension } from '../dimensions.ts';
-import { conditionOf, type Parameters } from '../parameters.ts';
+import { conditionOf } from '../parameters.ts';
 import {
   BEGUN_OF_VISIT,
   HIT_COLUMNS,
   nameOfText,
   type ReportParts,
+  ROWS_OF_PERIOD,
   type Scope,
-  type SlotRun,
   scopeSql,
   VISIT_COLUMNS,
 } from '../report-sql.ts';
 import { IS_SESSION, rowVisitColumn } from './row-visits.ts';
-import { computedKeys, movedSql, NO_KEY, nearPeriod, OF_SITE, putDays, sessionKey } from './visit-rows.ts';
-
-function outsideOf(time: string, { fromMs, toMs }: SlotRun, parameters: Parameters): string {
-  const [start, end] = [parameters.put('run_from', 'Int64', fromMs), parameters.put('run_to', 'Int64', toMs)];
-  return `(${time} < fromUnixTimestamp64Milli(${start}) OR ${time} >= fromUnixTimestamp64Milli(${end}))`;
-}
+import { computedKeys, movedSql, NO_KEY, nearPeriod, OF_SITE, putDays, rowsOutside, sessionKey } from './visit-rows.ts';
 
 /**
  * The parts of a report that reads only rows of the period and of the days beside it (docs/decisions/0035). It groups the rows by session
@@ -34,8 +29,11 @@ export function stampedParts(
   const name = by?.scope === 'hit' ? parameters.valueOf(by, by.sql) : '';
   const passes = hitConditions.join(' AND ');
   // Rows and visits of the days `built` are left out here, because the report reads them from `visit_slots`.
-  const outsideRun = (time: string): readonly string[] =>
-    built === undefined ? [] : [outsideOf(time, built, parameters)];
+  const run =
+    built === undefined
+      ? undefined
+      : ([parameters.put('run_from', 'Int64', built.fromMs), parameters.put('run_to', 'Int64', built.toMs)] as const);
+  const [runFrom, runTo] = run ?? [];
 
   const usesStamps = visitDimensions.length > 0 && !hasExit;
   putDays(scope.period, near.skipped, parameters);
@@ -70,14 +68,14 @@ ${movedSql(near, parameters)
 (
   SELECT ${[`${sessionKey(near)} AS session_key`, ...hitColumns, ...(name === '' ? [] : [`${name} AS name`]), `${isStamped} AS is_stamped`].join(', ')}
   FROM records
-  WHERE ${[OF_SITE, ...hitConditions, ...outsideRun('timestamp')].join('\n    AND ')}
+  WHERE ${[OF_SITE, ROWS_OF_PERIOD, ...hitConditions, ...(run === undefined ? [] : [rowsOutside(...run)])].join('\n    AND ')}
 ),
 visit AS${visitTable(false)},
 begun AS
 (
   SELECT ${BEGUN_OF_VISIT}${begunName}
   FROM visit
-  WHERE ${[began, ...outsideRun('started_at')].join('\n    AND ')}
+  WHERE ${[began, ...(run === undefined ? [] : [`(started_at < fromUnixTimestamp64Milli(${runFrom}) OR started_at >= fromUnixTimestamp64Milli(${runTo}))`])].join('\n    AND ')}
 )`;
   // Rows with a valid stamp do not need their visit. They are joined with the key 0, which no visit has.
   const join = `LEFT JOIN ${usesStamps ? `${visitTable(true)} AS visit` : 'visit'} ON visit.session_key = if(hit.is_stamped, 0, hit.session_key)`;

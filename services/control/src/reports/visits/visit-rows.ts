@@ -6,13 +6,37 @@ import type { Period } from '../period.ts';
 export const OF_SITE = "outcome = 'row' AND site_id = {site:String}";
 /** A visit whose stamps can be used is at most this long: the enricher marks longer visits. */
 export const VISIT_MS_MAX = 24 * 3600_000;
-/** How far before and after the period rows of its visits are read. Visits that go on beyond it are found by `visitSourceOf`. */
+/** The rows of the period's visits are read up to this long before and after the period. `visitSourceOf` (visit-source.ts) finds out whether a visit is longer. */
 export const SPAN_MS = 2 * VISIT_MS_MAX;
 
-/** A moment relative to the start or the end of the period. */
-export function timeAt(end: 'from' | 'to', offsetMs: number): string {
-  const moment = `{${end}:Int64}${offsetMs === 0 ? '' : ` ${offsetMs < 0 ? '-' : '+'} ${Math.abs(offsetMs)}`}`;
-  return `fromUnixTimestamp64Milli(${moment})`;
+/** A moment relative to the start or the end of the period, in Unix milliseconds. */
+export function msAt(end: 'from' | 'to', offsetMs: number): string {
+  return `{${end}:Int64}${offsetMs === 0 ? '' : ` ${offsetMs < 0 ? '-' : '+'} ${Math.abs(offsetMs)}`}`;
+}
+/** The same moment as a time. */
+export const timeAt = (end: 'from' | 'to', offsetMs: number): string =>
+  `fromUnixTimestamp64Milli(${msAt(end, offsetMs)})`;
+
+/** The highest value of ClickHouse's type DateTime, which begins in 1970. */
+const DATE_TIME_MS_MAX = 4_294_967_295_000;
+// The primary key has hours of UTC. Without the zone, a server in a zone with half hours would compute other hours.
+const hourOf = (ms: string): string =>
+  `toStartOfHour(fromUnixTimestamp64Milli(least(greatest(${ms}, 0), toInt64(${DATE_TIME_MS_MAX})), 'UTC'))`;
+
+/**
+ * The condition for rows between two moments. The primary key of `records` has the hour, and ClickHouse does not derive a condition on the hour from
+ * one on `timestamp`. Without the hint, a statement would read the whole history of the site.
+ */
+export function rowsBetween(fromMs: string, toMs: string): string {
+  return `timestamp >= fromUnixTimestamp64Milli(${fromMs}) AND timestamp < fromUnixTimestamp64Milli(${toMs}) AND indexHint(${hoursBetween(fromMs, toMs)})`;
+}
+/** The condition on the hour that `rowsBetween` gives as a hint. */
+export const hoursBetween = (fromMs: string, toMs: string): string =>
+  `toStartOfHour(timestamp) >= ${hourOf(fromMs)} AND toStartOfHour(timestamp) <= ${hourOf(toMs)}`;
+
+/** The condition for rows before or from the same moments on, with the same hint. */
+export function rowsOutside(fromMs: string, toMs: string): string {
+  return `(timestamp < fromUnixTimestamp64Milli(${fromMs}) OR timestamp >= fromUnixTimestamp64Milli(${toMs})) AND indexHint(toStartOfHour(timestamp) <= ${hourOf(fromMs)} OR toStartOfHour(timestamp) >= ${hourOf(toMs)})`;
 }
 
 /** The UTC days near which a report reads no rows, because it reads their slots (docs/glossary.md). In Unix milliseconds. */
@@ -20,25 +44,50 @@ export interface SkippedSpan {
   readonly fromMs: number;
   readonly toMs: number;
 }
-const outsideSkipped = (time: string, skips: boolean): string =>
-  skips
-    ? ` AND (${time} < fromUnixTimestamp64Milli({skip_from:Int64}) OR ${time} >= fromUnixTimestamp64Milli({skip_to:Int64}))`
-    : '';
-
 /**
  * The rows of `moved_hours` near the period. Each has a visitor whose sessions a late hit has moved or joined, and the hour of one row of such a
  * session.
  */
 export const movedHours = (skips: boolean): string => `moved_hours
-      WHERE site_id = {site:String} AND hour >= toStartOfHour(${timeAt('from', -SPAN_MS)}) AND hour < ${timeAt('to', SPAN_MS)}${outsideSkipped('hour', skips)}`;
+      WHERE site_id = {site:String} AND hour >= toStartOfHour(${timeAt('from', -SPAN_MS)}) AND hour < ${timeAt('to', SPAN_MS)}${
+        skips
+          ? ' AND (hour < fromUnixTimestamp64Milli({skip_from:Int64}) OR hour >= fromUnixTimestamp64Milli({skip_to:Int64}))'
+          : ''
+      }`;
+
+/**
+ * The sessions with made IDs of the visitors near the period whose sessions have moved, by the IDs that are stored in rows: the visitor `made_for`, the ID
+ * `fragment_id`, and the times `began` and `ended`.
+ */
+export const movedFragments = (skips: boolean): string => {
+  const movedVisitors = `SELECT visitor_id FROM ${movedHours(skips)}`;
+  return `SELECT made_for, fragment_id, min(began_at) AS began, max(ended_at) AS ended
+            FROM
+            (
+              SELECT visitor_id AS made_for, session_id AS fragment_id,
+                if(visit_stamp = 1, least(timestamp, visit_started), timestamp) AS began_at, timestamp AS ended_at
+              FROM records
+              PREWHERE visitor_key IN (SELECT sipHash64(visitor_id) FROM (${movedVisitors}))
+              WHERE (site_id, toStartOfHour(timestamp), visitor_id) IN
+                (
+                  SELECT site_id, arrayJoin(arrayMap(n -> addHours(hour, n), range(-6, 7))) AS near, visitor_id FROM moved_hours
+                  WHERE site_id = {site:String} AND visitor_id IN (${movedVisitors})
+                )
+                AND ${OF_SITE} AND bot = '' AND source != 'server' AND match(session_id, '^s_[0-9a-f]{32}$')
+              UNION ALL
+              SELECT made_for, session_id AS fragment_id, toDateTime64(started_at, 3, 'UTC') AS began_at, toDateTime64(ended_at, 3, 'UTC') AS ended_at
+              FROM sessions_kept
+              WHERE site_id = {site:String} AND ended_at != 0 AND made_for IN (${movedVisitors})
+            )
+            GROUP BY made_for, fragment_id`;
+};
 
 /**
  * The sessions near the period whose IDs changed after some of their rows were stored, as two arrays. It is the view `session_moves`
  * (schemas/clickhouse/016_sessions_of_rows.sql) for the visitors near the period: the view itself reads the rows of all visitors with moved sessions.
+ * `movedSessions` (moved-sessions.ts) computes the same from fragments.
  */
-export const findMoved = (skips: boolean): string => {
-  const movedVisitors = `SELECT visitor_id FROM ${movedHours(skips)}`;
-  return `(
+export const findMoved = (skips: boolean): string => `(
   SELECT (groupArray(fragment_id), groupArray(session_id))
   FROM
   (
@@ -62,25 +111,7 @@ export const findMoved = (skips: boolean): string => {
             ), 30) AS is_new
           FROM
           (
-            SELECT made_for, fragment_id, min(began_at) AS began, max(ended_at) AS ended
-            FROM
-            (
-              SELECT visitor_id AS made_for, session_id AS fragment_id,
-                if(visit_stamp = 1, least(timestamp, visit_started), timestamp) AS began_at, timestamp AS ended_at
-              FROM records
-              PREWHERE visitor_key IN (SELECT sipHash64(visitor_id) FROM (${movedVisitors}))
-              WHERE (site_id, toStartOfHour(timestamp), visitor_id) IN
-                (
-                  SELECT site_id, arrayJoin(arrayMap(n -> addHours(hour, n), range(-6, 7))) AS near, visitor_id FROM moved_hours
-                  WHERE site_id = {site:String} AND visitor_id IN (${movedVisitors})
-                )
-                AND ${OF_SITE} AND bot = '' AND source != 'server' AND match(session_id, '^s_[0-9a-f]{32}$')
-              UNION ALL
-              SELECT made_for, session_id AS fragment_id, toDateTime64(started_at, 3, 'UTC') AS began_at, toDateTime64(ended_at, 3, 'UTC') AS ended_at
-              FROM sessions_kept
-              WHERE site_id = {site:String} AND ended_at != 0 AND made_for IN (${movedVisitors})
-            )
-            GROUP BY made_for, fragment_id
+            ${movedFragments(skips)}
           )
         )
       )
@@ -89,16 +120,16 @@ export const findMoved = (skips: boolean): string => {
     WHERE session_id != fragment_id
   )
 )`;
-};
 export const FIND_MOVED = findMoved(false);
+export const EXPIRED = "site_id = {site:String} AND outcome = 'expired'";
 /** Rows of bots have no stamp, and no visit. */
 export const UNSTAMPED = `${OF_SITE} AND visit_stamp = 0 AND bot = '' AND session_id != ''`;
 export const nearPeriod = (skips: boolean): string =>
-  `timestamp >= ${timeAt('from', -SPAN_MS)} AND timestamp < ${timeAt('to', SPAN_MS)}${outsideSkipped('timestamp', skips)}`;
+  `${rowsBetween(msAt('from', -SPAN_MS), msAt('to', SPAN_MS))}${skips ? ` AND ${rowsOutside('{skip_from:Int64}', '{skip_to:Int64}')}` : ''}`;
 /** The hash of a row without a visitor or a visit. */
 export const NO_KEY = "sipHash64('')";
 
-/** The unusual rows that `visitSourceOf` has found near the period. Statements omit the parts that they do not need without such rows. */
+/** The unusual rows that `visitSourceOf` (visit-source.ts) has found near the period. Statements omit the parts that they do not need without such rows. */
 export interface NearVisits {
   /**
    * Two arrays: the session IDs as stored in rows, and the present IDs of the same sessions. Undefined if there are too many for a

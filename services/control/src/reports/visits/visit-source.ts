@@ -1,130 +1,198 @@
 import type { ReportTables } from '../../steady-tables.ts';
+import type { DayFact } from '../../visit-slots/built-run.ts';
+import { DAY_MS } from '../../visit-slots/slot-sql.ts';
 import type { Period } from '../period.ts';
-import { type AskedScope, SESSIONS, type SlotRun, scopeSql, type VisitSource } from '../report-sql.ts';
 import {
-  dayOf,
-  findMoved,
-  MOVED_KEY,
-  MOVED_KEYS,
-  movedHours,
+  type AskedScope,
+  type Scope,
+  SESSIONS,
+  type SlotRun,
+  type Statement,
+  scopeSql,
+  type VisitSource,
+} from '../report-sql.ts';
+import { movedSessions } from './moved-sessions.ts';
+import { type PeriodFacts, readPeriodFacts } from './period-facts.ts';
+import {
+  EXPIRED,
+  hoursBetween,
+  movedFragments,
+  movedSql,
+  msAt,
+  type NearVisits,
   NO_KEY,
   nearPeriod,
   OF_SITE,
-  outsideSkippedDays,
   putDays,
   type SkippedSpan,
   SPAN_MS,
-  timeAt,
-  UNSTAMPED,
+  sessionKey,
   VISIT_MS_MAX,
 } from './visit-rows.ts';
 
-const between = (from: string, to: string): string => `timestamp >= ${from} AND timestamp < ${to}`;
-const BEFORE = between(timeAt('from', -SPAN_MS), timeAt('from', -VISIT_MS_MAX));
-const FIRST = between(timeAt('from', 0), timeAt('from', VISIT_MS_MAX));
-const LAST = between(timeAt('to', -VISIT_MS_MAX), timeAt('to', 0));
-const AFTER = between(timeAt('to', VISIT_MS_MAX), timeAt('to', SPAN_MS));
-
-const count = (from: string): string => `(SELECT count() FROM ${from})`;
-const anyRow = (conditions: string): string => count(`(SELECT 1 FROM records WHERE ${conditions} LIMIT 1)`);
-const flaggedDays = (skips: boolean): string =>
-  `visits_computed WHERE site_id = {site:String} AND day >= {from_day:Date} AND day <= {to_day:Date}${outsideSkippedDays(skips)}`;
-const EXPIRED = "site_id = {site:String} AND outcome = 'expired'";
+type Span = readonly [fromMs: string, toMs: string];
+const BEFORE: Span = [msAt('from', -SPAN_MS), msAt('from', -VISIT_MS_MAX)];
+const FIRST: Span = [msAt('from', 0), msAt('from', VISIT_MS_MAX)];
+const LAST: Span = [msAt('to', -VISIT_MS_MAX), msAt('to', 0)];
+const AFTER: Span = [msAt('to', VISIT_MS_MAX), msAt('to', SPAN_MS)];
+const within = ([fromMs, toMs]: Span): string =>
+  `timestamp >= fromUnixTimestamp64Milli(${fromMs}) AND timestamp < fromUnixTimestamp64Milli(${toMs})`;
 
 /**
- * The first of two statements. It says which kinds of unusual rows the site has, so that the second statement (`findSql`) searches only for
- * these. The conditions on `records` have no time, so that ClickHouse evaluates them once for each part of the table (its query condition cache).
- * `moved` and `flags` contain checksums. If they have not changed, `findSql` finds the same moved and flagged visits as before.
+ * The statement that searches for a visit with rows in the period, and more than a day before or after it. Two hits of such a visit are at most a day
+ * apart, so it has rows on the day at the edge of the period and on the second day beyond it. If two sessions have the same hash, it can find
+ * one too many. The report then reads `sessions`, which is slower but also exact.
  */
-const lookSql = (skips: boolean): string => `SELECT
-  (SELECT sum(cityHash64(visitor_id, hour)) FROM ${movedHours(skips)}) AS moved,
-  (
-    SELECT (countIf(NOT by_row AND day <= {to_day:Date}), sum(cityHash64(day, session_id, by_row))) FROM visits_computed
-    WHERE site_id = {site:String} AND day >= {from_day:Date} AND day <= {to_day:Date} + 2${outsideSkippedDays(skips)}
-  ) AS flags,
-  ${anyRow(EXPIRED)} AS expired,
-  ${anyRow(UNSTAMPED)} AS unstamped`;
-
-/**
- * The second statement: whether the rows near the period suffice for exact numbers of its visits. They do not if
- * - a visit has rows in the period, and more than a day before or after it (`long`). Two hits of such a visit are at most a day apart, so
- *   it has rows on the day at the edge of the period and on the second day beyond it.
- * - retention has removed rows (`expired`), or a visit is in `visits_computed` for another reason than its rows (`flagged`), for example
- *   because an erasure has removed some of them.
- * `has` says what the first statement (`lookSql`) has found; this statement does not search for anything else. If two sessions
- * have the same hash, `long` can be too high. The report then reads `sessions`, which is slower but also exact.
- */
-function findSql(
-  has: Readonly<Record<'moved' | 'flagged' | 'expired' | 'unstamped', boolean>>,
-  skips: boolean,
-  hasStart: boolean,
-): string {
-  const near = nearPeriod(skips);
-  const edges = [...(hasStart ? [[BEFORE, FIRST]] : []), [LAST, AFTER]];
-  const id = has.moved ? MOVED_KEY : 'records.session_key';
-  return `${has.moved ? `WITH\n${findMoved(skips)} AS moved,\n${MOVED_KEYS}\n` : ''}SELECT
-  ${has.moved ? 'moved.1 AS stored,\n  moved.2 AS sessions,\n  ' : ''}${
-    has.expired ? `${anyRow(`${EXPIRED} AND ${near}`)} AS expired,\n  ` : ''
-  }${has.unstamped ? `${anyRow(`${UNSTAMPED} AND ${near}`)} AS unstamped,\n  ` : ''}${
-    has.flagged
-      ? `${count(`(SELECT 1 FROM ${flaggedDays(skips)} GROUP BY day, session_id HAVING NOT max(by_row) LIMIT 1)`)} AS flagged,\n  `
-      : ''
-  }(
-    SELECT count() FROM
-    (
-      SELECT ${id} AS id FROM records
-      WHERE ${OF_SITE} AND bot = '' AND records.session_key != ${NO_KEY} AND (${edges.flat().join(' OR ')})
-      GROUP BY id
-      HAVING ${edges.map((edge) => `(${edge.map((rows) => `countIf(${rows}) > 0`).join(' AND ')})`).join(' OR ')}
-    )
-  ) AS long`;
+function longStatement(scope: AskedScope, near: NearVisits, hasStart: boolean): Statement {
+  const { parameters } = scopeSql(scope);
+  const edges: (readonly [Span, Span])[] = [...(hasStart ? [[BEFORE, FIRST] as const] : []), [LAST, AFTER]];
+  const spans = edges.flat();
+  const moved = movedSql(near, parameters);
+  if (moved.length > 0) putDays(scope.period, near.skipped, parameters);
+  const sql = `${moved.length === 0 ? '' : `WITH\n${moved.join(',\n')}\n`}SELECT ${sessionKey(near)} AS id FROM records
+WHERE ${OF_SITE} AND bot = '' AND records.session_key != ${NO_KEY} AND (${spans.map(within).join(' OR ')})
+  AND indexHint(${spans.map((span) => `(${hoursBetween(...span)})`).join(' OR ')})
+GROUP BY id
+HAVING ${edges.map((edge) => `(${edge.map((span) => `countIf(${within(span)}) > 0`).join(' AND ')})`).join(' OR ')}
+LIMIT 1`;
+  return { sql, params: parameters.values };
 }
 
 /**
- * If there are more moved sessions than this, they are not passed to the report as a parameter, and the statement of the report finds them again:
+ * If there are more moved sessions than this, they are not passed to the report as a parameter, and the statement of the report finds them:
  * ClickHouse limits a parameter to 128 KiB.
  */
 const MOVED_MAX = 3_000;
+const FRAGMENTS_MAX = 20_000;
 
 /**
  * Decides where a report takes its visits from. The rows of the period are much faster than `sessions`. A report that reads the slots (docs/glossary.md) of the
- * days `built` needs only the rows before and after these days.
+ * days `built` needs only the rows before and after these days. The rows near the period do not suffice for exact numbers if
+ * - retention has removed rows (`expired`), or a visit is in `visits_computed` for another reason than its rows (`flag`), for example
+ *   because an erasure has removed some of them,
+ * - a visit continues for more than a day beyond the period (`longStatement`).
  */
 export async function visitSourceOf(scope: AskedScope, analytics: ReportTables, built?: SlotRun): Promise<VisitSource> {
-  // Rows of bots have no stamps.
   if (scope.withBots) return SESSIONS;
-  const { parameters } = scopeSql(scope);
-  const skipped = built === undefined ? undefined : skippedSpan(scope.period, built);
-  const skips = skipped !== undefined;
-  putDays(scope.period, skipped, parameters);
-  const { first_day, last_day, ...near } = parameters.values;
-  const values = { ...near, from_day: dayOf(scope.period.fromMs), to_day: dayOf(scope.period.toMs) };
-  const look = (await analytics.userQuery(lookSql(skips), values)).rows[0] ?? {};
-  const [marked] = look.flags as readonly unknown[];
-  const has = { moved: isAny(look.moved), flagged: isAny(marked), expired: isAny(look.expired) };
-  const hasStart = built === undefined || scope.period.fromMs < built.fromMs;
-  const find = findSql({ ...has, unstamped: isAny(look.unstamped) }, skips, hasStart);
-  // The answer of `find` is shared only if it can change only together with `look`. Expired and imported rows can change it without
-  // changing `look`, which says only whether the site has such rows.
-  const isShared = !isAny(look.expired) && !isAny(look.unstamped) && analytics.sharedQuery !== undefined;
-  const { rows } = await (isShared
-    ? analytics.sharedQuery(find, values, JSON.stringify(look))
-    : analytics.userQuery(find, values));
-  const { stored = [''], sessions = [''], long, expired, flagged, unstamped } = rows[0] ?? {};
-  if ([long, expired, flagged].some(isAny)) return SESSIONS;
-  const moved = [stored, sessions] as [readonly string[], readonly string[]];
-  return {
-    of: 'rows',
-    near: { moved: moved[0].length > MOVED_MAX ? undefined : moved, hasUnstamped: isAny(unstamped), skipped },
-    built,
-  };
+  const source = await likelySourceOf(scope, analytics, await readPeriodFacts(scope, analytics), built);
+  if (source.of === 'sessions') return source;
+  return (await suffices(scope, source, analytics)) ? { ...source, isChecked: true } : SESSIONS;
 }
 
-/** Rows of visits that began before or after the days `built` are at most `SPAN_MS` within these days. */
+/** Like `visitSourceOf`, but does not search for long visits. `askWithSource` does this later. `facts`: those of the period. */
+export async function likelySourceOf(
+  scope: AskedScope,
+  analytics: ReportTables,
+  { days, version }: PeriodFacts,
+  built: SlotRun | undefined,
+): Promise<VisitSource> {
+  // Rows of bots have no stamps.
+  if (scope.withBots) return SESSIONS;
+  const { period } = scope;
+  const skipped = built === undefined ? undefined : skippedSpan(period, built);
+  const near = days.filter((fact) => !isSkipped(fact, skipped));
+  const has = (kind: DayFact['kind']): boolean => near.some((fact) => fact.kind === kind);
+  const [firstDay, lastDay] = [Math.floor(period.fromMs / DAY_MS), Math.floor(period.toMs / DAY_MS)];
+  if (near.some(({ kind, day }) => kind === 'flag' && day >= firstDay && day <= lastDay)) return SESSIONS;
+  if (has('expired') && (await hasExpired(scope, skipped, analytics))) return SESSIONS;
+  const movedHours = near.reduce((sum, { kind, late }) => sum + (kind === 'moved' ? late : 0), 0);
+  const moved = movedHours === 0 ? NONE_MOVED : await movedNear(scope, movedHours, skipped, shared(analytics, version));
+  return { of: 'rows', near: { moved, hasUnstamped: has('unstamped'), skipped }, built, version, isChecked: false };
+}
+
+/** Whether the rows near the period suffice: no visit continues for more than a day beyond it. */
+async function suffices(
+  scope: AskedScope,
+  { near, built, version }: Extract<VisitSource, { of: 'rows' }>,
+  analytics: ReportTables,
+): Promise<boolean> {
+  const { sql, params } = longStatement(scope, near, built === undefined || scope.period.fromMs < built.fromMs);
+  return (await shared(analytics, version).userQuery(sql, params)).rows.length === 0;
+}
+
+/** Tables whose queries have the same answer for some seconds, as long as the version is the same (`PeriodFacts`). */
+function shared(analytics: ReportTables, version: string | undefined): Pick<ReportTables, 'userQuery'> {
+  const { sharedQuery } = analytics;
+  if (version === undefined || sharedQuery === undefined) return analytics;
+  return { userQuery: (query, params) => sharedQuery(query, params, version) };
+}
+
+/**
+ * Resolves with the result of `ask`, while another statement searches for long visits. If there are any, it discards the result and asks again with
+ * visits from `sessions`.
+ */
+export async function askWithSource<T>(
+  scope: Scope,
+  analytics: ReportTables,
+  ask: (scope: Scope) => Promise<T>,
+): Promise<T> {
+  const { visits } = scope;
+  if (visits.of === 'sessions' || visits.isChecked) return ask(scope);
+  const [likely, isRight] = await Promise.allSettled([ask(scope), suffices(scope, visits, analytics)]);
+  if (isRight.status === 'rejected') throw isRight.reason;
+  if (!isRight.value) return ask({ ...scope, visits: SESSIONS });
+  if (likely.status === 'rejected') throw likely.reason;
+  return likely.value;
+}
+
+const NONE_MOVED = [[''], ['']] as const;
+
+/** The moved sessions near the period. Undefined if there are too many. */
+async function movedNear(
+  scope: AskedScope,
+  movedHours: number,
+  skipped: SkippedSpan | undefined,
+  analytics: Pick<ReportTables, 'userQuery'>,
+): Promise<NearVisits['moved']> {
+  if (movedHours > MOVED_MAX) return undefined;
+  const { rows } = await analytics.userQuery(
+    `SELECT made_for, fragment_id, toUnixTimestamp64Milli(began) AS began_ms, toUnixTimestamp64Milli(ended) AS ended_ms
+FROM (${movedFragments(skipped !== undefined)})
+LIMIT ${FRAGMENTS_MAX + 1}`,
+    nearValues(scope, skipped),
+  );
+  const fragments = rows.map(({ made_for, fragment_id, began_ms, ended_ms }) => ({
+    visitorId: String(made_for),
+    storedId: String(fragment_id),
+    beganMs: Number(began_ms),
+    endedMs: Number(ended_ms),
+  }));
+  const moved = movedSessions(scope.siteId, fragments);
+  if (fragments.length > FRAGMENTS_MAX || moved.length > MOVED_MAX) return undefined;
+  return [
+    ['', ...moved.map(({ storedId }) => storedId)],
+    ['', ...moved.map(({ presentId }) => presentId)],
+  ];
+}
+
+/** Whether retention has removed rows near the period. */
+async function hasExpired(
+  scope: AskedScope,
+  skipped: SkippedSpan | undefined,
+  analytics: ReportTables,
+): Promise<boolean> {
+  const sql = `SELECT 1 FROM records WHERE ${EXPIRED} AND ${nearPeriod(skipped !== undefined)} LIMIT 1`;
+  return (await analytics.userQuery(sql, nearValues(scope, skipped))).rows.length > 0;
+}
+
+function nearValues(scope: AskedScope, skipped: SkippedSpan | undefined): Statement['params'] {
+  const { parameters } = scopeSql(scope);
+  putDays(scope.period, skipped, parameters);
+  return parameters.values;
+}
+
+/** Whether the report reads no rows near the day of this fact. The days of the kinds `expired` and `unstamped` have no meaning. */
+function isSkipped({ kind, day }: DayFact, skipped: SkippedSpan | undefined): boolean {
+  if (skipped === undefined || kind === 'expired' || kind === 'unstamped') return false;
+  return day * DAY_MS >= skipped.fromMs && day * DAY_MS < skipped.toMs;
+}
+
+/**
+ * The span in which the search reads no rows. It ends `SPAN_MS` before the end of the days `built`, because visits from after these days can have
+ * rows there. If the period begins before the days `built`, the span begins `SPAN_MS` after their begin, for the same reason.
+ */
 function skippedSpan({ fromMs }: Period, built: SlotRun): SkippedSpan | undefined {
   const start = built.fromMs + (fromMs < built.fromMs ? SPAN_MS : -SPAN_MS);
   const end = built.toMs - SPAN_MS;
   return start < end ? { fromMs: start, toMs: end } : undefined;
 }
-
-const isAny = (count: unknown): boolean => Number(count ?? 0) > 0;

@@ -1,0 +1,36 @@
+import { lazy, Suspense, useState } from 'react';
+import { useTexts } from '../i18n/text-context.tsx';
+import { Icon } from '../ui/icon.tsx';
+import type { ExplainedId } from './explain-dialog.tsx';
+
+const ExplainDialog = lazy(async () => ({ default: (await import('./explain-dialog.tsx')).ExplainDialog }));
+
+interface Props {
+  readonly id: ExplainedId;
+  /** The query parameters of the report. */
+  readonly query: object;
+}
+
+/** Opens the explanation of a report. */
+export function ExplainButton({ id, query }: Props) {
+  const { t } = useTexts();
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <>
+      <button
+        type="button"
+        className="icon-button"
+        aria-label={t('explain')}
+        title={t('explain')}
+        onClick={() => setOpen(true)}
+      >
+        <Icon name="explain" size={16} />
+      </button>
+      {isOpen && (
+        <Suspense>
+          <ExplainDialog id={id} query={query} onClose={() => setOpen(false)} />
+        </Suspense>
+      )}
+    </>
+  );
+}

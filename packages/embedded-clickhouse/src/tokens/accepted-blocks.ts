@@ -1,0 +1,94 @@
+import { readFileSync } from 'node:fs';
+import { open, readFile, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { syncPath } from './sync-path.ts';
+import type { LogPosition } from './token-log.ts';
+
+/** What is known to be durable of one table, at the time of the last record. */
+export interface AcceptedTable {
+  /** Each part with a block number up to this one was on the disk. It stays in the table. */
+  readonly blocks: number;
+  /** Each token of a higher block number is after this position. */
+  readonly tokensFrom: LogPosition;
+}
+
+/** Maps the UUID of each table to what is accepted. */
+export type AcceptedBlocks = ReadonlyMap<string, AcceptedTable>;
+
+const VERSION = 1;
+const FILE = 'accepted-blocks.json';
+/** The engine writes this file when it opens its folder, and removes it when it is closed. It contains the process ID and the time. */
+const STATUS = 'status';
+
+interface Stored {
+  readonly version: number;
+  readonly status: string;
+  readonly tables: Readonly<Record<string, readonly [blocks: number, log: number, bytes: number]>>;
+}
+
+/**
+ * Reads the record. Returns undefined if there is none, or if the engine was opened after the last record was written: then an older version
+ * of Weir can have changed the tables, so that nothing is known about their parts.
+ */
+export function readAcceptedBlocks(folder: string): AcceptedBlocks | undefined {
+  const text = readText(join(folder, FILE));
+  const status = readText(join(folder, STATUS));
+  if (text === undefined || status === undefined) return undefined;
+  let stored: Stored;
+  try {
+    stored = JSON.parse(text) as Stored;
+  } catch {
+    return undefined;
+  }
+  if (stored.version !== VERSION || stored.status !== status) return undefined;
+  return new Map(
+    Object.entries(stored.tables).map(([uuid, [blocks, log, bytes]]) => [uuid, { blocks, tokensFrom: { log, bytes } }]),
+  );
+}
+
+/** Replaces the record durably. The engine must be open. */
+export async function writeAcceptedBlocks(folder: string, accepted: AcceptedBlocks): Promise<void> {
+  const tables = Object.fromEntries(
+    [...accepted].map(
+      ([
+        uuid,
+        {
+          blocks,
+          tokensFrom: { log, bytes },
+        },
+      ]) => [uuid, [blocks, log, bytes] as const],
+    ),
+  );
+  const status = await readFile(join(folder, STATUS), 'utf8');
+  const stored: Stored = { version: VERSION, status, tables };
+  const file = join(folder, FILE);
+  const opened = await open(`${file}.new`, 'w', 0o600);
+  try {
+    await opened.writeFile(JSON.stringify(stored));
+    await opened.sync();
+  } finally {
+    await opened.close();
+  }
+  await rename(`${file}.new`, file);
+  await syncPath(folder);
+}
+
+/** Removes the record durably. The next start then accepts all parts. */
+export async function removeAcceptedBlocks(folder: string): Promise<void> {
+  await rm(join(folder, FILE), { force: true });
+  await syncPath(folder);
+}
+
+/** Makes the file `status` of the engine durable. `readAcceptedBlocks` compares it with the record. */
+export function syncStatus(folder: string): Promise<void> {
+  return syncPath(join(folder, STATUS));
+}
+
+function readText(file: string): string | undefined {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,173 @@
+import { existsSync, statSync } from 'node:fs';
+import { isDeepStrictEqual } from 'node:util';
+import type { StatementEffect } from '../statement-effect.ts';
+import {
+  type AcceptedBlocks,
+  type AcceptedTable,
+  removeAcceptedBlocks,
+  syncStatus,
+  writeAcceptedBlocks,
+} from './accepted-blocks.ts';
+import { syncPath } from './sync-path.ts';
+import { partsOf, type TableFolder, tableFolders } from './table-folders.ts';
+import { BEGINNING, endOfLogs, type LogPosition, logFile, logNumbers, readTokens } from './token-log.ts';
+
+/**
+ * Makes statements durable before they are answered. ClickHouse syncs the parts of an insert, but not their tokens. So after a loss
+ * of power, a part without a token could belong to an acknowledged insert or to one that will be repeated. With this object, it is
+ * known: tokens of acknowledged inserts are on the disk, and the parts of all other acknowledged statements are up to a recorded block
+ * number (docs/decisions/0048).
+ */
+export interface TokenKeeper {
+  /** Runs a statement. Resolves when the statement is done, and what a repair needs to know about it is durable. */
+  run<T>(effect: StatementEffect, statement: () => Promise<T>): Promise<T>;
+  /** Records that all parts that are now on the disk stay in their tables. */
+  accept(): Promise<void>;
+  /** Must be called when the engine has been closed. The next start then accepts all parts. */
+  close(): Promise<void>;
+}
+
+/** What is synced of the newest deduplication log of a table. */
+interface SyncedLog {
+  readonly table: TableFolder;
+  log: number;
+  bytes: number;
+}
+
+/**
+ * The engine must be open, and no statement may run. `onFailure` is called if tokens cannot be made durable: then the process must end,
+ * because a second sync would succeed without having written the tokens.
+ */
+export async function keepTokens(folder: string, onFailure: (reason: string) => void): Promise<TokenKeeper> {
+  const logs = new Map<string, SyncedLog>();
+  let accepted: AcceptedBlocks | undefined;
+  let changing = 0;
+  /** How many statements have defined tables, and how many of them the record knows. An insert waits until it knows all of them. */
+  let definitions = 0;
+  let recordedDefinitions = 0;
+  let accepting: Promise<void> = Promise.resolve();
+  let next: Promise<void> | undefined;
+
+  function findTables(): void {
+    const found = tableFolders(folder);
+    const uuids = new Set(found.map(({ uuid }) => uuid));
+    for (const uuid of logs.keys()) if (!uuids.has(uuid)) logs.delete(uuid);
+    for (const table of found) {
+      if (!logs.has(table.uuid)) logs.set(table.uuid, { table, log: (logNumbers(table)[0] ?? 1) - 1, bytes: 0 });
+    }
+  }
+
+  /** Makes all tokens durable that are written now, and the names of their parts. */
+  async function syncTokens(): Promise<void> {
+    await Promise.all([...logs.values()].map(syncLog));
+  }
+
+  async function syncLog(synced: SyncedLog): Promise<void> {
+    const { table } = synced;
+    const isRotated = existsSync(logFile(table, synced.log + 1));
+    const size = sizeOf(table, synced.log);
+    if (!isRotated && (size === undefined || size === synced.bytes)) return;
+    const numbers = isRotated ? logNumbers(table).filter((log) => log >= synced.log) : [synced.log];
+    const log = numbers.at(-1) ?? synced.log;
+    const bytes = sizeOf(table, log) ?? 0;
+    const files = numbers.map((number) => logFile(table, number));
+    await Promise.all([...files, table.path, ...(isRotated ? [table.logs] : [])].map(syncPath));
+    // Another call can have synced more in the meantime.
+    if (log > synced.log || (log === synced.log && bytes > synced.bytes)) Object.assign(synced, { log, bytes });
+  }
+
+  async function acceptNow(): Promise<void> {
+    const found = definitions;
+    findTables();
+    const now = new Map<string, AcceptedTable>();
+    const raised: TableFolder[] = [];
+    for (const { table } of logs.values()) {
+      const former = accepted?.get(table.uuid);
+      const blocks = highestBlock(table, former?.blocks ?? 0);
+      now.set(table.uuid, {
+        blocks,
+        tokensFrom: accepted === undefined ? endOfLogs(table) : tokensAbove(table, blocks, former),
+      });
+      if (blocks !== former?.blocks) raised.push(table);
+    }
+    await Promise.all([syncTokens(), ...raised.map(({ path }) => syncPath(path))]);
+    if (accepted === undefined || !isDeepStrictEqual(now, accepted)) await record(now);
+    recordedDefinitions = found;
+  }
+
+  async function record(now: AcceptedBlocks): Promise<void> {
+    accepted = now;
+    try {
+      await writeAcceptedBlocks(folder, now);
+    } catch (error) {
+      // The disk may be full. Without the record, the next start detaches no part.
+      process.stderr.write(`cannot write the accepted blocks: ${String(error)}\n`);
+      await removeAcceptedBlocks(folder);
+    }
+  }
+
+  async function guarded(work: () => Promise<void>): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      onFailure(`cannot make the deduplication tokens durable: ${String(error)}`);
+      throw error;
+    }
+  }
+
+  /** Calls that wait share one run, which begins after the present one. */
+  function acceptSoon(): Promise<void> {
+    next ??= accepting.then(() => {
+      next = undefined;
+      const run = guarded(acceptNow);
+      accepting = run.catch(() => undefined);
+      return run;
+    });
+    return next;
+  }
+
+  await syncStatus(folder);
+  await acceptSoon();
+
+  return {
+    async run(effect, statement) {
+      if (effect === 'reads') return statement();
+      if (effect === 'inserts once') {
+        if (recordedDefinitions < definitions) await acceptSoon();
+        const result = await statement();
+        // Another statement may have created tables in the meantime.
+        if (changing > 0 || recordedDefinitions < definitions) findTables();
+        await guarded(syncTokens);
+        return result;
+      }
+      changing++;
+      try {
+        const result = await statement();
+        if (effect === 'changes') await acceptSoon();
+        return result;
+      } finally {
+        changing--;
+        if (effect === 'defines') definitions++;
+      }
+    },
+    accept: acceptSoon,
+    close: () => removeAcceptedBlocks(folder),
+  };
+}
+
+function highestBlock(table: TableFolder, former: number): number {
+  return partsOf(table).reduce((highest, { last }) => Math.max(highest, last), former);
+}
+
+/**
+ * A position after which all tokens of higher block numbers are. An insert writes its token before it renames its part, under one lock of
+ * the table. So when a part has its name, all earlier inserts have done both.
+ */
+function tokensAbove(table: TableFolder, blocks: number, former: AcceptedTable | undefined): LogPosition {
+  const { entries, end } = readTokens(table, former?.tokensFrom ?? BEGINNING);
+  return entries.find(({ isAdded, part }) => isAdded && part.last > blocks)?.at ?? end;
+}
+
+function sizeOf(table: TableFolder, log: number): number | undefined {
+  return statSync(logFile(table, log), { throwIfNoEntry: false })?.size;
+}

@@ -1,0 +1,38 @@
+import { rmSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { DETACHED, PREFIX } from './detach-doubtful-parts.ts';
+import { namesIn, tableFolders } from './table-folders.ts';
+
+/** How long the parts stay that a repair has moved away. An operator can look at them until then (docs/operations.md). */
+export const DETACHED_KEPT_MS = 7 * 24 * 3_600_000;
+/** How often parts that are old enough are removed. */
+export const DETACHED_PERIOD_MS = 3_600_000;
+
+/**
+ * Removes the parts that a repair moved away longer than `keptMs` ago. Their rows can be those of a person who was erased since then, so
+ * they cannot stay for ever. Returns the number of removed parts.
+ */
+export function removeDetachedParts(folder: string, keptMs: number, now: number): number {
+  const old = detachedParts(folder).filter(({ movedAt }) => now - movedAt >= keptMs);
+  for (const { path } of old) rmSync(path, { recursive: true });
+  return old.length;
+}
+
+/** When the last of the parts that a repair has moved away will be removed, in Unix milliseconds. Undefined if there are no such parts. */
+export function detachedUntil(folder: string): number | undefined {
+  const moved = detachedParts(folder).map(({ movedAt }) => movedAt);
+  return moved.length === 0 ? undefined : Math.ceil(Math.max(...moved)) + DETACHED_KEPT_MS + DETACHED_PERIOD_MS;
+}
+
+function detachedParts(folder: string): readonly { readonly path: string; readonly movedAt: number }[] {
+  return tableFolders(folder).flatMap((table) =>
+    namesIn(join(table.path, DETACHED))
+      .filter((part) => part.startsWith(PREFIX))
+      .flatMap((name) => {
+        const path = join(table.path, DETACHED, name);
+        // The ctime is the time of the move: renaming a folder changes its ctime, but not its mtime. Without it, the part was removed meanwhile.
+        const movedAt = statSync(path, { throwIfNoEntry: false })?.ctimeMs;
+        return movedAt === undefined ? [] : [{ path, movedAt }];
+      }),
+  );
+}

@@ -1,0 +1,151 @@
+import { closeSync, fstatSync, fsyncSync, openSync, readSync, renameSync, statSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+import { namesIn, type Part, parsePart, type TableFolder } from './table-folders.ts';
+
+/** A position in the deduplication logs of a table. */
+export interface LogPosition {
+  /** The number of the log. It is 0 before the first log. */
+  readonly log: number;
+  readonly bytes: number;
+}
+
+/** A line of a deduplication log: the token of an insert was added, or dropped. */
+export interface TokenEntry {
+  readonly isAdded: boolean;
+  readonly part: Part;
+  /** The token, as ClickHouse writes it. */
+  readonly token: string;
+  /** Where the line begins. */
+  readonly at: LogPosition;
+}
+
+export interface TokenEntries {
+  /** The intact lines, oldest first. */
+  readonly entries: readonly TokenEntry[];
+  /** The end of the last line. */
+  readonly end: LogPosition;
+  /** Logs with lines that are not intact. */
+  readonly damaged: readonly number[];
+  /** False if the logs before `from` are missing or shorter than at that time. Then `entries` may lack tokens. */
+  readonly isComplete: boolean;
+}
+
+export const BEGINNING: LogPosition = { log: 0, bytes: 0 };
+
+const LOG = /^deduplication_log_(\d+)\.txt$/;
+/** After lost bytes, a line can begin with the beginning of another line or with NUL bytes. Its end is then still intact. */
+const ENTRY = /([12])\t([^\t\0]+)\t([^\t\0]+)$/;
+const ADDED = '1';
+const DROPPED = '2';
+
+export function logFile({ logs }: TableFolder, log: number): string {
+  return join(logs, `deduplication_log_${log}.txt`);
+}
+
+/** The numbers of the logs of a table, in order. When a log is full, ClickHouse creates the next one. */
+export function logNumbers({ logs }: TableFolder): readonly number[] {
+  return namesIn(logs)
+    .flatMap((name) => LOG.exec(name)?.[1] ?? [])
+    .map(Number)
+    .sort((a, b) => a - b);
+}
+
+/** The end of all logs of a table. */
+export function endOfLogs(table: TableFolder): LogPosition {
+  const log = logNumbers(table).at(-1);
+  return log === undefined ? BEGINNING : readTokens(table, { log, bytes: 0 }).end;
+}
+
+/** The beginning of the newest log that has tokens. A new log is empty at first. */
+export function newestLog(table: TableFolder): LogPosition {
+  const from = (log: number): LogPosition => ({ log, bytes: 0 });
+  return from(logNumbers(table).findLast((log) => readTokens(table, from(log)).entries.length > 0) ?? 0);
+}
+
+/** Reads the tokens that were written since `from`. */
+export function readTokens(table: TableFolder, from: LogPosition): TokenEntries {
+  const numbers = logNumbers(table);
+  const entries: TokenEntry[] = [];
+  const damaged: number[] = [];
+  let isComplete = from.log === 0 ? (numbers[0] ?? 1) === 1 : numbers.includes(from.log);
+  let end = from;
+  for (const log of numbers.filter((number) => number >= from.log)) {
+    const begin = log === from.log ? from.bytes : 0;
+    const text = readFrom(logFile(table, log), begin);
+    if (text === undefined) isComplete = false;
+    else if (!readLines(text, { log, bytes: begin }, entries)) damaged.push(log);
+    end = { log, bytes: begin + (text ?? '').lastIndexOf('\n') + 1 };
+  }
+  return { entries, end, damaged, isComplete };
+}
+
+/** Adds the intact lines to `entries`. Returns false if there are others. */
+function readLines(text: string, from: LogPosition, entries: TokenEntry[]): boolean {
+  const lines = text.split('\n');
+  let isIntact = lines.pop() === '';
+  let bytes = from.bytes;
+  for (const line of lines) {
+    const [found, operation, name = '', token = ''] = ENTRY.exec(line) ?? [];
+    const part = parsePart(name);
+    if (found?.length !== line.length || part === undefined) isIntact = false;
+    if (part !== undefined) entries.push({ isAdded: operation === ADDED, part, token, at: { log: from.log, bytes } });
+    bytes += line.length + 1;
+  }
+  return isIntact;
+}
+
+/**
+ * Removes the lines that are not intact from the logs after `from`. ClickHouse stops reading a log at such a line, and would not know the
+ * later tokens. The engine must be closed.
+ */
+export function removeDamagedLines(table: TableFolder, from: LogPosition, temporary: string): boolean {
+  const { entries, damaged } = readTokens(table, from);
+  for (const log of damaged) {
+    const file = logFile(table, log);
+    const begin = log === from.log ? from.bytes : 0;
+    const kept = readFrom(file, 0)?.slice(0, begin) ?? '';
+    const lines = entries.filter(({ at }) => at.log === log).map(lineOf);
+    const opened = openSync(temporary, 'w', 0o600);
+    writeSync(opened, Buffer.from(kept + lines.join(''), 'latin1'));
+    fsyncSync(opened);
+    closeSync(opened);
+    renameSync(temporary, file);
+    syncFolder(table.logs);
+  }
+  return damaged.length > 0;
+}
+
+/** Makes ClickHouse forget tokens, as it does itself when a part is dropped. The engine must be closed. */
+export function dropTokens(table: TableFolder, entries: readonly TokenEntry[]): void {
+  const newest = logNumbers(table).at(-1);
+  if (entries.length === 0 || newest === undefined) return;
+  const opened = openSync(logFile(table, newest), 'a');
+  writeSync(opened, entries.map((entry) => lineOf({ ...entry, isAdded: false })).join(''));
+  fsyncSync(opened);
+  closeSync(opened);
+}
+
+/** Makes the names of the files in a folder durable. */
+export function syncFolder(path: string): void {
+  const opened = openSync(path, 'r');
+  fsyncSync(opened);
+  closeSync(opened);
+}
+
+function lineOf({ isAdded, part, token }: TokenEntry): string {
+  return `${isAdded ? ADDED : DROPPED}\t${part.name}\t${token}\n`;
+}
+
+/** Each byte of the text is one character. Returns undefined if the file is missing, or shorter than `begin`. */
+function readFrom(file: string, begin: number): string | undefined {
+  if (statSync(file, { throwIfNoEntry: false }) === undefined) return undefined;
+  const opened = openSync(file, 'r');
+  try {
+    const { size } = fstatSync(opened);
+    if (size < begin) return undefined;
+    const bytes = Buffer.alloc(size - begin);
+    return bytes.toString('latin1', 0, readSync(opened, bytes, 0, bytes.length, begin));
+  } finally {
+    closeSync(opened);
+  }
+}

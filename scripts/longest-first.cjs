@@ -1,0 +1,24 @@
+const { default: Sequencer } = require('@jest/test-sequencer');
+
+/** The suites that take longest. If one of them started last, the other workers would have nothing to do while it runs. */
+const LONGEST = [
+  'tests/faults/fault-table.test.ts',
+  'tests/faults/kill-replay.test.ts',
+  'tests/browser/dashboard-pipeline.test.ts',
+  'services/control/test/replay-archive.test.ts',
+  'tests/acceptance/erasure/forget-kill.test.ts',
+  'services/control/test/visits/slot-reports.test.ts',
+  'tests/faults/forget-many.test.ts',
+  'packages/adapters/test/clickhouse/exchange-generations.test.ts',
+];
+
+/** Starts the longest suites first. The other suites have the order of Jest. */
+module.exports = class LongestFirst extends Sequencer {
+  sort(tests) {
+    const place = ({ path }) => {
+      const index = LONGEST.findIndex((name) => path.endsWith(`/${name}`));
+      return index < 0 ? LONGEST.length : index;
+    };
+    return super.sort(tests).sort((a, b) => place(a) - place(b));
+  }
+};

@@ -1,0 +1,37 @@
+import { madeSessionId, SESSION_IDLE_MS } from '@weir/domain/records/made-session';
+
+/** The rows of a visitor near moved sessions that have the same made session ID. */
+export interface SessionFragment {
+  readonly visitorId: string;
+  readonly storedId: string;
+  readonly beganMs: number;
+  readonly endedMs: number;
+}
+
+/**
+ * The IDs that are stored in rows and differ from the present IDs of the same sessions, with the present IDs. Equal to `findMoved` (visit-rows.ts):
+ * fragments of a visitor that are at most 30 minutes apart are one session. Its ID is made from its start.
+ */
+export function movedSessions(
+  siteId: string,
+  fragments: readonly SessionFragment[],
+): readonly { readonly storedId: string; readonly presentId: string }[] {
+  const ordered = [...fragments].sort(
+    (a, b) => compare(a.visitorId, b.visitorId) || a.beganMs - b.beganMs || compare(a.storedId, b.storedId),
+  );
+  const moved: { storedId: string; presentId: string }[] = [];
+  let open = { visitorId: '', presentId: '', endedMs: Number.NEGATIVE_INFINITY };
+  for (const { visitorId, storedId, beganMs, endedMs } of ordered) {
+    const continues = visitorId === open.visitorId && beganMs <= open.endedMs + SESSION_IDLE_MS;
+    open = continues
+      ? { ...open, endedMs: Math.max(open.endedMs, endedMs) }
+      : { visitorId, presentId: madeSessionId(siteId, visitorId, beganMs), endedMs };
+    if (open.presentId !== storedId) moved.push({ storedId, presentId: open.presentId });
+  }
+  return moved;
+}
+
+function compare(a: string, b: string): number {
+  if (a === b) return 0;
+  return a < b ? -1 : 1;
+}

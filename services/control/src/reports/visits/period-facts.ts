@@ -1,0 +1,69 @@
+import type { ReportTables } from '../../steady-tables.ts';
+import {
+  BUILDS,
+  canHaveRun,
+  DAYS,
+  type DayFact,
+  dayFact,
+  NEAR_DAYS,
+  selectFacts,
+} from '../../visit-slots/built-run.ts';
+import { DAY_MS } from '../../visit-slots/slot-sql.ts';
+import type { AskedScope } from '../report-sql.ts';
+import { dayOf, EXPIRED, movedHours, UNSTAMPED } from './visit-rows.ts';
+
+/** What a report needs to know before its statement: the builds of its days, and which kinds of unusual rows the site has. */
+export interface PeriodFacts {
+  /**
+   * The facts of the days near the period. `moved`: `late` is the number of rows of `moved_hours` of this day. `expired` and `unstamped`: the site
+   * has such a row, of any day.
+   */
+  readonly days: readonly DayFact[];
+  /**
+   * A text that changes when other sessions are moved, or other visits must be computed or have become longer than a day. Undefined if there are
+   * expired or imported rows: with them, this can change while the facts stay the same.
+   */
+  readonly version: string | undefined;
+}
+
+const fact = (kind: DayFact['kind'] | 'computed', day: string, hits: string, late: string): string =>
+  `SELECT '${kind}' AS kind, ${day} AS day, 0 AS build, 0 AS slots, ${hits} AS hits, ${late} AS late`;
+// The conditions on `records` have no time, so that ClickHouse evaluates them once for each part of the table (its query condition cache).
+const anyRow = (kind: DayFact['kind'], conditions: string): string =>
+  `SELECT * FROM (${fact(kind, 'toDate(0)', '0', '0')} FROM records WHERE ${conditions} LIMIT 1)`;
+
+/** `hits` is a checksum in the first two: of the visits in `visits_computed`, and of the rows of `moved_hours`. */
+const UNUSUAL: readonly string[] = [
+  `${fact('computed', 'day', 'sum(checksum)', 'countIf(NOT is_by_row)')} FROM
+  (
+    SELECT day, max(by_row) AS is_by_row, sum(cityHash64(day, session_id, by_row)) AS checksum
+    FROM visits_computed WHERE ${DAYS}
+    GROUP BY day, session_id
+  ) GROUP BY day`,
+  `${fact('moved', 'toDate(hour)', 'sum(cityHash64(visitor_id, hour))', 'count()')} FROM ${movedHours(false)}
+  GROUP BY day`,
+  anyRow('expired', EXPIRED),
+  anyRow('unstamped', UNSTAMPED),
+];
+
+/** One statement reads all facts, because each statement takes some milliseconds. */
+export async function readPeriodFacts(
+  { siteId, period }: Pick<AskedScope, 'siteId' | 'period'>,
+  analytics: Pick<ReportTables, 'userQuery'>,
+): Promise<PeriodFacts> {
+  const { fromMs, toMs } = period;
+  const { rows } = await analytics.userQuery(selectFacts([...(canHaveRun(period) ? BUILDS : []), ...UNUSUAL]), {
+    site: siteId,
+    from: fromMs,
+    to: toMs,
+    first_day: dayOf(fromMs - NEAR_DAYS * DAY_MS),
+    last_day: dayOf(toMs + NEAR_DAYS * DAY_MS),
+  });
+  const days = rows.flatMap((row) => {
+    if (row.kind !== 'computed') return [dayFact(row)];
+    return Number(row.late) > 0 ? [dayFact({ ...row, kind: 'flag' })] : [];
+  });
+  const isShared = !days.some(({ kind }) => kind === 'expired' || kind === 'unstamped');
+  // The order of the rows of a UNION is random.
+  return { days, version: isShared ? JSON.stringify(rows.map((row) => JSON.stringify(row)).sort()) : undefined };
+}

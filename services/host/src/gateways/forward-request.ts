@@ -1,0 +1,80 @@
+import http, { type IncomingMessage, type ServerResponse } from 'node:http';
+import { createReplies } from '@weir/gateway/http/gateway-reply';
+import type { Handle } from '@weir/gateway/http/route';
+import { PEER_HEADER } from './forwarded-server.ts';
+
+/** Headers of one connection, which are not passed on (RFC 9110, 7.6.1), and the header that only this file sets. */
+const OWN_CONNECTION = new Set([
+  'connection',
+  'expect',
+  'keep-alive',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+  PEER_HEADER,
+]);
+const RETRY_AFTER_SECONDS = 1;
+
+/**
+ * Passes a request to the main process, which listens on a Unix socket, and its answer back, both without changes and as streams. Each request has
+ * a connection of its own: these requests are rare, and a kept connection could be closed at the moment at which it is used again.
+ */
+export function createForward(mainSocket: string): Handle {
+  const replies = createReplies('other', () => undefined);
+  return (request, response) => {
+    // The target of CONNECT is a host and not a path, so no route has it.
+    if (request.method === 'CONNECT') return replies.error(response, 404, 'no such path');
+    const sent = http.request({
+      socketPath: mainSocket,
+      agent: false,
+      method: request.method,
+      path: request.url,
+      headers: requestHeaders(request),
+    });
+    // The main process then sees that the client is gone, and ends the work for it.
+    response.once('close', () => sent.destroy());
+    sent.once('response', (answer) => passBack(answer, response));
+    sent.on('error', () => {
+      if (response.headersSent || response.destroyed) return;
+      const text = 'the main process of Weir does not answer; send the request again';
+      replies.error(response, 503, text, ['Retry-After', String(RETRY_AFTER_SECONDS)]);
+    });
+    request.pipe(sent);
+  };
+}
+
+function passBack(answer: IncomingMessage, response: ServerResponse): void {
+  // The HTTP server has answered already, for example because the body of the request took too long to arrive.
+  if (response.headersSent) {
+    answer.destroy();
+    return;
+  }
+  response.writeHead(answer.statusCode ?? 500, answer.statusMessage, ownHeaders(answer));
+  // The first bytes of a stream of events may come much later.
+  response.flushHeaders();
+  answer.on('error', () => response.destroy());
+  answer.pipe(response);
+}
+
+function requestHeaders(request: IncomingMessage): string[] {
+  const { headers, socket } = request;
+  const sent = [...ownHeaders(request), PEER_HEADER, socket.remoteAddress ?? ''];
+  // HTTP/1.0 allows requests without a host.
+  if (headers.host === undefined) sent.push('Host', '');
+  if (headers['transfer-encoding'] !== undefined) sent.push('Transfer-Encoding', 'chunked');
+  // Without a length, Node would send the empty body in chunks.
+  else if (headers['content-length'] === undefined) sent.push('Content-Length', '0');
+  return sent;
+}
+
+/** Names and values in turn, as they were received. */
+function ownHeaders({ rawHeaders }: IncomingMessage): string[] {
+  const kept: string[] = [];
+  for (let nth = 0; nth < rawHeaders.length; nth += 2) {
+    const [name = '', value = ''] = [rawHeaders[nth], rawHeaders[nth + 1]];
+    if (!OWN_CONNECTION.has(name.toLowerCase())) kept.push(name, value);
+  }
+  return kept;
+}

@@ -1,0 +1,53 @@
+import { createOwnedTables, type OwnedTables, type TableOwner } from '@weir/adapters/lmdb/thread/owned-tables';
+import { createCentralRateLimiter, type RateLimitTake, takeAll } from '@weir/adapters/redis/central-rate-limiter';
+import type { EventLog } from '@weir/ports/event-log';
+import type { RateLimit, RateLimiter } from '@weir/ports/rate-limiter';
+import type { Registry } from '@weir/ports/registry';
+import type { ClaimStore } from '@weir/ports/state-store';
+import { openRegistryOf } from './open-registry.ts';
+import { type OpenServicesDeps, openKafka, openRedisLimiter, openRedisState } from './open-services.ts';
+
+export { createOwnedTables, type OwnedTables, type RateLimitTake, takeAll };
+
+/** The engines of a gateway process. */
+export interface GatewayPorts {
+  readonly eventLog: Pick<EventLog, 'append'>;
+  readonly registry: Registry;
+  readonly stateStore: ClaimStore;
+  readonly rateLimiter: RateLimiter;
+}
+
+/** The embedded engines, which belong to the main process. Their methods are calls of that process. */
+export interface OwnedEngines extends TableOwner, ClaimStore, Pick<EventLog, 'append'> {
+  takeRateLimits(takes: readonly RateLimitTake[]): Promise<readonly RateLimit[]>;
+}
+
+export interface OpenGatewayPortsDeps extends OpenServicesDeps {
+  readonly owned: OwnedEngines;
+  /** The tables of the embedded log. */
+  readonly tables: OwnedTables;
+}
+
+/** Opens connections to the configured services. The embedded engines are those of the main process. */
+export async function openGatewayPorts(deps: OpenGatewayPortsDeps): Promise<GatewayPorts> {
+  const { config, owned } = deps;
+  const { redis } = config.engines;
+  const { eventLog, registry } = await openLog(deps);
+  const stateStore = redis === undefined ? owned : await openRedisState(redis, deps);
+  const rateLimiter =
+    redis === undefined
+      ? createCentralRateLimiter(owned.takeRateLimits)
+      : await openRedisLimiter(redis, deps, registry);
+  return { eventLog, registry, stateStore, rateLimiter };
+}
+
+async function openLog(deps: OpenGatewayPortsDeps): Promise<Pick<GatewayPorts, 'eventLog' | 'registry'>> {
+  const { config, owned, tables, logger, clock, stack } = deps;
+  const { kafka } = config.engines;
+  if (kafka === undefined) {
+    const registry = stack.add(await openRegistryOf(tables, { clock, logger }), (opened) => opened.close());
+    return { eventLog: owned, registry };
+  }
+  // The other gateway processes and the main process answer requests while this process waits.
+  return openKafka(kafka, { ...deps, whileWaiting: async () => ({ close: async () => undefined }) });
+}

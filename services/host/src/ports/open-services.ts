@@ -1,0 +1,97 @@
+import type { KafkaEventLog } from '@weir/adapters/kafka/kafka-event-log';
+import type { TopicsSpec } from '@weir/adapters/kafka/kafka-topics';
+import type { RedisStateStore } from '@weir/adapters/redis/redis-state-store';
+import { utcDay } from '@weir/domain/people/cookieless';
+import type { RateLimiter } from '@weir/ports/rate-limiter';
+import type { Registry } from '@weir/ports/registry';
+import type { Config } from '@weir/runtime/config/config';
+import type { Logger } from '@weir/runtime/logger';
+import topics from '../../../../infra/kafka/topics.json' with { type: 'json' };
+import type { Stack } from '../stack.ts';
+import { waitForDependency } from '../startup/wait-for-dependency.ts';
+import { openRegistryOf } from './open-registry.ts';
+
+const HOUR_MS = 3_600_000;
+
+type KafkaSettings = NonNullable<Config['engines']['kafka']>;
+type RedisSettings = NonNullable<Config['engines']['redis']>;
+
+export interface OpenServicesDeps {
+  readonly config: Config;
+  readonly logger: Logger;
+  readonly clock: () => number;
+  /** Everything that is opened is registered here, so that it is closed later. */
+  readonly stack: Stack;
+  /** When it aborts, waiting for an engine ends. */
+  readonly stop: AbortSignal;
+}
+
+export interface OpenKafkaDeps extends OpenServicesDeps {
+  /** Called once if Kafka is unavailable. Its result is closed when the log is open. */
+  readonly whileWaiting: () => Promise<{ close(): Promise<unknown> }>;
+}
+
+/** Opens the event log on Kafka and its registry. Waits while Kafka is unavailable. */
+export async function openKafka(
+  kafka: KafkaSettings,
+  deps: OpenKafkaDeps,
+): Promise<{ readonly eventLog: KafkaEventLog; readonly registry: Registry }> {
+  const { config, logger, clock, stack, stop, whileWaiting } = deps;
+  const open = async () => {
+    const eventLog = await openKafkaLog(config, logger, kafka);
+    try {
+      return { eventLog, registry: await openRegistryOf(eventLog, { clock, logger }) };
+    } catch (error) {
+      await eventLog.close();
+      throw error;
+    }
+  };
+  const unavailableCode = 'event_log_unavailable';
+  const opened = await waitForDependency(open, { engine: 'Kafka', unavailableCode, whileWaiting, logger, stop });
+  stack.add(opened.eventLog, (eventLog) => eventLog.close());
+  stack.add(opened.registry, (registry) => registry.close());
+  return opened;
+}
+
+async function openKafkaLog(config: Config, logger: Logger, kafka: KafkaSettings): Promise<KafkaEventLog> {
+  const { partitions, rawRetentionHours, enrichedRetentionDays } = config;
+  // The client libraries are loaded only when they are used, so that a start with embedded engines is faster.
+  const { openKafkaEventLog } = await import('@weir/adapters/kafka/kafka-event-log');
+  return openKafkaEventLog({
+    brokers: kafka.brokers,
+    clientId: 'weir',
+    ...(kafka.tls === undefined ? {} : { tls: kafka.tls.ca === undefined ? true : { ca: kafka.tls.ca } }),
+    ...(kafka.sasl === undefined ? {} : { sasl: kafka.sasl }),
+    topics: topics as TopicsSpec,
+    topicPrefix: kafka.topicPrefix,
+    compression: kafka.compression,
+    partitions,
+    rawRetentionHours,
+    enrichedRetentionDays,
+    logger,
+  });
+}
+
+export async function openRedisState(redis: RedisSettings, deps: OpenServicesDeps): Promise<RedisStateStore> {
+  const { config, clock, logger, stack } = deps;
+  const { openRedisStateStore } = await import('@weir/adapters/redis/redis-state-store');
+  // The enricher can lag behind by at most the time for which the raw topic keeps records.
+  const processingLagMaxMs = config.rawRetentionHours * HOUR_MS;
+  return stack.add(await openRedisStateStore({ ...connectionOf(redis), clock, logger, processingLagMaxMs }), (opened) =>
+    opened.close(),
+  );
+}
+
+export async function openRedisLimiter(
+  redis: RedisSettings,
+  { clock, logger, stack }: OpenServicesDeps,
+  registry: Registry,
+): Promise<RateLimiter> {
+  const { openRedisRateLimiter } = await import('@weir/adapters/redis/redis-rate-limiter');
+  const salt = () => registry.existingSalt(utcDay(clock()));
+  return stack.add(openRedisRateLimiter({ ...connectionOf(redis), clock, logger, salt }), (opened) => opened.close());
+}
+
+function connectionOf({ url, tls }: RedisSettings) {
+  return tls?.ca === undefined ? { url } : { url, tls: { ca: tls.ca } };
+}

@@ -1,0 +1,35 @@
+import type { Gateway } from '@weir/gateway/app';
+import { abortable } from '@weir/runtime/abortable';
+import type { Config } from '@weir/runtime/config/config';
+import { startHttpServer } from '@weir/runtime/http/http-server';
+import type { Logger } from '@weir/runtime/logger';
+import { startForwardedServer } from '../gateways/forwarded-server.ts';
+import type { GatewayProcesses } from '../gateways/gateway-processes.ts';
+import type { Stack } from '../stack.ts';
+
+export interface ListenDeps {
+  /** The application of this process. */
+  readonly web: Gateway;
+  /** If it is defined, these processes listen, and forward to this process what they do not answer themselves. */
+  readonly gateways: GatewayProcesses | undefined;
+  readonly config: Pick<Config, 'host' | 'port' | 'drainTimeoutMs'>;
+  readonly logger: Logger;
+  readonly stack: Stack;
+  readonly stop: AbortSignal;
+}
+
+/** Resolves with the port when Weir accepts requests. */
+export async function listenOnPort({ web, gateways, config, logger, stack, stop }: ListenDeps): Promise<number> {
+  const { host, port, drainTimeoutMs } = config;
+  const { app, refuse } = web;
+  if (gateways === undefined) {
+    const server = stack.add(await startHttpServer({ app, refuse, host, port, logger }), async (listening) => {
+      await listening.close(drainTimeoutMs);
+      await web.drain();
+    });
+    return server.port;
+  }
+  const server = stack.add(await startForwardedServer(web, logger), (listening) => listening.close(drainTimeoutMs));
+  stack.add(gateways, (processes) => processes.close());
+  return abortable(gateways.start(server.path), stop);
+}
