@@ -29,6 +29,8 @@ const NOT_OF_A_DEPLOYMENT = [
   ],
   ['each rate limit can be changed by configuration', 'it starts a process with other limits'],
   ['a CDN whose header is named by CLIENT_IP_HEADER', 'it starts a process with that setting'],
+  ['two gateway processes on one port', 'gateway-processes-on-services.test.ts tests them with Kafka and Redis'],
+  ['the end of Weir with gateway processes', 'it stops its own process'],
 ] as const;
 
 interface Report {
