@@ -1,3 +1,4 @@
+import { madeSessionId } from '@weir/domain/records/made-session';
 import { batch, type ClickhouseUnderTest, openClickhouseUnderTest, T0 } from './clickhouse-harness.ts';
 
 let opened: ClickhouseUnderTest;
@@ -82,4 +83,28 @@ describe('$engagement is not included in the counts of events', () => {
     await insert({ site_id: 'alone', session_id: 's', ...engagement });
     expect(await sessionsOf('alone')).toEqual([]);
   });
+});
+
+test('a late hit joins two sessions of its site, and changes no session of another site with the same IDs', async () => {
+  const ids = [0, 40].map((minutes) => madeSessionId('joined', 'v', at(minutes)));
+  const visit = (site_id: string, fields: object) => [
+    { site_id, visitor_id: 'v', session_id: ids[0], timestamp: at(0), pathname: '/1' },
+    { site_id, visitor_id: 'v', session_id: ids[0], timestamp: at(20), pathname: '/2', ...fields },
+    { site_id, visitor_id: 'v', session_id: ids[1], timestamp: at(40), pathname: '/3' },
+  ];
+  const late = { detail: '{"session_moved":true}' };
+  // In the site of the copy, as after the import of a dump, the joined session gets an ID that is computed from this site.
+  await insert(...visit('joined', late), ...visit('joined-copy', late), ...visit('apart', {}));
+  const idsOf = async (site: string): Promise<unknown> => {
+    const query = (table: string) =>
+      `SELECT DISTINCT session_id FROM ${table} WHERE site_id = {site:String} ORDER BY session_id`;
+    const [sessions, events] = await Promise.all(
+      ['sessions', 'events'].map((table) => opened.analytics.userQuery(query(table), { site })),
+    );
+    expect(events?.rows).toEqual(sessions?.rows);
+    return sessions?.rows.map((row) => row.session_id);
+  };
+  expect(await idsOf('joined')).toEqual([ids[0]]);
+  expect(await idsOf('joined-copy')).toEqual([madeSessionId('joined-copy', 'v', at(0))]);
+  expect(await idsOf('apart')).toEqual(ids.toSorted());
 });
