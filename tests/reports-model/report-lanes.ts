@@ -40,7 +40,7 @@ export interface Lanes {
   readonly lanes: readonly Lane[];
   /** Resolves when all records that were answered are in the tables. */
   settled(): Promise<void>;
-  /** Builds the slots (docs/glossary.md) of all days of a site, which reports then read instead of the rows. Resolves with the number of days. */
+  /** Builds days of a site (docs/glossary.md) if possible: reports then read slots instead of rows. Resolves with the number of built days. */
   buildSlots(site: string): Promise<number>;
   /** Switches failures of the location lookup on or off. While it fails, each record with an address that was not looked up before becomes a dead letter. */
   failPlaces(fail: boolean): void;

@@ -51,7 +51,7 @@ export interface AppDeps {
   readonly readiness: Readiness;
   readonly geo: SharedGeo;
   readonly installation: Installation;
-  /** Undefined if this process stores no data of its own. */
+  /** Undefined if this process can make no backups. */
   readonly backups: BackupControl | undefined;
 }
 

@@ -10,7 +10,7 @@ const SECTIONS: Readonly<Record<Section, { readonly title: string; readonly head
   distributed: { title: '## A deployment on Kafka, Redis and ClickHouse', head: FAULT_HEAD },
   mutations: {
     title: '## What the faults find',
-    head: `\`npm run faults -- --mutations\` removes one mechanism of [exactly once](exactly-once.md) from a copy of Weir, and runs faults that must then fail.
+    head: `For each row below, \`npm run faults -- --mutations\` removes this mechanism from a copy of Weir, and runs faults until one of them fails.
 
 | mechanism | the changed Weir | fault | what the audit found | run |
 | --- | --- | --- | --- | --- |`,

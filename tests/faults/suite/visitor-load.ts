@@ -43,7 +43,7 @@ export interface VisitorLoad {
   probe(): Promise<string>;
   /** Sends this number of further events of one visitor, `atOnce` at a time, each until it is acknowledged. */
   burst(visitor: string, events: number, atOnce: number): Promise<void>;
-  /** Resolves when each client has finished its current record. Weir must be reachable. */
+  /** Resolves when each client has finished its current few records. Weir must be reachable. */
   stop(): Promise<void>;
   /** Ends all clients at once, also if Weir is not reachable. */
   abandon(): void;

@@ -2,6 +2,7 @@ import { DUMP_COLUMNS, DUMP_OUTCOMES, dumpEndLine, dumpHeadLine } from '@weir/do
 import { END_MS } from '@weir/domain/ingest/timestamp';
 import type { RecordsColumn } from '@weir/domain/records/records-columns';
 import { formatTime } from '../format-time.ts';
+import { rowsBetween } from '../rows-between.ts';
 import { EXPORT_SECONDS_MAX, type ExportDeps } from './export-deps.ts';
 import type { ExportRequest } from './export-request.ts';
 
@@ -14,7 +15,7 @@ const VALUES: Readonly<Partial<Record<RecordsColumn, string>>> = {
 
 const ROWS = `FROM records
 WHERE site_id = {site:String}
-  AND timestamp >= fromUnixTimestamp64Milli({from:Int64}) AND timestamp < fromUnixTimestamp64Milli({to:Int64})
+  AND ${rowsBetween('{from:Int64}', '{to:Int64}')}
   AND outcome IN {outcomes:Array(String)}`;
 
 /**

@@ -1,6 +1,7 @@
 import type { DumpedRow } from '@weir/domain/dump/dumped-row';
 import type { EventLog } from '@weir/ports/event-log';
 import { createMutex, type RunExclusive } from '../registry/mutex.ts';
+import { rowsBetween } from '../rows-between.ts';
 import type { SteadyTables } from '../steady-tables.ts';
 import { type RestoredRows, SETTLE_MS } from './append-result.ts';
 import { appendRows } from './append-rows.ts';
@@ -112,7 +113,7 @@ async function storedIds(
   const query = `SELECT event_id AS id
     FROM records
     WHERE site_id = {site:String}
-      AND timestamp >= fromUnixTimestamp64Milli({first:Int64}) AND timestamp <= fromUnixTimestamp64Milli({last:Int64})
+      AND ${rowsBetween('{first:Int64}', '{last:Int64} + 1')}
       AND event_id IN {ids:Array(String)} AND reason != 'site_removed'`;
   const params = {
     site: siteId,

@@ -28,7 +28,7 @@ function rowsOfRound(before: ParquetRound, round: ParquetRound): { readonly sql:
   };
 }
 
-/** Lists the parts of a round, in the order of their names. */
+/** Lists the files that a round exports, sorted by name. */
 export async function partsOf(
   { select }: Pick<Analytics, 'select'>,
   before: ParquetRound,

@@ -130,7 +130,7 @@ export function leadReplay(deps: LeaderDeps, signal: AbortSignal, fence: () => P
     if (read === undefined) return;
     const copying = { analytics, shadow, logId: eventLog.logId };
     const { reading: _, ...whole } = read;
-    // A replay of a part of the records does not fill logs that the tables do not have.
+    // Only a replay of all records adds rows for records that expired in the archive.
     const expired = isWhole(request) ? await listExpired(archiveOf(deps), eventLog.logId, read.archived) : [];
     const chunks = await listChunks(copying, { ...whole, expired }, request);
     await putState({ ...whole, expired, phase: 'copy', recordsToCopy: read.recordsCopied + sumOf(chunks) });

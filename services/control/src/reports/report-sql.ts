@@ -1,9 +1,10 @@
+import { isBetween, rowsBetween } from '../rows-between.ts';
 import type { BuiltRun } from '../visit-slots/built-run.ts';
 import type { Dimension } from './dimensions.ts';
 import type { Filter } from './filter.ts';
 import { conditionOf, createParameters, type Parameters } from './parameters.ts';
 import type { Period } from './period.ts';
-import { type NearVisits, NO_KEY, rowsBetween } from './visits/visit-rows.ts';
+import { type NearVisits, NO_KEY } from './visits/visit-rows.ts';
 
 /** Defines which rows and visits a report counts. */
 export interface AskedScope {
@@ -76,8 +77,7 @@ export interface ReportParts {
   hitValue(dimension: Dimension): string;
 }
 
-const IN_PERIOD =
-  'timestamp >= fromUnixTimestamp64Milli({from:Int64}) AND timestamp < fromUnixTimestamp64Milli({to:Int64})';
+const IN_PERIOD = isBetween('{from:Int64}', '{to:Int64}');
 /** The condition for rows of the period in the WHERE of a statement that reads `records`, with a hint for the primary key. */
 export const ROWS_OF_PERIOD = rowsBetween('{from:Int64}', '{to:Int64}');
 const BEGAN_IN_PERIOD = [

@@ -1,5 +1,6 @@
 import type { Analytics } from '@weir/ports/analytics';
 import { dayOf, OF_SITE } from '../reports/visits/visit-rows.ts';
+import { rowsBetween } from '../rows-between.ts';
 import { DAY_FACTS, type DayFact, dayFact, lateNear, NEAR_DAYS } from './built-run.ts';
 import { DAY_MS, insertSlotsSql, type SiteDays, skippedDaysSql } from './slot-sql.ts';
 
@@ -103,7 +104,7 @@ export async function readCounted(
   const rows = await analytics.select<{ day: string; hits: number | string }>(
     `SELECT toString(toDate(timestamp, 'UTC')) AS day, count() AS hits FROM records
      WHERE ${OF_SITE} AND bot = '' AND NOT startsWith(event_name, '$')
-       AND timestamp >= fromUnixTimestamp64Milli({from:Int64}) AND timestamp < fromUnixTimestamp64Milli({to:Int64})
+       AND ${rowsBetween('{from:Int64}', '{to:Int64}')}
      GROUP BY day`,
     { site: siteId, from: fromMs, to: toMs },
   );

@@ -36,7 +36,7 @@ export const BUILDS: readonly string[] = [
   FROM visit_days WHERE ${DAYS} GROUP BY day`,
   `SELECT 'late' AS kind, day, 0 AS build, 0 AS slots, 0 AS hits, sum(rows) AS late FROM late_rows WHERE ${DAYS} GROUP BY day`,
 ];
-/** The days with a visit that was flagged for another reason than one of its rows. */
+/** Days with a visit whose flag (docs/glossary.md) comes from none of its rows. */
 const FLAGS = `SELECT DISTINCT 'flag' AS kind, day, 0 AS build, 0 AS slots, 0 AS hits, 0 AS late FROM
   (
     SELECT day FROM visits_computed WHERE ${DAYS}

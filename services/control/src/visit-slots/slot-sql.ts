@@ -1,6 +1,7 @@
 import { UTM_TAGS } from '@weir/domain/acquisition/campaign-tags';
 import { IS_SESSION, rowVisitColumn } from '../reports/visits/row-visits.ts';
 import { FIND_MOVED, MOVED_KEY, MOVED_KEYS, NO_KEY, OF_SITE } from '../reports/visits/visit-rows.ts';
+import { rowsBetween } from '../rows-between.ts';
 
 /** SQL of the rollup `visit_slots` (docs/decisions/0047). All days are UTC days. */
 
@@ -151,7 +152,7 @@ WHERE skipped >= ${dayAt('from')} AND skipped < ${dayAt('to')}`,
 /** Selects rows near the days. With `-2`, for example: from two days before them to two days after them. With 0: of the days and of the day after them. */
 function rowsFrom(days: number): string {
   const after = Math.max(1, -days) * DAY_MS;
-  return `timestamp >= fromUnixTimestamp64Milli({from:Int64} - ${-days * DAY_MS}) AND timestamp < fromUnixTimestamp64Milli({to:Int64} + ${after})`;
+  return rowsBetween(`{from:Int64} - ${-days * DAY_MS}`, `{to:Int64} + ${after}`);
 }
 
 const dayAt = (end: 'from' | 'to'): string => `toDate(fromUnixTimestamp64Milli({${end}:Int64}), 'UTC')`;

@@ -1,5 +1,7 @@
 import { VISIT_ATTRIBUTES } from '@weir/domain/records/records-columns';
 import type { Analytics } from '@weir/ports/analytics';
+import { rowsBetween } from '../rows-between.ts';
+import { DAY_MS } from '../visit-slots/slot-sql.ts';
 
 /** A visit is compared when it has got no row for this long, because the views of an insert that is running may lack some of its rows. */
 const QUIET_MINUTES = 10;
@@ -25,7 +27,7 @@ export async function flagDifferingVisits(
   await analytics.change(
     `INSERT INTO visits_computed (site_id, day, session_id)
      SELECT DISTINCT site_id, toDate(timestamp, 'UTC'), session_id FROM event_rows
-     WHERE site_id = '${siteId}' AND timestamp >= fromUnixTimestamp64Milli(${Number(found?.since)}) AND timestamp <= fromUnixTimestamp64Milli(${Number(found?.until)})
+     WHERE site_id = '${siteId}' AND ${rowsBetween(String(Number(found?.since)), String(Number(found?.until) + 1))}
        AND session_id IN (SELECT session_id FROM (${differing}))`,
   );
   return visits;
@@ -34,19 +36,19 @@ export async function flagDifferingVisits(
 /** Selects `session_id` of the visits, and the times `since` and `until` between which all of their rows are. */
 function differingVisits(siteId: string, day: string): string {
   const site = `site_id = '${siteId}'`;
-  const at = `toDateTime64('${day}', 3, 'UTC')`;
-  const rows = (from: string, to: string) =>
-    `${site} AND timestamp >= ${at} ${from} AND timestamp < ${at} ${to} AND session_id != '' AND bot = ''`;
+  const startMs = Date.parse(`${day}T00:00:00Z`);
+  const rows = (fromDay: number, toDay: number): string =>
+    `${site} AND ${rowsBetween(String(startMs + fromDay * DAY_MS), String(startMs + toDay * DAY_MS))} AND session_id != '' AND bot = ''`;
   const stamped = `SELECT session_id, min(timestamp) AS first, max(timestamp) AS last, countIf(visit_stamp != 1) AS others,
       sum(visit_new) AS visits, sum(visit_bounces) AS bounces, sum(visit_seconds) AS seconds,
       groupUniqArrayIf(2)((${ATTRIBUTES.map(([column]) => `toString(${column})`).join(', ')}), NOT startsWith(event_name, '$')) AS attributes
-    FROM event_rows WHERE ${rows('- INTERVAL 1 DAY', '+ INTERVAL 3 DAY')}
+    FROM event_rows WHERE ${rows(-1, 3)}
     GROUP BY session_id
     HAVING countIf(visit_stamp = 1) > 0 AND countIf(toDate(timestamp, 'UTC') = '${day}') > 0
       AND max(received_at) < now64(3) - INTERVAL ${QUIET_MINUTES} MINUTE`;
   const stored = `SELECT session_id, visitor_id, started_at, ended_at, is_bounce, duration_seconds,
       [(${ATTRIBUTES.map(([, column]) => `toString(${column})`).join(', ')})] AS stored_attributes
-    FROM sessions WHERE ${site} AND session_id IN (SELECT session_id FROM event_rows WHERE ${rows('', '+ INTERVAL 1 DAY')})`;
+    FROM sessions WHERE ${site} AND session_id IN (SELECT session_id FROM event_rows WHERE ${rows(0, 1)})`;
   return `SELECT session_id, if(visitor_id = '', first, least(first, started_at)) AS since, if(visitor_id = '', last, greatest(last, ended_at)) AS until
     FROM (${stamped}) AS stamped LEFT JOIN (${stored}) AS stored USING (session_id)
     WHERE session_id NOT IN (SELECT session_id FROM visits_computed WHERE ${site} AND day >= toDate('${day}') - 2 AND day <= toDate('${day}') + 2)

@@ -21,7 +21,7 @@ export interface ArchiveLogDeps {
   readonly store: ObjectStore;
   readonly gate: ReplayGate;
   readonly run: ArchiveRun;
-  /** The last commit that a writer has made while it read this run, maybe in another process. Undefined if there is no commit. */
+  /** The last commit of a writer that read these segments (`run`), maybe in another process. Undefined if there is none. */
   readonly committed: Commit | undefined;
   /** Reading ends at the first record with this raw offset (docs/glossary.md) or a higher one. */
   readonly rawEnd: number;

@@ -1,3 +1,4 @@
+import { rowsBetween } from '../../rows-between.ts';
 import { createParameters } from '../parameters.ts';
 import type { Period } from '../period.ts';
 import { RECENT_MINUTES } from '../realtime/realtime-sql.ts';
@@ -22,7 +23,7 @@ export function presentStatement(siteIds: readonly string[], nowMs: number, with
   const sql = `SELECT site_id, uniqExactIf(visitor_id, visitor_id != '') AS visitors
 FROM events
 WHERE site_id IN ${sites}
-  AND timestamp >= fromUnixTimestamp64Milli(${from}) AND timestamp < fromUnixTimestamp64Milli(${to})
+  AND ${rowsBetween(from, to)}
   AND NOT startsWith(event_name, '$')${withBots ? '' : "\n  AND bot = ''"}
 GROUP BY site_id`;
   return { sql, params: parameters.values };
@@ -78,7 +79,7 @@ hit AS
   SELECT site_id, session_id, sipHash64(visitor_id) AS visitor_key, type, ${bucketOf('timestamp')} AS bucket, bucket IN ${before} AS is_before
   FROM events
   WHERE site_id IN ${sites}
-    AND timestamp >= fromUnixTimestamp64Milli(${from}) AND timestamp < fromUnixTimestamp64Milli(${to})
+    AND ${rowsBetween(from, to)}
     AND bucket NOT IN ${notCounted}
     AND NOT startsWith(event_name, '$')${withBots ? '' : "\n    AND bot = ''"}
 ),

@@ -1,3 +1,4 @@
+import { rowsOutside } from '../../rows-between.ts';
 import type { Dimension } from '../dimensions.ts';
 import { conditionOf } from '../parameters.ts';
 import {
@@ -11,7 +12,7 @@ import {
   VISIT_COLUMNS,
 } from '../report-sql.ts';
 import { IS_SESSION, rowVisitColumn } from './row-visits.ts';
-import { computedKeys, movedSql, NO_KEY, nearPeriod, OF_SITE, putDays, rowsOutside, sessionKey } from './visit-rows.ts';
+import { computedKeys, movedSql, NO_KEY, nearPeriod, OF_SITE, putDays, sessionKey } from './visit-rows.ts';
 
 /**
  * The parts of a report that reads only rows of the period and of the days beside it (docs/decisions/0035). It groups the rows by session

@@ -1,3 +1,4 @@
+import { rowsBetween, rowsOutside } from '../../rows-between.ts';
 import type { Parameters } from '../parameters.ts';
 import type { Period } from '../period.ts';
 
@@ -16,28 +17,6 @@ export function msAt(end: 'from' | 'to', offsetMs: number): string {
 /** The same moment as a time. */
 export const timeAt = (end: 'from' | 'to', offsetMs: number): string =>
   `fromUnixTimestamp64Milli(${msAt(end, offsetMs)})`;
-
-/** The highest value of ClickHouse's type DateTime, which begins in 1970. */
-const DATE_TIME_MS_MAX = 4_294_967_295_000;
-// The primary key has hours of UTC. Without the zone, a server in a zone with half hours would compute other hours.
-const hourOf = (ms: string): string =>
-  `toStartOfHour(fromUnixTimestamp64Milli(least(greatest(${ms}, 0), toInt64(${DATE_TIME_MS_MAX})), 'UTC'))`;
-
-/**
- * The condition for rows between two moments. The primary key of `records` has the hour, and ClickHouse does not derive a condition on the hour from
- * one on `timestamp`. Without the hint, a statement would read the whole history of the site.
- */
-export function rowsBetween(fromMs: string, toMs: string): string {
-  return `timestamp >= fromUnixTimestamp64Milli(${fromMs}) AND timestamp < fromUnixTimestamp64Milli(${toMs}) AND indexHint(${hoursBetween(fromMs, toMs)})`;
-}
-/** The condition on the hour that `rowsBetween` gives as a hint. */
-export const hoursBetween = (fromMs: string, toMs: string): string =>
-  `toStartOfHour(timestamp) >= ${hourOf(fromMs)} AND toStartOfHour(timestamp) <= ${hourOf(toMs)}`;
-
-/** The condition for rows before or from the same moments on, with the same hint. */
-export function rowsOutside(fromMs: string, toMs: string): string {
-  return `(timestamp < fromUnixTimestamp64Milli(${fromMs}) OR timestamp >= fromUnixTimestamp64Milli(${toMs})) AND indexHint(toStartOfHour(timestamp) <= ${hourOf(fromMs)} OR toStartOfHour(timestamp) >= ${hourOf(toMs)})`;
-}
 
 /** The UTC days near which a report reads no rows, because it reads their slots (docs/glossary.md). In Unix milliseconds. */
 export interface SkippedSpan {

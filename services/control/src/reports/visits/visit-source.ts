@@ -1,3 +1,4 @@
+import { hoursBetween, isBetween } from '../../rows-between.ts';
 import type { ReportTables } from '../../steady-tables.ts';
 import type { DayFact } from '../../visit-slots/built-run.ts';
 import { DAY_MS } from '../../visit-slots/slot-sql.ts';
@@ -15,7 +16,6 @@ import { movedSessions } from './moved-sessions.ts';
 import { type PeriodFacts, readPeriodFacts } from './period-facts.ts';
 import {
   EXPIRED,
-  hoursBetween,
   movedFragments,
   movedSql,
   msAt,
@@ -35,9 +35,6 @@ const BEFORE: Span = [msAt('from', -SPAN_MS), msAt('from', -VISIT_MS_MAX)];
 const FIRST: Span = [msAt('from', 0), msAt('from', VISIT_MS_MAX)];
 const LAST: Span = [msAt('to', -VISIT_MS_MAX), msAt('to', 0)];
 const AFTER: Span = [msAt('to', VISIT_MS_MAX), msAt('to', SPAN_MS)];
-const within = ([fromMs, toMs]: Span): string =>
-  `timestamp >= fromUnixTimestamp64Milli(${fromMs}) AND timestamp < fromUnixTimestamp64Milli(${toMs})`;
-
 /**
  * The statement that searches for a visit with rows in the period, and more than a day before or after it. Two hits of such a visit are at most a day
  * apart, so it has rows on the day at the edge of the period and on the second day beyond it. If two sessions have the same hash, it can find
@@ -50,10 +47,10 @@ function longStatement(scope: AskedScope, near: NearVisits, hasStart: boolean): 
   const moved = movedSql(near, parameters);
   if (moved.length > 0) putDays(scope.period, near.skipped, parameters);
   const sql = `${moved.length === 0 ? '' : `WITH\n${moved.join(',\n')}\n`}SELECT ${sessionKey(near)} AS id FROM records
-WHERE ${OF_SITE} AND bot = '' AND records.session_key != ${NO_KEY} AND (${spans.map(within).join(' OR ')})
+WHERE ${OF_SITE} AND bot = '' AND records.session_key != ${NO_KEY} AND (${spans.map((span) => isBetween(...span)).join(' OR ')})
   AND indexHint(${spans.map((span) => `(${hoursBetween(...span)})`).join(' OR ')})
 GROUP BY id
-HAVING ${edges.map((edge) => `(${edge.map((span) => `countIf(${within(span)}) > 0`).join(' AND ')})`).join(' OR ')}
+HAVING ${edges.map((edge) => `(${edge.map((span) => `countIf(${isBetween(...span)}) > 0`).join(' AND ')})`).join(' OR ')}
 LIMIT 1`;
   return { sql, params: parameters.values };
 }
