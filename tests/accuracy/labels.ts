@@ -2,7 +2,7 @@ import { browserName, deviceType, systemFamily } from '@weir/enricher/user-agent
 
 // This file translates the labels of the sets to Weir's terms.
 
-/** Labels which mean that the set has no answer. */
+/** Labels with which a data set gives no answer. */
 const NOTHING = /^(?:unknown|undefined|other|misc|)$/i;
 
 const BROWSERS: Readonly<Record<string, string>> = {

@@ -10,9 +10,9 @@ export interface WeirOptions {
   readonly url: string;
   readonly apiKey: string;
   /**
-   * Receives each call that cannot be delivered: Weir refused it, or the client did not accept it because the queue is full or the store
-   * failed. It also receives one call per request if the store cannot remove sent calls. Errors that it throws are logged. Default: writes
-   * a line to stderr.
+   * Receives each undelivered call: Weir refused it, or the client did not accept it because it is closed, its queue is full or its store
+   * failed. Also receives one call per request if the store cannot remove sent calls. Errors that it throws are logged. Default: writes a
+   * line to stderr.
    */
   readonly onError?: (undelivered: Undelivered) => void;
   /** Stores unsent calls, so that they survive a restart: `openQueueFile(path)` of @weir/node-sdk/queue-file. */

@@ -258,7 +258,7 @@ export async function openControlHarness(
       adminToken = token;
       control = makeControl();
     },
-    /** Sets the lists with which the enricher of a replay from raw works from the next start of such an enricher on. */
+    /** Sets the lists of sources for the enricher of a replay from raw. They apply from its next start on. */
     setReplayLists(lists: ReturnType<typeof loadSourceLists>) {
       replayLists = lists;
     },

@@ -18,7 +18,7 @@ export function withoutClientAddress(text: string, body?: JsonObject): string {
   const hasEscapes = text.includes('\\u00');
   if (keyAt < 0 && !(hasEscapes && ESCAPED_KEY.test(text))) return text;
   const isOnly = !hasEscapes && text.indexOf(KEY, keyAt + KEY.length) < 0;
-  // The text has one such key, so it is the one that the parsed body has.
+  // If the text has the key only once, it is the key that `body` has.
   return (isOnly && body !== undefined && hasAddress(body) ? blankedAt(text, keyAt) : undefined) ?? blanked(text);
 }
 

@@ -64,7 +64,7 @@ export function replyOfError(error: unknown): Reply | undefined {
 
 const MESSAGE_CHARS_MAX = 500;
 
-/** Removes the end of ClickHouse's messages, which contains the server version and sometimes the whole query. */
+/** Removes the server version from ClickHouse's messages. Cuts long ones, which can contain the whole query. */
 function shorten(message: string): string {
   const text = message.replace(/\s*\(version [^)]*(?:\([^)]*\))?\)\s*$/, '').replace(/\s+/g, ' ');
   return text.length <= MESSAGE_CHARS_MAX ? text : `${text.slice(0, MESSAGE_CHARS_MAX)}…`;

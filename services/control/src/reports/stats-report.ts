@@ -1,19 +1,47 @@
+import type { Site } from '@weir/domain/registry/site';
 import type { Checked } from '../http/compile-body.ts';
 import { bucketStarts, defaultInterval, type Interval, localText } from './buckets.ts';
 import { countExcludedRows } from './excluded-rows.ts';
+import type { Query } from './read-query.ts';
 import { type Counts, changeOf, countsOf, type Metrics, metricsOf, NO_COUNTS } from './report-metrics.ts';
-import type { ReportDeps, ReportRequest } from './report-request.ts';
+import { type ReportDeps, type ReportRequest, readReportRequest } from './report-request.ts';
 import { estimatesVisitors, type Scope, type Statement } from './report-sql.ts';
 import { headView, periodView, statementView } from './report-view.ts';
 import { statsStatement } from './stats-sql.ts';
+import { isInSlots } from './visits/slot-rows.ts';
 import { askWithSource } from './visits/visit-source.ts';
 
-/** The answer of the stats report: the numbers of the whole period and of each bucket. */
+interface StatsView {
+  readonly totals: Metrics;
+  readonly buckets: readonly (Metrics & { readonly start: string; readonly end: string })[];
+}
+
+/** The answer of the stats report: the numbers of the whole period and of each bucket. The site and the period are in it, too. */
+export interface StatsAnswer extends StatsView {
+  readonly interval: Interval;
+  readonly comparison?: StatsView & { readonly change: object };
+  readonly explain?: { readonly statements: readonly object[]; readonly left_out: object };
+}
+
+/** Reads the parameters of a request for this report, and answers it. */
+export async function askStats(
+  site: Site,
+  query: Query,
+  asked: Interval | undefined,
+  deps: ReportDeps,
+): Promise<Checked<StatsAnswer>> {
+  const request = await readReportRequest(site, query, deps, (scope) => {
+    const starts = bucketStarts(scope.period, asked ?? defaultInterval(scope.period));
+    return 'value' in starts && isInSlots(scope, undefined, starts.value);
+  });
+  return 'problem' in request ? request : statsReport(request.value, asked, deps);
+}
+
 export async function statsReport(
   request: ReportRequest,
   asked: Interval | undefined,
   deps: ReportDeps,
-): Promise<Checked<object>> {
+): Promise<Checked<StatsAnswer>> {
   const interval = asked ?? defaultInterval(request.scope.period);
   const now = await statsOf(request.scope, interval, deps);
   if ('problem' in now) return now;
@@ -47,7 +75,7 @@ export async function statsReport(
 
 interface Stats {
   readonly statement: Statement;
-  readonly view: { readonly totals: Metrics; readonly buckets: readonly object[] };
+  readonly view: StatsView;
 }
 
 async function statsOf(scope: Scope, interval: Interval, { analytics }: ReportDeps): Promise<Checked<Stats>> {

@@ -40,8 +40,8 @@ export interface PartitionEpoch {
   /** The offset from which the state is rebuilt: no earlier record is folded into it. -1 if the state needed no rebuild. */
   rebuiltFrom(): number;
   /**
-   * Call it when the state has applied records up to `end` whose keys were decided in an earlier epoch. Checks in after the last such
-   * record. Resolves with false if the epoch is over.
+   * Call it when the state has the records before `end`, whose outcomes `decided` returned. Checks in after the last such record.
+   * Resolves with false if the epoch is over.
    */
   folded(end: number, records: number, committedTo: number): Promise<boolean>;
 }

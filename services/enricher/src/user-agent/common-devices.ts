@@ -1,4 +1,4 @@
-/** A browser based on Chromium, with or without its own name at the end. */
+/** A browser based on Chromium. Edge and Opera add `NAME` at the end. */
 const CHROMIUM = 'AppleWebKit\\/[\\d.]+ \\(KHTML, like Gecko\\) Chrome\\/[\\d.]+';
 const NAME = '(?: (?:Edg|EdgA|OPR)\\/[\\d.]+)?';
 const DESKTOP =

@@ -1,7 +1,7 @@
 import type { LogTable } from '@weir/ports/event-log';
 import { createTableStore, type TableStore } from '../../registry/table-store.ts';
 
-/** The calls about tables to the thread or process that owns the log. Each rejects with `event_log_unavailable`. */
+/** The calls about tables to the thread or process that owns the log. A failure is `event_log_unavailable`. */
 export interface TableOwner {
   /** Resolves with the present rows. Later changes arrive through `OwnedTables.changeRow`. */
   openTable(name: string): Promise<readonly (readonly [key: string, value: string])[]>;

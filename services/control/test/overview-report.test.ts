@@ -1,0 +1,84 @@
+import { madeSessionId } from '@weir/domain/records/made-session';
+import type { Site } from '@weir/domain/registry/site';
+import {
+  batch,
+  type ClickhouseUnderTest,
+  openClickhouseUnderTest,
+  type RowFields,
+} from '../../../packages/adapters/test/clickhouse/clickhouse-harness.ts';
+import { type OverviewRequest, overviewReport } from '../src/reports/overview/overview-report.ts';
+
+const NOW = Date.UTC(2026, 9, 20, 12, 34);
+const ZONES = ['UTC', 'Europe/Berlin', 'Asia/Kolkata'];
+const SITES = ZONES.map(
+  (timezone, nth): Site => ({
+    ...{ siteId: `site-${nth}`, name: '', domain: 'example.com', limits: {} },
+    ...{ timezone, createdAt: 0 },
+  }),
+);
+
+let opened: ClickhouseUnderTest;
+beforeAll(async () => {
+  opened = await openClickhouseUnderTest();
+  await opened.analytics.migrate();
+  await opened.analytics.insertRecords(batch(0, SITES.flatMap(rowsOf)));
+}, 60_000);
+afterAll(async () => {
+  await opened?.close();
+});
+
+/** Visits of a few pages from ten days before `NOW` on, some over midnight, with bots and events of Weir itself. */
+function rowsOf({ siteId }: Site, nth: number): readonly RowFields[] {
+  return Array.from({ length: 120 }, (_, visit) => {
+    const visitor = `v${visit % 17}`;
+    const start = NOW - 1 - ((visit * (7 + nth) * 29) % (10 * 24 * 60)) * 60_000;
+    const session_id = madeSessionId(siteId, visitor, start);
+    return Array.from({ length: 1 + (visit % 4) }, (_, page): RowFields => {
+      const kind = visit % 11 === 0 && page === 1 ? { type: 'event', event_name: '$engagement' } : {};
+      return {
+        ...{ site_id: siteId, visitor_id: visitor, session_id, pathname: `/${page}` },
+        ...{ timestamp: Math.min(NOW - 1, start + page * 9 * 60_000), bot: visit % 13 === 0 ? 'Googlebot' : '' },
+        ...kind,
+      };
+    });
+  }).flat();
+}
+
+const ask = async (request: Partial<OverviewRequest>, ownMin?: number): Promise<Record<string, unknown>> => {
+  const asked = { ...{ sites: SITES, interval: undefined, withBots: false, withExplanation: false } };
+  const query = { filters: [], steps: [] };
+  const deps = { analytics: opened.analytics, clock: () => NOW };
+  const report = await overviewReport({ ...asked, period: query, ...request }, deps, ownMin);
+  if ('problem' in report) throw new Error(report.problem);
+  return report.value as Record<string, unknown>;
+};
+
+test.each([
+  ['24h', undefined, false],
+  ['7d', undefined, false],
+  ['7d', 'hour', false],
+  ['30d', 'week', true],
+  ['yesterday', undefined, false],
+] as const)(
+  '%s by %s: sites with statements of their own have the numbers of one statement for all',
+  async (period, interval, withBots) => {
+    const request = { period: { period, filters: [], steps: [] }, interval, withBots };
+    const together = await ask(request);
+    expect(JSON.stringify(together)).toContain('"visits":');
+    expect(await ask(request, 1)).toEqual(together);
+  },
+);
+
+test('explain has the statements that were asked', async () => {
+  const statementsOf = async (ownMin?: number): Promise<readonly string[]> => {
+    const { explain } = await ask({ withExplanation: true }, ownMin);
+    return (explain as { statements: { of: string }[] }).statements.map(({ of }) => of);
+  };
+  expect(await statementsOf()).toEqual(['overview', 'present']);
+  expect(await statementsOf(1)).toEqual(['present', ...SITES.flatMap(() => ['stats', 'comparison'])]);
+});
+
+test('without sites, nothing is asked', async () => {
+  const { sites } = await ask({ sites: [] });
+  expect(sites).toEqual([]);
+});
