@@ -1,3 +1,56 @@
+-- As in 016_sessions_of_rows.sql, but ClickHouse finds the rows of the visitors by the hash of their IDs. The condition on site, hour and visitor alone
+-- selects nearly all granules of the table, so it read nearly all IDs.
+CREATE OR REPLACE VIEW session_moves AS
+SELECT site_id, fragment_id, session_id, made_for
+FROM
+(
+    SELECT
+        site_id,
+        made_for,
+        fragment_id,
+        concat('s_', substring(lower(hex(SHA256(concat(
+            site_id, '\0', made_for, '\0', toString(intDiv(toUnixTimestamp64Milli(min(began) OVER session), 1800000))
+        )))), 1, 32)) AS session_id
+    FROM
+    (
+        SELECT site_id, made_for, fragment_id, began, sum(is_new) OVER (PARTITION BY site_id, made_for ORDER BY began, fragment_id) AS nth
+        FROM
+        (
+            SELECT
+                site_id,
+                made_for,
+                fragment_id,
+                began,
+                began > addMinutes(max(ended) OVER (
+                    PARTITION BY site_id, made_for ORDER BY began, fragment_id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+                ), 30) AS is_new
+            FROM
+            (
+                SELECT site_id, made_for, fragment_id, min(began_at) AS began, max(ended_at) AS ended
+                FROM
+                (
+                    SELECT
+                        site_id, visitor_id AS made_for, session_id AS fragment_id,
+                        if(visit_stamp = 1, least(timestamp, visit_started), timestamp) AS began_at,
+                        timestamp AS ended_at
+                    FROM records
+                    PREWHERE visitor_key IN (SELECT sipHash64(visitor_id) FROM moved_hours)
+                    WHERE (site_id, toStartOfHour(timestamp), visitor_id) IN
+                        (SELECT site_id, arrayJoin(arrayMap(n -> addHours(hour, n), range(-6, 7))) AS near, visitor_id FROM moved_hours)
+                        AND outcome = 'row' AND bot = '' AND source != 'server' AND match(session_id, '^s_[0-9a-f]{32}$')
+                    UNION ALL
+                    SELECT site_id, made_for, session_id AS fragment_id, toDateTime64(started_at, 3, 'UTC') AS began_at, toDateTime64(ended_at, 3, 'UTC') AS ended_at
+                    FROM sessions_kept
+                    WHERE made_for != '' AND ended_at != 0 AND (site_id, made_for) IN (SELECT site_id, visitor_id FROM moved_hours)
+                )
+                GROUP BY site_id, made_for, fragment_id
+            )
+        )
+    )
+    WINDOW session AS (PARTITION BY site_id, made_for, nth)
+)
+WHERE session_id != fragment_id;
+
 -- The views `event_rows` and `sessions` looked up moved sessions by the session ID only. But two sites can have the same IDs, for example after the
 -- import of a dump, and a late hit of one site then changed the sessions of the other one. Now they look them up by site and ID.
 CREATE OR REPLACE VIEW event_rows AS
