@@ -1,6 +1,7 @@
 import type { ReportDeps } from './report-request.ts';
 import { ROWS_OF_PERIOD, type Scope, SESSIONS, type Statement } from './report-sql.ts';
 import { reportParts } from './visits/report-parts.ts';
+import { OF_SITE } from './visits/visit-rows.ts';
 
 /**
  * Counts the rows of a period that the reports include, and the excluded rows by the reason of the exclusion. The numbers add up
@@ -18,8 +19,8 @@ stored AS
 (
   SELECT count() AS rows, countIf(startsWith(event_name, '$')) AS internal_events,
     countIf(bot != '' AND NOT startsWith(event_name, '$')) AS bots
-  FROM events
-  WHERE site_id = {site:String} AND ${ROWS_OF_PERIOD}
+  FROM records
+  WHERE ${OF_SITE} AND ${ROWS_OF_PERIOD}
 ),
 earlier AS
 (

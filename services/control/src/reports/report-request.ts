@@ -8,6 +8,7 @@ import { COMPARISONS, type Comparison, comparedPeriod, type Period, readPeriod }
 import { type Query, readChoice } from './read-query.ts';
 import type { AskedScope, Scope, SlotRun } from './report-sql.ts';
 import { readPeriodFacts } from './visits/period-facts.ts';
+import { OF_SITE } from './visits/visit-rows.ts';
 import { likelySourceOf, visitSourceOf } from './visits/visit-source.ts';
 
 /** The part of a request that all reports on one site share. */
@@ -90,7 +91,7 @@ function slotRun(facts: readonly DayFact[], period: Period, isExact: boolean): S
 
 async function firstRowMs(site: Site, { analytics }: ReportDeps): Promise<number | undefined> {
   const { rows } = await analytics.userQuery(
-    'SELECT count() AS rows, toUnixTimestamp64Milli(min(timestamp)) AS first FROM events WHERE site_id = {site:String}',
+    `SELECT count() AS rows, toUnixTimestamp64Milli(min(timestamp)) AS first FROM records WHERE ${OF_SITE}`,
     { site: site.siteId },
   );
   return Number(rows[0]?.rows ?? 0) === 0 ? undefined : Number(rows[0]?.first);

@@ -1,5 +1,6 @@
 import type { Scope, Statement } from '../report-sql.ts';
 import { reportParts } from '../visits/report-parts.ts';
+import { OF_SITE } from '../visits/visit-rows.ts';
 
 /**
  * The statement returns one row for each cohort (the start of the bucket in which its visitors were first seen) and each bucket in which
@@ -22,8 +23,8 @@ ARRAY JOIN buckets AS bucket
 WHERE visitor_id != '' AND visitor_id NOT IN
 (
   SELECT visitor_id
-  FROM events
-  WHERE site_id = {site:String} AND timestamp < fromUnixTimestamp64Milli({from:Int64})
+  FROM records
+  WHERE ${OF_SITE} AND timestamp < fromUnixTimestamp64Milli({from:Int64})
     AND NOT startsWith(event_name, '$')${scope.withBots ? '' : " AND bot = ''"}
     AND visitor_id IN (SELECT visitor_id FROM seen)
 )

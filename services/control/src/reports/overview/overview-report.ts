@@ -110,8 +110,8 @@ async function largeSites(
   { analytics }: ReportDeps,
 ): Promise<ReadonlySet<string>> {
   const { rows } = await analytics.userQuery(
-    `SELECT toString(site_id) AS site FROM books WHERE site_id IN {sites:Array(String)} AND outcome = 'row'
-GROUP BY site_id HAVING sum(books.records) >= {rows:UInt64}`,
+    `SELECT toString(site_id) AS site FROM records WHERE site_id IN {sites:Array(String)}
+GROUP BY site_id HAVING count() >= {rows:UInt64}`,
     { sites: sites.map(({ siteId }) => siteId), rows: rowsMin },
   );
   return new Set(rows.map(({ site }) => String(site)));
