@@ -35,7 +35,12 @@ export const kafka = {
     const port = await portOf(dir);
     if (livePid(dir, MARK) === undefined) {
       const properties = join(dir, 'server.properties');
-      writeFileSync(properties, brokerProperties(port, await portOf(dir, 'controller-port'), join(dir, 'data')));
+      const ports = {
+        port,
+        controllerPort: await portOf(dir, 'controller-port'),
+        advertisedPort: advertisedPort(dir, port),
+      };
+      writeFileSync(properties, brokerProperties(ports, join(dir, 'data')));
       if (!existsSync(join(dir, 'data/meta.properties'))) format(properties, dir);
       startDaemon(dir, 'java', ['-Xms256m', '-Xmx256m', '-XX:+UseSerialGC', ...classpath(), MARK, properties]);
     }
@@ -68,11 +73,17 @@ function format(properties, dir) {
   if (status !== 0) throw new Error(`Kafka's storage could not be formatted: ${stderr}`);
 }
 
-function brokerProperties(port, controllerPort, dataDir) {
+/** The port that the broker tells its clients. A test that runs a proxy in front of the broker writes the port of the proxy to this file. */
+function advertisedPort(dir, port) {
+  const file = join(dir, 'advertised-port');
+  return existsSync(file) ? Number(readFileSync(file, 'utf8')) : port;
+}
+
+function brokerProperties({ port, controllerPort, advertisedPort }, dataDir) {
   const fixed = readFileSync(join(import.meta.dirname, 'kafka.properties'), 'utf8');
   return `${fixed}
 listeners=PLAINTEXT://127.0.0.1:${port},CONTROLLER://127.0.0.1:${controllerPort}
-advertised.listeners=PLAINTEXT://127.0.0.1:${port}
+advertised.listeners=PLAINTEXT://127.0.0.1:${advertisedPort}
 controller.quorum.voters=1@127.0.0.1:${controllerPort}
 log.dirs=${dataDir}
 `;

@@ -25,8 +25,11 @@ export interface Deployment {
 
 const PER_ROLE = 2;
 
-async function startDeployment(env: Readonly<Record<string, string>> = {}): Promise<Deployment> {
-  const services = await startServices();
+/** Starts all processes of a Weir on these services. `close`, or a failure of the start, also stops the services. */
+export async function startDeployment(
+  services: Services,
+  env: Readonly<Record<string, string>> = {},
+): Promise<Deployment> {
   const all: WeirProcess[] = [];
   const start = (role: RoleName, more: Readonly<Record<string, string>> = {}): Promise<WeirProcess> =>
     startWeir({ roles: [role], env: { ...services.env, ...env, ...more } });
@@ -88,7 +91,7 @@ export function describeDistributed(
   describe(name, () => {
     let deployment: Deployment | undefined;
     beforeAll(async () => {
-      deployment = await startDeployment(env);
+      deployment = await startDeployment(await startServices(), env);
     }, 600_000);
     afterAll(() => deployment?.close(), 120_000);
     body(() => {

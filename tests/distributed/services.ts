@@ -1,6 +1,6 @@
 import { execFile, spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { cpSync, existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { eventually } from '@weir/testkit/eventually';
@@ -9,7 +9,7 @@ import { PROJECT_ROOT } from '@weir/testkit/weir-process';
 const PROGRAM = join(PROJECT_ROOT, 'infra/local/services.mjs');
 const run = promisify(execFile);
 
-type ServiceName = 'kafka' | 'redis' | 'clickhouse';
+export type ServiceName = 'kafka' | 'redis' | 'clickhouse';
 
 /** One real service on loopback, for tests that break it. It keeps its address when it is restarted. */
 export interface Service {
@@ -46,9 +46,20 @@ export function servicesProblem(): string | undefined {
   return status === 0 ? undefined : stderr.trim();
 }
 
+/** The port of a broker, and the port that the broker tells its clients, such as that of a proxy. */
+interface KafkaPorts {
+  readonly port: number;
+  readonly advertised: number;
+}
+
 /** Starts a Kafka, a Redis and a ClickHouse (infra/local) in a temporary folder, which is deleted with them. */
-export async function startServices(): Promise<Services> {
+export async function startServices(kafkaPorts?: KafkaPorts): Promise<Services> {
   const dir = join(PROJECT_ROOT, '.cache/services', `distributed-${randomUUID().slice(0, 8)}`);
+  if (kafkaPorts !== undefined) {
+    mkdirSync(join(dir, 'kafka'), { recursive: true });
+    writeFileSync(join(dir, 'kafka/port'), String(kafkaPorts.port));
+    writeFileSync(join(dir, 'kafka/advertised-port'), String(kafkaPorts.advertised));
+  }
   const { stdout } = await run(process.execPath, [PROGRAM, 'up', '--dir', dir]);
   const env = Object.fromEntries([...stdout.matchAll(/^export (\w+)=(.+)$/gm)].map(([, name, value]) => [name, value]));
   const service = (name: ServiceName, variable: string) => openService(name, env[variable] ?? '', dir);
@@ -64,7 +75,7 @@ export async function startServices(): Promise<Services> {
 }
 
 /** Files that infra/local needs to find a service again. A wipe keeps them. */
-const KEPT = ['port', 'controller-port', 'log'];
+const KEPT = ['port', 'controller-port', 'advertised-port', 'log'];
 
 function openService(name: ServiceName, address: string, dir: string): Service {
   const folder = join(dir, name);

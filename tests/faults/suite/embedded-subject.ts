@@ -10,7 +10,8 @@ export interface Embedded extends Subject {
   readonly weir: WeirProcess;
 }
 
-const SUITE_ENV = { ...FAULTS_ENV, TRUSTED_PROXIES: '127.0.0.1', LOG_LEVEL: 'warn' };
+/** Settings of each Weir that the suite makes faults happen to. */
+export const SUITE_ENV = { ...FAULTS_ENV, TRUSTED_PROXIES: '127.0.0.1', LOG_LEVEL: 'warn' };
 
 export async function openEmbedded(options: WeirOptions = {}, onClose = async () => {}): Promise<Embedded> {
   const program = MUTATION === undefined ? {} : { program: failingProgram() };

@@ -4,12 +4,13 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { PROJECT_ROOT } from '@weir/testkit/weir-process';
 import { loadText, machineText } from '../../bench/report/machine.ts';
+import { DISTRIBUTED_FAULTS } from '../../distributed/kinds/distributed-faults.ts';
 import { MUTATION } from '../failpoints/failing-program.ts';
 import { MUTATIONS } from '../failpoints/mutations.ts';
 import { EMBEDDED_FAULTS } from './embedded-faults.ts';
 import type { FaultResult } from './fault.ts';
 import { type FaultsOptions, readFaultsOptions, USAGE } from './faults-options.ts';
-import { faultRow, mutationRow, type Run, renewedFaultsPage, shownAnswers } from './faults-page.ts';
+import { faultRow, mutationRow, type Run, renewedFaultsPage, type Section, shownAnswers } from './faults-page.ts';
 import type { Runnable } from './runnable.ts';
 import { closeShared } from './shared-subjects.ts';
 
@@ -22,14 +23,15 @@ const TOO_LATE = 'Error: not within';
 const PAGE = join(PROJECT_ROOT, 'docs/faults.md');
 
 async function main(options: FaultsOptions): Promise<void> {
-  const { only, list, mutations } = options;
-  const known = mutations ? MUTATIONS : EMBEDDED_FAULTS;
+  const { only, list, mutations, distributed } = options;
+  const faults = distributed ? DISTRIBUTED_FAULTS : EMBEDDED_FAULTS;
+  const known = mutations ? MUTATIONS : faults;
   const unknown = (only ?? []).filter((name) => !known.some((one) => one.name === name));
   if (unknown.length > 0) throw new Error(`there is no ${unknown.join(', ')} (--list prints the names)`);
   const isChosen = ({ name }: { readonly name: string }): boolean => only?.includes(name) ?? true;
   if (mutations) runMutations(MUTATIONS.filter(isChosen), options);
-  else if (list) printList(EMBEDDED_FAULTS.filter(isChosen));
-  else await runFaults(EMBEDDED_FAULTS.filter(isChosen), options);
+  else if (list) printList(faults.filter(isChosen));
+  else await runFaults(faults.filter(isChosen), options);
 }
 
 function printList(faults: readonly Runnable[]): void {
@@ -39,7 +41,7 @@ function printList(faults: readonly Runnable[]): void {
   }
 }
 
-async function runFaults(faults: readonly Runnable[], { rounds, seed }: FaultsOptions): Promise<void> {
+async function runFaults(faults: readonly Runnable[], { rounds, seed, distributed }: FaultsOptions): Promise<void> {
   console.log(`faults: --seed ${seed}, ${rounds} rounds each, load average ${loadText()}`);
   let failed = 0;
   for (const fault of faults) {
@@ -60,7 +62,8 @@ async function runFaults(faults: readonly Runnable[], { rounds, seed }: FaultsOp
     }
     console.log(`${fault.name}: survived in ${seconds} s. ${shown(result)}`);
     // The page is written after each fault, so that a long run that is interrupted keeps its rows.
-    if (MUTATION === undefined) write('embedded', fault.name, (run) => faultRow(result, run));
+    if (MUTATION === undefined)
+      write(distributed ? 'distributed' : 'embedded', fault.name, (run) => faultRow(result, run));
   }
   await closeShared();
   console.log(`faults: ${failed} of ${faults.length} failed; load average ${loadText()}`);
@@ -105,7 +108,7 @@ function findingsOf(output: string): readonly string[] {
   return error === undefined ? findings : [...findings, `Weir did not recover: ${error.slice('Error: '.length)}`];
 }
 
-function write(section: 'embedded' | 'mutations', name: string, rowOf: (run: Run) => string): void {
+function write(section: Section, name: string, rowOf: (run: Run) => string): void {
   const git = (...args: readonly string[]): string =>
     execFileSync('git', args, { cwd: PROJECT_ROOT, encoding: 'utf8' }).trim();
   const isChanged = git('status', '--porcelain', '--', 'packages', 'services', 'schemas') !== '';

@@ -5,6 +5,8 @@ export interface FaultsOptions {
   readonly only: readonly string[] | undefined;
   readonly rounds: number;
   readonly seed: number;
+  /** The faults of a deployment, instead of those of one machine. */
+  readonly distributed: boolean;
   /** Runs the mutations instead of the faults. */
   readonly mutations: boolean;
   readonly list: boolean;
@@ -13,7 +15,7 @@ export interface FaultsOptions {
 
 const ROUNDS = 20;
 
-export const USAGE = `usage: npm run faults [-- [--only NAME,NAME] [--rounds N] [--seed S] [--mutations]]
+export const USAGE = `usage: npm run faults [-- [--distributed | --mutations] [--only NAME,NAME] [--rounds N] [--seed S] [--list]]
 
 Makes faults happen to a Weir under load, checks that nothing is lost and nothing is stored twice, and updates docs/faults.md.
 
@@ -21,6 +23,7 @@ options:
   --only NAME,NAME  only these faults
   --rounds N        how often each fault happens; default ${ROUNDS}
   --seed S          a whole number; the same number gives the same random moments
+  --distributed     the faults of a deployment: each role in its own processes, with real Kafka, Redis and ClickHouse; CI=true installs them
   --mutations       removes one mechanism after the other from a copy of Weir, and checks that a fault then fails; --only names mutations
   --list            prints the faults, and why some of them cannot happen on this machine
   --help            this text
@@ -34,6 +37,7 @@ export function readFaultsOptions(args: readonly string[]): FaultsOptions {
       only: { type: 'string' },
       rounds: { type: 'string', default: String(ROUNDS) },
       seed: { type: 'string' },
+      distributed: { type: 'boolean', default: false },
       mutations: { type: 'boolean', default: false },
       list: { type: 'boolean', default: false },
       help: { type: 'boolean', short: 'h', default: false },
@@ -45,6 +49,8 @@ export function readFaultsOptions(args: readonly string[]): FaultsOptions {
   }
   const seed = values.seed === undefined ? Date.now() % 1_000_000 : Number(values.seed);
   if (!Number.isInteger(seed)) throw new Error('--seed must be a whole number');
-  const { mutations, list, help } = values;
-  return { only: values.only?.split(','), rounds, seed, mutations, list, help };
+  const { distributed, mutations, list, help } = values;
+  if (distributed && mutations)
+    throw new Error('--distributed cannot be combined with --mutations, which runs faults of one machine');
+  return { only: values.only?.split(','), rounds, seed, distributed, mutations, list, help };
 }

@@ -1,13 +1,13 @@
 import type { FaultResult } from './fault.ts';
 
 /** A section of the page, with its table. The first column of each row is a name in backticks. */
-type Section = 'embedded' | 'distributed' | 'mutations';
+export type Section = 'embedded' | 'distributed' | 'mutations';
 
 const FAULT_HEAD = `| fault | what happens | rounds | acknowledged | stored | lost | doubled | recovery: median, longest | what the caller saw | run |
 | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |`;
 const SECTIONS: Readonly<Record<Section, { readonly title: string; readonly head: string }>> = {
   embedded: { title: '## One machine, with the embedded engines', head: FAULT_HEAD },
-  distributed: { title: '## A deployment on Kafka, Redis and ClickHouse', head: FAULT_HEAD },
+  distributed: { title: '## A deployment, with Kafka, Redis and ClickHouse', head: FAULT_HEAD },
   mutations: {
     title: '## What the faults find',
     head: `For each row below, \`npm run faults -- --mutations\` removes this mechanism from a copy of Weir, and runs faults until one of them fails.
@@ -26,7 +26,10 @@ random moments. Afterwards it compares everything that was sent with everything 
 - sessions, profiles and payments are equal to those computed from the list of what was sent;
 - on one machine: no file of the data folder contains a client IP in plain text.
 
-\`npm run faults -- --list\` also prints faults that are not in the table, because no run of them is recorded yet. \`npm test\` makes each fault of the first table happen once.
+\`npm run faults -- --list\` also prints faults that are not in the table, because no run of them is recorded yet. \`npm test\` makes each fault of the
+first table happen once, and some of the second table, chosen at random. \`--distributed\` chooses the faults of the second table: two gateways, two
+enrichers, two writers and control are processes of their own, and use a real Kafka (one broker), a real Redis, and ClickHouse over HTTP. Clients reach the
+gateways, and all processes reach the three services, through proxies that can disturb their connections.
 
 *Acknowledged*: records that Weir answered with success. *Stored*: sent records that are in the tables, also those whose answer was lost.
 *Recovery*: from the end of the fault until a new event was acknowledged and could be queried; it includes the start of killed processes.
@@ -35,6 +38,7 @@ answer within 2 s. Clients repeat such requests, except hits and events without 
 
     npm run faults -- --list                       # the faults, and why some cannot happen on this machine
     npm run faults -- --only kill-all --rounds 20  # one fault
+    npm run faults -- --distributed                # the faults of a deployment
     npm run faults -- --seed 7                     # the same random moments again
 `;
 
@@ -55,6 +59,10 @@ export function renewedFaultsPage(old: string, changed: Section, added: Readonly
   });
   return [INTRO, ...sections].join('\n');
 }
+
+/** The names in the first column of a section. */
+export const namesOn = (page: string, section: Section): ReadonlySet<string> =>
+  new Set(readSection(page, section).rows.keys());
 
 function readSection(page: string, section: Section): { readonly rows: Map<string, string>; readonly note: string } {
   const [, text = ''] = page.split(SECTIONS[section].title);

@@ -1,5 +1,6 @@
-import { createServer, request } from 'node:http';
+import { createServer, request, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
 
 /** An error of ClickHouse. `name` is in the text of the error. */
 export interface Refusal {
@@ -7,33 +8,48 @@ export interface Refusal {
   readonly name: string;
 }
 
-/** An HTTP proxy in front of a ClickHouse. It can answer inserts with an error, without sending them to ClickHouse. */
+/**
+ * What happens to an insert. `refused`: it is answered with the error, and not sent to ClickHouse. `done-but-error`: ClickHouse does the insert,
+ * and the answer is the error. `late`: ClickHouse does the insert, and its answer is sent later.
+ */
+export type InsertFault =
+  | { readonly kind: 'refused' | 'done-but-error'; readonly error: Refusal }
+  | { readonly kind: 'late'; readonly lateMs: number };
+
+/** An HTTP proxy in front of a ClickHouse that can disturb inserts. */
 export interface RefusingProxy {
   readonly url: string;
-  /** From now on, inserts are refused. `undefined`: everything is forwarded. */
-  refuse(refusal: Refusal | undefined): void;
-  /** The number of inserts that were refused since the last call of `refuse`. */
-  refused(): number;
+  /** From now on, this happens to each insert. `undefined`: everything is forwarded. */
+  disturb(fault: InsertFault | undefined): void;
+  /** The number of inserts to which it has happened since the last call of `disturb`. */
+  disturbed(): number;
   close(): Promise<void>;
 }
 
 export async function startRefusingProxy(target: string): Promise<RefusingProxy> {
-  let refusal: Refusal | undefined;
-  let refused = 0;
+  let fault: InsertFault | undefined;
+  let disturbed = 0;
   const { hostname, port } = new URL(target);
   const server = createServer((incoming, answer) => {
     const { method, url = '', headers } = incoming;
-    if (refusal !== undefined && /^INSERT /i.test(new URL(url, target).searchParams.get('query') ?? '')) {
-      refused += 1;
-      const { code, name } = refusal;
+    const isInsert = /^INSERT /i.test(new URL(url, target).searchParams.get('query') ?? '');
+    const now = isInsert ? fault : undefined;
+    if (now?.kind === 'refused') {
+      disturbed += 1;
       incoming.resume();
-      incoming.on('end', () => {
-        answer.writeHead(500, { 'X-ClickHouse-Exception-Code': String(code) });
-        answer.end(`Code: ${code}. DB::Exception: a fault of the tests. (${name}) (version 26.7.1.1)\n`);
-      });
+      incoming.on('end', () => answerWith(now.error, answer));
       return;
     }
-    const outgoing = request({ hostname, port, method, path: url, headers }, (forwarded) => {
+    const outgoing = request({ hostname, port, method, path: url, headers }, async (forwarded) => {
+      if (now !== undefined && forwarded.statusCode === 200) {
+        disturbed += 1;
+        if (now.kind === 'late') await pause(now.lateMs);
+        else {
+          forwarded.resume();
+          forwarded.on('end', () => answerWith(now.error, answer));
+          return;
+        }
+      }
       answer.writeHead(forwarded.statusCode ?? 0, forwarded.headers);
       forwarded.pipe(answer);
       forwarded.on('error', () => answer.destroy());
@@ -45,14 +61,19 @@ export async function startRefusingProxy(target: string): Promise<RefusingProxy>
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    refuse(next) {
-      refusal = next;
-      refused = 0;
+    disturb(next) {
+      fault = next;
+      disturbed = 0;
     },
-    refused: () => refused,
+    disturbed: () => disturbed,
     close() {
       server.closeAllConnections();
       return new Promise((resolve) => server.close(() => resolve()));
     },
   };
+}
+
+function answerWith({ code, name }: Refusal, answer: ServerResponse): void {
+  answer.writeHead(500, { 'X-ClickHouse-Exception-Code': String(code) });
+  answer.end(`Code: ${code}. DB::Exception: a fault of the tests. (${name}) (version 26.7.1.1)\n`);
 }

@@ -67,7 +67,7 @@ export async function runFault<Broken extends Subject>(
     });
     const more = (await fault.findings?.(broken)) ?? [];
     const findings = [...load.strange.slice(0, 5), ...defects, ...audit.findings, ...more];
-    await giveBack(fault, broken);
+    await (findings.length === 0 ? giveBack(fault, broken) : broken.close());
     return {
       name: fault.name,
       about: fault.about,

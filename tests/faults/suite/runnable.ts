@@ -1,3 +1,4 @@
+import { servicesProblem } from '../../distributed/services.ts';
 import { addressesOnDisk, type Embedded } from './embedded-subject.ts';
 import type { Fault, FaultResult, Subject } from './fault.ts';
 import { type RunOptions, runFault } from './run-fault.ts';
@@ -14,6 +15,18 @@ export interface Runnable {
 function runnable<Broken extends Subject>(fault: Fault<Broken>): Runnable {
   const { name, about } = fault;
   return { name, about, problem: () => fault.problem?.(), run: (options) => runFault(fault, options) };
+}
+
+/** The check of the services starts a process, so its result is kept. */
+let checked: { readonly problem: string | undefined } | undefined;
+
+/** A fault of a deployment. It cannot happen on a machine on which the services are not installed. */
+export function distributed<Broken extends Subject>(fault: Fault<Broken>): Runnable {
+  const problem = (): string | undefined => {
+    checked ??= { problem: servicesProblem() };
+    return checked.problem;
+  };
+  return runnable({ ...fault, problem });
 }
 
 /** A fault of a Weir on one machine. After the last round, no file of its data folder may contain a client IP. */

@@ -1,0 +1,36 @@
+import { clickhouseBehindProxies } from '../../faults/suite/clickhouse-behind-proxies.ts';
+import { connectionFaults } from '../../faults/suite/connection-faults.ts';
+import type { Fault } from '../../faults/suite/fault.ts';
+import { distributed, type Runnable } from '../../faults/suite/runnable.ts';
+import { DEPLOYED, type Deployed } from './deployed-subject.ts';
+import { INSERT_FAULTS } from './insert-faults.ts';
+import { REDIS_FAULTS } from './redis-faults.ts';
+import { ROLE_FAULTS } from './role-faults.ts';
+import { serviceFaults } from './service-faults.ts';
+
+const KAFKA_FAULTS: readonly Fault<Deployed>[] = [
+  ...serviceFaults('kafka', 'the broker'),
+  ...connectionFaults({ name: 'kafka', from: 'Weir', to: 'Kafka' }, DEPLOYED, ({ kafkaProxy }) => [kafkaProxy]),
+];
+const CLICKHOUSE_FAULTS: readonly Fault<Deployed>[] = [
+  ...serviceFaults('clickhouse', 'ClickHouse'),
+  ...INSERT_FAULTS,
+  ...clickhouseBehindProxies(DEPLOYED),
+];
+const CLIENT_FAULTS = connectionFaults(
+  { name: 'client', from: 'clients', to: 'the gateways' },
+  DEPLOYED,
+  ({ clientProxies }) => clientProxies,
+);
+
+/** The faults of a deployment, one list for each part that they happen to. */
+export const DISTRIBUTED_KINDS: readonly (readonly Runnable[])[] = [
+  ROLE_FAULTS,
+  KAFKA_FAULTS,
+  REDIS_FAULTS,
+  CLICKHOUSE_FAULTS,
+  CLIENT_FAULTS,
+].map((faults) => faults.map(distributed));
+
+/** All of them, in the order of the table. */
+export const DISTRIBUTED_FAULTS: readonly Runnable[] = DISTRIBUTED_KINDS.flat();

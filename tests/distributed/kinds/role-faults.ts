@@ -1,0 +1,103 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { eventually } from '@weir/testkit/eventually';
+import type { WeirProcess } from '@weir/testkit/weir-process';
+import { duration } from '../../faults/suite/connection-faults.ts';
+import type { Fault, Round } from '../../faults/suite/fault.ts';
+import type { Deployment } from '../deployment.ts';
+import { roleVictims } from '../victims.ts';
+import { DEPLOYED, type Deployed } from './deployed-subject.ts';
+
+/** As many events that the partitions of the stopped process are very probably among them: it has half of them. */
+const PROBES = 32;
+const TAKEN_OVER_WITHIN_MS = 60_000;
+const STOPPED_MAX_MS = { short: 1_000, long: 20_000 } as const;
+
+const ROLES: readonly (readonly [name: string, about: string, of: (weir: Deployment) => readonly WeirProcess[]])[] = [
+  ['gateway', 'one of two gateways', ({ gateways }) => gateways],
+  ['enricher', 'one of two enrichers', ({ enrichers }) => enrichers],
+  ['writer', 'one of two writers', ({ writers }) => writers],
+  ['control', 'control', ({ control }) => [control]],
+];
+
+function oneOf(processes: readonly WeirProcess[], { random }: Round): WeirProcess {
+  const chosen = processes[Math.floor(random() * processes.length)];
+  if (chosen === undefined) throw new Error('there is no process of this role');
+  return chosen;
+}
+
+/** Resolves when events of all partitions are stored, without the process that is stopped. */
+async function othersTakeOver({ client }: Deployed, { load, site }: Round): Promise<void> {
+  const probes = await Promise.all(Array.from({ length: PROBES }, () => load.probe()));
+  await eventually(
+    'the other process to take over all partitions',
+    async () => {
+      const query =
+        'SELECT uniqExact(idempotency_key) FROM events WHERE site_id = {site:String} AND idempotency_key IN {probes:Array(String)}';
+      return (await client.number(query, { site, probes })) === PROBES;
+    },
+    TAKEN_OVER_WITHIN_MS,
+  );
+}
+
+const stopUntilOthersTakeOver = (
+  name: string,
+  role: string,
+  processes: (weir: Deployment) => readonly WeirProcess[],
+): Fault<Deployed> => ({
+  ...{ ...DEPLOYED, name },
+  about: `SIGSTOP of one of two ${role} until the other one has all partitions, and up to 20 s longer; then SIGCONT`,
+  async strike(broken, round) {
+    const zombie = oneOf(processes(broken.weir), round);
+    zombie.signal('SIGSTOP');
+    try {
+      await othersTakeOver(broken, round);
+      await pause(round.random() * (round.short ? STOPPED_MAX_MS.short : STOPPED_MAX_MS.long));
+    } finally {
+      zombie.signal('SIGCONT');
+    }
+  },
+});
+
+export const ROLE_FAULTS: readonly Fault<Deployed>[] = [
+  ...ROLES.map(
+    ([name, about, of]): Fault<Deployed> => ({
+      ...{ ...DEPLOYED, name: `kill-${name}`, about: `\`kill -9\` of ${about} at a random moment` },
+      async strike({ weir }, round) {
+        const victim = oneOf(of(weir), round);
+        await victim.kill9();
+        round.over();
+        await victim.restart();
+      },
+    }),
+  ),
+  {
+    ...{ ...DEPLOYED, name: 'kill-roles', about: '`kill -9` of all gateways, enrichers, writers and control at once' },
+    async strike({ weir }, { over }) {
+      const victims = roleVictims(weir);
+      await Promise.all(victims.map((victim) => victim.kill9()));
+      over();
+      await Promise.all(victims.map((victim) => victim.restart()));
+    },
+  },
+  stopUntilOthersTakeOver('stop-enricher', 'enrichers', ({ enrichers }) => enrichers),
+  stopUntilOthersTakeOver('stop-writer', 'writers', ({ writers }) => writers),
+  {
+    ...{ ...DEPLOYED, name: 'stop-gateway', about: 'SIGSTOP of one of two gateways for 1 to 10 s, then SIGCONT' },
+    async strike({ weir }, round) {
+      const victim = oneOf(weir.gateways, round);
+      victim.signal('SIGSTOP');
+      await duration(round);
+      victim.signal('SIGCONT');
+    },
+  },
+  {
+    ...{ ...DEPLOYED, name: 'rolling-restart', about: 'SIGTERM and a new start of each process, one after the other' },
+    async strike({ weir: { control, gateways, enrichers, writers } }, { found }) {
+      for (const one of [control, ...gateways, ...enrichers, ...writers]) {
+        const code = await one.terminate();
+        if (code !== 0) found(`${one.url} ended with ${code} on SIGTERM`);
+        await one.restart();
+      }
+    },
+  },
+];

@@ -1,0 +1,28 @@
+import { say } from '../exactly-once.ts';
+import { shownAnswers } from './faults-page.ts';
+import type { Runnable } from './runnable.ts';
+
+const ROUNDS = 1;
+const FAULT_WITHIN_MS = 240_000;
+
+/**
+ * Declares a test that makes the fault happen once, in its short form, because `npm run faults` repeats each fault. If the fault cannot happen on this
+ * machine, the test is skipped; with CI=true it fails.
+ */
+export function testFault(fault: Runnable, seed: number): void {
+  const { name, about } = fault;
+  const problem = fault.problem();
+  const isMissing = problem !== undefined && process.env.CI !== 'true';
+  const survives = isMissing ? test.skip : test;
+  survives(
+    `${name}: ${about}${problem === undefined ? '' : ` (${problem})`}`,
+    async () => {
+      if (problem !== undefined) throw new Error(problem);
+      const { findings, acknowledged, recoveryMs, saw } = await fault.run({ rounds: ROUNDS, seed, short: true });
+      expect(findings).toEqual([]);
+      const recovered = Math.round(Math.max(...recoveryMs));
+      say(`${name}: ${acknowledged} acknowledged, recovered in ${recovered} ms; ${shownAnswers(saw)}`);
+    },
+    FAULT_WITHIN_MS,
+  );
+}
