@@ -7,6 +7,7 @@ import {
   USER_QUERY_RESULT_BYTES_MAX,
   USER_QUERY_ROWS_MAX,
   USER_QUERY_SECONDS_MAX,
+  USER_QUERY_SPILL_BYTES,
 } from './check-user-query.ts';
 import { userQueryError } from './clickhouse-errors.ts';
 
@@ -19,6 +20,7 @@ const USER_QUERY_SETTINGS = {
   max_execution_time: USER_QUERY_SECONDS_MAX,
   timeout_overflow_mode: 'throw',
   max_memory_usage: String(USER_QUERY_MEMORY_BYTES_MAX),
+  max_bytes_before_external_group_by: String(USER_QUERY_SPILL_BYTES),
   max_result_rows: String(USER_QUERY_ROWS_MAX),
   max_result_bytes: String(USER_QUERY_RESULT_BYTES_MAX),
   result_overflow_mode: 'throw',
