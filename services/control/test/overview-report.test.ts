@@ -27,18 +27,21 @@ afterAll(async () => {
   await opened?.close();
 });
 
-/** Visits of a few pages from ten days before `NOW` on, some over midnight, with bots and events of Weir itself. */
+/** Visits of a few pages from ten days before `NOW` on, some over midnight, with bots, events of Weir itself and late hits that join visits. */
 function rowsOf({ siteId }: Site, nth: number): readonly RowFields[] {
   return Array.from({ length: 120 }, (_, visit) => {
-    const visitor = `v${visit % 17}`;
-    const start = NOW - 1 - ((visit * (7 + nth) * 29) % (10 * 24 * 60)) * 60_000;
+    // Two visits of a visitor, 25 minutes apart. A late hit joins some of these pairs.
+    const pair = Math.floor(visit / 2);
+    const visitor = `v${pair % 17}`;
+    const start = NOW - 1 - (((pair * (7 + nth) * 29) % (10 * 24 * 60)) + 25 * (visit % 2)) * 60_000;
     const session_id = madeSessionId(siteId, visitor, start);
     return Array.from({ length: 1 + (visit % 4) }, (_, page): RowFields => {
       const kind = visit % 11 === 0 && page === 1 ? { type: 'event', event_name: '$engagement' } : {};
+      const moved = visit % 5 === 0 && page === 0 ? { detail: '{"session_moved":true}' } : {};
       return {
         ...{ site_id: siteId, visitor_id: visitor, session_id, pathname: `/${page}` },
         ...{ timestamp: Math.min(NOW - 1, start + page * 9 * 60_000), bot: visit % 13 === 0 ? 'Googlebot' : '' },
-        ...kind,
+        ...{ ...kind, ...moved },
       };
     });
   }).flat();
@@ -52,6 +55,11 @@ const ask = async (request: Partial<OverviewRequest>, ownMin?: number): Promise<
   if ('problem' in report) throw new Error(report.problem);
   return report.value as Record<string, unknown>;
 };
+
+test('sessions of each site have moved', async () => {
+  const moved = await opened.analytics.select('SELECT DISTINCT site_id FROM session_moves ORDER BY site_id');
+  expect(moved).toEqual(SITES.map(({ siteId }) => ({ site_id: siteId })));
+});
 
 test.each([
   ['24h', undefined, false],

@@ -14,7 +14,7 @@ export interface OverviewZone {
   readonly starts: readonly number[];
 }
 
-/** One row for each site with visitors in the last minutes before `nowMs`: the visitors that the realtime report of the site counts in `last_5_minutes`. It reads `records`, because a query of `events` first finds the moved sessions of all sites. */
+/** One row for each site with visitors in the last minutes before `nowMs`: the visitors that the realtime report of the site counts in `last_5_minutes`. */
 export function presentStatement(siteIds: readonly string[], nowMs: number, withBots: boolean): Statement {
   const parameters = createParameters();
   const sites = parameters.put('sites', 'Array(String)', siteIds);
@@ -43,6 +43,8 @@ export function bucketKey(zoneNumber: number, startMs: number): number {
 /**
  * The statement returns one row of `Counts` (report-metrics.ts) for each site and bucket that is not empty (`bucket` is its key), one for the whole period of each site, and one
  * for the period before it (both `is_total`).
+ *
+ * The statement reads `session_parts`, and not `sessions` and `events`, because a query of these views first finds the moved sessions of all sites.
  *
  * `roundDown` needs one constant list of numbers for all zones, but buckets begin at other times in each zone. Therefore the list contains
  * the number of the zone times `ZONE_STEP`, plus the time in milliseconds.
@@ -73,21 +75,43 @@ export function overviewStatement(zones: readonly OverviewZone[], withBots: bool
   const to = parameters.put('to', 'Int64', Math.max(...zones.map((zone) => zone.period.toMs)));
   const bucketOf = (moment: string): string =>
     `roundDown(transform(site_id, ${sites}, ${numbers}, toInt64(0)) * ${ZONE_STEP} + toUnixTimestamp64Milli(${moment}), ${cuts})`;
+  const presentId = (rows: string): string =>
+    `transform(concat(site_id, '\\0', ${rows}.session_id), moved.1, moved.2, ${rows}.session_id) AS session_id`;
   const sql = `WITH
+(
+  SELECT (groupArray(concat(site_id, '\\0', fragment_id)), groupArray(session_id))
+  FROM
+  (
+    SELECT '' AS site_id, '' AS fragment_id, '' AS session_id
+    UNION ALL
+    SELECT toString(site_id) AS site_id, fragment_id, session_id FROM session_moves WHERE site_id IN ${sites}
+  )
+) AS moved,
 hit AS
 (
-  SELECT site_id, session_id, sipHash64(visitor_id) AS visitor_key, type, ${bucketOf('timestamp')} AS bucket, bucket IN ${before} AS is_before
-  FROM events
-  WHERE site_id IN ${sites}
+  SELECT site_id, ${presentId('records')}, sipHash64(visitor_id) AS visitor_key, type, ${bucketOf('timestamp')} AS bucket, bucket IN ${before} AS is_before
+  FROM records
+  WHERE outcome = 'row' AND site_id IN ${sites}
     AND ${rowsBetween(from, to)}
     AND bucket NOT IN ${notCounted}
     AND NOT startsWith(event_name, '$')${withBots ? '' : "\n    AND bot = ''"}
 ),
+session AS
+(
+  SELECT site_id, ${presentId('session_parts')}, min(session_parts.started_at) AS started_at, max(session_parts.ended_at) AS ended_at,
+    sum(session_parts.pageviews) AS pageviews, sum(session_parts.events) AS events
+  FROM session_parts
+  WHERE site_id IN ${sites}
+  GROUP BY site_id, session_id
+  HAVING max(visited)
+),
 visit AS
 (
-  SELECT site_id, session_id, started_at, is_bounce, duration_seconds, pageviews, ${bucketOf('started_at')} AS bucket, bucket IN ${before} AS is_before
-  FROM sessions
-  WHERE site_id IN ${sites} AND bucket NOT IN ${notCounted}
+  SELECT site_id, session_id, started_at, pageviews = 1 AND events = 0 AS is_bounce, pageviews,
+    intDiv(toUnixTimestamp64Milli(ended_at) - toUnixTimestamp64Milli(started_at), 1000) AS duration_seconds,
+    ${bucketOf('started_at')} AS bucket, bucket IN ${before} AS is_before
+  FROM session
+  WHERE bucket NOT IN ${notCounted}
     AND (site_id, session_id, is_before) IN (SELECT site_id, session_id, is_before FROM hit)
 ),
 begun AS
