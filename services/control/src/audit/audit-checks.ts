@@ -7,6 +7,7 @@ import { createAuditMetrics } from '@weir/runtime/audit-metrics';
 import type { Logger } from '@weir/runtime/logger';
 import type { Metrics } from '@weir/runtime/prometheus-metrics';
 import { problemText } from '../erasure/run-erasure.ts';
+import { repeatWork } from '../repeat-work.ts';
 import { isReplacingRows } from '../retention/tables-in-use.ts';
 import { type Checkpoint, readCheckpoints, storeCheckpoints } from './audit-checkpoints.ts';
 import { AUDIT_LIMITS, findUnbalanced } from './find-unbalanced.ts';
@@ -85,9 +86,9 @@ export function startAuditChecks(deps: AuditChecksDeps): RunningAuditChecks {
   let isWholeWanted = false;
   let wholeFailed = false;
   let pausedUntil = 0;
-  let working: Promise<void> | undefined;
 
   async function check(): Promise<void> {
+    if (isReplacingRows(registry)) return;
     await deps.ready;
     if (wholeAt === undefined || clock() >= wholeAt) await readStored();
     const isDue = isWholeWanted || clock() >= (wholeAt ?? 0);
@@ -239,24 +240,13 @@ export function startAuditChecks(deps: AuditChecksDeps): RunningAuditChecks {
     logger.warn({ code, problem: problemText(error) }, message);
   }
 
-  function look(): void {
-    if (signal.aborted || working !== undefined || isReplacingRows(registry)) return;
-    working = check()
-      .catch((error: unknown) => warn(error, 'the audit in the background stopped and will be tried again'))
-      .finally(() => {
-        working = undefined;
-      });
-  }
-
-  const timer = setInterval(look, everyMs);
-  timer.unref();
-  look();
+  const repeated = repeatWork(everyMs, stop, check, (error) =>
+    warn(error, 'the audit in the background stopped and will be tried again'),
+  );
   return {
     async close() {
-      stop.abort();
-      clearInterval(timer);
       // The result of a running check is not needed.
-      await Promise.race([working, pause(CLOSE_WAIT_MS, undefined, { ref: false })]);
+      await Promise.race([repeated.close(), pause(CLOSE_WAIT_MS, undefined, { ref: false })]);
     },
   };
 }

@@ -1,6 +1,7 @@
 import { isDependencyError } from '@weir/domain/errors';
 import type { Erasure } from '@weir/ports/registry';
 import type { Logger } from '@weir/runtime/logger';
+import { type RepeatedWork, repeatWork } from '../repeat-work.ts';
 import { isSwapping } from './request-erasure.ts';
 import { type ErasureDeps, isFree, problemText, runErasure, Taken } from './run-erasure.ts';
 
@@ -17,10 +18,6 @@ export interface StartErasuresDeps extends ErasureDeps {
   readonly publish?: (() => Promise<void>) | undefined;
 }
 
-export interface RunningErasures {
-  close(): Promise<void>;
-}
-
 const LOOK_EVERY_MS = 1_000;
 const RETRY_AFTER_MS = 2_000;
 
@@ -28,12 +25,11 @@ const RETRY_AFTER_MS = 2_000;
  * Carries out the erasures of the registry one after the other, oldest first. If the process ends before an erasure is done, another
  * process with the control role continues it.
  */
-export function startErasures(deps: StartErasuresDeps): RunningErasures {
+export function startErasures(deps: StartErasuresDeps): RepeatedWork {
   const { registry, clock, logger } = deps;
   const stop = new AbortController();
   const { signal } = stop;
   let retryAt = 0;
-  let working: Promise<void> | undefined;
 
   async function work({ erasureId, siteId }: Erasure): Promise<void> {
     try {
@@ -70,26 +66,9 @@ export function startErasures(deps: StartErasuresDeps): RunningErasures {
     }
   }
 
-  function look(): void {
-    if (signal.aborted || working !== undefined) return;
-    working = workOff()
-      .catch((error: unknown) => {
-        if (!signal.aborted) logger.error({ err: error }, 'erasures cannot be carried out now: retrying');
-      })
-      .finally(() => {
-        working = undefined;
-      });
-  }
-
-  const timer = setInterval(look, LOOK_EVERY_MS);
-  timer.unref();
-  registry.onChange(look);
-  look();
-  return {
-    async close() {
-      stop.abort();
-      clearInterval(timer);
-      await working;
-    },
-  };
+  const repeated = repeatWork(LOOK_EVERY_MS, stop, workOff, (error) => {
+    logger.error({ err: error }, 'erasures cannot be carried out now: retrying');
+  });
+  registry.onChange(repeated.look);
+  return repeated;
 }

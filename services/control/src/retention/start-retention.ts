@@ -5,6 +5,7 @@ import type { Logger } from '@weir/runtime/logger';
 import type { RetentionMetrics } from '@weir/runtime/retention-metrics';
 import { liveAndShadow } from '../erasure/live-and-shadow.ts';
 import { isFree, problemText, Taken } from '../erasure/run-erasure.ts';
+import { repeatWork } from '../repeat-work.ts';
 import { hasExpired } from './expire-tables.ts';
 import { type ExpiryDeps, runExpiry } from './run-expiry.ts';
 import { tablesInUse } from './tables-in-use.ts';
@@ -38,7 +39,6 @@ export function startRetention(deps: StartRetentionDeps): RunningRetention {
   const { signal } = stop;
   /** The groups of sites (as JSON, with their limits) for which nothing was left to remove. They are not checked again. */
   let clean = new Set<string>();
-  let working: Promise<void> | undefined;
 
   /** Groups the sites by their limits. The site ID '' stands for records without a site, which follow the setting for all sites. */
   function groups(): readonly Pick<Expiry, 'siteIds' | 'before'>[] {
@@ -106,34 +106,21 @@ export function startRetention(deps: StartRetentionDeps): RunningRetention {
     }
   }
 
-  function look(): void {
-    if (signal.aborted || working !== undefined) return;
-    working = workOff()
-      .catch((error: unknown) => {
-        if (signal.aborted || error instanceof Taken) return;
-        const problem = problemText(error);
-        const code = isDependencyError(error) ? error.code : undefined;
-        logger.error({ code, problem }, 'removing expired rows stopped and will be tried again');
-      })
-      .finally(() => {
-        working = undefined;
-      });
-  }
-
   // After a swap (docs/glossary.md), the tables can have rows that were already removed from the former tables. So all groups are checked again.
   const stopListening = registry.onReplayChange(() => {
     clean = new Set();
   });
-  const timer = setInterval(look, lookEveryMs);
-  timer.unref();
-  registry.onChange(look);
-  look();
+  const repeated = repeatWork(lookEveryMs, stop, workOff, (error) => {
+    if (error instanceof Taken) return;
+    const problem = problemText(error);
+    const code = isDependencyError(error) ? error.code : undefined;
+    logger.error({ code, problem }, 'removing expired rows stopped and will be tried again');
+  });
+  registry.onChange(repeated.look);
   return {
     async close() {
-      stop.abort();
       stopListening();
-      clearInterval(timer);
-      await working;
+      await repeated.close();
     },
   };
 }

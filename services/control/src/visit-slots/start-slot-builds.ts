@@ -6,6 +6,7 @@ import type { Logger } from '@weir/runtime/logger';
 import type { Metrics } from '@weir/runtime/prometheus-metrics';
 import { createVisitSlotMetrics } from '@weir/runtime/visit-slot-metrics';
 import { problemText } from '../erasure/run-erasure.ts';
+import { type RepeatedWork, repeatWork } from '../repeat-work.ts';
 import { tablesInUse } from '../retention/tables-in-use.ts';
 import { type BuildContext, type BuildTables, buildDays, type DaysToBuild, removeOldSlots } from './build-days.ts';
 import { compareDay, someBuiltDays, someReports } from './compare-reports.ts';
@@ -24,10 +25,6 @@ export interface SlotBuildsDeps {
   readonly siteRowsMin?: number;
 }
 
-export interface RunningSlotBuilds {
-  close(): Promise<void>;
-}
-
 const EVERY_MS = 3600_000;
 /** A day that could not be built is tried again after this time. */
 const SKIPPED_MS = 24 * 3600_000;
@@ -40,14 +37,13 @@ class TablesChanged extends Error {}
  * Builds the rollup of the closed days (docs/decisions/0047), newest days first. Several processes can do this at the same time: the last build of a
  * day counts.
  */
-export function startSlotBuilds(deps: SlotBuildsDeps): RunningSlotBuilds {
+export function startSlotBuilds(deps: SlotBuildsDeps): RepeatedWork {
   const { analytics, registry, clock, logger, everyMs = EVERY_MS, siteRowsMin } = deps;
   const metrics = createVisitSlotMetrics(deps.metrics);
   const stop = new AbortController();
   const { signal } = stop;
   /** When days were skipped, by site and day. */
   const skipped = new Map<string, number>();
-  let working: Promise<void> | undefined;
 
   async function change(statement: string): Promise<void> {
     const startedAt = clock();
@@ -103,30 +99,9 @@ export function startSlotBuilds(deps: SlotBuildsDeps): RunningSlotBuilds {
     logger.debug({ site: days.siteId, days: built.days, rows: days.rows, slots: built.slots, ms }, 'days were built');
   }
 
-  function look(): void {
-    if (signal.aborted || working !== undefined) return;
-    working = buildAll()
-      .catch((error: unknown) => {
-        if (signal.aborted || error instanceof TablesChanged) return;
-        const code = isDependencyError(error) ? error.code : undefined;
-        logger.error(
-          { code, problem: problemText(error) },
-          'building days for reports stopped and will be tried again',
-        );
-      })
-      .finally(() => {
-        working = undefined;
-      });
-  }
-
-  const timer = setInterval(look, everyMs);
-  timer.unref();
-  look();
-  return {
-    async close() {
-      stop.abort();
-      clearInterval(timer);
-      await working;
-    },
-  };
+  return repeatWork(everyMs, stop, buildAll, (error) => {
+    if (error instanceof TablesChanged) return;
+    const code = isDependencyError(error) ? error.code : undefined;
+    logger.error({ code, problem: problemText(error) }, 'building days for reports stopped and will be tried again');
+  });
 }

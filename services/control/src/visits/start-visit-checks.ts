@@ -5,6 +5,7 @@ import type { Logger } from '@weir/runtime/logger';
 import type { Metrics } from '@weir/runtime/prometheus-metrics';
 import { createVisitCheckMetrics } from '@weir/runtime/visit-check-metrics';
 import { problemText } from '../erasure/run-erasure.ts';
+import { type RepeatedWork, repeatWork } from '../repeat-work.ts';
 import { tablesInUse } from '../retention/tables-in-use.ts';
 import { flagDifferingVisits } from './flag-differing-visits.ts';
 
@@ -19,10 +20,6 @@ export interface VisitChecksDeps {
   readonly everyMs?: number;
 }
 
-export interface RunningVisitChecks {
-  close(): Promise<void>;
-}
-
 const EVERY_MS = 3600_000;
 /** The first check after a start begins with the rows that were received this long before the newest row. */
 const FIRST_MS = 48 * 3600_000;
@@ -34,15 +31,15 @@ const OVERLAP_MS = 30 * 60_000;
  * Compares the stamps of the rows with `sessions`, for the days of the rows that were received lately (docs/decisions/0033). Several processes
  * can do this at the same time, because flagging a visit again changes nothing.
  */
-export function startVisitChecks(deps: VisitChecksDeps): RunningVisitChecks {
+export function startVisitChecks(deps: VisitChecksDeps): RepeatedWork {
   const { analytics, registry, clock, logger, everyMs = EVERY_MS } = deps;
   const metrics = createVisitCheckMetrics(deps.metrics);
   const stop = new AbortController();
   const { signal } = stop;
   let since: number | undefined;
-  let working: Promise<void> | undefined;
 
   async function check(): Promise<void> {
+    if (tablesInUse(registry) !== undefined) return;
     await deps.ready;
     const startedAt = clock();
     for (const { site, day } of await daysToCheck()) {
@@ -62,27 +59,8 @@ export function startVisitChecks(deps: VisitChecksDeps): RunningVisitChecks {
     );
   }
 
-  function look(): void {
-    if (signal.aborted || working !== undefined || tablesInUse(registry) !== undefined) return;
-    working = check()
-      .catch((error: unknown) => {
-        if (signal.aborted) return;
-        const code = isDependencyError(error) ? error.code : undefined;
-        logger.error({ code, problem: problemText(error) }, 'the check of the visits stopped and will be tried again');
-      })
-      .finally(() => {
-        working = undefined;
-      });
-  }
-
-  const timer = setInterval(look, everyMs);
-  timer.unref();
-  look();
-  return {
-    async close() {
-      stop.abort();
-      clearInterval(timer);
-      await working;
-    },
-  };
+  return repeatWork(everyMs, stop, check, (error) => {
+    const code = isDependencyError(error) ? error.code : undefined;
+    logger.error({ code, problem: problemText(error) }, 'the check of the visits stopped and will be tried again');
+  });
 }

@@ -1,0 +1,42 @@
+export interface RepeatedWork {
+  /** Starts the work now, unless it is running. */
+  look(): void;
+  /** Stops the repetition, and resolves when the work has ended. */
+  close(): Promise<void>;
+}
+
+/**
+ * Starts `work` now and then once in `everyMs`, but never while it is still running. `failed` gets its errors, except those after `close`: then
+ * an error is expected, because `stop` is aborted.
+ */
+export function repeatWork(
+  everyMs: number,
+  stop: AbortController,
+  work: () => Promise<void>,
+  failed: (error: unknown) => void,
+): RepeatedWork {
+  let working: Promise<void> | undefined;
+
+  function look(): void {
+    if (stop.signal.aborted || working !== undefined) return;
+    working = work()
+      .catch((error: unknown) => {
+        if (!stop.signal.aborted) failed(error);
+      })
+      .finally(() => {
+        working = undefined;
+      });
+  }
+
+  const timer = setInterval(look, everyMs);
+  timer.unref();
+  look();
+  return {
+    look,
+    async close() {
+      stop.abort();
+      clearInterval(timer);
+      await working;
+    },
+  };
+}
