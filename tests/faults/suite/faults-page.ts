@@ -18,7 +18,7 @@ const SECTIONS: Readonly<Record<Section, { readonly title: string; readonly head
 };
 const INTRO = `# Faults
 
-Written by \`npm run faults\`. While clients send pageviews, hits, server events, identifies and payments, the command makes a fault happen at
+Written by \`npm run faults\`. While clients send pageviews, browser events, server events, identifies and payments, the command makes a fault happen at
 random moments. Afterwards it compares everything that was sent with everything that is stored. A row appears only if all of this holds:
 
 - each acknowledged record is stored exactly once, and each other record at most once;
@@ -27,14 +27,14 @@ random moments. Afterwards it compares everything that was sent with everything 
 - on one machine: no file of the data folder contains a client IP in plain text.
 
 \`npm run faults -- --list\` also prints faults that are not in the table, because no run of them is recorded yet. \`npm test\` makes each fault of the
-first table happen once, and some of the second table, chosen at random. \`--distributed\` chooses the faults of the second table: two gateways, two
+first table happen once, and of the second table one fault of each kind, chosen at random. \`--distributed\` chooses the faults of the second table: two gateways, two
 enrichers, two writers and control are processes of their own, and use a real Kafka (one broker), a real Redis, and ClickHouse over HTTP. Clients reach the
 gateways, and all processes reach the three services, through proxies that can disturb their connections.
 
 *Acknowledged*: records that Weir answered with success. *Stored*: sent records that are in the tables, also those whose answer was lost.
 *Recovery*: from the end of the fault until a new event was acknowledged and could be queried; it includes the start of killed processes.
 *What the caller saw*: the number of requests by their answer. \`no connection\`: the connection was refused or lost. \`no answer\`: no
-answer within 2 s. Clients repeat such requests, except hits and events without a key.
+answer within 2 s. Clients repeat such requests, except collect hits and server events without a key.
 
     npm run faults -- --list                       # the faults, and why some cannot happen on this machine
     npm run faults -- --only kill-all --rounds 20  # one fault
