@@ -1,6 +1,6 @@
 export type JsonValue = string | number | boolean | null | readonly JsonValue[] | { readonly [key: string]: JsonValue };
 
-/** Where an event happened. Weir takes missing values from the request that delivers the event. */
+/** Where an event happened. Weir takes only a missing `ip` or `userAgent` from the request that delivers the event. */
 export interface EventContext {
   readonly url?: string;
   readonly pathname?: string;

@@ -2,7 +2,7 @@ import { type Delivery, deliverBatch, deliverOne, EVENTS_PER_BATCH_MAX } from '.
 import type { QueuedCall, Undelivered } from './event.ts';
 import type { Post } from './transport.ts';
 
-/** Stores calls across a restart. When `add` returns, the call is on disk. Errors of `add` and `remove` go to `onError`. */
+/** Stores calls across a restart. When `add` returns, the call survives the end of the process. Errors of `add` and `remove` go to `onError`. */
 export interface OutboxStore {
   /** The unsent calls of an earlier run, in order. */
   load(): readonly QueuedCall[];

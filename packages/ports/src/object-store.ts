@@ -16,7 +16,7 @@ export interface ObjectStore {
    */
   create(name: string, body: Uint8Array): Promise<boolean>;
 
-  /** Resolves with the version of the object: a text that differs for each content that is stored under the name. Undefined if there is no such object. */
+  /** Resolves with the version of the object: a text that changes when other content is stored. Undefined if there is no such object. */
   version(name: string): Promise<string | undefined>;
 
   /**

@@ -7,8 +7,9 @@ import type { ApiKey, ExclusionRule, Site } from '@weir/domain/registry/site';
 import type { SessionSecret, SignedOut, TokenUse, Viewer } from '@weir/domain/registry/viewer';
 
 /**
- * Sites, hashes of API keys, exclusion rules, goals, viewers, imports, erasures and daily salts. Every process holds all of them in memory,
- * so reads do no I/O. Changes go through a compacted topic. While the log is unavailable, reads return the last known state.
+ * Sites and what belongs to them (such as hashes of API keys, rules, goals and viewers), imports, erasures, the replay and daily salts. Every
+ * process holds all of them in memory, so reads do no I/O. Changes go through a compacted topic. While the log is unavailable, reads return
+ * the last known state.
  * Implementation: `adapters/registry/log-registry.ts`.
  */
 export interface Registry {
@@ -47,7 +48,7 @@ export interface Registry {
   /** All erasures, in the order of their requests. */
   erasures(): readonly Erasure[];
 
-  /** The removal of expired rows that is in progress; undefined if there is none. */
+  /** The expiry (docs/glossary.md) that is in progress; undefined if there is none. */
   expiry(): Expiry | undefined;
 
   /**
@@ -55,7 +56,7 @@ export interface Registry {
    * within a second. They reject with `event_log_unavailable`; the change may still become durable later.
    */
   putSite(site: Site): Promise<void>;
-  /** Removes the site with its keys, rules, goals, segments, funnels, annotations, viewers and imports. After a rejection a part may be removed: call it again. */
+  /** Removes the site with everything that belongs to it except tombstones and erasures. After a rejection, a part may be removed: call it again. */
   removeSite(siteId: string): Promise<void>;
   putKey(key: ApiKey): Promise<void>;
   removeKey(siteId: string, keyId: string): Promise<void>;
@@ -114,7 +115,7 @@ export interface Registry {
 
   /** The listener is called after each change of a replay. Returns a function that removes it. */
   onReplayChange(listener: () => void): () => void;
-  /** The listener is called after each change, with the site that changed. For caches that are derived from the registry. */
+  /** The listener is called after each change of a site, except token uses. For caches that are derived from the registry. */
   onChange(listener: (siteId: string) => void): void;
   close(): Promise<void>;
 }

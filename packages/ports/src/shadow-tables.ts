@@ -23,7 +23,8 @@ export interface ShadowTables {
   /**
    * Exchanges the live tables and the shadow tables. `generation` is the number that the live tables then have: one more than before.
    * After a rejection or a kill, call it again with the same generation until it resolves; if the exchange is done already, it resolves
-   * at once. The live tables then also have the migrations that only the shadow tables had. No writer may insert into either set of tables during the exchange.
+   * at once. The live tables then also have the migrations that only the shadow tables had. No writer may insert into either set of tables
+   * during the exchange.
    */
   exchange(generation: number): Promise<void>;
   /** Resolves when the shadow tables and their database do not exist. Safe to call again. */

@@ -3,7 +3,7 @@
  * If all of this state is lost, no record is lost or stored twice: the enricher computes the state from the raw records again.
  * Embedded: `adapters/lmdb/state/lmdb-state-store.ts`. Distributed: `adapters/redis/redis-state-store.ts`.
  * Every method except `close` rejects only with `state_store_unavailable`; the change of a rejected call may have been made.
- * Each call is one round trip for all of its items.
+ * A call with several items is one round trip for all of them; in a Redis cluster, one for each site.
  */
 export interface StateStore {
   /**

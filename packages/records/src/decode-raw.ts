@@ -25,7 +25,7 @@ export interface RawEvent {
   readonly body: Readonly<Record<string, unknown>>;
 }
 
-// Only the fields in this list are copied. A later version of Weir may add a field that contains an address; this code does not return it.
+// Only known fields are copied. A later version of Weir may add a field that contains an address; this code does not return it.
 const TEXTS = ['userAgent', 'acceptLanguage', 'idempotencyKey', 'identityProof'] as const;
 
 /**

@@ -2,7 +2,7 @@ import { Gauge } from 'prom-client';
 import type { Metrics } from './prometheus-metrics.ts';
 
 export interface AuditMetrics {
-  /** A check of one raw partition ended. `missing`, `repeated`: raw offsets (docs/glossary.md) without an outcome, and rows beyond the first of an offset. */
+  /** A check of one raw partition ended. `missing`: raw offsets without an outcome. `repeated`: rows beyond the first of a raw offset. */
   checked(partition: number, missing: number, repeated: number): void;
   /** A check of all partitions ended. `at`: Unix milliseconds. */
   done(at: number): void;

@@ -46,7 +46,7 @@ export type ConsumingRole = 'enricher' | 'writer' | 'archiver_raw' | 'archiver_e
 
 /** Metrics of a consuming role. Labels: `role`, `partition`. */
 export interface ConsumeMetrics {
-  /** Processed records, including repeats. */
+  /** Processed records. The enricher also counts repeats, the writer does not. */
   records(partition: number, count: number): void;
   /** Records that were processed before, and therefore had no effect. */
   repeats(partition: number, count: number): void;
@@ -54,7 +54,7 @@ export interface ConsumeMetrics {
   failure(partition: number, code: string): void;
   alarm(partition: number): void;
   dead(partition: number): void;
-  /** Sets the age of the oldest record that is not processed yet. */
+  /** Sets the age of the oldest record of the batch that was delivered last. */
   delay(partition: number, seconds: number): void;
   /** Call it when the partition is revoked: removes its delay. */
   revoked(partition: number): void;

@@ -21,7 +21,7 @@ export interface LinkPort {
 
 /** Calls the functions of the thread at the other end. The calls arrive in the order in which they were made. */
 export interface ThreadLink<Remote> {
-  /** Resolves with the result. Rejects with the same `DependencyError` or `ConfigError`, or with an error that has the same message. */
+  /** Resolves with the result. Rejects with an error that has the same message. A `DependencyError` keeps its code. */
   call<Name extends keyof Remote & string>(
     name: Name,
     args: ArgumentsOf<Remote[Name]>,

@@ -1,4 +1,4 @@
-/** Returns a URL without its fragment, which can contain secrets and is never stored. */
+/** Returns a URL without its fragment, which can contain secrets. Only the option `hash` sends it, as a part of the path. */
 export function cleanUrl(url: string): string {
   // Cuts the URL at the length at which the server would cut it.
   return (/[^#]{0,4096}/.exec(url) as RegExpExecArray)[0];

@@ -1,7 +1,7 @@
 import { attempt, keep, kept } from './attempt.ts';
 import type { Mode } from './mode.ts';
 
-/** The queue of hits. Hits are sent in order, one at a time, and kept until the server has answered. */
+/** The queue of hits. Hits are sent in order, one at a time. A hit is sent again after a failure, a 429 or a 5xx. */
 export interface Queue {
   /**
    * With a hit: adds it to the end and sends the queue. Without a hit: first adds the hits that an earlier page stored, then
@@ -10,7 +10,7 @@ export interface Queue {
   send(body?: string): void;
   /**
    * Call it when the page is hidden or ends. Waiting hits are sent as beacons. Hits that cannot be sent in this way are stored
-   * for the next page.
+   * for the next page, except in cookieless mode.
    */
   leave(): void;
 }

@@ -18,11 +18,11 @@ export interface WeirCore {
   /** Sends a pageview of the current page. */
   pageview(): void;
   /**
-   * Identifies the visitor. Fields other than email, name and image are traits; a null removes a trait. `firstName` is sent as
-   * `first_name`, with a warning in the console.
+   * Identifies the visitor. Fields other than email, name, image and payment_customer_id are traits; a null removes a trait. `firstName`
+   * is sent as `first_name`, with a warning in the console.
    */
   identify(userId: string, fields?: Properties, proof?: IdentityProof): void;
-  /** Empty in cookieless mode and after `optOut`. */
+  /** Empty in cookieless mode, after `optOut`, and if the page is not counted. */
   getVisitorId(): string;
   getSessionId(): string;
 }

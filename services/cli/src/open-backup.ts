@@ -13,8 +13,8 @@ export function dropWriterCommits(dataDir: string): Promise<void> {
 }
 
 /**
- * Adds erasures that were requested after the backup `begunAt` to the restored log. The next start carries them out. Resolves with the
- * number of these erasures.
+ * Adds to the restored log the erasures that are missing in its tables. `begunAt`: when the backup was begun. The next start carries them
+ * out. Resolves with the number of these erasures.
  */
 export function eraseAgainIn(dataDir: string, tombstones: readonly Tombstone[], begunAt: number): Promise<number> {
   return eraseAgain({ folder: join(dataDir, 'log'), tombstones, begunAt });

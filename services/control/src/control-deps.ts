@@ -103,7 +103,7 @@ export interface AdminDeps extends Omit<ControlDeps, 'analytics'> {
   readonly runTopicRead: RunInSlot;
   /** Creates an event ID (UUIDv7). */
   readonly newEventId: () => string;
-  /** The rate at which the consumer of a topic, in another process, or a replay processes records. */
+  /** Returns the rate of a consumer in another process (by its topic), or of a replay. */
   readonly lagRateOf: (topic: string) => LagRate;
 }
 

@@ -28,7 +28,7 @@ const TOPIC_READS_MAX = 8;
 const TOPIC_CALLS_MAX = 64;
 
 export interface Control {
-  /** A router for the root path. It serves /api/admin/… and /dashboard, and passes all other requests on. */
+  /** A router for the root path. It serves /api/admin/…, and / and /dashboard if the dashboard was built. It passes all other requests on. */
   readonly router: Router;
 }
 

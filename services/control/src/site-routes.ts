@@ -28,7 +28,7 @@ import { unlinkVisitor } from './routes/unlink-route.ts';
 const SITE = '/sites/{site_id}';
 const IMPORT = `${SITE}/imports/{digest}`;
 
-/** The routes of one site and of its people, relative to /api/admin. */
+/** The routes of sites and of their people, relative to /api/admin. */
 export const SITE_ROUTES: readonly AdminRoute[] = [
   {
     method: 'POST',

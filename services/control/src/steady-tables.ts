@@ -19,8 +19,8 @@ export interface ReportTables extends Pick<Analytics, 'userQuery'> {
 }
 
 /**
- * Runs all queries of the admin API. A swap (see docs/exactly-once.md) exchanges all tables for those of the next generation. An
- * answer never mixes rows of two generations.
+ * Runs the queries of the admin API, except those of exports. A swap (see docs/exactly-once.md) exchanges all tables for those of the next
+ * generation. An answer never mixes rows of two generations.
  */
 export interface SteadyTables {
   /**

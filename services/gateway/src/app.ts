@@ -30,7 +30,7 @@ const COLLECT_PATH = '/api/collect';
 
 /**
  * All routes of the gateway. Status 405 with `Allow`, API keys, rate limits, body limits and the OpenAPI document follow from
- * this table. Only the routes of static files are elsewhere (snippet-routes.ts).
+ * this table. OPERATIONS_ROUTES has the routes of every process, and snippet-routes.ts those of static files.
  */
 const ROUTES: readonly Route[] = [
   {

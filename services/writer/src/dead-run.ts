@@ -10,8 +10,8 @@ const DEAD_RUN_ALARM_ROWS = 20;
 const ALARM = `${DEAD_RUN_ALARM_ROWS} or more rows in sequence were refused and stored as dead letters: see the table dead_letters`;
 
 /**
- * Returns a function to call after each stored piece of a batch (write-partition.ts). The function counts the refused rows in sequence, and returns whether there are
- * enough of them for an alarm. It also raises this alarm.
+ * Returns a function to call after each stored piece (docs/glossary.md). The function counts the refused rows in sequence. If there are
+ * enough of them, it raises the alarm and returns true.
  */
 export function createDeadRun({
   handle,

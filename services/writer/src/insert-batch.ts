@@ -33,8 +33,8 @@ export function planInsert(batch: Batch, generation: number, logId: string, part
 }
 
 /**
- * Inserts the rows of a plan. `inserted`: all rows are in `records` and in every view, unless ClickHouse dropped the insert as a repeat
- * (see `assertStored`). `refused`: ClickHouse refused the rows, and none of them is in `records`. Repeating the insert does not help.
+ * Inserts the rows of a plan. `inserted`: all rows are in `records` and in every view. After an earlier attempt with an unknown result,
+ * `assertStored` must check this. `refused`: ClickHouse refused the rows, and none of them is in `records`. Repeating the insert does not help.
  * Rejects with `generation_changed` if the tables are of another generation than the plan. Rejects with `analytics_unavailable` if the
  * result is unknown. Rejects with `analytics_refused` if `records` has the rows but a view refuses them: only a repeat of the same
  * insert, with the same token, can then complete the view.

@@ -65,8 +65,8 @@ export function encodeProgress({ next, plan, truncatedAt, paused }: Progress): s
 }
 
 /**
- * Returns `undefined` if nothing was committed yet. A plan without a generation gets generation 0. Throws `TypeError` for text that
- * `encodeProgress` did not write.
+ * Returns `undefined` if nothing was committed yet. A plan without a generation gets generation 0. Throws `TypeError` or `SyntaxError` for
+ * text that `encodeProgress` did not write.
  */
 export function decodeProgress(metadata: string): Progress | undefined {
   if (metadata === '') return undefined;

@@ -15,8 +15,9 @@ const SHOWN = new Set(
 /** The objects of ClickHouse's access control. `SHOW CREATE` is refused for them. */
 const ACCESS = new Set('USER ROLE QUOTA POLICY PROFILE ROW SETTINGS MASKING'.split(' '));
 /**
- * Functions that are refused wherever their name appears: `APPLY file` and `arrayMap(file, …)` call them without parentheses. They read
- * files, send requests, write to the log of ClickHouse or to Keeper, show headers with credentials, or take the name of a table as a string.
+ * Functions that are refused wherever their name appears, except after a dot. `APPLY file` and `arrayMap(file, …)` call them without
+ * parentheses. They read files, send requests, write to the log of ClickHouse or to Keeper, show headers with credentials, or take the
+ * name of a table as a string.
  */
 const FUNCTIONS_FORBIDDEN = new Set(
   (

@@ -53,7 +53,7 @@ export function insertError(error: unknown): DependencyError {
   return new DependencyError(kind, `ClickHouse error ${code} ${error.type ?? ''}${place}`);
 }
 
-/** The error of a statement of Weir's own, for example of a migration or an export. Reports have the limits of a user's query. */
+/** The error of a statement of Weir's own, for example of a migration or an export. For reports, see `userQueryError`. */
 export function statementError(error: unknown): DependencyError {
   const code = clickhouseCode(error);
   return translated(

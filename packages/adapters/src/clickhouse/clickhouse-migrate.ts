@@ -171,7 +171,7 @@ function isKnown(name: string, digest: string, known: Digests | undefined): bool
   );
 }
 
-/** How often a migration is applied again because another process has dropped a table that it uses. */
+/** How often a migration is tried if another process drops a table that it uses. */
 const ATTEMPTS_MAX = 5;
 
 /**

@@ -6,8 +6,8 @@ interface View {
 }
 
 /**
- * Some migrations can be applied to `shadow` and not to `live`. Then this function creates the views of `shadow` in `live`, and notes the
- * migrations as applied. Call it when the tables are exchanged and closed. After a kill, call it again: it continues.
+ * If `shadow` has migrations that `live` lacks, this function creates the views of `shadow` in `live`, and notes the migrations as applied
+ * there. Call it when the tables are exchanged and closed. After a kill, call it again: it continues.
  */
 export async function takeMigrations(
   { run, select }: { run(statement: string): Promise<void>; readonly select: Select },

@@ -53,7 +53,9 @@ const REFUSALS = new Map<number, { readonly type: string; readonly again: boolea
   [87, { type: 'INVALID_RECORD', again: false }],
 ]);
 
-/** Classifies a produce error code other than 0. Returns `undefined` if the records may be in the log. */
+/**
+ * Classifies a produce error code other than 0. Returns `undefined` if the records may be in the log. Also names the same codes of a fetch.
+ */
 export function knownRefusal(code: number): { readonly type: string; readonly again: boolean } | undefined {
   return REFUSALS.get(code);
 }

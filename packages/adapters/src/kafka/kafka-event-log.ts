@@ -37,7 +37,7 @@ export interface KafkaEventLogConfig extends KafkaAddress {
 }
 
 export interface KafkaEventLog extends EventLog {
-  /** Compares the topics with topics.json. Call it every minute. Rejects with `event_log_unavailable`. */
+  /** Compares the topics with topics.json. Call it every minute. Rejects as `KafkaTopics.drift` does. */
   drift(): Promise<readonly TopicDrift[]>;
 }
 
@@ -45,7 +45,7 @@ interface Links {
   readonly query: KafkaLink;
   /** The connections for appends that a client waits for. */
   readonly interactive: KafkaLink;
-  /** The connections for appends of the enricher, which no client waits for. */
+  /** The connections for appends of the enricher and for `read`, which no client waits for. */
   readonly background: KafkaLink;
 }
 

@@ -52,7 +52,7 @@ export interface KafkaTopics {
   ensure(): Promise<number>;
   /**
    * Compares the topics with topics.json, and with `partitionCount`, the number of partitions when the log was created, if it is
-   * known. Rejects with `event_log_unavailable`.
+   * known. Rejects with `event_log_unavailable`, or with `event_log_damaged` if a topic is missing.
    */
   drift(partitionCount?: number): Promise<readonly TopicDrift[]>;
 }

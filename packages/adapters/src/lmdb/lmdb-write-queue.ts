@@ -179,7 +179,7 @@ function causeOf(error: unknown): Promise<unknown> {
 /** The default size of a write, which is enough for a few keys with short values. */
 const SMALL: WriteSize = { keys: 4, bytes: 16 * 1024 };
 
-/** Submits a write: `stage` calls put and remove. Resolves when the write is committed and `apply` was called. Rejects with a DependencyError that has `code`. */
+/** Submits a write: `stage` calls put and remove. Resolves when it is committed and `apply` was called. Rejects with `code`. */
 export function submitWrite(
   writes: WriteQueue,
   code: DependencyErrorCode,

@@ -5,7 +5,7 @@ export type RateLimitTake = readonly [bucket: RateLimitBucket, key: string, limi
 
 /**
  * The rate limiter of a process that does not count itself. One process counts the requests of all processes, so that limits are exact.
- * The calls of one turn of the event loop are sent together: a message for each of them would cost more than to count it. `ask` sends calls and
+ * The calls of one turn of the event loop are sent together, because one message for each call would cost more than counting. `ask` sends calls and
  * resolves with their results, in order. It never rejects.
  */
 export function createCentralRateLimiter(

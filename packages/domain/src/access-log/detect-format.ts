@@ -6,7 +6,7 @@ import { clfHeadOf } from './clf-line.ts';
 export const DETECTION_LINES_MAX = 1000;
 
 /**
- * Returns a format with virtual hosts if most of the first lines of a file have it. Returns `undefined` for other files: then the first
+ * Returns a format with virtual hosts if more of the first lines have it than any other layout. Returns `undefined` for other files: then the first
  * character of each line decides whether that line is JSON. The same lines give the same result, so an interrupted import
  * continues with the same format.
  */

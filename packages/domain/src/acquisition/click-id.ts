@@ -7,7 +7,7 @@ import { CAMPAIGN_TAGS } from './campaign-tags.ts';
 export interface ClickId {
   /** The parameter's usual name. */
   readonly type: string;
-  /** The source of the visit, if no tag or referrer names one. */
+  /** The source of the visit, if no tag names one. A known referrer wins only if `medium` is empty. */
   readonly source: string;
   /** The medium of the visit; empty if the platform adds the parameter to unpaid links too. */
   readonly medium: string;

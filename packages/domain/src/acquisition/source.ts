@@ -55,8 +55,8 @@ const MEDIUM_KINDS: Readonly<Record<string, SourceKind>> = {
   paid: 'ads',
 };
 /**
- * If the second list (`further`) has a source with the same name as one of Weir's own sources of these kinds, Weir's own source is used.
- * For example, YouTube is `video` in Weir's list and `social` in the second list.
+ * If the second list (`further`) calls a source `search` or `social`, and Weir has a source of these kinds with this name, Weir's own source
+ * is used. For example, YouTube is `video` in Weir's list and `social` in the second list.
  */
 const PUBLIC_KINDS: ReadonlySet<SourceKind> = new Set(['search', 'social', 'video', 'shopping']);
 
@@ -66,7 +66,8 @@ interface PathSource {
 }
 
 /**
- * Weir's own entries take precedence. Exact hosts are compared before domains; otherwise mail.google.com would be a search engine.
+ * Paths are compared before hosts. Within paths and hosts, Weir's own entries come first, and exact hosts come before domains: otherwise
+ * mail.google.com would be a search engine.
  * `publicSuffixOf` returns `co.uk` for www.google.co.uk, and `undefined` if the host has no public suffix.
  */
 export function createSources(

@@ -65,8 +65,8 @@ const KEPT = new Set(['site_id', 'received_at', 'enrichment', 'log_id', 'raw_par
 const EVENT_OUTCOMES = new Set(['row', 'duplicate', 'dropped', 'dead']);
 
 /**
- * The line that replaces an erased or expired record. It keeps the position in the log, the site, the times and the version of
- * the enrichment.
+ * The line that replaces an erased or expired record. It keeps the position in the log, the site, the time of receipt and the version
+ * of the enrichment. `timestamp` replaces the time of the event.
  */
 function bareLine(fields: Fields, outcome: Outcome, reason: string, timestamp: number): Uint8Array {
   const values = [...fields].map(([column, value]) => {

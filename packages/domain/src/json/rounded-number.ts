@@ -7,7 +7,7 @@ const VALUE_KEYS: readonly string[] = ['value', 'event_value', 'eventValue'];
 
 /**
  * Returns the text of an event's value if it was sent as a JSON number that a Float64 could round: amounts of money must stay exact.
- * Empty if the number is exact. `body` returns the text of the body.
+ * Empty if the number has fewer than 16 characters, and is therefore exact. `body` returns the text of the body.
  */
 export function roundedNumberText(value: number, body: () => string): string {
   const text = body();

@@ -32,7 +32,7 @@ export function dayBefore(day: string): string {
 }
 
 const DAY_MS = 24 * 3600_000;
-/** The texts of this many recent days are kept, because consecutive records are of the same few days. The index of a day is its number modulo this size. */
+/** The texts of this many days are kept, because consecutive records are of the same few days. A day is stored at its number modulo this size. */
 const RECENT_DAYS = 16;
 const recentNumbers: number[] = new Array(RECENT_DAYS).fill(Number.NaN);
 const recentTexts: string[] = new Array(RECENT_DAYS).fill('');

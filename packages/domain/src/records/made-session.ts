@@ -6,7 +6,7 @@ export const SESSION_IDLE_MS = 30 * 60_000;
 const ID_HEX_CHARS = 32;
 
 /**
- * The ID of a session whose hits bring no ID. It depends on the visitor and on the half hour in which the session begins. Two such sessions of a
+ * The ID of a session whose hits have none. It depends on the visitor and on the half hour in which the session begins. Two such sessions of a
  * visitor cannot begin within the same half hour. If a hit arrives late and becomes the first one, the ID seldom changes. The view `session_moves`
  * computes the same ID.
  */

@@ -1,6 +1,6 @@
 /**
  * The outcome of a raw record. Each raw record has exactly one (docs/tables.md, `outcomes`). `row` is a row of `events`. An `erased` or
- * `expired` record keeps only its place in the log, its site, its times and the version of its enrichment.
+ * `expired` record keeps only its place in the log, its site, its time of receipt and the version of its enrichment.
  */
 export type Outcome = 'row' | 'identify' | 'duplicate' | 'dropped' | 'dead' | 'erased' | 'expired';
 

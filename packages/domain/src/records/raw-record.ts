@@ -55,7 +55,7 @@ export function encodeRawRecord(head: RawRecordHead, bodyJson: string): Buffer {
 }
 
 /**
- * The JSON text of an envelope, without its last brace. To join the fields that every record has costs less than `JSON.stringify`
+ * The JSON text of an envelope, without its last brace. Joining the fields that every record has costs less than `JSON.stringify`
  * (docs/decisions/0049).
  */
 function envelopeText(head: RawRecordHead): string {

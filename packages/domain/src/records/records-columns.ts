@@ -137,8 +137,8 @@ export const VISIT_ATTRIBUTES: readonly (readonly [stamp: RecordsColumn, ofSessi
 
 /**
  * The highest expected number of repeats in a row: a crash of the enricher repeats at most one batch of 1,024 outcomes, and a partition can
- * have several crashes. Among this many consecutive records of `events.enriched`, the record with the highest raw offset (docs/glossary.md) is therefore not a
- * repeat.
+ * have several crashes. Among this many consecutive records of `events.enriched`, the record with the highest raw offset
+ * (docs/glossary.md) is therefore not a repeat.
  */
 export const REPEATS_MAX = 16_384;
 

@@ -61,7 +61,7 @@ export function sealedDay(record: { readonly receivedAt: number; readonly redriv
   return utcDay(record.redriven?.at ?? record.receivedAt);
 }
 
-// The column `detail` of each outcome of a redriven record ends with the field `redriven`. The table `dead_letter_attempts` is filled from this field.
+// The column `detail` of each outcome of a redriven record ends with the field `redriven`, which fills the table `dead_letter_attempts`.
 const MARK = /,?"redriven":(\{"log":"[\w-]{1,36}","partition":\d+,"offset":\d+,"attempt":\d+,"at":\d+\})\}$/;
 
 /** Adds the position of the dead letter to the column `detail`: the JSON text of an object, or an empty text. */

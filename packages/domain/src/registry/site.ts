@@ -4,7 +4,7 @@ import type { Keep } from './keep.ts';
 export interface Site {
   readonly siteId: string;
   readonly name: string;
-  /** Registrable or full host name, e.g. `example.com`. Referrers of this host and its subdomains are internal. */
+  /** Registrable or full host name, e.g. `example.com`. Referrers with the same registrable domain are internal. */
   readonly domain: string;
   /** IANA name, e.g. `Europe/Berlin`. */
   readonly timezone: string;

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { syncPath } from './sync-path.ts';
 import type { LogPosition } from './token-log.ts';
 
-/** What is known to be durable of one table, at the time of the last record. */
+/** What was known to be durable of one table when the file below was last written. */
 export interface AcceptedTable {
-  /** Each part with a block number up to this one was on the disk. It stays in the table. */
+  /** All parts with block numbers up to this one were on the disk. A repair leaves them in the table. */
   readonly blocks: number;
   /** Each token of a higher block number is after this position. */
   readonly tokensFrom: LogPosition;

@@ -14,9 +14,9 @@ import { BEGINNING, endOfLogs, type LogPosition, logFile, logNumbers, readTokens
 
 /**
  * Makes statements durable before they are answered. ClickHouse syncs the parts of an insert, but not their tokens. So after a loss
- * of power, a part without a token could belong to an acknowledged insert or to one that will be repeated. With this object, it is
- * known: tokens of acknowledged inserts are on the disk, and the parts of all other acknowledged statements are up to a recorded block
- * number (docs/decisions/0048).
+ * of power, a part without a token could belong to an acknowledged insert or to one that will be repeated. This object lets a repair tell
+ * them apart: tokens of acknowledged inserts are on the disk, and parts of all other acknowledged statements have block numbers up to a
+ * recorded one (docs/decisions/0048).
  */
 export interface TokenKeeper {
   /** Runs a statement. Resolves when the statement is done, and what a repair needs to know about it is durable. */

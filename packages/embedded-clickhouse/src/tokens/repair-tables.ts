@@ -15,8 +15,8 @@ export interface Repairs {
 export interface TableRepair {
   readonly repairs: Repairs;
   /**
-   * Must be called when the engine has been opened once and closed again, because only the engine detects damaged parts. Returns the number
-   * of tables whose tokens were changed.
+   * Call it after the engine was opened and closed again, because only the engine detects damaged parts. Returns the number of tables whose
+   * tokens were changed.
    */
   dropTokensOfBrokenParts(): number;
   /** Whether the engine has moved damaged parts away since the repair. */

@@ -26,7 +26,7 @@ export interface TokenEntries {
   readonly end: LogPosition;
   /** Logs with lines that are not intact. */
   readonly damaged: readonly number[];
-  /** False if the logs before `from` are missing or shorter than at that time. Then `entries` may lack tokens. */
+  /** False if the log of `from` is missing or shorter than `from`. Then `entries` may lack tokens. */
   readonly isComplete: boolean;
 }
 

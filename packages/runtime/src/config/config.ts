@@ -16,7 +16,7 @@ export interface Config {
   /** If it is undefined, a token is created at the first start and stored in the data folder. */
   readonly adminToken: string | undefined;
   readonly trustedProxies: readonly string[] | number;
-  /** The name of the header, in lower case. If it is undefined, Weir reads `X-Forwarded-For`, or `Forwarded` if there is no `X-Forwarded-For`. */
+  /** The name of the header, in lower case. If it is undefined, Weir reads `X-Forwarded-For`, or else `Forwarded` (find-client-ip.ts). */
   readonly clientIpHeader: string | undefined;
   readonly collectPaths: readonly string[];
   readonly rateLimits: { readonly collect: number; readonly events: number; readonly identify: number };
@@ -28,7 +28,7 @@ export interface Config {
   /** Number of partitions of a new log; an existing log keeps its number. */
   readonly partitions: number;
   readonly batch: {
-    /** The gateway collects appends of concurrent requests for this long. */
+    /** Under load, the gateway collects the appends of concurrent requests for this long, or longer while an append is in flight. */
     readonly appendLingerMs: number;
     /** The writer inserts when it has this many rows or bytes, or after this time. */
     readonly writerRowsMax: number;
@@ -43,7 +43,7 @@ export interface Config {
   readonly gatewayProcesses: number;
   /** How often the settings of the engines are compared with those that exactly-once needs. */
   readonly guardIntervalMs: number;
-  /** If less space than this is free, Weir adds nothing to the disk of the data folder. */
+  /** If less space than this (at most a quarter of the disk) is free, Weir adds nothing to the disk of the data folder. */
   readonly diskReserveBytes: number;
   readonly engines: EngineConfig;
   /** Undefined if Weir does not archive. */

@@ -32,7 +32,7 @@ const SASL_MECHANISMS = ['plain', 'scram-sha-256', 'scram-sha-512'] as const;
 export type SaslMechanism = (typeof SASL_MECHANISMS)[number];
 
 export interface TlsConfig {
-  /** PEM of a certificate authority to trust in addition to the system's. */
+  /** PEM of the certificate authorities to trust, instead of the system's. */
   readonly ca: string | undefined;
 }
 

@@ -7,7 +7,7 @@ export interface PartitionStatus {
   readonly recordsPerSecond: number;
   /** The failure that is currently being retried. */
   readonly lastError?: string;
-  /** Why an operator must act. If `recordsPerSecond` is 0, the partition is stopped until the operator has acted. */
+  /** Why an operator may have to act. If `recordsPerSecond` is 0, the partition makes no progress now. */
   readonly alarm?: string;
 }
 

@@ -11,7 +11,7 @@ export interface Checkpoint {
 export interface StoredCheckpoints {
   /** The highest checkpoint of each partition. */
   readonly highest: ReadonlyMap<number, number>;
-  /** When a check last compared all raw offsets one by one, in Unix milliseconds; undefined if no check has done this. */
+  /** When a check last compared all raw offsets one by one and found no fault, in Unix milliseconds; undefined if there was no such check. */
   readonly wholeAt: number | undefined;
 }
 
@@ -49,7 +49,7 @@ export async function readCheckpointsBefore(
   }));
 }
 
-/** Stores checkpoints of one check. `isWhole`: the check compared all raw offsets one by one. */
+/** Stores checkpoints of one check. `isWhole`: the check compared all raw offsets one by one and found no fault. */
 export async function storeCheckpoints(
   { change }: Pick<Analytics, 'change'>,
   logId: string,

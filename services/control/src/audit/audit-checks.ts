@@ -65,8 +65,9 @@ const CLOSE_WAIT_MS = 1_000;
  * which each offset had exactly one outcome. Checkpoints are stored in the table `audit_checkpoints`, for the next start and for
  * `weir audit --since`. A check compares the raw offsets from the checkpoint on one by one. Below the checkpoint, it compares the number of rows,
  * which the projection `offsets` of the table shows without a scan. This number is also right if one row is missing and another row is
- * repeated. So the first check of a log, and then one check in a day, compares all raw offsets, which reads three columns of the whole table.
- * While rows are replaced, there is no check. `weir audit` compares everything at any time.
+ * repeated. So the first check of a log, and then one check in a day, compares all raw offsets, which reads three columns of the whole table. A check
+ * that must confirm a fault of such a check, or the end of a fault, does this too. While rows are replaced, there is no check. `weir audit` compares
+ * everything at any time.
  */
 export function startAuditChecks(deps: AuditChecksDeps): RunningAuditChecks {
   const { analytics, eventLog, registry, clock, logger, everyMs = EVERY_MS, wholeEveryMs = WHOLE_EVERY_MS } = deps;
@@ -108,7 +109,7 @@ export function startAuditChecks(deps: AuditChecksDeps): RunningAuditChecks {
     await store(all !== undefined && unbalanced.size === 0);
   }
 
-  /** Reads the stored checkpoints, and when a process last compared all raw offsets: another process may have done it. */
+  /** Reads the stored checkpoints, and when a process, maybe another one, last compared all raw offsets and found no fault. */
   async function readStored(): Promise<void> {
     const stored = await readCheckpoints(analytics, eventLog.logId);
     for (const [partition, offset] of stored.highest) {

@@ -81,7 +81,7 @@ interface Books {
 }
 
 /**
- * The report is balanced if each raw offset of each log and partition, from 0 to the last, has exactly one outcome, and if
+ * The report is balanced if each raw offset of each log and partition, from 0 to the highest stored one, has exactly one outcome, and if
  * received = stored + identify + duplicate + dropped + dead + redriven + erased + expired + in flight, and if no dead letter was stored
  * twice. While an erasure or an expiry deletes rows (`isErasing`), a raw offset can be stored twice: as erased or expired, and with its
  * former outcome. `erasing` counts these offsets.

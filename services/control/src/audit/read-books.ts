@@ -42,8 +42,8 @@ export async function readBooks(
 }
 
 /**
- * Reads which dead letters were redriven: all of them, or those whose rows `dead` the condition selects by `by_offset`. Call it before
- * `readBooks`. An insert fills the table `records` before the table `dead_letter_attempts`, so `readBooks` then counts each of these rows as `dead`.
+ * Reads which dead letters were redriven: all of them, or those whose rows `dead` the condition selects by `by_offset`. The condition does not limit
+ * `redrivenTwice`. Call it before `readBooks`: an insert fills `records` before `dead_letter_attempts`, so `records` then has each of these rows.
  */
 export async function readRedriven(
   { select }: Pick<Analytics, 'select'>,

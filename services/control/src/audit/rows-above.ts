@@ -30,8 +30,8 @@ export async function countPartitions(
 }
 
 /**
- * Selects the rows of these partitions from the raw offset `from(partition)` to `highest`. Rows that a writer has inserted since
- * `countPartitions` have higher raw offsets. `column`: the name of the column with the raw offset. The first condition on this column, with the
+ * Selects the rows of these partitions from the raw offset `from(partition)` to `highest`. This leaves out rows that a writer has inserted since
+ * `countPartitions`. `column`: the name of the column with the raw offset. The first condition on this column, with the
  * lowest `from` (`least`), lets ClickHouse use the index.
  */
 export function rowsAbove(

@@ -12,9 +12,9 @@ export interface BackupView {
   readonly bytes_stored: number | null;
   readonly backup_id: string | null;
   readonly error: string | null;
-  /** How many scheduled backups have failed since the last scheduled backup that succeeded. */
+  /** How many backups to the place of the schedule have failed since the last one there that succeeded, also backups on request. */
   readonly failed_attempts: number;
-  /** After a failure, the next scheduled backup does not start before this time. Null if the last one did not fail. */
+  /** After such a failure, the next scheduled backup does not start before this time. Null if the last backup to this place did not fail. */
   readonly next_attempt_at: string | null;
 }
 
@@ -31,7 +31,7 @@ export interface BackupControl {
    * Starts a backup and returns its first view. Returns undefined, and starts nothing, if another backup runs or the process is closing.
    */
   start(request: BackupRequest): BackupView | undefined;
-  /** Returns the running backup, or else the last backup that this process has made. Undefined if this process has made no backup. */
+  /** Returns the running backup, or else the last backup that this process has begun, even if it failed. Undefined if it has begun none. */
   current(): BackupView | undefined;
   /** The settings `WEIR_BACKUP_TO` and `WEIR_BACKUP_KEEP`, for requests that do not name a target or a number. */
   readonly defaults: { readonly to: string | undefined; readonly keep: number | undefined };

@@ -27,7 +27,7 @@ export function startBackup({ backups }: AdminDeps, { body }: AdminRequest<{ to?
   return started === undefined ? busy('a backup is running: wait until it has ended') : created(started);
 }
 
-/** Answers with the running backup, or else with the last one, or with null if this process has made no backup. */
+/** Answers with the running backup, or else with the last one, even if it failed. Null if this process has begun no backup. */
 export function showBackup({ backups }: AdminDeps): Reply {
   return backups === undefined ? conflict(NOT_EMBEDDED) : ok(backups.current() ?? null);
 }

@@ -83,8 +83,8 @@ export async function showDeadLetter(deps: AdminDeps, { params, context }: Admin
 }
 
 /**
- * Redrives up to `limit` dead letters: those with the given IDs, or those that match the filter. The calls run one after the other. Each
- * waits before and after until all records of the log are stored, so a repeated call does not redrive the same letter twice.
+ * Redrives the dead letters with the given IDs, or up to `limit` that match the filter. The calls run one after the other. Without `dry_run`,
+ * each first waits until all records of the log are stored, so a repeated call does not redrive the same letter twice.
  */
 export async function redriveDeadLetters(deps: AdminDeps, { body }: AdminRequest<RedriveBody>): Promise<Reply> {
   if ('problem' in body) return invalid(body.problem);

@@ -1,7 +1,7 @@
 import type { Checked } from '../http/compile-body.ts';
 import { readRecentTime } from '../http/recent-time.ts';
 
-/** Which dead letters are meant. A field that is not set selects all of them. */
+/** Selects the dead letters that match all fields that are set. */
 export interface LetterFilter {
   readonly site?: string;
   readonly stage?: string;

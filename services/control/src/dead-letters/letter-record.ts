@@ -17,8 +17,8 @@ const ONE_RECORD_BYTES = 1;
 
 /**
  * Makes the record that redrives a dead letter, or returns why it cannot be made. The record has the content and the time of receipt of the
- * first raw record, but it does not need the salts of the day on which that record was received: they are deleted before the new record
- * expires. Its client IP is therefore encrypted again with the key of today, and it has the visitor ID of a cookieless hit.
+ * first raw record. The salt of that day can be deleted before the new record is processed. So the client IP is encrypted again with the key
+ * of today, and the record of a cookieless hit contains the visitor ID.
  */
 export async function letterRecord(
   { eventLog, registry, addressSealer, clock, retention }: LetterRecordDeps,

@@ -12,7 +12,7 @@ import { readOutcomes, type StoredLetter } from './stored-letters.ts';
 export interface LetterResult {
   readonly letter_id: string;
   readonly result: 'would_redrive' | 'refused' | 'pending' | 'redriven_before' | 'not_found' | Outcome;
-  /** Why the dead letter cannot be redriven, or the new error. Null if it was redriven successfully. */
+  /** Why the dead letter cannot be redriven, why its new record failed or was dropped, or that this record is not stored yet. Otherwise null. */
   readonly problem: string | null;
 }
 

@@ -22,8 +22,8 @@ export async function eraseTables(task: EraseTables): Promise<void> {
 }
 
 /**
- * Returns the tables that views fill, each with a condition that selects the rows made from erased records. Such a row can also contain data
- * of other persons.
+ * Returns the tables with data from records, each with a condition that selects the rows made from erased records. Such a row can also contain
+ * data of other persons.
  */
 function derived(
   { database, person }: EraseTables,
@@ -37,8 +37,8 @@ function derived(
     `(${person.isProfile(owner)} OR ${made(columns, select, "outcome = 'identify'")})`;
   const own = (condition: string) => `site_id = '${person.siteId}' AND ${condition}`;
   const profile = own(ofProfile('profile_id', PROFILE));
-  // Rows of `dead_letter_attempts` contain only positions in the log. A row is deleted only together with its dead letter: without the row, a
-  // redriven dead letter that stays would be listed as if it had never been redriven.
+  // In `dead_letter_attempts`, only rows with the outcome `dead` have an error and a payload. The other rows have only positions in the log, so they
+  // stay unless the whole site is erased: without them, a dead letter that stays would be listed as if it had never been redriven.
   const letter = person.whole ? '1' : "outcome = 'dead'";
   return [
     ['dead_letter_attempts', made('log_id, raw_partition, by_offset', 'log_id, raw_partition, raw_offset', letter)],
@@ -87,8 +87,8 @@ async function outlivedRows({ analytics, database, person }: EraseTables): Promi
 }
 
 /**
- * Returns the tables whose deleted rows can also contain data of other persons. Each has the view that fills it, and a condition on the
- * records from which it is filled again.
+ * Returns the tables to fill again, because deleted rows can also contain data of other persons. Each has the view that fills it, and a condition
+ * on the records from which it is filled. `identified` and `identities` store no rows: other views fill the tables of profiles and links from them.
  */
 function shared({ database, person }: EraseTables): readonly (readonly [view: string, table: string, rows: string])[] {
   const same = (columns: string, outcome: 'row' | 'identify'): string =>

@@ -17,8 +17,9 @@ export interface ExportedPerson {
 const PAGE_ROWS = 1_000;
 
 /**
- * Yields the pieces of one JSON object with all data that an erasure of this person would delete. The first piece is yielded after the first
- * queries have succeeded, so that a failure of these queries can be answered with an error status.
+ * Yields the pieces of one JSON object with the records that an erasure of this person would delete, and with the sessions, profiles, links and
+ * payments that belong to them. The first piece is yielded after the first queries have succeeded, so that a failure of these queries can be
+ * answered with an error status.
  */
 export async function* exportPerson(
   analytics: Pick<Analytics, 'select'>,

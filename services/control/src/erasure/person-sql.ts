@@ -18,7 +18,7 @@ export interface PersonSql {
   readonly at: number;
   /** The condition on a row of `records` that is to be erased. */
   readonly records: string;
-  /** A condition that is true if the column contains the profile ID of an erased user. */
+  /** A condition that is true if the column contains the profile ID of an erased user. Never true if `whole`: the tombstone then names no user. */
   readonly isProfile: (column: string) => string;
   /** Conditions for rows whose records have expired: on a visitor ID that was seen at a time, and on a user ID. */
   readonly isVisitor: (column: string, seenAt: string) => string;

@@ -23,7 +23,7 @@ const RETRY_AFTER_MS = 2_000;
 
 /**
  * Carries out the erasures of the registry one after the other, oldest first. If the process ends before an erasure is done, another
- * process with the control role continues it.
+ * process with the control role continues it, or the next start of this process.
  */
 export function startErasures(deps: StartErasuresDeps): RepeatedWork {
   const { registry, clock, logger } = deps;

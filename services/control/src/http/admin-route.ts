@@ -51,8 +51,8 @@ export const BODY_BYTES_MAX = 1024 * 1024;
 const SHARED_LEVELS_MAX = 32;
 
 /**
- * Mounts the routes. A path of the table gets 405 with `Allow` for all other methods, and an unknown path 404. Only a request with
- * valid credentials learns which paths exist.
+ * Mounts the routes. A path of the table gets 405 with `Allow` for all other methods, and an unknown path 404. Except for routes with the role
+ * `anyone`, only a request with valid credentials learns which paths exist.
  */
 export function mountAdminRoutes(router: Router, routes: readonly AdminRoute[], deps: AdminDeps): void {
   for (const [path, ofPath] of routesByPath(routes)) {
@@ -143,7 +143,10 @@ async function handleAtOnce<T>(
   return { answer: await handle({ signal, timing }), timing, isShared: false };
 }
 
-/** Accepts any Content-Type: other origins cannot send the Authorization header without a CORS preflight. */
+/**
+ * Accepts any Content-Type. A page of another origin cannot send the Authorization header without a CORS preflight, and `SignIn.callerOf` refuses
+ * its requests with a session cookie.
+ */
 function readJsonObject({ bodyBytesMax = BODY_BYTES_MAX }: AdminRoute): RequestHandler[] {
   return [
     requireSupportedEncoding,

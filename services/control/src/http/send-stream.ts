@@ -14,7 +14,7 @@ export interface StreamReply {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** If the client reads no byte for this time, the connection is closed. Otherwise the client could block a query of ClickHouse. */
+/** If no byte is sent for this time, the connection is closed. Otherwise a client that does not read could block a query of ClickHouse. */
 const STALL_MS = 120_000;
 
 /**

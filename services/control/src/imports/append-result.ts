@@ -8,8 +8,8 @@ export type AppendHits = 'stored' | 'refused' | 'unknown';
 /** Appends those rows of a dump that the site does not have yet. A row that is in several dumps is therefore stored once. */
 export interface RestoredRows {
   /**
-   * Resolves with the number of appended rows, or with the reason why they were not appended. `behind`: too many rows are in the log
-   * but not in the tables yet; try again later.
+   * Resolves with the number of appended rows, or with the reason why they were not appended. `behind`: the tables do not have all records
+   * of the log yet, or an earlier append may still arrive there; try again later.
    */
   append(siteId: string, rows: readonly DumpedRow[]): Promise<number | Exclude<AppendHits, 'stored'> | 'behind'>;
 }

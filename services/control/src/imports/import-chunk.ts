@@ -2,7 +2,7 @@ import { type DumpedRow, readDumpedRow } from '@weir/domain/dump/dumped-row';
 import type { Json } from '@weir/domain/json/json';
 import type { Checked } from '../http/compile-body.ts';
 
-/** The body of a request with consecutive lines of a file: `hits` has the pageviews of an access log, `rows` all rows of a dump. */
+/** The body of a request with consecutive lines of a file: `hits` has the pageviews in these lines of an access log, `rows` these lines of a dump. */
 export interface SentChunk {
   readonly lease: string;
   readonly first_line: number;

@@ -19,11 +19,11 @@ export interface ImportLeases {
   /** Gives the lease to a client. Returns undefined if another client has it, or if there are too many leases. */
   take(key: string, lease: string): ImportLease | undefined;
   /**
-   * Extends the lease. Returns undefined if another client has it. Leases are only in memory: after a restart of Weir, the first client that
-   * asks gets the lease.
+   * Extends the lease, or takes it again if it has ended. Returns undefined if another client has it, or if there are too many leases. Leases are
+   * only in memory: after a restart of Weir, the first client that asks gets the lease.
    */
   extend(key: string, lease: string): ImportLease | undefined;
-  /** Ends the lease as soon as no task runs and the result of each append is known. */
+  /** Ends the lease as soon as no task runs and no append with an unknown result can still arrive in the log. */
   release(key: string, lease: string): void;
 }
 

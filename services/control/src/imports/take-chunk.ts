@@ -66,7 +66,7 @@ async function appendChunk(
   return appended === 'stored' ? allHits.length : appended;
 }
 
-/** Returns the hits to append: all hits except those of pending lines that the log already has. Otherwise an error reply. */
+/** Returns the hits to append: all hits, but of the pending lines only those that the log does not have. Otherwise an error reply. */
 async function hitsToAppend(
   deps: AdminDeps,
   lease: ImportLease,

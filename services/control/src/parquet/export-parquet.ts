@@ -23,7 +23,8 @@ const dayOf = (timeMs: number): string => new Date(timeMs).toISOString().slice(0
 
 /**
  * Continues an interrupted round, or begins a new round if a complete day has not been exported yet. A round exports the rows of complete
- * days. `fence` must reject if another process exports now. Resolves with the number of stored files.
+ * days. While an erasure or an expiry runs, exports nothing. `fence` must reject if another process exports now. Resolves with the number of
+ * stored files.
  */
 export async function exportParquet(
   deps: ParquetDeps,

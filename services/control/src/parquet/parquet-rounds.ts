@@ -5,7 +5,7 @@ import type { ObjectStore } from '@weir/ports/object-store';
 /**
  * The state of one round of the export, which is an object in the archive. When a round is done, all rows were exported whose day is at most
  * `through` and whose raw offset (docs/glossary.md) is below the end of their log and partition. A round exports only rows that no earlier round has exported,
- * so each row is in exactly one file. A part is the file of one site and day.
+ * so no row is in two files. Rows without a site are in no file. A part is the file of one site, day and round.
  */
 export interface ParquetRound {
   readonly round: number;

@@ -62,7 +62,7 @@ export async function storePart(
      AND received_at < toDateTime64({day:String}, 3, 'UTC') + INTERVAL 1 DAY AND ${sql}`;
   const given = { ...params, site: part.site, day: part.day };
   const state = async (): Promise<string> => {
-    // An erasure and an expiry change the outcome of a row. No other column of a row changes.
+    // Only an erasure and an expiry change stored rows. Both change the outcome.
     const digest = 'count() AS rows, sum(cityHash64(log_id, raw_partition, raw_offset, outcome)) AS digest';
     return JSON.stringify([await analytics.generation(), await analytics.select(`SELECT ${digest} ${from}`, given)]);
   };

@@ -45,7 +45,7 @@ export async function searchPeople(deps: AdminDeps, request: AdminRequest<People
   return ok({ limit, page, has_more: rows.length > limit, people: rows.slice(0, limit) });
 }
 
-/** Answers with the profile, events, sessions and payments of one person, the newest first. */
+/** Answers with the profile, one page of the events with their sessions, and the last payments of one person, the newest first. */
 export async function readTimeline(deps: AdminDeps, request: AdminRequest<PersonRequest>): Promise<Reply> {
   const { params, body, context } = request;
   const siteId = params.site_id ?? '';

@@ -3,7 +3,7 @@ export interface DiskView {
   readonly name: string;
   readonly freeBytes: number;
   readonly totalBytes: number;
-  /** Weir stops accepting records while less than this is free. */
+  /** While less than this is free, Weir accepts no records. On the disk `clickhouse`, the embedded ClickHouse then refuses inserts instead. */
   readonly reserveBytes: number;
 }
 

@@ -6,8 +6,8 @@ export interface LagRate {
 const SAMPLE_MS = 2000;
 
 /**
- * Creates the rate of a consumer in another process, or of a replay. Each request that shows the rate is a sample. The rate is updated
- * after at least 2 seconds.
+ * Creates the rate of a consumer in another process, or of a replay. Each request that shows the rate is a sample. A new rate is computed from
+ * samples that are at least 2 seconds apart.
  */
 export function createLagRate(clock: () => number): LagRate {
   let from: { readonly at: number; readonly processed: number } | undefined;

@@ -11,7 +11,7 @@ export interface PlanReplayDeps extends Omit<PlanRawDeps, 'rawRetentionMs'> {
   readonly retentionMs: number;
 }
 
-/** Records that expire within this time after the start are copied and not replayed, because retention could remove them first. */
+/** Records that expire within this time after the start (at most half of the retention) are copied, because retention could remove them first. */
 const EXPIRES_SOON_MS = 24 * 3600_000;
 /**
  * How much earlier than the requested time of receipt the replay begins to read. The log finds records by the time at which they were

@@ -15,11 +15,11 @@ export interface ReplayGate {
    * signal aborts.
    */
   admitOutcomes(records: number, signal: AbortSignal): Promise<number>;
-  /** Processes records that were admitted. Resolves as the work does. Then a rest begins, in which no records are admitted. */
+  /** Processes records that were admitted. Resolves as the work does. If the replay must rest, no records are admitted then until a rest is over. */
   slice<T>(work: () => Promise<T>): Promise<T>;
   /**
-   * Runs a statement of ClickHouse at once. No records are admitted while it runs. Resolves or rejects as the statement does, but after a
-   * rest. The rest ends early if the signal aborts.
+   * Runs a statement of ClickHouse at once. Resolves or rejects as the statement does. If the replay must rest, no records are admitted while the
+   * statement runs, and the result comes only after a rest. The rest ends early if the signal aborts.
    */
   statement<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T>;
   /**
@@ -43,8 +43,8 @@ export interface ReplayGate {
 /** With a limited rate (`--rate`), the records of a tenth of a second are admitted together. */
 const SLICES_PER_SECOND = 10;
 /**
- * While live records arrive, at most this many records are admitted together. The thread that processes them does no other work in the
- * meantime: it runs the live enricher, or answers requests.
+ * While live records arrive, at most this many records are admitted together. While a thread processes them, it does not do its other work: to run
+ * the live enricher, or to answer requests.
  */
 const SLICE_RECORDS = 256;
 /** A rest takes this many times as long as the slice or statement before it. */

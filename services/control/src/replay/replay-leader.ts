@@ -54,7 +54,7 @@ const REMOVED_AT_ONCE = 50_000;
  *     copy     copies the rows that are not replayed, chunk by chunk               fill
  *     fill     runs the writer from the log into the shadow tables                 follow (less than 20 s behind live)
  *     follow   keeps the writer running                                            swap (requested, or part of an undo)
- *     swap     exchanges the live and the shadow tables (swap-tables.ts)           swapped or undone; follow if refused
+ *     swap     exchanges the live and the shadow tables (swap-tables.ts)           swapped or undone; if refused, follow or swapped
  *     swapped  nothing: the shadow tables are now the former tables                fill (an undo was requested)
  *     undone   nothing
  *     drop     removes the shadow tables, then the replay from the registry        none (requested in any phase but swap)
@@ -92,7 +92,7 @@ export function leadReplay(deps: LeaderDeps, signal: AbortSignal, fence: () => P
     await clear(request);
     const { replayId } = request;
     await filling.lookAround(replay); // The next look can then tell whether live records arrive.
-    // On a busy ClickHouse, this takes 10 s. So it is not repeated when a later call of this function fails.
+    // On a busy ClickHouse, this takes 10 s. So it is not repeated if this function is called again because one of the later steps failed.
     if (migrated !== replayId) {
       // An interrupted attempt of another process can have left incomplete tables.
       await shadow.drop();

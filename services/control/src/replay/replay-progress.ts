@@ -23,8 +23,8 @@ export function readsRaw({ request }: Pick<Replay, 'request'>, { undoing }: Pick
 }
 
 /**
- * The progress of the replay's writer in one partition: the next record that it will store, and the end of the partition. The numbers
- * are offsets in `events.enriched`, or in `events.raw` if the run enriches raw records again.
+ * The progress of the replay's writer in one partition: where the run begins, the next record that it will store, and the end of the partition.
+ * The numbers are offsets in `events.enriched`, or in `events.raw` if the run enriches raw records again.
  */
 export interface FillPosition {
   readonly start: number;

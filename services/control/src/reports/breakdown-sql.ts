@@ -72,7 +72,7 @@ ${where(by.listsEmpty ? undefined : `value_key != ${isOfRows ? NO_KEY : "''"}`, 
 }
 
 /**
- * Like `rowNumbers`, but counts the slots (docs/glossary.md) of closed days instead of their rows. A visitor can be in rows and in slots, so the
+ * Like `rowNumbers`, but counts the slots (docs/glossary.md) of built days instead of their rows. A visitor can be in rows and in slots, so the
  * visitors of both are counted together.
  */
 function slotNumbers(scope: SlotScope, by: Dimension, parts: ReportParts, wanted: string | undefined): string {

@@ -4,8 +4,8 @@ import { reportParts } from './visits/report-parts.ts';
 import { OF_SITE } from './visits/visit-rows.ts';
 
 /**
- * Counts the rows of a period that the reports include, and the excluded rows by the reason of the exclusion. The numbers add up
- * to `rows`.
+ * Counts the rows of a period that the reports include, and the excluded rows by the reason of the exclusion. In the answer, `counted`,
+ * `bots`, `internal_events` and `filtered` add up to `rows`.
  */
 function rowsStatement(scope: Scope): Statement {
   const { parameters, tables, hits } = reportParts({ ...scope, visits: SESSIONS });
@@ -31,8 +31,8 @@ SELECT rows, internal_events, bots, counted, without_visitor, without_visit, vis
 }
 
 /**
- * Counts the records of a period that are not in the view `events`, by outcome and reason. The period is compared with the time of receipt, because
- * `books` has no other time.
+ * Counts the records of a period that became neither a row nor an identify, by outcome and reason. The period is compared with the minute of
+ * receipt, because `books` has no other time.
  */
 const NEVER_STORED = `SELECT outcome, reason, sum(records) AS records
 FROM books

@@ -55,7 +55,7 @@ export interface Statement {
   readonly params: Readonly<Record<string, unknown>>;
 }
 
-/** SQL fragments that the statements of all reports are built from. */
+/** SQL fragments from which the statements of the reports on one site are built. */
 export interface ReportParts {
   readonly parameters: Parameters;
   /**
@@ -86,7 +86,7 @@ const BEGAN_IN_PERIOD = [
 ] as const;
 export const HIT_COLUMNS = ['visitor_id', 'visitor_key', 'type', 'timestamp'];
 export const VISIT_COLUMNS = ['started_at', 'is_bounce', 'duration_seconds', 'pageviews'];
-/** The columns of `begun` over those of `sessions`. Their sums are the counts of visits. */
+/** The columns of `begun`, computed from the columns of `visit`. Their sums are the counts of visits. */
 export const BEGUN_OF_VISIT =
   'visit.started_at AS started_at, 1 AS visits, toInt64(visit.is_bounce) AS bounces, toInt64(visit.duration_seconds) AS seconds, toInt64(visit.pageviews) AS views';
 

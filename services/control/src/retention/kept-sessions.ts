@@ -12,7 +12,7 @@ const HEAD = KEPT_HEAD.join(', ');
 const NO_PLACE = 'bitNot(toUInt128(0))';
 
 /**
- * The columns of `sessions_kept` over groups of rows of `session_rows` or `session_parts`, by session. `part` is the SQL of the part's name.
+ * The SQL of `KEPT_COLUMNS` in a SELECT from `session_rows` or `session_parts` (alias `parts`) by session. `part` is the SQL of the part's name.
  * `sign` is the SQL of a number by which the counts of a row are multiplied.
  */
 export function keptColumns(part: string, sign = '1'): string {

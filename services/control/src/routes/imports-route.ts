@@ -58,7 +58,7 @@ export async function importChunk(deps: AdminDeps, { params, body }: AdminReques
   return lease.run(() => takeChunk(deps, lease, entry.siteId, entry.fileDigest, chunk.value));
 }
 
-/** Marks the import as finished, and waits until the rows can be queried. */
+/** Marks the import as finished, and waits up to 10 s until the rows can be queried. `queryable`: whether they can. */
 export async function completeImport(
   deps: AdminDeps,
   { params, body }: AdminRequest<{ readonly lease: string; readonly lines: number }>,

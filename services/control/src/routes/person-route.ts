@@ -8,7 +8,7 @@ const SALT_BYTES = 16;
 const VISITOR_CHARS_MAX = 64;
 const USER_CHARS_MAX = 255;
 
-/** Sends all stored data of a person as one JSON object. */
+/** Sends the stored data of a person as one JSON object (`exportPerson`). */
 export async function readPerson(deps: AdminDeps, { params, http }: AdminRequest): Promise<Reply> {
   const { registry, tables, clock, randomBytes } = deps;
   const siteId = params.site_id ?? '';

@@ -3,7 +3,7 @@ import type { Session } from './session-text.ts';
 
 /**
  * Who may call a route of the admin API. `admin`: only the admin. `viewer`: the admin, and the viewers of the site in the path of the
- * route. `anyone`: no credentials are needed.
+ * route (if the path has no site: all viewers). `anyone`: no credentials are needed.
  */
 export type Role = 'admin' | 'viewer' | 'anyone';
 

@@ -3,9 +3,9 @@ import type { IncomingMessage } from 'node:http';
 const READS = ['GET', 'HEAD'];
 
 /**
- * Whether a page of this Weir sent the request, or a person typed its address. False for a request that a page of another origin
- * has caused. The decision uses headers that browsers set themselves and that pages cannot change. A request that has none of these headers
- * and changes something does not come from a browser that Weir supports.
+ * Whether a page of this Weir sent the request, or a person typed its address. The decision uses headers that browsers set themselves and that
+ * pages cannot change. A GET or HEAD without these headers counts as the same origin, although a page of another origin can cause it over HTTP.
+ * A request that has none of these headers and changes something does not come from a browser that Weir supports.
  */
 export function isSameOrigin(request: IncomingMessage): boolean {
   const { headers, method = '' } = request;

@@ -3,13 +3,13 @@ import type { EventLog, StoredRecord } from '@weir/ports/event-log';
 import type { LogTopic } from './shown-topics.ts';
 import { type TopicRecord, topicRecord } from './topic-record.ts';
 
-/** The maximum bytes of values in an answer. A single record that is larger is still returned. */
+/** A page ends when its values have this many bytes. With `newest`, the oldest records are left out instead, but never the last one. */
 const PAGE_BYTES_MAX = 4 * 1024 * 1024;
 /** The maximum bytes that are read for one page. A page can be incomplete or empty if few records or no records match the filter. */
 const SCANNED_BYTES_MAX = 32 * 1024 * 1024;
 /** The time after which a page ends, even if it is incomplete or empty. */
 const PAGE_MS_MAX = 5_000;
-/** The maximum bytes that are read ahead, for all partitions together. */
+/** The maximum bytes that are read ahead, for all partitions together. With more than 256 partitions: `READ_BYTES_MIN` for each partition. */
 const READ_AHEAD_BYTES_MAX = 8 * 1024 * 1024;
 /** The size of the first read of a partition. Each further read is twice as large, up to READ_BYTES_MAX. Most pages need one read. */
 const READ_BYTES_MIN = 32 * 1024;

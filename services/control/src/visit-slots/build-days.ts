@@ -17,7 +17,7 @@ export interface DaysToBuild extends SiteDays {
 export interface BuiltDays {
   readonly days: number;
   readonly slots: number;
-  /** The days that have visits which reports must compute from the rows or read from `sessions`, and days that got rows during the build. */
+  /** The days that cannot be built (`skippedDaysSql`), and days that got rows during the build. */
   readonly skipped: readonly string[];
 }
 

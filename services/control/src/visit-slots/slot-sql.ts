@@ -40,13 +40,13 @@ export const SLOT_COLUMNS: readonly string[] = [
 /** The visit columns that `records` does not have. */
 const ONLY_OF_VISITS = new Set(['entry_path', 'exit_path']);
 const HALF_HOUR = 'INTERVAL 30 MINUTE';
-/** Half the memory limit of a report: builds run beside reports. */
+/** Limits below those of a report (run-user-query.ts), because builds run beside reports. */
 const SETTINGS =
   'SETTINGS max_threads = 1, max_memory_usage = 500000000, max_bytes_before_external_group_by = 200000000, max_bytes_before_external_sort = 200000000';
 
 /**
- * The statement that inserts the slots of `days`. No visit with rows on these days may have rows on more than two days (`skippedDaysSql`). A visit
- * that began on a built day also has the slots of its rows on the next day, so that a report of its day can filter by them.
+ * The statement that inserts the slots of `days`. No visit with rows on these days may have rows on more than two days (`skippedDaysSql`). The day on
+ * which a visit began also gets slots for the rows of the visit on the next day, so that a report of that day can filter by these rows.
  */
 export function insertSlotsSql({ days, firstBuild, share, shares, ...site }: SlotBuild): string {
   const wanted = `(${days.map((day) => `toDate('${day}')`).join(', ')})`;
@@ -115,7 +115,7 @@ WINDOW visits AS (PARTITION BY has_begun, day, if(has_begun, visit_key, cityHash
 /**
  * Selects the days that cannot be built: a visit with rows on the day has rows on more than two days, its first row is a server event of the day
  * before it began, retention has removed rows near the day, or `visits_computed` has a visit near the day for another reason than its rows
- * (see `findSql` in visit-source.ts).
+ * (see `visitSourceOf` in visit-source.ts).
  */
 export function skippedDaysSql(site: SiteDays): string {
   return `${withValues(

@@ -5,13 +5,13 @@ import { DAY_MS } from '../visit-slots/slot-sql.ts';
 
 /** A visit is compared when it has got no row for this long, because the views of an insert that is running may lack some of its rows. */
 const QUIET_MINUTES = 10;
-/** The columns of the stamp (docs/glossary.md) that must have the values of a column of `sessions`. */
+/** Pairs: a column of the stamp (docs/glossary.md), and the column of `sessions` whose value it must have. */
 const ATTRIBUTES = [['visit_started', 'started_at'], ...VISIT_ATTRIBUTES] as const;
 
 /**
  * Compares the stamps of the visits that have rows on this UTC day (`YYYY-MM-DD`) with `sessions`. Flags each visit that differs with rows of
- * the table `visits_computed`: reports then read this visit from `sessions`. Resolves with the number of visits that it flagged. Reads the
- * rows of the day, of the day before and of the two days after it. It can be repeated.
+ * the table `visits_computed`: reports on its days then read all visits from `sessions`. Resolves with the number of visits that it flagged. Reads
+ * the rows of the day, of the day before and of the two days after it. It can be repeated.
  */
 export async function flagDifferingVisits(
   analytics: Pick<Analytics, 'select' | 'change'>,

@@ -15,9 +15,9 @@ const METHODS = 'GET, HEAD';
 const PAGE = '/index.html';
 
 /**
- * Serves the built dashboard below /dashboard. A path that is not a file gets the page, because the pages of the dashboard have
- * paths of their own. All files are in memory, so a path of a request never reaches the file system.
- * Serves nothing if the dashboard was not built.
+ * Serves the built dashboard below /dashboard, and redirects / to it. A path that is not a file gets the page, because the pages of the dashboard
+ * have paths of their own. Below /dashboard/assets/, such a path gets 404. All files are in memory, so a path of a request never reaches the file
+ * system. Serves nothing if the dashboard was not built.
  */
 export function dashboardRoutes(router: Router, folder: string): void {
   const files = readDashboardFiles(folder);

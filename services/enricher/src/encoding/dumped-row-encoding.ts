@@ -20,7 +20,7 @@ interface NewPlace {
 
 /**
  * Encodes a row of a dump as JSONCompactEachRow with a line feed. The site and the log position are those of the raw record that
- * contains the row, and the row has no stamp. All other columns are those of the dump.
+ * contains the row, and the row has no stamp. All other columns except `detail` are those of the dump.
  */
 export function encodeDumpedRow(
   row: DumpedRow,
@@ -55,8 +55,8 @@ function columnJson(column: RecordsColumn, { values, outcome, userId }: DumpedRo
 }
 
 /**
- * The column `detail` with a new profile ID: a profile ID depends on the site, and the dump can come from another site. If the row was
- * redriven before it was exported, the position of its dead letter is removed.
+ * The column `detail`. That of an identify gets a new profile ID, because the ID depends on the site, and the dump can come from another
+ * site. If the row was redriven before it was exported, the position of its dead letter is removed.
  */
 function detailOf(detail: string, userId: string, { siteId, redriven }: NewPlace): string {
   const own = withRedriven(withoutRedriven(detail), redriven);

@@ -16,7 +16,7 @@ export interface RowColumns {
   readonly ofBare: (row: BareRow) => string;
 }
 
-/** An outcome that is not a row of `events`. Columns without a field here are empty. */
+/** An outcome that is not a row of `events`. Of the columns without a field here, only `timestamp`, `log_id` and `enrichment` have values. */
 export interface BareRow {
   readonly outcome: Exclude<Outcome, 'row'>;
   readonly reason: string;

@@ -13,8 +13,8 @@ export interface GeoConfig {
   /** An MMDB file, or a folder of them (`GEOIP_DATABASE`). If undefined, the bundled data is used. */
   readonly database?: string | undefined;
   /**
-   * Receives one message for each change of the files: `info` when the new data is in use, `warn` when the old data stays in
-   * use.
+   * Receives a message after a change of the files: `info` when the new data is in use, `warn` when the old data stays in use. The
+   * same `warn` is not repeated.
    */
   readonly logger?: Pick<Logger, 'info' | 'warn'>;
   readonly metrics?: Metrics;
@@ -49,8 +49,8 @@ export async function openGeo(config: GeoConfig): Promise<Geo> {
   });
 
   function refuse(reason: string): void {
-    // A file that stays unusable fails at every check. Only the first failure is logged and counted. The gauge `weir_geo_stale` stays at 1
-    // until the files can be used.
+    // A missing file fails at every check. Of failures with the same reason, only the first is logged and counted. The gauge
+    // `weir_geo_stale` stays at 1 until the files can be used.
     if (reason === problem) return;
     problem = reason;
     metrics.reloaded('refused');

@@ -10,7 +10,7 @@ export function toUnlinkDetail(siteId: string, userId: string): string {
   return jsonValue({ profile_id: profileId(siteId, userId), user_id: userId });
 }
 
-/** The column `detail` of an identify (records-columns.ts). It has only the fields that were sent. */
+/** The column `detail` of an identify (records-columns.ts). Fields that were not sent are left out. */
 export function toProfileDetail({ siteId, kind, raw, identityProof }: EnrichedEvent, identity: Identity): string {
   const { userId, email, name, image, paymentCustomerId, traits } = identity;
   const detail = {

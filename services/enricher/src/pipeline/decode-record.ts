@@ -116,7 +116,7 @@ function decodeServerEvent(event: Mutable<DecodedEvent>, record: RawRecord): str
   event.hostname = context.hostname;
   event.pathname = context.pathname;
   event.referrer = context.referrer;
-  // Only records of versions that did not encrypt addresses have this field.
+  // Only records of versions that did not encrypt addresses have a text here: the gateway now empties it.
   if (context.ip !== '') event.ip = normalizeIp(context.ip);
   event.userAgent = context.userAgent || textOf(record.userAgent);
   event.ownUserAgent = context.userAgent !== '';

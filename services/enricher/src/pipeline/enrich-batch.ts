@@ -31,8 +31,8 @@ export interface EnrichBatch<Decoded> {
    */
   readonly decided: (() => Promise<Decided>) | undefined;
   /**
-   * Resolves with true when all partitions have checked in (docs/glossary.md) to the epoch, so that keys can be decided. Resolves with false if the epoch
-   * is over.
+   * Resolves with true when all partitions have checked in (docs/glossary.md) to the epoch, so that keys can be decided. Resolves with
+   * false if the epoch is over or the partition was revoked.
    */
   readonly whole: () => Promise<boolean>;
 }

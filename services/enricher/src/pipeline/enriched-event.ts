@@ -47,7 +47,7 @@ export interface DecodedEvent {
   readonly userId: string;
   readonly value: number | undefined;
   readonly valueText: string;
-  /** The text of the value as it was sent, if the value is a JSON number that a Float64 would round. Otherwise empty. */
+  /** The text of the value as it was sent, if the value is a JSON number that a Float64 could round. Otherwise empty. */
   readonly numberText: string;
   readonly properties: JsonObject | undefined;
   readonly identity: Identity | undefined;
@@ -61,7 +61,7 @@ export interface DecodedEvent {
   readonly tags: CampaignTags;
   readonly screenWidth: number;
   readonly screenHeight: number;
-  /** The field `language` of the body, or the header `Accept-Language` if the body has no language. */
+  /** The field `language` of the body, or the header `Accept-Language` if the body has no valid language. */
   readonly acceptLanguage: string;
   /** The field `timezone` of the body, before it is validated. */
   readonly timezoneSent: string;
@@ -113,13 +113,16 @@ export interface EnrichedEvent extends DecodedEvent {
   geo: GeoColumns | undefined;
   /** The encoded columns PAGE_COLUMNS and SOURCE_COLUMNS. */
   sourceJson: string;
-  /** The encoded columns of a stamp (docs/glossary.md) from `visit_source` on, if a visit begins with this event, with the later tags (later-tags.ts). Set by `put-source`. */
+  /**
+   * The encoded columns of a stamp (docs/glossary.md) from `visit_source` on, and the later tags (later-tags.ts), for a visit that begins with
+   * this event. Set by `put-source`.
+   */
   visitSourceJson: string;
   /** The encoded columns FIRST_STAMP_COLUMNS, and the later tags of the visit (later-tags.ts). Set by `put-session`. */
   stampJson: string;
-  /** The ID that a cookieless visitor had on the day before. Empty if no visit can have begun on that day. */
+  /** The ID that a cookieless visitor had on the day before. Empty after 04:00 UTC, or if that day has no salt. */
   previousVisitorId: string;
-  /** True if the visitor was found through the user ID. */
+  /** True if the visitor was looked up through the user ID. If none was found, `visitorId` is empty. */
   linked: boolean;
   /** True if earlier rows of the visitor have another ID for this session. */
   sessionMoved: boolean;

@@ -74,7 +74,7 @@ export function createPartitionEpoch(handle: PartitionHandle, deps: PartitionEpo
 
   /**
    * Returns the first raw offset of this partition that the state needs. A record is a duplicate only if another record with its key was received
-   * less than 24 hours before or after it. So older records do not change the outcomes of the records, in any partition, that have no outcome yet.
+   * less than 24 hours before or after it. So older records cannot change the outcomes that are not decided yet, in any partition.
    */
   async function windowStart(): Promise<number> {
     const now = clock();

@@ -80,8 +80,8 @@ function sessionsEnd({ text, lineEnd }: NewestSession): number {
 }
 
 /**
- * Whether a hit belongs to the newest session, which no other session can follow. Without a session ID, it must be within 30 minutes of
- * the session.
+ * Whether a hit belongs to the newest session: it is not before its start, and has its session ID. A hit without a session ID must be at
+ * most 30 minutes after the last hit of the session.
  */
 export function isWithinNewest({ id, start, last }: VisitorSession, sentId: string, at: number): boolean {
   return at >= start && (sentId === '' ? at <= last + SESSION_IDLE_MS : sentId === id);

@@ -11,7 +11,7 @@ const DUPLICATE = { outcome: 'duplicate' } as const;
 
 /**
  * Ends a duplicate: a record whose idempotency key belongs to another record, received less than 24 hours before or after it.
- * The times are stored in the records, so a replay finds the same duplicates. Also ends a redriven record if another record redrives the same
+ * The times are stored in the records, so a fold gives the same result. Also ends a redriven record if another record redrives the same
  * attempt.
  */
 export function createDropDuplicate(logId: string): Step {
@@ -26,7 +26,7 @@ export function createDropDuplicate(logId: string): Step {
       const { siteId, idempotencyKey, receivedAt, erased } = event;
       // An erased record does not claim its key, as if it had never been sent. A later record can use the key.
       if (idempotencyKey === '' || erased) return undefined;
-      // The first record of the dead letter may have claimed this key already. So a redriven record claims the key for the first record
+      // The record that became a dead letter may have claimed this key already. So a redriven record claims the key in the name of that record
       // (`recordId`), and is then no duplicate of it.
       return { siteId, key: idempotencyKey, recordId: claimantOf(event), receivedAt };
     },

@@ -57,8 +57,8 @@ export function createPutSource({ sources, pageUrl, referrer: referrerOf }: PutS
 }
 
 /**
- * A referrer is internal if its registrable domain is that of the page or of the site. The visit is then Direct, and the
- * columns traffic_source and referrer_domain are empty. The column referrer keeps the referrer.
+ * A referrer is internal if its registrable domain is that of the page or of the site. Then referrer_domain is empty, and a visit without
+ * tags and click ID is Direct, with an empty traffic_source. The column referrer keeps the referrer.
  */
 function isExternal(
   { hostname: from, domain }: Referrer,

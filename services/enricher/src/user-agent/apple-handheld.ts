@@ -5,7 +5,7 @@ import type { UserAgent } from './user-agent.ts';
  * iPads ask for desktop pages by default, and iPhones do if their user chooses so. Both then send the user agent of a
  * Macintosh. Weir recognises such a device by the user agent and the screen size of a hit.
  *
- * - Certain: `CriOS`, `FxiOS` and `EdgiOS` (browsers that exist only on iOS), and `Mobile/`, which no Mac sends.
+ * - Certain: names of browsers that exist only on iOS (`CriOS`, `FxiOS` and others), and `Mobile/`, which no Mac sends.
  * - Almost certain: a WebKit browser other than Chrome or Firefox, with a portrait screen of the size of an iPad or iPhone.
  *
  * iOS always reports the screen in portrait, even if the device is turned. The screen of a Mac is wider than high. A monitor in
@@ -44,7 +44,7 @@ export function handheldOf(width: number, height: number): Handheld | undefined 
 
 /**
  * Returns the values for an iPad or iPhone. The column `os` has the family of operating systems (docs/tables.md), so iPadOS is stored as
- * iOS. Its version is that of Safari, because the version `10_15_7` in such a user agent is not the real version.
+ * iOS. Its version is that of Safari, and unknown for other browsers: the version `10_15_7` in such a user agent is not the real one.
  */
 export function asHandheld(agent: UserAgent, handheld: Handheld): UserAgent {
   return {

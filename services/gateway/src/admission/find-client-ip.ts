@@ -14,7 +14,7 @@ export interface ClientIpConfig {
   readonly trustedProxies: readonly string[] | number;
   /**
    * The header to read, in lower case. If it is undefined, `X-Forwarded-For` is read, or `Forwarded` for requests without
-   * `X-Forwarded-For`.
+   * `X-Forwarded-For`. If another header than these two has no valid address, `X-Forwarded-For` is read.
    */
   readonly clientIpHeader: string | undefined;
 }

@@ -1,4 +1,4 @@
-/** The records that wait for the event log, or the largest number that may wait. */
+/** A number of records and of bytes: those that wait for the event log, or the most that may wait. */
 export interface Waiting {
   readonly records: number;
   readonly bytes: number;

@@ -6,8 +6,8 @@ import { createWaitingRoom, type Sender } from '../admission/waiting-room.ts';
 import type { GatewayMetrics } from '../gateway-metrics.ts';
 
 /**
- * `stored`: the record is durable. `duplicate`: the idempotency key was used before. `unavailable`: the append was refused or
- * its result is unknown. The key of the record is then free for a retry.
+ * `stored`: the record is durable. `duplicate`: the idempotency key was used before. `unavailable`: too many records wait, or the
+ * append was refused or has an unknown result. Then a retry can use the key of the record.
  */
 export type AppendResult = 'stored' | 'duplicate' | 'unavailable';
 

@@ -36,7 +36,7 @@ export function authorizedKey(
   return undefined;
 }
 
-/** Checks the API key (401), its scope (403), the rate limit (429) and the body (400, 413), in this order. */
+/** Checks the API key (401), its scope (403), the rate limit (429) and the body (400, 413, 415 or 503), in this order. */
 export function authenticatedRoute(
   deps: RouteDeps,
   replies: Replies,
@@ -56,7 +56,7 @@ export function authenticatedRoute(
     const read = readBody(request, bodyBytesMax);
     const body = read instanceof Promise ? await read : read;
     if ('status' in body) return replies.error(response, body.status, body.message, body.headers);
-    // `await` costs less than to return the promise, which the async function would have to adopt.
+    // Awaiting the promise costs less than returning it from an async function.
     await accept({ request, response, key, limit, body });
   };
 }

@@ -4,7 +4,7 @@ export const ALLOW_ORIGIN = { 'Access-Control-Allow-Origin': '*' } as const;
 /** Scripts of other origins can read the header `Retry-After` only if this header names it. */
 export const EXPOSE_RETRY_AFTER = { 'Access-Control-Expose-Headers': 'Retry-After' } as const;
 
-/** The methods and headers that browsers may use across origins. Browsers cache them for a day. */
+/** The methods and headers that browsers may use across origins. Browsers may cache them for up to a day. */
 export const PREFLIGHT = {
   'Access-Control-Allow-Methods': 'POST, OPTIONS',
   'Access-Control-Allow-Headers': 'Content-Type',

@@ -6,7 +6,7 @@ import { createUnpackBody, isPlain, packingOf, type UnpackBody } from './unpack-
 
 export const BODY_BYTES_MAX = 64 * 1024;
 /**
- * After a 413, up to this many bytes are read and discarded. The client then receives the answer instead of a connection reset.
+ * After a 413 or 415, up to this many bytes are read and discarded. The client then receives the answer instead of a connection reset.
  */
 const DISCARD_BYTES_MAX = 16 * 1024 * 1024;
 
@@ -30,7 +30,7 @@ const NOT_JSON: Body = { status: 400, message: 'the body must be valid JSON' };
 const NOT_OBJECT: Body = { status: 400, message: 'the body must be a JSON object' };
 
 /**
- * Reads a body of at most `bytesMax` bytes after decompression. Returns synchronously if the whole body has arrived, as for most requests:
+ * Reads a body of at most `bytesMax` bytes after decompression. Returns synchronously if the whole body has arrived and is not compressed:
  * Node adds a small body to the request directly after its event `request`, so a caller should await something first. A promise never
  * resolves if the client closes the connection before the end of the body.
  */
@@ -98,7 +98,7 @@ function readBytes(
 }
 
 const EMPTY = Buffer.alloc(0);
-/** If data cannot be compressed, the headers and block headers of the format make the body longer by less than 1/64. */
+/** If data cannot be compressed, the headers and block headers of the format make the body longer by less than 1/64 of the limit. */
 const PACKED_EXTRA_PART = 64;
 const UNPACK_FAILURES: Readonly<Record<'corrupt' | 'busy', Refusal>> = {
   corrupt: { status: 400, message: 'the body must be complete and valid in its Content-Encoding' },

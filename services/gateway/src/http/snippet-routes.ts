@@ -25,7 +25,7 @@ const TYPES: Readonly<Record<string, string>> = {
   '.css': 'text/css; charset=utf-8',
   '.csv': 'text/csv; charset=utf-8',
 };
-/** Browsers cache the snippet for an hour, and for one more day while Weir is unreachable. */
+/** Browsers cache the snippet for an hour. For one more day, they use it while they fetch it again, and while Weir is unreachable. */
 const SNIPPET_CACHE = 'public, max-age=3600, stale-while-revalidate=86400, stale-if-error=86400';
 /**
  * Asks browsers for the Client Hints that the enricher reads (docs/operations.md). Browsers send most of them only on request.

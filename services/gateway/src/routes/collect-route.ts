@@ -17,8 +17,8 @@ import type { Body } from '../http/read-request-body.ts';
 import type { CollectRoute, Handle } from '../http/route.ts';
 
 /**
- * Handles POST /api/collect (docs/api.md). Checks the rate limit (429), then the body (400), then the site (404). The enricher
- * applies the exclusion rules later, so no answer depends on them.
+ * Handles POST /api/collect (docs/api.md). Checks the rate limit (429), then the body (400, 413, 415 or 503), then the site (404). The
+ * enricher applies the exclusion rules later, so no answer depends on them.
  */
 export function collectRoute(deps: RouteDeps, replies: Replies, route: CollectRoute): Handle {
   const {

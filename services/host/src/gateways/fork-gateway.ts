@@ -76,7 +76,7 @@ export function forkGateway(deps: ForkGatewayDeps, input: () => GatewayInput): F
       if (worker.process.pid === undefined) reject(error);
     });
     worker.once('exit', (code: number | null, signal: string | null) => {
-      // First `ended`, then the calls without an answer, which reject because of it.
+      // `ended` resolves first. `link.close` then rejects the calls that have no answer.
       resolve({ code: code ?? undefined, signal: signal ?? undefined });
       link.close();
       tables.close();

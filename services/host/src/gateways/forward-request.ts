@@ -18,8 +18,9 @@ const OWN_CONNECTION = new Set([
 const RETRY_AFTER_SECONDS = 1;
 
 /**
- * Passes a request to the main process, which listens on a Unix socket, and its answer back, both without changes and as streams. Each request has
- * a connection of its own: these requests are rare, and a kept connection could be closed at the moment at which it is used again.
+ * Passes a request to the main process, which listens on a Unix socket, and its answer back, both as streams. Only the headers of the connection
+ * change. Each request has a connection of its own: these requests are rare, and a kept connection could be closed at the moment at which it is
+ * used again.
  */
 export function createForward(mainSocket: string): Handle {
   const replies = createReplies('other', () => undefined);

@@ -12,7 +12,7 @@ export interface GatewayInput {
   readonly mainSocket: string;
   /** The built files for browsers. */
   readonly publicDir: string;
-  /** Why nothing may be written to the disk when the process starts. */
+  /** At the start of the process: why nothing may be written to the disk. Undefined if there is no shortage. */
   readonly shortage: string | undefined;
 }
 
@@ -20,7 +20,7 @@ export interface GatewayInput {
 export interface MainCalls extends OwnedEngines {
   /** The process receives messages from now on. Node drops messages that arrive before the program has a listener. */
   loaded(): void;
-  /** Writes one line of the log. */
+  /** Writes one log line. */
   writeLine(line: string): void;
 }
 

@@ -18,7 +18,7 @@ import { parentProcessPort } from './process-port.ts';
 if (process.send === undefined) throw new Error('this program is a process of Weir: run npm start');
 // A Ctrl-C in a terminal, and some service managers, send the signal to all processes. The main process then closes this one.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => undefined);
-// Without the main process, no record could be stored and no request could be counted. The clients send their requests again.
+// The process cannot work without the main process, which has the embedded engines and writes the log lines. Clients send their requests again.
 process.on('disconnect', () => process.exit(0));
 
 const clock = Date.now;

@@ -48,6 +48,6 @@ async function openLog(deps: OpenGatewayPortsDeps): Promise<Pick<GatewayPorts, '
     const registry = stack.add(await openRegistryOf(tables, { clock, logger }), (opened) => opened.close());
     return { eventLog: owned, registry };
   }
-  // The other gateway processes and the main process answer requests while this process waits.
+  // No server for the wait: after a restart of this process, the other gateway processes answer requests meanwhile.
   return openKafka(kafka, { ...deps, whileWaiting: async () => ({ close: async () => undefined }) });
 }

@@ -4,13 +4,13 @@ export interface BannerFacts {
   readonly baseUrl: string;
   /** True if this process has the control role, which serves the dashboard. */
   readonly hasDashboard: boolean;
-  /** The API key of the demo site in plain text, if this start created the site. */
+  /** The API key of the demo site in plain text, if this start created the key. */
   readonly demoKey: string | undefined;
-  /** The admin token, if this start created it. */
+  /** The admin token that Weir has created, if no earlier start has printed it. */
   readonly newAdminToken: string | undefined;
 }
 
-/** The text that a start prints on standard output. It contains secrets only at the start that created them. */
+/** The text that a start prints on standard output. It contains secrets only if no earlier start has printed them. */
 export function bannerText({ baseUrl, hasDashboard, demoKey, newAdminToken }: BannerFacts): string {
   const lines = ['', `Weir listens: ${baseUrl}`];
   if (hasDashboard) lines.push(`  dashboard    ${baseUrl}/dashboard`);

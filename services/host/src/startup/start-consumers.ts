@@ -30,7 +30,7 @@ export interface Consumers {
   close(): Promise<void>;
 }
 
-/** Starts the rebuild and the Parquet exporter, if this process has the role control. Each starts as soon as ClickHouse is available. */
+/** In a process with the role control, starts the rebuild, and the Parquet exporter if it is configured, as soon as the tables are up to date. */
 export function startConsumers(deps: ConsumersDeps): Consumers {
   const { roles, config, ports, store, logger, clock, readiness } = deps;
   const stack = createStack();

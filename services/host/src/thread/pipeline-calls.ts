@@ -17,13 +17,13 @@ export interface PipelineInput {
   readonly partitionCount: number;
   /** Undefined if no role of the thread writes to ClickHouse. */
   readonly clickhouse: ClickhouseConnection | undefined;
-  /** Why nothing may be written to the disk when the thread starts. */
+  /** At the start of the thread: why nothing may be written to the disk. Undefined if there is no shortage. */
   readonly shortage: string | undefined;
 }
 
 /** What the pipeline thread calls in the main thread. */
 export interface MainCalls extends Pick<LogOwner, Exclude<keyof LogOwner, 'logId' | 'partitionCount'>> {
-  /** Writes one line of the log. */
+  /** Writes one log line. */
   writeLine(line: string): void;
 }
 

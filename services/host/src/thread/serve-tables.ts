@@ -1,6 +1,6 @@
 import type { EventLog, LogTable } from '@weir/ports/event-log';
 
-/** The tables of the log, for another thread or process. Its side is `createOwnedTables` (packages/adapters/src/lmdb/thread/owned-tables.ts). */
+/** The tables of the log, for another thread or process, which uses `createOwnedTables` (packages/adapters/src/lmdb/thread/owned-tables.ts). */
 export interface ServedTables {
   /** Resolves with the present rows of a table. From then on, each change of the table is passed to `tell`. */
   openTable(name: string): Promise<[key: string, value: string][]>;

@@ -1,8 +1,8 @@
 import type { Logger } from '@weir/runtime/logger';
 
 /**
- * Wraps a call to another thread. The result is undefined if there is no answer within `timeoutMs`. Until a late answer arrives, further calls
- * give undefined at once, so that messages to a blocked thread do not accumulate.
+ * Wraps a call to another thread or process. The result is undefined if there is no answer within `timeoutMs`. Until a late answer arrives, further
+ * calls give undefined at once, so that messages to a blocked receiver do not accumulate.
  */
 export function answeredWithin<Result>(
   call: () => Promise<Result>,

@@ -17,7 +17,7 @@ export interface WatchDisksDeps {
 
 /**
  * Opens the disk guard of the data folder, and a second guard if the folder `clickhouse` is on another disk. The second guard only reports
- * the free space of its disk in `/metrics`. While that disk is full, Weir still accepts events, but the embedded ClickHouse refuses inserts.
+ * the free space of its disk. While that disk is full, Weir still accepts events, but the embedded ClickHouse refuses inserts.
  */
 export async function watchDisks({
   config,

@@ -36,7 +36,7 @@ export async function nextSwap(deps: PauseDeps): Promise<number> {
 /**
  * Asks the writers of all partitions to pause for this swap. Resolves with their positions when all have paused. Nothing is then
  * inserted into the live tables until `resumeWriters`, even if writers crash. If the pause takes longer than `limitMs` since the
- * request, the pause is ended, and the result is `late`. Throws `RangeError` if this or a later swap is already over. After a rejection
+ * request, the pause is ended, and the result is `late`. Throws `RangeError` if this pause is over or a later one was requested. After a rejection
  * (`event_log_unavailable`) or a crash, the writers may stay paused: call `pauseWriters` again with the same number, or call
  * `resumeWriters`.
  */

@@ -26,7 +26,7 @@ export interface FetchSource {
   readonly fetchBytesMax: number;
   /** The next offset to fetch; `undefined` while the source needs no more records. */
   wanted(): number | undefined;
-  /** Receives the records from `offset` on (an empty list if there are none yet) and the high watermark `end`. */
+  /** Receives the records from `offset` on, or none, and the high watermark `end`. Some older records can come first. */
   deliver(offset: number, messages: readonly KafkaMessage[], end: number): void;
   /** Called if the wanted offset is not in the log: it is below `first` or above `end`. */
   outOfRange(offset: number, first: number, end: number): void;

@@ -15,7 +15,7 @@ const RETRY_PAUSE_MS = 50;
 /** The minimum time between two metadata requests while a partition has no leader. All appends wait for each such request. */
 const METADATA_PAUSE_MS = 100;
 
-/** Appends runs of records. The outcomes are those of the port `EventLog`, and are known at most `deadlineMs` after the call. */
+/** Appends runs of records. The outcomes are those of the port `EventLog`, and are known about `deadlineMs` after the call at the latest. */
 export interface KafkaAppender {
   append(topic: string, partition: number, records: readonly KafkaRecord[]): Promise<RunOutcome>;
   /** Resolves when no record waits and no request is in flight. */

@@ -37,7 +37,7 @@ export async function removeRows(
 
 const SWEEP_EVERY_MS = 1_000;
 const SWEEP_ROWS_MAX = 500;
-/** A sweep is repeated at once, up to this many times, if more than a tenth of the scanned rows had expired. */
+/** A sweep has up to this many rounds: a further one follows at once if more than a tenth of the scanned rows had expired. */
 const SWEEP_ROUNDS_MAX = 20;
 
 export interface Sweep {

@@ -51,7 +51,7 @@ export function createKeyClaims(
     return held !== undefined && held.until > now ? held : undefined;
   }
 
-  /** All claims have the same duration, so they expire in the order of the map. */
+  /** All claims have the same duration, so they expire in the order of the map. A claim that is being confirmed ends the loop early. */
   function forgetExpired(now: number): void {
     for (const [id, held] of pending) {
       if (held.until > now) break;

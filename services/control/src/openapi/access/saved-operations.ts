@@ -14,7 +14,7 @@ const funnel = object({
   within: { ...text, description: 'As the query parameter within of the funnel report.' },
   created_at: text,
 });
-/** The body as Weir accepts it, with the patterns of the query parameters. */
+/** The body of a new funnel, with the patterns of the query parameters `step` and `within`. */
 const newFunnel: Schema = {
   ...NEW_FUNNEL,
   properties: {

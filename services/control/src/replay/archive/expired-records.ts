@@ -27,8 +27,8 @@ export async function listExpired(
 }
 
 /**
- * Divides the expired records into chunks, and leaves out chunks of which the tables have all rows. `copied`: the number of copied rows of
- * a chunk.
+ * Divides the expired records into chunks, and leaves out full chunks of which the tables have all rows. The last chunk stays if it is not full.
+ * `copied`: the number of copied rows of a chunk.
  */
 export function expiredChunks(
   expired: readonly ExpiredRecords[],

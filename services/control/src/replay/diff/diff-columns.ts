@@ -3,7 +3,7 @@ import { type RecordsColumn, STAMP_COLUMNS } from '@weir/domain/records/records-
 
 /**
  * The columns of `records` whose values `weir replay diff` counts, by the step of the enricher that fills them. If the counts of a column
- * differ, the step has changed. The columns of `decode` have values of the raw record itself.
+ * differ, the step or the data that it reads has changed. The columns of `decode` have values of the raw record itself.
  */
 export const DIFF_COLUMNS: Readonly<Record<string, readonly RecordsColumn[]>> = {
   outcome: ['outcome', 'reason', 'rule_id'],

@@ -17,7 +17,7 @@ export interface ReplayDiff {
   readonly days: readonly DayDiff[];
   /** Values whose number of records differs, the largest difference first. The request limits the number of values for each column. */
   readonly changes: readonly ValueDiff[];
-  /** The versions of the code, lists and geo data that made the rows, by day. Only versions whose number of rows differs. */
+  /** The versions of the code, user agent library, lists and geo data that made the rows, by day. Only versions whose number of rows differs. */
   readonly versions: readonly VersionDiff[];
 }
 
@@ -61,7 +61,7 @@ type Counted = {
 };
 
 /**
- * Called with the number of finished statements of a diff, and the number of all its statements. It can throw an error, which ends the
+ * Called with the number of finished steps of a diff, and the number of all its steps. It can throw an error, which ends the
  * diff.
  */
 export type ReportSteps = (done: number, total: number) => void;

@@ -25,7 +25,7 @@ export interface RawPlan {
 
 const HOUR_MS = 3600_000;
 const DAY_MS = 24 * HOUR_MS;
-/** Records that expire within this time after the start are copied and not replayed, because retention could remove them first. */
+/** Records that expire within this time after the start (at most half of the retention) are copied, because retention could remove them first. */
 const EXPIRES_SOON_MS = DAY_MS;
 /**
  * The largest expected difference between the clocks of the gateway, which notes the time of receipt, and of the log, which finds

@@ -23,7 +23,10 @@ export interface RawLogDeps {
   readonly rawRetentionMs: number;
 }
 
-/** The replay stops at a record that expires within this time, because the salts of the record could be deleted before it is enriched. */
+/**
+ * The replay stops at a record that expires within this time (at most a quarter of the retention), because the salts of the record could be
+ * deleted before it is enriched.
+ */
 const TIME_LEFT_MS = 5 * 3600_000;
 const NO_BYTES = new Uint8Array(0);
 

@@ -94,7 +94,7 @@ ORDER BY name, currency`;
   return { sql, params: parameters.values };
 }
 
-/** The places of the goals that a row converts, from 1. */
+/** SQL of the array of the goals that a row matches: their places in the list, from 1. */
 function matched(goals: readonly Action[], parameters: Parameters): string {
   const places = goals.map(
     (goal, index) => `if(${actionCondition(goal, `goal${index}`, parameters)}, ${index + 1}, 0)`,
@@ -102,7 +102,7 @@ function matched(goals: readonly Action[], parameters: Parameters): string {
   return `arrayFilter(place -> place > 0, [${places.join(', ')}])`;
 }
 
-/** Payments whose amount is a decimal number, refunds included. The sum has 76 digits, so that it cannot overflow. */
+/** Sums payments (`PAID`: those whose amount is a decimal number, refunds included). The sum has 76 digits, so that it cannot overflow. */
 const SUM_PAID = 'paid.currency AS currency, toString(sum(toDecimal256(paid.amount, 18))) AS amount';
 const PAID = `(
   SELECT event_id, currency, amount FROM payments WHERE site_id = {site:String} AND ${ROWS_OF_PERIOD} AND amount IS NOT NULL

@@ -8,7 +8,7 @@ import { BEGUN_OF_VISIT, COUNT_HITS, COUNT_VISITS, type Statement, SUM_FOUND } f
 export interface OverviewZone {
   readonly siteIds: readonly string[];
   readonly period: Period;
-  /** The period of the same kind that ends where `period` begins. */
+  /** The period directly before `period`, with the same number of days, or with the same length. */
   readonly before: Period;
   /** The starts of the buckets of `period`. */
   readonly starts: readonly number[];

@@ -1,6 +1,6 @@
 import { madeSessionId, SESSION_IDLE_MS } from '@weir/domain/records/made-session';
 
-/** The rows of a visitor near moved sessions that have the same made session ID. */
+/** Rows of one visitor that are stored with the same session ID, which Weir has made. */
 export interface SessionFragment {
   readonly visitorId: string;
   readonly storedId: string;

@@ -32,7 +32,7 @@ const fact = (kind: DayFact['kind'] | 'computed', day: string, hits: string, lat
 const anyRow = (kind: DayFact['kind'], conditions: string): string =>
   `SELECT * FROM (${fact(kind, 'toDate(0)', '0', '0')} FROM records WHERE ${conditions} LIMIT 1)`;
 
-/** `hits` is a checksum in the first two: of the visits in `visits_computed`, and of the rows of `moved_hours`. */
+/** In the first two statements, `hits` is a checksum: of the visits in `visits_computed`, or of the rows of `moved_hours`. */
 const UNUSUAL: readonly string[] = [
   `${fact('computed', 'day', 'sum(checksum)', 'countIf(NOT is_by_row)')} FROM
   (

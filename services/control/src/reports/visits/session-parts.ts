@@ -12,8 +12,8 @@ import {
 } from '../report-sql.ts';
 
 /**
- * The parts of a report that reads visits from `sessions`, but only those of its rows. `sessions` is ordered by session and not by time,
- * so the report would otherwise merge the whole history of the site.
+ * The parts of a report that reads visits from `sessions`, but only the visits of the rows that it counts. `sessions` is ordered by session and not
+ * by time, so the report would otherwise merge the whole history of the site.
  */
 export function sessionParts(scope: AskedScope, by: Dimension | undefined, columns: readonly string[]): ReportParts {
   const { parameters, ofVisit, visitDimensions, hitConditions, began } = scopeSql(scope, by);

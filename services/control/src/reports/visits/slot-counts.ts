@@ -45,8 +45,8 @@ export function countedVisits(scope: SlotScope, { parameters }: ReportParts): st
 
 /**
  * Rows with the columns `value_key` (the hash of the value of the dimension), `has_text`, `value` (empty without `has_text`), `visitor_key`
- * (`NO_KEY` in rows that count only visits), `pageviews`, `events`, `visits`, `bounces`, `seconds` and `views`. Each value has a row with its
- * text: that of a hit.
+ * (`NO_KEY` in rows that count only visits), `pageviews`, `events`, `visits`, `bounces`, `seconds` and `views`. For each value, at least the rows of
+ * its hits have the text.
  */
 export function countedValues(scope: SlotScope, by: Dimension, { parameters, hits, hitValue }: ReportParts): string {
   const slots = slotsOf(scope, by, parameters);

@@ -44,7 +44,7 @@ function dimensionsOf(filters: readonly Filter[], by: Dimension | undefined): re
   return [...filters.map(({ dimension }) => dimension), ...(by === undefined ? [] : [by])];
 }
 
-/** The slots of the days `built` that pass the filters, and SQL over one of them. */
+/** How a statement selects the slots of the days `built` that pass the filters, and SQL of the values of one slot. */
 export interface Slots {
   readonly conditions: readonly string[];
   /** ARRAY JOIN and WHERE conditions that give a row for each element of the arrays of a slot. Empty if the report does not need the elements. */

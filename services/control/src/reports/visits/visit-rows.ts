@@ -18,7 +18,7 @@ export function msAt(end: 'from' | 'to', offsetMs: number): string {
 export const timeAt = (end: 'from' | 'to', offsetMs: number): string =>
   `fromUnixTimestamp64Milli(${msAt(end, offsetMs)})`;
 
-/** The UTC days near which a report reads no rows, because it reads their slots (docs/glossary.md). In Unix milliseconds. */
+/** The span, in whole UTC days, whose rows a report does not read, because it reads slots (docs/glossary.md) instead. In Unix milliseconds. */
 export interface SkippedSpan {
   readonly fromMs: number;
   readonly toMs: number;
@@ -35,8 +35,8 @@ export const movedHours = (skips: boolean): string => `moved_hours
       }`;
 
 /**
- * The sessions with made IDs of the visitors near the period whose sessions have moved, by the IDs that are stored in rows: the visitor `made_for`, the ID
- * `fragment_id`, and the times `began` and `ended`.
+ * Selects the visitors near the period whose sessions have moved (`made_for`), and for each the session IDs that are stored in rows (`fragment_id`;
+ * only IDs that Weir has made), with the times `began` and `ended` of the rows with this ID.
  */
 export const movedFragments = (skips: boolean): string => {
   const movedVisitors = `SELECT visitor_id FROM ${movedHours(skips)}`;
@@ -142,8 +142,8 @@ export const MOVED_KEY = 'transform(records.session_key, moved_from, moved_to)';
 export const sessionKey = (near: NearVisits): string => (hasMoved(near) ? MOVED_KEY : 'records.session_key');
 
 /**
- * The hashes of the session IDs, as stored in rows, of visits whose stamps are not valid: the enricher or a check has flagged them, their
- * ID has changed, or one of their rows has no stamp.
+ * The hashes of the session IDs, as stored in rows, of visits whose stamps are not valid: the visits are in `visits_computed`, their ID has
+ * changed, or one of their rows has no stamp.
  */
 export function computedKeys(near: NearVisits): string {
   const skips = near.skipped !== undefined;

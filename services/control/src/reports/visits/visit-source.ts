@@ -36,9 +36,9 @@ const FIRST: Span = [msAt('from', 0), msAt('from', VISIT_MS_MAX)];
 const LAST: Span = [msAt('to', -VISIT_MS_MAX), msAt('to', 0)];
 const AFTER: Span = [msAt('to', VISIT_MS_MAX), msAt('to', SPAN_MS)];
 /**
- * The statement that searches for a visit with rows in the period, and more than a day before or after it. Two hits of such a visit are at most a day
- * apart, so it has rows on the day at the edge of the period and on the second day beyond it. If two sessions have the same hash, it can find
- * one too many. The report then reads `sessions`, which is slower but also exact.
+ * The statement that searches for a visit with rows in the period, and more than a day before or after it. Consecutive hits of a visit are at most a
+ * day apart, so such a visit has rows in the first or last day of the period and in the second day beyond it. If two sessions have the same hash, it
+ * can find one too many. The report then reads `sessions`, which is slower but also exact.
  */
 function longStatement(scope: AskedScope, near: NearVisits, hasStart: boolean): Statement {
   const { parameters } = scopeSql(scope);
@@ -185,8 +185,9 @@ function isSkipped({ kind, day }: DayFact, skipped: SkippedSpan | undefined): bo
 }
 
 /**
- * The span in which the search reads no rows. It ends `SPAN_MS` before the end of the days `built`, because visits from after these days can have
- * rows there. If the period begins before the days `built`, the span begins `SPAN_MS` after their begin, for the same reason.
+ * The span whose rows the report does not read. It ends `SPAN_MS` before the end of the days `built`, because visits from after these days can have
+ * rows there. If the period begins before the days `built`, the span begins `SPAN_MS` after their begin, for the same reason. Otherwise it begins
+ * `SPAN_MS` before them.
  */
 function skippedSpan({ fromMs }: Period, built: SlotRun): SkippedSpan | undefined {
   const start = built.fromMs + (fromMs < built.fromMs ? SPAN_MS : -SPAN_MS);
