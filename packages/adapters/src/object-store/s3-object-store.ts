@@ -133,7 +133,7 @@ export function openS3ObjectStore({ bucket, prefix, endpoint, region, pathStyle 
       send(`read ${name}`, async () => {
         try {
           const { Body } = await client.send(new GetObjectCommand({ Bucket: bucket, Key: keyOf(name) }));
-          return Body as Readable;
+          return contentOf(Body as Readable, `${name} in ${location}`);
         } catch (error) {
           if (error instanceof S3ServiceException && error.name === 'NoSuchKey') return undefined;
           throw error;
@@ -169,4 +169,22 @@ function translate(what: string, error: unknown): unknown {
   return new DependencyError(refused ? 'object_store_refused' : 'object_store_unavailable', `${what}: ${reason}`, {
     cause: error,
   });
+}
+
+/** The same content. If it cannot be read to its end, the error is `object_store_unavailable`: readers would think that the object is damaged. */
+function contentOf(body: Readable, name: string): Readable {
+  async function* read(): AsyncIterable<Uint8Array> {
+    try {
+      yield* body as AsyncIterable<Uint8Array>;
+    } catch (error) {
+      const reason = (error as Error).message;
+      throw new DependencyError('object_store_unavailable', `cannot read ${name} to its end: ${reason}`, {
+        cause: error,
+      });
+    }
+  }
+  const content = Readable.from(read(), { objectMode: false });
+  // A generator that has not begun does not end the body.
+  content.once('close', () => body.destroy());
+  return content;
 }

@@ -1,8 +1,10 @@
-import { randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { gzipSync } from 'node:zlib';
 import type { ObjectStore } from '@weir/ports/object-store';
+import { verifySegment } from '@weir/runtime/archive/read-segment';
 import { describeLive } from '@weir/testkit/live-ports';
 import { objectStoreContract } from '../../../ports/contract/object-store.contract.ts';
 import { openObjectStore } from '../../src/object-store/open-object-store.ts';
@@ -62,4 +64,22 @@ test('a service without conditional writes stores an object without a condition'
   expect(stored).toEqual([expect.stringContaining('/bucket/a')]);
   store.close();
   server.close();
+});
+
+test('a connection that is lost while an object is read is object_store_unavailable, not damage', async () => {
+  const server = createServer((_, response) => {
+    response.writeHead(200, { 'content-length': 1_000_000 });
+    response.write(gzipSync(randomBytes(50_000).toString('hex')).subarray(0, 10_000), () => response.destroy());
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const store = await openObjectStore({ url: 's3://bucket', s3: { endpoint, region: 'us-east-1', pathStyle: true } });
+  const range = { topic: 'events.raw', logId: 'log', partition: 0, from: 0, to: 9 } as const;
+  try {
+    await expect(verifySegment(store, range)).rejects.toMatchObject({ code: 'object_store_unavailable' });
+  } finally {
+    store.close();
+    server.closeAllConnections();
+    server.close();
+  }
 });

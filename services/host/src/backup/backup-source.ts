@@ -2,9 +2,10 @@ import { existsSync } from 'node:fs';
 import { open, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type BackupSource, backupFolder, type FrozenTables } from '@weir/backup/create-backup';
-import { DependencyError } from '@weir/domain/errors';
+import { DependencyError, isDependencyError } from '@weir/domain/errors';
 import type { EventLog } from '@weir/ports/event-log';
 import type { Registry } from '@weir/ports/registry';
+import type { Logger } from '@weir/runtime/logger';
 import { nextSwap, pauseWriters, resumeWriters } from '@weir/writer/pause/pause-writers';
 
 export interface BackupSourceDeps {
@@ -15,11 +16,13 @@ export interface BackupSourceDeps {
   readonly analytics: { freezeTables(name: string): Promise<void> };
   readonly registry: Registry;
   readonly clock: () => number;
+  readonly logger: Logger;
 }
 
 const FROZEN_NAME = 'weir_backup';
 /** The longest wait until the writer has finished its current insert and paused. An insert usually takes less than a second. */
 const PAUSE_LIMIT_MS = 30_000;
+const RESUME_RETRY_MS = 1_000;
 const UUID = /UUID '([0-9a-f-]{36})'/;
 
 export interface EmbeddedSource extends BackupSource {
@@ -29,13 +32,14 @@ export interface EmbeddedSource extends BackupSource {
 
 /** Returns the embedded engines of this process in the form in which a backup reads them. */
 export function createBackupSource(deps: BackupSourceDeps): EmbeddedSource {
-  const { dataDir, eventLog, analytics, registry, clock } = deps;
+  const { dataDir, eventLog, analytics, registry, clock, logger } = deps;
   const clickhouseDir = join(dataDir, 'clickhouse');
   const partsDir = join(clickhouseDir, 'shadow', FROZEN_NAME);
   const release = (): Promise<void> => rm(partsDir, { recursive: true, force: true });
   const pauseDeps = { eventLog, registry, clock };
-  /** This file exists while the writer is paused for a backup, and contains the number of the pause. */
-  const pauseFile = join(backupFolder(dataDir), 'pause');
+  /** This file exists while the writer is paused for a backup, and contains the number of the pause. It can outlive the backup. */
+  const pauseFile = join(dataDir, 'backup-pause');
+  let retry: NodeJS.Timeout | undefined;
 
   async function freezeTables(): Promise<FrozenTables> {
     // Removes the frozen parts of a backup during which the process was killed.
@@ -55,31 +59,52 @@ export function createBackupSource(deps: BackupSourceDeps): EmbeddedSource {
     }
     const swap = await nextSwap(pauseDeps);
     await writeDurably(pauseFile, String(swap));
-    const paused = await pauseWriters(pauseDeps, swap, { limitMs: PAUSE_LIMIT_MS });
-    if (paused.status === 'late') {
-      throw new DependencyError(
-        'analytics_unavailable',
-        `the writer did not pause within ${PAUSE_LIMIT_MS} ms, so the tables cannot be frozen at one moment: try again when ClickHouse answers`,
-      );
-    }
     try {
+      const paused = await pauseWriters(pauseDeps, swap, { limitMs: PAUSE_LIMIT_MS });
+      if (paused.status === 'late') {
+        throw new DependencyError(
+          'analytics_unavailable',
+          `the writer did not pause within ${PAUSE_LIMIT_MS} ms, so the tables cannot be frozen at one moment: try again when ClickHouse answers`,
+        );
+      }
       await analytics.freezeTables(FROZEN_NAME);
-      return { partsDir, definitions: await readDefinitions(clickhouseDir, deps.database), release };
+      const definitions = await readDefinitions(clickhouseDir, deps.database);
+      // A log that is copied during the pause would stop the writer after a restore.
+      if (!(await endPause()))
+        throw new DependencyError('event_log_unavailable', 'the end of the pause cannot be stored');
+      return { partsDir, definitions, release };
     } catch (error) {
       await release();
+      await endPause();
       throw error;
-    } finally {
-      await resume(swap);
     }
   }
 
-  /** Ends the pause, unless a replay has begun a swap (docs/glossary.md) in the meantime: the replay then ends the pause. */
-  async function resume(swap: number): Promise<void> {
-    if (registry.writersPause()?.swap === swap) await resumeWriters(pauseDeps);
+  /**
+   * Ends the pause, unless a replay has begun a swap (docs/glossary.md) in the meantime: the replay then ends the pause. If the event log cannot store
+   * the end now, for example because the disk is full, resolves with false, and tries again in the background: a writer that stays paused stores nothing.
+   */
+  async function endPause(): Promise<boolean> {
+    try {
+      if (!existsSync(pauseFile)) return true;
+      const swap = Number(await readFile(pauseFile, 'utf8'));
+      if (registry.writersPause()?.swap === swap) await resumeWriters(pauseDeps);
+      await rm(pauseFile, { force: true });
+      return true;
+    } catch (error) {
+      if (!isDependencyError(error)) throw error;
+      logger.warn(
+        { code: error.code },
+        'the pause of the writer for a backup cannot be ended now, and will be tried again',
+      );
+      clearTimeout(retry);
+      retry = setTimeout(() => void endPause(), RESUME_RETRY_MS).unref();
+      return false;
+    }
   }
 
   async function recover(): Promise<void> {
-    if (existsSync(pauseFile)) await resume(Number(await readFile(pauseFile, 'utf8')));
+    await endPause();
     await release();
     await rm(backupFolder(dataDir), { recursive: true, force: true });
   }

@@ -37,7 +37,7 @@ export async function openBackups({
   if (eventLog === undefined || store === undefined || engines.clickhouse !== undefined) return undefined;
   if (!roles.includes('control')) return undefined;
   const { analytics } = store;
-  const source = createBackupSource({ dataDir, database: 'weir', eventLog, analytics, registry, clock });
+  const source = createBackupSource({ dataDir, database: 'weir', eventLog, analytics, registry, clock, logger });
   await source.recover();
   return runBackups({
     source,

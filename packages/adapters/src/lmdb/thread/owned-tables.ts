@@ -36,6 +36,8 @@ export function createOwnedTables(owner: TableOwner): OwnedTables {
       if (table === undefined) {
         table = openStore(name);
         tables.set(name, table);
+        // The next call tries again.
+        table.catch(() => tables.delete(name));
       }
       return (await table).open();
     },
