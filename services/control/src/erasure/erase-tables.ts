@@ -48,12 +48,19 @@ function derived(
       own(`(${made('visitor_id, user_id', 'visitor_id, user_id', "outcome = 'row'")} OR ${outlived.people})`),
     ],
     [
+      'visits_computed',
+      own(
+        `(${made('session_id', 'session_id', "outcome = 'row' AND session_id != ''")} OR session_id IN
+        (SELECT session_id FROM ${database}.sessions_kept WHERE ${own(outlived.sessions)}))`,
+      ),
+    ],
+    // After `visits_computed`, whose rows are found by the sessions.
+    [
       'sessions_kept',
       own(`(${made('session_id', 'session_id', "outcome = 'row' AND session_id != ''")} OR ${outlived.sessions})`),
     ],
-    ['moved_hours', own(made('visitor_id', 'visitor_id', "outcome = 'row'"))],
+    ['moved_hours', own(`(${made('visitor_id', 'visitor_id', "outcome = 'row'")} OR ${outlived.hours})`)],
     ['visit_slots', own(made('visitor_key', 'visitor_key', "outcome = 'row'"))],
-    ['visits_computed', own(made('session_id', 'session_id', "outcome = 'row' AND session_id != ''"))],
     ['links_latest', profile],
     ['links_log', profile],
     ['profiles_latest', profile],
@@ -65,24 +72,26 @@ function derived(
 interface OutlivedRows {
   readonly sessions: string;
   readonly people: string;
+  readonly hours: string;
 }
 
 /**
- * Returns conditions on the person's rows in `sessions_kept` and `people_seen` whose events have already expired: these tables can keep rows for
- * longer than events.
+ * Returns conditions on the person's rows in `sessions_kept`, `people_seen` and `moved_hours` whose events have already expired: these tables can keep
+ * rows for longer than events.
  */
 async function outlivedRows({ analytics, database, person }: EraseTables): Promise<OutlivedRows> {
   const [expired] = await analytics.select<{ until: number | string }>(
     `SELECT toUnixTimestamp64Milli(max(timestamp)) AS until FROM ${database}.records
      WHERE site_id = '${person.siteId}' AND outcome = 'expired' AND reason = 'events' HAVING count() > 0`,
   );
-  if (expired === undefined) return { sessions: '0', people: '0' };
+  if (expired === undefined) return { sessions: '0', people: '0', hours: '0' };
   const until = `fromUnixTimestamp64Milli(${Number(expired.until)}, 'UTC')`;
   const visitor = "if(made_for != '', made_for, splitByChar('\\0', first.2)[1])";
   const seen = `(${person.isVisitor('visitor_id', 'first_seen_at')} OR ${person.isUser('user_id')})`;
   return {
     sessions: `(visited AND started_at <= ${until} AND ${person.isVisitor(visitor, 'started_at')})`,
     people: `(first_seen_at <= ${until} AND ${seen})`,
+    hours: `(hour <= ${until} AND ${person.isVisitor('visitor_id', "toDateTime64(hour, 3, 'UTC')")})`,
   };
 }
 

@@ -173,7 +173,17 @@ test('a site keeps only what its limits say, all else is as before, and a replay
   await weir.drop();
   expect((await weir.call('GET', '/audit')).body.data).toMatchObject({ balanced: true });
 
-  // The erasure also deletes the sessions of persons whose events have expired.
+  // The erasure also deletes the sessions of persons whose events have expired, and what other tables say about them.
+  for (const age of [40, 60]) {
+    const at = `now() - INTERVAL ${age} DAY`;
+    await weir.command(
+      `INSERT INTO weir.moved_hours (site_id, visitor_id, hour) SELECT 'limited', 'once-${age}', toStartOfHour(${at})`,
+    );
+  }
+  await weir.command(`INSERT INTO weir.visits_computed (site_id, day, session_id)
+    SELECT site_id, toDate(started_at), session_id FROM weir.sessions WHERE site_id = 'limited' AND visitor_id IN ('once-20', 'once-40', 'once-60')`);
+  const flagged = () => weir.count("SELECT uniqExact(session_id) AS n FROM visits_computed WHERE site_id = 'limited'");
+  const flaggedBefore = await flagged();
   const asked = await weir.call('POST', '/sites/limited/erasures', { visitors: ['once-40', 'once-20'] });
   await eventually('the erasure', async () => {
     const { phase, problem } = (await weir.call('GET', `/erasures/${asked.body.data.erasure_id}`)).body.data;
@@ -183,6 +193,11 @@ test('a site keeps only what its limits say, all else is as before, and a replay
   const after = await contents('limited');
   expect(after.sessions).toEqual(limited.sessions.filter((text) => !/once-[24]0/.test(String(text))));
   expect(after.seen).not.toContain('once-20');
+  const moved = await rows(
+    "SELECT DISTINCT visitor_id FROM moved_hours WHERE site_id = 'limited' AND visitor_id LIKE 'once-%'",
+  );
+  expect(moved).toEqual([{ visitor_id: 'once-60' }]);
+  expect(await flagged()).toBe(flaggedBefore - 2);
   expect(await contents('kept')).toEqual(kept);
 });
 
