@@ -44,12 +44,21 @@ export async function* exportPerson(
   yield '}\n';
 }
 
-function tables({ siteId, records, isProfile }: PersonSql): readonly (readonly [name: string, query: string])[] {
+function tables({
+  siteId,
+  records,
+  isProfile,
+  isVisitor,
+}: PersonSql): readonly (readonly [name: string, query: string])[] {
   const mine = (columns: string, further: string) => `SELECT ${columns} FROM records WHERE ${records} AND ${further}`;
   const site = `site_id = '${siteId}'`;
   const visitors = mine('visitor_id', "visitor_id != ''");
   return [
-    ['sessions', `SELECT * FROM sessions WHERE ${site} AND session_id IN (${mine('session_id', "session_id != ''")})`],
+    // Sessions can be kept for longer than their events, so they are also found by their visitor.
+    [
+      'sessions',
+      `SELECT * FROM sessions WHERE ${site} AND (${isVisitor('visitor_id', 'started_at')} OR session_id IN (${mine('session_id', "session_id != ''")}))`,
+    ],
     ['profiles', `SELECT * FROM profiles WHERE ${site} AND ${isProfile('profile_id')}`],
     [
       'links',

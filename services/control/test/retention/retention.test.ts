@@ -173,7 +173,11 @@ test('a site keeps only what its limits say, all else is as before, and a replay
   await weir.drop();
   expect((await weir.call('GET', '/audit')).body.data).toMatchObject({ balanced: true });
 
-  // The erasure also deletes the sessions of persons whose events have expired, and what other tables say about them.
+  // The export has the sessions of persons whose events have expired.
+  const exported = await weir.call('GET', '/sites/limited/person?visitor_id=once-40');
+  expect(exported.body).toMatchObject({ sessions: [{ session_id: 'once-40-40' }] });
+
+  // The erasure also deletes these sessions, and what other tables say about them.
   for (const age of [40, 60]) {
     const at = `now() - INTERVAL ${age} DAY`;
     await weir.command(
