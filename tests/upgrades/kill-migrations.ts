@@ -23,6 +23,7 @@ const STEP_WITHIN_MS = 180_000;
 /** Each kill comes at most this long after the migration began or continued. */
 const KILL_WITHIN_MS = 400;
 const POLL_MS = 5;
+const LOG_CHARS = 4_000;
 
 interface Step {
   readonly migration: string;
@@ -40,29 +41,32 @@ export async function killMigrations(options: MigrationKills): Promise<KilledMig
   const killed: string[] = [];
   let acknowledgedBefore: number | undefined;
   let acknowledgedMeanwhile = 0;
-  const seen = new Set<string>();
+  const firstFrom = weir.output().length;
+  /** The number of migrations that have begun. It reads the whole log, because a line can arrive after the kill of its process. */
+  const begunSoFar = (): number =>
+    new Set(stepsIn(weir.output().slice(firstFrom)).map(({ migration }) => migration)).size;
   let total = 0;
   let starting: Promise<unknown> | undefined;
   for (let kill = 0; kill < kills; kill++) {
     const from = weir.output().length;
     starting ??= weir.restart(program).catch((error: unknown) => error);
     const steps = () => stepsIn(weir.output().slice(from));
-    const begun = await eventually(
+    const begun = await seenIn(
+      weir,
       'a migration to begin',
       () => steps().at(-1) ?? (weir.output().slice(from).includes('"msg":"ready"') ? 'ready' : undefined),
-      STEP_WITHIN_MS,
     );
     if (begun === 'ready') throw new Error(`the migrations ended before kill ${kill + 1}: ${killed.join(', ')}`);
     acknowledgedBefore ??= acknowledged();
     total = Math.max(total, begun.of);
     // The kill comes at the latest when more than this many migrations have begun, so that some remain for the next kills.
     const most = Math.max(1, Math.floor((total * (kill + 1)) / (kills + 1)));
-    const wanted = Math.min(most, Math.max(1, seen.size) + Math.floor(random() * (most - seen.size + 1)));
-    await eventually('a later migration', () => countSeen(seen, steps()) >= wanted, STEP_WITHIN_MS);
+    const before = begunSoFar();
+    const wanted = Math.min(most, Math.max(1, before) + Math.floor(random() * (most - before + 1)));
+    await seenIn(weir, `migration ${wanted} of ${total}`, () => begunSoFar() >= wanted);
     const deadline = Date.now() + random() * KILL_WITHIN_MS;
-    while (Date.now() < deadline && countSeen(seen, steps()) <= most) await pause(POLL_MS); // the kill happens at a random moment
+    while (Date.now() < deadline && begunSoFar() <= most) await pause(POLL_MS); // the kill happens at a random moment
     const now = steps().at(-1) ?? begun;
-    countSeen(seen, steps());
     acknowledgedMeanwhile = acknowledged() - acknowledgedBefore;
     const onlyClickhouse = kill % 2 === 1;
     killed.push(`${now.migration.slice(0, 3)} ${onlyClickhouse ? 'ClickHouse' : 'all'}`);
@@ -79,9 +83,15 @@ export async function killMigrations(options: MigrationKills): Promise<KilledMig
   return { killed, acknowledgedMeanwhile };
 }
 
-function countSeen(seen: Set<string>, steps: readonly Step[]): number {
-  for (const { migration } of steps) seen.add(migration);
-  return seen.size;
+/** Like `eventually`. If it is not seen, the error has the end of the log: the start may have failed. */
+async function seenIn<T>(weir: WeirProcess, what: string, probe: () => T | undefined | false): Promise<T> {
+  try {
+    return await eventually(what, probe, STEP_WITHIN_MS);
+  } catch (error) {
+    throw new Error(`${(error as Error).message}; the end of the log:\n${weir.output().slice(-LOG_CHARS)}`, {
+      cause: error,
+    });
+  }
 }
 
 /** The lines of the log that say which migration begins. */
