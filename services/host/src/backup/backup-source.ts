@@ -58,6 +58,8 @@ export function createBackupSource(deps: BackupSourceDeps): EmbeddedSource {
       );
     }
     const swap = await nextSwap(pauseDeps);
+    // The former pause is over: a retry that is still planned would end the new one.
+    clearTimeout(retry);
     await writeDurably(pauseFile, String(swap));
     try {
       const paused = await pauseWriters(pauseDeps, swap, { limitMs: PAUSE_LIMIT_MS });
