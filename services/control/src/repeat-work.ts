@@ -6,8 +6,8 @@ export interface RepeatedWork {
 }
 
 /**
- * Starts `work` now and then once in `everyMs`, but never while it is still running. `failed` gets its errors, except those after `close`: then
- * an error is expected, because `stop` is aborted.
+ * Starts `work` now and then once in `everyMs`, but never while it is still running. `failed` gets its errors, except those that the end of the
+ * process causes: errors after `close`, and an AbortError. Work that waits for ClickHouse gets an AbortError before `close` is called.
  */
 export function repeatWork(
   everyMs: number,
@@ -21,7 +21,7 @@ export function repeatWork(
     if (stop.signal.aborted || working !== undefined) return;
     working = work()
       .catch((error: unknown) => {
-        if (!stop.signal.aborted) failed(error);
+        if (!stop.signal.aborted && !isAbortError(error)) failed(error);
       })
       .finally(() => {
         working = undefined;
@@ -39,4 +39,8 @@ export function repeatWork(
       await working;
     },
   };
+}
+
+function isAbortError(error: unknown): boolean {
+  return (error as { readonly name?: unknown } | undefined)?.name === 'AbortError';
 }
