@@ -7,7 +7,6 @@ import { dimensionOf } from '@weir/control/reports/dimensions';
 import { BREAKDOWN_PARAMETERS, readQuery, STATS_PARAMETERS } from '@weir/control/reports/read-query';
 import { readReportRequest } from '@weir/control/reports/report-request';
 import { statsReport } from '@weir/control/reports/stats-report';
-import { isInSlots } from '@weir/control/reports/visits/slot-rows';
 import { isDependencyError } from '@weir/domain/errors';
 import { type EmbeddedClickhouse, startEmbeddedClickhouse } from '@weir/embedded-clickhouse/start-embedded-clickhouse';
 import type { Analytics } from '@weir/ports/analytics';
@@ -142,7 +141,7 @@ async function ask(analytics: Analytics, { report, query }: ReportRequest, nowMs
   const by = dimensionOf(report);
   const read = readQuery(`/${query}`, by === undefined ? STATS_PARAMETERS : BREAKDOWN_PARAMETERS);
   if ('problem' in read) throw new Error(read.problem);
-  const request = await readReportRequest(site, read.value, deps, (scope) => isInSlots(scope, by));
+  const request = await readReportRequest(site, read.value, deps, { by });
   if ('problem' in request) throw new Error(request.problem);
   const order = { metric: 'visitors', direction: 'desc' } as const;
   if (by === undefined) await statsReport(request.value, undefined, deps);

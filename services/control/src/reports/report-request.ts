@@ -3,11 +3,13 @@ import type { Checked } from '../http/compile-body.ts';
 import { isTimezone, TIMEZONE_RULE } from '../registry/time-zone.ts';
 import type { ReportTables } from '../steady-tables.ts';
 import { type DayFact, runOf } from '../visit-slots/built-run.ts';
+import type { Dimension } from './dimensions.ts';
 import { readFilters } from './filter.ts';
 import { COMPARISONS, type Comparison, comparedPeriod, type Period, readPeriod } from './period.ts';
 import { type Query, readChoice } from './read-query.ts';
-import type { AskedScope, Scope, SlotRun } from './report-sql.ts';
+import { type AskedScope, type Scope, SESSIONS, type SlotRun } from './report-sql.ts';
 import { readPeriodFacts } from './visits/period-facts.ts';
+import { isInSlots } from './visits/slot-rows.ts';
 import { OF_SITE } from './visits/visit-rows.ts';
 import { likelySourceOf, visitSourceOf } from './visits/visit-source.ts';
 
@@ -44,15 +46,20 @@ export function readReportOptions(query: Query): Checked<ReportOptions> {
 /** With more slots than this, visitors are estimated, unless the request asks for exact numbers. */
 export const EXACT_SLOTS_MAX = 8_000_000;
 
-/**
- * `isInSlots` says whether slots (docs/decisions/0047) can answer the report, which must ask its statements with `askWithSource` (visit-source.ts). Without
- * it, the report reads no slots, and need not use `askWithSource`.
- */
+/** Which numbers the reports `stats` and `breakdown` need. */
+export interface AskedNumbers {
+  /** The dimension of a breakdown. */
+  readonly by?: Dimension | undefined;
+  /** The starts of the buckets, in Unix milliseconds. */
+  readonly starts?: (period: Period) => readonly number[];
+}
+
+/** A report with `numbers` must ask its statements with `askWithSource` (visit-source.ts). Without `numbers`, the report reads no slots (docs/decisions/0047). */
 export async function readReportRequest(
   site: Site,
   query: Query,
   deps: ReportDeps,
-  isInSlots?: (scope: AskedScope) => boolean,
+  numbers?: AskedNumbers,
 ): Promise<Checked<ReportRequest>> {
   const options = readReportOptions(query);
   if ('problem' in options) return options;
@@ -68,11 +75,11 @@ export async function readReportRequest(
   const comparison = compare.value;
   const scopeOf = async (period: Period): Promise<Scope> => {
     const scope = { siteId: site.siteId, period, ...rows };
-    if (isInSlots === undefined || scope.withBots) {
-      return { ...scope, visits: await visitSourceOf(scope, deps.analytics) };
-    }
+    if (numbers === undefined) return { ...scope, visits: await visitSourceOf(scope, deps.analytics) };
+    if (readsBotsAndVisits(scope, numbers.by)) return { ...scope, visits: SESSIONS };
     const facts = await readPeriodFacts(scope, deps.analytics);
-    const built = isInSlots(scope) ? slotRun(facts.days, period, exact.value === '1') : undefined;
+    const isBuilt = isInSlots(scope, numbers.by, numbers.starts?.(period));
+    const built = isBuilt ? slotRun(facts.days, period, exact.value === '1') : undefined;
     return { ...scope, visits: await likelySourceOf(scope, deps.analytics, facts, built) };
   };
   const [scope, compared] = await Promise.all([
@@ -82,6 +89,14 @@ export async function readReportRequest(
       : scopeOf(comparedPeriod(period.value, comparison)).then((scope) => ({ comparison, scope })),
   ]);
   return { value: { scope, compared, withExplanation } };
+}
+
+/**
+ * Whether the report needs the visits of rows of bots. A row of a bot can name the session of a visit whose rows are far from the period, and nothing
+ * flags such a visit. So the report reads `sessions`.
+ */
+function readsBotsAndVisits({ withBots, filters }: AskedScope, by: Dimension | undefined): boolean {
+  return withBots && (by?.scope === 'visit' || filters.some(({ dimension }) => dimension.scope === 'visit'));
 }
 
 function slotRun(facts: readonly DayFact[], period: Period, isExact: boolean): SlotRun | undefined {

@@ -2,13 +2,13 @@ import type { Site } from '@weir/domain/registry/site';
 import type { Checked } from '../http/compile-body.ts';
 import { bucketStarts, defaultInterval, type Interval, localText } from './buckets.ts';
 import { countExcludedRows } from './excluded-rows.ts';
+import type { Period } from './period.ts';
 import type { Query } from './read-query.ts';
 import { type Counts, changeOf, countsOf, type Metrics, metricsOf, NO_COUNTS } from './report-metrics.ts';
 import { type ReportDeps, type ReportRequest, readReportRequest } from './report-request.ts';
 import { estimatesVisitors, type Scope, type Statement } from './report-sql.ts';
 import { headView, periodView, statementView } from './report-view.ts';
 import { statsStatement } from './stats-sql.ts';
-import { isInSlots } from './visits/slot-rows.ts';
 import { askWithSource } from './visits/visit-source.ts';
 
 interface StatsView {
@@ -30,10 +30,12 @@ export async function askStats(
   asked: Interval | undefined,
   deps: ReportDeps,
 ): Promise<Checked<StatsAnswer>> {
-  const request = await readReportRequest(site, query, deps, (scope) => {
-    const starts = bucketStarts(scope.period, asked ?? defaultInterval(scope.period));
-    return 'value' in starts && isInSlots(scope, undefined, starts.value);
-  });
+  const starts = (period: Period): readonly number[] => {
+    const read = bucketStarts(period, asked ?? defaultInterval(period));
+    // `statsReport` returns this problem.
+    return 'problem' in read ? [] : read.value;
+  };
+  const request = await readReportRequest(site, query, deps, { starts });
   return 'problem' in request ? request : statsReport(request.value, asked, deps);
 }
 

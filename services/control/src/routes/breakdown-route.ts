@@ -8,7 +8,6 @@ import { DIMENSION_NAMES, dimensionOf } from '../reports/dimensions.ts';
 import { BREAKDOWN_PARAMETERS, LIMIT_MAX, PAGE_MAX, type Query, readQuery } from '../reports/read-query.ts';
 import { METRIC_NAMES } from '../reports/report-metrics.ts';
 import { readReportRequest } from '../reports/report-request.ts';
-import { isInSlots } from '../reports/visits/slot-rows.ts';
 
 const LIMIT_DEFAULT = 100;
 const ORDER_DEFAULT = 'visitors:desc';
@@ -23,7 +22,7 @@ export async function breakdown(deps: AdminDeps, { params, http, context }: Admi
   if ('problem' in by) return invalid(by.problem);
   const report = await deps.tables.read<Checked<object>>(async (analytics) => {
     const reading = { analytics, clock: deps.clock };
-    const request = await readReportRequest(site, query.value, reading, (scope) => isInSlots(scope, by.value.by));
+    const request = await readReportRequest(site, query.value, reading, by.value);
     return 'problem' in request ? request : { value: await breakdownReport(request.value, by.value, reading) };
   }, context);
   return 'problem' in report ? invalid(report.problem) : ok(report.value);

@@ -2,7 +2,6 @@ import {
   batch,
   type ClickhouseUnderTest,
   openClickhouseUnderTest,
-  type RowFields,
 } from '../../../../packages/adapters/test/clickhouse/clickhouse-harness.ts';
 import { breakdownReport } from '../../src/reports/breakdown-report.ts';
 import { bucketStarts, type Interval } from '../../src/reports/buckets.ts';
@@ -22,14 +21,12 @@ import { isInSlots } from '../../src/reports/visits/slot-rows.ts';
 import { visitSourceOf } from '../../src/reports/visits/visit-source.ts';
 import { buildDays } from '../../src/visit-slots/build-days.ts';
 import { builtRun } from '../../src/visit-slots/built-run.ts';
+import { choicesOf, DAY_MS, DAYS, FILTERS, HOUR_MS, randomVisits, SITE, T0 } from './random-visits.ts';
 
 /** Compares reports that read slots (docs/glossary.md) with the same reports over rows only. `WEIR_SLOT_SEED` repeats the rows and the questions of a run. */
 const SEED = Number(process.env.WEIR_SLOT_SEED ?? Math.floor(Math.random() * 2 ** 31));
-const HOUR_MS = 3600_000;
-const DAY_MS = 24 * HOUR_MS;
-const T0 = Date.UTC(2026, 9, 20);
-const DAYS = 12;
-const SITE = 'shop';
+const choices = choicesOf(SEED);
+const { pick, chance } = choices;
 
 let opened: ClickhouseUnderTest;
 let whole: SlotRun;
@@ -37,7 +34,7 @@ beforeAll(async () => {
   opened = await openClickhouseUnderTest();
   await opened.analytics.migrate();
   const { analytics } = opened;
-  await analytics.insertRecords(batch(0, randomRows()));
+  await analytics.insertRecords(batch(0, randomVisits(choices)));
   const change = (statement: string) => analytics.change(statement);
   const context = { analytics, clock: Date.now, assertUnchanged: () => undefined, change };
   const toMs = T0 + DAYS * DAY_MS;
@@ -50,86 +47,6 @@ afterAll(async () => {
   await opened?.close();
 });
 
-/** Mulberry32. */
-function randomFrom(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
-const random = randomFrom(SEED);
-const pick = <T>(values: readonly T[]): T => values[Math.floor(random() * values.length)] as T;
-const chance = (share: number): boolean => random() < share;
-
-const PAGES = ['/', '/a', '/b', '/preise,neu', ''];
-const NAMES = ['signup', 'buy', '$engagement', 'a:b'];
-
-/** Visits of several days, rows without a visit or a visitor, bots, and server events. No two rows of a visit have the same time. */
-function randomRows(): readonly RowFields[] {
-  const rows: RowFields[] = [];
-  for (let nth = 0; nth < 260; nth++) {
-    const visitor = `v${Math.floor(random() * 90)}`;
-    const start = T0 - DAY_MS + Math.floor(random() * (DAYS + 2) * DAY_MS);
-    const isLong = chance(0.1);
-    const link = {
-      ...{ channel: pick(['Direct', 'Referral', '']), traffic_source: pick(['', 'google', 'Häufig']) },
-      ...{
-        referrer_domain: pick(['', 'x.example']),
-        utm_source: pick(['', 'mail']),
-        utm_campaign: pick(['', 'c1', 'c2']),
-      },
-    };
-    const place = { country: pick(['', 'DE', 'AT']), region: pick(['', 'BY']), city: pick(['', 'Wien', 'Graz']) };
-    let at = start;
-    for (let hit = 0; hit < 1 + random() * 7; hit++) {
-      const isServer = hit > 0 && chance(0.1);
-      const isView = !isServer && chance(0.6);
-      rows.push({
-        ...{ site_id: SITE, visitor_id: visitor, session_id: `s${nth}`, timestamp: at, ...link, ...place },
-        ...(chance(0.1) ? { country: 'FR', city: 'Paris', channel: 'Other', utm_term: 'late' } : {}),
-        ...{ type: isView ? 'pageview' : 'event', event_name: isView ? '' : pick(NAMES), pathname: pick(PAGES) },
-        ...{
-          source: isServer ? 'server' : pick(['collect', 'collect', 'import']),
-          hostname: pick(['a.example', 'b.example']),
-        },
-        ...{
-          browser: pick(['', 'Firefox']),
-          os: pick(['Linux', 'iOS']),
-          device_type: pick(['', 'mobile']),
-          language: pick(['de', '']),
-        },
-        ...(hit > 0 && chance(0.03) ? { bot: 'Googlebot' } : {}),
-      });
-      at += 1 + Math.floor(random() * (isLong ? 3 * HOUR_MS : 20 * 60_000));
-    }
-    const alone = { site_id: SITE, timestamp: start + 5, type: 'event', event_name: pick(NAMES), source: 'server' };
-    if (chance(0.2))
-      rows.push({ ...alone, visitor_id: chance(0.5) ? visitor : '', country: 'CH', channel: 'Referral' });
-    if (chance(0.05)) rows.push({ ...alone, visitor_id: visitor, session_id: `server${nth}`, traffic_source: 'crm' });
-  }
-  return rows;
-}
-
-const FILTERS: readonly (readonly string[])[] = [
-  [],
-  [],
-  ['country:is:DE,FR'],
-  ['country:is_not:'],
-  ['page:is:/'],
-  ['page:contains_not:a'],
-  ['page:is:/,/a', 'page:matches:/*'],
-  ['event:is:signup'],
-  ['event:is_not:signup'],
-  ['event:is:', 'channel:is:Referral'],
-  ['channel:is_not:Direct'],
-  ['source:is:google', 'browser:is:Firefox'],
-  ['entry:is:/', 'exit:is_not:/a'],
-  ['utm_campaign:matches:c*', 'origin:is:server'],
-  ['page:is:/preise\\,neu', 'city:contains:i'],
-];
 const ZONES = ['UTC', 'Asia/Kolkata', 'Asia/Kathmandu', 'Europe/Vienna', 'Australia/Lord_Howe', 'America/St_Johns'];
 /** Periods and the built days in them: from and to in hours after T0, and the first and the end of the built days. */
 const SPANS: readonly (readonly [number, number, number, number])[] = [

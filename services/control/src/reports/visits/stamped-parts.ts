@@ -45,22 +45,29 @@ export function stampedParts(
     ...new Set(visitDimensions.flatMap(({ ownSql, stampSql }) => [ownSql, stampSql]).filter((column) => column !== '')),
   ];
   const visitColumns = [...new Set([...VISIT_COLUMNS, ...visitDimensions.map(({ sql }) => sql)])];
+  // With bots, a visit can have a row of a bot that passes, and its own rows do not tell this.
+  const isNamedByHits = scope.withBots && name !== '';
   const visitTable = (onlyComputed: boolean): string => `
 (
-  SELECT ${[`${sessionKey(near)} AS session_key`, ...visitColumns.map(rowVisitColumn)].join(',\n    ')}${name === '' ? '' : `,\n    arrayDistinct(groupArrayIf(sipHash64(${name}), ${passes})) AS names`}
+  SELECT ${[`${sessionKey(near)} AS session_key`, ...visitColumns.map(rowVisitColumn)].join(',\n    ')}${name === '' || isNamedByHits ? '' : `,\n    arrayDistinct(groupArrayIf(sipHash64(${name}), ${passes})) AS names`}
   FROM records
   WHERE ${OF_SITE} AND bot = '' AND records.session_key != ${NO_KEY}
-    AND ${nearPeriod(near.skipped !== undefined)}${onlyComputed ? `\n    AND records.session_key IN (${computed})` : ''}
+    AND ${nearPeriod(near.skipped !== undefined)}${onlyComputed ? `\n    AND records.session_key IN (${computed})` : ''}${scope.withBots ? `\n    AND ${sessionKey(near)} IN (SELECT session_key FROM hit)` : ''}
   GROUP BY session_key
-  HAVING ${IS_SESSION} AND max(${passes})
+  HAVING ${IS_SESSION}${scope.withBots ? '' : ` AND max(${passes})`}
 )`;
   const hitValue = ({ scope: kind, sql, ownSql, stampSql }: Dimension): string => {
     if (kind === 'hit') return 'name';
     const joined = `if(visit.session_key = 0, ${ownSql === '' ? "''" : `toString(hit.${ownSql})`}, visit.${sql})`;
     return stampSql === '' ? joined : `if(hit.is_stamped, toString(hit.${stampSql}), ${joined})`;
   };
-  const begunName =
-    by?.scope === 'hit' ? ', arrayJoin(visit.names) AS name' : by === undefined ? '' : `, visit.${by.sql} AS name`;
+  const names = `arrayJoin(${isNamedByHits ? 'named' : 'visit'}.names)`;
+  const begunName = by?.scope === 'hit' ? `, ${names} AS name` : by === undefined ? '' : `, visit.${by.sql} AS name`;
+  const named = `
+  INNER JOIN
+  (
+    SELECT session_key, groupUniqArray(sipHash64(name)) AS names FROM hit GROUP BY session_key
+  ) AS named ON named.session_key = visit.session_key`;
   const joined = ofVisit.map(({ filter, name }) => conditionOf(filter, hitValue(filter.dimension), name, parameters));
   const tables = `WITH
 ${movedSql(near, parameters)
@@ -75,7 +82,7 @@ visit AS${visitTable(false)},
 begun AS
 (
   SELECT ${BEGUN_OF_VISIT}${begunName}
-  FROM visit
+  FROM visit${isNamedByHits ? named : ''}
   WHERE ${[began, ...(run === undefined ? [] : [`(started_at < fromUnixTimestamp64Milli(${runFrom}) OR started_at >= fromUnixTimestamp64Milli(${runTo}))`])].join('\n    AND ')}
 )`;
   // Rows with a valid stamp do not need their visit. They are joined with the key 0, which no visit has.

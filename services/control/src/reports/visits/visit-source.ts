@@ -70,6 +70,7 @@ const FRAGMENTS_MAX = 20_000;
  * - a visit continues for more than a day beyond the period (`longStatement`).
  */
 export async function visitSourceOf(scope: AskedScope, analytics: ReportTables, built?: SlotRun): Promise<VisitSource> {
+  // Rows of bots have no stamps.
   if (scope.withBots) return SESSIONS;
   const source = await likelySourceOf(scope, analytics, await readPeriodFacts(scope, analytics), built);
   if (source.of === 'sessions') return source;
@@ -83,8 +84,6 @@ export async function likelySourceOf(
   { days, version }: PeriodFacts,
   built: SlotRun | undefined,
 ): Promise<VisitSource> {
-  // Rows of bots have no stamps.
-  if (scope.withBots) return SESSIONS;
   const { period } = scope;
   const skipped = built === undefined ? undefined : skippedSpan(period, built);
   const near = days.filter((fact) => !isSkipped(fact, skipped));

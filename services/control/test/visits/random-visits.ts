@@ -1,0 +1,105 @@
+import type { RowFields } from '../../../../packages/adapters/test/clickhouse/clickhouse-harness.ts';
+
+/** Random rows for tests that compare two ways to answer a report, and filters for the questions. */
+
+export const HOUR_MS = 3600_000;
+export const DAY_MS = 24 * HOUR_MS;
+export const T0 = Date.UTC(2026, 9, 20);
+export const DAYS = 12;
+export const SITE = 'shop';
+
+/** Mulberry32. */
+function randomFrom(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+/** Random choices that the seed decides. */
+export interface RandomChoices {
+  /** From 0 to below 1. */
+  random(): number;
+  pick<T>(values: readonly T[]): T;
+  /** True with this probability. */
+  chance(share: number): boolean;
+}
+
+export function choicesOf(seed: number): RandomChoices {
+  const random = randomFrom(seed);
+  return {
+    random,
+    pick: <T>(values: readonly T[]): T => values[Math.floor(random() * values.length)] as T,
+    chance: (share) => random() < share,
+  };
+}
+
+const PAGES = ['/', '/a', '/b', '/preise,neu', ''];
+const NAMES = ['signup', 'buy', '$engagement', 'a:b'];
+
+/** Visits of several days, rows without a visit or a visitor, bots, and server events. No two rows of a visit have the same time. */
+export function randomVisits({ random, pick, chance }: RandomChoices): readonly RowFields[] {
+  const rows: RowFields[] = [];
+  for (let nth = 0; nth < 260; nth++) {
+    const visitor = `v${Math.floor(random() * 90)}`;
+    const start = T0 - DAY_MS + Math.floor(random() * (DAYS + 2) * DAY_MS);
+    const isLong = chance(0.1);
+    const link = {
+      ...{ channel: pick(['Direct', 'Referral', '']), traffic_source: pick(['', 'google', 'Häufig']) },
+      ...{
+        referrer_domain: pick(['', 'x.example']),
+        utm_source: pick(['', 'mail']),
+        utm_campaign: pick(['', 'c1', 'c2']),
+      },
+    };
+    const place = { country: pick(['', 'DE', 'AT']), region: pick(['', 'BY']), city: pick(['', 'Wien', 'Graz']) };
+    let at = start;
+    for (let hit = 0; hit < 1 + random() * 7; hit++) {
+      const isServer = hit > 0 && chance(0.1);
+      const isView = !isServer && chance(0.6);
+      rows.push({
+        ...{ site_id: SITE, visitor_id: visitor, session_id: `s${nth}`, timestamp: at, ...link, ...place },
+        ...(chance(0.1) ? { country: 'FR', city: 'Paris', channel: 'Other', utm_term: 'late' } : {}),
+        ...{ type: isView ? 'pageview' : 'event', event_name: isView ? '' : pick(NAMES), pathname: pick(PAGES) },
+        ...{
+          source: isServer ? 'server' : pick(['collect', 'collect', 'import']),
+          hostname: pick(['a.example', 'b.example']),
+        },
+        ...{
+          browser: pick(['', 'Firefox']),
+          os: pick(['Linux', 'iOS']),
+          device_type: pick(['', 'mobile']),
+          language: pick(['de', '']),
+        },
+        ...(hit > 0 && chance(0.03) ? { bot: 'Googlebot', bot_reason: 'known_bot' } : {}),
+      });
+      at += 1 + Math.floor(random() * (isLong ? 3 * HOUR_MS : 20 * 60_000));
+    }
+    const alone = { site_id: SITE, timestamp: start + 5, type: 'event', event_name: pick(NAMES), source: 'server' };
+    if (chance(0.2))
+      rows.push({ ...alone, visitor_id: chance(0.5) ? visitor : '', country: 'CH', channel: 'Referral' });
+    if (chance(0.05)) rows.push({ ...alone, visitor_id: visitor, session_id: `server${nth}`, traffic_source: 'crm' });
+  }
+  return rows;
+}
+
+export const FILTERS: readonly (readonly string[])[] = [
+  [],
+  [],
+  ['country:is:DE,FR'],
+  ['country:is_not:'],
+  ['page:is:/'],
+  ['page:contains_not:a'],
+  ['page:is:/,/a', 'page:matches:/*'],
+  ['event:is:signup'],
+  ['event:is_not:signup'],
+  ['event:is:', 'channel:is:Referral'],
+  ['channel:is_not:Direct'],
+  ['source:is:google', 'browser:is:Firefox'],
+  ['entry:is:/', 'exit:is_not:/a'],
+  ['utm_campaign:matches:c*', 'origin:is:server'],
+  ['page:is:/preise\\,neu', 'city:contains:i'],
+];
