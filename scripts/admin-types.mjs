@@ -61,7 +61,7 @@ function operationType(operation) {
   return `{ query: { ${fields.join('; ')} }; body: ${body === undefined ? 'undefined' : typeOf(body)}; data: ${data.join(' | ')} }`;
 }
 
-/** The TypeScript type of a JSON Schema. A schema that says nothing is `unknown`. */
+/** The TypeScript type of a JSON Schema. A schema without a type is `unknown`. */
 function typeOf(schema) {
   if (schema === undefined || typeof schema === 'boolean') return 'unknown';
   if (schema.$ref !== undefined) return schema.$ref.split('/').at(-1);

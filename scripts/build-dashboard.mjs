@@ -1,4 +1,4 @@
-// Builds the dashboard into dist/dashboard/: index.html, and assets with hashed names. Each file also has a variant that is
+// Builds the dashboard into dist/dashboard/: index.html, and assets with hashed names. Each text file also has a variant that is
 // compressed with gzip and one with Brotli, so that control compresses nothing when it serves them.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';

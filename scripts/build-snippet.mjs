@@ -1,4 +1,4 @@
-// Builds the browser snippet into dist/public/. The build prints the sizes; tests fail if they exceed the limits.
+// Builds the browser snippet into dist/public/. The build prints the sizes. With CI=true, it fails if a size exceeds its limit.
 import { spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -79,8 +79,8 @@ export function printSizes(sizes) {
     console.error(`${file}: ${gzipBytes} bytes gzip (at most ${gzipBytesMax}), ${bytes} plain: ${holds}`);
   }
   const over = sizes.filter(({ gzipBytes, gzipBytesMax }) => gzipBytes > gzipBytesMax);
-  // Another version of zlib may give a size that differs by some bytes. That must not prevent the start of Weir, so the limit
-  // is only enforced in CI.
+  // Another version of zlib may give a size that differs by some bytes. That must not prevent the start of Weir, so the build enforces the
+  // limits only with CI=true.
   if (over.length > 0 && process.env.CI === 'true')
     throw new Error(`over the size budget: ${over.map(({ file }) => file).join(', ')}`);
 }

@@ -1,4 +1,5 @@
-// Bundles the programs of Weir with their npm packages into dist/, because a few files load faster than a thousand files.
+// Writes dist/: the programs of Weir, the browser snippet, the dashboard, and the packages that can be published. The programs are bundled
+// with their npm packages, because a few files load faster than a thousand files.
 import { rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';

@@ -1,5 +1,6 @@
 // Writes screenshots of all pages of the dashboard, in both themes and at the width of a phone, into a folder:
-// `node --import tsx scripts/dashboard-screenshots.mjs [FOLDER]`. Starts its own Weir with generated traffic. Needs Chromium.
+// `node --import tsx scripts/dashboard-screenshots.mjs [FOLDER [PAGE]]`. PAGE: the name of a page in PAGES, to write only its screenshots and
+// those of the sign-in. Starts its own Weir with generated traffic. Needs Chromium.
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { chromium } from 'playwright-core';

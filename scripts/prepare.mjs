@@ -1,7 +1,7 @@
 // Usage: node scripts/prepare.mjs [start|test|check]. Installs the dependencies and, except for `check`, builds the bundles in
-// dist/. Does nothing if both are newer than their sources. `start` (the default) installs what the product and its build need.
-// `test` and `check` also install what only tests need: three times as many packages, of which a plain `npm ci` compiles two
-// (cpu-features and ssh2). Uses only Node's own modules, because it runs before anything is installed.
+// dist/. Does nothing if both are up to date. `start` (the default) installs what the product and its build need. `test` and
+// `check` also install what only tests need: three times as many packages in all. `--ignore-scripts` prevents that npm compiles
+// two of these (cpu-features and ssh2). Uses only Node's own modules, because it runs before anything is installed.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, realpathSync, statSync, writeFileSync } from 'node:fs';

@@ -16,20 +16,21 @@ import { DATA_FORMAT } from '@weir/runtime/data-folder';
 import collectHit from '../schemas/collect-hit.schema.json' with { type: 'json' };
 import { runModule } from './run-module.ts';
 
-/** The steps of a new campaign tag are in CONTRIBUTING.md. These tests fail if a step is missing. */
+// CONTRIBUTING.md has the steps of a new campaign tag and of a new column list. Most of these steps have a test here that fails without them.
 
 /** The column lists of all versions: the number of columns, and the beginning of the SHA-256 sum of their names. */
 const RELEASED: Readonly<Record<number, readonly [columns: number, digest: string]>> = {
   1: [56, '90fb64dc782eb665'],
   2: [70, '1c6137920936b5a5'],
 };
-/** The newest version of dumps, its number of columns and their digest; the number of the formats of a data folder. */
+/** The newest version of dumps, the number of its columns, and their digest. */
 const RELEASED_DUMP = [1, 52, 'f83ef48c9930031e'];
+/** The expected DATA_FORMAT: the number of the formats in a data folder. */
 const RELEASED_DATA_FORMAT = 1;
 
 const digestOf = (names: readonly string[]): string =>
   createHash('sha256').update(names.join()).digest('hex').slice(0, 16);
-/** The expected value, or else what to do. */
+/** Returns `problem` unless the value is right. So the message of a failed test says what to do. */
 const orElse = (isRight: boolean, problem: string): string => (isRight ? '' : problem);
 
 test('a column list never changes, and a new one is released on purpose', () => {

@@ -4,7 +4,7 @@ import { basename, dirname, join } from 'node:path';
 
 // This file checks rules for the files of this repository that no other tool checks.
 
-/** The maximum number of lines of a source file. */
+/** The maximum number of lines of a TypeScript file. */
 const LINES_MAX = 300;
 const FOLDER_FILES_MAX = 16;
 /** Package entries and files whose name a tool prescribes. */

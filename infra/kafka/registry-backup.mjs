@@ -1,5 +1,5 @@
-// Backs up the topic `registry` (docs/operations.md, "Backups"). Uses the settings KAFKA_* of Weir; the user must be able to read, append to
-// and create the topic.
+// Backs up the topic `registry` (docs/operations.md, "Backups"). Uses the settings KAFKA_* of Weir. The user must be able to read, append to
+// and create the topic, and to use and delete consumer groups whose names begin with `weir-registry-backup-`.
 //   node infra/kafka/registry-backup.mjs dump > registry.ndjson
 //   node infra/kafka/registry-backup.mjs restore [--new-log] < registry.ndjson
 // `restore` needs a topic without records, and creates it if it is missing. Use --new-log if the other topics were lost too: the log then
@@ -16,8 +16,8 @@ const topic = `${env.KAFKA_TOPIC_PREFIX ?? ''}registry`;
 /** The beginning of the keys that belong to the log itself: its ID and its number of partitions. */
 const OF_LOG = '\u0000';
 /**
- * The beginnings of the keys that a restore leaves out: rows about a replay name positions and tables at the time of the dump, and Weir must
- * not continue that replay.
+ * The beginnings of the keys that a dump leaves out: rows about a replay name positions and tables at the time of the dump, and after a
+ * restore Weir must not continue that replay.
  */
 const LEFT_OUT = ['replay/', 'pause/'];
 const RECORDS_PER_REQUEST = 500;
@@ -61,7 +61,7 @@ async function edges() {
   return { low: Number(partition?.low ?? 0), high: Number(partition?.high ?? 0) };
 }
 
-/** Prints the last value of each key, in the order in which these values were written. */
+/** Prints the last value of each key, in the order in which these values were written. Leaves out deleted keys and LEFT_OUT. */
 async function dump() {
   const { low, high } = await edges();
   const rows = new Map();

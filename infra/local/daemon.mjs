@@ -60,7 +60,7 @@ export async function until(probe, withinMs) {
 }
 
 /**
- * The port in the file `<dir>/port`, so that the address stays the same after a restart. If the file does not exist, chooses a free port
+ * The port in the file `<dir>/<name>`, so that the address stays the same after a restart. If the file does not exist, chooses a free port
  * and writes the file.
  */
 export async function portOf(dir, name = 'port') {

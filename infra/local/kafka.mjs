@@ -73,7 +73,10 @@ function format(properties, dir) {
   if (status !== 0) throw new Error(`Kafka's storage could not be formatted: ${stderr}`);
 }
 
-/** The port that the broker tells its clients. A test that runs a proxy in front of the broker writes the port of the proxy to this file. */
+/**
+ * The port that the broker sends to its clients. A test that runs a proxy in front of the broker writes the port of the proxy to the file
+ * `<dir>/advertised-port`.
+ */
 function advertisedPort(dir, port) {
   const file = join(dir, 'advertised-port');
   return existsSync(file) ? Number(readFileSync(file, 'utf8')) : port;

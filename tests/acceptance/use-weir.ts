@@ -29,7 +29,7 @@ export function useWeir(): WeirClient {
   return useOwnWeir(ACCEPTANCE_ENV).client;
 }
 
-/** A process with other settings, for the tests of the surrounding `describe`. Its members can only be used inside tests. */
+/** A process with these settings, for the tests of the surrounding `describe` or file. Its members can only be used inside tests. */
 export function useOwnWeir(env: Readonly<Record<string, string>>): WeirProcess {
   let weir: WeirProcess | undefined;
   beforeAll(async () => {

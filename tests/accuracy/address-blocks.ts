@@ -16,9 +16,7 @@ export interface BlockOptions {
   readonly prefixes: readonly [number, number];
 }
 
-/**
- * Consecutive networks, one for each code. They use each prefix length in turn, and there is a gap before every third network.
- */
+/** Networks in ascending order, one for each code. They use each prefix length in turn. At least every third network has a gap before it. */
 export function blocksOf(codes: readonly string[], { family, first, prefixes }: BlockOptions): readonly Block[] {
   const width = family === 4 ? 32 : 128;
   const [shortest, longest] = prefixes;

@@ -26,7 +26,7 @@ const folderOf = (name: string): string => join('node_modules', name);
 const readJson = <T>(path: string): T => JSON.parse(readFileSync(path, 'utf8')) as T;
 const readYaml = <T>(path: string): T => parse(readFileSync(path, 'utf8')) as T;
 
-/** Removes repeated user agents from a set. */
+/** Removes cases that repeat the user agent and the screen size of another case. */
 function once(cases: readonly AgentCase[]): readonly AgentCase[] {
   const key = (found: AgentCase) => `${found.userAgent} ${found.screenWidth}x${found.screenHeight}`;
   return [...new Map(cases.map((found) => [key(found), found])).values()];
@@ -54,8 +54,8 @@ export function visits(): AgentSet {
 }
 
 /**
- * The operating system of a visit; undefined if it is unknown. For example, a visit with a Linux platform and the user agent of an iPhone
- * comes from a program that imitates a browser.
+ * The operating system of a visit; undefined if it is unknown. For example, a visit with the platform `Linux x86_64` and the user agent of
+ * an iPhone comes from a program that imitates a browser.
  */
 function platformLabel({ platform, userAgent }: Visit): string | undefined {
   if (/^iP/.test(platform)) return 'iOS';

@@ -6,7 +6,7 @@ import { percent, type Section, type Target, table } from './section.ts';
 
 const KINDS: readonly Kind[] = ['browser', 'os', 'device'];
 const WANTED = 0.95;
-/** A set with fewer mainstream cases of a kind is too small to count as much as the other sets. */
+/** A set with fewer mainstream cases of a kind does not count for the target of this kind: it would count as much as the larger sets. */
 const SET_CASES_MIN = 10;
 
 interface Score {

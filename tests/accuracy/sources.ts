@@ -85,7 +85,10 @@ function cases(): readonly Case[] {
 
 const MISSES_SHOWN_MAX = 12;
 
-/** Measures the referrers of search engines and social networks. Target: at least 95 % in the right channel. */
+/**
+ * Measures the referrers of search engines, social networks and mail providers. Targets: at least 95 % of the search engines and of the
+ * social networks get the right channel, and at most 1 % of the mail providers count as search engines or social networks.
+ */
 export function sources(): Section {
   const lists = createSources(loadSourceLists(), publicSuffixOf);
   const referrerOf = createReferrers(lists);

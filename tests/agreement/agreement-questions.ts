@@ -17,8 +17,8 @@ export interface AgreementQuestion {
 }
 
 /**
- * Generates questions that the admin API, `weir`, SQL and the dashboard can all answer. The dashboard has no periods between two moments,
- * compares no list, and does not compare the period `all`.
+ * Generates questions that the admin API, `weir`, SQL and the dashboard can all answer. The dashboard has no periods that begin at a time of
+ * day, compares no list, and does not compare the period `all`.
  */
 export function agreementQuestions(model: Model, seed: number, count: number): readonly AgreementQuestion[] {
   const asked = fc.record({

@@ -23,7 +23,7 @@ import { type ApiAnswer, differencesFromSql, METRICS } from './sql-numbers.ts';
 
 /**
  * The admin API, the command `weir`, the SQL of `explain=1` and the dashboard must give the same answer to generated questions.
- * `WEIR_AGREEMENT_QUESTIONS` sets their number, `WEIR_AGREEMENT_SEED` the seed of the first history. Each history has 50 questions.
+ * `WEIR_AGREEMENT_QUESTIONS` sets their number, `WEIR_AGREEMENT_SEED` the seed of the first history. Each history has at most 50 questions.
  */
 const QUESTIONS = Number(process.env.WEIR_AGREEMENT_QUESTIONS ?? 20);
 const SEED = Number(process.env.WEIR_AGREEMENT_SEED ?? Math.floor(Math.random() * 2 ** 31));
@@ -52,7 +52,7 @@ afterAll(async () => {
 
 const urlOf = ({ client }: Lane): string => client.urls[0] ?? '';
 
-/** Sends a history to a new site. Afterwards, the clock is at a moment on its last day or up to two days later. */
+/** Sends a history to a new site. Then sets the clock to a moment between 12 hours before and 36 hours after the end of the history. */
 async function sendHistory(made: History, seed: number): Promise<string> {
   const site = await lane.send(made);
   await opened.settled();
@@ -64,7 +64,7 @@ async function answerOf(asked: AgreementQuestion, site: string): Promise<ApiAnsw
   return (await lane.client.must(200, 'GET', `/sites/${site}${apiPath(asked)}`)) as ApiAnswer;
 }
 
-/** Asks in all ways but Chromium. A failed expectation names the question. */
+/** Asks in all ways except in Chromium. */
 async function askEverywhere(asked: AgreementQuestion, site: string, index: number): Promise<void> {
   const { dimension } = asked.question;
   const answer = await answerOf(asked, site);
@@ -92,7 +92,7 @@ async function askEverywhere(asked: AgreementQuestion, site: string, index: numb
   }
 }
 
-/** Opens a page of the dashboard, signed in. Each history has its own page, because its clock can be long after the session of another page. */
+/** Opens a page of the dashboard, signed in. Each history has its own page: at the time of its clock, older sessions can have expired. */
 async function openPage(): Promise<DashboardPage> {
   const context = await browser.newContext({ locale: 'en' });
   // The time limit is long, because other questions are asked at the same time.

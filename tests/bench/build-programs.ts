@@ -35,7 +35,7 @@ export interface RunningProgram {
   stop(): Promise<void>;
 }
 
-/** The folders of the benchmark's programs, and which of their files are programs. */
+/** The folders of the benchmark's programs, and which of their files are built as programs. */
 const OWN = [
   { folder: join(PROJECT_ROOT, 'tests/bench/programs'), isProgram: () => true },
   { folder: join(PROJECT_ROOT, 'tests/bench/rivals'), isProgram: (file: string) => file.endsWith('-rival.ts') },

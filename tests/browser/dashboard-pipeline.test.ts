@@ -101,7 +101,7 @@ describeBrowser('the pipeline page with everything that an operator can meet', (
   test('consumers, their partitions, dead letters, books, minutes and imports', async () => {
     const consumers = card('consumers').locator('tbody tr');
     await consumers.filter({ hasText: 'events.raw' }).filter({ hasText: 'enricher' }).waitFor();
-    // The dead letters of each consumer.
+    // At least one consumer shows the number of its dead letters.
     await consumers
       .filter({ hasText: String(LETTERS) })
       .first()
@@ -166,7 +166,8 @@ describeBrowser('the pipeline page with everything that an operator can meet', (
     await card('dead-letters').getByRole('button', { name: 'Redrive 50' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Redrive' }).click();
     await shows('dead-letters', '0 processed, 50 left.');
-    // On a busy machine, some of these records are still on their way. Without the constraint, they would be stored.
+    // On a busy machine, some of the 50 records are still in flight. Waits for them, because they would be stored if the constraint were
+    // dropped before they fail.
     const deadAgain = "SELECT count() FROM records WHERE outcome = 'dead'";
     await eventually(
       'all 50 to fail again',

@@ -259,7 +259,7 @@ describeBrowser('realtime, goals, funnels, retention, journeys and settings in t
 
     await run('SELECT 4 AS fourth ');
     expect(await page.evaluate('localStorage.length')).toBe(1);
-    // Checked here, because after the sign-out the browser reports the 401 of the request for the session.
+    // Checked before the sign-out, because afterwards the browser can report requests that are answered with 401.
     expect(errors).toEqual([]);
     await page.getByRole('button', { name: 'Administrator' }).click();
     await page.getByRole('menuitem', { name: 'Sign out', exact: true }).click();

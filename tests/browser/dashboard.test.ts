@@ -183,7 +183,7 @@ describeBrowser('the dashboard', () => {
     expect(errors).toEqual([]);
   });
 
-  test('asks for a report again only when it was answered, later if it was slow, and shows why one failed', async () => {
+  test('a report that fails shows why, and can be tried again', async () => {
     const site = await browser.weir.client.createSite({ name: 'Slow' });
     const { page } = await openDashboard(browser);
     const asked: string[] = [];
@@ -198,7 +198,7 @@ describeBrowser('the dashboard', () => {
     await problem.filter({ hasText: 'Weir did not answer. Is it running?' }).waitFor();
     isFailing = false;
     await problem.getByRole('button', { name: 'Try again' }).click();
-    // The site has no hits. The page hides the reports when it has learned this.
+    // The site has no hits. As soon as the answer shows this, the page hides the reports.
     await page.waitForSelector('.install');
     expect(asked.length).toBeGreaterThan(1);
   });

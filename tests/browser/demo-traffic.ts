@@ -34,7 +34,7 @@ const AGENTS = [
   'Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)',
   'Mozilla/5.0 (compatible; GPTBot/1.2; +https://openai.com/gptbot)',
 ];
-/** The first byte of addresses that the geo data places in different countries. */
+/** The first bytes of the addresses. With these bytes, the geo data places the visits in several countries. */
 const FIRST_BYTES = [8, 24, 31, 46, 62, 78, 81, 84, 91, 101, 103, 112, 133, 151, 177, 189, 196, 202, 212, 217];
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 const TAGS = [
@@ -49,8 +49,8 @@ const TAGS = [
 const DAY_MS = 86_400_000;
 
 /**
- * An access log of the days before `endMs` in the combined format: visits of a few pages, more of them on working days and by day. The same seed
- * gives the same log.
+ * An access log in the combined format, of `days` days and the day of `endMs`. It has visits of one to six pages, and more visits on working
+ * days and in the daytime. The same seed gives the same log.
  */
 export function demoAccessLog(endMs: number, days: number, visitsPerDay: number, seed: number): string {
   const random = randomOf(seed);

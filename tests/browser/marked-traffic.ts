@@ -31,8 +31,8 @@ export function markedHit(siteId: string, more: object = {}): object {
 }
 
 /**
- * Creates a site with an imported access log, and with live hits, events, a person, a payment, a dead letter and settings. All their texts
- * are markup. Resolves with the site when everything is stored.
+ * Creates a site with an imported access log, and with live hits, events, a person, a payment, a dead letter and settings. Except for the
+ * access log, almost all texts are markup. Resolves with the site when everything is stored.
  */
 export async function sendMarkedTraffic(lanes: Lanes, lane: Lane, adminToken: string): Promise<string> {
   const { client } = lane;

@@ -22,9 +22,9 @@ export interface Walk {
 }
 
 /**
- * What a new user does after the start of Weir: adds a site, puts the snippet on a page and sees the first pageview, adds a goal, creates an API
- * key, and sends the event of the shown command with it. Uses only what the pages show. Resolves when the goal has counted the event, with
- * the cells of the goal's row.
+ * Does what a new user does after the start of Weir: adds a site, puts the snippet on a page and sees the first pageview, adds a goal, and
+ * creates an API key. Then runs the command that the page shows for this key, which sends an event. Uses only what the pages show. Resolves
+ * with the cells of the goal's row when the goal has counted the event.
  */
 export async function walkAsNewUser({ page, url, token, site, onStep }: Walk): Promise<readonly string[]> {
   page.setDefaultTimeout(SHOWN_WITHIN_MS);

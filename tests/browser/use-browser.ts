@@ -37,7 +37,10 @@ export interface TestBrowser {
   /** Opens a page in a separate Chromium that is not controlled by Playwright. */
   spawnChromium(url: string): { close(): Promise<void> };
   tag(siteId: string, attributes?: string): string;
-  /** The rows of the site in order. Resolves when there are `count` rows and no hits are in progress. */
+  /**
+   * The rows of the site in `table`; those of `events`, the default, in the order of receipt. Resolves when there are at least `count` rows
+   * and no record is in flight.
+   */
   rows(siteId: string, count: number, columns?: string, table?: string): Promise<readonly Row[]>;
 }
 

@@ -22,7 +22,7 @@ const { panels } = readJson<{ panels: Panel[] }>('infra/grafana/weir.json');
 const drawn = panels.filter(({ type }) => type !== 'row');
 const source = readSources('services') + readSources('packages/runtime/src');
 
-/** The names of the metrics that the code creates. */
+/** All names in quotes that begin with `weir_`: the metrics that the code creates, and a few other names. */
 const made = new Set([...source.matchAll(/'(weir_[a-z0-9_]+)'/g)].map(([, name = '']) => name));
 const used = (expr: string): readonly string[] => [...expr.matchAll(/\bweir_[a-z0-9_]+/g)].map(([name]) => name);
 const isMade = (name: string): boolean => made.has(name) || made.has(name.replace(/_(bucket|sum|count)$/, ''));

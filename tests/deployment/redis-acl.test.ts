@@ -60,8 +60,8 @@ describeLive('redis', (address) =>
     });
 
     /**
-     * Counts denied commands. Redis 7.2 and later also log that ioredis may not set its name. Older versions do not have that
-     * command, and ioredis continues without it.
+     * Returns the names of the denied commands, except `CLIENT SETINFO`, with which ioredis sends its name. Redis 7.2 and later
+     * deny it, and ioredis continues without it. Older versions do not have this command.
      */
     const denied = async () => {
       const log = (await admin.call('ACL', 'LOG')) as string[][];

@@ -5,7 +5,7 @@ import { describeDistributed } from './deployment.ts';
 import { redisCommand } from './redis-command.ts';
 
 const MARK = 'mark-that-is-on-the-disk';
-/** Three clients send hits. Each has its own rate-limit window. */
+/** The number of clients for which `sendClientAddresses` sends hits without a visitor ID. Each of them is one cookieless visitor. */
 const CLIENTS = 3;
 const COLLECT_KEYS = 'weir:limit:collect:*';
 
@@ -41,8 +41,8 @@ describeDistributed('client addresses in the files of the services', ACCEPTANCE_
     const stores = filesWith(services.redis.folder, [counts ?? '']);
     expect(stores.filter((found) => found.startsWith('dump.rdb'))).toHaveLength(1);
     expect(stores.filter((found) => found.startsWith('appendonlydir/'))).not.toHaveLength(0);
-    // ClickHouse compresses its columns, so a file may contain a repeated text only once.
-    // tests/faults/address-privacy.test.ts queries the tables.
+    // ClickHouse compresses its columns, so this search can miss an address. tests/faults/address-privacy.test.ts therefore searches the
+    // tables with SQL.
     expect(filesWith(services.clickhouse.folder, [MARK])).not.toHaveLength(0);
     expectNoAddress();
 
@@ -55,7 +55,7 @@ describeDistributed('client addresses in the files of the services', ACCEPTANCE_
     await client.rows('events', site, 2 * rows);
     await saveRedis();
     expectNoAddress();
-    // All gateways and enrichers use the same key of the day, so one visitor has one visitor ID.
+    // All enrichers use the same salt of the day, so one visitor has one visitor ID.
     const visitors = `SELECT uniqExact(visitor_id) FROM events WHERE site_id = {site:String} AND cookieless AND source != 'import'`;
     expect(await client.number(visitors, { site })).toBe(CLIENTS);
   }, 300_000);

@@ -5,7 +5,7 @@ import { type Services, servicesProblem, startServices } from './services.ts';
 
 type RoleName = 'gateway' | 'enricher' | 'writer' | 'control' | 'archiver';
 
-/** A Weir of several processes: each role runs in its own processes, on real services. */
+/** A Weir of several processes on real services. Each process has one role. An archiver runs only if a test starts one. */
 export interface Deployment {
   readonly services: Services;
   readonly gateways: readonly WeirProcess[];

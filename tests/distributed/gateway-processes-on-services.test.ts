@@ -29,7 +29,7 @@ describeDistributed('gateways with two processes each', { ...FAULTS_ENV, WEIR_GA
         headers: bearer(key),
         body: { name: 'x' },
       });
-    // The change of the limit reaches the processes one after the other, so some requests may be counted before it.
+    // Waits for the new limit. The requests that are sent here count too, so fewer than LIMIT of the requests below may be accepted.
     await eventually('the limit to be in force', async () => (await send(0)).headers['ratelimit-limit'] === `${LIMIT}`);
     const answers = await Promise.all(Array.from({ length: REQUESTS }, (_, nth) => send(nth)));
     const accepted = answers.filter(({ status }) => status === 202).length;

@@ -52,7 +52,7 @@ interface KafkaPorts {
   readonly advertised: number;
 }
 
-/** Starts a Kafka, a Redis and a ClickHouse (infra/local) in a temporary folder, which is deleted with them. */
+/** Starts a Kafka, a Redis and a ClickHouse (infra/local) in a new folder below `.cache/services`. `close` stops them and deletes their data. */
 export async function startServices(kafkaPorts?: KafkaPorts): Promise<Services> {
   const dir = join(PROJECT_ROOT, '.cache/services', `distributed-${randomUUID().slice(0, 8)}`);
   if (kafkaPorts !== undefined) {
@@ -74,7 +74,7 @@ export async function startServices(kafkaPorts?: KafkaPorts): Promise<Services> 
   };
 }
 
-/** Files that infra/local needs to find a service again. A wipe keeps them. */
+/** Files that a wipe keeps: the ports, with which infra/local starts the service again at the same address, and the log file. */
 const KEPT = ['port', 'controller-port', 'advertised-port', 'log'];
 
 function openService(name: ServiceName, address: string, dir: string): Service {

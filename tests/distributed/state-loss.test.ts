@@ -16,7 +16,7 @@ const ROUND_MS = 60_000;
  * The probability that the test waits until the state is complete before the next loss. Other losses happen during a rebuild.
  */
 const WHOLE_SHARE = 0.8;
-/** The number of keys that are acknowledged between two losses. */
+/** More than this number of keys are acknowledged between two losses. */
 const KEYS_BETWEEN = 200;
 const NO_LIMITS = { collect: 100_000_000, events: 100_000_000, identify: 100_000_000 };
 
@@ -29,8 +29,8 @@ interface RepeatingLoad {
 }
 
 /**
- * Sends server events. A fifth of them repeat a key that was acknowledged before, with another user and therefore in another
- * partition.
+ * Sends server events. A fifth of them repeat a key that was acknowledged before, with another user. The repeat can therefore be
+ * in another partition.
  */
 function startRepeatingLoad(urls: readonly string[], key: string, random: () => number): RepeatingLoad {
   const acknowledged: string[] = [];

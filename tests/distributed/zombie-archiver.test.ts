@@ -116,7 +116,7 @@ describeDistributed('an archiver that is stopped, replaced and continued', FAULT
           STEP_WITHIN_MS,
         );
 
-        // An erasure changes every segment before the first archiver continues.
+        // Changes every segment, as an erasure does, before the first archiver continues.
         for await (const { name, storedAt } of store.list('events.')) {
           const range = parseSegmentName(name);
           if (range !== undefined) await rewriteSegment(store, range, storedAt, (record) => ({ ...record, ...ERASED }));

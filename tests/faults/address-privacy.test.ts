@@ -2,7 +2,7 @@ import { bearer } from '@weir/testkit/weir-client';
 import { startWeir, type WeirProcess } from '@weir/testkit/weir-process';
 import { FAULTS_ENV } from './exactly-once.ts';
 
-/** Unusual addresses, so that a search finds them wherever they were stored. */
+/** Addresses that occur only in the requests of this test. If a search finds one of them, Weir has stored or logged it. */
 const ADDRESSES = [
   '203.0.113.77',
   '198.51.100.42',
@@ -28,8 +28,8 @@ beforeAll(async () => {
 afterAll(() => weir?.stop());
 
 /**
- * Sends requests to every endpoint and every error path, each with an address, an e-mail address and a key. The tests then
- * search for these texts.
+ * Sends valid and invalid requests to the gateway and to the admin API. They contain addresses, e-mail addresses and keys. The
+ * tests then search for these texts.
  */
 async function sendEverything(): Promise<void> {
   const { client } = weir;

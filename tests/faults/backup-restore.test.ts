@@ -117,7 +117,8 @@ test('a kill during a backup leaves no snapshot, and the next backup is whole', 
   await weir.client.keyKnown(key);
   for (let round = 0; round < 3; round++) {
     await weir.client.must(201, 'POST', '/backups', { to: `file://${place}` });
-    // In the first two rounds, the kill comes while the writer is paused for the backup, and in the third round at another moment.
+    // In the first two rounds, the kill comes when the writer has paused for the backup. In the third round, it comes as soon as the backup
+    // has begun.
     if (round < 2)
       await eventually('the writer pauses', () => weir.output().split('writer: paused').length > round + 1);
     await weir.kill9();

@@ -29,7 +29,7 @@ const rowsThatName = (weir: WeirProcess, name: string) =>
   );
 
 async function erasedSince(restored: WeirProcess): Promise<void> {
-  // These are the first queries after the restore, because Weir serves nothing before the persons are erased.
+  // These are the first queries after the start: Weir must not answer queries before the persons are erased.
   for (const name of ['anna', 'bob']) expect([name, await rowsThatName(restored, name)]).toEqual([name, 0]);
   expect(await rowsThatName(restored, 'carl')).toBeGreaterThan(0);
   await eventually('a balanced audit', async () => {
@@ -55,7 +55,7 @@ test('persons who were erased after a backup do not come back with it', async ()
   }
   await client.settled();
   for (const folder of [place, other]) await weirCommand(weir, 0, 'backup', 'create', folder);
-  // Both persons are erased after the backups were made.
+  // Anna and Bob are erased after the backups were made.
   await weirCommand(weir, 0, 'forget', '--site', site, '--user', 'anna');
   const list = join(makeFolder(), 'erased.json');
   writeFileSync(list, await weirCommand(weir, 0, 'forget', '--list', '--json'));
@@ -65,7 +65,7 @@ test('persons who were erased after a backup do not come back with it', async ()
   expect(await weirCommand(weir, 0, 'forget', '--list')).toMatch(/erasure_.*\n.*erasure_/);
   await weir.stop();
 
-  // Each erasure has updated the list in the place of the scheduled backups.
+  // Each erasure has updated the list of erasures in `place`, where the scheduled backups are.
   const fromPlace = join(makeFolder(), 'restored');
   const said = await weirCommand(weir, 0, 'backup', 'restore', place, fromPlace, '--id', old as string);
   expect(said).toContain('2 erasures that the backup does not have');
@@ -73,7 +73,7 @@ test('persons who were erased after a backup do not come back with it', async ()
   await erasedSince(restored);
   await restored.stop();
 
-  // In the other place of backups, the list is only as new as the newest backup. So the operator gives the newer list.
+  // In `other`, the list of erasures is only as new as the newest backup. So the operator gives the newer list.
   const fromOther = join(makeFolder(), 'restored');
   await weirCommand(weir, 0, 'backup', 'restore', other, fromOther, '--erased', list);
   const second = await startWeir({ dataDir: fromOther });

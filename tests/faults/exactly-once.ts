@@ -10,8 +10,8 @@ export const FAULTS_ENV = {
 };
 
 /**
- * Checks that every acknowledged event is stored exactly once, that no event is stored twice, and that the audit is balanced,
- * by SQL and with `weir audit`.
+ * Checks that every acknowledged event is stored exactly once, and that no event is stored twice. Also checks that the audit is
+ * balanced, by SQL and with `weir audit`, that stamps agree with `sessions`, that there is no dead letter, and that each answer was expected.
  */
 export async function expectExactlyOnce(
   weir: Pick<WeirProcess, 'client' | 'url'>,
@@ -37,7 +37,7 @@ export async function expectExactlyOnce(
   });
 }
 
-/** The visits with stamps (docs/glossary.md) in all rows whose sums differ from `sessions`. */
+/** Selects the visits whose stamps (docs/glossary.md) differ from `sessions`. Compares only visits of which each row has a stamp. */
 export const VISITS_WITH_WRONG_STAMPS = `SELECT * FROM
   (
     SELECT site_id, session_id, sum(visit_new) AS n, sum(visit_bounces) AS b, sum(visit_seconds) AS s, any(visit_started) AS began, any(visit_entry) AS entry

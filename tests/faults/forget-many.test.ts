@@ -13,7 +13,7 @@ import { runProgram, startWeir, TEST_ADMIN_TOKEN, type WeirProcess } from '@weir
 import { archivedRecords } from '../../services/archiver/test/archived-records.ts';
 import { FAULTS_ENV, say } from './exactly-once.ts';
 
-/** The persons who are erased in one call. A call accepts 10,000 persons. */
+/** The number of persons who are erased in one call. A call accepts at most 10,000 persons. */
 const GONE = Number(process.env.WEIR_FORGET_PERSONS ?? 2_000);
 const KEPT = 200;
 const BATCH = 500;
@@ -39,7 +39,7 @@ async function weirCommand(weir: WeirProcess, ...args: readonly string[]): Promi
   return ended.stdout;
 }
 
-/** Every second person is a user with a profile and payments, the others are visitors. */
+/** Every second person is a user with a profile, the others are visitors without a user. */
 const isUser = (nth: number): boolean => nth % 2 === 0;
 
 async function put(client: WeirClient, key: string, names: readonly string[]): Promise<void> {
@@ -71,7 +71,7 @@ async function put(client: WeirClient, key: string, names: readonly string[]): P
   await client.settled(WITHIN_MS);
 }
 
-/** The views, and the tables that store rows. */
+/** Conditions on `system.tables`. VIEWS: the views to compare, and the table `records`. STORED: the tables that store rows. */
 const VIEWS = "engine = 'View' AND name NOT IN ('links_with_time', 'users_with_time') OR name = 'records'";
 const STORED = "engine LIKE '%MergeTree'";
 
@@ -156,7 +156,7 @@ test(`${GONE} persons are erased in one call, and nothing brings them back`, asy
     const namesIn = (folder: string): number =>
       Object.entries(onDisk).reduce((sum, [file, names]) => (file.startsWith(`${folder}/`) ? sum + names : sum), 0);
     expect(namesIn('state')).toBeGreaterThan(GONE / 2);
-    // The log and the tables are compressed, so that a search in their files finds only some of the names.
+    // The log and the tables are compressed. A search in their files therefore finds only some of the names.
     expect(namesIn('log')).toBeGreaterThan(0);
     expect(namesIn('clickhouse')).toBeGreaterThan(0);
 
@@ -213,8 +213,8 @@ test(`${GONE} persons are erased in one call, and nothing brings them back`, asy
       await restored.stop();
     }
 
-    // When ClickHouse starts, it removes the parts that an erasure has replaced. The remaining parts are those that SQL reads: their files are
-    // compressed, so that a search in the files cannot find all names.
+    // When ClickHouse starts, it removes the parts that an erasure has replaced. The remaining parts are those that SQL reads. Their files are
+    // compressed, and a search in them cannot find all names. Therefore SQL searches them too.
     expect(await weir.terminate()).toBe(0);
     await weir.restart();
     const replaced = "SELECT count() FROM system.parts WHERE database LIKE 'weir%' AND NOT active";

@@ -132,7 +132,7 @@ async function compareParts(
   }
 }
 
-/** The archived records of the site alpha that name the visitor. */
+/** The number of archived records of the site alpha that contain the ID of the visitor. */
 async function recordsOf(place: Place, visitor: string): Promise<number> {
   let found = 0;
   for (const topic of [TOPIC_RAW, TOPIC_ENRICHED]) {

@@ -49,7 +49,7 @@ test(`kill -9 at ${KILLS} moments while dead letters are redriven by two callers
     await weir.restart();
 
     let killing = true;
-    // A caller that gets no answer sends the same call again, as `weir dead-letters redrive` does. Each call redrives few letters.
+    // A caller that gets no answer sends the same call again, as `weir dead-letters redrive` does. Each call redrives at most three letters.
     const callers = [1, 2].map(async () => {
       while (killing) {
         await fetch(`${weir.url}/api/admin/dead-letters/redrive`, {

@@ -23,7 +23,7 @@ export interface RebuildKills {
   readonly site: string;
   /** The installation to which a migration is added. */
   readonly root: string;
-  /** Kills the control role, and maybe others. Resolves when they run again, with the installation `root`. */
+  /** Kills the process of control, which runs the installation `root`, and possibly other processes. Resolves when all of them run again. */
   kill(random: () => number): Promise<void>;
 }
 

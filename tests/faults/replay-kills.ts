@@ -5,7 +5,7 @@ import type { WeirProcess } from '@weir/testkit/weir-process';
 import { tableDigests } from '../../packages/adapters/test/clickhouse/table-digests.ts';
 import { expectExactlyOnce, say } from './exactly-once.ts';
 
-/** The number of kills in each test of replays. Each kill is in another step of a replay. */
+/** The number of kills in each test of replays. No step of a replay has more than one kill. A test of rebuilds has one kill more. */
 export const REPLAY_KILLS = Number(process.env.WEIR_REPLAY_KILLS ?? 3);
 export const KILLS_TIMEOUT_MS = 900_000 + REPLAY_KILLS * 120_000;
 

@@ -1,4 +1,4 @@
-// Loaded into Weir with `node --import`, so that a test can fill complete days: moves the clock by CLOCK_SHIFT_MS milliseconds.
+// Moves the clock of a process by CLOCK_SHIFT_MS milliseconds. A test loads it into Weir with `node --import`, to store events of earlier days.
 const shiftMs = Number(process.env.CLOCK_SHIFT_MS);
 const RealDate = Date;
 

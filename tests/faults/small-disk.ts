@@ -22,7 +22,7 @@ export interface SmallDisk {
   /** A folder on this disk, for use as the data folder. */
   readonly folder: string;
   free(): number;
-  /** Fills the free space in small pieces, down to the last byte. Near the end it is slower than Weir's checks of the free space. */
+  /** Fills the free space in small pieces, down to the last byte. Near the end, it is so slow that Weir checks the free space meanwhile. */
   fill(): void;
   /** Fills the free space with one system call, as another program could. */
   takeAtOnce(): void;
@@ -39,7 +39,7 @@ export interface SmallDisk {
 
 /** The first part of the names of the files that fill a disk. */
 const FILLER = 'filler';
-/** With less free space than this, the disk is filled by one piece in each pause, because Weir checks the free space only four times per second. */
+/** With less free space than this, `fill` pauses after each piece, because Weir checks the free space only four times per second. */
 const SLOW_BELOW_BYTES = 128 * 1024 * 1024;
 const SLOW_PIECE_BYTES = 4 * 1024 * 1024;
 const SLOW_PAUSE_MS = 30;
@@ -145,7 +145,7 @@ export function mountSmallDisk(type: FileSystem, megabytes: number): SmallDisk {
   };
 }
 
-/** A killed process uses the disk until it has really ended. */
+/** Tries again if the disk is still in use: a killed process uses it until it has really ended. */
 function unmountWhenFree(root: string): void {
   const pause = new Int32Array(new SharedArrayBuffer(4));
   for (let tried = 0; ; tried++) {

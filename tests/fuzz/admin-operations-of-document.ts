@@ -30,7 +30,10 @@ export const ADMIN_BODY = {
   },
 };
 
-/** The operations of the admin API, except those that wait or stream, and those that begin long work on all data. */
+/**
+ * The operations of the admin API, except those that stream (`live`, `export`), those that begin long work on all data (`replays`, `backups`),
+ * and those of sessions. The parameter `wait` is left out.
+ */
 export async function readOperations(client: WeirClient): Promise<readonly Operation[]> {
   const { json } = await client.send({ path: '/openapi.json' });
   const { paths } = json as { paths: Record<string, Record<string, { parameters?: { name: string; in: string }[] }>> };

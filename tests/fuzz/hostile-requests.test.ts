@@ -9,8 +9,8 @@ import { ADMIN_BODY, type Operation, readOperations } from './admin-operations-o
 import { bodyOf, headers, jsonText, nearly, word } from './hostile-values.ts';
 import { cut, exchange, requestBytes } from './raw-connection.ts';
 
-// Random requests to all endpoints of a whole Weir. No answer is a 500, each error has the shape of its endpoint, the process continues, its
-// memory is bounded, and everything that it accepted is stored exactly once. WEIR_FUZZ_RUNS: the number of requests of each kind.
+// Random requests to the ingestion endpoints and the admin API of a whole Weir. No answer is a 500, each error has the shape of its endpoint, the
+// process continues, its memory is bounded, and the audit finds nothing. WEIR_FUZZ_RUNS: each random test has one to five times this number of runs.
 // A failure prints the seed and the smallest request that fails.
 
 const RUNS = Number(process.env.WEIR_FUZZ_RUNS ?? 60);

@@ -1,8 +1,8 @@
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 
-// Random requests for the tests of this folder. JSON is generated as text, because a text can contain what no JavaScript value can: numbers
-// of any size, the same key twice, and unpaired surrogates.
+// Parts of random requests for the tests of this folder. JSON is generated as text, because a text can contain what no JavaScript value can:
+// numbers of any size, and the same key twice.
 
 const text = fc.oneof(
   { weight: 6, arbitrary: fc.string({ unit: 'binary', maxLength: 40 }) },
@@ -76,7 +76,7 @@ export const jsonText: fc.Arbitrary<string> = fc.letrec<{ value: string }>((tie)
   ),
 })).value;
 
-/** A body that is nearly as it should be: some fields of the template have other values, are missing, or are there twice. */
+/** A body that is nearly as it should be: one to three fields have another value, are missing, are there twice, or are not in the template. */
 export function nearly(template: Readonly<Record<string, unknown>>): fc.Arbitrary<string> {
   const names = Object.keys(template);
   const fields = names.map((name) => `${JSON.stringify(name)}:${JSON.stringify(template[name])}`);

@@ -22,7 +22,7 @@ export function expectedTables(model: Model): object {
       user: ownerOf(acts, eventAct(row)).slice('p-'.length),
     })),
     visitors: groupsOf(byTime.map(({ visitor, at }) => [visitor, at])),
-    // Visits of bots are left out, because no table contains them.
+    // Visits of bots are left out, because the table `sessions` does not contain them.
     visits: groupsOf(
       byTime.filter(({ bot, session }) => bot === '' && visits.has(session)).map(({ session, at }) => [session, at]),
     ),

@@ -97,7 +97,7 @@ function matchesGlob(glob: string, value: string): boolean {
 interface Selected {
   readonly hits: readonly ModelRow[];
   readonly visits: readonly ModelVisit[];
-  /** The visits of the hits, before the filters on visits. */
+  /** The visits of the rows that the report would count without its filters on visits. */
   readonly ofHits: readonly ModelVisit[];
 }
 

@@ -56,7 +56,7 @@ interface Known {
   readonly last: number;
 }
 
-/** All lines of access logs are received on one day, on which the last record arrives. */
+/** The time at which all lines of access logs are received. All other records are received before it. */
 export const importedAt = ({ base }: History): number => base + 5 * DAY_MS;
 export const isLine = (hit: Hit): boolean => hit.person.mode === 'imported';
 export const isInternal = ({ name }: Pick<ModelRow, 'name'>): boolean => name.startsWith('$');

@@ -10,7 +10,7 @@ export const LISTS_EMPTY = [
 export const isOfVisit = (dimension: string): boolean =>
   OF_THE_VISIT.includes(dimension) || dimension.startsWith('utm_');
 
-/** The value of a dimension for a row: the value of the row's visit, or the row's own value if it has no visit. */
+/** The value of a dimension for a row. For a dimension of visits, it is the value of the row's visit, if the row has one; otherwise the row's own. */
 export function dimensionValue(model: Model, row: ModelRow, dimension: string): string {
   if (!isOfVisit(dimension)) return ownValue(row, dimension);
   const visit = model.visits.get(row.session);

@@ -42,7 +42,10 @@ export interface Lanes {
   settled(): Promise<void>;
   /** Builds days of a site (docs/glossary.md) if possible: reports then read slots instead of rows. Resolves with the number of built days. */
   buildSlots(site: string): Promise<number>;
-  /** Switches failures of the location lookup on or off. While it fails, each record with an address that was not looked up before becomes a dead letter. */
+  /**
+   * Switches failures of the location lookup on or off. While it fails, each record with an address that was not looked up before becomes a
+   * dead letter.
+   */
   failPlaces(fail: boolean): void;
   close(): Promise<void>;
 }

@@ -33,7 +33,7 @@ const agentValues = (name: keyof (typeof BOT)['values']): readonly string[] =>
   [...AGENTS, BOT].map(({ values }) => values[name]);
 const networkValues = (name: keyof (typeof NETWORKS)[number]['values']) => NETWORKS.map(({ values }) => values[name]);
 
-/** Every dimension, with values for filters: some that the histories contain, and one that they do not contain. */
+/** Every dimension, with values for filters. The histories can contain most of these values. */
 const VALUES: Readonly<Record<string, readonly string[]>> = {
   ...{ page: PATHS, entry: PATHS, exit: PATHS, hostname: ['example.com'], language: LANGUAGES },
   ...Object.fromEntries(['source', 'channel', 'referrer', ...UTM_TAGS].map((name) => [name, linkValues(name)])),
@@ -50,7 +50,7 @@ export const DIMENSIONS: readonly string[] = Object.keys(VALUES);
 const METRICS = ['visitors', 'visits', 'pageviews', 'events', 'bounce_rate', 'visit_duration', 'views_per_visit'];
 const PERIODS = ['24h', 'today', 'yesterday', '7d', '7d', '30d', '90d', '12mo', 'month', 'year', 'all'];
 
-/** Generates filters. Most of their values occur in the history; otherwise most answers would be empty. */
+/** Generates a filter. Most of its values occur in the history; otherwise most answers would be empty. */
 const filterOn = (model: Model): fc.Arbitrary<Filter> =>
   fc
     .record({
@@ -77,7 +77,7 @@ const filterOn = (model: Model): fc.Arbitrary<Filter> =>
       return { dimension, operator, values: values.map((value) => (isGlob ? glob(value) : part(value)) || 'x') };
     });
 
-/** Generates a period: one that ends now, dates of the history, or moments within the history. */
+/** Generates a period: a name such as `7d`, dates that begin on a day of the history or the day after it, or moments that begin in the history. */
 const period = fc.oneof(
   fc.record({ period: fc.constantFrom(...PERIODS) }),
   fc.record({ day: fc.constantFrom(0, 1, 1, 2, 3), days: fc.nat(2) }),

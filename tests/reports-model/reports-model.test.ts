@@ -157,7 +157,7 @@ async function shrunk(failing: Case & { readonly difference: Difference }) {
   return smallest;
 }
 
-/** A failing history as text, with one line for each record. Columns that follow from other columns are left out. */
+/** A failing history as text, with one line for each record. The fields `values` and `text` are left out, so that the lines are short. */
 function shownHistory({ zone, base, sent }: History): string {
   const short = (name: string, value: unknown): unknown => (name === 'values' || name === 'text' ? undefined : value);
   return [`zone ${zone}, base ${base}`, ...sent.map((one) => JSON.stringify(one, short))].join('\n');

@@ -80,7 +80,7 @@ export interface History {
 export const HISTORY_MS = 3 * DAY_MS;
 const USERS = ['ada', 'bob'] as const;
 
-/** Each zone with days on which its clock changes, or on which a year or a month begins. */
+/** Each zone with some days: days on which its clock changes, on which a year or a month begins, or ordinary days. */
 const PLACES: readonly (readonly [string, readonly string[]])[] = [
   ['Asia/Kolkata', ['2026-03-01', '2026-05-12']],
   ['America/St_Johns', ['2026-03-08', '2026-11-01']],

@@ -67,9 +67,9 @@ const link = (query: string, referrer: string, values: Readonly<Record<string, s
   referrer,
   values: { source: '', channel: 'Direct', referrer: '', ...values },
 });
-/** A page that was opened directly. */
+/** The link of a page that was opened directly. */
 export const DIRECT = link('', '', {});
-/** A page that was opened by a link of the site itself. */
+/** The link of a page that was opened from another page of the site. */
 export const INTERNAL = link('', `${SITE_URL}/`, { referrer: '' });
 export const LINKS: readonly Link[] = [
   DIRECT,
@@ -89,7 +89,7 @@ export const LINKS: readonly Link[] = [
     ...{ utm_source: 'ads', utm_medium: 'cpc', utm_term: 'a,b', utm_content: 'x' },
   }),
 ];
-/** The columns of a server event without a page: it is not a visit. */
+/** The link of a server event without a page. Such an event has no channel. */
 export const NO_LINK = link('', '', { channel: '' });
 
 export const PATHS = ['/', '/', '/pricing', '/docs/a', '/docs/b', '/a,b:c', "/o'brien"] as const;

@@ -5,8 +5,8 @@ import type { WeirProcess } from '@weir/testkit/weir-process';
 export const CLIENT_ADDRESS = '203.0.113.77';
 
 /**
- * Sends one request of each kind, with each outcome that a caller can cause. Resolves with the site when all outcomes are
- * stored.
+ * Sends requests that make raw records of the kinds collect, event, identify, import and unlink, with the outcomes row, identify and
+ * dropped. Resolves with the site when all outcomes are stored.
  */
 export async function sendSomeTraffic({ client }: WeirProcess): Promise<string> {
   const siteId = await client.createSite();

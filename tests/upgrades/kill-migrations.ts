@@ -4,7 +4,7 @@ import type { WeirProcess } from '@weir/testkit/weir-process';
 
 interface MigrationKills {
   readonly weir: WeirProcess;
-  /** The path of the program that migrates the data folder. Weir does not run. */
+  /** The path of the program that migrates the data folder. `weir` must not run when `killMigrations` is called. */
   readonly program: string;
   readonly kills: number;
   readonly random: () => number;
@@ -33,8 +33,8 @@ interface Step {
 
 /**
  * Starts Weir and kills it while it migrates the tables, again and again: either all its processes, or only the ClickHouse process. The
- * kills are spread over the missing migrations, so that migrations remain for the next kill. Weir runs again when it resolves. Rejects if the
- * migrations ended before the last kill.
+ * kills are spread over the missing migrations, so that migrations remain for the next kill. When the promise resolves, Weir runs again. Rejects
+ * if the migrations ended before the last kill.
  */
 export async function killMigrations(options: MigrationKills): Promise<KilledMigrations> {
   const { weir, program, kills, random, acknowledged } = options;
@@ -83,7 +83,7 @@ export async function killMigrations(options: MigrationKills): Promise<KilledMig
   return { killed, acknowledgedMeanwhile };
 }
 
-/** Like `eventually`. If it is not seen, the error has the end of the log: the start may have failed. */
+/** Like `eventually`. If it rejects, the error contains the end of Weir's log, because the start may have failed. */
 async function seenIn<T>(weir: WeirProcess, what: string, probe: () => T | undefined | false): Promise<T> {
   try {
     return await eventually(what, probe, STEP_WITHIN_MS);

@@ -13,7 +13,7 @@ import { type Installation, installationOf, releaseTags, THIS_CODE } from './ins
 import { differencesOf, readNumbers } from './site-numbers.ts';
 
 const PATHS = Number(process.env.WEIR_UPGRADE_PATHS ?? 1);
-/** An installation of a release takes about a minute, so a run in CI uses only the newest releases. */
+/** An installation of a release takes about a minute, so a run uses only the newest releases by default. */
 const RELEASES_MAX = Number(process.env.WEIR_UPGRADE_RELEASES ?? 2);
 const ROWS = 1_000;
 const STEPS_MAX = 2;
@@ -44,7 +44,10 @@ test(
   TEST_WITHIN_MS,
 );
 
-/** Makes a data folder with a random release, opens it with this code, then with releases in random order, and at last with this code, under load. */
+/**
+ * Makes a data folder with a random release. Then opens it under load: with this code, with a random release, with one or two random versions,
+ * and at last with this code again.
+ */
 async function walkPath(versions: readonly Installation[], random: () => number): Promise<void> {
   const pick = (from: readonly Installation[]) => from[Math.floor(random() * from.length)] ?? THIS_CODE;
   const others = versions.filter((version) => version !== THIS_CODE);

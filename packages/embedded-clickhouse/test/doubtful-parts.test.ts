@@ -8,7 +8,7 @@ const part = (name: string) => {
 };
 
 interface Case {
-  /** The parts on the disk, with their rows. */
+  /** The parts on the disk, with the number of their rows. */
   readonly parts: Readonly<Record<string, number>>;
   readonly accepted: number;
   readonly withToken?: readonly string[];

@@ -1,6 +1,9 @@
 import { startEmbeddedClickhouse } from '../src/start-embedded-clickhouse.ts';
 
-/** A process with an embedded ClickHouse, for tests that kill it. It prints the address of its child once and keeps running. */
+/**
+ * A process with an embedded ClickHouse, for tests that kill it. It prints the address, the password and the process ID of its child once,
+ * and keeps running.
+ */
 async function main(): Promise<void> {
   const [dataDir = '', entry = ''] = process.argv.slice(2);
   const logger = { info: () => undefined, warn: () => undefined };

@@ -98,7 +98,7 @@ describe('a loss of power', () => {
     expect(warnings).toContainEqual({ table: 'default.sums', parts: ['all_3_3_0'] });
     for (const from of [0, 10, 20, 20]) await insert(from);
     expect(await counts()).toBe('30\t30');
-    // The engine uses the block numbers again, and they are lost again.
+    // The engine uses the same block numbers again. Their tokens are lost a second time.
     await crash(() => loseTokens(rows, 2));
     expect(detachedIn(rows)).toContain('unacknowledged_all_3_3_0_try1');
     for (const from of [10, 20]) await insert(from);
@@ -111,7 +111,8 @@ describe('a loss of power', () => {
     await run('OPTIMIZE TABLE rows FINAL');
     await run('OPTIMIZE TABLE sums FINAL');
     expect(partsIn(rows)).toContain('all_1_3_1');
-    // A merge in the background records nothing. This one was a statement, so its record is removed.
+    // A merge in the background does not change the record of accepted blocks. OPTIMIZE is a statement and changes it, so the former record
+    // is restored.
     await crash(() => {
       writeFileSync(record, former);
       loseTokens(rows, 1);

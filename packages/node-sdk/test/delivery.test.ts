@@ -216,7 +216,7 @@ describe('delivery to a real Weir', () => {
     expect(readFileSync(path, 'utf8')).toBe('');
   });
 
-  test(`${EVENTS} events are stored once each while the gateway is killed and restarted every ${RESTART_EVERY_MS} ms`, async () => {
+  test(`${EVENTS} events are stored once each while Weir is killed ${RESTART_EVERY_MS} ms after each start`, async () => {
     const { siteId, weir, undelivered } = await open({
       queueCallsMax: EVENTS,
       concurrency: 16,

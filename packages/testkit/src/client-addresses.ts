@@ -2,7 +2,10 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import type { WeirClient } from './weir-client.ts';
 
-/** Client IPs that occur nowhere else, so that a search finds each place that stores them. Rules and settings must not use them. */
+/**
+ * Client IPs that only `sendClientAddresses` sends, so that a search of a data folder finds each place that stores them. Rules and settings
+ * must not use them.
+ */
 const CLIENTS = ['203.0.113.77', '198.51.100.42', '2001:db8:dead:beef::77'];
 const IN_CONTEXT = ['192.0.2.199', '2001:db8:feed:face::88', '203.0.113.201'];
 const IN_IMPORT = ['198.51.100.213', '2001:db8:cafe:f00d::99'];
@@ -11,8 +14,8 @@ const NEEDLES = [...CLIENTS, ...IN_CONTEXT, ...IN_IMPORT].map((ip) => ip.replace
 const BROWSER = 'Mozilla/5.0 (X11; Linux x86_64; rv:130.0) Gecko/20100101 Firefox/130.0';
 
 /**
- * Sends these client IPs through every endpoint, as a trusted proxy does. All URLs contain `mark`, which Weir stores. Resolves with
- * the number of rows that the site gets.
+ * Sends the client IPs above to every endpoint that accepts records: in the headers of a trusted proxy, in bodies, and in lines of an import.
+ * All URLs contain `mark`, which Weir stores. Resolves with the number of rows that the site gets.
  */
 export async function sendClientAddresses(client: WeirClient, site: string, mark: string): Promise<number> {
   const { key } = await client.createKey(site);

@@ -1,7 +1,7 @@
 /**
  * Called before each call of a port that a test has wrapped with `withFaults` (`name` is the method) and after its effect (`name:done`). If it
- * throws before, the call has no effect. If it throws after, the call has its effect, but the caller sees an error. If it returns a promise, the call waits for it.
- * `about`: for calls of the log, the topic; for commits, also the metadata.
+ * throws before, the call has no effect. If it throws after, the call has its effect, but the caller sees an error. If it returns a promise, the
+ * call waits for it. `about`: for appends, the topic; for commits, the topic and the metadata; for other calls, an empty text.
  */
 export type FaultPoint = (name: string, about: string) => void | Promise<void>;
 

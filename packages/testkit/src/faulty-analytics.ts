@@ -1,7 +1,7 @@
 import type { Analytics } from '@weir/ports/analytics';
 import { type FaultPoint, withFaults } from './fault-points.ts';
 
-/** Wraps the real engine. Faults can happen at the calls that the writer and an erasure make. */
+/** Wraps the real engine. Faults can happen at four calls: insertRecords, generation, change and highestRawOffset. */
 export function createFaultyAnalytics(analytics: Analytics, point: FaultPoint): Analytics {
   return {
     ...analytics,

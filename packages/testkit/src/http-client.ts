@@ -26,7 +26,7 @@ export interface HttpAnswer {
 }
 
 /**
- * Sends one request, exactly as given. Rejects if there is no complete answer: the connection was refused or lost, or the time
+ * Sends one request, and does not repeat it. Rejects if there is no complete answer: the connection was refused or lost, or the time
  * limit was exceeded.
  */
 export function sendHttp(baseUrl: string, sent: HttpRequest): Promise<HttpAnswer> {

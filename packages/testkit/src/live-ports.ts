@@ -9,8 +9,8 @@ export type LiveChoice =
 const VARIABLES = { kafka: 'KAFKA_BROKERS', redis: 'REDIS_URL', s3: 'S3_ENDPOINT' } as const;
 
 /**
- * Chooses a real service for tests: the given address, otherwise Docker, otherwise a local process. If there is none, returns
- * the reason.
+ * Chooses a real service for tests: the address in the environment, otherwise Docker (not for S3), otherwise a local process. If none of them
+ * is available, returns the reason.
  */
 export function chooseLive(name: LiveName): LiveChoice {
   const given = process.env[VARIABLES[name]];

@@ -9,7 +9,10 @@ export interface TestKey {
   readonly key: string;
 }
 
-/** How long tests wait for a gateway that answers 503 or has not read a change yet. Other tests check the limits of docs/api.md. */
+/**
+ * How long tests wait for a gateway that answers 503 or has not read a change yet. docs/api.md promises shorter times, which other tests
+ * check.
+ */
 const DEPLOYMENT_WITHIN_MS = 30_000;
 
 export type WeirClient = ReturnType<typeof createWeirClient>;
@@ -163,7 +166,10 @@ async function sendPatiently(url: string, request: HttpRequest): Promise<HttpAns
   }
 }
 
-/** `events` and `outcomes` together contain each raw offset exactly once (docs/tables.md, `outcomes`). Each row that this query returns is a fault. */
+/**
+ * `events` and `outcomes` together contain each raw offset exactly once (docs/tables.md, `outcomes`). Each row that this query returns is a
+ * fault.
+ */
 const AUDIT = `
   SELECT log_id, raw_partition, count() AS found, uniqExact(raw_offset) AS offsets, max(raw_offset) + 1 AS expected
   FROM (SELECT log_id, raw_partition, raw_offset FROM events UNION ALL SELECT log_id, raw_partition, raw_offset FROM outcomes)

@@ -6,7 +6,7 @@ export interface CliRun {
   readonly exitCode: number;
   readonly out: string;
   readonly err: string;
-  /** The output of `--json` as one JSON text. */
+  /** The output of `--json`, parsed. Undefined without `--json`, without output, and after wrong usage (exit code 2). */
   // biome-ignore lint/suspicious/noExplicitAny: the tests read fields of the output
   readonly json: any;
 }

@@ -45,7 +45,7 @@ describe('the log of 10,000 requests', () => {
     expect(run.json).toMatchObject({ lines: 10_000, rows_appended: pageviews, bad_lines: 0, queryable: true });
     expect(await rows(site)).toBe(pageviews);
 
-    // The same content in another compression, and through a pipe, counts as the same file.
+    // The same content without compression, and through a pipe, counts as the same file.
     const again = await cli(['import', '-', '--site', site, '--json'], { env, stdin: Readable.from([bytes]) });
     expect([again.exitCode, again.json]).toMatchObject([0, { rows_appended: 0, lines_before: 10_000 }]);
     expect(await rows(site)).toBe(pageviews);
@@ -82,7 +82,7 @@ test('an interrupted import continues where it stopped', async () => {
   const path = file('long.log', text);
   const interruption = new AbortController();
   let looks = 0;
-  // The import reads the clock after each chunk, so the test can stop it in the middle.
+  // The import reads the clock for each chunk, so the test can stop it in the middle.
   const clock = () => {
     looks += 1;
     if (looks === 6) interruption.abort();

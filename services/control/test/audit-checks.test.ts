@@ -33,7 +33,7 @@ interface Work {
   readonly swap?: true;
 }
 
-/** Runs the check repeatedly. Statements that contain the text `refused` fail. */
+/** Runs the check repeatedly. Statements that contain the text in `refused` fail. With `hangs`, no statement ends. */
 function run({
   work = {},
   ...options

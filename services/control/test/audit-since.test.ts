@@ -43,7 +43,7 @@ async function since(partition: number, end: number, hours: number, isErasing = 
 const fill = (partition: number, offsets: readonly number[], fields: RowFields = {}): Promise<void> =>
   insert(partition, offsets, { site_id: `site-of-${partition}`, ...fields });
 
-test('the last checkpoint before the time is used; of another log, or later, none', async () => {
+test('the last checkpoint at or before the time is used, and no checkpoint of another log', async () => {
   await store(9, 10, 3);
   await store(9, 20, 2);
   await store(9, 30, 1);

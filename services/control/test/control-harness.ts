@@ -63,7 +63,7 @@ export interface ReplayedFrom {
   readonly leading?: (deps: LeaderDeps) => LeaderDeps;
 }
 
-/** Runs control with a real HTTP server and the whole pipeline: LMDB, enricher, writer, embedded ClickHouse. */
+/** Runs control with a real HTTP server, and the pipeline behind the gateway: LMDB, enricher, writer, embedded ClickHouse. */
 export async function openControlHarness(
   decorate: (log: EventLog) => EventLog = (log) => log,
   decorateAnalytics: (analytics: Analytics) => Analytics = (analytics) => analytics,
@@ -229,11 +229,11 @@ export async function openControlHarness(
     proxyDetector,
     call,
     clock,
-    /** Moves the clock of everything forward. */
+    /** Moves the clock of all roles forward. The clock of ClickHouse does not change. */
     advance(ms: number) {
       aheadMs += ms;
     },
-    /** A second set of tables, with which those of `analytics` can be exchanged. */
+    /** Opens the tables of another database in the same ClickHouse, for example the shadow tables. */
     openTables: (database: string) =>
       openClickhouseAnalytics({ url: clickhouseUrl, username, password, database, migrationsDir }),
     /** Runs a statement of any kind in ClickHouse. */
@@ -251,7 +251,7 @@ export async function openControlHarness(
     forgetControl() {
       control = makeControl();
     },
-    /** Switches failures of the location lookup on or off. While it fails, each record with an address that was not looked up before becomes a dead letter. */
+    /** Switches failures of the location lookup on or off. While it fails, each record with a new address becomes a dead letter. */
     failPlaces: places.fail,
     /** Starts control again with another admin token. */
     setAdminToken(token: string) {

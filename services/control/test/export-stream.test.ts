@@ -77,7 +77,7 @@ test('a third export is refused with a reason until one of two ends; a slow read
   expect(await third.json()).toMatchObject({
     error: { message: '2 exports are running, the most at a time: try again later' },
   });
-  // The client does not read. Only the sockets buffer a few megabytes; control and ClickHouse must not buffer more.
+  // The client does not read. Only the sockets buffer a few megabytes; control must not buffer more.
   let before = -1;
   await eventually('the buffers are full', () => {
     const full = produced > 0 && produced === before;

@@ -42,6 +42,6 @@ test('a replay that hardly gains on the live records does not rest', async () =>
   expect(await second(1_499)).toBe(false);
   expect(await second(1_800)).toBe(true);
   expect(await second(1_801)).toBe(false);
-  // Another replay.
+  // Another replay begins, so the number of its admitted records begins at 0 again.
   expect(await second(0)).toBe(true);
 });

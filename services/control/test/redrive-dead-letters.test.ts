@@ -131,7 +131,7 @@ test('the visitor of a redriven hit is that of the other hits of the day', async
   expect(await urls('/visitor')).toBe(2);
 });
 
-test('one that fails again stays, with the new error and the number of attempts', async () => {
+test('a dead letter that fails again stays, with the new error and the number of attempts', async () => {
   const [id = ''] = await letters(['/again']);
   for (const attempt of [1, 2, 3]) {
     weir.failPlaces(true);
@@ -199,7 +199,7 @@ test('a row that ClickHouse refused can be redriven when ClickHouse accepts it',
 test('the letters of a removed site and of an erased person do not come back', async () => {
   weir.failPlaces(true);
   const ofSite = await append('collect', page('/gone', { site_id: 'gone' }), 'gone');
-  // The erasure finds this letter by its text, and the second one only when it is redriven: a device of the user has sent it.
+  // This letter names only a visitor. The identify after it links the visitor to the user, who is then erased.
   const ofPerson = await append('collect', page('/person', { site_id: 'person', visitor_id: 'v-zoe' }), 'person');
   await append('identify', { user_id: 'zoe', visitor_id: 'v-zoe' }, 'person', { sealedIp: '' });
   await settled();

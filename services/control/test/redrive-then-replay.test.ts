@@ -3,8 +3,8 @@ import { createAddressSealer } from '@weir/runtime/address-sealer';
 import { eventually } from '@weir/testkit/eventually';
 import { openReplayHarness, type ReplayHarness } from './replay-harness.ts';
 
-// Dead letters are redriven, and then the tables are replayed. A replay from raw can process the first records of the letters too, and with
-// success: it must give them their former outcome.
+// Dead letters are redriven, and then the tables are replayed. A replay from raw also processes the raw records that became dead letters. It
+// must give them their former outcome, although they no longer fail.
 
 let weir: ReplayHarness;
 beforeAll(async () => {

@@ -119,7 +119,7 @@ test('rows come from the archive, and those without a segment from the tables', 
   );
   writeFileSync(lost, content);
   await weir.drop();
-  // A replay fills the tables from the log again.
+  // Another replay and a swap restore the former content of the tables, without the city `copied`.
   await start();
   await weir.follows();
   await weir.call('POST', '/replays/current/swap');
@@ -178,7 +178,7 @@ test('a new installation restores all tables from the archive of an old one', as
   }
 });
 
-test('whom the archive still has, but who was erased, stays erased', async () => {
+test('an erased person stays erased in a replay from the archive', async () => {
   const { body } = await weir.call('POST', '/sites/shop/erasures', { visitors: ['visitor-1'] });
   const erasureId = body.data.erasure_id;
   await eventually(

@@ -85,7 +85,7 @@ describe('beside live records', () => {
     gate.setObstacle(undefined);
   }
 
-  /** Resolves with whether the promise has settled, without a wait for a timer. */
+  /** Resolves with true if the promise has resolved. Does not wait for a timer. */
   async function isSettled(promise: Promise<unknown>): Promise<boolean> {
     let settled = false;
     promise.then(

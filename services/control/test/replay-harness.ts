@@ -4,12 +4,15 @@ import { eventually } from '@weir/testkit/eventually';
 import { tableDigests } from '../../../packages/adapters/test/clickhouse/table-digests.ts';
 import { openControlHarness, type ReplayedFrom } from './control-harness.ts';
 
-/** How long the tests wait for the pipeline or a replay to reach an expected state. The time is long, because other test suites can run at the same time. */
+/**
+ * How long the tests wait for the pipeline or a replay to reach an expected state. The time is long, because other test suites can run at the
+ * same time.
+ */
 const FOLLOWS_WITHIN_MS = 180_000;
 
 export type ReplayHarness = Awaited<ReturnType<typeof openReplayHarness>>;
 
-/** Control with the whole pipeline behind it, two sites, and visits that fill every table. */
+/** Control with its pipeline (control-harness.ts), two sites, and the records of `firstVisits` visits. */
 export async function openReplayHarness(firstVisits: number, from: ReplayedFrom = {}) {
   const weir = await openControlHarness(undefined, undefined, from);
   const { call } = weir;

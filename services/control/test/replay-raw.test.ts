@@ -84,7 +84,7 @@ test('a replay from raw makes the rows that the tables have, and follows them', 
   );
 });
 
-test.each([30, 90])('one that begins %i minutes ago continues the sessions and links of before', async (ago) => {
+test.each([30, 90])('a replay of the last %i minutes continues earlier sessions and links', async (ago) => {
   const since = new Date(weir.clock() - ago * MINUTE_MS).toISOString();
   await start({ since });
   const copied = Number((await weir.current()).body.data.records_to_copy);

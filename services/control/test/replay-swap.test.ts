@@ -85,7 +85,7 @@ test('a swap under traffic stores every record once, in every table', async () =
   expect(await weir.digests('weir_shadow')).toEqual(swapped);
 });
 
-test('a swap is refused when the books of either side do not balance, and writing goes on', async () => {
+test('a swap is refused when the books of the shadow tables do not balance, and writing goes on', async () => {
   await startAndFollow();
   const generation = await weir.analytics.generation();
   await weir.command('ALTER TABLE weir_shadow.records DELETE WHERE raw_offset = 3 SETTINGS mutations_sync = 1');

@@ -122,7 +122,10 @@ test('of concurrent starts exactly one gets 201, the others 409', async () => {
 });
 
 describe('a replay of a part', () => {
-  /** Changes the city of all rows in the live tables. A row of the shadow tables (docs/glossary.md) with this city was copied; any other row comes from the log. */
+  /**
+   * Changes the city of all rows in the live tables. A row of the shadow tables (docs/glossary.md) with this city was copied; any other row
+   * comes from the log.
+   */
   beforeAll(async () => {
     await weir.settled();
     await weir.command("ALTER TABLE weir.records UPDATE city = 'copied' WHERE 1 SETTINGS mutations_sync = 1");

@@ -1,6 +1,6 @@
 import { createReportQueue, type Question, SHARED_MS } from '@weir/control/reports/report-queue';
 
-/** Creates a promise that the test resolves or rejects at the wanted moment. */
+/** Creates a promise that the test resolves at the wanted moment. */
 function deferred() {
   let end: (value: string) => void = () => undefined;
   const result = new Promise<string>((resolve) => {

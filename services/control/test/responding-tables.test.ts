@@ -29,7 +29,7 @@ describe('calls of the admin API while ClickHouse does not respond', () => {
       }
       // Calls that begin later fail as well.
       expect((await weir.call('GET', '/sites/hung/stats?period=30d')).status).toBe(503);
-      // What does not need ClickHouse is answered.
+      // Calls that do not need ClickHouse are answered.
       expect((await weir.call('GET', '/sites')).status).toBe(200);
     } finally {
       process.kill(pid, 'SIGCONT');

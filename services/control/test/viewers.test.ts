@@ -50,7 +50,7 @@ describe('a viewer', () => {
       const { token } = await addViewer();
       const cookie = await cookieOf(token);
       const body = method === 'POST' || method === 'PATCH' ? {} : undefined;
-      // Live events have no end. HEAD has the same checks.
+      // The answer with live events never ends. The test sends HEAD instead of GET, because both have the same checks.
       const verb = path.endsWith('/live') ? 'HEAD' : method;
       const ask = async (site: string, bearer = token): Promise<number> => {
         const { status } = await sendHttp(weir.url, {

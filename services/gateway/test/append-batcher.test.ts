@@ -28,7 +28,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true });
 });
 
-/** A batcher whose appends call `seen` with their records, and then wait for the promise that it returns. */
+/** A batcher whose appends call `seen` with their records, and then wait for the promise that `seen` returns. */
 function batcherThat(
   seen: (records: readonly AppendRecord[]) => void | Promise<void>,
   lingerMs: number,

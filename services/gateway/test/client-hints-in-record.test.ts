@@ -17,7 +17,7 @@ afterAll(async () => {
   rmSync(publicDir, { recursive: true });
 });
 
-/** Sends a hit with headers of browsers. It does not use fetch, because fetch cannot set these headers. */
+/** Sends a hit with headers of browsers. It does not use fetch, because fetch adds headers of its own. */
 function collect(name: string, headers: Readonly<Record<string, string>>): Promise<number> {
   const hit = { site_id: 'site_a', visitor_id: 'v', session_id: 's', type: 'event', event_name: name };
   return new Promise((resolve, reject) => {

@@ -14,7 +14,7 @@ let saltsMade = 0;
 let weir: RunningGateway;
 let key: string;
 
-/** An event log that stores records but refuses new salts. The gateway therefore cannot get the key of a new day. */
+/** An event log that refuses new salts while `saltsAway` is true. Then the gateway cannot get the encryption key of a new day. */
 function withoutSalts(log: EventLog): EventLog {
   return {
     ...log,
@@ -64,7 +64,7 @@ async function expectRefused(): Promise<void> {
   expect(await weir.records()).toHaveLength(stored);
 }
 
-/** The event is answered with 202 and not with 200, because the refused request did not claim its idempotency key. */
+/** Every request is accepted. The event gets 202 and not 200, because the request that was refused before did not claim its idempotency key. */
 async function expectAccepted(): Promise<void> {
   const stored = (await weir.records()).length;
   const answers = [await collect(), await event(), await identify(), await batch()];

@@ -16,7 +16,7 @@ const NOON = Date.UTC(2026, 4, 1, 12);
 const TOKEN = 'test-admin-token-0123456789';
 const SALTS = join('log', 'salts.json');
 
-/** All roles run in this process, with a clock that the test sets. */
+/** The time of Weir's clock, which the test sets. All started roles run in this process. */
 let now = NOON;
 const dataDir = mkdtempSync(join(tmpdir(), 'weir-addresses-'));
 let weir: Weir | undefined;
@@ -48,7 +48,7 @@ afterAll(async () => {
   rmSync(dataDir, { recursive: true });
 });
 
-/** The first raw offset that each partition of a closed log still has. */
+/** Opens the closed log, waits until its raw records have expired, and returns the first raw offset of each partition. */
 async function firstOffsets(): Promise<readonly number[]> {
   const log = await openLmdbEventLog({
     folder: join(dataDir, 'log'),
@@ -80,6 +80,6 @@ test('the disk never holds a plain address; the key of a day is removed when its
   weir = undefined;
   now += 4 * DAY_MS;
   expect((await firstOffsets()).some((first) => first > 0)).toBe(true);
-  // LMDB's free pages still contain the expired records, but these have only encrypted addresses.
+  // LMDB's free pages can still contain the expired records, but these have only encrypted addresses.
   expect(filesWith(dataDir)).toEqual([]);
 });

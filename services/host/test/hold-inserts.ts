@@ -1,12 +1,12 @@
 import { connect, createServer } from 'node:net';
 
 /**
- * A TCP proxy in front of ClickHouse that delays inserts of records until `letThrough` is called. It simulates a server that does
- * not respond.
+ * A TCP proxy in front of ClickHouse. Until `letThrough` is called, it discards each insert of records and leaves its connection open,
+ * like a server that does not respond.
  */
 export interface InsertHold {
   readonly port: number;
-  /** The number of inserts that were delayed so far. */
+  /** The number of inserts that were discarded so far. */
   held(): number;
   letThrough(): void;
   close(): void;

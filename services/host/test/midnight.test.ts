@@ -14,7 +14,7 @@ const TOKEN = 'test-admin-token-0123456789';
 const CHROME =
   'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/129.0.0.0 Safari/537.36';
 
-/** All roles run in this process, with a clock that the test sets. */
+/** The time of Weir's clock, which the test sets. All started roles run in this process. */
 let now = EVENING;
 const dataDir = mkdtempSync(join(tmpdir(), 'weir-midnight-'));
 let weir: Weir | undefined;
@@ -117,7 +117,7 @@ describe('cookieless visitors at midnight', () => {
       expect(salt).toMatch(/^[0-9a-f]{64}$/);
       expect(filesWith(Buffer.from(salt))).toEqual([join('log', 'salts.json')]);
     }
-    // The records of 1 May can be replayed until 72 hours and two minutes after the end of that day.
+    // The records of 1 May are kept until 72 hours after the end of that day, and the salt is kept two minutes longer.
     const endOfFirst = Date.UTC(2026, 4, 2) + 3 * DAY_MS;
     await hitAt(endOfFirst, '/later');
     await client.rows('events', site, 5, 'pathname');

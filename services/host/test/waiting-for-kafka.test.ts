@@ -20,7 +20,7 @@ afterEach(() => {
   rmSync(dataDir, { recursive: true, force: true });
 });
 
-/** Starts Weir while no broker listens at `broker`. */
+/** Starts Weir while no broker listens on the port `broker`. Resolves when Weir answers requests. */
 async function startWithoutKafka(broker: number, roles: readonly string[]) {
   const port = await freePort();
   const env = { PORT: String(port), WEIR_DATA_DIR: dataDir, KAFKA_BROKERS: `127.0.0.1:${broker}` };

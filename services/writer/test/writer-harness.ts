@@ -102,13 +102,16 @@ export interface Harness {
     ports?: Partial<Pick<WriterDeps, 'eventLog' | 'analytics' | 'clock' | 'pauses'>>,
     rowsMax?: number,
   ): Promise<Writer>;
-  /** Resolves when the group has committed the end of the topic. */
+  /** Resolves when the writer has committed the end of partition 0 of `events.enriched`. */
   caughtUp(): Promise<void>;
   stored(): Promise<readonly StoredOutcome[]>;
   close(): Promise<void>;
 }
 
-/** `unknownSettlesMs` can be 0 if an insert has ended before the writer learns that the result of this insert is unknown. */
+/**
+ * `unknownSettlesMs`: for how long an insert with an unknown result may still add rows. It can be 0 if the test makes each insert end before
+ * the writer gets the error.
+ */
 export async function openHarness(
   { analytics }: Engine,
   {

@@ -7,7 +7,7 @@ import { ACCEPTANCE_ENV, describeOwnProcess, useOwnWeir } from '../use-weir.ts';
 import { makeExportTraffic } from './export-traffic.ts';
 import { addGoals, checksumsOf, expectSame, reportsOf } from './site-reports.ts';
 
-/** The approximate number of generated events. `makeExportTraffic` adds other records, some of every kind. */
+/** The approximate number of generated events. `makeExportTraffic` adds records of other kinds. */
 const EVENTS = Number(process.env.WEIR_EXPORT_EVENTS ?? 5_000);
 const DAYS = 28;
 const DAYS_PER_IMPORT = 7;

@@ -4,7 +4,7 @@ import { generatedLines, importText, SPRING, sendEvents } from '../reports/stats
 const CHROME =
   'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/138.0.0.0 Safari/537.36';
 
-/** Sends records of every kind that Weir stores: visits, people, unlinks, payments, dropped hits. */
+/** Sends records of many kinds: visits, server events, people, an unlink, payments, a dropped hit and a cookieless hit. */
 export async function makeExportTraffic(client: WeirClient, site: string): Promise<void> {
   const { key } = await client.createKey(site);
   await importText(client, site, generatedLines([SPRING], 150));

@@ -8,7 +8,7 @@ const DIMENSIONS = (
 
 /**
  * What `reportsOf` requests besides the daily `stats` and the breakdowns. Together they are all kinds of reports of one site except
- * `realtime`, whose answer depends on the clock.
+ * `properties`, and `realtime`, whose answer depends on the clock.
  */
 const OTHERS = [
   'stats?period=all&interval=week&bots=exclude',
@@ -30,7 +30,7 @@ export async function addGoals(client: WeirClient, site: string): Promise<void> 
   for (const goal of GOALS) await client.must(201, 'POST', `/sites/${site}/goals`, goal);
 }
 
-/** The answers of all reports of a site, one line for each value, so that two sites can be compared. */
+/** The answers of the reports of a site as lines, so that two sites can be compared. */
 export async function reportsOf(client: WeirClient, site: string): Promise<readonly string[]> {
   const ask = async (path: string) =>
     (await client.must(200, 'GET', `/sites/${site}/${path}`)) as Record<string, unknown>;
@@ -53,7 +53,7 @@ export async function reportsOf(client: WeirClient, site: string): Promise<reado
 const withoutIds = (name: string, value: unknown): unknown =>
   ['goal_id', 'site_id', 'created_at'].includes(name) ? undefined : value;
 
-/** Columns with IDs that Weir computes from the site ID, by table. They differ in another site. */
+/** Columns with the site ID, or with IDs that Weir computes from it, by table. They differ in another site. */
 const SITE_IDS: Readonly<Record<string, readonly string[]>> = {
   people_events: ['site_id', 'session_id', 'profile_id', 'profile_id_then'],
   sessions: ['site_id', 'session_id'],
@@ -68,8 +68,8 @@ export const TABLES = Object.keys(SITE_IDS);
 const POSITION = ['log_id', 'raw_partition', 'raw_offset'];
 
 /**
- * The columns of a table that have the same values after an export and an import. With `withSiteIds`, these include the IDs that depend on
- * the site ID: the site of the import has the same ID.
+ * The columns of a table that have the same values after an export and an import. `withSiteIds`: also the columns in `SITE_IDS`, which are
+ * the same if the records are imported into a site with the same ID.
  */
 function columnsOf(table: string, withSiteIds: boolean): string {
   const position = table === 'people_events' || table === 'outcomes' ? POSITION : [];
@@ -77,7 +77,7 @@ function columnsOf(table: string, withSiteIds: boolean): string {
   return except.length === 0 ? '*' : `* EXCEPT (${except.join(', ')})`;
 }
 
-/** Every row of every table of a site, as lines. */
+/** Every row of a site in all `TABLES`, as lines. */
 export async function rowsOf(client: WeirClient, site: string, withSiteIds: boolean): Promise<readonly string[]> {
   const lines: string[] = [];
   for (const table of TABLES) {
@@ -88,7 +88,7 @@ export async function rowsOf(client: WeirClient, site: string, withSiteIds: bool
   return lines.toSorted();
 }
 
-/** The number and a checksum of the rows of every table of a site, without the IDs that are computed from the site ID. */
+/** The number and a checksum of the rows of a site in each of `TABLES`, without the columns in `SITE_IDS`. */
 export async function checksumsOf(client: WeirClient, site: string): Promise<readonly string[]> {
   const lines: string[] = [];
   for (const table of TABLES) {

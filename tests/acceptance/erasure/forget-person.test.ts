@@ -20,7 +20,7 @@ const TABLES = [
   'dead_letters',
 ];
 
-/** The rows of a site in all tables, without those of the persons whose names are given. */
+/** The rows of a site in all `TABLES`, without those of the persons whose names are given. */
 async function others(site: string, ...names: readonly string[]): Promise<readonly string[]> {
   const found: string[] = [];
   for (const table of TABLES) {

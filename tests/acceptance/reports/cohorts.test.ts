@@ -58,7 +58,7 @@ describe('cohorts', () => {
       '2026-03-29T00:00:00+01:00',
       '2026-03-30T00:00:00+02:00',
     ]);
-    // The visitors of each cohort. Of 27 March: once, daily, lateEvening. Of 28 March: oldOnlyByEngagement. Of 29 March: clockChange.
+    // The first visits were on 27 March (once, daily, lateEvening), on 28 March (oldOnlyByEngagement), and on 29 March (clockChange).
     expect(found.map(({ visitors, returned }) => [visitors, returned])).toEqual([
       [3, [2, 1, 0]],
       [1, [0, 1]],

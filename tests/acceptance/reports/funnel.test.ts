@@ -13,7 +13,7 @@ interface Funnel {
   readonly conversion_rate: number | null;
   readonly explain?: { readonly statements: readonly { readonly sql: string; readonly params: object }[] };
 }
-/** An event: its name, and the time at which it happened. */
+/** An event: its name, and its time in milliseconds after `START`. */
 type Sent = readonly [name: string, ms: number];
 
 const START = Date.UTC(2026, 2, 10, 12);
@@ -81,8 +81,8 @@ const CASES: Readonly<Record<string, readonly Sent[]>> = {
 };
 
 /**
- * Computes the highest step that a visitor reaches. It tries every event as the first step, and then takes each further step as early as
- * possible.
+ * Computes the number of steps that a visitor reaches. It tries each event of the first step as the start, and then takes each further
+ * step as early as possible.
  */
 function levelOf(sent: readonly Sent[], steps: readonly string[], withinMs: number): number {
   const starts = sent.filter(([name]) => name === steps[0]);
@@ -114,7 +114,7 @@ describe('funnels', () => {
   beforeAll(async () => {
     site = await client.createSite();
     const { key } = await client.createKey(site);
-    // 150 more visitors with up to 12 events in three hours. Many events have the same time. The visitors are the same in each run.
+    // Up to 150 more visitors, each with 1 to 12 events in three hours. Many events have the same time. The visitors are the same in each run.
     let state = 7;
     const next = (below: number): number => {
       state = (Math.imul(state, 1664525) + 1013904223) >>> 0;

@@ -180,7 +180,7 @@ function keysOf(traits: unknown): readonly string[] {
   return Object.keys((typeof traits === 'string' ? JSON.parse(traits) : traits) ?? {});
 }
 
-/** All tags but the last three name paid traffic. Weir counts them as paid; GA4's rules do not (docs/stats.md). */
+/** All tags but the last three name paid traffic. Weir counts visits with such a tag as paid; GA4's rules do not (docs/stats.md). */
 test('a tag of a paid source counts as paid also without a medium, and has the name of its source', async () => {
   const site = await weir.createSite();
   const told = {

@@ -89,8 +89,8 @@ async function fill(eventLog: EventLog, records: number, again: () => AppendReco
 }
 
 /**
- * Returns a function that makes the records that an import would append. Only their event IDs differ: computing them as an import does
- * would take longer than all other work.
+ * Returns a function that makes the records that an import would append. Each call returns the same records with new event IDs. It does not
+ * compute the IDs as an import does, because that would take longer than all other work.
  */
 async function traffic(partitionCount: number, registry: Registry): Promise<() => AppendRecord[]> {
   const made = await readTraffic().rawRecords('bench', registry);

@@ -60,7 +60,7 @@ export const COLLECT: RequestKind = {
   make: () => (n) => post('/api/collect', pageview(n), undefined),
 };
 
-/** A POST with the headers that a server client or a browser sends. */
+/** A POST. With a key, it has the headers that a server sends. Without a key, it has those that a browser sends. */
 function post(path: string, body: object, key: string | undefined): Buffer {
   const text = JSON.stringify(body);
   const head = [

@@ -16,7 +16,7 @@ export interface Engines {
   close(): Promise<void>;
 }
 
-/** Opens the embedded engines in an empty folder, in the same way as `npm start`. */
+/** Opens the embedded engines in an empty folder, as `npm start` does, but without a limit of the retention. */
 export async function openEngines(folder: string, partitions: number): Promise<Engines> {
   const clock = Date.now;
   const retentionMs = () => Number.POSITIVE_INFINITY;

@@ -24,7 +24,7 @@ export interface Traffic {
   rawRecords(file: string, registry: Registry): Promise<readonly AppendRecord[]>;
 }
 
-/** Reads the real access log, or generates a log of the same shape, as hits of an import. */
+/** Reads the access log that WEIR_TEST_ACCESS_LOG names, or generates a log of the same format, as hits of an import. */
 export function readTraffic(): Traffic {
   const { text, origin } = readAccessLog();
   const hits = text.split('\n').flatMap((line, index) => {

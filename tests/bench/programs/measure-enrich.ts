@@ -24,11 +24,15 @@ export interface EnrichFigures {
   readonly origin: 'real' | 'generated';
   readonly records: number;
   readonly loopRecords: number;
-  /** CPU microseconds per record, with one number for each round. */
+  /** CPU microseconds per record of the baseline (`parseAndWrite`), with one number for each round, as in the next three lists. */
   readonly bare: readonly number[];
+  /** With the caches of earlier passes. */
   readonly warm: readonly number[];
+  /** With empty caches. */
   readonly newCaches: readonly number[];
+  /** The whole consumer loop, with the event log and the state store. */
   readonly loop: readonly number[];
+  /** CPU microseconds per record of the first pass in this process. */
   readonly firstPass: number;
 }
 

@@ -39,7 +39,7 @@ export interface ReplayTask {
   readonly migrationsDir: string;
 }
 
-/** The results of a run. The lists have one number for each round. */
+/** The results of a run. The lists of each `ReplayArm` have one number for each round. */
 export interface ReplayFigures {
   readonly origin: 'real' | 'generated';
   readonly bytes: number;
@@ -216,7 +216,7 @@ function newArm(): ReplayArm {
   return { seconds: [], own: [], engine: [] };
 }
 
-/** Takes the place of the function that pauses the writers for a swap (docs/glossary.md): this benchmark never exchanges tables. */
+/** Takes the place of the functions that pause and resume the writers for a swap (docs/glossary.md): this benchmark never exchanges tables. */
 async function noSwap(): Promise<never> {
   throw new Error('a bench of replay does not swap');
 }

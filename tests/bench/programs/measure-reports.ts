@@ -47,12 +47,12 @@ export interface ReportFigures extends ReportRequest {
 export interface ReportsFigures {
   readonly rows: number;
   readonly fillSeconds: number;
-  /** Whether the machine was quiet when the reports began. */
+  /** A text that says whether the machine was quiet when the reports began. */
   readonly quiet: string;
   /** The CPU time of ClickHouse for each inserted row, merges included. */
   readonly engineMicrosPerRow: number;
   readonly tables: readonly { readonly name: string; readonly bytes: number }[];
-  /** The columns of `records`. Empty if the tables are kept, because the sizes are read from parts that are merged for it. */
+  /** The columns of `records`. Empty if the tables are kept: to read the sizes of columns, all parts would have to be written again. */
   readonly columns: readonly { readonly name: string; readonly bytes: number }[];
   readonly reports: readonly ReportFigures[];
 }

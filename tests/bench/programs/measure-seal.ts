@@ -10,7 +10,7 @@ export interface SealTask {
 /** CPU microseconds per record, with one number for each round. */
 export type SealFigures = Readonly<Record<string, readonly number[]>>;
 
-/** Rounds are short, so that a slow phase of the machine affects two consecutive rounds equally. */
+/** Rounds are short, so that a slow phase of the machine affects all parts of a round equally. */
 const LOOPS = 4_000;
 const WARM_UP_ROUNDS = 10;
 const ADDRESSES = 4096;
@@ -38,8 +38,8 @@ const plainBody = JSON.stringify({
 const contextBody = (ip: string) => `${plainBody.slice(0, -1)},"context":{"ip":"${ip}"}}`;
 
 /**
- * Compares encrypted addresses with plain addresses. The loop for plain addresses does the same work, including the JSON of the
- * envelope as it was before addresses were encrypted.
+ * Compares encrypted addresses with plain addresses. The code for plain addresses writes and reads the records as Weir did before
+ * addresses were encrypted.
  */
 function main({ rounds }: SealTask): SealFigures {
   const salt = randomBytes(32).toString('hex');

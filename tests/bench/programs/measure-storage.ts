@@ -36,8 +36,9 @@ export interface StoredFigures {
   readonly rows: number;
   /** The CPU time of ClickHouse for each inserted row, merges included: one number for each round. */
   readonly micros: readonly number[];
+  /** The bytes per row of each table, in the last round. */
   readonly tables: Readonly<Record<string, number>>;
-  /** The bytes of the columns of `records`. */
+  /** The bytes per row of each column of `records`, in the last round. */
   readonly columns: Readonly<Record<string, number>>;
   /** The milliseconds of each query: one number for each round. */
   readonly queries: Readonly<Record<string, readonly number[]>>;
@@ -171,7 +172,7 @@ async function measured(
   };
 }
 
-/** Queries of the view `sessions`. */
+/** Queries of the views `sessions`, `payments` and `events`, by a description. */
 function queriesOf(endMs: number): Readonly<Record<string, string>> {
   const week = `started_at >= fromUnixTimestamp64Milli(${endMs - 7 * DAY_MS})`;
   const site = `site_id = '${TRAFFIC_SITE}'`;

@@ -32,7 +32,7 @@ export interface WriteTask {
   readonly migrationsDir: string;
 }
 
-/** The results of a run. The lists have one number for each round. */
+/** The results of a run. The lists of each `Arm` have one number for each round. */
 export interface WriteFigures {
   readonly origin: 'real' | 'generated';
   readonly rows: number;

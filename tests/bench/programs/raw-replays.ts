@@ -21,7 +21,7 @@ export interface RawReplayEngines {
   readonly geo: Geo;
 }
 
-/** Starts the enricher of a replay from raw as the product does (services/host/src/startup/start-consumers.ts). */
+/** Starts the enricher of a replay from raw as the product does (services/host/src/startup/start-replays.ts). */
 export function rawReplays({ folder, eventLog, registry, analytics, geo }: RawReplayEngines): RawReplays {
   const clock = Date.now;
   return {

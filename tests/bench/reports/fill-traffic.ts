@@ -13,7 +13,7 @@ export interface TrafficTask {
 const CHUNK_ROWS = 50_000;
 const SAMPLE_SESSIONS = 200_000;
 
-/** One insert uses one thread. */
+/** Two inserts run at the same time, because one insert uses only one thread. */
 const AT_ONCE = 2;
 
 /**

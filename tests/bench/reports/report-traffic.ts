@@ -19,7 +19,7 @@ const LATE_ROW_OF = 20;
 /** Half of the sessions are those of cookieless visitors, whose session IDs Weir makes. */
 const COOKIELESS_PERCENT = 50;
 const BOT_PERCENT = 3;
-/** Visitors with an ID return: each of them has this many sessions. */
+/** Visitors with an ID return: each of them has this many sessions on average. */
 const SESSIONS_PER_VISITOR = 4;
 const IDLE_MS = 1_800_000;
 /** Whether reports must compute the visit from its rows (docs/decisions/0033). They must if a late row is before the first row that arrived in time. */
@@ -97,7 +97,7 @@ export function insertTraffic(
   const { seed } = traffic;
   const ofHit = (name: string): string => random(seed, 'nth, hit', name);
   const isLate = `sipHash64(${seed}, nth, hit, 'late') % ${LATE_ROW_OF} = 0`;
-  // As in the enricher, the session ID is made from the first row of the session that arrives in time.
+  // The session ID is made from the time of the first row. If that row is late, the rows in time have an ID made from the time of the second row.
   const slot = (at: string): string => `toString(intDiv(${at}, ${IDLE_MS}))`;
   const made = (at: string): string =>
     `concat('s_', substring(lower(hex(SHA256(concat('${TRAFFIC_SITE}', '\\0', visitor, '\\0', ${slot(at)})))), 1, 32))`;
@@ -184,7 +184,7 @@ export function insertTraffic(
     SELECT * FROM (${of(from, count, 0)} UNION ALL ${of(from - lateCount, lateCount, 1)})`;
 }
 
-/** Every 50th visitor with an ID is identified. Two of these visitors are one user. */
+/** Every 50th visitor with an ID is identified. Each user has two of these visitors. */
 export function insertPeople({ seed, sessions, endMs }: Traffic, firstOffset: number): string {
   const visitors = Math.ceil(sessions / 2 / SESSIONS_PER_VISITOR);
   const visitor = `lower(hex(MD5(concat('${seed}', 'v', toString(number * 50)))))`;

@@ -6,7 +6,7 @@ import type { JsonObject } from '@weir/domain/json/json';
 import { Redis } from 'ioredis';
 import { Kafka, logLevel, type Message, Partitioners, type Producer } from 'kafkajs';
 
-// The parts that all rivals share. A rival is what a user would write instead of the gateway: a server in one file, with the usual
+// The parts that all rivals share. A rival is what a user would write instead of the gateway: a small server with the usual
 // libraries, on the same Kafka and Redis. Each one checks an API key, counts a rate limit, validates the event with the functions of
 // Weir, claims the idempotency key, appends a record to a topic, and answers after Kafka has acknowledged the record.
 
@@ -76,9 +76,7 @@ export function announce(server: Server): void {
   process.on('SIGTERM', () => process.exit(0));
 }
 
-/**
- * Collects messages for `LINGER_MS` and sends them together. Resolves when the batch is acknowledged.
- */
+/** Returns a function that collects messages for `LINGER_MS` and sends them together. It resolves when the batch is acknowledged. */
 export function createBatchedSend({ send }: Pick<RivalEngines, 'send'>): (message: Message) => Promise<void> {
   let batch: Message[] = [];
   let sent: Promise<void> | undefined;

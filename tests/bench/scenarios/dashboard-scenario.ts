@@ -97,7 +97,7 @@ async function signIn(browser: Browser, url: string): Promise<Page> {
   return page;
 }
 
-/** Opens the overview as a reader does who has been there before, and waits until the numbers and all panels are shown. */
+/** Opens the overview for a signed-in user whose browser has a warm cache, and waits until the numbers and all panels are shown. */
 async function openOverview(page: Page, url: string, period: string): Promise<Times> {
   await page.goto(`${url}/dashboard/sites/${TRAFFIC_SITE}/overview?period=${period}`);
   await eventually(

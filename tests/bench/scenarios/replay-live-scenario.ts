@@ -17,7 +17,7 @@ const WINDOW_SECONDS = 15;
 const QUIET_WINDOWS = 5;
 const LATENCY_RATIO_MAX = 1.3;
 const LAG_SECONDS_MAX = 2;
-/** Half of the generated lines are pageviews, so one record needs two lines. */
+/** A little less than half of the generated lines are pageviews, so one record needs about two lines. */
 const LINES_PER_RECORD = 2;
 const LINES_PER_PART = 100_000;
 const MINUTES_MAX = 60;

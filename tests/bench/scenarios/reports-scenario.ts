@@ -97,7 +97,7 @@ function columnsTable(found: readonly ReportsFigures[]): Table {
   };
 }
 
-/** The highest values of all reports of a variant and a period. */
+/** For all reports of a variant and a period: p50 and p95 of the times, the highest memory, and the most bytes read. */
 function summaryTable(figures: ReportsFigures): Table {
   const rows = VARIANTS.flatMap(([variant]) =>
     PERIODS.map((period) => {

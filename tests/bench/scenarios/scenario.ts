@@ -16,9 +16,9 @@ export interface Scenario {
 export interface Bench {
   readonly programs: Programs;
   readonly rounds: number;
-  /** The number of records of a backlog. If it is undefined, the scenario uses its own number. */
+  /** The number of records to process, for example of a backlog or a replay. If it is undefined, the scenario uses its own number. */
   readonly records: number | undefined;
-  /** The sizes of the tables of reports, one after the other. If it is undefined, the scenario uses its own sizes. */
+  /** The numbers of rows for which `reports` fills tables, one after the other. Other scenarios use the first. If undefined: their own. */
   readonly rows: readonly number[] | undefined;
   /** The reports to measure. If it is undefined, all reports are measured. */
   readonly reports: readonly string[] | undefined;

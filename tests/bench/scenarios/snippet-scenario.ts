@@ -11,8 +11,8 @@ interface SnippetSize {
 }
 
 /**
- * The scripts of other products, measured on 2026-11-21. Bytes: `gzip -9` of the file in the npm package, or of the file that
- * the package builds.
+ * The scripts of other products, on 2026-11-21. Measured: the bytes of `gzip -9` of the file in the npm package, or of the file that the
+ * package builds. Published: the size that a public page states.
  */
 const PEERS = [
   [

@@ -7,7 +7,7 @@ import { type FaultyProxy, startFaultyProxy } from '../../faults/suite/faulty-pr
 import { type Deployment, startDeployment } from '../deployment.ts';
 import { startServices } from '../services.ts';
 
-/** A deployment. All its connections go through proxies, except those of the test to control. */
+/** A deployment. Its processes reach the services, and the load reaches the gateways, through proxies. `client` uses no proxy. */
 export interface Deployed extends BehindProxies {
   readonly weir: Deployment;
   readonly kafkaProxy: FaultyProxy;

@@ -32,5 +32,5 @@ export const DISTRIBUTED_KINDS: readonly (readonly Runnable[])[] = [
   CLIENT_FAULTS,
 ].map((faults) => faults.map(distributed));
 
-/** All of them, in the order of the table. */
+/** The faults of all lists. */
 export const DISTRIBUTED_FAULTS: readonly Runnable[] = DISTRIBUTED_KINDS.flat();

@@ -15,7 +15,7 @@ const FAULTS: readonly (readonly [name: string, about: string, fault: InsertFaul
   ['insert-late', 'inserts are done, but answered 3 s late', { kind: 'late', lateMs: LATE_MS }],
 ];
 
-/** Faults of single inserts of a writer. */
+/** Faults of inserts. Each of them happens to all inserts until it has happened to 1 to 4 inserts. */
 export const INSERT_FAULTS: readonly Fault<Deployed>[] = FAULTS.map(([name, about, fault]) => ({
   ...{ ...DEPLOYED, name, about },
   async strike({ clickhouse: { http } }, { random }) {

@@ -14,7 +14,7 @@ const NO_PRIMARY = '127.0.0.1 1';
 interface WriteRefusal {
   readonly name: string;
   readonly about: string;
-  /** The beginning of Redis's answer to a write. Redis counts its answers by this word. */
+  /** The first word of the error with which Redis answers a write. Redis counts errors by this word. */
   readonly error: string;
   /** The commands that begin and end the fault. */
   readonly begin: string;

@@ -7,7 +7,7 @@ import type { Deployment } from '../deployment.ts';
 import { roleVictims } from '../victims.ts';
 import { DEPLOYED, type Deployed } from './deployed-subject.ts';
 
-/** As many events that the partitions of the stopped process are very probably among them: it has half of them. */
+/** The number of test events. With this number, some of them are very probably in the partitions of the stopped process, which are half of all. */
 const PROBES = 32;
 const TAKEN_OVER_WITHIN_MS = 60_000;
 const STOPPED_MAX_MS = { short: 1_000, long: 20_000 } as const;
@@ -25,7 +25,7 @@ function oneOf(processes: readonly WeirProcess[], { random }: Round): WeirProces
   return chosen;
 }
 
-/** Resolves when events of all partitions are stored, without the process that is stopped. */
+/** Sends test events, very probably to all partitions. Resolves when all of them are stored, without the process that is stopped. */
 async function othersTakeOver({ client }: Deployed, { load, site }: Round): Promise<void> {
   const probes = await Promise.all(Array.from({ length: PROBES }, () => load.probe()));
   await eventually(

@@ -19,11 +19,11 @@ const CODES: Readonly<Record<string, DependencyErrorCode>> = {
 let order: FaultOrder | undefined;
 let hits = 0;
 
-/** Tells the other thread about an order, because only the main thread receives signals. Each point is called in one of the threads. */
+/** Sends orders from the main thread, which alone receives signals, to the pipeline thread. Each thread counts its own calls. */
 const orders = new BroadcastChannel('weir fault orders');
 orders.unref();
 
-/** The test writes a `FaultOrder` into the file and sends this signal. From then on, calls of the point are counted. */
+/** The test writes a `FaultOrder` into FILE and sends SIGUSR2. From then on, calls of the ordered point are counted. */
 if (isMainThread) {
   process.on('SIGUSR2', () => {
     take(JSON.parse(readFileSync(FILE, 'utf8')) as FaultOrder);
@@ -70,7 +70,7 @@ export const armedPoint: FaultPoint = (name, about) => {
   }
 };
 
-/** The outcome of an append that must not succeed. It is counted as a call of the point `outcome`. */
+/** Called for each append. Returns what must go wrong with its outcome, or `none`. The append is counted as a call of the point `outcome`. */
 export function armedOutcome(topic: string): AppendFault {
   return isDue('outcome', topic)?.outcome ?? 'none';
 }

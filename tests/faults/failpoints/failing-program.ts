@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { PROJECT_ROOT } from '@weir/testkit/weir-process';
 
-/** The name of an entry of mutations.json. All faults then run on a Weir with this defect. */
+/** The name of an entry of mutations.json, or undefined. If it is set, all faults run on a Weir with this defect. */
 export const MUTATION = process.env.WEIR_FAULT_MUTATION || undefined;
 
 let program: string | undefined;

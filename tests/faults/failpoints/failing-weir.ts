@@ -30,7 +30,7 @@ export async function openFailing(env: Readonly<Record<string, string>> = {}): P
     ...embedded,
     arm(order) {
       rmSync(done, { force: true });
-      // Only a fault that is not a kill writes the file for which `happened` waits.
+      // An order with an outcome is not a kill. Its action must say so: only faults that are not kills write the file for which `happened` waits.
       const action = order.outcome === undefined ? 'kill' : 'fail';
       const whole: FaultOrder = { about: '', nth: 1, times: 1, action, lateMs: 0, outcome: 'none', ...order };
       writeFileSync(file, JSON.stringify(whole));

@@ -1,8 +1,8 @@
 import mutations from './mutations.json' with { type: 'json' };
 
 /**
- * A defect that the fault tests must find: it removes one of the mechanisms of docs/exactly-once.md from a bundle of Weir. No file of the
- * project is changed.
+ * A defect that the fault tests must find: it removes one mechanism from a bundle of Weir, for example one of docs/exactly-once.md. No file
+ * of the project is changed.
  */
 interface Mutation {
   readonly name: string;

@@ -20,7 +20,7 @@ interface WithClock extends Embedded {
   moveTo(seconds: number): Promise<void>;
 }
 
-/** The library that libfaketime loads into each process; undefined if it is not installed. */
+/** The path of the library of libfaketime, which is loaded into each process; undefined if it is not installed. */
 function findFaketime(): string | undefined {
   const { stdout } = spawnSync('dpkg', ['-L', 'libfaketime'], { encoding: 'utf8' });
   return stdout?.split('\n').find((file) => file.endsWith('libfaketimeMT.so.1'));

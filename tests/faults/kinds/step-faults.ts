@@ -10,7 +10,7 @@ const HEAP_MB = 200;
 
 type Point = Partial<FaultOrder> & Pick<FaultOrder, 'point'>;
 
-/** The named steps of a record, in order. `point` and `about` say at which call of which port the process ends. */
+/** The named steps of a record, in order. The last element of each entry says at which call of which port the process is killed. */
 const KILLS: readonly (readonly [name: string, about: string, point: Point])[] = [
   ['after-claim', 'after the gateway has claimed idempotency keys', { point: 'claimKeys:done' }],
   [

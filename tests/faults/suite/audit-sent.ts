@@ -22,7 +22,7 @@ interface Stored {
   readonly name: string;
   readonly visitor: string;
   readonly at: number;
-  /** All rows of one visitor are in one partition. */
+  /** All rows of one visitor are in one partition, so raw offsets give the order of their arrival. */
   readonly rawOffset: number;
   readonly isPageview: boolean;
   readonly isHit: boolean;
@@ -33,7 +33,10 @@ const ROWS_PER_QUERY = 4_000;
 const NAMED_MAX = 5;
 const IDLE_MS = 30 * 60_000;
 
-/** Compares the tables of the site with `sent`. Call it when nothing is in flight. `deadLetters`: how many the fault has to cause. `forgetsVisits`: see `Fault` in fault.ts. */
+/**
+ * Compares the tables of the site with `sent`. Call it when nothing is in flight. `deadLetters`: the number of dead letters that the fault must
+ * have caused. `forgetsVisits`: see `Fault` in fault.ts.
+ */
 export async function auditSent(
   weir: { readonly client: WeirClient; readonly url: string },
   site: string,
@@ -145,7 +148,7 @@ async function readPeople({ sql }: WeirClient, site: string): Promise<readonly P
   }));
 }
 
-/** An identify that was not acknowledged can be stored or not. All others must have exactly the profile that was sent. */
+/** The profiles that must be stored. An identify that was not acknowledged may be missing; if it is stored, its profile must be as sent. */
 function expectedPeople(sent: readonly Sent[], counts: ReadonlyMap<string, number>): readonly Person[] {
   return sent
     .filter(({ kind, name, acknowledged }) => kind === 'identify' && (acknowledged || counts.has(name)))
@@ -189,9 +192,9 @@ const shownSession = (visitor: string, started: number, ended: number, pageviews
 const withoutEvents = (session: string): string => session.replace(/, \d+ events$/, '');
 
 /**
- * The sessions that the stored rows must have. A session of a visitor ends after 30 idle minutes. A server event belongs to the session that had
- * not ended at its time, otherwise to one that began within 30 minutes after it, among the sessions that were known when it arrived. Only the
- * times and the order come from the tables, because the gateway sets them.
+ * The sessions that the stored rows must have. A session of a visitor ends after 30 idle minutes. A server event can belong only to a session
+ * that was known when the event arrived: to one that had not ended at the time of the event, otherwise to one that began within 30 minutes
+ * after it. Only the times and the order come from the tables, because the gateway sets them.
  */
 function expectedSessions(rows: readonly Stored[]): readonly string[] {
   return [...groupByVisitor(rows)].flatMap(([visitor, own]) => {

@@ -5,12 +5,12 @@ import type { FaultyProxy, ProxyMode } from './faulty-proxy.ts';
 const LEAST_MS = 1_000;
 const MOST_MS = { short: 2_500, long: 10_000 } as const;
 
-/** Resolves after a random time: the duration of a fault that has one. */
+/** Waits for the random duration of a fault: 1 to 10 s, or 1 to 2.5 s if the round is short. */
 export function duration({ random, short }: Round): Promise<void> {
   return pause(LEAST_MS + random() * ((short ? MOST_MS.short : MOST_MS.long) - LEAST_MS));
 }
 
-/** The Weir that a list of faults happens to. */
+/** How the faults of a list open their Weir, and whether they share it. */
 export type Opening<Broken extends Subject> = Pick<Fault<Broken>, 'open' | 'shares'>;
 
 /** The faults of all connections from `from` to `to`, which go through these proxies. */

@@ -6,8 +6,8 @@ const ROUNDS = 1;
 const FAULT_WITHIN_MS = 240_000;
 
 /**
- * Declares a test that makes the fault happen once, in its short form, because `npm run faults` repeats each fault. If the fault cannot happen on this
- * machine, the test is skipped; with CI=true it fails.
+ * Declares a test that makes the fault happen once, in its short form. `npm run faults` repeats each fault in its long form. If the fault
+ * cannot happen on this machine, the test is skipped; with CI=true it fails.
  */
 export function testFault(fault: Runnable, seed: number): void {
   const { name, about } = fault;

@@ -11,7 +11,7 @@ export interface Subject {
   close(): Promise<void>;
 }
 
-/** One fault of the table in docs/faults.md. */
+/** One fault. When `npm run faults` has seen that Weir survives it, the table in docs/faults.md has a row for it. */
 export interface Fault<Broken extends Subject> {
   /** Unique. The argument of `--only`. */
   readonly name: string;
@@ -43,11 +43,11 @@ export interface Round {
   readonly load: VisitorLoad;
   readonly site: string;
   readonly key: string;
-  /** True in CI, where all faults together have a few minutes: faults with a duration are then short. */
+  /** True in tests, where all faults together have a few minutes: faults with a duration are then short. False in `npm run faults`. */
   readonly short: boolean;
   /** Call it when the fault has ended, if `strike` does more afterwards, such as starting Weir again. The time to recover begins here. */
   over(): void;
-  /** Call it with one sentence for each defect that `strike` finds. The fault then fails, and the comparison follows all the same. */
+  /** Call it with one sentence for each defect that `strike` finds. The fault then fails. The remaining rounds and the comparison still run. */
   found(defect: string): void;
   /** Call it with the number of dead letters that the fault must cause. */
   expectDeadLetters(count: number): void;

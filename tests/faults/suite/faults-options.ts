@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 
 export interface FaultsOptions {
-  /** The names of the faults to run. If it is undefined, all faults run. */
+  /** The names of the faults to run; with `mutations`, the names of the mutations. If it is undefined, all of them run. */
   readonly only: readonly string[] | undefined;
   readonly rounds: number;
   readonly seed: number;

@@ -2,8 +2,8 @@ import { connect, createServer, type Socket } from 'node:net';
 
 /**
  * What a proxy does with the connections through it. `slow`: each piece of data is delayed. `silent`: nothing is forwarded in any direction, and
- * connections stay open. `half-open`: as `silent`, and what was sent meanwhile is lost. `reset`: each connection is reset when data comes.
- * `away`: new connections are refused, and existing ones are closed.
+ * connections stay open. `half-open`: as `silent`, but what is sent is lost, and the connections are reset when the mode ends. `reset`: each
+ * connection is reset when data comes. `away`: new and existing connections are reset.
  */
 export type ProxyMode = 'pass' | 'slow' | 'silent' | 'half-open' | 'reset' | 'away';
 

@@ -26,7 +26,7 @@ export interface FloodOptions {
 export const FLOOD_NAME = 'flood-';
 const BATCH_EVENTS = 500;
 const TIMEOUT_MS = 30_000;
-/** A client that ignores `Retry-After` sends the next request after this pause, so that the process of the tests has time for others. */
+/** The pause after a refused request. It is shorter than `Retry-After`, and long enough that the process of the tests has time for other clients. */
 const REFUSED_PAUSE_MS = 5;
 
 /** The body of POST /api/v1/events/batch with as many events as it may have. */

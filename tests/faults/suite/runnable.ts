@@ -3,7 +3,7 @@ import { addressesOnDisk, type Embedded } from './embedded-subject.ts';
 import type { Fault, FaultResult, Subject } from './fault.ts';
 import { type RunOptions, runFault } from './run-fault.ts';
 
-/** A fault of the table that is ready to run. */
+/** A fault that is ready to run. */
 export interface Runnable {
   readonly name: string;
   readonly about: string;

@@ -10,7 +10,7 @@ beforeAll(async () => {
 afterAll(() => opened.close());
 
 const ofTouches = ['', 'first_', 'last_'].flatMap((prefix) => UTM_TAGS.map((tag) => prefix + tag));
-/** The views and tables that name each campaign tag, in the order in which a migration creates them again. */
+/** The tables and views that have columns for the campaign tags, with the names of these columns. */
 const TABLES: Readonly<Record<string, readonly string[]>> = {
   records: [...CAMPAIGN_TAG_COLUMNS, ...STAMP_COLUMNS],
   event_rows: [...CAMPAIGN_TAG_COLUMNS, ...STAMP_COLUMNS],

@@ -36,7 +36,7 @@ test('a property keeps its value when its path has other types in other rows of 
   expect(rows.map(({ json }) => json)).toEqual(sent.map((json) => `{"x":${json}}`));
 });
 
-describe('only inserts with values that ClickHouse would convert use the setting', () => {
+describe('only inserts with values that ClickHouse would convert are sent with EXACT_JSON_SETTINGS', () => {
   test.each([
     ['{"x":9007199254740993}', true],
     ['{"x": -9007199254740993}', true],

@@ -128,8 +128,8 @@ export function everyKind(from: number): RecordsBatch {
 }
 
 /**
- * Returns a count by table, to prove that a repeated insert changes nothing. The count is the number of rows, except in tables whose
- * rows ClickHouse merges: there it is the expression in `counts`.
+ * Returns a count by table, to prove that a repeated insert changes nothing. The count is the number of rows. For the tables in `counts`
+ * it is the value of the expression there, because the number of their rows can change while their content stays the same.
  */
 export async function tableCounts(analytics: ClickhouseAnalytics): Promise<Readonly<Record<string, unknown>>> {
   const tables = await analytics.select<{ name: string }>(
@@ -138,8 +138,8 @@ export async function tableCounts(analytics: ClickhouseAnalytics): Promise<Reado
   const counts: Record<string, string> = {
     books_sums: 'sum(books_sums.records)',
     late_rows: 'sum(late_rows.rows)',
-    // A repeated row does not change these tables: the columns are minima and maxima, or the rows are a set. After a restart, ClickHouse
-    // stores one repeated insert in their views, because the migrations 008, 018 and 020 changed the queries of the views.
+    // A repeated row does not change the content of these tables: the columns are minima and maxima, or the rows are a set. After a restart,
+    // ClickHouse stores one repeated insert in them again, because the migrations 008, 018 and 020 changed the queries of the views that fill them.
     profiles_latest: 'uniqExact(site_id, profile_id, first_seen_at, last_seen_at)',
     moved_hours: 'uniqExact(site_id, visitor_id, hour)',
     visits_computed: 'uniqExact(site_id, day, session_id)',

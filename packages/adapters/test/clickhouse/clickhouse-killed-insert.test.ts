@@ -43,7 +43,7 @@ test.each(TABLES)(
     await first.analytics.insertRecords(everyKind(5));
     const whole = await tableCounts(first.analytics);
     await first.close();
-    // No insert fills `sessions_kept`.
+    // Leaves out the tables that no insert fills, such as `sessions_kept`.
     const tables = Object.keys(whole).filter((table) => whole[table] !== 0);
     const unmade = tables.filter(killed);
     for (const table of unmade) unmake(table);

@@ -9,7 +9,7 @@ beforeAll(async () => {
 afterAll(() => opened.close());
 
 const deep = (levels: number): string => `${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`;
-/** JSON texts that are invalid or unusual for each column. */
+/** Texts that are invalid or unusual as the value of a column. */
 const WRONG = [
   '"wide"',
   '-1',
@@ -28,7 +28,7 @@ const WRONG = [
   deep(5_000),
 ];
 
-/** One column of each type, and the columns that the views read. */
+/** Columns of different types. The views read JSON from the text in `detail`. */
 const COLUMNS = [
   'site_id',
   'timestamp',

@@ -18,7 +18,7 @@ let shadow: ClickhouseAnalytics;
 let server: ClickHouseClient;
 /**
  * What is now in the tables of `live` (`here`) and of `shadow` (`there`): the counts of their rows, and the profile that their
- * dictionary has for the test's visitor.
+ * dictionaries have for the visitor and the user in DICTIONARY.
  */
 let here: { readonly counts: Counts; readonly profile: string };
 let there: typeof here;

@@ -7,8 +7,8 @@ export const REBUILD_MIGRATION = '900_order_of_records.sql';
 export const REBUILT_ORDER = 'site_id, visitor_id, timestamp';
 
 /**
- * Writes a migration into a folder of migrations. The migration must rebuild `records`, because it changes the order of the rows. It also adds a view.
- * The other columns and settings of the table are those of the database `weir`.
+ * Writes a migration into a folder of migrations. The migration must rebuild `records`, because it changes the order of the rows. The columns
+ * and other settings of the table are those of the database `weir`. The migration also adds a view.
  */
 export async function addRebuildMigration(
   folder: string,

@@ -32,7 +32,10 @@ afterAll(() => {
 const madeId = (site: string, visitor: string, start: number): string =>
   `s_${hash('sha256', `${site}\0${visitor}\0${Math.floor(start / HALF_HOUR_MS)}`, 'hex').slice(0, 32)}`;
 
-/** Three sessions of a visitor: one with its own ID and all kinds of rows, and two that a late hit joined. */
+/**
+ * The rows of a visitor: two sessions, which a late hit joins for every third visitor; the session `named-…` with all kinds of rows; and a
+ * server event with another session ID.
+ */
 function rowsOf(site: string, nth: number): readonly RowFields[] {
   const visitor = `v${nth}`;
   const start = T0 + nth * 7 * MINUTE_MS;
@@ -69,7 +72,7 @@ test('016: all sessions are as before, also those of expired rows, after kills d
     await analytics.insertRecords(batch(next, rows));
     next += rows.length;
   }
-  // The first hundred visitors, and a part of some sessions, have expired.
+  // All rows before minute 705 have expired: whole sessions of the first hundred visitors, and other sessions in part.
   const expired = `site_id = 'limited' AND outcome = 'row' AND timestamp < fromUnixTimestamp64Milli(${T0 + 705 * MINUTE_MS})`;
   const kept = 'site_id, received_at, outcome, reason, rule_id, enrichment, log_id, raw_partition, raw_offset';
   await analytics.change(

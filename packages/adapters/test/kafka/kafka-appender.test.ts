@@ -16,7 +16,7 @@ interface Answer {
   readonly baseOffset: string;
 }
 
-/** A broker with a fixed answer to a produce request for partition 0 of `t`, in the format of kafkajs. */
+/** A broker that gives this answer to each produce request for partition 0 of `t`, in the format of kafkajs. */
 function brokerThatSays(answer: () => Answer): Broker {
   const partitions = () => [{ partition: 0, ...answer() }];
   const said = {
@@ -63,7 +63,8 @@ test('a request that was abandoned while it looked for its broker is sent once, 
   const link: KafkaLink = {
     async run(work) {
       runs++;
-      // The first run looks up the leader, the second one sends.
+      // The first run looks up the leader. The second run is abandoned while it looks for the broker, before it sends. Later runs use new
+      // connections.
       if (runs !== 2) return work(runs === 1 ? late : next);
       givenUp = work(late).catch(() => undefined);
       throw new Error('the connection to Kafka was abandoned');

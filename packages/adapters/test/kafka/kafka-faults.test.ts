@@ -78,7 +78,7 @@ function startLoad(log: EventLog, topic: string) {
     outcomes,
     count,
     storedAfterMark: () => storedSinceMark,
-    /** Resolves with the time from now until a record is stored whose append began after this call. */
+    /** Resolves with the milliseconds from this call until a record is stored whose append began after this call. */
     async untilStoredAgain(): Promise<number> {
       mark = Date.now();
       await eventually('stored again', () => storedSinceMark > 0);

@@ -15,7 +15,7 @@ export interface TwoBrokers {
   /** The address of the first broker. */
   readonly address: string;
   readonly admin: Admin;
-  /** Stops the second broker. Resolves when the partitions that it led have no leader. */
+  /** Stops the second broker. Resolves when its process has ended. Soon afterwards, the partitions that only it stored have no leader. */
   stopSecond(): Promise<void>;
   signalSecond(signal: 'SIGSTOP' | 'SIGCONT'): void;
   close(): Promise<void>;

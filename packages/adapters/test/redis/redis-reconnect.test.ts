@@ -56,7 +56,8 @@ describeLocal(`Redis: a client that ioredis has given up${problem === undefined 
     const connection = await connect(`redis+cluster://127.0.0.1:${node.port}`);
     const { client } = connection;
     client.once('connecting', () => {
-      // The pool of connections is private. It emits `drain` once for each connection that ends after the pool was emptied.
+      // Simulates that a connection ends at this moment: the pool of connections, which is private, emits `drain` whenever a connection ends
+      // and the pool is then empty.
       (client as unknown as { connectionPool: NodeJS.EventEmitter }).connectionPool.emit('drain');
     });
     await node.call('CLIENT', 'KILL', 'TYPE', 'normal');

@@ -41,7 +41,7 @@ describeLocal(`Redis with TLS, Cluster and Sentinel${problem === undefined ? '' 
     stateStoreContract('the Redis state store behind TLS', () => openRedisStoreFixture(place));
     rateLimiterContract('Redis behind TLS', () => openConnectedLimiter(place));
 
-    test('an untrusted certificate is refused, and every call rejects with that reason', async () => {
+    test('an untrusted certificate is refused, and every call rejects with state_store_unavailable', async () => {
       const store = await openRedisStateStore({ url: place.url, clock: Date.now, logger: createLogger('silent') });
       for (let n = 0; n < CALLS; n++) {
         await expect(store.ping()).rejects.toMatchObject({ code: 'state_store_unavailable' });

@@ -35,7 +35,7 @@ async function forget(user: string): Promise<Readonly<Record<string, number>>> {
   });
 }
 
-/** Rows of a site in each stored table whose bytes name the user or its profile. */
+/** Counts the rows of the site `shop` that contain the ID of the user or of its profile, for each stored table that has such rows. */
 async function rowsThatName(user: string, database: string): Promise<Readonly<Record<string, number>>> {
   const found: Record<string, number> = {};
   for (const { name } of STORED) {

@@ -77,7 +77,7 @@ async function expired(): Promise<void> {
   });
 }
 
-/** The rows of a site in each table, in a form that is easy to compare. */
+/** The rows of a site in several tables and views, in a form that is easy to compare. */
 async function contents(site: string, database = 'weir') {
   const from = (table: string) => `FROM ${database}.${table} WHERE site_id = '${site}'`;
   return {

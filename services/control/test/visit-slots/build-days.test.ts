@@ -45,7 +45,7 @@ const hit = (session: string, at: number, fields: RowFields = {}): RowFields => 
   timestamp: at,
   ...fields,
 });
-/** Two visits each day, one of them beyond midnight, and rows of all other kinds. */
+/** Each day has two visits, one of which continues after midnight. It also has server events with and without a session ID, and a bot. */
 function history(days: number): readonly RowFields[] {
   const rows: RowFields[] = [];
   for (let day = 0; day < days; day++) {
@@ -70,7 +70,7 @@ function history(days: number): readonly RowFields[] {
   return rows;
 }
 
-/** The visitors, visits and pageviews of a period: computed from the slots (docs/glossary.md), and by the report that reads rows. */
+/** The numbers of a period: computed from the slots (docs/glossary.md), and by the report that reads rows. */
 async function compare(
   siteId: string,
   fromMs: number,

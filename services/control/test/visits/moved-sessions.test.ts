@@ -31,7 +31,10 @@ function below(max: number): number {
   return Math.floor(((state >>> 0) / 2 ** 32) * max);
 }
 
-/** Rows of visitors with IDs of sessions that are near each other, so that late hits join some of them. */
+/**
+ * Makes rows of 25 visitors. Many sessions of a visitor are close together, and some rows are marked as late hits (`session_moved`), so
+ * that some sessions are joined.
+ */
 function randomRows(): readonly RowFields[] {
   return Array.from({ length: 600 }, () => {
     const visitor = `v${below(25)}`;
@@ -48,7 +51,7 @@ function randomRows(): readonly RowFields[] {
   });
 }
 
-test(`moved sessions are those of SQL and of the view session_moves (WEIR_SLOT_SEED=${SEED})`, async () => {
+test(`visitSourceOf finds the same moved sessions as FIND_MOVED and the view session_moves (WEIR_SLOT_SEED=${SEED})`, async () => {
   const { analytics } = opened;
   await analytics.insertRecords(batch(0, randomRows()));
   const period = { zone: 'UTC', fromMs: T0, toMs: T0 + HOURS * HOUR_MS };

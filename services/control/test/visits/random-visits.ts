@@ -8,7 +8,7 @@ export const T0 = Date.UTC(2026, 9, 20);
 export const DAYS = 12;
 export const SITE = 'shop';
 
-/** Mulberry32. */
+/** The random number generator Mulberry32: the same seed gives the same numbers. */
 function randomFrom(seed: number): () => number {
   let state = seed;
   return () => {
@@ -40,7 +40,7 @@ export function choicesOf(seed: number): RandomChoices {
 const PAGES = ['/', '/a', '/b', '/preise,neu', ''];
 const NAMES = ['signup', 'buy', '$engagement', 'a:b'];
 
-/** Visits of several days, rows without a visit or a visitor, bots, and server events. No two rows of a visit have the same time. */
+/** Visits on several days, rows without a visit or a visitor, bots, and server events. No two rows of a visit have the same time. */
 export function randomVisits({ random, pick, chance }: RandomChoices): readonly RowFields[] {
   const rows: RowFields[] = [];
   for (let nth = 0; nth < 260; nth++) {

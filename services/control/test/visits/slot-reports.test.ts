@@ -48,7 +48,7 @@ afterAll(async () => {
 });
 
 const ZONES = ['UTC', 'Asia/Kolkata', 'Asia/Kathmandu', 'Europe/Vienna', 'Australia/Lord_Howe', 'America/St_Johns'];
-/** Periods and the built days in them: from and to in hours after T0, and the first and the end of the built days. */
+/** Each period with its built days: its start and end in hours after T0, the first built day, and the day after the last built day. */
 const SPANS: readonly (readonly [number, number, number, number])[] = [
   [0, DAYS * 24, 0, DAYS - 1],
   [24, 9 * 24 + 7, 2, 8],

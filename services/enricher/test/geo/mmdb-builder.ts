@@ -1,4 +1,4 @@
-/** Writes small MMDB files (maxmind.github.io/MaxMind-DB), valid or damaged, in the two layouts that the tests need. */
+/** A value in an MMDB file (https://maxmind.github.io/MaxMind-DB). Tests write small files of this format with `buildMmdb`. */
 export type MmdbValue = string | number | { readonly [key: string]: MmdbValue } | readonly MmdbValue[];
 
 export interface MmdbContent {

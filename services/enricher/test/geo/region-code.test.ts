@@ -94,8 +94,8 @@ describe('all of the bundled data', () => {
   };
 
   /**
-   * ISO 3166-2 has no codes for Hong Kong, Puerto Rico and others, and none for "Central Serbia". Without the addresses of these
-   * places, 0.1 % of the addresses have a state and no region.
+   * ISO 3166-2 has no codes for the regions of Hong Kong, Puerto Rico and others, and none for "Central Serbia". Without the addresses
+   * of these places, 0.1 % of the addresses have a state and no region.
    */
   test('at most 1 % of the addresses have a state and no region', () => {
     const empty = ({ country, state, city }: BundledPlace) =>
@@ -120,8 +120,8 @@ describe('all of the bundled data', () => {
 });
 
 /**
- * Compares names independently of the code under test: it ignores only these words, and never treats a city and the area around
- * it as equal.
+ * Compares names independently of the code under test. It ignores case, punctuation and the words in `kinds`. Names with "city" or
+ * "grad" are never equal to names without these words.
  */
 function sameButForKind(states: readonly string[]): boolean {
   const city = /\b(?:city|grad)\b/i;

@@ -3,7 +3,7 @@ import { readRealLog } from '@weir/testkit/sample-access-log';
 
 const GENERATED_LINES = 2000;
 
-/** The page views of the real access log, or of a generated log of the same shape if WEIR_TEST_ACCESS_LOG is not set. */
+/** The page views of the access log that WEIR_TEST_ACCESS_LOG names, or of a generated log of the same format if it is not set. */
 export function accessLogHits(domain: string): readonly AccessLogHit[] {
   const text = readRealLog() ?? generatedLog();
   const hits: AccessLogHit[] = [];

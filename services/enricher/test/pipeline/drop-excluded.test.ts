@@ -11,7 +11,7 @@ afterAll(() => harness.close());
 const GOOGLEBOT = 'Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)';
 const hit = { body: pageview({ url: 'https://shop.example.com/admin/users/7', visitor_id: 'v9' }) };
 
-/** Each case has a type and a value of an exclusion rule, a hit that the rule drops, and a hit that it does not drop. */
+/** Each case has a drop reason, the type and the value of an exclusion rule, a hit that the rule drops, and one that it does not drop. */
 const CASES: readonly (readonly [DropReason, ExclusionType, string, object, object])[] = [
   ['excluded_ip', 'ip', '81.2.0.0/16', hit, { ...hit, ip: '81.3.69.142' }],
   ['excluded_path', 'path', '/admin/*', hit, { body: pageview({ url: 'https://example.com/user/admin/' }) }],

@@ -27,7 +27,7 @@ export type RawInput = Partial<Omit<RawRecord, 'body'>> & { readonly body: JsonO
 export interface EnrichHarness {
   readonly registry: Registry;
   now: number;
-  /** Enriches the records as one batch, including state, salts and claimed keys. Returns the text of each row. */
+  /** Enriches the records as one batch, with real state, salts and first-seen keys. Returns the text of each enriched record. */
   lines(values: readonly Uint8Array[]): Promise<readonly string[]>;
   enrich(...records: readonly RawInput[]): Promise<readonly Line[]>;
   exclude(type: ExclusionType, value: string): Promise<string>;
@@ -143,7 +143,7 @@ export function parseLine(text: string): Line {
   return Object.fromEntries(RECORDS_COLUMNS.map((column, i) => [column, values[i]])) as Line;
 }
 
-/** The body of a page view of the snippet. */
+/** The body of a pageview, as the snippet sends it. */
 export function pageview(fields: JsonObject = {}): JsonObject {
   return {
     site_id: SITE,

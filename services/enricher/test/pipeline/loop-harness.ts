@@ -150,7 +150,10 @@ function toSeen(record: StoredRecord): Seen {
   };
 }
 
-/** A state store that passes each call to the present state store of the harness, even after it was replaced. */
+/**
+ * A state store that passes the calls of an enricher to the present state store of the harness, even after it was replaced. `before` is
+ * called before each of them.
+ */
 export function whateverStateThereIs(
   harness: Harness,
   before: (name: string, partition?: number) => Promise<void> = async () => {},

@@ -114,7 +114,7 @@ test('an older copy of the state is brought up to date before a key is decided',
 });
 
 test('after a loss, the key belongs to the record that was stored as a row, not to the one that is found first', async () => {
-  // This record was received first, but is processed second.
+  // The record in partition 0 was received first, but is processed second.
   await storeAndClose(1, keyed('a', 1_000));
   await storeAndClose(0, keyed('a', 0));
   expect(await outcomes(0)).toEqual(['duplicate']);
@@ -168,7 +168,7 @@ test('after crashes at any points, and with the state lost or restored from an o
               () => over || dying.status().some(({ lastError }) => lastError?.includes('Crash')),
             );
             await dying.close();
-            // A crash and a loss at the same time must not store a second row for a record.
+            // Loses the state again after the crash. This must not give a key a second row.
             if (loss === 'wipe') await own.wipeState();
             const last = await own.start({}, { batchRecordsMax: 50 });
             await caughtUp;

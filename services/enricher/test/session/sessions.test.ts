@@ -14,10 +14,9 @@ afterAll(() => harness.close());
 interface VisitorHit {
   readonly minute: number;
   readonly what: 'pageview' | 'event' | '$engagement';
-  /**
-   * The number of the visitor in this run. `session` is the ID that the snippet sent. If it is empty, the enricher computes the ID.
-   */
+  /** The number of the visitor in this run. */
   readonly visitor: number;
+  /** Stands for the session ID that the snippet sent. If it is empty, the enricher computes the ID. */
   readonly session: '' | 'a' | 'b';
 }
 
@@ -52,8 +51,8 @@ function toRecord(run: string, hit: VisitorHit): RawInput {
 }
 
 /**
- * The sessions by definition: the hits of each visitor sorted by time, separated by 30 idle minutes or by the session ID that
- * was sent.
+ * The sessions by definition. All hits with the same session ID are one session. Hits without a session ID are one session until the
+ * visitor has been idle for more than 30 minutes.
  */
 function expected(run: string, hits: readonly VisitorHit[]): Session[] {
   const groups = new Map<string, VisitorHit[]>();

@@ -49,8 +49,8 @@ function toRecord(run: string, { at, what, visitor, session, path, from }: Sent)
 }
 
 /**
- * The visits whose stamps (docs/glossary.md) differ from `sessions`, and how many visits have stamps. A visit is computed if one of its rows has no stamp or the
- * stamp 2.
+ * Returns the number of visits, the number of those whose stamps (docs/glossary.md) can be used, and those of them whose stamps differ
+ * from `sessions`. The stamps cannot be used if a row has no stamp or the stamp 2, or if the visit is in `visits_computed`.
  */
 async function compare(visitors: string, params: Readonly<Record<string, string>> = {}) {
   const stamps = VISIT_ATTRIBUTES.map(([stamp]) => stamp).join(', ');
@@ -91,13 +91,13 @@ const sent = (minutes: fc.Arbitrary<number>) =>
   });
 const history = fc.oneof(
   fc.array(sent(fc.integer({ min: 0, max: 200 })), { minLength: 300, maxLength: 500, size: 'max' }),
-  // Sessions of more than a day.
+  // Sessions can be longer than a day.
   fc.array(sent(fc.integer({ min: 0, max: 4_000 })), { minLength: 300, maxLength: 500, size: 'max' }),
 );
 
 let runs = 0;
 
-test('a visit without a row that says "computed" has the sums and attributes of `sessions`, in any order of hits', async () => {
+test('a visit whose stamps can be used has the sums and attributes of `sessions`, in any order of hits', async () => {
   let stamped = 0;
   await fc.assert(
     fc.asyncProperty(
@@ -136,6 +136,6 @@ test('the lines of an access log: the stamps are those of `sessions`, and few vi
   await harness.take(records, 1000);
   const found = await compare("source = 'import'");
   expect(found.wrong).toEqual([]);
-  // The times of a log are whole seconds. Visits without a usable stamp are those whose first hits have the same time.
+  // The times of a log are whole seconds. Visits without usable stamps are those whose first hits have the same time.
   expect(found.stamped).toBeGreaterThan(0.8 * found.visits);
 });
