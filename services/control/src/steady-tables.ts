@@ -2,20 +2,20 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { DependencyError, isDependencyError } from '@weir/domain/errors';
 import type { Analytics } from '@weir/ports/analytics';
 import type { RequestContext } from './http/request-context.ts';
-import { createSharedAnswers, type SharedAnswers } from './shared-answers.ts';
+import { createJoinedWork, createSharedWork } from './shared-work.ts';
 
 export type ReadableTables = Pick<Analytics, 'select' | 'userQuery' | 'highestRawOffset'>;
+type QueryParams = Readonly<Record<string, unknown>>;
+type QueryAnswer = ReturnType<Analytics['userQuery']>;
 /** The tables for a report. */
 export interface ReportTables extends Pick<Analytics, 'userQuery'> {
   /**
-   * Like `userQuery`. But if the same query was run with the same `version` less than `SHARED_ANSWER_MS` (shared-answers.ts) ago, returns that answer again. `version`: a
-   * text that the caller has read from the tables, and that changes when the answer changes.
+   * Like `userQuery`. But if the same query was begun with the same `version` less than `SHARED_ANSWER_MS` ago, resolves with the same answer. `version`:
+   * a text that the caller has read from the tables, and that changes when the answer changes.
    */
-  readonly sharedQuery?: (
-    query: string,
-    params: Readonly<Record<string, unknown>>,
-    version: string,
-  ) => ReturnType<Analytics['userQuery']>;
+  readonly sharedQuery?: (query: string, params: QueryParams, version: string) => QueryAnswer;
+  /** Like `userQuery`. But callers that ask the same query at the same time share one query, which begins after all of them have asked. */
+  readonly joinedQuery?: (query: string, params: QueryParams) => QueryAnswer;
 }
 
 /**
@@ -32,6 +32,9 @@ export interface SteadyTables {
   read<T>(work: (tables: ReadableTables & ReportTables) => Promise<T>, context?: RequestContext): Promise<T>;
 }
 
+export const SHARED_ANSWER_MS = 2_000;
+/** The signal of a caller without a request. */
+const NEVER = new AbortController().signal;
 const CHECK_EVERY_MS = 50;
 const TRIES_MAX = 100;
 /** How long a query waits while tables are being exchanged. An exchange takes less than a second, or more if large dictionaries are reloaded. */
@@ -41,7 +44,8 @@ export function createSteadyTables(
   analytics: ReadableTables & Pick<Analytics, 'generation'>,
   clock: () => number,
 ): SteadyTables {
-  const answers: SharedAnswers<Awaited<ReturnType<Analytics['userQuery']>>> = createSharedAnswers(clock);
+  const shared = createSharedWork<Awaited<QueryAnswer>>(clock);
+  const joined = createJoinedWork<Awaited<QueryAnswer>>(clock);
   /**
    * The generation that was read last. It can be out of date. That is safe: a generation never becomes current again, so if it is
    * also the current one after `work`, it was current during all of `work`.
@@ -62,12 +66,22 @@ export function createSteadyTables(
   return {
     async read(work, context) {
       const tables = context === undefined ? analytics : ofRequest(analytics, context);
+      const timed: Timed = context === undefined ? (query) => query : timedBy(context.timing);
+      const asking = { signal: context?.signal ?? NEVER, sharedMs: SHARED_ANSWER_MS };
       for (let tries = 0; tries < TRIES_MAX; tries++) {
         const before = known ?? (await generation());
         if (before !== undefined) {
-          const sharedQuery: ReportTables['sharedQuery'] = (query, params, version) =>
-            answers.get(JSON.stringify([before, version, query, params]), () => tables.userQuery(query, params));
-          const outcome = await settled(work({ ...tables, sharedQuery }));
+          const ask = async (of: typeof shared, key: readonly unknown[], query: string, params: QueryParams) => {
+            const run = (signal: AbortSignal) => analytics.userQuery(query, params, { signal });
+            return (await timed(of.ask(JSON.stringify([before, ...key, query, params]), asking, run))).answer;
+          };
+          const outcome = await settled(
+            work({
+              ...tables,
+              sharedQuery: (query, params, version) => ask(shared, [version], query, params),
+              joinedQuery: (query, params) => ask(joined, [], query, params),
+            }),
+          );
           const after = await generation();
           if (after === before) {
             if ('error' in outcome) throw outcome.error;
@@ -91,15 +105,22 @@ async function settled<T>(work: Promise<T>): Promise<{ readonly value: T } | { r
   }
 }
 
-function ofRequest(tables: ReadableTables, { signal, timing }: RequestContext): ReadableTables {
-  async function timed<T>(query: Promise<T>): Promise<T> {
+type Timed = <T>(query: Promise<T>) => Promise<T>;
+
+/** Adds the time of each query to `timing`. */
+function timedBy(timing: RequestContext['timing']): Timed {
+  return async (query) => {
     const startedAt = performance.now();
     try {
       return await query;
     } finally {
       timing.databaseMs += performance.now() - startedAt;
     }
-  }
+  };
+}
+
+function ofRequest(tables: ReadableTables, { signal, timing }: RequestContext): ReadableTables {
+  const timed = timedBy(timing);
   return {
     select: (query, params) => timed(tables.select(query, params)),
     userQuery: (query, params) => timed(tables.userQuery(query, params, { signal })),

@@ -1,6 +1,6 @@
 import { DependencyError } from '@weir/domain/errors';
-import { abortable } from '@weir/runtime/abortable';
 import { newTiming, type RequestContext, type ServerTiming } from '../http/request-context.ts';
+import { createSharedWork } from '../shared-work.ts';
 
 /** A question that a caller asks: two questions with the same text have the same answer. */
 export interface Question {
@@ -38,64 +38,22 @@ export const SHARED_MS = 1_000;
 const RUNNING_MAX = 4;
 const WAITING_MAX = 256;
 
-interface Shared<Answer> {
-  readonly askedAt: number;
-  readonly sharedMs: number;
-  readonly timing: ServerTiming;
-  readonly abort: AbortController;
-  readonly result: Promise<Answer>;
-  callers: number;
-  isDone: boolean;
-}
-
 export function createReportQueue<Answer>(clock: () => number): ReportQueue<Answer> {
-  const questions = new Map<string, Shared<Answer>>();
+  const shared = createSharedWork<Pick<Answered<Answer>, 'answer' | 'timing'>>(clock);
   const takeTurn = createTurns();
 
-  function removeOld(): void {
-    for (const [text, { askedAt, sharedMs, isDone }] of questions) {
-      if (isDone && clock() - askedAt >= sharedMs) questions.delete(text);
-    }
-  }
-
-  function begin(
-    { text, siteId, sharedMs = SHARED_MS }: Question,
-    work: (context: RequestContext) => Promise<Answer>,
-  ): Shared<Answer> {
-    const abort = new AbortController();
-    const { signal } = abort;
-    const timing = newTiming();
-    const askedAt = clock();
-    const result = takeTurn(siteId, signal, () => {
-      timing.queueMs = clock() - askedAt;
-      return work({ signal, timing });
-    });
-    const shared: Shared<Answer> = { askedAt, sharedMs, timing, abort, result, callers: 0, isDone: false };
-    const end = (): void => {
-      shared.isDone = true;
-    };
-    const fail = (): void => {
-      // After a failure, the next question starts the work again.
-      if (questions.get(text) === shared) questions.delete(text);
-    };
-    result.then(end, fail);
-    questions.set(text, shared);
-    return shared;
-  }
-
   return {
-    async ask(question, work) {
-      removeOld();
-      const known = questions.get(question.text);
-      const isShared = known !== undefined && clock() - known.askedAt < known.sharedMs && !known.abort.signal.aborted;
-      const shared = isShared ? known : begin(question, work);
-      shared.callers += 1;
-      try {
-        return { answer: await abortable(shared.result, question.signal), timing: shared.timing, isShared };
-      } finally {
-        shared.callers -= 1;
-        if (shared.callers === 0 && !shared.isDone) shared.abort.abort();
-      }
+    async ask({ text, siteId, signal, sharedMs = SHARED_MS }, work) {
+      const { answer, isShared } = await shared.ask(text, { signal, sharedMs }, async (signal) => {
+        const timing = newTiming();
+        const askedAt = clock();
+        const answer = await takeTurn(siteId, signal, () => {
+          timing.queueMs = clock() - askedAt;
+          return work({ signal, timing });
+        });
+        return { answer, timing };
+      });
+      return { ...answer, isShared };
     },
   };
 }

@@ -10,7 +10,7 @@ import {
 } from '../../visit-slots/built-run.ts';
 import { DAY_MS } from '../../visit-slots/slot-sql.ts';
 import type { AskedScope } from '../report-sql.ts';
-import { dayOf, EXPIRED, movedHours, UNSTAMPED } from './visit-rows.ts';
+import { dayOf, EXPIRED, hoursOf, movedHours, UNSTAMPED } from './visit-rows.ts';
 
 /** What a report needs to know before its statement: the builds of its days, and which kinds of unusual rows the site has. */
 export interface PeriodFacts {
@@ -46,16 +46,18 @@ const UNUSUAL: readonly string[] = [
   anyRow('unstamped', UNSTAMPED),
 ];
 
-/** One statement reads all facts, because each statement takes some milliseconds. */
+/**
+ * One statement reads all facts, because each statement takes some milliseconds. Reports on the same hours share it if they ask at the same time, as those of
+ * a dashboard do.
+ */
 export async function readPeriodFacts(
   { siteId, period }: Pick<AskedScope, 'siteId' | 'period'>,
-  analytics: Pick<ReportTables, 'userQuery'>,
+  { userQuery, joinedQuery = userQuery }: ReportTables,
 ): Promise<PeriodFacts> {
   const { fromMs, toMs } = period;
-  const { rows } = await analytics.userQuery(selectFacts([...(canHaveRun(period) ? BUILDS : []), ...UNUSUAL]), {
+  const { rows } = await joinedQuery(selectFacts([...(canHaveRun(period) ? BUILDS : []), ...UNUSUAL]), {
     site: siteId,
-    from: fromMs,
-    to: toMs,
+    ...hoursOf(period),
     first_day: dayOf(fromMs - NEAR_DAYS * DAY_MS),
     last_day: dayOf(toMs + NEAR_DAYS * DAY_MS),
   });

@@ -7,6 +7,7 @@ import type { Period } from '../period.ts';
 export const OF_SITE = "outcome = 'row' AND site_id = {site:String}";
 /** A visit whose stamps can be used is at most this long: the enricher marks longer visits. */
 export const VISIT_MS_MAX = 24 * 3600_000;
+const HOUR_MS = 3600_000;
 /** The rows of the period's visits are read up to this long before and after the period. `visitSourceOf` (visit-source.ts) finds out whether a visit is longer. */
 export const SPAN_MS = 2 * VISIT_MS_MAX;
 
@@ -23,6 +24,14 @@ export interface SkippedSpan {
   readonly fromMs: number;
   readonly toMs: number;
 }
+/**
+ * The parameters of `movedHours`, as whole hours: it selects hours, so it selects the same rows. Periods that differ by less than an hour often have
+ * the same parameters, and so the same query.
+ */
+export function hoursOf({ fromMs, toMs }: Period): { readonly from: number; readonly to: number } {
+  return { from: Math.floor(fromMs / HOUR_MS) * HOUR_MS, to: Math.ceil(toMs / HOUR_MS) * HOUR_MS };
+}
+
 /**
  * The rows of `moved_hours` near the period. Each has a visitor whose sessions a late hit has moved or joined, and the hour of one row of such a
  * session.

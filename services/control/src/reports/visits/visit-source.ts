@@ -16,6 +16,7 @@ import { movedSessions } from './moved-sessions.ts';
 import { type PeriodFacts, readPeriodFacts } from './period-facts.ts';
 import {
   EXPIRED,
+  hoursOf,
   movedFragments,
   movedSql,
   msAt,
@@ -145,7 +146,7 @@ async function movedNear(
     `SELECT made_for, fragment_id, toUnixTimestamp64Milli(began) AS began_ms, toUnixTimestamp64Milli(ended) AS ended_ms
 FROM (${movedFragments(skipped !== undefined)})
 LIMIT ${FRAGMENTS_MAX + 1}`,
-    nearValues(scope, skipped),
+    { ...nearValues(scope, skipped), ...hoursOf(scope.period) },
   );
   const fragments = rows.map(({ made_for, fragment_id, began_ms, ended_ms }) => ({
     visitorId: String(made_for),

@@ -1,0 +1,106 @@
+import { abortable } from '@weir/runtime/abortable';
+
+/** Who asks a question. */
+export interface Asking {
+  /** Aborts when the caller no longer needs the answer. */
+  readonly signal: AbortSignal;
+  /** For how long the answer is shared, counted from the start of the work, in milliseconds. */
+  readonly sharedMs: number;
+}
+
+export interface SharedAnswer<Answer> {
+  readonly answer: Answer;
+  /** True if the work was begun for an earlier caller. */
+  readonly isShared: boolean;
+}
+
+/** Does the work for a question once for several callers, also if they ask while it is done. */
+export interface SharedWork<Answer> {
+  /**
+   * Resolves with the answer of `work`, or of the same work for an earlier caller who asked the same question. Rejects with the reason of the signal of
+   * the caller when it aborts. When all callers of a question have left, the signal that `work` received aborts. A failure is not shared with
+   * later callers.
+   */
+  ask(question: string, asking: Asking, work: (signal: AbortSignal) => Promise<Answer>): Promise<SharedAnswer<Answer>>;
+}
+
+const ANSWERS_MAX = 100;
+
+interface Work<Answer> {
+  readonly beganAt: number;
+  readonly sharedMs: number;
+  readonly abort: AbortController;
+  readonly result: Promise<Answer>;
+  callers: number;
+  isDone: boolean;
+}
+
+export function createSharedWork<Answer>(clock: () => number): SharedWork<Answer> {
+  const works = new Map<string, Work<Answer>>();
+
+  function removeOld(): void {
+    for (const [question, { beganAt, sharedMs, isDone }] of works) {
+      if (isDone && (clock() - beganAt >= sharedMs || works.size >= ANSWERS_MAX)) works.delete(question);
+    }
+  }
+
+  function begin(question: string, sharedMs: number, work: (signal: AbortSignal) => Promise<Answer>): Work<Answer> {
+    const abort = new AbortController();
+    const begun = { beganAt: clock(), sharedMs, abort, result: work(abort.signal), callers: 0, isDone: false };
+    const end = (): void => {
+      begun.isDone = true;
+    };
+    const fail = (): void => {
+      begun.isDone = true;
+      if (works.get(question) === begun) works.delete(question);
+    };
+    begun.result.then(end, fail);
+    works.set(question, begun);
+    return begun;
+  }
+
+  return {
+    async ask(question, { signal, sharedMs }, work) {
+      removeOld();
+      const known = works.get(question);
+      const isShared = known !== undefined && clock() - known.beganAt < known.sharedMs && !known.abort.signal.aborted;
+      const shared = isShared ? known : begin(question, sharedMs, work);
+      shared.callers += 1;
+      try {
+        return { answer: await abortable(shared.result, signal), isShared };
+      } finally {
+        shared.callers -= 1;
+        if (shared.callers === 0 && !shared.isDone) shared.abort.abort();
+      }
+    },
+  };
+}
+
+/**
+ * Like `SharedWork`, but each answer is of work that began after its question was asked. Callers who ask while the work is done wait for its next run,
+ * and share it.
+ */
+export function createJoinedWork<Answer>(clock: () => number): Pick<SharedWork<Answer>, 'ask'> {
+  const shared = createSharedWork<Answer>(clock);
+  /** The running work of each question, and the name under which the callers of its next run meet. */
+  const running = new Map<string, { readonly ended: Promise<void>; readonly next: string }>();
+  let runs = 0;
+
+  return {
+    ask(question, asking, work) {
+      const before = running.get(question);
+      const run = (signal: AbortSignal): Promise<Answer> => {
+        signal.throwIfAborted();
+        const result = work(signal);
+        const remove = (): void => {
+          if (running.get(question) === begun) running.delete(question);
+        };
+        const begun = { ended: result.then(remove, remove), next: `${question} ${++runs}` };
+        running.set(question, begun);
+        return result;
+      };
+      if (before === undefined) return shared.ask(`${question} ${++runs}`, asking, async (signal) => run(signal));
+      return shared.ask(before.next, asking, (signal) => before.ended.then(() => run(signal)));
+    },
+  };
+}
