@@ -34,7 +34,7 @@ const FUNCTIONS_FORBIDDEN = new Set(
 const DATABASE_OF_FILES = 'default';
 /**
  * The beginnings of the names of table functions that read outside of the store or bypass the rule for `system`. Such a name is refused if
- * a parenthesis follows it.
+ * a parenthesis follows it. `URLHash`, `URLHierarchy` and `URLPathHierarchy` are harmless scalar functions.
  */
 const TABLE_FUNCTIONS_FORBIDDEN =
   /^(?:url(?!hash|hierarchy|pathhierarchy)|s3|gcs|oss|cosn|hdfs|azureblobstorage|iceberg|deltalake|hudi|paimon|remote|cluster|mysql|postgresql|mongodb|redis|sqlite|odbc|jdbc|ytsaurus|arrowflight|executable|python|input|file|merge|loop|mergetree|timeseries|prometheus|kafka|nats|rabbitmq|eval|arrowstream|dictionary|viewexplain)/;
@@ -99,20 +99,12 @@ function tokenRefusal(tokens: readonly SqlToken[], index: number): string | unde
   if (name === DATABASE_OF_FILES && !isMember && isSymbol(next, '.'))
     return `the database ${token.text} is not allowed`;
   if (!isMember && FUNCTIONS_FORBIDDEN.has(name)) return `${token.text} is not allowed`;
-  if (isSymbol(next, '(') && TABLE_FUNCTIONS_FORBIDDEN.test(name) && !isSafeFunction(tokens, index)) {
-    return `${token.text}() is not allowed`;
-  }
+  if (isSymbol(next, '(') && TABLE_FUNCTIONS_FORBIDDEN.test(name)) return `${token.text}() is not allowed`;
   if (name === 'system' && !isMember && isSymbol(next, '.')) {
     const table = tokens[index + 2]?.text.toLowerCase() ?? '';
     if (!SYSTEM_TABLES_ALLOWED.has(table)) return `system.${table} is not allowed`;
   }
   return undefined;
-}
-
-/** True for scalar functions whose names start like that of a forbidden table function, for example `URLHash(…)`. */
-function isSafeFunction(tokens: readonly SqlToken[], index: number): boolean {
-  const name = tokens[index]?.text.toLowerCase() ?? '';
-  return /^url(?:hash|hierarchy|pathhierarchy)$/.test(name);
 }
 
 function isSettingsClause(tokens: readonly SqlToken[], index: number): boolean {

@@ -13,6 +13,7 @@ describe('docs/api.md, SQL: statements that write, change settings, or read file
     "SELECT properties.file, `properties`.`url` FROM events WHERE url LIKE 'file(%' AND match(url, '[a-z]')",
     'SELECT url, count() FROM events GROUP BY url /* url( */',
     "SELECT URLHash(url), cutURLParameter(url, 'a') FROM events",
+    'SELECT URLHierarchy(url), URLPathHierarchy(url) FROM events',
     'SHOW TABLES',
     'DESCRIBE events',
     'EXPLAIN SELECT 1',

@@ -61,7 +61,7 @@ describeLocal(`Redis: a client that ioredis has given up${problem === undefined 
       (client as unknown as { connectionPool: NodeJS.EventEmitter }).connectionPool.emit('drain');
     });
     await node.call('CLIENT', 'KILL', 'TYPE', 'normal');
-    await eventually('the client is connected again', () => client.status !== 'ready');
+    await eventually('the client has lost the connection', () => client.status !== 'ready');
     await answers(connection);
   });
 
