@@ -71,10 +71,9 @@ async function dump() {
       if (value !== undefined) rows.set(key, value);
     });
   }
-  for (const [key, value] of rows) {
-    if (!LEFT_OUT.some((prefix) => key.startsWith(prefix))) console.log(JSON.stringify({ key, value }));
-  }
-  console.error(`${rows.size} rows of ${topic}`);
+  const kept = [...rows].filter(([key]) => !LEFT_OUT.some((prefix) => key.startsWith(prefix)));
+  for (const [key, value] of kept) console.log(JSON.stringify({ key, value }));
+  console.error(`${kept.length} rows of ${topic}`);
 }
 
 async function readTo(end, take) {

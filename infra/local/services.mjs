@@ -66,7 +66,7 @@ async function check() {
 
 const command = { up, down, status, check }[positionals[0]];
 if (command === undefined) {
-  say('usage: services.mjs up|down|status|check [--only kafka,redis,clickhouse] [--dir DIR] [--wipe]');
+  say('usage: services.mjs up|down|status|check [--only kafka,redis,clickhouse,s3] [--dir DIR] [--wipe]');
   process.exit(2);
 }
 await command();
