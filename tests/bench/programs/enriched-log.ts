@@ -8,6 +8,7 @@ import { createEnrichment } from '@weir/enricher/pipeline/pipeline';
 import type { Analytics } from '@weir/ports/analytics';
 import { createLogger } from '@weir/runtime/logger';
 import { createMetrics } from '@weir/runtime/prometheus-metrics';
+import { assertStored } from './assert-stored.ts';
 import { caughtUp, type Engines, openEngines } from './bench-engines.ts';
 import type { Traffic } from './bench-traffic.ts';
 
@@ -27,10 +28,11 @@ export async function fillRawLog(folder: string, { traffic, rows, partitions }: 
   let appended = 0;
   for (let copy = 0; appended < rows; copy++) {
     const records = (await traffic.rawRecords(`${folder}-${copy}`, registry)).slice(0, rows - appended);
-    await eventLog.append(
+    const outcomes = await eventLog.append(
       TOPIC_RAW,
       records.map(({ value }, index) => ({ partition: (appended + index) % partitions, value })),
     );
+    assertStored(outcomes);
     appended += records.length;
   }
   return engines;

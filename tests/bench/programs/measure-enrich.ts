@@ -9,6 +9,7 @@ import { createEnrichment } from '@weir/enricher/pipeline/pipeline';
 import type { StoredRecord } from '@weir/ports/event-log';
 import { createLogger } from '@weir/runtime/logger';
 import { createMetrics } from '@weir/runtime/prometheus-metrics';
+import { assertStored } from './assert-stored.ts';
 import { caughtUp, cpuMicrosOf, type Engines, openEngines } from './bench-engines.ts';
 import { asStored, readTraffic } from './bench-traffic.ts';
 
@@ -93,7 +94,7 @@ async function main({ folder, rounds, partitions, copies }: EnrichTask): Promise
     for (let copy = 0; copy < task.copies; copy++) {
       const raw = await traffic.rawRecords(`${loopFolder}-${copy}`, own.registry);
       appended += raw.length;
-      await own.eventLog.append(TOPIC_RAW, raw);
+      assertStored(await own.eventLog.append(TOPIC_RAW, raw));
     }
     const { eventLog, stateStore, registry } = own;
     const enrichment = createEnrichment({ registry, geo: task.kept, logId: eventLog.logId, clock: Date.now });

@@ -14,6 +14,7 @@ import { hashApiKey, newApiKey } from '@weir/domain/registry/api-key';
 import { createAuthenticate } from '@weir/gateway/admission/authenticate';
 import { parseBody } from '@weir/gateway/http/read-request-body';
 import { EVENTS_WITH_KEY } from '../load/load-requests.ts';
+import { assertStored } from './assert-stored.ts';
 
 export interface PartsTask {
   readonly folder: string;
@@ -110,10 +111,11 @@ async function main({ folder, batchRecords }: PartsTask): Promise<void> {
       'durable append',
       async () => {
         for (let batch = 0; batch < batches; batch++) {
-          await eventLog.append(
+          const outcomes = await eventLog.append(
             'bench',
             indexes.map((i) => ({ key: `demo/v/v_${(batch * batchRecords + i) % 5000}`, value })),
           );
+          assertStored(outcomes);
         }
       },
     ],

@@ -2,6 +2,7 @@ import { closeSync, fdatasync, fdatasyncSync, openSync, readFileSync, writeSync 
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { EventLog } from '@weir/ports/event-log';
+import { assertStored } from './assert-stored.ts';
 import { caughtUp, cpuMicrosOf, openEngines } from './bench-engines.ts';
 
 export interface LogTask {
@@ -94,10 +95,6 @@ async function atOnceUntil(atOnce: number, times: number, work: () => Promise<vo
     while (left-- > 0) await work();
   };
   await Promise.all(Array.from({ length: atOnce }, worker));
-}
-
-function assertStored(outcomes: readonly { readonly status: string }[]): void {
-  if (outcomes.some(({ status }) => status !== 'stored')) throw new Error('the log refused a record');
 }
 
 async function readAll(eventLog: EventLog, group: string): Promise<void> {
