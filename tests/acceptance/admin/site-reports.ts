@@ -8,7 +8,7 @@ const DIMENSIONS = (
 
 /**
  * What `reportsOf` requests besides the daily `stats` and the breakdowns. Together they are all kinds of reports of one site except
- * `properties`, and `realtime`, whose answer depends on the clock.
+ * `realtime`, whose answer depends on the clock.
  */
 const OTHERS = [
   'stats?period=all&interval=week&bots=exclude',
@@ -18,6 +18,7 @@ const OTHERS = [
   'journeys?period=all&path=/pricing',
   'conversions?period=all',
   'conversions?period=all&bots=include',
+  'properties?period=all',
 ];
 const GOALS = [
   { type: 'event', value: 'signup' },

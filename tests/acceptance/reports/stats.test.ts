@@ -72,14 +72,14 @@ describe('the numbers of `stats` equal those of hand-written SQL over `events`',
 
     /** Compares days, and the hours of the day on which the clock changes. */
     test.each([
-      ['Europe/Berlin', '2026-03-29', 23, 23, 'two o’clock is not there'],
-      ['Europe/Berlin', '2026-10-25', 25, 25, 'two o’clock is there twice'],
-      ['Australia/Lord_Howe', '2026-10-04', 23.5, 24, 'half past two begins the third hour'],
-      ['Australia/Lord_Howe', '2026-04-05', 24.5, 25, 'half an hour is there twice'],
-      ['America/Santiago', '2026-09-06', 23, 23, 'midnight is not there'],
-      ['America/Santiago', '2026-04-04', 25, 25, 'the hour before midnight is there twice'],
-      ['Asia/Kathmandu', '2026-03-29', 24, 24, 'the offset is 5:45 hours, and the clock does not change'],
-    ])('%s, %s', async (zone, day, hours, buckets) => {
+      ['Europe/Berlin', '2026-03-29', 'two o’clock is not there', 23, 23],
+      ['Europe/Berlin', '2026-10-25', 'two o’clock is there twice', 25, 25],
+      ['Australia/Lord_Howe', '2026-10-04', 'half past two begins the third hour', 23.5, 24],
+      ['Australia/Lord_Howe', '2026-04-05', 'half an hour is there twice', 24.5, 25],
+      ['America/Santiago', '2026-09-06', 'midnight is not there', 23, 23],
+      ['America/Santiago', '2026-04-04', 'the hour before midnight is there twice', 25, 25],
+      ['Asia/Kathmandu', '2026-03-29', 'the offset is 5:45 hours, and the clock does not change', 24, 24],
+    ])('%s, %s: %s', async (zone, day, _, hours, buckets) => {
       await inZone(zone);
       const byHour = await expectEqual(site, zone, `from=${day}&to=${day}`, 'hour');
       expect(byHour.buckets).toHaveLength(buckets);
