@@ -1,14 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join, relative } from 'node:path';
+import { basename, dirname, join, relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { openObjectStore } from '@weir/adapters/object-store/open-object-store';
 import type { ObjectStore } from '@weir/ports/object-store';
 import { CHUNK_BYTES } from '../src/chunk-repository.ts';
 import { type BackupProgress, type BackupSource, createBackup } from '../src/create-backup.ts';
 import { restoreBackup, verifyBackup } from '../src/restore-backup.ts';
-import { listSnapshots } from '../src/snapshot.ts';
+import { listSnapshots, readSnapshot } from '../src/snapshot.ts';
 
 const UUID = 'store/661/661344b8-9b92-4985-aaa3-51b9e35dcb55';
 let root: string;
@@ -133,9 +133,11 @@ test('old backups are deleted with the chunks that only they have', async () => 
   log = randomBytes(CHUNK_BYTES);
   const third = await create(2);
   expect(await listSnapshots(objects)).toEqual([second.id, third.id]);
+  expect(await storedChunks()).toEqual(await chunksOf(second.id, third.id));
   await verifyBackup({ objects, id: second.id, onProgress: () => undefined });
   const last = await create(1);
   expect(await listSnapshots(objects)).toEqual([last.id]);
+  expect(await storedChunks()).toEqual(await chunksOf(last.id));
   expect(await restore()).toEqual(expected());
 });
 
@@ -143,6 +145,15 @@ async function chunkFiles(): Promise<readonly string[]> {
   const found: string[] = [];
   for await (const { name } of objects.list('chunks/')) found.push(name);
   return found;
+}
+
+const storedChunks = async (): Promise<ReadonlySet<string>> =>
+  new Set((await chunkFiles()).map((name) => basename(name)));
+
+/** The chunks that these backups need. */
+async function chunksOf(...ids: readonly string[]): Promise<ReadonlySet<string>> {
+  const snapshots = await Promise.all(ids.map((id) => readSnapshot(objects, id)));
+  return new Set(snapshots.flatMap(({ items }) => items.flatMap(({ chunks }) => chunks)));
 }
 
 test.each<[string, (name: string) => Promise<void>]>([
