@@ -10,6 +10,7 @@ import { underLoad } from './under-load.ts';
 const KILLS_PER_GATEWAY = 3;
 const REQUESTS = 300;
 const LIMIT = 100;
+const ANSWERS_IN_A_ROW = 10;
 
 jest.setTimeout(300_000);
 
@@ -22,15 +23,20 @@ describeDistributed('gateways with two processes each', { ...FAULTS_ENV, WEIR_GA
     const { client, gateways } = weir();
     const site = await client.createSite();
     await client.must(200, 'PATCH', `/sites/${site}`, { limits: { events: LIMIT } });
-    const { key } = await client.createKey(site);
-    const send = (nth: number) =>
-      sendHttp(gateways[nth % gateways.length]?.url ?? '', {
-        path: '/api/v1/events',
-        headers: bearer(key),
-        body: { name: 'x' },
+    // Each key has its own count. The requests that wait for the new limit use another key.
+    const [{ key }, probe] = [await client.createKey(site), await client.createKey(site)];
+    const sendTo = (url: string, sender: string) =>
+      sendHttp(url, { path: '/api/v1/events', headers: bearer(sender), body: { name: 'x' } });
+    const send = (nth: number) => sendTo(gateways[nth % gateways.length]?.url ?? '', key);
+    // A gateway gives each new connection to its next process, so this number of answers in a row come from both processes.
+    for (const { url } of gateways) {
+      let inForce = 0;
+      await eventually(`${url}: the limit to be in force in both processes`, async () => {
+        const { headers } = await sendTo(url, probe.key);
+        inForce = headers['ratelimit-limit'] === `${LIMIT}` ? inForce + 1 : 0;
+        return inForce === ANSWERS_IN_A_ROW;
       });
-    // Waits for the new limit. The requests that are sent here count too, so fewer than LIMIT of the requests below may be accepted.
-    await eventually('the limit to be in force', async () => (await send(0)).headers['ratelimit-limit'] === `${LIMIT}`);
+    }
     const answers = await Promise.all(Array.from({ length: REQUESTS }, (_, nth) => send(nth)));
     const accepted = answers.filter(({ status }) => status === 202).length;
     expect(answers.filter(({ status }) => status === 429)).toHaveLength(REQUESTS - accepted);

@@ -14,7 +14,7 @@ const WRITER_TOO = 0.5;
 jest.setTimeout(KILLS_TIMEOUT_MS);
 
 describeDistributed('a rebuild on Kafka, Redis and ClickHouse', FAULTS_ENV, (weir) => {
-  test(`under load, with ${REPLAY_KILLS} kills of control and of writers: nothing lost, nothing twice`, async () => {
+  test(`under load, control and writers are killed at ${REPLAY_KILLS} random moments: nothing lost, nothing twice`, async () => {
     const { client, control, writers, urls, services } = weir();
     const site = await client.createSite();
     const { key } = await client.createKey(site);

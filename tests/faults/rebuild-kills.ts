@@ -38,8 +38,8 @@ export function copyInstallation(): string {
 }
 
 /**
- * Adds a migration that rebuilds `records`, and kills processes at random moments of the rebuild, under load. Then it stops the load, and
- * compares all tables with those of a replay that was not disturbed.
+ * Adds a migration that rebuilds `records`, restarts control, and kills processes at REPLAY_KILLS random moments of the rebuild, under load.
+ * Then it stops the load, and compares all tables with those of a replay that was not disturbed.
  */
 export async function killRebuild({ weir, load, site, root, kill }: RebuildKills): Promise<void> {
   const { client } = weir;
@@ -48,13 +48,14 @@ export async function killRebuild({ weir, load, site, root, kill }: RebuildKills
   const random = seededRandom(seed);
   await addRebuildMigration(join(root, 'schemas/clickhouse'), (query) => client.sql(query));
   const phases: string[] = [];
+  // The rebuild begins with the restart after this kill, which is not one of the REPLAY_KILLS.
+  await kill(random);
   for (let kills = 0; kills < REPLAY_KILLS; kills++) {
-    await kill(random);
     await pause(random() * KILL_WITHIN_MS); // the fault happens at a random moment, so the pause is part of the test
     const { json } = await client.admin('GET', '/replays/current');
     phases.push((json as { readonly data?: { readonly phase: string } }).data?.phase ?? 'none');
+    await kill(random);
   }
-  await kill(random);
   // On a busy machine, the rebuild would wait for the live records as long as the load goes on.
   await load.stop();
   await eventually(
