@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { type HttpAnswer, type HttpRequest, openSocket } from '@weir/testkit/http-client';
 import { bearer } from '@weir/testkit/weir-client';
-import { startWeir, type WeirProcess } from '@weir/testkit/weir-process';
+import { isRunning, startWeir, type WeirProcess } from '@weir/testkit/weir-process';
 import fc from 'fast-check';
 import { ADMIN_BODY, type Operation, readOperations } from './admin-operations-of-document.ts';
 import { bodyOf, headers, jsonText, nearly, word } from './hostile-values.ts';
@@ -22,6 +22,8 @@ let site = '';
 let changed = '';
 let key = '';
 let operations: readonly Operation[] = [];
+/** The process IDs of Weir's main process and of its ClickHouse before the first request. */
+let pids: readonly number[] = [];
 
 beforeAll(async () => {
   const env = { RATE_LIMIT_COLLECT: '1000000', RATE_LIMIT_EVENTS: '1000000', RATE_LIMIT_IDENTIFY: '1000000' };
@@ -30,6 +32,7 @@ beforeAll(async () => {
   changed = await weir.client.createSite();
   ({ key } = await weir.client.createKey(site));
   operations = await readOperations(weir.client);
+  pids = [weir.pid(), weir.clickhousePid()];
 });
 afterAll(() => weir?.stop());
 
@@ -276,12 +279,12 @@ describe('memory', () => {
   });
 });
 
-test('afterwards, Weir has not been restarted, and everything that it accepted is stored exactly once', async () => {
-  const pid = weir.pid();
+test('afterwards, Weir and its ClickHouse have not been restarted, and everything that it accepted is stored exactly once', async () => {
   expect((await weir.client.events(key, { name: 'last' })).status).toBe(202);
   await weir.client.settled();
   await weir.client.balanced();
-  expect(weir.pid()).toBe(pid);
+  expect(pids.map(isRunning)).toEqual([true, true]);
+  expect([weir.pid(), weir.clickhousePid()]).toEqual(pids);
   expect(weir.output()).not.toMatch(/"level":60|unhandled/i);
   const metrics = (await weir.client.send({ path: '/metrics' })).text;
   expect(metrics).toMatch(/^weir_audit_done_timestamp_seconds 1\d{9}/m);
