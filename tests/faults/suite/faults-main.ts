@@ -2,6 +2,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { inspect } from 'node:util';
 import { PROJECT_ROOT } from '@weir/testkit/weir-process';
 import { loadText, machineText } from '../../bench/report/machine.ts';
 import { DISTRIBUTED_FAULTS } from '../../distributed/kinds/distributed-faults.ts';
@@ -11,6 +12,7 @@ import { EMBEDDED_FAULTS } from './embedded-faults.ts';
 import type { FaultResult } from './fault.ts';
 import { type FaultsOptions, readFaultsOptions, USAGE } from './faults-options.ts';
 import { faultRow, mutationRow, type Run, renewedFaultsPage, type Section, shownAnswers } from './faults-page.ts';
+import { NOT_RECOVERED } from './run-fault.ts';
 import type { Runnable } from './runnable.ts';
 import { closeShared } from './shared-subjects.ts';
 
@@ -18,8 +20,6 @@ const EXIT_FAILED = 1;
 const EXIT_USAGE = 2;
 /** The beginning of each line that says what the audit found. */
 const FINDING = '  - ';
-/** The beginning of the line of an error of `eventually`: something did not happen in time. */
-const TOO_LATE = 'Error: not within';
 const PAGE = join(PROJECT_ROOT, 'docs/faults.md');
 
 async function main(options: FaultsOptions): Promise<void> {
@@ -56,7 +56,7 @@ async function runFaults(faults: readonly Runnable[], { rounds, seed, distribute
     if (result instanceof Error || result.findings.length > 0) {
       failed += 1;
       const why =
-        result instanceof Error ? result.stack : result.findings.map((text) => `${FINDING}${text}`).join('\n');
+        result instanceof Error ? inspect(result) : result.findings.map((text) => `${FINDING}${text}`).join('\n');
       console.log(`${fault.name}: FAILED after ${seconds} s\n${why}`);
       continue;
     }
@@ -100,12 +100,15 @@ function runMutations(mutations: typeof MUTATIONS, { rounds, seed }: FaultsOptio
   }
 }
 
-/** What the output of a fault says: the differences, or that the mutated Weir did not continue to work. Other errors are not counted. */
+/**
+ * What the output of a fault says: the differences, or that the mutated Weir did not continue to work. Errors before the load are not
+ * counted, because they can have other reasons, such as a mutation that cannot be built.
+ */
 function findingsOf(output: string): readonly string[] {
   const lines = output.split('\n');
   const findings = lines.filter((line) => line.startsWith(FINDING)).map((line) => line.slice(FINDING.length));
-  const error = lines.find((line) => line.startsWith(TOO_LATE));
-  return error === undefined ? findings : [...findings, `Weir did not recover: ${error.slice('Error: '.length)}`];
+  const error = lines.find((line) => line.startsWith(`Error: ${NOT_RECOVERED}`));
+  return error === undefined ? findings : [...findings, error.slice('Error: '.length)];
 }
 
 function write(section: Section, name: string, rowOf: (run: Run) => string): void {

@@ -19,6 +19,9 @@ const RECOVERS_WITHIN_MS = 120_000;
 const SETTLES_WITHIN_MS = 180_000;
 const NO_LIMITS = { collect: 100_000_000, events: 100_000_000, identify: 100_000_000 };
 
+/** The beginning of the message of each error that happens after Weir has started and the load has begun. */
+export const NOT_RECOVERED = 'Weir did not recover: ';
+
 /** Makes a fault happen in several rounds under load, and then compares everything that was sent with everything that is stored. */
 export async function runFault<Broken extends Subject>(
   fault: Fault<Broken>,
@@ -80,7 +83,8 @@ export async function runFault<Broken extends Subject>(
   } catch (error) {
     load?.abandon();
     await broken.close().catch(() => undefined);
-    throw error;
+    if (load === undefined) throw error;
+    throw new Error(`${NOT_RECOVERED}${(error as Error).message}`, { cause: error });
   }
 }
 
