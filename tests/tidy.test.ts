@@ -84,7 +84,7 @@ describe('references', () => {
 describe('closed unions', () => {
   test.each([
     ['packages/domain/src/records/outcome.ts', 'DropReason', "'"],
-    ['packages/domain/src/records/outcome.ts', 'DeadReason', "'"],
+    ['packages/domain/src/records/outcome.ts', 'DeadReason', "\\breasons?\\b.*'"],
     // Most outcomes are common words, so the line must also name an outcome.
     ['packages/domain/src/records/outcome.ts', 'Outcome', "\\boutcomes?\\b.*'"],
     ['packages/domain/src/errors.ts', 'DependencyErrorCode', ''],
