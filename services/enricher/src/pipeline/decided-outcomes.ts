@@ -59,7 +59,8 @@ function createOutcomeReader(
       position = first;
       for (let step = STEP_RECORDS_MIN; end - step > first; step *= 2) {
         const [found] = await eventLog.read(TOPIC_ENRICHED, partition, end - step, PROBE_BYTES_MAX);
-        if (found === undefined || rawOffsetOf(found) > raw) continue;
+        // A record without a raw offset, of another run of a replay, says nothing about the position.
+        if (found === undefined || !(rawOffsetOf(found) <= raw)) continue;
         position = end - step;
         return;
       }
