@@ -24,8 +24,8 @@ const event = (n: number) => ({
   },
 });
 
-const pageview = (n: number) => ({
-  site_id: 'demo',
+const pageview = (n: number, siteId = 'demo') => ({
+  site_id: siteId,
   visitor_id: `v_${n % 5000}`,
   session_id: `s_${n % 5000}`,
   type: 'pageview',
@@ -59,6 +59,12 @@ export const COLLECT: RequestKind = {
   status: 204,
   make: () => (n) => post('/api/collect', pageview(n), undefined),
 };
+
+/** Pageviews of this site. */
+export const pageviewsOf =
+  (siteId: string): RequestMaker =>
+  (n) =>
+    post('/api/collect', pageview(n, siteId), undefined);
 
 /** A POST. With a key, it has the headers that a server sends. Without a key, it has those that a browser sends. */
 function post(path: string, body: object, key: string | undefined): Buffer {

@@ -1,22 +1,14 @@
 import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import { eventually } from '@weir/testkit/eventually';
-import { freePort } from '@weir/testkit/free-port';
-import { sendHttp } from '@weir/testkit/http-client';
-import { createWeirClient } from '@weir/testkit/weir-client';
-import { PROJECT_ROOT } from '@weir/testkit/weir-process';
 import { type Browser, chromium, type Page } from 'playwright-core';
-import type { FillTask } from '../programs/fill-tables.ts';
+import { ADMIN_TOKEN } from '../load/bench-servers.ts';
+import { startFilledWeir } from '../load/filled-weir.ts';
 import { untilQuiet } from '../report/quiet-machine.ts';
 import { showNumber } from '../report/spread.ts';
 import { TRAFFIC_SITE } from '../reports/report-traffic.ts';
 import type { Bench, Findings, Scenario, Target } from './scenario.ts';
 
-const ROWS_DEFAULT = 10_000_000;
-const SEED = 1;
-const ADMIN_TOKEN = 'bench-admin-token-0123456789';
 const CHROMIUM = '/usr/bin/chromium';
-const READY_WITHIN_MS = 180_000;
 const PAGE_WITHIN_MS = 120_000;
 const PERIODS = ['7d', '30d', '12mo'] as const;
 const FIRST_PAINT_MS_MAX = 1_000;
@@ -47,25 +39,12 @@ export const dashboard: Scenario = {
   run,
 };
 
-async function run({ programs, rounds, rows, quietSeconds, note }: Bench): Promise<Findings> {
-  const folder = programs.newFolder();
-  const task: FillTask = {
-    ...{ folder, rows: rows?.[0] ?? ROWS_DEFAULT, seed: SEED, endMs: Date.now() },
-    clickhouseEntry: programs.path('clickhouse-server'),
-    migrationsDir: join(PROJECT_ROOT, 'schemas/clickhouse'),
-  };
-  const stored = await programs.measure<number>('fill-tables', task);
-  const port = await freePort();
-  const url = `http://127.0.0.1:${port}`;
-  const weir = programs.start('main', [], {
-    ...{ WEIR_DATA_DIR: folder, PORT: String(port), WEIR_ADMIN_TOKEN: ADMIN_TOKEN },
-  });
+async function run(bench: Bench): Promise<Findings> {
+  const { rounds, quietSeconds, note } = bench;
+  const weir = await startFilledWeir(bench);
+  const { url } = weir;
   let browser: Browser | undefined;
   try {
-    const ready = async () => (await sendHttp(url, { path: '/readyz' }).catch(() => undefined))?.status === 200;
-    await eventually('Weir to be ready', ready, READY_WITHIN_MS);
-    const site = { site_id: TRAFFIC_SITE, name: 'Bench', domain: 'www.example.com', timezone: 'UTC' };
-    await createWeirClient([url], ADMIN_TOKEN).must(201, 'POST', '/sites', site);
     const quiet = await untilQuiet(quietSeconds);
     note(quiet);
     browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox', '--disable-gpu'] });
@@ -78,7 +57,7 @@ async function run({ programs, rounds, rows, quietSeconds, note }: Bench): Promi
       times.set(period, found.slice(1));
       note(`${period}: ${JSON.stringify(found.at(-1))}`);
     }
-    return findingsOf(stored, rounds, times, quiet);
+    return findingsOf(weir.rows, rounds, times, quiet);
   } finally {
     await browser?.close();
     await weir.stop();

@@ -22,7 +22,7 @@ export interface Bench {
   readonly rows: readonly number[] | undefined;
   /** The reports to measure. If it is undefined, all reports are measured. */
   readonly reports: readonly string[] | undefined;
-  /** The folder in which the tables of reports are kept. If it is undefined, they are deleted. */
+  /** The folder in which the tables of reports and dashboards are kept. If it is undefined, they are deleted. */
   readonly folder: string | undefined;
   /** The longest time to wait for a quiet machine before a measurement. */
   readonly quietSeconds: number;

@@ -1,6 +1,7 @@
 import { distributed } from '../distributed/distributed-scenario.ts';
 import { rivals } from '../rivals/rivals-scenario.ts';
 import { dashboard } from './dashboard-scenario.ts';
+import { dashboards } from './dashboards-scenario.ts';
 import { endToEnd } from './end-to-end-scenario.ts';
 import { enrich } from './enrich-scenario.ts';
 import { exclusions } from './exclusion-scenario.ts';
@@ -35,4 +36,5 @@ export const SCENARIOS: readonly Scenario[] = [
   reports,
   storage,
   dashboard,
+  dashboards,
 ];

@@ -1,0 +1,206 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { type HttpAnswer, sendHttp } from '@weir/testkit/http-client';
+import { ADMIN_TOKEN } from '../load/bench-servers.ts';
+import { type FilledWeir, startFilledWeir } from '../load/filled-weir.ts';
+import { percentile } from '../load/http-load.ts';
+import { pageviewsOf } from '../load/load-requests.ts';
+import { startOpenLoad } from '../load/open-load.ts';
+import { untilQuiet } from '../report/quiet-machine.ts';
+import { showNumber } from '../report/spread.ts';
+import { TRAFFIC_SITE } from '../reports/report-traffic.ts';
+import type { Bench, Findings, Scenario, Target } from './scenario.ts';
+
+const DASHBOARDS = 20;
+const PER_SECOND = 1_000;
+const MINUTES_PER_ROUND = 1;
+const WARM_UP_MS = 30_000;
+/** A dashboard asks again 15 s after an answer (packages/dashboard/src/api/use-admin.ts). */
+const REFRESH_MS = 15_000;
+const PROBE_EVERY_MS = 500;
+const POLL_MS = 20;
+const REPORT_MS_MAX = 1_000;
+const VISIBLE_MS_MAX = 2_000;
+
+export const dashboards: Scenario = {
+  name: 'dashboards',
+  about: `time of the reports of ${DASHBOARDS} open dashboards, and time until pageviews are visible, while ${PER_SECOND} pageviews per second arrive`,
+  rounds: 3,
+  onlyByName: 'it fills all tables first, which takes minutes (one million rows) to an hour',
+  run,
+};
+
+/** The reports of the overview page of the dashboard. */
+const REPORTS = [
+  'stats?compare=previous_period',
+  'breakdown?dimension=page&order=visitors:desc&limit=9',
+  'breakdown?dimension=source&order=visitors:desc&limit=9',
+  'breakdown?dimension=country&order=visitors:desc&limit=300',
+  'breakdown?dimension=browser&order=visitors:desc&limit=9',
+  'breakdown?dimension=event&order=events:desc&limit=9',
+  'breakdown?dimension=bot&order=pageviews:desc&limit=9&bots=include',
+] as const;
+const PERIODS = ['24h', '7d', '30d'] as const;
+/** Each dashboard has a filter of its own, so that no two ask the same question. */
+const FILTERS = [
+  '',
+  'country:is:DE',
+  'country:is_not:DE',
+  'browser:is:Firefox',
+  'os:is_not:iOS',
+  'page:contains:a',
+  'device:is:mobile',
+];
+
+interface Figures {
+  /** In milliseconds, by period. */
+  readonly reports: ReadonlyMap<string, number[]>;
+  /** Milliseconds from the answer 204 until SQL finds the row. */
+  readonly visible: number[];
+  /** Milliseconds from the planned time of a pageview to its answer. */
+  readonly answers: Float64Array[];
+}
+
+async function run(bench: Bench): Promise<Findings> {
+  const { rounds, quietSeconds, note } = bench;
+  const weir = await startFilledWeir(bench);
+  const closing = new AbortController();
+  try {
+    const quiet = await untilQuiet(quietSeconds);
+    note(quiet);
+    const load = startOpenLoad({
+      port: weir.port,
+      perSecond: PER_SECOND,
+      status: 204,
+      make: pageviewsOf(TRAFFIC_SITE),
+    });
+    let figures = newFigures();
+    const open = Array.from({ length: DASHBOARDS }, (_, nth) =>
+      openDashboard(weir, nth, () => figures, closing.signal),
+    );
+    const probes = probe(weir, () => figures, closing.signal);
+    await pause(WARM_UP_MS);
+    const found: Figures[] = [];
+    for (let round = 0; round < rounds; round++) {
+      figures = newFigures();
+      load.takeLatencies();
+      await pause(MINUTES_PER_ROUND * 60_000);
+      figures.answers.push(load.takeLatencies());
+      found.push(figures);
+      note(`round ${round + 1}: p95 of reports ${showNumber(p95(all(figures)), 0)} ms`);
+    }
+    closing.abort();
+    await Promise.all([...open, probes]);
+    await load.stop();
+    return findingsOf(weir.rows, found, quiet);
+  } finally {
+    closing.abort();
+    await weir.stop();
+  }
+}
+
+const newFigures = (): Figures => ({
+  reports: new Map(PERIODS.map((period) => [period, []])),
+  visible: [],
+  answers: [],
+});
+
+/** Asks the reports of a dashboard again and again, as the page does. */
+async function openDashboard(weir: FilledWeir, nth: number, figures: () => Figures, stop: AbortSignal): Promise<void> {
+  const period = PERIODS[nth % PERIODS.length] ?? '30d';
+  const filter = FILTERS[Math.floor(nth / PERIODS.length)] ?? '';
+  const more = `&period=${period}${filter === '' ? '' : `&filter=${encodeURIComponent(filter)}`}`;
+  await wait((REFRESH_MS * nth) / DASHBOARDS, stop);
+  await Promise.all(
+    REPORTS.map(async (report) => {
+      while (!stop.aborted) {
+        const own = figures();
+        const startedAt = performance.now();
+        const answer = await admin(weir, `/sites/${TRAFFIC_SITE}/${report}${more}`);
+        if (answer.status !== 200) throw new Error(`${report}${more} answered ${answer.status} ${answer.text}`);
+        own.reports.get(period)?.push(performance.now() - startedAt);
+        await wait(REFRESH_MS, stop);
+      }
+    }),
+  );
+}
+
+/** Sends pageviews, each with a path of its own, and measures how long each takes until SQL finds it. */
+async function probe({ url, client }: FilledWeir, figures: () => Figures, stop: AbortSignal): Promise<void> {
+  const query = `SELECT count() FROM records WHERE site_id = {site:String} AND outcome = 'row'
+  AND toStartOfHour(timestamp) >= toStartOfHour(now() - INTERVAL 1 HOUR) AND pathname = {path:String}`;
+  for (let nth = 0; !stop.aborted; nth++) {
+    const path = `/probe-${process.pid}-${nth}`;
+    const body = {
+      site_id: TRAFFIC_SITE,
+      type: 'pageview',
+      visitor_id: `probe-${nth}`,
+      url: `https://www.example.com${path}`,
+    };
+    const answer = await sendHttp(url, {
+      method: 'POST',
+      path: '/api/collect',
+      body,
+      headers: { 'user-agent': AGENT },
+    });
+    if (answer.status !== 204) throw new Error(`a pageview was answered with ${answer.status} ${answer.text}`);
+    const own = figures();
+    const answeredAt = performance.now();
+    while ((await client.number(query, { site: TRAFFIC_SITE, path })) === 0) await pause(POLL_MS);
+    own.visible.push(performance.now() - answeredAt);
+    await wait(PROBE_EVERY_MS, stop);
+  }
+}
+
+const AGENT = 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0';
+
+const admin = ({ url }: FilledWeir, path: string): Promise<HttpAnswer> =>
+  sendHttp(url, { path: `/api/admin${path}`, headers: { authorization: `Bearer ${ADMIN_TOKEN}` }, timeoutMs: 60_000 });
+
+/** Resolves after this time, or when `stop` aborts. */
+const wait = (ms: number, stop: AbortSignal): Promise<unknown> =>
+  pause(ms, undefined, { signal: stop }).catch(() => undefined);
+
+const sorted = (figures: readonly number[]): Float64Array => Float64Array.from(figures).sort();
+const p95 = (figures: readonly number[]): number => percentile(sorted(figures), 0.95);
+const all = ({ reports }: Figures): readonly number[] => [...reports.values()].flat();
+
+function findingsOf(rows: number, found: readonly Figures[], quiet: string): Findings {
+  const size = `${showNumber(rows, 0)} rows`;
+  const cell = (figures: readonly number[], high: number): string =>
+    `${showNumber(percentile(sorted(figures), 0.5), 0)} / ${showNumber(percentile(sorted(figures), high), 0)}`;
+  const ofPeriod = (period: string): readonly number[] => found.flatMap(({ reports }) => reports.get(period) ?? []);
+  const reports = found.flatMap(all);
+  const visible = found.flatMap((one) => one.visible);
+  const answers = found.flatMap((one) => one.answers.flatMap((latencies) => [...latencies]));
+  return {
+    tables: [
+      {
+        head: [`${DASHBOARDS} dashboards, ${size}`, 'number', 'ms'],
+        rows: [
+          ...PERIODS.map((period) => [
+            `reports of ${period}: p50 / p95`,
+            String(ofPeriod(period).length),
+            cell(ofPeriod(period), 0.95),
+          ]),
+          ['204 until SQL finds the pageview: p50 / p99', String(visible.length), cell(visible, 0.99)],
+          ['answers to pageviews: p50 / p99', String(answers.length), cell(answers, 0.99)],
+        ],
+      },
+    ],
+    targets: [
+      atMost(`${size}: p95 of reports`, p95(reports), REPORT_MS_MAX),
+      atMost(`${size}: p99 from 204 until SQL finds the pageview`, percentile(sorted(visible), 0.99), VISIBLE_MS_MAX),
+    ],
+    notes: [
+      `${DASHBOARDS} clients ask the seven reports of the overview page, each with its own period and filter, and ask each report again 15 s after its answer, as the page does. ${PER_SECOND} pageviews per second of the same site arrive meanwhile (open loop: the latency counts from the planned time). A probe is sent twice a second, and SQL asks for it every ${POLL_MS} ms.`,
+      `${found.length} minutes were measured after ${WARM_UP_MS / 1000} s. Weir, its ClickHouse and all clients run on the same machine. Before, ${quiet}.`,
+    ],
+  };
+}
+
+const atMost = (what: string, found: number, max: number): Target => ({
+  what,
+  wanted: `<= ${max} ms`,
+  found: `${showNumber(found, 0)} ms`,
+  met: found <= max,
+});
