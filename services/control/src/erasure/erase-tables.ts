@@ -60,7 +60,11 @@ function derived(
       own(`(${made('session_id', 'session_id', "outcome = 'row' AND session_id != ''")} OR ${outlived.sessions})`),
     ],
     ['moved_hours', own(`(${made('visitor_id', 'visitor_id', "outcome = 'row'")} OR ${outlived.hours})`)],
-    ['visit_slots', own(made('visitor_key', 'visitor_key', "outcome = 'row'"))],
+    // Only on the days whose builds are removed. On other days, the visitor has rows of other persons, and all rows without a visitor have the same key.
+    [
+      'visit_slots',
+      own(`day IN (${nearDays({ database, person })}) AND ${made('visitor_key', 'visitor_key', "outcome = 'row'")}`),
+    ],
     ['links_latest', profile],
     ['links_log', profile],
     ['profiles_latest', profile],
@@ -117,13 +121,16 @@ function shared({ database, person }: EraseTables): readonly (readonly [view: st
  * (docs/decisions/0047). Reports read the rows of these days until the days are built again.
  */
 async function invalidateBuilds({ analytics, database, person, assertOwn }: EraseTables): Promise<void> {
-  const days = `SELECT toDate(timestamp, 'UTC') + arrayJoin([-1, 0, 1]) FROM ${database}.records WHERE ${person.records} AND outcome = 'row'`;
-  const where = `site_id = '${person.siteId}' AND day IN (${days})`;
+  const where = `site_id = '${person.siteId}' AND day IN (${nearDays({ database, person })})`;
   const [built] = await analytics.select(`SELECT 1 FROM ${database}.visit_days WHERE ${where} LIMIT 1`);
   if (built === undefined) return;
   assertOwn();
   await analytics.change(`ALTER TABLE ${database}.visit_days DELETE WHERE ${where}`);
 }
+
+/** Selects the UTC days of the erased records, and the days next to them: a visit can have slots on these. */
+const nearDays = ({ database, person }: Pick<EraseTables, 'database' | 'person'>): string =>
+  `SELECT toDate(timestamp, 'UTC') + arrayJoin([-1, 0, 1]) FROM ${database}.records WHERE ${person.records} AND outcome = 'row'`;
 
 async function remove(task: EraseTables, table: string, condition: string): Promise<void> {
   const { analytics, database, assertOwn, count } = task;

@@ -224,3 +224,33 @@ test('an erasure removes the slots of the person, and the builds of the days nea
   // The day of the rows, and the days before and after it, are built again later.
   expect(await builtDays()).toBeLessThanOrEqual(5);
 });
+
+test('an erasure leaves the slots of other days, which other rows without a visitor or of the same visitor have', async () => {
+  const oldMs = Date.now() - 4 * DAY_MS;
+  const at = { timestamp: new Date(oldMs).toISOString() };
+  await append('event', [
+    { name: 'old', ...at },
+    { name: 'shared', visitor_id: 'shared-v', ...at },
+  ]);
+  await append('event', [
+    { name: 'new', user_id: 'slots-u' },
+    { name: 'new', user_id: 'slots-u', visitor_id: 'shared-v' },
+  ]);
+  await stored();
+  const { analytics } = weir;
+  const change = (statement: string) => analytics.change(statement);
+  const context = { analytics, clock: Date.now, assertUnchanged: () => undefined, change };
+  const today = Math.floor(Date.now() / DAY_MS) * DAY_MS;
+  await buildDays(context, { siteId: 'shop', fromMs: today - 6 * DAY_MS, toMs: today + DAY_MS, rows: 1 });
+  const hitsOn = async (ms: number) => {
+    const day = new Date(ms).toISOString().slice(0, 10);
+    const [row] = await analytics.select<{ total: number }>(
+      `SELECT sum(pageviews + events) AS total FROM visit_slots WHERE site_id = 'shop' AND day = '${day}' AND hits
+         AND visitor_key IN (sipHash64(''), sipHash64('shared-v')) AND build = (SELECT max(build) FROM visit_days WHERE site_id = 'shop' AND day = '${day}')`,
+    );
+    return Number(row?.total);
+  };
+  expect(await hitsOn(oldMs)).toBe(2);
+  await forget({ users: ['slots-u'] });
+  expect(await hitsOn(oldMs)).toBe(2);
+});
