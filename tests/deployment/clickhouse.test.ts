@@ -7,16 +7,21 @@ import {
   USER_QUERY_SECONDS_MAX,
 } from '@weir/adapters/clickhouse/check-user-query';
 import { readStoredTables } from '@weir/adapters/clickhouse/stored-tables';
+import { RUNNING_MAX } from '@weir/control/reports/report-queue';
 import {
   type ClickhouseUnderTest,
   openClickhouseUnderTest,
 } from '../../packages/adapters/test/clickhouse/clickhouse-harness.ts';
 import { readSources, readYaml } from './read-files.ts';
 
+/** A report runs beside the search for long visits. */
+const STATEMENTS_OF_A_REPORT_MAX = 2;
+
 type Settings = Record<string, unknown>;
 interface User {
   readonly password: Record<string, string>;
   readonly profile: string;
+  readonly quota: string;
   readonly grants: { readonly query: readonly string[] };
 }
 
@@ -52,6 +57,12 @@ describe('infra/clickhouse', () => {
     const names = [...sent.matchAll(/^ +(\w+):/gm)].map(([, name = '']) => name);
     expect(names.length).toBeGreaterThan(5);
     expect(names.filter((name) => !(name in reader))).toEqual([]);
+  });
+
+  test('the limits of the reader leave room for reports, which it reads too', () => {
+    const statements = RUNNING_MAX * STATEMENTS_OF_A_REPORT_MAX;
+    expect(Number(reader.max_concurrent_queries_for_user)).toBeGreaterThan(4 * statements);
+    expect(users.weir_reader?.quota).toBe('default');
   });
 
   test('the reader has no grant that allows writes', () => {

@@ -26,8 +26,8 @@ const NOT_ENOUGH_SPACE = 243;
 /** The operating system's text for a full disk, which ClickHouse quotes in its errors 75, 76 and 1001. */
 const NO_SPACE_LEFT = /errno: 28\b|No space left on device/;
 
-/** Error codes that a user's query can get but did not cause: no connection, too many queries, the server is shutting down. */
-const BUSY = new Set([202, 209, 210, 225, 236, 242, 279, 394, 439, 999]);
+/** Error codes that a user's query can get but did not cause: no connection, too many queries, a used-up quota, the server is shutting down. */
+const BUSY = new Set([201, 202, 209, 210, 225, 236, 242, 279, 394, 439, 999]);
 
 /**
  * The error of an insert. It is `analytics_refused` only if the rows certainly caused it, because then the writer divides the batch or

@@ -35,7 +35,7 @@ export const SHARED_MS = 1_000;
  * The number of reports that run at once. The embedded engine runs at most 12 statements at once, and inserts and the SQL console need
  * some of them.
  */
-const RUNNING_MAX = 4;
+export const RUNNING_MAX = 4;
 const WAITING_MAX = 256;
 
 export function createReportQueue<Answer>(clock: () => number): ReportQueue<Answer> {
