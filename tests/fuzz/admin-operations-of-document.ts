@@ -6,7 +6,7 @@ export interface Operation {
   readonly parameters: readonly string[];
 }
 
-/** Fields of the bodies of the admin API. A request uses a part of them. */
+/** A body with fields of all endpoints of the admin API. An endpoint reads only its own fields. */
 export const ADMIN_BODY = {
   ...{
     name: 'n',

@@ -59,7 +59,7 @@ export async function openChunkRepository(objects: ObjectStore): Promise<ChunkRe
   };
 }
 
-/** Reads the chunks in order. Throws `object_store_damaged` if a chunk is missing, or if its SHA-256 differs from its name. */
+/** Reads the chunks in order. Throws `object_store_damaged` if a chunk is missing or damaged, for example if its SHA-256 is not its name. */
 export async function* readChunks(objects: ObjectStore, chunks: readonly string[]): AsyncIterable<Buffer> {
   for (const hash of chunks) yield await readChunk(objects, hash);
 }

@@ -4,8 +4,8 @@ import { DependencyError } from '@weir/domain/errors';
 import type { ObjectStore } from '@weir/ports/object-store';
 
 /**
- * All tombstones (docs/glossary.md) of an installation at one time (`at`). A restore of an older backup needs them, because the backup does not have all of
- * them.
+ * All tombstones (docs/glossary.md) of an installation at one time (`at`). A restore of an older backup needs them, because the backup does
+ * not have all of them.
  */
 export interface ErasedList {
   readonly version: 1;

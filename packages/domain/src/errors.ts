@@ -9,10 +9,10 @@ export type DependencyErrorCode =
   | 'event_log_refused'
   /** The event log violates a rule that Weir needs: it has a gap, a partition is missing, or a topic has wrong settings. */
   | 'event_log_damaged'
-  /** The partition was revoked and assigned to another consumer: stop working on it, and do not commit. */
+  /** The partition was revoked from this consumer: stop working on it, and do not commit. */
   | 'partition_lost'
   | 'state_store_unavailable'
-  /** ClickHouse cannot be reached, is overloaded or timed out. The same insert with the same token can be repeated. */
+  /** ClickHouse cannot be reached, is overloaded, timed out, or has no free disk space. The same insert with the same token can be repeated. */
   | 'analytics_unavailable'
   /** ClickHouse refused the statement or the rows. A repeat gives the same result. */
   | 'analytics_refused'

@@ -11,7 +11,7 @@ export class ClickhouseError extends Error {
   }
 }
 
-/** The HTTP status of each error code that the embedded engine can return, as in ClickHouse's `exceptionCodeToHTTPStatus`. */
+/** The HTTP statuses of error codes, as in ClickHouse's `exceptionCodeToHTTPStatus`. Error codes that are not in this map have status 500. */
 const STATUS_BY_CODE = new Map<number, number>([
   ...[6, 26, 27, 38, 41, 42, 43, 44, 53, 62, 69, 70, 72, 117, 131, 164, 168, 179, 185, 215, 386, 456, 457].map(
     (code): [number, number] => [code, 400],

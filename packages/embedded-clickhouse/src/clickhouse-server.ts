@@ -21,7 +21,7 @@ const LOCK_WAIT_MS = 15_000;
 const PORT_WAIT_MS = 5_000;
 const RELOAD_PERIOD_MS = 30_000;
 const ACCEPT_PERIOD_MS = 30_000;
-/** If parts may be damaged, the process ends after this time, so that the insert can still be answered. */
+/** `endSoon` ends the process after this time, so that a running insert can still be answered. */
 const ANSWER_WITHIN_MS = 100;
 
 const DETACHED =
@@ -123,14 +123,15 @@ function watchSpaceOf(engine: Engine, { folder, reserveBytes }: ChildOptions): P
   });
 }
 
-/** Ends the process after the running insert was answered. The parent starts another one, which repairs the tables. */
+/** Ends the process after ANSWER_WITHIN_MS. The parent then starts another process, which repairs the tables. */
 function endSoon(message: string): void {
   send({ type: 'failed', message });
   setTimeout(() => process.kill(process.pid, 'SIGKILL'), ANSWER_WITHIN_MS);
 }
 
 /**
- * Regularly accepts the parts that no statement waits for, such as those of asynchronous inserts. A repair then does not have to check them.
+ * Regularly records that all parts on the disk stay in their tables, so that a repair does not have to check them. This includes parts that
+ * no statement waits for, such as those of asynchronous inserts.
  */
 function acceptParts(keeper: TokenKeeper): NodeJS.Timeout {
   return setInterval(() => {

@@ -29,10 +29,10 @@ export interface EngineCall {
   /** Statements that prepare the session of this call (`USE`, `SET`). */
   readonly setup: readonly string[];
   readonly statement: string;
-  /** Rows of an INSERT whose statement ends in `FORMAT x` or `VALUES`. */
+  /** The part of an INSERT that follows `statement`: the rows, or everything after the word INSERT. Undefined for other statements. */
   readonly data: Buffer | undefined;
   readonly format: string;
-  /** A name for `cancel`, unique among the running statements. */
+  /** A name for `cancel`, unique among the running statements. It has no effect on a call with `data`. */
   readonly name?: string;
 }
 

@@ -61,7 +61,7 @@ async function answer(deps: HttpInterfaceDeps, req: IncomingMessage, res: Server
     res.setHeader('X-ClickHouse-Query-Id', request.queryId);
     const planned = planStatement(request.query, params.body, request.defaultFormat);
     const effect = statementEffect(planned, request);
-    // Other statements are buffered: they are only answered when they are durable.
+    // All other answers are buffered, so that an error has its own status, and a change is durable before it is answered.
     if (request.streamsAnswer && effect === 'reads') {
       setAnswerHeaders(res, request.defaultFormat);
       const call = { setup: request.setup, statement: planned.statement, format: request.defaultFormat };

@@ -3,7 +3,7 @@ import { type SqlToken, SqlTokenError, sqlTokens } from './sql-tokens.ts';
 
 export interface PlannedStatement {
   readonly statement: string;
-  /** The rows of an INSERT, otherwise undefined. */
+  /** The part of an INSERT that follows `statement`: the rows, or everything after the word INSERT. Undefined if the request has no rows. */
   readonly data: Buffer | undefined;
   /** The format of the answer. */
   readonly format: string;

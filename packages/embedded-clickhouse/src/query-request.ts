@@ -9,8 +9,8 @@ export interface QueryRequest {
   readonly setup: readonly string[];
   readonly gzipAnswer: boolean;
   /**
-   * If true, the answer is sent while it is computed, in the format `defaultFormat`, and the statement has no FORMAT clause. If false, the
-   * answer is buffered, so that an error has its own status.
+   * If true, the answer of a query is sent while it is computed, in the format `defaultFormat`. The query must then have no FORMAT clause.
+   * If false, the answer is buffered, so that an error has its own status.
    */
   readonly streamsAnswer: boolean;
   /**
@@ -29,7 +29,7 @@ export interface RequestParts {
   readonly newQueryId: () => string;
 }
 
-/** Parameters of the HTTP interface; each other parameter is a setting. The embedded engine ignores some of these parameters. */
+/** Parameters of the HTTP interface. The embedded engine ignores some of them. Each parameter that is in none of the three sets is a setting. */
 const OWN_PARAMS = new Set(
   (
     'query query_id database default_format user password quota_key stacktrace buffer_size wait_end_of_query ' +

@@ -35,13 +35,19 @@ export interface EmbeddedClickhouse {
   /** The child's current process ID; undefined while it is not running. */
   readonly pid: () => number | undefined;
   /**
-   * When the last of the parts will be removed that a repair after a loss of power has moved away, in Unix milliseconds. Such a part can have
-   * rows that were erased since then. Undefined if there are no such parts.
+   * A repair after a loss of power can move parts away. They are removed later, and until then can have rows of persons who were erased
+   * since the repair. Returns when the last of these parts will be removed, in Unix milliseconds; undefined if there are none.
    */
   detachedUntil(): number | undefined;
-  /** Resolves when the engine is open. Rejects with `analytics_unavailable` after STARTS_FAILED_MAX consecutive failed starts. */
+  /**
+   * Resolves when the engine is open. Rejects with `analytics_unavailable` after STARTS_FAILED_MAX consecutive failed starts, or when `close`
+   * is called.
+   */
   ready(): Promise<void>;
-  /** Resolves when running statements have finished and the child has ended. */
+  /**
+   * Resolves when the child has ended. A child whose engine is open first finishes its running statements, and is killed if this takes
+   * longer than CLOSE_WAIT_MS.
+   */
   close(): Promise<void>;
 }
 

@@ -2,8 +2,9 @@ import type { PlannedStatement } from './plan-statement.ts';
 import type { QueryRequest } from './query-request.ts';
 
 /**
- * What a statement does to the parts of tables. `reads`: nothing. `defines`: nothing, but it creates or drops tables. `inserts once`: it
- * inserts rows with a deduplication token, so that each of its parts has a token. `changes`: anything else.
+ * What a statement does to the parts of tables. `reads`: nothing. `defines`: it creates, drops, exchanges or renames tables or other objects,
+ * and adds no rows. `inserts once`: it inserts rows with a deduplication token, so that each of its parts has a token. `changes`: anything
+ * else.
  */
 export type StatementEffect = 'reads' | 'defines' | 'inserts once' | 'changes';
 

@@ -16,7 +16,7 @@ const SPARE_LINES_MAX = 10_000;
 
 /**
  * Stores unsent calls in a file of JSON lines: one line when a call is added, and one with its ID when it is done. Only one process
- * may use the file. A call that was sent just before a crash is sent again; its idempotency key makes this safe for 24 hours.
+ * may use the file. A call that was sent just before a crash is sent again. For an event, the idempotency key makes this safe for 24 hours.
  */
 export function openQueueFile(path: string): OutboxStore {
   const unsent = new Map<string, QueuedCall>();

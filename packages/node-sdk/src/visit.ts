@@ -1,7 +1,10 @@
 import type { EventFields, IdentityFields } from './event.ts';
 import type { Weir } from './weir.ts';
 
-/** Sends events for one request. Adds to each call the visitor, the session, the URL, the user agent and the client IP of the request. */
+/**
+ * Sends events and identities for one request. Adds to each event the visitor, the session, the URL, the referrer, the user agent and the
+ * client IP of the request. Adds to each identity only the visitor.
+ */
 export interface Visit {
   /** The visitor ID in the snippet's cookie; empty in cookieless mode or without the cookie. */
   readonly visitorId: string;

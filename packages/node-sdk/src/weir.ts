@@ -19,7 +19,7 @@ export interface WeirOptions {
   readonly store?: OutboxStore;
   /** Sends up to 500 events in one request (POST /api/v1/events/batch). Default false. */
   readonly batch?: boolean;
-  /** Limit of waiting calls; default 10,000. */
+  /** Limit of calls that wait or are being sent; default 10,000. */
   readonly queueCallsMax?: number;
   /** Limit of concurrent requests; default 8. */
   readonly concurrency?: number;

@@ -80,7 +80,7 @@ export function firstSeenKeysContract({ fixture, site }: FirstSeenKeysContext): 
       expect(await hold(...asked)).toEqual(['0:7', '0:7', '0:9']);
     });
 
-    test('of concurrent records exactly one is the first', async () => {
+    test('of concurrent records with one key, exactly one becomes the first-seen record', async () => {
       const other = await fixture().another();
       const answers = await Promise.all(
         Array.from({ length: 32 }, (_, i) =>

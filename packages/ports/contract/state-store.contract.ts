@@ -258,7 +258,7 @@ export function stateStoreContract(name: string, openFixture: () => Promise<Stat
         expect([await isFree(site, 'x'), await isFree(site, 'y')]).toEqual([true, false]);
       });
 
-      test('of a site, all keys are removed, and none of sites with a similar ID', async () => {
+      test('all keys of a site are removed, and no keys of sites with a similar ID', async () => {
         const keys = Array.from({ length: 30 }, (_, nth) => `k:${nth}`);
         for (const key of keys) await confirm(site, key);
         for (const other of [`${site}0`, `${site}-`]) await confirm(other, 'k:0');

@@ -1,12 +1,15 @@
 import type { Readable } from 'node:stream';
 
 /**
- * The analytics store: ClickHouse, embedded or a server (`adapters/clickhouse/clickhouse-analytics.ts`).
+ * The analytics store: ClickHouse, embedded or a server (`packages/adapters/src/clickhouse/clickhouse-analytics.ts`).
  * Every method except `close` rejects with `analytics_unavailable` (a retry may succeed) or `analytics_refused` (a retry
  * of the same call fails again).
  */
 export interface Analytics {
-  /** Resolves when every migration of `schemas/clickhouse` is applied. Safe to call from several processes at once. */
+  /**
+   * Resolves when the migrations of `schemas/clickhouse` are applied, except those that only a replay can apply (`missingRebuilds` in
+   * shadow-tables.ts). Safe to call from several processes at once.
+   */
   migrate(): Promise<void>;
 
   /**

@@ -1,7 +1,7 @@
 /**
  * The event log: topics of durable, ordered, partitioned records, and tables (compacted topics).
- * Embedded: `adapters/lmdb/lmdb-event-log.ts`. Distributed: `adapters/kafka/kafka-event-log.ts`. Both pass
- * `contract/event-log.contract.ts`.
+ * Embedded: `packages/adapters/src/lmdb/lmdb-event-log.ts`. Distributed: `packages/adapters/src/kafka/kafka-event-log.ts`. Both pass
+ * `packages/ports/contract/event-log.contract.ts`.
  * Offsets are integers from 0. Within a partition there are no gaps, except where retention removed the oldest records.
  */
 export interface EventLog {
@@ -95,7 +95,7 @@ export interface ConsumeOptions {
   readonly group: string;
   /** Called when a partition is assigned, before its first record is delivered. If it rejects, it is retried with backoff. */
   open(partition: PartitionHandle): Promise<PartitionConsumer>;
-  /** Reports a failure that the subscription retries: a handler rejected, or a broker is unavailable. For log lines and metrics. */
+  /** Reports a failure that the subscription retries, such as a rejected `open` or `handle`, or an unavailable broker. For log lines and metrics. */
   onError(error: unknown, partition: number | undefined): void;
   /** Records per `handle` call; default 4,096. */
   readonly batchRecordsMax?: number;

@@ -1,10 +1,10 @@
 import type { Readable } from 'node:stream';
 
 /**
- * A store of objects that are always written as a whole: a directory, or a prefix of an S3 bucket (`adapters/object-store/`). Both pass
- * `contract/object-store.contract.ts`. Names consist of parts of `A-Z a-z 0-9 . _ = -`, separated by `/`.
- * Every method rejects with `object_store_unavailable` (a retry may succeed) or `object_store_refused` (credentials, bucket or
- * permissions must be changed first).
+ * A store of objects that are always written as a whole: a directory, or a prefix of an S3 bucket (`packages/adapters/src/object-store/`).
+ * Both pass `packages/ports/contract/object-store.contract.ts`. Names consist of parts of `A-Z a-z 0-9 . _ = -`, separated by `/`.
+ * Every method except `close` rejects with `object_store_unavailable` (a retry may succeed) or `object_store_refused` (credentials, bucket
+ * or permissions must be changed first).
  */
 export interface ObjectStore {
   /** Resolves when the object is stored durably. Readers see the whole object or no object. Replaces an object of the same name. */

@@ -7,10 +7,10 @@ import type { ApiKey, ExclusionRule, Site } from '@weir/domain/registry/site';
 import type { SessionSecret, SignedOut, TokenUse, Viewer } from '@weir/domain/registry/viewer';
 
 /**
- * Sites and what belongs to them (such as hashes of API keys, rules, goals and viewers), imports, erasures, the replay and daily salts. Every
- * process holds all of them in memory, so reads do no I/O. Changes go through a compacted topic. While the log is unavailable, reads return
- * the last known state.
- * Implementation: `adapters/registry/log-registry.ts`.
+ * Sites and what belongs to them (such as hashes of API keys, rules, goals, viewers and imports), and other state that all processes share,
+ * such as erasures, the replay, sign-outs and daily salts. Every process holds all of it in memory, so reads do no I/O. Changes go through
+ * two compacted topics. While the log is unavailable, reads return the last known state.
+ * Implementation: `packages/adapters/src/registry/log-registry.ts`.
  */
 export interface Registry {
   site(siteId: string): Site | undefined;
@@ -120,9 +120,9 @@ export interface Registry {
   close(): Promise<void>;
 }
 
-/** A request that all writers pause, so that ClickHouse's tables can be exchanged (a swap). Only the last request is stored. */
+/** A request that all writers pause: for a swap of ClickHouse's tables, or for a backup of them. Only the last request is stored. */
 export interface WritersPause {
-  /** The number of the swap. Each swap has a higher number than all swaps before it. */
+  /** The number of the swap or backup. It is higher than the numbers of all requests before it. */
   readonly swap: number;
   /** True if the pause has ended. Then the writers continue. */
   readonly over: boolean;
@@ -170,8 +170,8 @@ export interface Erasure {
   readonly archive?: ArchiveErasure;
   readonly finishedAt?: number;
   /**
-   * When the last of the parts will be removed that a repair of the tables has moved away before the end of the erasure. Undefined if there
-   * were no such parts.
+   * A repair of the tables can have moved parts away before the end of the erasure. This is when the last of these parts will be removed, in
+   * Unix milliseconds. Undefined if there were no such parts.
    */
   readonly detachedUntil?: number;
   /**
@@ -232,7 +232,7 @@ export interface ExpiryChunk {
   readonly month: number;
   readonly logId: string;
   readonly partition: number;
-  /** The raw offset divided by the number of raw offsets in a chunk, rounded down. */
+  /** The number of the chunk within its partition: a raw offset of the chunk divided by the number of raw offsets per chunk, rounded down. */
   readonly nth: number;
   /** When the insert was begun, in Unix milliseconds. */
   readonly at: number;

@@ -1,7 +1,7 @@
 /**
  * Shared state that is a cache of the log: claims of idempotency keys, first-seen keys, and the enricher's sessions and links.
  * If all of this state is lost, no record is lost or stored twice: the enricher computes the state from the raw records again.
- * Embedded: `adapters/lmdb/state/lmdb-state-store.ts`. Distributed: `adapters/redis/redis-state-store.ts`.
+ * Embedded: `packages/adapters/src/lmdb/state/lmdb-state-store.ts`. Distributed: `packages/adapters/src/redis/redis-state-store.ts`.
  * Every method except `close` rejects only with `state_store_unavailable`; the change of a rejected call may have been made.
  * A call with several items is one round trip for all of them; in a Redis cluster, one for each site.
  */
@@ -100,7 +100,7 @@ export interface KeyClaim {
 
 export type ClaimOutcome = 'claimed' | 'pending' | 'confirmed';
 
-/** A record that came first with its idempotency key. */
+/** A record with an idempotency key that is, or could become, the first-seen record of this key. */
 export interface FirstSeenKey {
   readonly siteId: string;
   readonly key: string;

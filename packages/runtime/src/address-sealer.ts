@@ -6,7 +6,7 @@ import type { Registry } from '@weir/ports/registry';
 /** Encrypts client IPs for raw records, each with the key of the day on which the record was received. */
 export interface AddressSealer {
   /**
-   * Returns the encrypted client IP; an empty text if `ip` is empty. Nearly always the key of the day is in memory, and the call
+   * Returns the encrypted client IP; an empty text if `ip` is not an address. Nearly always the key of the day is in memory, and the call
    * returns synchronously. Otherwise it resolves when the registry has created the key, or with `undefined` if the event log is
    * unavailable. `receivedAt`: Unix milliseconds.
    */

@@ -12,8 +12,8 @@ const FORMATS = 1;
 const COLUMNS_OF_FORMAT_1 = 2;
 
 /**
- * The number of the formats in the data folder: of the event log, the state, the claims and the tables. Raise FORMATS with a change that the
- * last release cannot read, so that this release refuses the folder instead of damaging it (docs/operations.md, "Upgrade and downgrade").
+ * The number of the formats in the data folder: of the event log, the state, the claims and the tables. Raise FORMATS with a change that
+ * older releases cannot read, so that they refuse the folder instead of damaging it (docs/operations.md, "Upgrade and downgrade").
  * A new version of the column list raises the number by itself, because older versions cannot read its records.
  */
 export const DATA_FORMAT = FORMATS + RECORDS_COLUMNS_VERSION - COLUMNS_OF_FORMAT_1;
@@ -77,7 +77,7 @@ function checkFormat(folder: string): void {
   }
 }
 
-/** Returns 0 if there is no such file: the folder is new, or an older version has used it. */
+/** Returns the number in the file `format`, or 0 if the file does not exist: the folder is new, or only versions before 0.1.0 have used it. */
 function readFormat(path: string): number {
   try {
     return Number.parseInt(readFileSync(path, 'utf8'), 10) || 0;

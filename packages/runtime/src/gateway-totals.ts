@@ -22,7 +22,7 @@ interface Source {
 export function createGatewayTotals(metrics: Metrics, accepting: () => number): GatewayTotals {
   const registers = [metrics];
   const sources = new Set<Source>();
-  /** The last counters of all processes that have ended. */
+  /** The sums of the last counters and histograms of all processes that have ended. */
   let ended: ThreadMetrics = [];
   new Gauge({
     name: 'weir_gateway_processes',
@@ -38,7 +38,7 @@ export function createGatewayTotals(metrics: Metrics, accepting: () => number): 
     registers,
   });
 
-  /** Reads the metrics of a process now. If it does not answer, returns its last counters. */
+  /** Reads the metrics of a process now. If it does not answer, returns its last counters and histograms. */
   async function readSource(source: Source): Promise<ThreadMetrics> {
     const found = await source.read();
     if (found === undefined) return source.last;

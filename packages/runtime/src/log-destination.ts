@@ -6,13 +6,16 @@ const RETRY_PAUSE_MS = 5;
 const RETRY_MS_MAX = 1_000;
 
 export interface LogDestination {
-  /** Writes one line, which ends in a newline. Never throws for a full disk or a closed pipe: then it drops the line. */
+  /**
+   * Writes one line, which ends in a newline. If the disk is full or broken, or if the pipe is closed or stays full for a second, it drops the line
+   * and does not throw.
+   */
   write(line: string): void;
 }
 
 /**
  * Writes log lines to a file descriptor, synchronously. pino's own destination ends the process on a full disk (an `error` event)
- * or waits forever (`flushSync` retries ENOSPC). Here the lines are dropped, and counted in a line once writing works again.
+ * or waits forever (`flushSync` retries ENOSPC). Here the lines are dropped. When writing works again, a further line contains their number.
  */
 export function createLogDestination(fd: number, write: typeof writeSync = writeSync): LogDestination {
   let dropped = 0;

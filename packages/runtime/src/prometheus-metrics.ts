@@ -37,7 +37,7 @@ const GROWING_TYPES = ['counter', 'histogram'];
 
 /** The metrics that only grow: counters and histograms. */
 export function growingMetrics(metrics: ThreadMetrics): ThreadMetrics {
-  // The types of prom-client declare numbers, but the values are texts.
+  // prom-client declares `type` as a number, but its value is a text.
   return metrics.filter(({ type }) => GROWING_TYPES.includes(String(type)));
 }
 
@@ -46,9 +46,9 @@ export type ConsumingRole = 'enricher' | 'writer' | 'archiver_raw' | 'archiver_e
 
 /** Metrics of a consuming role. Labels: `role`, `partition`. */
 export interface ConsumeMetrics {
-  /** Processed records. The enricher also counts repeats, the writer does not. */
+  /** Counts processed records. Only the enricher also counts repeats here. */
   records(partition: number, count: number): void;
-  /** Records that were processed before, and therefore had no effect. */
+  /** Counts records that were processed before, and therefore had no effect. */
   repeats(partition: number, count: number): void;
   batch(partition: number, seconds: number): void;
   failure(partition: number, code: string): void;

@@ -2,7 +2,7 @@ import { Counter } from 'prom-client';
 import type { Metrics } from './prometheus-metrics.ts';
 
 export interface VisitCheckMetrics {
-  /** Adds visits whose stamps (docs/glossary.md) differed from `sessions`. */
+  /** Adds visits whose stamps (docs/glossary.md) differed from the view `sessions`. */
   flagged(visits: number): void;
 }
 

@@ -11,7 +11,7 @@ export function keptCalls(): KeptCall[] | undefined {
 
 /** Sets `window.weir` and runs the kept calls. The caller sends the first pageview later, so an opt-out among the calls applies to it. */
 export function install(weir: WeirCore, calls: KeptCall[]): void {
-  // The object of weir.core.js has no opt-out methods, but gets the same type.
+  // The object of weir.core.js has only the methods of `WeirCore`, but `window.weir` has one type for all forms of the snippet.
   window.weir = weir as Weir;
   for (const [method, ...args] of calls) {
     (weir as unknown as Record<string, (...args: unknown[]) => void>)[method]!(...args);

@@ -21,7 +21,7 @@ export interface Options {
   readonly hash?: Switch;
   /** Only for the script tag. If on, loading the page is not a pageview: the page calls `weir.pageview()`. */
   readonly manual?: Switch;
-  /** Clicks on links to other hosts are sent as events `outbound` with their `url`. */
+  /** Clicks on links to other hosts are sent as events `outbound` with their `url`. Links to files are not included: see `download`. */
   readonly outbound?: Switch;
   /** Clicks on links to files are sent as events `download` with their `url`. */
   readonly download?: Switch;
@@ -31,9 +31,9 @@ export interface Options {
   readonly engagement?: Switch;
   /** Paths that are never counted. */
   readonly exclude?: Globs;
-  /** The only hosts that are counted. */
+  /** The only hosts that are counted. Default: all. */
   readonly hosts?: Globs;
-  /** Query parameters that are sent in addition to utm_*, ref, source, via and click IDs. */
+  /** Query parameters that are sent in addition to utm_*, ref, source, via and click IDs. Default: all. */
   readonly query?: Globs;
   /** If on, the snippet sends and stores nothing for visitors whose browser has Do Not Track or Global Privacy Control. */
   readonly privacy?: Switch;

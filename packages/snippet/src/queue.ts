@@ -10,16 +10,16 @@ export interface Queue {
   send(body?: string): void;
   /**
    * Call it when the page is hidden or ends. Waiting hits are sent as beacons. Hits that cannot be sent in this way are stored
-   * for the next page, except in cookieless mode.
+   * for the next page, except in cookieless mode and on a page that is not counted.
    */
   leave(): void;
 }
 
 export const QUEUE_NAME = 'weir.q';
 const WAITING_HITS_MAX = 60;
-/** When all endpoints have failed n times in a row, the pause is n times this long. */
+/** The pause after a failure without Retry-After: this time for each `endpoints.length` failures in a row. */
 const WAIT_SECONDS = 3;
-/** Upper limit of Retry-After. Browser timers of more than 24 days fire at once. */
+/** Upper limit of the pause, also with Retry-After. Browser timers of more than 24 days fire at once. */
 const WAIT_SECONDS_MAX = 3600;
 const TOO_MANY = 429;
 /**

@@ -19,7 +19,7 @@ export function createVisitor(): Visitor {
       // Uses the widest domain that the browser accepts, so that subdomains share the cookie. Browsers silently refuse public suffixes.
       const labels = location.hostname.split('.');
       for (let from = labels.length; from--; ) {
-        // biome-ignore lint/suspicious/noDocumentCookie: pages without TLS and Firefox have no Cookie Store API
+        // biome-ignore lint/suspicious/noDocumentCookie: pages without TLS and older versions of Firefox have no Cookie Store API
         document.cookie = `weir=${state};path=/;samesite=lax;max-age=${state ? KEPT_SECONDS : 0};domain=${labels.slice(from).join('.')}`;
         if (state && document.cookie.includes(`weir=${state}`)) break;
       }

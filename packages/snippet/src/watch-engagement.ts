@@ -20,7 +20,7 @@ export function watchEngagement(core: Core): () => void {
   };
   start();
   addEventListener('scroll', look);
-  // Listens on the document, because its listeners run before those of the window, where the queue listens.
+  // Listens on the document, because its listeners run before those of the window. A listener of the window (weir.ts) sends the waiting hits.
   document.addEventListener('visibilitychange', () => (document.hidden ? end : start)());
   return end;
 }

@@ -105,8 +105,8 @@ export function openPartitionArchiver(deps: PartitionArchiverDeps): PartitionCon
   }
 
   /**
-   * Stores the sealed segment, if there is one. If this rejects, `handle` is called again with the same records, and first tries again to
-   * store the segment.
+   * Stores the sealed segment, if there is one. If this rejects, the event log calls the method `handle` below again with the same
+   * records. The method first tries again to store the segment.
    */
   async function storeSealed(): Promise<void> {
     if (sealed === undefined) return;

@@ -59,7 +59,7 @@ export async function startArchiver(deps: ArchiverDeps): Promise<Archiver> {
   };
 }
 
-/** Only one process does the upkeep: the process to which partition 0 is assigned. */
+/** The process to which partition 0 of `events.raw` is assigned does the upkeep. */
 function leads(running: RunningConsumer | undefined): boolean {
   return running?.status().some(({ partition }) => partition === 0) ?? false;
 }

@@ -9,7 +9,7 @@ export interface CommandContext {
   readonly io: CliIo;
   /** Creates the client of the admin API. Called only when a command runs, so that --help needs no settings. */
   readonly client: () => AdminClient;
-  /** Sets the exit code of a command that succeeds with an exit code other than 0. */
+  /** Sets the exit code of a command that ends without an error message, but with an exit code other than 0. */
   exitWith(code: ExitCode): void;
 }
 

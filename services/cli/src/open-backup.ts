@@ -13,8 +13,8 @@ export function dropWriterCommits(dataDir: string): Promise<void> {
 }
 
 /**
- * Adds to the restored log the erasures that are missing in its tables. `begunAt`: when the backup was begun. The next start carries them
- * out. Resolves with the number of these erasures.
+ * Adds to the restored log the erasures that are missing in the restored tables. The next start of Weir carries out these erasures. `begunAt`: when
+ * the backup was begun, in Unix milliseconds. Resolves with the number of these erasures.
  */
 export function eraseAgainIn(dataDir: string, tombstones: readonly Tombstone[], begunAt: number): Promise<number> {
   return eraseAgain({ folder: join(dataDir, 'log'), tombstones, begunAt });

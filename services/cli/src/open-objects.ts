@@ -7,7 +7,10 @@ import { readS3Settings } from '@weir/runtime/config/s3-config';
 import type { CliEnvironment } from './cli-config.ts';
 import { CliError, EXIT } from './exit-codes.ts';
 
-/** Opens `file:///folder` or `s3://bucket/prefix`, with the same settings as Weir. Rejects with `TypeError` for another URL. */
+/**
+ * Opens `file:///folder` or `s3://bucket/prefix`, with the same settings as Weir. Rejects with `TypeError` for another URL,
+ * and with `CliError` if a setting is invalid.
+ */
 export async function openObjects(url: string, env: CliEnvironment): Promise<ObjectStore> {
   const reader = createEnvReader(env);
   const s3 = readS3Settings(reader);

@@ -33,8 +33,8 @@ export interface ControlDeps {
   readonly analytics: Analytics;
   readonly shadow: ShadowTables;
   /**
-   * When the last of the parts will be removed that a repair of the tables has moved away, in Unix milliseconds. Such a part can have rows of
-   * a person who is erased. Undefined if there are no such parts.
+   * A repair of the tables can move parts of tables away. These parts can have rows of a person who is erased. Returns the time in Unix milliseconds
+   * when the last of them will be removed. Undefined if there are no such parts.
    */
   readonly detachedUntil: () => number | undefined;
   /** Undefined if Weir does not archive. */
@@ -91,8 +91,8 @@ export interface AdminDeps extends Omit<ControlDeps, 'analytics'> {
   readonly restoredRows: RestoredRows;
   readonly exportSlots: ExportSlots;
   /**
-   * The tables for exports. If a swap (docs/glossary.md) exchanges the tables during a query, `tables` runs the query again, but an export ends with an error:
-   * it can have taken hours, and has already sent a part of its rows.
+   * The tables for exports. If a swap (docs/glossary.md) exchanges the tables during a query, `tables` runs the query again. An export ends with an
+   * error instead: it can have taken hours, and has already sent a part of its rows.
    */
   readonly exportedTables: ExportedTables;
   /** Limits how many calls for records of topics run or wait for a record at the same time. */
@@ -103,7 +103,10 @@ export interface AdminDeps extends Omit<ControlDeps, 'analytics'> {
   readonly runTopicRead: RunInSlot;
   /** Creates an event ID (UUIDv7). */
   readonly newEventId: () => string;
-  /** Returns the rate of a consumer in another process (by its topic), or of a replay. */
+  /**
+   * Returns the object that measures the records per second of a consumer in another process, or of a replay. `topic`: the topic of the consumer, or
+   * a name of the replay.
+   */
   readonly lagRateOf: (topic: string) => LagRate;
 }
 

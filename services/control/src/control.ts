@@ -19,7 +19,7 @@ import { createSteadyTables } from './steady-tables.ts';
 import { createReadSlots } from './topics/read-slots.ts';
 import { dashboardRoutes } from './web/dashboard-routes.ts';
 
-/** Limits the memory: each call that reads records of a topic holds up to 16 MiB. */
+/** Limits the memory: a call that reads records of a topic holds up to 16 MiB, or more if the topic has more than 256 partitions (topic-page.ts). */
 const TOPIC_READS_MAX = 8;
 /**
  * The limit for calls that read records or wait for them. A waiting call holds no records, but asks the log for its end four times a

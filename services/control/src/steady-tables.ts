@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { DependencyError, isDependencyError } from '@weir/domain/errors';
 import type { Analytics } from '@weir/ports/analytics';
 import type { RequestContext } from './http/request-context.ts';
-import { createJoinedWork, createSharedWork } from './shared-work.ts';
+import { createJoinedWork, createSharedWork } from './joined-work.ts';
 
 export type ReadableTables = Pick<Analytics, 'select' | 'userQuery' | 'highestRawOffset'>;
 type QueryParams = Readonly<Record<string, unknown>>;

@@ -5,7 +5,10 @@ export const USER_QUERY_ROWS_MAX = 100_000;
 export const USER_QUERY_RESULT_BYTES_MAX = 128 * 1024 * 1024;
 export const USER_QUERY_SECONDS_MAX = 30;
 export const USER_QUERY_MEMORY_BYTES_MAX = 2 * 1024 * 1024 * 1024;
-/** If grouping needs more memory than this, ClickHouse uses the disk. So the reports of a year need less than 500 MB, and take up to 40 % more CPU. */
+/**
+ * If grouping needs more memory than this, ClickHouse uses the disk. So a report over one year needs less than 500 MB of memory, but up to
+ * 40 % more CPU time.
+ */
 export const USER_QUERY_SPILL_BYTES = 384_000_000;
 
 const FIRST_WORDS = new Set(['SELECT', 'WITH', 'FROM', 'SHOW', 'DESCRIBE', 'DESC', 'EXPLAIN', 'EXISTS']);
@@ -16,8 +19,8 @@ const SHOWN = new Set(
 const ACCESS = new Set('USER ROLE QUOTA POLICY PROFILE ROW SETTINGS MASKING'.split(' '));
 /**
  * Functions that are refused wherever their name appears, except after a dot. `APPLY file` and `arrayMap(file, …)` call them without
- * parentheses. They read files, send requests, write to the log of ClickHouse or to Keeper, show headers with credentials, or take the
- * name of a table as a string.
+ * parentheses. They read files, send requests, write to the log of ClickHouse or to Keeper, show ClickHouse's configuration or
+ * internals, show headers with credentials, or take the name of a table as a string.
  */
 const FUNCTIONS_FORBIDDEN = new Set(
   (
@@ -33,8 +36,8 @@ const FUNCTIONS_FORBIDDEN = new Set(
  */
 const DATABASE_OF_FILES = 'default';
 /**
- * The beginnings of the names of table functions that read outside of the store or bypass the rule for `system`. Such a name is refused if
- * a parenthesis follows it. `URLHash`, `URLHierarchy` and `URLPathHierarchy` are harmless scalar functions.
+ * The beginnings of the names of table functions that read outside of the store, run a program, or bypass the rule for `system`. Such a name
+ * is refused if a parenthesis follows it. `URLHash`, `URLHierarchy` and `URLPathHierarchy` are harmless scalar functions.
  */
 const TABLE_FUNCTIONS_FORBIDDEN =
   /^(?:url(?!hash|hierarchy|pathhierarchy)|s3|gcs|oss|cosn|hdfs|azureblobstorage|iceberg|deltalake|hudi|paimon|remote|cluster|mysql|postgresql|mongodb|redis|sqlite|odbc|jdbc|ytsaurus|arrowflight|executable|python|input|file|merge|loop|mergetree|timeseries|prometheus|kafka|nats|rabbitmq|eval|arrowstream|dictionary|viewexplain)/;
@@ -47,8 +50,8 @@ const SYSTEM_TABLES_ALLOWED = new Set(
 
 /**
  * Checks the rule of docs/api.md, SQL: no statement writes, changes settings, or reads files, URLs or remote tables. ClickHouse's setting `readonly`
- * refuses most of these statements. This function also refuses what `readonly` allows: `INTO OUTFILE`, `KILL`, scalar `file()`, several
- * statements, `system`. Returns the statement without a trailing semicolon, or the reason for the refusal.
+ * refuses most of these statements. This function also refuses what `readonly` allows, for example `INTO OUTFILE`, `KILL`, scalar `file()`,
+ * several statements, and most tables of `system`. Returns the statement without a trailing semicolon, or the reason for the refusal.
  */
 export function checkUserQuery(sql: string): { readonly statement: string } | { readonly refused: string } {
   if (sql.length > SQL_CHARS_MAX) return { refused: `a query must be at most ${SQL_CHARS_MAX} characters` };

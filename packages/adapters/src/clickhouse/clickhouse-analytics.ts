@@ -18,7 +18,7 @@ export interface ClickhouseAnalyticsConfig {
   readonly url: string;
   readonly username: string;
   readonly password: string;
-  /** The ClickHouse user that runs the queries of Weir's users. Default: `username` above, with read-only settings. */
+  /** The ClickHouse user that runs `userQuery`: reports and the SQL of Weir's users. Default: `username` above, with read-only settings. */
   readonly reader?: { readonly url: string; readonly username: string; readonly password: string };
   /** The database of Weir's tables. Default: `weir`. */
   readonly database?: string;
@@ -88,13 +88,13 @@ const ONE_BLOCK = { max_threads: 1, max_block_size: String(INSERT_ROWS_MAX), ins
  */
 const CLUSTER_INSERT_SETTINGS = { insert_quorum: 'auto', insert_quorum_timeout: 60_000 } as const;
 
-/** The settings of every insert into `records`: by the writer, and by the copy of a replay. */
+/** The settings of every insert that has a deduplication token, for example the inserts of the writer and the copies of a replay. */
 export function clickhouseInsertSettings(cluster: string | undefined) {
   return { ...INSERT_SETTINGS, ...(cluster === undefined ? {} : CLUSTER_INSERT_SETTINGS) };
 }
 
 export interface ClickhouseAnalytics extends Analytics {
-  /** The settings of the server and its tables that break exactly-once, one sentence each. Call it every minute. */
+  /** What breaks exactly-once: the version of the server, its cluster, or the settings of its tables. One sentence each. Call it every minute. */
   drift(): Promise<readonly string[]>;
   /**
    * Exchanges the tables of this database with those of the database `shadow` (`exchangeGenerations`). `generation` is the number that
@@ -233,7 +233,7 @@ export function openClickhouseAnalytics(config: ClickhouseAnalyticsConfig): Clic
 
     async responds(withinMs) {
       const limit = AbortSignal.timeout(withinMs);
-      // An error status, or a refused connection, is also a response: other calls get the same at once.
+      // An error status or a refused connection also counts as a response, because other calls then fail at once instead of waiting.
       await responder.ping({ select: false, abort_signal: limit });
       if (limit.aborted) throw new DependencyError('analytics_unavailable', `no response within ${withinMs} ms`);
     },

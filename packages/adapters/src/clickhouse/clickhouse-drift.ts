@@ -20,7 +20,7 @@ export const TABLES_QUERY =
 export const SHARDS_QUERY =
   'SELECT uniqExact(shard_num) AS shards FROM system.clusters WHERE cluster = {cluster:String}';
 
-/** Returns the settings of a server and its tables that break exactly-once, one sentence each. */
+/** Returns what breaks exactly-once: the version of the server, its cluster, or the settings of its tables. One sentence each. */
 export function clickhouseDrift({ version, tables, shards }: DriftedServer): readonly string[] {
   const found: string[] = [];
   if (isOlder(version, VERSION_MIN)) found.push(`version is ${version}, not ${VERSION_MIN} or later`);

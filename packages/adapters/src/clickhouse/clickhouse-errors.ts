@@ -2,7 +2,10 @@ import { ClickHouseError } from '@clickhouse/client';
 import { DependencyError } from '@weir/domain/errors';
 import { FENCE_IN_MESSAGE } from './generation-fence.ts';
 
-/** Error codes after which the same statement may succeed later: ClickHouse is busy, full, shutting down or unreachable. */
+/**
+ * Error codes after which the same statement may succeed later. For example, ClickHouse is busy, full, shutting down or unreachable, or
+ * refuses Weir's password or permissions.
+ */
 const STORE_AT_FAULT = new Set([
   3, 74, 75, 76, 159, 160, 164, 194, 198, 202, 203, 209, 210, 225, 236, 241, 242, 243, 252, 279, 285, 286, 290, 319,
   335, 394, 425, 439, 473, 497, 499, 516, 517, 518, 519, 571, 574, 668, 677, 722, 735, 745, 999,
@@ -33,8 +36,8 @@ const BUSY = new Set([201, 202, 209, 210, 225, 236, 242, 279, 394, 439, 999]);
  * The error of an insert. It is `analytics_refused` only if the rows certainly caused it, because then the writer divides the batch or
  * replaces a row by a dead letter (docs/decisions/0006). A code that is missing in ABOUT_A_ROW stops a partition, with an alarm that
  * names the code. A wrong code in ABOUT_A_ROW would turn good rows into dead letters, or store them twice.
- * ClickHouse quotes the row in its message, and rows contain e-mails. So the message contains only code, column and row number, and the
- * cause is left out, because loggers print it.
+ * ClickHouse quotes the row in its message, and rows contain e-mails. So the message of the new error contains only the code and the name of
+ * ClickHouse's error, the column and the row number. It has no `cause`, because loggers print the cause.
  */
 export function insertError(error: unknown): DependencyError {
   const code = clickhouseCode(error);
@@ -62,7 +65,10 @@ export function statementError(error: unknown): DependencyError {
   );
 }
 
-/** The error of a user's query or of a report. It is `analytics_refused` for invalid SQL, an exceeded limit or a missing permission. */
+/**
+ * The error of a user's query or of a report. It is `analytics_unavailable` without an answer of ClickHouse and for the codes in BUSY.
+ * Otherwise it is `analytics_refused`, for example for invalid SQL, an exceeded limit or a missing permission.
+ */
 export function userQueryError(error: unknown): DependencyError {
   const code = clickhouseCode(error);
   if (code === 159) return translated('analytics_refused', error, 'the query took longer than is allowed');

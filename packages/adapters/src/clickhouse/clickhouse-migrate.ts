@@ -175,8 +175,8 @@ function isKnown(name: string, digest: string, known: Digests | undefined): bool
 const ATTEMPTS_MAX = 5;
 
 /**
- * Applies a migration. Resolves with false if another process has applied it meanwhile. `apply` can fail because a faster process has
- * dropped a table that the migration uses:
+ * Applies a migration with `apply`. Resolves with true when `apply` has succeeded, and with false if it fails after another process has
+ * applied the migration (`isByOthers`). `apply` can fail because a faster process has dropped a table that the migration uses:
  * - A later migration has dropped the table. Then this migration is done, and the caller applies the later migrations again, because this
  *   attempt may have replaced what they had changed.
  * - The last statements of the same migration have dropped the table. Then the migration is applied again from its beginning, which creates

@@ -2,8 +2,8 @@ import { DependencyError } from '@weir/domain/errors';
 
 /**
  * The table `records` has one EPHEMERAL column whose name contains the generation of the tables: `generation_<n>`, or
- * `generation_<n>_closed` while tables are being exchanged. Each insert names `generation_<n>` in its list of columns. So ClickHouse
- * refuses an insert that was planned for another generation, and refuses every insert while the tables are closed.
+ * `generation_<n>_closed` while tables are being exchanged. Each insert of the writer into the live tables names `generation_<n>` in its list
+ * of columns. So ClickHouse refuses such an insert if it was planned for another generation, or while the tables are closed.
  */
 export interface Fence {
   readonly generation: number;

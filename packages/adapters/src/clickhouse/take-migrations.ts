@@ -6,8 +6,8 @@ interface View {
 }
 
 /**
- * If `shadow` has migrations that `live` lacks, this function creates the views of `shadow` in `live`, and notes the migrations as applied
- * there. Call it when the tables are exchanged and closed. After a kill, call it again: it continues.
+ * If `shadow` has migrations that `live` lacks, this function makes the views of `live` the same as those of `shadow`, and then adds the
+ * migrations to `live.schema_migrations`. Call it when the tables are exchanged and closed. After a kill, call it again: it continues.
  */
 export async function takeMigrations(
   { run, select }: { run(statement: string): Promise<void>; readonly select: Select },

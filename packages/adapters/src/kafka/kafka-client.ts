@@ -56,7 +56,7 @@ export function createKafka(
   });
 }
 
-/** Calls `connect` once per broker, because kafkajs tries the next broker at each call. Rejects when no broker answers. */
+/** Calls `connect` until it succeeds, at most once per broker: kafkajs tries the next broker at each call. Rejects when no broker answers. */
 export async function connectToAny(address: KafkaAddress, connect: () => Promise<void>): Promise<void> {
   for (let left = address.brokers.length; ; left -= 1) {
     try {

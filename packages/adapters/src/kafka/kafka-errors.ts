@@ -38,7 +38,10 @@ const REFUSED_TYPES = /AUTHORIZATION_FAILED$|^SASL_AUTHENTICATION_FAILED$|^UNSUP
 /** Error codes of Node and OpenSSL for a certificate that is not trusted, and for a port that does not speak TLS. */
 const CERTIFICATE_CODES = /CERT|^UNABLE_TO_VERIFY|^ERR_TLS|^ERR_SSL|^EPROTO$/;
 
-/** Produce error codes of the Kafka protocol after which nothing is stored in the partition. `again` is true if a retry may succeed. */
+/**
+ * Error codes of the Kafka protocol with which a leader refuses a batch. Nothing is stored in the partition if the answer has no base offset
+ * (kafka-produce.ts). `again` is true if a retry may succeed.
+ */
 const REFUSALS = new Map<number, { readonly type: string; readonly again: boolean }>([
   [2, { type: 'CORRUPT_MESSAGE', again: false }],
   [3, { type: 'UNKNOWN_TOPIC_OR_PARTITION', again: true }],
@@ -54,7 +57,8 @@ const REFUSALS = new Map<number, { readonly type: string; readonly again: boolea
 ]);
 
 /**
- * Classifies a produce error code other than 0. Returns `undefined` if the records may be in the log. Also names the same codes of a fetch.
+ * Returns the meaning of an error code in the answer to a produce or fetch request. Returns `undefined` for a code that is not in the list:
+ * after such an answer to a produce request, the records may be in the log.
  */
 export function knownRefusal(code: number): { readonly type: string; readonly again: boolean } | undefined {
   return REFUSALS.get(code);

@@ -43,9 +43,9 @@ export interface KafkaEventLog extends EventLog {
 
 interface Links {
   readonly query: KafkaLink;
-  /** The connections for appends that a client waits for. */
+  /** The connections for appends that a client can wait for: to all topics except `events.enriched` and `events.replayed`. */
   readonly interactive: KafkaLink;
-  /** The connections for appends of the enricher and for `read`, which no client waits for. */
+  /** The connections for `read`, and for appends to `events.enriched` and `events.replayed`, which no client waits for. */
   readonly background: KafkaLink;
 }
 

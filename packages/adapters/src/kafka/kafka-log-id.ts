@@ -34,8 +34,8 @@ async function claim<T>(
     try {
       await registry.put(`${prefix}${id}`, JSON.stringify(makeValue(id)));
     } catch (error) {
-      // The topics may be new, or another process may have been first. The retry uses a new candidate: the failed append may
-      // still arrive, and compaction would keep only the later of two records with the same key.
+      // The append can fail because the topic is new. The loop ends if another process has written a candidate meanwhile. A retry uses a
+      // new key: the failed append may still arrive, and compaction would keep only the later of two records with the same key.
       if (left <= 1 || !isDependencyError(error, 'event_log_unavailable')) throw error;
     }
   }

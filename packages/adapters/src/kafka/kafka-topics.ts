@@ -22,7 +22,7 @@ export interface TopicSpec {
 export interface TopicsOptions {
   readonly spec: TopicsSpec;
   readonly topicPrefix: string;
-  /** Opens connections for topics that may not exist. It is called for each check, and the connections are closed after the check. */
+  /** Opens connections for topics that may not exist. Each call of `ensure` and `drift` opens connections, and closes them at its end. */
   readonly openLink: (topics: readonly string[]) => KafkaLink;
   /** The number of partitions of a new log. */
   readonly partitions: number;

@@ -55,8 +55,8 @@ function allocateLockFile(path: string): void {
 }
 
 /**
- * Writes zeros to the holes that earlier versions of Weir left in the file. There are holes because LMDB does not write a page
- * that the same transaction allocates and frees.
+ * Writes zeros to the holes of the file. LMDB leaves a hole where it does not write a page that the same transaction allocates and frees.
+ * Files that earlier versions of Weir wrote have such holes.
  */
 async function fillHoles(path: string): Promise<void> {
   const file = await open(path, 'r+');

@@ -6,7 +6,7 @@ export type Entries = Database<Buffer, EntryKey | [string, number, number]>;
 /** The end offset of each partition. It is stored separately, because retention can remove the newest entry of a partition. */
 export type Ends = Database<number, [topic: string, partition: number]>;
 
-/** One partition of the log, for a thread that only reads it. */
+/** One partition of the log, as its readers use it. */
 export interface ReadableLog {
   readonly topic: string;
   readonly partition: number;

@@ -9,8 +9,8 @@ const OPENING = 'being opened';
 
 /**
  * True if the environment can be opened. Without fsync, it is consistent after `kill -9`, but a power loss can damage it without a
- * visible sign. So a marker file contains the boot ID of the machine that wrote it. An environment is not trusted if another boot
- * wrote it and did not close it.
+ * visible sign. So a process that opens the environment writes the ID of the machine's present boot to a marker file. The environment is not
+ * trusted if a process of another boot did not close it, if the last attempt to open it did not end, or if there is data without a marker file.
  */
 export function isTrusted(folder: string): boolean {
   const path = join(folder, MARK);

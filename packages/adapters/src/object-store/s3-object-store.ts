@@ -89,7 +89,7 @@ export function openS3ObjectStore({ bucket, prefix, endpoint, region, pathStyle 
     } while (token !== undefined);
   }
 
-  /** Stores the object if the condition is true. Resolves with false if it is not. */
+  /** Stores the object if the condition is true, or if the service has no conditional writes. Resolves with false if it is not stored. */
   const putIf = (name: string, body: Uint8Array, condition: { IfMatch?: string; IfNoneMatch?: string }) =>
     send(`store ${name}`, async () => {
       const target = { Bucket: bucket, Key: keyOf(name), Body: body, ContentLength: body.byteLength };
@@ -171,7 +171,10 @@ function translate(what: string, error: unknown): unknown {
   });
 }
 
-/** The same content. If it cannot be read to its end, the error is `object_store_unavailable`: readers would think that the object is damaged. */
+/**
+ * Returns the same content. If it cannot be read to its end, the error is `object_store_unavailable`. After another error, readers would
+ * think that the object is damaged.
+ */
 function contentOf(body: Readable, name: string): Readable {
   async function* read(): AsyncIterable<Uint8Array> {
     try {
@@ -184,7 +187,7 @@ function contentOf(body: Readable, name: string): Readable {
     }
   }
   const content = Readable.from(read(), { objectMode: false });
-  // A generator that has not begun does not end the body.
+  // Without this, a content that is closed before it is read would leave the body open: the generator has not begun.
   content.once('close', () => body.destroy());
   return content;
 }

@@ -4,7 +4,7 @@ import type { RateLimit, RateLimitBucket, RateLimiter } from '@weir/ports/rate-l
 export type RateLimitTake = readonly [bucket: RateLimitBucket, key: string, limitPerMinute: number, count: number];
 
 /**
- * The rate limiter of a process that does not count itself. One process counts the requests of all processes, so that limits are exact.
+ * The rate limiter of a process that asks another process. That process counts the requests of all processes, so that limits are exact.
  * The calls of one turn of the event loop are sent together, because one message for each call would cost more than counting. `ask` sends calls and
  * resolves with their results, in order. It never rejects.
  */

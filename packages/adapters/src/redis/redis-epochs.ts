@@ -33,13 +33,14 @@ export interface RedisEpochs extends Pick<StateStore, 'readEpoch' | 'checkIn' | 
 /**
  * Epochs of the state in Redis (`ports/state-store.ts`): a new epoch begins when content may have been lost.
  *
- * One server (or the master of Sentinel): the server stores the ID of the epoch in a record. Every script compares its epoch with this
- * record. An older copy of the server's content is a consistent snapshot, so its partition state can be continued in the next epoch.
+ * One server (or the master of Sentinel): the server stores the ID of the epoch in a record. Every script that writes first-seen keys or
+ * partition state compares its epoch with this record. An older copy of the server's content is a consistent snapshot, so its partition
+ * state can be continued in the next epoch.
  *
  * Cluster: the servers can lose content separately, and a script sees only one server. So each server needs its own sign of the epoch:
  * - Before the first key of a site is inserted in an epoch, a mark with the epoch is written to the server of the site.
- * - A flag says that this mark was written. The flag is on the server that has the record of the epoch.
- * - If the flag is set and the mark is missing, the server of the site has lost its keys, and the epoch ends.
+ * - A flag says that a client has begun to write this mark. The flag is on the server that has the record of the epoch.
+ * - If the flag is set and the mark is missing for `MARK_MISSING_MS`, the server of the site has lost its keys, and the epoch ends.
  * The Redis keys of partition state contain the epoch, because a server's content does not show what another server has lost.
  */
 export function createRedisEpochs(

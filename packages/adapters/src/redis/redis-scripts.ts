@@ -2,7 +2,7 @@ import type { RedisClient } from './redis-connection.ts';
 
 /**
  * The value of a claim is `p<owner>` while it is pending and `c<owner>` when it is confirmed. Redis runs each script as one atomic
- * step. All keys of a call are in one cluster slot.
+ * step. In a cluster, all keys of a call are in one slot.
  */
 const CLAIM = `
 local out = {}
@@ -45,8 +45,8 @@ local function server()
 end`;
 
 /**
- * Ends a script with `null` if the epoch is over. KEYS[1]: the record of the epoch. ARGV[1]: the epoch. If it is empty, the
- * script does not check.
+ * Ends a script with `null` if the epoch is over. KEYS[1]: the record of the epoch, or in a cluster the mark of the site's server
+ * (redis-epochs.ts). ARGV[1]: the epoch. If it is empty, the script does not check.
  */
 const WITHIN_EPOCH = `${SERVER}
 if ARGV[1] ~= '' and redis.call('GET', KEYS[1]) ~= ARGV[1] .. ' ' .. server() then return false end`;
@@ -77,7 +77,7 @@ const END_EPOCH = `
 if string.match(redis.call('GET', KEYS[1]) or '', '^%S+') == ARGV[1] then redis.call('DEL', KEYS[1]) end
 return 1`;
 
-/** For a cluster. KEYS: the record of the epoch, and the flag which says that the site's server got its mark in this epoch. */
+/** For a cluster. KEYS: the record of the epoch, and the flag which says that a client has begun to write the mark of the site's server. */
 const CLAIM_MARK = `${WITHIN_EPOCH}
 if redis.call('GET', KEYS[2]) == ARGV[1] then return 'marked' end
 redis.call('SET', KEYS[2], ARGV[1])
@@ -88,7 +88,7 @@ redis.call('SET', KEYS[1], ARGV[1] .. ' ' .. server())
 return 1`;
 
 /**
- * The value of a Redis key is the list of the first-seen records of an idempotency key, one per window, oldest first: `<record>
+ * The value of a Redis key is the list of the first-seen records of an idempotency key, one per window and at most eight: `<record>
  * <received_at> <record> …`. Older records are kept, so that old records that are repeated get the same result. ARGV: epoch, window,
  * time to live, then received_at and record for each key.
  */
@@ -131,9 +131,9 @@ end
 return 1`;
 
 /**
- * KEYS: the record of the epoch, the key of the applied offset, then the keys of the values. ARGV: epoch, from, to, time to live of
- * the offset, then time to live and value for each key; a time to live of 0 removes the key. Returns the offset that is stored
- * afterwards.
+ * KEYS: the record of the epoch (in a cluster a key that is not compared, with an empty epoch), the key of the applied offset, then the keys
+ * of the values. ARGV: epoch, from, to, time to live of the offset, then time to live and value for each key; a time to live of 0 removes the
+ * key. Returns the offset that is stored afterwards.
  */
 const WRITE_STATE = `${WITHIN_EPOCH}
 local at = tonumber(redis.call('GET', KEYS[2]) or '0')

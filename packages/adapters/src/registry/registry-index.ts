@@ -8,7 +8,7 @@ import type { Erasure, Expiry, ImportLedgerEntry, WritersPause } from '@weir/por
 import { type RegistryRow, readRow } from './registry-rows.ts';
 import { SiteItems } from './site-items.ts';
 
-/** The rows of the registry's table, indexed so that each read is one look-up. */
+/** The rows of the registry's two tables (one is for salts), in maps for fast reads. */
 export class RegistryIndex {
   readonly sites = new Map<string, Site>();
   readonly keysByHash = new Map<string, ApiKey>();
@@ -34,12 +34,12 @@ export class RegistryIndex {
   private readonly imports = new Map<string, ReadonlyMap<string, ImportLedgerEntry>>();
   /** The parts of each replay, by replay ID. A request is put only once, so the replays are in the order in which they were started. */
   private readonly replays = new Map<string, Map<ReplayPart['part'], ReplayPart['value']>>();
-  /** The current row of each key of the table. It is needed to remove the row from the other maps. */
+  /** The current row of each key of the tables. It is needed to remove the row from the other maps. */
   private readonly rows = new Map<string, RegistryRow>();
   /** Keys of rows whose kind is unknown, because a newer Weir wrote them. They stay in the table. */
   readonly unknown = new Set<string>();
 
-  /** Applies one change of the table. Returns the ID of the changed site, if any. Throws `event_log_damaged` for an unreadable row. */
+  /** Applies one change of a table. Returns the ID of the changed site, if any. Throws `event_log_damaged` for an unreadable row. */
   apply(key: string, value: string | undefined): string | undefined {
     const old = this.rows.get(key);
     const row = value === undefined ? undefined : readRow(key, value);

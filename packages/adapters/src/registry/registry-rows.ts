@@ -8,7 +8,7 @@ import type { ApiKey, ExclusionRule, ExclusionType, Scope, Site } from '@weir/do
 import type { SessionSecret, SignedOut, TokenUse, Viewer } from '@weir/domain/registry/viewer';
 import type { Erasure, Expiry, ImportLedgerEntry, WritersPause } from '@weir/ports/registry';
 
-/** A row of the registry's table. Its key starts with its kind: `<kind>/…`. */
+/** A row of one of the registry's two tables (one is for salts). Its key starts with its kind: `<kind>/…`. */
 export type RegistryRow =
   | { readonly kind: 'site'; readonly value: Site }
   | { readonly kind: 'key'; readonly value: ApiKey }

@@ -32,7 +32,7 @@ const act = fc.record({
   by: fc.constantFrom('server', 'signed', 'browser', 'browser'),
 });
 
-/** Generates histories in order of arrival. Some identifies and unlinks arrive more than once. */
+/** Generates acts in a random order. Some identifies and unlinks arrive more than once. */
 export const history: fc.Arbitrary<readonly Act[]> = fc
   .uniqueArray(act as fc.Arbitrary<Act>, { minLength: 4, maxLength: 14, selector: ({ id }) => id })
   .chain((acts) => {

@@ -40,7 +40,10 @@ const timings = new Map<string, number>();
 
 interface Options<Id extends OperationId> extends Omit<CallInput<Id>, 'signal'> {
   readonly enabled?: boolean;
-  /** Asks again regularly while the page is visible: `REFRESH_MS_MIN` after an answer, later if the answer took long. */
+  /**
+   * Asks again regularly while the page is visible, after a pause of this many milliseconds (`true`: `REFRESH_MS_MIN`). The pause is longer
+   * if the answer took long.
+   */
   readonly refresh?: boolean | number;
   /** The longest pause before it asks again, in milliseconds, also if the answers take long. */
   readonly refreshMax?: number;

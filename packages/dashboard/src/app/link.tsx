@@ -1,7 +1,7 @@
 import type { AnchorHTMLAttributes, MouseEvent } from 'react';
 import { navigate } from './location.ts';
 
-/** A link to a page of the dashboard, which the browser does not load again. */
+/** A link to a page of the dashboard. Opens the page without loading the document again. */
 export function Link({ href, ...others }: AnchorHTMLAttributes<HTMLAnchorElement> & { readonly href: string }) {
   const follow = (event: MouseEvent) => {
     if (event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;

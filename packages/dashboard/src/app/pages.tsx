@@ -32,7 +32,7 @@ const SITE_PAGES: Readonly<Record<string, ComponentType<{ readonly isAdmin: bool
   settings: SettingsPage,
 };
 
-/** The first parts of the paths of all pages. */
+/** The first parts of the paths of all pages except the start page. */
 const FIRST_PARTS: ReadonlySet<string> = new Set(['sites', 'pipeline', 'sql']);
 
 /** Chooses the page by the path: /dashboard, /dashboard/pipeline, /dashboard/sql, /dashboard/sites/ID/PAGE. */

@@ -23,7 +23,10 @@ export function useSession() {
   });
 }
 
-/** Ends the session in this browser, or all sessions everywhere. Removes all answers from memory, and the SQL statements from the storage. */
+/**
+ * Returns a function that ends the session in this browser, or all sessions everywhere. It also removes all answers from memory, and the SQL
+ * statements from the browser's storage.
+ */
 export function useSignOut() {
   const client = useQueryClient();
   return async (everywhere: boolean) => {

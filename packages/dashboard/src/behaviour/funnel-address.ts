@@ -11,7 +11,7 @@ export interface Step {
 /** A funnel as the address of the page has it: `step=page:/&step=event:signup&within=24h`. */
 export interface FunnelAsked {
   readonly steps: readonly Step[];
-  /** The longest time from the first step to the last one: `30m`, `24h` or `7d`. */
+  /** The longest time from the first step to the last one, for example `30m`, `24h` or `7d`. */
   readonly within: string;
 }
 

@@ -12,7 +12,7 @@ const FIRST_DRAFT: readonly Step[] = [
   { type: 'event', value: '' },
 ];
 
-/** The steps of a funnel, and the longest time. The funnel is shown when the form is sent. */
+/** A form for the steps of a funnel, and for the longest time from the first step to the last one. Sending it shows the funnel. */
 export function FunnelForm({ asked, state }: { readonly asked: FunnelAsked; readonly state: ReportState }) {
   const { t, span } = useTexts();
   const [draft, setDraft] = useState(asked.steps.length >= STEPS_MIN ? asked.steps : FIRST_DRAFT);

@@ -11,7 +11,7 @@ import { FunnelForm } from './funnel-form.tsx';
 import { FunnelResult } from './funnel-result.tsx';
 import { SavedFunnels } from './saved-funnels.tsx';
 
-/** How many visitors went through some steps in their order. The steps are in the address, so a link shows the same funnel. */
+/** How many visitors went through some steps in their order. The address contains the steps, so a link to the page shows this funnel. */
 export function FunnelPage({ isAdmin }: { readonly isAdmin: boolean }) {
   const { t } = useTexts();
   const site = useSite();

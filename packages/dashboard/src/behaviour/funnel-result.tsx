@@ -10,7 +10,7 @@ import { type FunnelAsked, stepText } from './funnel-address.ts';
 
 interface Props {
   readonly asked: FunnelAsked;
-  /** The name of the saved funnel with these steps. */
+  /** The name of the saved funnel with these steps and this longest time. Undefined if none is saved. */
   readonly name: string | undefined;
   /** Whether the funnel can be saved: it is not saved yet, and the reader is an administrator. */
   readonly canSave: boolean;

@@ -10,7 +10,7 @@ import { DataTable, RowButton } from '../ui/data-table.tsx';
 import { ConfirmDialog } from '../ui/dialog.tsx';
 import { Empty, Problem, QueryAnswer } from '../ui/states.tsx';
 
-/** Who has just added a goal waits for its first conversion. */
+/** The interval is short, because an administrator who has just added a goal waits for its first conversion. */
 const REFRESH_MS = 5_000;
 
 /** The goals of a site with their conversions. An administrator adds and removes goals. */

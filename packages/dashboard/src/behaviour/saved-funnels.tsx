@@ -13,7 +13,7 @@ type SavedFunnel = Answer<'listFunnels'>[number];
 
 interface Props {
   readonly query: ReturnType<typeof useAdmin<'listFunnels'>>;
-  /** The ID of the funnel that the page shows. */
+  /** The ID of the funnel that the page shows. Undefined if this funnel is not saved. */
   readonly shown: string | undefined;
   readonly isAdmin: boolean;
 }

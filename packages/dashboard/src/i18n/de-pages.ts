@@ -1,7 +1,7 @@
 import type { EN_PAGES } from './en-pages.ts';
 import type { Entry } from './text-context.tsx';
 
-/** The German texts of the pages that the browser loads only when they are opened. */
+/** The German texts of the steps to install Weir, of API keys and of the pipeline page. */
 export const DE_PAGES: Readonly<Record<keyof typeof EN_PAGES, Entry>> = {
   'install.title': 'Weir auf Ihrer Website einbauen',
   'install.hint': 'Wählen Sie einen Weg. Die Seite zeigt Ihre Berichte, sobald der erste Hit angekommen ist.',

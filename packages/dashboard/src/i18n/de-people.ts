@@ -1,7 +1,7 @@
 import type { EN_PEOPLE } from './en-people.ts';
 import type { Entry } from './text-context.tsx';
 
-/** The German texts of people, erasures, annotations, identity verification and the keyboard shortcuts of the reports. */
+/** The German texts of people, erasures, annotations, identity verification, and the keyboard shortcuts and the time zone of the reports. */
 export const DE_PEOPLE: Readonly<Record<keyof typeof EN_PEOPLE, Entry>> = {
   'nav.people': 'Personen',
   'people.search': 'Personen suchen',

@@ -1,7 +1,7 @@
 import type { EN_TOOLS } from './en-tools.ts';
 import type { Entry } from './text-context.tsx';
 
-/** The German texts of realtime, goals, funnels, retention, journeys and the settings of a site. */
+/** The German texts of the SQL console, segments, realtime, goals, funnels, retention, journeys, most settings of a site, and some general words. */
 export const DE_TOOLS: Readonly<Record<keyof typeof EN_TOOLS, Entry>> = {
   'nav.sql': 'SQL',
   'segments.title': 'Segmente',

@@ -1,4 +1,4 @@
-/** The texts of the pages that the browser loads only when they are opened. */
+/** The texts of the steps to install Weir, of API keys and of the pipeline page. */
 export const EN_PAGES = {
   'install.title': 'Install Weir on your site',
   'install.hint': 'Choose one way. The page opens your reports when the first hit has arrived.',

@@ -1,4 +1,4 @@
-/** The texts of people, erasures, annotations, identity verification and the keyboard shortcuts of the reports. */
+/** The texts of people, erasures, annotations, identity verification, and the keyboard shortcuts and the time zone of the reports. */
 export const EN_PEOPLE = {
   'nav.people': 'People',
   'people.search': 'Search people',

@@ -1,4 +1,4 @@
-/** The texts of realtime, goals, funnels, retention, journeys and the settings of a site. */
+/** The texts of the SQL console, segments, realtime, goals, funnels, retention, journeys, most settings of a site, and some general words. */
 export const EN_TOOLS = {
   'nav.sql': 'SQL',
   'segments.title': 'Segments',

@@ -1,14 +1,14 @@
 /** Numbers, shares and times in the language of the reader. */
 export interface Formats {
   number(value: number): string;
-  /** A short form with at most three digits: 12.3K. */
+  /** A short form with at most three significant digits: 12.3K. */
   compact(value: number): string;
   /** A share from 0 to 1. */
   percent(share: number): string;
   /** A change with its sign: +12 %. */
   change(share: number): string;
   decimal(value: number): string;
-  /** Seconds as minutes and seconds. */
+  /** Seconds as minutes and seconds, or as hours and minutes from one hour on: `2m 5s`, `1h 2m`. */
   duration(seconds: number): string;
   /** A length of time such as 30m, 24h or 7d, in words. Other texts stay as they are. */
   span(text: string): string;
@@ -66,7 +66,7 @@ export function createFormats(language: string): Formats {
         : text;
     },
     money(amount, currency) {
-      // A caller may send any text as the currency.
+      // A server event can have any text as its currency.
       if (!/^[A-Za-z]{3}$/.test(currency)) return `${amount} ${currency}`.trim();
       return new Intl.NumberFormat(language, { style: 'currency', currency }).format(Number(amount));
     },

@@ -18,5 +18,5 @@ export const COUNTRY_OF_NUMBER: ReadonlyMap<string, string> = new Map(
     .map((pair) => [pair.slice(0, 3), pair.slice(3)]),
 );
 
-/** The codes of the countries of the map that have no numeric code. The data of locations has XK for Kosovo. */
+/** The alpha-2 code of a country of the map that has no numeric code, by its name on the map. Geo data uses XK for Kosovo. */
 export const COUNTRY_OF_NAME: Readonly<Record<string, string>> = { Kosovo: 'XK' };

@@ -9,7 +9,7 @@ import type { Annotation } from './annotations-view.ts';
 interface Props {
   /** Undefined: a new annotation. */
   readonly annotation: Annotation | undefined;
-  /** The day that a new annotation begins with, as a local date. */
+  /** The date that the form contains at first for a new annotation, as YYYY-MM-DD. */
   readonly day: string;
   readonly onClose: () => void;
 }

@@ -26,7 +26,7 @@ interface Props {
   readonly onClose: () => void;
 }
 
-/** All values of a dimension with all numbers: searched and ordered by the server, one page at a time. */
+/** A table of the values of a dimension with all metrics. The server searches and orders the values, and returns one page at a time. */
 export function DetailsDialog({ tab, dimension, state, onClose }: Props) {
   const texts = useTexts();
   const { t } = texts;

@@ -8,7 +8,7 @@ export interface PanelTab {
   readonly label: TextKey;
   /** The number by which the rows are ordered and drawn. */
   readonly metric: MetricName;
-  /** If true, the list includes bots. All other lists leave bots out. */
+  /** If true, the list always includes bots. Other lists include them only if the reader has chosen this for the reports. */
   readonly withBots?: true;
 }
 

@@ -69,7 +69,7 @@ export function Panel({ panel, state }: { readonly panel: PanelView; readonly st
   );
 }
 
-/** The dimension of a tab. Undefined until the reader has named the property. */
+/** The dimension of a tab. For the tab `property`, it is undefined until the reader has named a property. */
 function dimensionOf(tab: PanelTab, property: string): string | undefined {
   if (tab.id === 'property') return property === '' ? undefined : `property:${property}`;
   return tab.id === 'map' ? 'country' : tab.id;

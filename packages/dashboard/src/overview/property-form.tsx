@@ -4,7 +4,7 @@ import type { ReportState } from '../reports/report-state.ts';
 import { usePropertyNames } from '../suggest/use-property-names.ts';
 import { QueryAnswer } from '../ui/states.tsx';
 
-/** A reader scans this many names. All names are offered while the reader types. */
+/** The list has at most this many names. While the reader types, the input also offers the other names. */
 const SHOWN_MAX = 9;
 
 interface Props {
@@ -14,7 +14,7 @@ interface Props {
   readonly onChoose: (name: string) => void;
 }
 
-/** Asks for a custom property. It offers those of the period, and lists them until the reader has chosen one. */
+/** Asks for a custom property. It offers the properties of the period, and lists the first ones until the reader has chosen one. */
 export function PropertyForm({ state, chosen, onChoose }: Props) {
   const { t, number } = useTexts();
   const list = useId();

@@ -22,7 +22,7 @@ interface Props {
   readonly isOld: boolean;
 }
 
-/** The selected number over time, with the earlier period as a dashed line and the annotations. Screen readers get a table instead. */
+/** A chart of the selected number over time, and a list of the annotations. Screen readers get a table instead of the chart. */
 export function SeriesCard({ data, state, isOld }: Props) {
   const texts = useTexts();
   const { t } = texts;

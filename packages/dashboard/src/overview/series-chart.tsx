@@ -19,7 +19,7 @@ interface Props {
   readonly notes: readonly ChartNote[];
 }
 
-/** A line chart with the notes of the period as vertical lines. The last bucket is dashed if it has not ended yet. */
+/** A line chart with the notes of the period as vertical lines. The period of the comparison is a dashed line. */
 export function SeriesChart({ data, metric, zone, notes }: Props) {
   const texts = useTexts();
   const { theme } = usePreferences();

@@ -5,8 +5,8 @@ import { pathTo, useHash } from '../app/location.ts';
 export type PersonId = { readonly user_id: string } | { readonly visitor_id: string };
 
 /**
- * The person that the address names. The ID is in the fragment, because a browser does not send the fragment: the ID is in no log of a
- * proxy.
+ * The person that the address names. The ID is in the fragment, because a browser does not send the fragment. So a proxy that logs the
+ * address of the page does not log the ID.
  */
 export function usePersonInAddress(): PersonId | undefined {
   const hash = useHash();

@@ -58,7 +58,7 @@ export function PersonTimeline({ data, page, onPage }: Props) {
   );
 }
 
-/** Consecutive events of the same visit, in the order of the events. */
+/** Joins consecutive events of one visit. The order of the events does not change. */
 function visitsOf({ events, sessions }: Timeline): readonly Visit[] {
   const visits: Visit[] = [];
   for (const event of events) {
@@ -134,7 +134,7 @@ function iconOf({ type, event_name: name, source }: Event): IconName {
   return source === 'server' ? 'pipe' : 'goal';
 }
 
-/** The name of an event, otherwise the page. */
+/** The path of a pageview, or the name of an event. */
 function nameOf({ t }: Texts, { event_name: name, pathname, type }: Event): string {
   if (type === 'pageview') return pathname || t('step.page');
   return name;

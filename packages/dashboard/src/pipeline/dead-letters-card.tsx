@@ -10,7 +10,7 @@ import { LetterDialog } from './letter-dialog.tsx';
 const REFRESH_MS = 15_000;
 /** The most dead letters of one page of the list, and of one call that redrives them. */
 const PAGE_LETTERS = 50;
-/** The results after which a dead letter stays in the list. */
+/** The results of a redrive after which the dead letter stays in the list. */
 const STAYS: readonly string[] = ['dead', 'refused', 'pending', 'not_found'];
 
 type Letter = Answer<'listDeadLetters'>['letters'][number];

@@ -6,7 +6,7 @@ import { QueryAnswer } from '../ui/states.tsx';
 
 type Installation = Answer<'showInstallation'>;
 
-/** Free space, and settings of engines that an operator has changed to values that break exactly-once. */
+/** The free space of the disks, and the settings of engines that differ from what exactly-once needs. */
 export function InstallationCard() {
   const { t } = useTexts();
   const installation = useAdmin('showInstallation', { refresh: true });

@@ -11,7 +11,7 @@ interface Props {
   readonly onClose: () => void;
 }
 
-/** One dead letter with its payload, and why it can or cannot be processed again. */
+/** One dead letter with its payload. A button processes it again. If this is not possible, the dialog says why. */
 export function LetterDialog({ id, isBusy, onRedrive, onClose }: Props) {
   const { t, number, time } = useTexts();
   const letter = useAdmin('showDeadLetter', { path: { letter_id: id } });

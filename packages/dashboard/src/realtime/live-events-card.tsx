@@ -4,7 +4,7 @@ import { useTexts } from '../i18n/text-context.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { Empty } from '../ui/states.tsx';
 
-/** The newest records that the page keeps. */
+/** The page keeps at most this many records, the newest ones. */
 const SHOWN_MAX = 100;
 const OUTCOMES = ['row', 'identify', 'duplicate', 'dropped', 'dead'] as const;
 type Outcome = (typeof OUTCOMES)[number];
@@ -17,8 +17,8 @@ interface LiveRecord {
 }
 
 /**
- * The records of the site as they are stored, with what the enricher added. The stream ends while it is paused. A viewer gets only stored
- * rows, so it cannot choose an outcome.
+ * Shows the enriched records of the site as soon as they are in the log. The button "Pause" closes the stream. A viewer gets only records
+ * with the outcome `row`, so it cannot choose an outcome.
  */
 export function LiveEvents({ siteId, isAdmin }: { readonly siteId: string; readonly isAdmin: boolean }) {
   const { t, time } = useTexts();
@@ -116,7 +116,7 @@ export function LiveEvents({ siteId, isAdmin }: { readonly siteId: string; reado
   );
 }
 
-/** What the record is about: the name of the event, otherwise the page. */
+/** The name of the event (or else the type, or the outcome), the path, the country and the browser of a record, as far as they are known. */
 function titleOf({ record }: LiveRecord): string {
   const text = (name: string): string => String(record?.[name] ?? '');
   return [text('event_name') || text('type') || text('outcome'), text('pathname'), text('country'), text('browser')]

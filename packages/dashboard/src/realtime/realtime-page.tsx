@@ -14,7 +14,7 @@ const LISTS = [
   { field: 'countries', dimension: 'country', title: 'tab.country' },
 ] as const;
 
-/** Who is on the site: the last 30 minutes by minute, and the events as they are stored. */
+/** Who is on the site: visitors of the last 30 minutes by minute, their pages, sources and countries, and the newest records. */
 export function RealtimePage({ isAdmin }: { readonly isAdmin: boolean }) {
   const texts = useTexts();
   const { t, number } = texts;

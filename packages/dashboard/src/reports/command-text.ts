@@ -1,4 +1,4 @@
-/** The `weir` command that prints the same report. Parameters that `query` does not have get the default of the command. */
+/** The `weir` command that prints a report of a site. A parameter that is not in `query` gets the default of the command. */
 export function weirCommand(
   report: 'stats' | 'breakdown',
   siteId: string,

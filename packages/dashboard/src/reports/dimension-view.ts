@@ -5,7 +5,7 @@ type NameIn<Key> = Key extends `dimension.${infer Name}` ? Name : never;
 export type DimensionName = NameIn<TextKey>;
 
 const LABEL = 'dimension.';
-/** The dimensions that the filter dialog offers, in the order of their names in the texts. Properties are not among them. */
+/** The dimensions that the filter dialog offers, in the order of the texts in `EN`. Properties are not among them. */
 export const DIMENSIONS = Object.keys(EN)
   .filter((key) => key.startsWith(LABEL))
   .map((key) => key.slice(LABEL.length)) as readonly DimensionName[];
@@ -28,7 +28,7 @@ export function dimensionText(texts: Texts, name: string): string {
   return isDimension(name) ? texts.t(dimensionLabel(name)) : name.replace(/^property:/, '');
 }
 
-/** A value as the reader knows it: the name of a country instead of its code. */
+/** The text that the page shows for a value, for example the name of a country instead of its code. */
 export function valueText(texts: Texts, dimension: string, value: string): string {
   if (value === '') return texts.t(dimension === 'source' || dimension === 'channel' ? 'value.direct' : 'value.none');
   if (dimension === 'country') return texts.country(value);
@@ -43,7 +43,7 @@ export function valueText(texts: Texts, dimension: string, value: string): strin
   return value;
 }
 
-/** The flag of a country as two regional indicator letters, or an empty text. */
+/** The flag of a country as two regional indicator letters. Empty if `code` is not two capital letters. */
 export function flagOf(code: string): string {
   if (!/^[A-Z]{2}$/.test(code)) return '';
   return String.fromCodePoint(...[...code].map((letter) => 0x1f1e6 + letter.charCodeAt(0) - 65));

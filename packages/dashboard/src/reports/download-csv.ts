@@ -10,7 +10,7 @@ const CALLS_MAX = 100;
 /** Requests exact numbers, because a cell of a CSV file cannot say that its number is an estimate. */
 const EXACT = { exact: '1' } as const;
 
-/** Saves all rows of a report as CSV: up to 100,000 values of a list, or the buckets of the series. */
+/** Saves a report as CSV: the first 100,000 values of a list, or all buckets of the series. */
 export async function downloadCsv(report: Report, siteId: string): Promise<void> {
   const path = { site_id: siteId };
   if (report.id === 'stats') {

@@ -8,7 +8,7 @@ import { NameDialog } from '../ui/name-dialog.tsx';
 import { formatFilter, parseFilter } from './filter-text.ts';
 import { type ReportState, setFilters } from './report-state.ts';
 
-/** Saved filters of the site. A viewer can use them, and an administrator can also change them. */
+/** Saved filters of the site. A viewer can use them, and an administrator can also save and remove them. */
 export function SegmentsMenu({ state }: { readonly state: ReportState }) {
   const { t } = useTexts();
   const path = { site_id: useSite().site_id };

@@ -2,7 +2,7 @@ import { useAdmin } from '../api/use-admin.ts';
 import { useTexts } from '../i18n/text-context.tsx';
 import { Icon } from '../ui/icon.tsx';
 
-/** Warns of sites whose hits come from one network: probably, a proxy is missing in TRUSTED_PROXIES. */
+/** Warns of sites that get most of their hits from one network. Probably, a proxy is missing in TRUSTED_PROXIES. */
 export function CrowdedSites({ siteId }: { readonly siteId?: string }) {
   const { t, number } = useTexts();
   const whoami = useAdmin('whoami', { refresh: true });

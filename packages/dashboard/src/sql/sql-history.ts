@@ -1,6 +1,6 @@
 const KEY = 'weir-sql-history';
 const STATEMENTS_MAX = 50;
-/** The length of all statements together. A browser stores about five million chars for a page. */
+/** The maximum length of all statements together. A browser stores about five million chars for all pages of an origin. */
 const CHARS_MAX = 200_000;
 /** API keys and tokens of viewers. A statement that contains one is not stored. */
 const SECRET = /\bw[kv]_[\w-]{8,}/;

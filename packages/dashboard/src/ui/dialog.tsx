@@ -40,7 +40,7 @@ interface ConfirmProps {
   readonly onClose: () => void;
 }
 
-/** Asks before something that cannot be undone. */
+/** Asks for a confirmation. Confirming calls `onConfirm` and closes the dialog. */
 export function ConfirmDialog({ title, text, action, onConfirm, onClose }: ConfirmProps) {
   const { t } = useTexts();
   return (

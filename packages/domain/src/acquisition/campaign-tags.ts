@@ -12,6 +12,7 @@ export const FIRST_UTM_TAGS = ['utm_source', 'utm_medium', 'utm_campaign', 'utm_
  * 4. packages/dashboard/src/i18n/en.ts and de.ts: the name of the dimension.
  * 5. The documents: api.md and tables.md in docs, and CHANGELOG.md. `node --import tsx scripts/generate-columns.mjs` then writes docs/topics.md
  *    and schemas/topics/events.enriched.schema.json.
+ * 6. tests/column-lists.test.ts: the digest of the new column list.
  */
 export const LATER_UTM_TAGS = {} as const satisfies Readonly<Record<`utm_${string}`, number>>;
 

@@ -23,8 +23,8 @@ export interface PaidTag<Source> {
 }
 
 /**
- * Returns a lookup of whole tags, which ignores case and separators: `Facebook-ads` is found as `facebookads`. `threads` is not
- * found, because parts of a tag are not compared.
+ * Returns a lookup of whole tags, which ignores case and separators: `Facebook-ads` is found as `facebookads`. Parts of a tag are not
+ * compared, so `threads` is not found although it contains `ads`.
  */
 export function createPaidTags<Source>(
   { words, sources }: PaidTagList,
@@ -41,7 +41,7 @@ export function createPaidTags<Source>(
   return (tag) => byTag.get(joined(tag));
 }
 
-/** A tag without its separators. */
+/** A tag in lower case, without its separators. */
 function joined(tag: string): string {
   return tag.toLowerCase().replace(/[-_.\s]+/g, '');
 }

@@ -12,7 +12,7 @@ export interface Source {
 /** One source of Weir's own lists. Hosts are in lower case; a last label `*` stands for any public suffix (`google.*`). */
 export interface SourceEntry {
   readonly name: string;
-  /** The name is a common word, so a tag with this word can mean something else. Only the hosts and `tags` identify the source. */
+  /** The name is a common word, so a campaign tag with this word can mean something else. Only `tags` and hosts name the source in a tag. */
   readonly generic?: boolean;
   /** Domains of the source, each with all of its subdomains. */
   readonly domains?: readonly string[];
@@ -55,8 +55,8 @@ const MEDIUM_KINDS: Readonly<Record<string, SourceKind>> = {
   paid: 'ads',
 };
 /**
- * If the second list (`further`) calls a source `search` or `social`, and Weir has a source of these kinds with this name, Weir's own source
- * is used. For example, YouTube is `video` in Weir's list and `social` in the second list.
+ * If the second list (`further`) calls a source `search` or `social`, and Weir's own source with this name has one of these kinds, then
+ * Weir's own source is used. For example, YouTube is `video` in Weir's list and `social` in the second list.
  */
 const PUBLIC_KINDS: ReadonlySet<SourceKind> = new Set(['search', 'social', 'video', 'shopping']);
 
@@ -66,8 +66,7 @@ interface PathSource {
 }
 
 /**
- * Paths are compared before hosts. Within paths and hosts, Weir's own entries come first, and exact hosts come before domains: otherwise
- * mail.google.com would be a search engine.
+ * Paths are compared before hosts. Within paths and hosts, Weir's own entries come first, and exact hosts come before domains.
  * `publicSuffixOf` returns `co.uk` for www.google.co.uk, and `undefined` if the host has no public suffix.
  */
 export function createSources(

@@ -1,7 +1,7 @@
 import { RECORDS_COLUMNS_BY_VERSION, type RecordsColumn, STAMP_COLUMNS } from '../records/records-columns.ts';
 
 /**
- * A dump: everything that Weir stored of a site, as text with one JSON value per line (docs/decisions/0025).
+ * A dump: the rows of `records` of one site with an outcome of DUMP_OUTCOMES, as text with one JSON value per line (docs/decisions/0025).
  *
  *   {"weir_dump":1,"site_id":…,"timezone":…,"exported_at":…,"columns":[…]}
  *   ["row","","",…]         a row of `records`: the values of the columns, in the order of the first line
@@ -16,8 +16,8 @@ import { RECORDS_COLUMNS_BY_VERSION, type RecordsColumn, STAMP_COLUMNS } from '.
 const OWN_COLUMNS: readonly RecordsColumn[] = ['site_id', 'log_id', 'raw_partition', 'raw_offset', ...STAMP_COLUMNS];
 
 /**
- * The columns of all versions of dumps, version 1 first. A version of the column list that adds a column to dumps makes a new version of
- * dumps, which has the same columns first.
+ * The columns of each version of dumps, version 1 first. When a column of `records` that belongs in dumps is added, there is a new version of dumps.
+ * It has the columns of the version before, and then the new one.
  */
 const LISTS = distinct(
   Object.values(RECORDS_COLUMNS_BY_VERSION).map((columns) => columns.filter((column) => !OWN_COLUMNS.includes(column))),

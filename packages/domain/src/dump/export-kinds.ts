@@ -1,4 +1,4 @@
-/** What `weir export` writes: the rows of a table (docs/tables.md), or a dump of everything that Weir stored of a site. */
+/** What `weir export` writes: the rows of a table (docs/tables.md), or for `everything` a dump of the site (dump-format.ts). */
 export const EXPORT_KINDS = ['events', 'sessions', 'profiles', 'payments', 'everything'] as const;
 export type ExportKind = (typeof EXPORT_KINDS)[number];
 

@@ -13,10 +13,10 @@ export function customerIdOf(properties: Readonly<Record<string, unknown>> | und
 }
 
 /**
- * For a replay from `events.enriched`. Returns a function that receives the line (JSONCompactEachRow) of an enriched record. It
+ * Returns a function that replays and erasures of the archive use. It receives the line (JSONCompactEachRow) of an enriched record. It
  * returns the line unchanged, or a line with the outcome `erased` if a tombstone (docs/glossary.md) covers the record, or with the outcome
- * `expired` if it is an event from before `expiresBefore` (Unix milliseconds; undefined if events of the site never expire).
- * The function parses the line, so call it only if there are tombstones or limits.
+ * `expired` if the record is of an event from before `expiresBefore` (Unix milliseconds; undefined if events of the site never expire).
+ * The function parses the line, which costs time, so call it only if there are tombstones or if events of some sites expire.
  */
 export function createLineEraser(
   tombstonesOf: (siteId: string) => readonly Tombstone[],

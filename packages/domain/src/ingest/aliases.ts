@@ -26,8 +26,8 @@ export function isBlank(value: Sent): boolean {
 }
 
 /**
- * Returns the first value that was sent, for an optional field whose type is not string. An empty string counts as sent, so the check of
- * the type refuses it.
+ * Returns the first value that is not null or undefined, for fields in which an empty string counts as sent. For a field whose type is
+ * not string, the check of the type then refuses the empty string.
  */
 export function sentValue(first: Sent, second?: Sent, third?: Sent, fourth?: Sent): Sent {
   return first ?? second ?? third ?? fourth ?? undefined;

@@ -1,4 +1,7 @@
-/** Timestamps of server events (docs/api.md, Timestamps): ISO 8601, or Unix milliseconds as a number or a string of digits. */
+/**
+ * Timestamps of server events and of admin requests (docs/api.md, Timestamps): ISO 8601, or Unix milliseconds as a number or a string of
+ * digits.
+ */
 export const TIMESTAMP_RULE =
   'must be an ISO 8601 date or date-time, or Unix milliseconds, from 1970-01-01 up to, not including, 2100-01-01';
 

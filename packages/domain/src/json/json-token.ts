@@ -1,8 +1,8 @@
 import type { SyntaxKind } from 'jsonc-parser';
 
 /**
- * The kinds of tokens of jsonc-parser. Its own const enum cannot be used in isolated modules. A number that is not in this enum
- * does not compile.
+ * The kinds of tokens of jsonc-parser that this package uses. The library's const enum `SyntaxKind` cannot be used in isolated modules.
+ * A number that is not in `SyntaxKind` does not compile.
  */
 export const JSON_TOKEN = {
   openBrace: 1,

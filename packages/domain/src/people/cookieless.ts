@@ -4,7 +4,7 @@ import { normalizeIp, visitorNetwork } from '../net/ip-address.ts';
 export const COOKIELESS_PREFIX = 'c_';
 const ID_HEX_CHARS = 32;
 
-/** The values from which the ID of a cookieless visitor is computed (docs/api.md, Cookieless mode). */
+/** The values from which, together with a salt, the ID of a cookieless visitor is computed (docs/api.md, Cookieless mode). */
 export interface CookielessVisitor {
   readonly siteId: string;
   readonly ip: string;

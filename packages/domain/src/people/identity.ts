@@ -25,7 +25,7 @@ export interface Identity {
    * such a trait.
    */
   readonly invalidTraits: number;
-  /** The signature of the user ID that a browser sent. Empty if it was not sent, and for an identify of a server. */
+  /** The signature of the user ID that a browser sent. Empty if it was not sent, for an identify of a server, and for a body from the log. */
   readonly signature: string;
 }
 

@@ -10,7 +10,7 @@ export const SALT_AHEAD_MS = 5 * 60_000;
 
 /**
  * How long after midnight UTC a visit can keep the visitor ID of the day before, for which the salt of that day is needed. During these
- * hours, the check adds 10 % to the cost of a record.
+ * hours, the enricher looks for such a visit. This adds 10 % to the cost of a record.
  */
 export const PREVIOUS_SALT_MS = 4 * HOUR_MS;
 

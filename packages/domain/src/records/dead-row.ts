@@ -1,6 +1,9 @@
 import type { RecordsColumn } from './records-columns.ts';
 
-/** The values of the columns that cannot have an empty text. */
+/**
+ * The neutral values of the columns that are not texts. `timestamp`, `received_at`, `raw_partition` and `raw_offset` are missing here: each
+ * caller gives them.
+ */
 const NEUTRAL = {
   cookieless: false,
   value: 0,

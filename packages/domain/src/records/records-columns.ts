@@ -126,7 +126,7 @@ function columnsOf(version: number): readonly RecordsColumn[] {
   return [...COLUMNS_OF_VERSION_1, ...FIRST_STAMP_COLUMNS, ...later.flatMap((tag) => [tag, visitColumn(tag)])];
 }
 
-/** The attributes of a visit: each column of the stamp, and the column of `sessions` that has the same value. */
+/** The attributes of a visit, each as a pair: the column of the stamp, and the column of `sessions` that has the same value. */
 export const VISIT_ATTRIBUTES: readonly (readonly [stamp: RecordsColumn, ofSession: string])[] = [
   ['visit_entry', 'entry_path'],
   ['visit_source', 'traffic_source'],

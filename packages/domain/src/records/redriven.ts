@@ -64,7 +64,7 @@ export function sealedDay(record: { readonly receivedAt: number; readonly redriv
 // The column `detail` of each outcome of a redriven record ends with the field `redriven`, which fills the table `dead_letter_attempts`.
 const MARK = /,?"redriven":(\{"log":"[\w-]{1,36}","partition":\d+,"offset":\d+,"attempt":\d+,"at":\d+\})\}$/;
 
-/** Adds the position of the dead letter to the column `detail`: the JSON text of an object, or an empty text. */
+/** Adds `redriven`, without the visitor ID, to the column `detail`. The column contains the JSON text of an object, or an empty text. */
 export function withRedriven(detail: string, redriven: Redriven | undefined): string {
   if (redriven === undefined) return detail;
   const { log, partition, offset, attempt, at } = redriven;
@@ -78,7 +78,7 @@ export function withoutRedriven(detail: string): string {
   return rest === '{}' ? '' : rest;
 }
 
-/** What `withRedriven` has added to a column `detail`. */
+/** Returns what `withRedriven` has added to a column `detail`; undefined if it has added nothing. */
 export function redrivenOfDetail(detail: string): Redriven | undefined {
   const [, mark] = MARK.exec(detail) ?? [];
   return mark === undefined ? undefined : (JSON.parse(mark) as Redriven);

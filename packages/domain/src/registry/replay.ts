@@ -79,7 +79,7 @@ export interface ExpiredRecords {
 export interface ArchivePosition {
   readonly logId: string;
   readonly partition: number;
-  /** The first raw offset that is taken from the present run of segments. */
+  /** The first raw offset that is taken from the segments that are being read. There is no gap between these segments. */
   readonly rawFrom: number;
   readonly offset: number;
   readonly metadata: string;
@@ -119,7 +119,7 @@ export interface ReplayState {
   readonly undoFrom?: number;
   /** Why the last swap did not happen. */
   readonly refusal?: string;
-  /** The `askedAt` of the last command (`ReplayWish`) that the leader has begun or refused. */
+  /** The `askedAt` of the last command (`ReplayWish`) that the leader (the process that carries out the replay) has begun or refused. */
   readonly answered?: number;
 }
 
@@ -131,7 +131,7 @@ export interface SwapPosition {
 }
 
 export interface ReplaySwap {
-  /** The number of the writers' pause for this swap. */
+  /** The number of the request that pauses the writers for this swap (`WritersPause` in packages/ports/src/registry.ts). */
   readonly number: number;
   /** The generation that the live tables have after the swap. */
   readonly generation: number;

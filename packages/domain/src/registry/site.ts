@@ -21,7 +21,10 @@ export interface Site {
 
 /** How a site authenticates the identifies that browsers send (people/identity-signature.ts). */
 export interface IdentityVerification {
-  /** The plain secret, because signatures are computed with it. Only the response to its creation contains it. Logs never contain it. */
+  /**
+   * The plain secret, because signatures are computed with it. The admin API returns it only once, when it is created. Log lines never
+   * contain it.
+   */
   readonly secret: string;
   readonly secretCreatedAt: number;
   /** If true, an identify of a browser without a valid signature is dropped. */

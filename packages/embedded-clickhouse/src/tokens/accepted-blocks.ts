@@ -27,8 +27,9 @@ interface Stored {
 }
 
 /**
- * Reads the record. Returns undefined if there is none, or if the engine was opened after the last record was written: then an older version
- * of Weir can have changed the tables, so that nothing is known about their parts.
+ * Reads the record: the content of the file `accepted-blocks.json`. Returns undefined if there is none, if it cannot be read, or if the
+ * engine was opened after the last record was written. In the last case, an older version of Weir can have changed the tables, so that
+ * nothing is known about their parts.
  */
 export function readAcceptedBlocks(folder: string): AcceptedBlocks | undefined {
   const text = readText(join(folder, FILE));

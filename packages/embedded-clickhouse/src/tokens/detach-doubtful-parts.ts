@@ -5,7 +5,7 @@ import { doubtfulParts } from './doubtful-parts.ts';
 import { type Part, partsOf, readDefinition, type TableFolder } from './table-folders.ts';
 import { readTokens, syncFolder } from './token-log.ts';
 
-/** The parts of one table that `detachDoubtfulParts` has moved, or has not moved. */
+/** The parts of one table with rows of inserts that were never acknowledged: those that were moved away, and those that stay. */
 export interface DetachedParts {
   /** `<database>.<table>`. */
   readonly table: string;
@@ -34,7 +34,7 @@ export function detachDoubtfulParts(
   const { detached, kept } = doubtfulParts({ parts, acceptedBlocks: accepted.blocks, withToken, rowsOf });
   if (detached.length === 0 && kept.length === 0) return undefined;
   const definition = readDefinition(folder, table.uuid);
-  // Without a window, the engine writes no tokens, so parts without a token are normal.
+  // Without the setting non_replicated_deduplication_window, the engine writes no tokens, so parts without a token are normal.
   if (definition?.hasWindow !== true) return undefined;
   for (const { name } of detached) moveAway(table, name);
   if (detached.length > 0) {

@@ -11,7 +11,7 @@ export interface TableAfterCrash {
   readonly parts: readonly Part[];
   /** Parts up to this block number stay. */
   readonly acceptedBlocks: number;
-  /** The parts whose tokens were added after the last record. */
+  /** The parts whose tokens were added after the last record of accepted blocks was written (accepted-blocks.ts). */
   readonly withToken: readonly Part[];
   /** The number of rows of a part. Undefined if the part does not say it. */
   readonly rowsOf: (part: Part) => number | undefined;

@@ -12,7 +12,7 @@ const BROKEN = /^broken-on-start_(.*?)(?:_try\d+)?$/;
  *
  * If it is known which block numbers are accepted, each token above them is checked. Otherwise, the newest tokens are checked, up to
  * the first one whose part exists. The tokens of parts that were accepted stay, because an erasure or the retention may have removed the
- * rows: their insert must not store them again. The engine must be closed. Returns the number of tokens.
+ * rows: their insert must not store them again. The engine must be closed. Returns the number of dropped tokens.
  */
 export function dropOrphanedTokens(table: TableFolder, accepted: AcceptedTable | undefined): number {
   const entries = knownTokens(readTokens(table, accepted?.tokensFrom ?? newestLog(table)).entries);
@@ -33,7 +33,7 @@ export function brokenParts({ path }: TableFolder): readonly string[] {
   return namesIn(join(path, 'detached')).filter((name) => BROKEN.test(name));
 }
 
-/** Drops the tokens of damaged parts, also those of accepted ones. The engine must be closed. Returns the number of tokens. */
+/** Drops the tokens of damaged parts, also those of accepted ones. The engine must be closed. Returns their number. */
 export function dropTokensOfBrokenParts(table: TableFolder, broken: readonly string[]): number {
   const lost = broken.flatMap((name) => parsePart(BROKEN.exec(name)?.[1] ?? '') ?? []);
   if (lost.length === 0) return 0;

@@ -42,7 +42,10 @@ export async function keepTokens(folder: string, onFailure: (reason: string) => 
   const logs = new Map<string, SyncedLog>();
   let accepted: AcceptedBlocks | undefined;
   let changing = 0;
-  /** How many statements have defined tables, and how many of them the record knows. An insert waits until it knows all of them. */
+  /**
+   * How many statements have defined tables, and how many of them had ended when the last finished run of `acceptNow` began. An insert
+   * with a token waits for such a run if the two numbers differ.
+   */
   let definitions = 0;
   let recordedDefinitions = 0;
   let accepting: Promise<void> = Promise.resolve();
@@ -160,8 +163,8 @@ function highestBlock(table: TableFolder, former: number): number {
 }
 
 /**
- * A position after which all tokens of higher block numbers are. An insert writes its token before it renames its part, under one lock of
- * the table. So when a part has its name, all earlier inserts have done both.
+ * Returns a position in the logs. All tokens of block numbers above `blocks` are after it. An insert writes its token before it renames its
+ * part, under one lock of the table. So when a part has its name, all earlier inserts have done both.
  */
 function tokensAbove(table: TableFolder, blocks: number, former: AcceptedTable | undefined): LogPosition {
   const { entries, end } = readTokens(table, former?.tokensFrom ?? BEGINNING);

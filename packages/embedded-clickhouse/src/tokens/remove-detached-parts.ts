@@ -18,7 +18,10 @@ export function removeDetachedParts(folder: string, keptMs: number, now: number)
   return old.length;
 }
 
-/** When the last of the parts that a repair has moved away will be removed, in Unix milliseconds. Undefined if there are no such parts. */
+/**
+ * Repairs move parts away, and `removeDetachedParts` removes them later. Returns when the last of them will be removed, in Unix
+ * milliseconds; undefined if there are none.
+ */
 export function detachedUntil(folder: string): number | undefined {
   const moved = detachedParts(folder).map(({ movedAt }) => movedAt);
   return moved.length === 0 ? undefined : Math.ceil(Math.max(...moved)) + DETACHED_KEPT_MS + DETACHED_PERIOD_MS;

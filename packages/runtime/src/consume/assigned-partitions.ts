@@ -10,7 +10,7 @@ export interface AssignedPartitions {
   status(): readonly PartitionStatus[];
 }
 
-/** `revoked` is called with the number of each partition that is revoked. */
+/** `revoked` is called with the number of each partition that is revoked, or whose subscription closes. */
 export function createAssignedPartitions(
   clock: () => number,
   revoked: (partition: number) => void,

@@ -27,7 +27,10 @@ export interface AssignedPartition {
 }
 
 export interface RunningConsumer {
-  /** True while this process takes part in its group. A partition that makes no progress shows in `status`. */
+  /**
+   * True if this process has joined its group and was not out of it for more than `REJOIN_MAX_MS` (group-readiness.ts). It does not say whether
+   * the partitions make progress: see `status`.
+   */
   ready(): boolean;
   /** One entry per partition that is assigned to this process. */
   status(): readonly PartitionStatus[];
@@ -37,7 +40,7 @@ export interface RunningConsumer {
 
 /**
  * Runs a consuming role: subscribes, tracks the assigned partitions, turns failures into log lines, metrics and alarms, and
- * answers whether the role is ready. The consumers (enricher, writer, archiver) differ only in `openPartition`.
+ * answers whether the role is ready. The enricher, the writer and the archiver use this function, each with its own `openPartition`.
  */
 export async function runConsumer(options: ConsumerOptions): Promise<RunningConsumer> {
   const { role, topic, group, eventLog, clock, logger, batchRecordsMax, batchBytesMax } = options;

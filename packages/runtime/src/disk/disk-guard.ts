@@ -44,9 +44,9 @@ export async function freeBytes(folder: string): Promise<number> {
 }
 
 /**
- * Compares the free space with the reserve four times a second. `shortage` returns a message while less than the reserve is free.
- * Resolves after the first check. Another program can fill the disk between two checks, so writers that must not fail on a
- * full disk also allocate their space before they write (docs/decisions/0019).
+ * Compares the free space with the reserve four times a second. When less than the reserve is free, `shortage` returns a message
+ * until the free space exceeds the reserve by RESUME_FACTOR. Resolves after the first check. Another program can fill the disk between two
+ * checks, so writers that must not fail on a full disk also allocate their space before they write (docs/decisions/0019).
  */
 export async function openDiskGuard(options: DiskGuardOptions): Promise<DiskGuard> {
   const { name, folder, logger } = options;

@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
 import { open, stat } from 'node:fs/promises';
 
-/** A file of zero bytes that reserves space: deleting it frees this space when the disk is full. */
+/** A file that reserves space, filled with zeros. Deleting the file frees this space when the disk is full. */
 export interface ReserveFile {
   acquire(): Promise<void>;
   release(): void;

@@ -1,13 +1,13 @@
 import http, { type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** A request that the HTTP server cannot pass to the application. */
+/** A request that is malformed, too long or incomplete. The application does not answer it. */
 export interface RefusedRequest {
   /** The connection is closed after this response. */
   readonly response: ServerResponse;
   /** The path without its query; empty if the path is not known. */
   readonly path: string;
-  /** 405 means a method that HTTP does not define. */
+  /** 405 means a method that Node's HTTP parser does not know. */
   readonly status: 400 | 405 | 408 | 413 | 431;
   readonly message: string;
 }
@@ -21,7 +21,7 @@ interface ClientError extends NodeJS.ErrnoException {
   readonly bytesParsed?: number;
 }
 
-/** The response to the latest request of a connection. A `WeakMap` would cost each garbage collection time for each request. */
+/** The response to the latest request of a connection. With a `WeakMap`, each request would make garbage collections slower. */
 const LATEST = Symbol('latest response');
 
 type ServedSocket = Socket & { [LATEST]?: ServerResponse };
@@ -40,15 +40,15 @@ const BY_CODE: Readonly<Record<string, Pick<RefusedRequest, 'status' | 'message'
 
 /**
  * Answers with `refuse` the requests that Node would otherwise answer itself, without a body and without the headers of the endpoint:
- * requests whose head cannot be parsed, and requests whose body ends early or takes too long. The caller must call the returned function
- * for each request that arrives.
+ * requests whose head cannot be parsed or takes too long, and requests whose body is malformed, ends early or takes too long. The caller must
+ * call the returned function with the response to each request that arrives.
  */
 export function answerRefused(server: Server, refuse: Refuse): (response: ServerResponse) => void {
   const failed = new WeakSet<Socket>();
 
   server.on('connection', (socket: ServedSocket) => {
     const { destroySoon } = socket;
-    // Node calls this after the last answer of a connection, also if the application answered before the body arrived (401, 404 or 429).
+    // Node calls this after the last answer of a connection, also if the application answered before the body arrived (for example 401).
     socket.destroySoon = () => {
       if (socket[LATEST]?.req.complete === false) endAfterRest(socket);
       else destroySoon.call(socket);
@@ -69,7 +69,7 @@ export function answerRefused(server: Server, refuse: Refuse): (response: Server
       response.once('close', () => answerNext(socket, error, reason));
     } else {
       response.shouldKeepAlive = false;
-      // The application may answer without the body (401, 403 or 429). `setImmediate` lets this answer go first.
+      // The application may answer without the body (for example 401). `setImmediate` lets this answer go first.
       setImmediate(() => {
         if (response.headersSent) socket.destroySoon();
         else if (socket.writable) refuse({ response, path: pathOf(response.req.url ?? ''), ...reason });

@@ -53,7 +53,7 @@ const WHERE =
 /** The number of dead letters in one call. The admin API accepts up to 500, but the progress is shown only after each call. */
 const PAGE_LETTERS = 100;
 const LIST_DEFAULT = 50;
-/** The results after which a dead letter stays in the list, and `not_found`: there is no such dead letter. */
+/** The results that make the exit code 1: the dead letter stays in the list, or (`not_found`) there is no such dead letter. */
 const STAYS = ['dead', 'refused', 'pending', 'not_found'];
 
 export function addDeadLetterCommands(program: Command, context: CommandContext): void {

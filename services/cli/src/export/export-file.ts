@@ -22,7 +22,7 @@ interface ExportFileOptions {
 }
 
 /**
- * Writes an export to its target. If it fails or is interrupted, the incomplete target is removed, and the promise rejects with
+ * Writes an export to its target. If it fails or is interrupted, the incomplete file or object is removed, and the promise rejects with
  * `CliError`.
  */
 export async function exportFile(io: CliIo, client: AdminClient, options: ExportFileOptions): Promise<ExportSummary> {

@@ -8,7 +8,7 @@ interface UnfinishedDiff {
   readonly steps: number;
 }
 
-/** Resolves with a diff of the replay, and shows its progress while it takes longer than one answer. Rejects as `client.call` does. */
+/** Resolves with a diff of the replay. Repeats the call until the diff is complete, and shows the progress. Rejects as `client.call` does. */
 export async function waitForDiff(io: CliIo, client: AdminClient, path: string): Promise<DiffView> {
   let progress: Progress | undefined;
   try {

@@ -1,6 +1,6 @@
 import type { Analytics } from '@weir/ports/analytics';
 
-/** A raw partition of the present log. When it was checked, each raw offset (docs/glossary.md) below `offset` had exactly one outcome. */
+/** The result of a check of one raw partition: at `checkedAt`, each raw offset (docs/glossary.md) below `offset` had exactly one outcome. */
 export interface Checkpoint {
   readonly partition: number;
   readonly offset: number;
@@ -32,7 +32,10 @@ export async function readCheckpoints(
   };
 }
 
-/** Reads the last checkpoint of each partition that is at least as old as `beforeMs` (Unix milliseconds). Partitions without one are left out. */
+/**
+ * For each partition, reads the last checkpoint that was stored at `beforeMs` (Unix milliseconds) or earlier. Leaves out partitions without such a
+ * checkpoint.
+ */
 export async function readCheckpointsBefore(
   { select }: Pick<Analytics, 'select'>,
   logId: string,

@@ -48,7 +48,7 @@ interface Fault {
 /** A fault that was reported, and by how much the number of rows exceeded the number of raw offsets at that time. */
 interface Reported extends Fault {
   readonly surplus: number;
-  /** False if reading its raw offsets failed. */
+  /** False if reading the missing and repeated raw offsets failed. */
   readonly isLocated: boolean;
 }
 
@@ -56,7 +56,7 @@ const EVERY_MS = 60_000;
 const WHOLE_EVERY_MS = 24 * 3_600_000;
 /** If the statement that compares the raw offsets of new rows fails, checks compare only numbers of rows for this time. */
 const PAUSE_MS = 10 * 60_000;
-/** The same for the statement that compares the raw offsets of the whole table. */
+/** If the statement that compares the raw offsets of the whole table fails, checks compare only numbers of rows for this time. */
 const WHOLE_PAUSE_MS = 60 * 60_000;
 const CLOSE_WAIT_MS = 1_000;
 
@@ -65,22 +65,26 @@ const CLOSE_WAIT_MS = 1_000;
  * which each offset had exactly one outcome. Checkpoints are stored in the table `audit_checkpoints`, for the next start and for
  * `weir audit --since`. A check compares the raw offsets from the checkpoint on one by one. Below the checkpoint, it compares the number of rows,
  * which the projection `offsets` of the table shows without a scan. This number is also right if one row is missing and another row is
- * repeated. So the first check of a log, and then one check in a day, compares all raw offsets, which reads three columns of the whole table. A check
- * that must confirm a fault of such a check, or the end of a fault, does this too. While rows are replaced, there is no check. `weir audit` compares
- * everything at any time.
+ * repeated. So the first check of a log, and then one check in a day, compares all raw offsets, which reads three columns of the whole table. If
+ * such a check finds a fault, the next check compares all raw offsets again, to confirm the fault. So does the check that must confirm the end of a
+ * fault. There is no check while an erasure or an expiry deletes rows, or while a swap exchanges the tables. `weir audit` compares everything at
+ * any time.
  */
 export function startAuditChecks(deps: AuditChecksDeps): RunningAuditChecks {
   const { analytics, eventLog, registry, clock, logger, everyMs = EVERY_MS, wholeEveryMs = WHOLE_EVERY_MS } = deps;
   const metrics = createAuditMetrics(deps.metrics);
   const stop = new AbortController();
   const { signal } = stop;
-  /** The newest checkpoint of each partition: an offset, as explained above. */
+  /** The offset of the newest checkpoint of each partition. */
   const checkpoints = new Map<number, number>();
-  /** The checkpoint of each partition that `audit_checkpoints` contains. It can be lower than the newest one. */
+  /** The offset of the highest checkpoint of each partition in `audit_checkpoints`. It can be lower than the one in `checkpoints`. */
   const storedOffsets = new Map<number, number>();
   /** The fault of each partition that was reported. */
   const reported = new Map<number, Reported>();
-  /** The partitions that the last check found unbalanced. A fault is reported only if the next check confirms it: an insert can be visible in parts for a moment. */
+  /**
+   * The partitions that the last check found unbalanced. A fault is reported only if the next check confirms it: an insert can be visible in
+   * parts for a moment.
+   */
   let suspects = new Set<number>();
   /** The time from which on the next check compares all raw offsets. Undefined until the stored checkpoints are read. */
   let wholeAt: number | undefined;
@@ -222,7 +226,7 @@ export function startAuditChecks(deps: AuditChecksDeps): RunningAuditChecks {
         from: checkpoints.get(partition) ?? 0,
         end,
       });
-      // Rows were replaced or inserted while they were read.
+      // Returns without a report if rows were replaced meanwhile, or if the missing rows were inserted meanwhile.
       if (signal.aborted || isReplacingRows(registry) || found.missing + found.repeated === 0) return;
       metrics.checked(partition, found.missing, found.repeated);
       reported.set(partition, { missing: found.missing, repeated: found.repeated, surplus, isLocated: true });

@@ -26,7 +26,7 @@ export interface OutcomeCount {
 
 /** The dead letters that were redriven. */
 export interface RedrivenBooks {
-  /** The rows `dead` whose records were redriven: a later attempt has another outcome, or became the present dead letter. */
+  /** The numbers of rows `dead` whose records were redriven. The new record has another outcome, or became a dead letter again. */
   readonly superseded: readonly OutcomeCount[];
   /** The number of dead letters of which more than one record is stored. It must be 0. */
   readonly redrivenTwice: number;
@@ -51,9 +51,9 @@ export interface AuditReport {
 export interface PartitionAudit {
   readonly log_id: string;
   readonly partition: number;
-  /** The first raw offset that was compared one by one. Of the rows below it, only the number was compared. 0 without `--since`. */
+  /** The first raw offset that was compared one by one. Of the rows below it, only the number was compared. 0 if everything was compared. */
   readonly compared_from: number;
-  /** When a check stored this raw offset as a checkpoint; null if all raw offsets are compared. */
+  /** When a check stored this raw offset as a checkpoint; null if all raw offsets were compared. */
   readonly checkpoint_at: string | null;
   readonly received: number;
   readonly outcomes: number;
@@ -76,15 +76,15 @@ interface Books {
   readonly redriven: number;
   /** While an erasure deletes records, this number includes records that are also still counted under their former outcome. */
   readonly erased: number;
-  /** The number of records that retention has removed, because they were older than the `keep` of their site. */
+  /** The number of expired records. Their rows were older than the `keep` of their site, or the archive had removed the records before a restore. */
   readonly expired: number;
 }
 
 /**
  * The report is balanced if each raw offset of each log and partition, from 0 to the highest stored one, has exactly one outcome, and if
- * received = stored + identify + duplicate + dropped + dead + redriven + erased + expired + in flight, and if no dead letter was stored
- * twice. While an erasure or an expiry deletes rows (`isErasing`), a raw offset can be stored twice: as erased or expired, and with its
- * former outcome. `erasing` counts these offsets.
+ * received = stored + identify + duplicate + dropped + dead + redriven + erased + expired + in flight, and if at most one record of each
+ * dead letter is stored. While an erasure or an expiry deletes rows (`isErasing`), a raw offset can be stored twice: as erased or expired, and with
+ * its former outcome. `erasing` counts these offsets.
  * `positions` has the end offsets of the log. They must be read after the counts. Otherwise the tables could have records beyond these
  * ends, as if the log had lost records. The tables can also have records of earlier logs. No record of an earlier log is in flight.
  */
@@ -133,7 +133,10 @@ export function auditReport(
 
 const NONE_REDRIVEN: RedrivenBooks = { superseded: [], redrivenTwice: 0 };
 
-/** Moves the rows of redriven dead letters from the outcome `dead` to `redriven`. While an erasure or an expiry deletes rows, fewer rows `dead` can be left than were redriven. */
+/**
+ * Moves the rows of redriven dead letters from the outcome `dead` to `redriven`. While an erasure or an expiry deletes rows, fewer rows `dead` can
+ * be left than were redriven.
+ */
 function withoutRedriven(
   counts: readonly OutcomeCount[],
   superseded: readonly OutcomeCount[],

@@ -16,8 +16,8 @@ export interface BooksSince {
 }
 
 /**
- * Counts the rows from the checkpoint of each partition on, and all rows of each partition. The checkpoint is the last one that is at least as
- * old as `sinceMs` (Unix milliseconds).
+ * Counts the rows from the checkpoint of each partition on, and all rows of each partition. The checkpoint is the last one that was
+ * stored at `sinceMs` (Unix milliseconds) or earlier. Without such a checkpoint, the rows are counted from the raw offset 0 on.
  */
 export async function readBooksSince(
   read: Pick<Analytics, 'select'>,
@@ -33,8 +33,9 @@ export async function readBooksSince(
 }
 
 /**
- * The report about the raw offsets (docs/glossary.md) from the checkpoints on. It is balanced if each of these raw offsets has exactly one outcome or is in
- * flight, and if the number of rows below each checkpoint equals the number of raw offsets below it. `positions` must be read after the counts.
+ * The report about the raw offsets (docs/glossary.md) from the checkpoints on. It is balanced if these raw offsets meet the conditions of
+ * `auditReport`, and if the number of rows below each checkpoint equals the number of raw offsets below it. While an erasure or an expiry deletes
+ * rows, there can be more rows. `positions` must be read after the counts.
  */
 export function auditReportSince(
   logId: string,
@@ -56,7 +57,7 @@ export function auditReportSince(
     const { partition: number, outcomes, missing, repeated, balanced } = partition;
     const all = counted.find((row) => row.partition === number)?.records ?? 0;
     const surplus = all - outcomes - from(number);
-    // While rows are deleted, a raw offset can be stored twice.
+    // While an erasure or an expiry deletes rows, a raw offset can be stored twice.
     const more = isErasing ? 0 : Math.max(0, surplus);
     return {
       ...partition,

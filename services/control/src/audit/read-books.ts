@@ -14,8 +14,8 @@ const EVERYTHING: Condition = { sql: 'true', params: {} };
 type AuditRow = StoredPartition & OutcomeCount & { readonly is_books: number };
 
 /**
- * Counts the rows of the table with the name `records` by partition and by outcome: all rows, or those that the condition selects. One
- * statement does both, so that both counts show the same moment.
+ * Counts rows by partition and by outcome: all rows, or those that the condition selects. One statement does both counts, so that they show the
+ * same moment. `records`: the name of the table `records`, which can begin with a database.
  */
 export async function readBooks(
   { select }: Pick<Analytics, 'select'>,
@@ -42,8 +42,9 @@ export async function readBooks(
 }
 
 /**
- * Reads which dead letters were redriven: all of them, or those whose rows `dead` the condition selects by `by_offset`. The condition does not limit
- * `redrivenTwice`. Call it before `readBooks`: an insert fills `records` before `dead_letter_attempts`, so `records` then has each of these rows.
+ * Counts the rows `dead` of redriven dead letters: all of them, or those that the condition selects. `by_offset` is the raw offset of the row. The
+ * condition does not limit `redrivenTwice`. Call it before `readBooks`: an insert fills `records` before `dead_letter_attempts`, so `records` then
+ * has each of these rows.
  */
 export async function readRedriven(
   { select }: Pick<Analytics, 'select'>,

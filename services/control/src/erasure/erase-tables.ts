@@ -22,8 +22,8 @@ export async function eraseTables(task: EraseTables): Promise<void> {
 }
 
 /**
- * Returns the tables with data from records, each with a condition that selects the rows made from erased records. Such a row can also contain
- * data of other persons.
+ * Returns the tables with data from records, each with a condition that selects the rows made from erased records, or from records of the person that
+ * have expired (`outlived`). Such a row can also contain data of other persons.
  */
 function derived(
   { database, person }: EraseTables,
@@ -54,7 +54,7 @@ function derived(
         (SELECT session_id FROM ${database}.sessions_kept WHERE ${own(outlived.sessions)}))`,
       ),
     ],
-    // After `visits_computed`, whose rows are found by the sessions.
+    // Deleted after `visits_computed`, because the condition of `visits_computed` reads `sessions_kept`.
     [
       'sessions_kept',
       own(`(${made('session_id', 'session_id', "outcome = 'row' AND session_id != ''")} OR ${outlived.sessions})`),

@@ -33,7 +33,7 @@ export interface ErasureWork extends ErasureDeps {
   readonly signal: AbortSignal;
   /** Writes the list of tombstones (docs/glossary.md) into the place of the scheduled backups, so that a restore erases the person again. */
   readonly publish?: (() => Promise<void>) | undefined;
-  /** See `ControlDeps`. */
+  /** When the last part of a table that a repair has moved away will be removed: see `ControlDeps` in control-deps.ts. */
   readonly detachedUntil: () => number | undefined;
   /** True if all enrichers are in this process, so they apply a tombstone at once. */
   readonly alone: boolean;
@@ -55,8 +55,8 @@ const PUBLISH_AGAIN_MS = 5_000;
  *    before are then no longer stored, because the enrichers apply the tombstone.
  * 2. `resolving`: adds the devices and payment customers of the erased users to the tombstone.
  * 3. `deleting`: deletes the state and the rows.
- * 4. `archive`, only if there is an archive: waits until the records of both topics are archived, then removes the records of the person from
- *    segments and Parquet files.
+ * 4. `archive`, only if there is an archive: waits until the records of `events.raw` and `events.enriched` are archived, then removes the
+ *    records of the person from segments and Parquet files.
  * Resolves when the erasure is done. Rejects with `Taken` if another process continues it. If it rejects with the error of a dependency,
  * call it again.
  */
@@ -210,8 +210,8 @@ export async function runErasure(work: ErasureWork, erasureId: string): Promise<
 const NOT_BEGUN: ArchiveErasure = { after: '', segments: 0, rewritten: 0, records: {} };
 
 /**
- * Returns the ends of both topics, by topic and partition. The end of an empty partition is 0. Call it after the tables were erased: both
- * topics then have all records from before the erasure.
+ * Returns the ends of `events.raw` and `events.enriched`, by topic and partition. The end of an empty partition is 0. Call it after the tables
+ * were erased: both topics then have all records from before the erasure.
  */
 async function archiveEnds(eventLog: EventLog): Promise<Readonly<Record<string, readonly number[]>>> {
   const ends: Record<string, readonly number[]> = {};

@@ -6,7 +6,7 @@ import { isSwapping } from './request-erasure.ts';
 import { type ErasureDeps, isFree, problemText, runErasure, Taken } from './run-erasure.ts';
 
 export interface StartErasuresDeps extends ErasureDeps {
-  /** See `ControlDeps`. */
+  /** When the last part of a table that a repair has moved away will be removed: see `ControlDeps` in control-deps.ts. */
   readonly detachedUntil: () => number | undefined;
   /** Resolves when the tables can be used. */
   readonly ready: Promise<void>;

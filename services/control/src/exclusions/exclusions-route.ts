@@ -11,7 +11,7 @@ import { countRuleDrops, type RuleDrops } from './rule-drops.ts';
 const RULES_PER_SITE_MAX = 10_000;
 /**
  * The limit for rules that are compared with each hit one by one: user agents, and globs with a `*` before their end. All other rules are
- * found by a look-up whose cost does not depend on the number of rules.
+ * found by look-ups, which take hardly more time if there are many rules.
  */
 const SEARCHED_RULES_PER_SITE_MAX = 1000;
 

@@ -2,7 +2,10 @@ import { type DumpedRow, readDumpedRow } from '@weir/domain/dump/dumped-row';
 import type { Json } from '@weir/domain/json/json';
 import type { Checked } from '../http/compile-body.ts';
 
-/** The body of a request with consecutive lines of a file: `hits` has the pageviews in these lines of an access log, `rows` these lines of a dump. */
+/**
+ * The body of a request with consecutive lines of a file. For an access log, `hits` has the pageviews in these lines. For a dump, `rows` has one
+ * row for each line.
+ */
 export interface SentChunk {
   readonly lease: string;
   readonly first_line: number;
@@ -11,7 +14,7 @@ export interface SentChunk {
   readonly rows?: readonly (readonly Json[])[];
 }
 
-/** A validated `SentChunk`. Either `hits` or `rows` is empty. */
+/** A validated `SentChunk`. At least one of `hits` and `rows` is empty. */
 export interface ImportChunk {
   readonly firstLine: number;
   readonly lastLine: number;
@@ -31,7 +34,7 @@ export interface ImportHit {
 
 /**
  * Converts a sent chunk. Checks what the schema of a chunk does not check: the numbers of the lines, that there are either hits or rows,
- * and the values of the rows of a dump.
+ * that a dump has one row for each line, and the values of these rows.
  */
 export function readChunk({ first_line: firstLine, last_line: lastLine, hits, rows }: SentChunk): Checked<ImportChunk> {
   if (lastLine < firstLine) return { problem: 'last_line must be at least first_line' };

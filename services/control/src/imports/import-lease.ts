@@ -16,7 +16,7 @@ export interface ImportLease {
 }
 
 export interface ImportLeases {
-  /** Gives the lease to a client. Returns undefined if another client has it, or if there are too many leases. */
+  /** Gives the lease to a client. Returns undefined if a client has it already, or if there are too many leases. */
   take(key: string, lease: string): ImportLease | undefined;
   /**
    * Extends the lease, or takes it again if it has ended. Returns undefined if another client has it, or if there are too many leases. Leases are

@@ -11,7 +11,7 @@ import { importView } from './import-view.ts';
 const WAITING = 'waiting until the pipeline has stored all records of the log';
 
 /**
- * Imports the next chunk of a file in three steps: marks its lines as pending in the ledger, appends the hits to the log, and
+ * Imports the next chunk of a file in three steps: marks its lines as pending in the ledger, appends its hits or rows to the log, and
  * marks the lines as done. After a failure between two steps, the chunk is still pending, and the next attempt appends only the
  * hits that the log does not have. Repeating a chunk that is done changes nothing. For a dump, every chunk is compared with the stored
  * rows, and not only after a failure, because another dump can contain the same rows.

@@ -6,8 +6,8 @@ const POLL_MS = 25;
 
 /**
  * Waits until each record that is in `events.raw` now has its outcome in ClickHouse. The result is false if that takes longer
- * than `withinMs`. The function compares the highest raw offset in ClickHouse, because committed offsets do not show records
- * that are between the enricher and the writer.
+ * than `withinMs`. The function compares the end of each partition with the highest raw offset in ClickHouse. Committed offsets do not
+ * suffice, because they do not show records that are between the enricher and the writer.
  */
 export async function waitUntilStored(
   deps: Pick<AdminDeps, 'eventLog' | 'tables' | 'clock'>,

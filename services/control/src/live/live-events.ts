@@ -71,8 +71,8 @@ export async function* liveEvents(deps: LiveDeps, topic: LogTopic, listener: Liv
 }
 
 /**
- * Returns the offset at which to read. It differs from `next` if retention has removed the records there, or if the listener is too far
- * behind.
+ * Returns the offset at which to read. It differs from `next` if retention has removed the records there, if the listener is too far
+ * behind, or if `next` is after the end of the partition.
  */
 function beginOf(position: PartitionPosition | undefined, next: number): number {
   if (position === undefined) return next;

@@ -15,7 +15,10 @@ export const LISTENERS_MAX = 32;
 const RETRY_AFTER_SECONDS = 10;
 const ENRICHED = TOPICS.find((topic): topic is LogTopic => topic.name === TOPIC_ENRICHED) as LogTopic;
 
-/** Sends the records of a site as soon as they are in the topic, until the listener disconnects (docs/api.md, Live events). */
+/**
+ * Sends the records of a site as soon as they are in `events.enriched`, until the listener disconnects or must not read them any more
+ * (docs/api.md, Live events).
+ */
 export function live(deps: AdminDeps, { params, http, caller, context }: AdminRequest): Reply | StreamReply {
   const { eventLog, registry, signIn, runLive } = deps;
   const siteId = params.site_id ?? '';

@@ -1,7 +1,10 @@
 import { UTM_TAGS } from '@weir/domain/acquisition/campaign-tags';
 import type { TopicRecord } from '../topics/topic-record.ts';
 
-/** The fields of an enriched record that a viewer can also read in reports. All others can name a person, or are for operators. */
+/**
+ * The fields of an enriched record that a viewer may read. Fields that can name a person are left out, for example `user_id` and `url`. Fields
+ * that a viewer does not need are left out too, for example `log_id`.
+ */
 export const SHOWN_FIELDS: readonly string[] = [
   ...[
     'outcome',

@@ -21,7 +21,7 @@ const OFFSET = '(?:Z|[+-](?:[01][0-9]|2[0-3]):[0-5][0-9])';
 /** A date, or an ISO 8601 time from 1970 (inclusive) to 2100 (exclusive). Weir also accepts other spellings of ISO 8601. */
 const MOMENT: Schema = { ...text, pattern: `^(?:${DATE})(?:T${TIME}${OFFSET}?)?$` };
 
-// A plain character of a filter value. The patterns below have no limit of length, because it would make them too large for some tools.
+// A plain character of a filter value. The patterns of a filter do not limit the length of its values: they would be too large for some tools.
 const PLAIN = '[^\\\\,\\u0000-\\u001f]';
 const CHAR = `(?:${PLAIN}|\\\\[^\\u0000-\\u001f])`;
 const listOf = (value: string): string => `${value}(?:,${value}){0,${FILTER_VALUES_MAX - 1}}`;

@@ -6,8 +6,8 @@ import { storePart } from './parquet-rows.ts';
 
 /**
  * Stores the Parquet files of a site again, for each day with erased or expired rows. An expired row may have belonged to the erased person.
- * Call it when the tables are erased, because the files are made from the tables. `left` counts files that cannot be made again: their round
- * has exported rows of a log that the tables do not have.
+ * Call it after the erasure has changed the tables, because the files are made from the tables. `left` counts files that cannot be made again:
+ * their round has exported rows of a log that the tables do not have.
  */
 export async function eraseParquet(
   { store, analytics, assertOwn }: Pick<EraseArchive, 'store' | 'analytics' | 'assertOwn'>,

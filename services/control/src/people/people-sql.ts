@@ -24,8 +24,8 @@ function iso(column: string): string {
 const PROFILE = `profile_id, user_id, email, name, image, traits, visitor_ids, ${iso('first_seen_at')}, ${iso('last_seen_at')}`;
 
 /**
- * Selects the users of a site whose ID, e-mail address, name or traits contain the text, or who have a visitor with this ID. The last
- * seen first.
+ * Selects the users of a site whose ID, e-mail address, name or traits contain the text, or who have a visitor whose ID is the text. The
+ * users who were seen last come first.
  */
 export function searchStatement(siteId: string, search: string, page: Page): Statement {
   const contains = (column: string): string => `positionCaseInsensitiveUTF8(${column}, {search:String}) > 0`;

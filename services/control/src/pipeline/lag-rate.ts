@@ -1,4 +1,4 @@
-/** The rate of a consumer in records per second, computed from its committed offsets at two samples. */
+/** The rate of a consumer in records per second, computed from the numbers of records that it had processed at two samples. */
 export interface LagRate {
   sample(processed: number): number;
 }

@@ -6,8 +6,8 @@ export interface MinuteBooks {
   readonly minute: number;
   readonly outcomes: Readonly<Record<string, number>>;
   /**
-   * For each outcome, the absolute difference between the numbers of records in `records` and in `books_sums`; here is the sum of these
-   * differences. If it is not 0, the two tables do not agree.
+   * The sum, over all outcomes, of the absolute difference between the numbers of records in `records` and in `books_sums`. If it is not 0,
+   * the two tables do not agree.
    */
   readonly difference: number;
 }

@@ -48,7 +48,7 @@ export function createLiveArrivals(
 
   function gains(arrived: number, admitted: number): boolean {
     const now = clock();
-    // Another replay begins at 0 again.
+    // The number `admitted` of another replay begins at 0 again.
     if (admitted < (samples.at(-1)?.admitted ?? 0)) samples = [];
     const valid = samples.filter(({ at }) => now >= at && now - at <= GAIN_WITHIN_MS);
     samples = [...valid, { at: now, arrived, admitted }];

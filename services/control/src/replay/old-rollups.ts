@@ -6,9 +6,10 @@ import { KEPT_COLUMNS, keptColumns } from '../retention/kept-sessions.ts';
 const SESSIONS_PER_BLOCK = 100_000;
 
 /**
- * Copies rows that a replay cannot compute again into the shadow tables (docs/glossary.md): the flags of visits that must be computed, and for sites
- * with expired events the sessions of these events, the hours of moved sessions, and the times at which visitors were seen. Call it when both sets of
- * tables have the same records and nothing is inserted. `token` names the swap, so that a repeat changes nothing.
+ * Copies rows that a replay cannot compute again into the shadow tables (docs/glossary.md): the flags of visits whose stamps (docs/glossary.md)
+ * cannot be used, and for sites with expired events the sessions of these events, the hours of moved sessions, and the times at which visitors
+ * were seen. Call it when both sets of tables have the same records and nothing is inserted. `token` names the swap, so that a repeat changes
+ * nothing.
  */
 export async function keepOldRollups(
   { analytics, shadow }: { readonly analytics: Analytics; readonly shadow: ShadowTables },

@@ -14,7 +14,7 @@ import { createReplayLog } from './replay-log.ts';
 import { readsRaw, runOf } from './replay-progress.ts';
 import { isWhole, type ReplayedRow, replayedRows, takesRow } from './replay-scope.ts';
 
-/** The parts from which the host creates the writer of a replay. It runs the code of the live writer, with its own consumer group. */
+/** The parts from which services/host creates the writer of a replay. This writer runs the code of the live writer, with its own consumer group. */
 export interface ReplayWriter {
   readonly eventLog: EventLog;
   readonly analytics: Analytics;
@@ -28,8 +28,8 @@ export interface ReplayWriter {
 export type StartReplayWriter = (writer: ReplayWriter) => Promise<RunningConsumer>;
 
 /**
- * The parts from which the host creates the enricher of a replay. It runs the code of the live enricher, with another log and its own
- * state.
+ * The parts from which services/host creates the enricher of a replay. This enricher runs the code of the live enricher, with another log and
+ * its own state.
  */
 export interface ReplayEnricher {
   readonly eventLog: EventLog;

@@ -11,8 +11,8 @@ export interface ReplayGate {
   /** Waits until this number of records may be processed. Resolves with false if the signal aborts. */
   pass(records: number, signal: AbortSignal): Promise<boolean>;
   /**
-   * For records that were admitted before, as raw records. Resolves with the number of records that may be processed now, or with 0 if the
-   * signal aborts.
+   * Waits until the first of these outcomes may be processed. Their raw records were admitted before. Resolves with the number of outcomes that
+   * may be processed now, or with 0 if the signal aborts.
    */
   admitOutcomes(records: number, signal: AbortSignal): Promise<number>;
   /** Processes records that were admitted. Resolves as the work does. If the replay must rest, no records are admitted then until a rest is over. */
@@ -43,8 +43,8 @@ export interface ReplayGate {
 /** With a limited rate (`--rate`), the records of a tenth of a second are admitted together. */
 const SLICES_PER_SECOND = 10;
 /**
- * While live records arrive, at most this many records are admitted together. While a thread processes them, it does not do its other work: to run
- * the live enricher, or to answer requests.
+ * While live records arrive, `admit` and `admitOutcomes` admit at most this many records together. While a thread processes these records, it does
+ * no other work: it does not run the live enricher and does not answer requests.
  */
 const SLICE_RECORDS = 256;
 /** A rest takes this many times as long as the slice or statement before it. */
@@ -114,9 +114,10 @@ export function createReplayGate(recordsPerSecondMax: number | undefined, clock:
 
   /**
    * Waits until records may be processed. `count` returns how many records the caller could process now. Resolves with how many of them may
-   * be processed, and with 0 if the signal aborts. The kinds: `slice` may admit only the first of the records (while the replay must rest, or with
-   * a limited rate), which the caller then processes with the method `slice`. `whole` admits all of the records or none. `paid` is like
-   * `slice`, but the rate limit does not count these records, because it has already counted them as raw records.
+   * be processed, and with 0 if the signal aborts. The kinds: `slice` may admit fewer records than `count` returns (while the replay must
+   * rest, or with a limited rate). The caller then processes these records with the method `slice`. `whole` admits all of the
+   * records or none. `paid` is like `slice`, but the rate limit does not count these records, because it has already counted them as raw
+   * records.
    */
   async function take(count: () => number, kind: 'slice' | 'whole' | 'paid', signal: AbortSignal): Promise<number> {
     const perSecond = kind === 'paid' ? undefined : recordsPerSecondMax;

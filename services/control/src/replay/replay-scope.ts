@@ -7,7 +7,7 @@ export interface Condition {
   readonly params: Readonly<Record<string, unknown>>;
 }
 
-/** A row of `events.enriched`, with the values that decide whether the replay writes it. */
+/** A row that the writer of a replay reads from the log or the archive, with the values that decide whether the replay writes it. */
 export interface ReplayedRow {
   readonly rawOffset: number;
   readonly version: number;

@@ -62,7 +62,7 @@ function readFilter(text: string): Checked<Filter> {
   return { value: { dimension, operator, values } };
 }
 
-/** Splits the text at each separator that has no backslash before it. The backslashes are kept. */
+/** Splits the text at each separator that is not escaped with a backslash. The backslashes are kept. */
 function split(text: string, separator: ':' | ','): string[] {
   const parts = [''];
   for (const token of text.match(/\\.|./gsu) ?? []) {

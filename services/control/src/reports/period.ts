@@ -26,8 +26,8 @@ export interface PeriodQuery {
 }
 
 /**
- * Reads the period of a request. `firstMs` is the time of the site's first row, at which the period `all` begins. It is undefined if the
- * site has no row.
+ * Reads the period of a request. `firstMs` resolves with the time of the site's first row, or with undefined if the site has no row. The period
+ * `all` begins with the local day of that row.
  */
 export async function readPeriod(
   { period, from, to }: PeriodQuery,

@@ -13,7 +13,7 @@ import { isInSlots } from './visits/slot-rows.ts';
 import { OF_SITE } from './visits/visit-rows.ts';
 import { likelySourceOf, visitSourceOf } from './visits/visit-source.ts';
 
-/** The part of a request that all reports on one site share. */
+/** The part of a request that all reports on one site share, except the realtime report. */
 export interface ReportRequest {
   readonly scope: Scope;
   /** The period of comparison. Undefined if no comparison was requested. */

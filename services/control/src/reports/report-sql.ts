@@ -26,14 +26,14 @@ export interface SlotRun extends BuiltRun {
   readonly isEstimate: boolean;
 }
 
-/** Where a report takes visits from. `visitSourceOf` (visit-source.ts) decides. */
+/** Where a report takes visits from. The functions of visit-source.ts choose this, except where a report always uses `SESSIONS`. */
 export type VisitSource =
   /** From the view `sessions`. */
   | { readonly of: 'sessions' }
   /**
    * From the rows near the period (docs/decisions/0035). If `built` is set, the report reads the days `built` from `visit_slots`, and `near`
    * covers only the days before and after them. `version`: that of `PeriodFacts`. `isChecked`: whether a statement has
-   * searched for long visits; otherwise `askWithSource` does.
+   * searched for visits that continue for more than a day beyond the period. If it has not, `askWithSource` searches for them.
    */
   | {
       readonly of: 'rows';
@@ -60,12 +60,13 @@ export interface ReportParts {
   readonly parameters: Parameters;
   /**
    * The text `WITH hit AS (…), visit AS (…), begun AS (…)`: the rows of the period that pass the filters on hits, visits of these rows, and
-   * the counts of the visits that began in the period.
+   * the counts of the visits that began in the period. Other expressions can be before `hit`. The days that the report reads from `visit_slots`
+   * are left out.
    */
   readonly tables: string;
   /** The rows, joined with their visits if the report uses a dimension of visits. */
   readonly hits: string;
-  /** The condition for counted visits in `sessions`: they began in the period and pass the filters. */
+  /** The condition for counted visits in `sessions`: they began in the period and pass the filters on dimensions of visits. */
   readonly began: string;
   /**
    * For a breakdown: SQL over `begun`. `key` groups the visits by the value of the dimension: it is the hash of the value for a dimension
@@ -107,9 +108,9 @@ export interface ScopeSql {
   readonly ofVisit: readonly NamedFilter[];
   /** The dimensions of visits that the filters and the report use. */
   readonly visitDimensions: readonly Dimension[];
-  /** The conditions for counted rows, except the site. */
+  /** The conditions for counted rows, except the site and the filters on dimensions of visits. */
   readonly hitConditions: readonly string[];
-  /** The condition for counted visits: they began in the period and pass the filters. */
+  /** The condition for counted visits: they began in the period and pass the filters on dimensions of visits. */
   readonly began: string;
 }
 

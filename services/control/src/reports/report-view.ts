@@ -2,7 +2,7 @@ import { localText } from './buckets.ts';
 import type { ReportRequest } from './report-request.ts';
 import type { Scope, Statement } from './report-sql.ts';
 
-/** The first fields of the answer of each report: the site and the period. */
+/** The first fields of the answer of each report on one site: the site, the period, whether bots count, and the kind of comparison. */
 export function headView({
   scope,
   compared,

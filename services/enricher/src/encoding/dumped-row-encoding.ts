@@ -5,7 +5,7 @@ import { RECORDS_COLUMNS, type RecordsColumn, STAMP_COLUMNS } from '@weir/domain
 import { type Redriven, withoutRedriven, withRedriven } from '@weir/domain/records/redriven';
 import { jsonText } from './json-text.ts';
 
-/** The encoded columns of the stamp (docs/glossary.md). An imported row has no stamp: its visit is computed. */
+/** Empty values for the columns of the stamp (docs/glossary.md): a row of a dump has no stamp, so reports compute its visit from the rows. */
 const NO_STAMP = new Map<RecordsColumn, string>(
   STAMP_COLUMNS.map((column) => [column, typeOfColumn(column) === 'text' ? '""' : '0']),
 );

@@ -31,7 +31,7 @@ export interface GroupMemberOptions {
    * the group again.
    */
   assigned(session: Session): Promise<void>;
-  /** Called before a rebalance. Resolves when the work on all partitions has ended. Heartbeats continue meanwhile. */
+  /** Called at the end of each session: before this member joins again or leaves the group. Resolves when the work on all partitions has ended. */
   revoked(): Promise<void>;
   onError(error: unknown): void;
 }
@@ -58,7 +58,7 @@ export function joinKafkaGroup(options: GroupMemberOptions): GroupMember {
   let heardAt: number | undefined;
   let leaveJoin: () => void = () => undefined;
 
-  /** Runs `work` with the coordinator of the group. After an error, the next call looks the coordinator up again. */
+  /** Runs `work` with the coordinator of the group. After an error that is not in `LOST`, the next call looks the coordinator up again. */
   function withCoordinator<T>(work: (broker: GroupBroker) => Promise<T>, patienceMs = 0): Promise<T> {
     return link.run(async (cluster) => {
       const found = coordinators.get(cluster) ?? findCoordinator(cluster, groupId);

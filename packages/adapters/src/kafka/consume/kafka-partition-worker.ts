@@ -45,7 +45,10 @@ export function startPartitionWorker(deps: PartitionWorkerDeps): PartitionWorker
   let arrived: () => void = () => undefined;
   let commits: Promise<void> = Promise.resolve();
   let over = false;
-  /** True until a record was read or committed. Until then, records that retention has removed are not reported as a gap. */
+  /**
+   * If the partition has no commit, this is true until the first successful read. Until then, records that retention has removed are not
+   * reported as a gap.
+   */
   let beginning = deps.committed === undefined;
   /**
    * True if the log ends before the next offset, so it has lost records. Reading stops, because a new record with that offset is not the

@@ -122,7 +122,7 @@ export function createKafkaAppender({
     }
   }
 
-  /** Removes the runs whose leader is idle from `waiting`, and returns them by leader. */
+  /** Removes runs whose leader is idle from `waiting`, for each leader as many as one request may contain. Returns them by leader. */
   function takeReady(cluster: Cluster): Map<number, AppendRun[]> {
     const ready = new Map<number, AppendRun[]>();
     const bytes = new Map<number, number>();

@@ -20,9 +20,9 @@ interface ProduceResponse {
 }
 
 /**
- * Sends runs to the leader of their partitions in one request, with one batch per partition, and settles the runs whose outcome is
- * known. The leader waits `replicationTimeoutMs` for its followers; after that the outcome is unknown. Returns the runs that the
- * leader refused and that may be sent again. Rejects when there was no answer.
+ * Sends runs to the leader of their partitions in one request, with one batch per partition. The leader waits `replicationTimeoutMs` for
+ * its followers; after that the outcome is unknown. Returns the runs that the leader refused and that may be sent again. Settles all other
+ * runs. Rejects, without settling a run, when there was no answer.
  */
 export async function produce(
   broker: Broker,

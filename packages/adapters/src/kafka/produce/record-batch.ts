@@ -12,8 +12,8 @@ const MAGIC = 2;
 const VARINT_BYTES_MAX = 5;
 
 /**
- * Encodes records as one batch of format 2 (https://kafka.apache.org/documentation/#recordbatch) into one buffer, without copies.
- * kafkajs's encoder copies each record six times, which took a quarter of the enricher's CPU.
+ * Encodes records as one batch of format 2 (https://kafka.apache.org/documentation/#recordbatch). Writes each record directly into the buffer
+ * of the batch. kafkajs's encoder copies each record six times, which took a quarter of the enricher's CPU.
  */
 export async function encodeRecordBatch(
   records: readonly KafkaRecord[],

@@ -32,7 +32,7 @@ export function createFirstSeenKeys(
   clock: () => number,
   keptMs: number,
 ): FirstSeenKeys {
-  /** The new lists of keys whose write is not committed yet. */
+  /** The new list of first-seen records of each idempotency key, while its write is not committed. */
   const uncommitted = new Map<string, FirstSeen[]>();
 
   function firstSeenOf(id: string): FirstSeen[] {

@@ -9,7 +9,7 @@ import type { CommitStore } from '../lmdb-partition-loop.ts';
 import { createPartitionReads, type Ends, type Entries, type PartitionReads } from '../lmdb-partition-reads.ts';
 import { createOwnedTables, type TableOwner } from './owned-tables.ts';
 
-/** The calls to the thread that owns the log. Each rejects with `event_log_unavailable`. */
+/** The calls to the thread that owns the log. A call that fails rejects with `event_log_unavailable`. */
 export interface LogOwner extends TableOwner {
   readonly logId: string;
   readonly partitionCount: number;

@@ -37,7 +37,7 @@ export function PeriodMenu({ state }: { readonly state: ReportState }) {
     ['ArrowLeft', () => movePeriod(state, zone, -1)],
     ['ArrowRight', () => movePeriod(state, zone, 1)],
   ]);
-  // A date without a time: noon in UTC is on this date in every zone that is shown.
+  // The dates have no time. Noon in UTC, shown in UTC, is always on the date itself.
   const day = (date: string): string => time(`${date}T12:00:00Z`, 'UTC', 'week');
   return (
     <>

@@ -56,7 +56,7 @@ function humanCohorts({ interval, cohorts, explain }: CohortsView): string {
   return [table([interval, 'new visitors', ...later], rows), ...humanExplain(explain)].join('\n');
 }
 
-/** Formats a rate. It is undefined if the bucket is after the period, and null if the cohort is empty. */
+/** Formats the rate of visitors who came back in a bucket (day, week or month). Undefined: the bucket is after the period. Null: empty cohort. */
 function percent(rate: number | null | undefined): string {
   if (rate === undefined) return '';
   return rate === null ? '-' : `${(rate * 100).toFixed(1)}%`;

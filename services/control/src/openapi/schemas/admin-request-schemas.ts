@@ -13,7 +13,7 @@ interface ObjectSchema extends Schema {
   readonly properties: Readonly<Record<string, Schema>>;
 }
 
-/** A body as callers may send it: optional fields may be null, which counts as absent. */
+/** A body as callers may send it: optional fields may be null. Null counts as absent, unless the field's own schema allows null. */
 export function publishBody(body: Schema): Schema {
   const { required = [], properties } = body as ObjectSchema;
   const published = Object.entries(properties).map(([name, schema]) => [

@@ -2,7 +2,10 @@ const OCTET = '(?:25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])';
 const IPV4 = `(?:${OCTET}\\.){3}${OCTET}`;
 const GROUP = '[0-9A-Fa-f]{1,4}';
 
-/** Patterns for all spellings of IPv6 addresses (RFC 4291, section 2.2): two without `::`, then one for each number of groups before `::`. */
+/**
+ * Patterns for the spellings of IPv6 addresses (RFC 4291, section 2.2), except those with both `::` and a dotted IPv4 address. The first two
+ * patterns are for addresses without `::`, the others for addresses with it.
+ */
 const IPV6 = [
   `(?:${GROUP}:){7}${GROUP}`,
   `(?:${GROUP}:){6}${IPV4}`,

@@ -16,7 +16,10 @@ export interface ArchiveRun {
   readonly partition: number;
   readonly from: number;
   readonly to: number;
-  /** Set if the records before the run have expired in the archive: they contain the first outcome of every lower raw offset (docs/glossary.md). */
+  /**
+   * Set if the records before the run have expired in the archive. Those records contain the first outcome of every raw offset
+   * (docs/glossary.md) below `rawFrom`.
+   */
   readonly rawFrom?: number;
 }
 
@@ -121,7 +124,8 @@ export function segmentsGone({ logId, partition, to }: ArchiveRun, from: number)
 /**
  * Finds the raw offset from which the records of a run can be used. Only the first outcome of a raw record counts, so the used records must
  * not be repeats of records from before the run. A run that does not begin at offset 0 can begin with repeats. Resolves with undefined if the
- * run is too short to show where the repeats end. If the records before the run have expired, the archive says where they end.
+ * run is too short to show where the repeats end. If the records before the run have expired, `rawFrom` of the run shows where the
+ * repeats end.
  */
 export async function firstRawOffset(store: ObjectStore, run: ArchiveRun): Promise<number | undefined> {
   let highest = -1;

@@ -3,7 +3,8 @@ import { type RecordsColumn, STAMP_COLUMNS } from '@weir/domain/records/records-
 
 /**
  * The columns of `records` whose values `weir replay diff` counts, by the step of the enricher that fills them. If the counts of a column
- * differ, the step or the data that it reads has changed. The columns of `decode` have values of the raw record itself.
+ * differ, the step or the data that it reads has changed. Two of the keys are not steps: the columns of `outcome` show how the record ended,
+ * which several steps decide, and the columns of `decode` have values of the raw record itself.
  */
 export const DIFF_COLUMNS: Readonly<Record<string, readonly RecordsColumn[]>> = {
   outcome: ['outcome', 'reason', 'rule_id'],
@@ -32,8 +33,8 @@ export const DIFF_COLUMNS: Readonly<Record<string, readonly RecordsColumn[]>> = 
 };
 
 /**
- * Columns that are not counted: nearly every row has another value, or the value comes from another row of the same visit. `enrichment` is in
- * this list because it is counted separately.
+ * Columns that are not counted: nearly every row has another value, a replay does not change the value (for example `site_id`), or the value
+ * comes from other rows of the same visit. `enrichment` is in this list because it is counted separately.
  */
 export const NOT_COUNTED: readonly RecordsColumn[] = [
   'site_id',

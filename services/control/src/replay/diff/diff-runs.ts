@@ -39,7 +39,7 @@ export function createDiffRuns(clock: () => number, answerWithinMs = ANSWER_WITH
       }
     });
     const run: Run = { key, result, steps: { steps_done: 0, steps: 1 }, askedAt: clock() };
-    // If a call of `ask` waits, it rejects with this error. If none waits, the error must not count as an unhandled rejection.
+    // If `work` fails while a call of `ask` waits, the call rejects with the error. If no call waits, the error must not be an unhandled rejection.
     result.catch(() => undefined);
     return run;
   }

@@ -143,8 +143,8 @@ function both({ shadow }: DiffDeps, select: (database: string, isNew: 0 | 1) => 
 }
 
 /**
- * The days with rows, as spans of whole days with about `SPAN_ROWS` rows. The visitors and sessions of one span are in memory at
- * the same time.
+ * The days with rows, as spans of whole days. A span has at most `SPAN_ROWS` rows, or it is one day with more rows. The visitors and sessions
+ * of one span are in memory at the same time.
  */
 async function spansOf(deps: DiffDeps, params: Params): Promise<readonly { first: string; last: string }[]> {
   const rows = await deps.analytics.select<{ day: string; rows: number | string }>(
@@ -206,7 +206,7 @@ async function changedColumns({ analytics, shadow }: DiffDeps, params: Params): 
   return new Set(columns.filter((column) => live[`sum_${column}`] !== replayed[`sum_${column}`]));
 }
 
-/** The values of these columns whose numbers of records differ. */
+/** For each of these columns, the values whose numbers of records differ. */
 async function valuesOf(deps: DiffDeps, columns: readonly string[], params: Params): Promise<readonly Counted[]> {
   if (columns.length === 0) return [];
   const countsOf = (column: string): string =>
@@ -228,7 +228,7 @@ function isOfAllRecords(column: string): boolean {
   return column === 'outcome' || column === 'reason' || column === 'rule_id';
 }
 
-/** The number of rows in one span. The visitors and sessions of this many rows need about 200 MB of memory. */
+/** The maximum number of rows in a span of several days, in both sets of tables together. Their visitors and sessions need about 200 MB of memory. */
 const SPAN_ROWS = 4_000_000;
 const VERSIONS_MAX = 1_000;
 /**

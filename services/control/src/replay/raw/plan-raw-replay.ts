@@ -62,8 +62,8 @@ export async function planRawReplay(deps: PlanRawDeps, scope: ReplayScope): Prom
 }
 
 /**
- * Returns the time since which the salts of all records still exist. Resolves with undefined if the salts of all records in the log exist.
- * The oldest salts are deleted first, so the oldest existing salt shows this time.
+ * Returns the time since which the salts of all records still exist. Resolves with undefined if the salts of all records in the log exist, or
+ * if there is no salt. The oldest salts are deleted first, so the oldest existing salt shows this time.
  */
 async function saltsFrom(
   { eventLog, registry, clock, rawRetentionMs }: PlanRawDeps,

@@ -48,7 +48,10 @@ export function createRawLog(deps: RawLogDeps): EventLog {
     );
   }
 
-  /** The enricher makes a dead letter of a record without bytes. The writer of the replay stores the dead letter of the live tables instead. */
+  /**
+   * Removes the bytes of a record that the live enricher made a dead letter of, and that was redriven (redriven-rows.ts). The enricher makes a
+   * dead letter of a record without bytes. The writer of the replay then stores the dead letter of the live tables instead of the new one.
+   */
   const hidden = (partition: number, record: StoredRecord): StoredRecord =>
     redriven.isHidden(eventLog.logId, partition, record.offset) ? { ...record, value: NO_BYTES } : record;
 

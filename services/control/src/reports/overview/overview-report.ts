@@ -34,7 +34,7 @@ interface SiteNumbers {
 
 /**
  * Answers the report over all sites. One statement reads all sites with fewer than `ownMin` rows. It groups their whole history, so each
- * larger site has statements of its own, those of `stats`, which read only the rows and the slots (docs/glossary.md) of the period.
+ * larger site has statements of its own, those of `stats`, which usually read only the rows and the slots (docs/glossary.md) of the period.
  */
 export async function overviewReport(
   request: OverviewRequest,

@@ -23,8 +23,8 @@ interface Counted {
 const NOTHING: Counted = { visitors: 0, pageviews: 0, events: 0 };
 
 /**
- * The answer of the realtime report: the 30 minutes before now, by the times of the events. It reads only rows near this
- * period, so its cost does not depend on the history of the site.
+ * The answer of the realtime report: the 30 minutes before now, by the times of the events. It usually reads only rows near this
+ * period (`visitSourceOf`). Its cost then does not depend on the history of the site.
  */
 export async function realtimeReport(
   site: Site,

@@ -20,8 +20,8 @@ export interface PeriodFacts {
    */
   readonly days: readonly DayFact[];
   /**
-   * A text that changes when other sessions are moved, or other visits must be computed or have become longer than a day. Undefined if there are
-   * expired or imported rows: with them, this can change while the facts stay the same.
+   * A text that changes when other sessions are moved, or other visits must be computed or have become longer than a day. Undefined if the
+   * site has expired rows, or rows without a stamp (docs/glossary.md): then sessions and visits can change while the facts stay the same.
    */
   readonly version: string | undefined;
 }
