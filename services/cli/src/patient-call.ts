@@ -24,7 +24,8 @@ export async function patientCall<T>(
       if (!isPassing(error) || interrupted.aborted || clock() >= deadline) throw error;
       const waitMs = error instanceof AdminRefusal ? (error.retryAfterSeconds ?? 0) * 1000 : 0;
       onWait(error.message);
-      await pause(Math.max(waitMs, pauseMs));
+      await pause(Math.max(waitMs, pauseMs), undefined, { signal: interrupted }).catch(() => undefined);
+      if (interrupted.aborted) throw error;
     }
   }
 }

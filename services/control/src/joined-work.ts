@@ -14,7 +14,7 @@ export interface SharedAnswer<Answer> {
   readonly isShared: boolean;
 }
 
-/** Does the work for a question once for several callers, also if they ask while it is done. */
+/** Does the work for a question once for several callers, also if they ask while the work is running. */
 export interface SharedWork<Answer> {
   /**
    * Resolves with the answer of `work`, or of the same work for an earlier caller who asked the same question. Rejects with the reason of the signal of
@@ -77,8 +77,8 @@ export function createSharedWork<Answer>(clock: () => number): SharedWork<Answer
 }
 
 /**
- * Like `SharedWork`, but each answer is of work that began after its question was asked. Callers who ask while the work is done wait for its next run,
- * and share it.
+ * Like `SharedWork`, but each answer is of work that began after its question was asked. Callers who ask while the work is running wait until it has
+ * ended, and share its next run.
  */
 export function createJoinedWork<Answer>(clock: () => number): Pick<SharedWork<Answer>, 'ask'> {
   const shared = createSharedWork<Answer>(clock);

@@ -17,7 +17,7 @@ export type RespondingTables = Pick<
 /**
  * Wraps the reading methods of the store for the admin API. A call can take as long as its kind allows while ClickHouse responds to checks. If
  * ClickHouse stops responding (the process is stopped, the machine is unreachable), all calls that wait reject with `analytics_unavailable` after
- * about 15 s. Until ClickHouse responds again, new calls reject after a second.
+ * about 15 s, or after up to 27 s if they began during a check. Until ClickHouse responds again, new calls reject after a second.
  */
 export function createRespondingTables(analytics: RespondingTables & Pick<Analytics, 'responds'>): RespondingTables {
   /** The calls that wait for ClickHouse. Each function rejects its call. */

@@ -15,7 +15,7 @@ const hourOf = (ms: string): string =>
 export const isBetween = (fromMs: string, toMs: string): string =>
   `timestamp >= ${timeOf(fromMs)} AND timestamp < ${timeOf(toMs)}`;
 
-/** The condition on the hour of the same rows. */
+/** A condition on the hour, which all rows of `isBetween` meet. Other rows in the first and the last hour meet it too. */
 export const hoursBetween = (fromMs: string, toMs: string): string =>
   `toStartOfHour(timestamp) >= ${hourOf(fromMs)} AND toStartOfHour(timestamp) <= ${hourOf(toMs)}`;
 
@@ -23,6 +23,6 @@ export const hoursBetween = (fromMs: string, toMs: string): string =>
 export const rowsBetween = (fromMs: string, toMs: string): string =>
   `${isBetween(fromMs, toMs)} AND indexHint(${hoursBetween(fromMs, toMs)})`;
 
-/** The condition for the other rows. */
+/** The condition for the rows that `rowsBetween` does not select. */
 export const rowsOutside = (fromMs: string, toMs: string): string =>
   `(timestamp < ${timeOf(fromMs)} OR timestamp >= ${timeOf(toMs)}) AND indexHint(toStartOfHour(timestamp) <= ${hourOf(fromMs)} OR toStartOfHour(timestamp) >= ${hourOf(toMs)})`;

@@ -14,7 +14,7 @@ export interface ReportTables extends Pick<Analytics, 'userQuery'> {
    * a text that the caller has read from the tables, and that changes when the answer changes.
    */
   readonly sharedQuery?: (query: string, params: QueryParams, version: string) => QueryAnswer;
-  /** Like `userQuery`. But callers that ask the same query at the same time share one query, which begins after all of them have asked. */
+  /** Like `userQuery`. But callers that ask a query while the same query is running wait until it has ended, and share its next run. */
   readonly joinedQuery?: (query: string, params: QueryParams) => QueryAnswer;
 }
 

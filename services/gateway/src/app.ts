@@ -149,7 +149,7 @@ function createIngest<Deps extends IngestDeps>(deps: Deps, routes: readonly Rout
 }
 
 /**
- * Creates the application of a process without the gateway role. It serves health, metrics, and the routers of the other roles.
+ * Creates the application of a process without the gateway role. It serves health, metrics, the OpenAPI document, and the routers of the other roles.
  */
 export function createOperations(deps: OperationsDeps): Gateway {
   const metrics = createGatewayMetrics(deps.metrics, () => 0);

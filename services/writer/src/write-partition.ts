@@ -79,7 +79,7 @@ const IN_SLOT: ReadonlySet<State> = new Set<State>(['plan', 'insert', 'verify'])
  *     stored   drops the piece                                        plan (more pieces, or the next batch is ready),
  *                                                                     commit
  *     commit   commits the offset before the first waiting row        gather, plan (a batch is ready)
- *     pause    commits the position and the swap that asks for it     reopen
+ *     pause    commits the position and the swap that asks for it     reopen, gather (the swap does not ask for it any more)
  *     reopen   ends the loop: the partition is opened again from      (paused-partition.ts until the swap is over, then
  *              its last commit, as after a takeover. Also after       gather)
  *              ClickHouse refused an insert of another generation

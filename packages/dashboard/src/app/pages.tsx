@@ -32,24 +32,25 @@ const SITE_PAGES: Readonly<Record<string, ComponentType<{ readonly isAdmin: bool
   settings: SettingsPage,
 };
 
-/** The first parts of the paths of all pages except the start page. */
-const FIRST_PARTS: ReadonlySet<string> = new Set(['sites', 'pipeline', 'sql']);
-
 /** Chooses the page by the path: /dashboard, /dashboard/pipeline, /dashboard/sql, /dashboard/sites/ID/PAGE. */
 export function Pages({ session }: { readonly session: Session }) {
-  const { parts } = useLocation();
-  const [first, siteId, page = 'overview'] = parts;
   return (
     <Shell session={session}>
       <Suspense fallback={<Loading />}>
-        {first === undefined && <Start session={session} />}
-        {first === 'pipeline' && session.role === 'admin' && <PipelinePage />}
-        {first === 'sql' && session.role === 'admin' && <SqlPage />}
-        {first === 'sites' && siteId !== undefined && <SitePage session={session} siteId={siteId} page={page} />}
-        {first !== undefined && !FIRST_PARTS.has(first) && <NoPage />}
+        <Page session={session} />
       </Suspense>
     </Shell>
   );
+}
+
+function Page({ session }: { readonly session: Session }) {
+  const { parts } = useLocation();
+  const [first, siteId, page = 'overview'] = parts;
+  if (first === undefined) return <Start session={session} />;
+  if (first === 'pipeline' && session.role === 'admin') return <PipelinePage />;
+  if (first === 'sql' && session.role === 'admin') return <SqlPage />;
+  if (first === 'sites' && siteId !== undefined) return <SitePage session={session} siteId={siteId} page={page} />;
+  return <NoPage />;
 }
 
 function Start({ session }: { readonly session: Session }) {

@@ -45,6 +45,7 @@ interface LedgerView {
   readonly finished: boolean;
 }
 
+const NOT_RELEASED = 'Weir cannot be reached: the file can be imported again after 10 seconds';
 const BAD_LINES_SHOWN = 10;
 /** How long a new import waits for the lease of the file. The lease of an import that was killed expires after 10 s. */
 const START_PATIENCE_MS = 15_000;
@@ -90,11 +91,16 @@ export async function importFile(io: CliIo, client: AdminClient, options: Import
         interrupted,
       );
     };
+    // An error must not replace the message about the interruption. The lease ends by itself soon.
+    const release = () =>
+      client
+        .call('POST', importPath('release'), { lease: ledger.lease })
+        .catch(() => io.stderr.write(`${NOT_RELEASED}\n`));
     try {
       after = await sendChunks(chunks, send, progress, interrupted, ledger);
     } finally {
       progress.stop();
-      if (interrupted.aborted) await client.call('POST', importPath('release'), { lease: ledger.lease });
+      if (interrupted.aborted) await release();
     }
     if (interrupted.aborted) {
       throw new CliError(

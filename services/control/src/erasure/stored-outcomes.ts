@@ -27,6 +27,8 @@ interface Page {
 }
 
 const PAGE_ROWS = 100_000;
+/** With more outcomes than this, those before the requested range are forgotten: they are read again if they are needed. */
+const OUTCOMES_MAX = 4 * PAGE_ROWS;
 
 export async function createStoredOutcomes({ select }: Pick<Analytics, 'select'>): Promise<StoredOutcomes> {
   const logs = await select<{ log_id: string }>('SELECT DISTINCT toString(log_id) AS log_id FROM records');
@@ -48,7 +50,8 @@ export async function createStoredOutcomes({ select }: Pick<Analytics, 'select'>
   return {
     hasLog: (logId) => known.has(logId),
     async read({ logId, partition, from, to }) {
-      if (page?.logId !== logId || page.partition !== partition || from < page.from || page.to < from) {
+      const isOther = page?.logId !== logId || page.partition !== partition || from < page.from || page.to < from;
+      if (page === undefined || isOther || page.outcomes.size > OUTCOMES_MAX) {
         page = { logId, partition, from, to: -1, outcomes: new Map() };
       }
       while (page.to < to) await extend(page);

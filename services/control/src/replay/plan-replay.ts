@@ -3,7 +3,13 @@ import { HEADER_RAW_OFFSET, REPEATS_MAX } from '@weir/domain/records/records-col
 import { GROUP_WRITER, TOPIC_ENRICHED } from '@weir/domain/records/topics';
 import type { ReplayRequest, ReplayStart } from '@weir/domain/registry/replay';
 import type { EventLog, StoredRecord } from '@weir/ports/event-log';
-import { type PlanRawDeps, planRawReplay, type RawPlan } from './raw/plan-raw-replay.ts';
+import {
+  CLOCKS_DIFFER_MS,
+  EXPIRES_SOON_MS,
+  type PlanRawDeps,
+  planRawReplay,
+  type RawPlan,
+} from './raw/plan-raw-replay.ts';
 
 export interface PlanReplayDeps extends Omit<PlanRawDeps, 'rawRetentionMs'> {
   readonly raw: { readonly retentionMs: number };
@@ -11,13 +17,6 @@ export interface PlanReplayDeps extends Omit<PlanRawDeps, 'rawRetentionMs'> {
   readonly retentionMs: number;
 }
 
-/** Records that expire within this time after the start (at most half of the retention) are copied, because retention could remove them first. */
-const EXPIRES_SOON_MS = 24 * 3600_000;
-/**
- * How much earlier than the requested time of receipt the replay begins to read. The log finds records by the time at which they were
- * appended, and the clocks of the gateway and of the log can differ by this time.
- */
-export const CLOCKS_DIFFER_MS = 3600_000;
 const READ_BYTES_MAX = 4 * 1024 * 1024;
 
 /** Finds the position at which the replay of each partition begins. */

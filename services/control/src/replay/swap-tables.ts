@@ -177,7 +177,8 @@ async function booksProblem(
   }
   const [less = new Map(), more = new Map()] = undoing ? earlier.reverse() : earlier;
   const lost = [...less].find(([partition, records]) => (more.get(partition) ?? 0) < records);
-  return lost && `the shadow tables do not have all ${lost[1]} records of the earlier log and partition ${lost[0]}`;
+  const side = undoing ? 'tables' : 'shadow tables';
+  return lost && `the ${side} do not have all ${lost[1]} records of the earlier log and partition ${lost[0]}`;
 }
 
 async function giveUp({ liveWriters, putState }: SwapDeps, state: ReplayState, refusal: string): Promise<void> {

@@ -33,7 +33,7 @@ type Place = Pick<ExpiryChunk, 'month' | 'logId' | 'partition' | 'nth'>;
 
 /**
  * Replaces records by rows with the outcome `expired`, month by month: first it inserts these rows, then it deletes the records. In between,
- * a raw offset is stored twice; the audit counts these offsets as `erasing`. It can be repeated after a kill.
+ * a raw offset is stored twice; the audit counts these offsets as `erasing`. Repeating the call after a kill is safe.
  */
 export async function expireRows(work: ExpireRows, rows: ExpiredRows): Promise<void> {
   const { database, condition, kind, token } = rows;

@@ -93,16 +93,17 @@ export function startRetention(deps: StartRetentionDeps): RunningRetention {
   async function workOff(): Promise<void> {
     await deps.ready;
     while (!signal.aborted) {
-      const expiry = registry.expiry();
-      if (expiry === undefined && tablesInUse(registry) !== undefined) return;
-      if (expiry === undefined && !(await beginNext())) {
-        deps.metrics.done(clock());
-        return;
+      if (registry.expiry() === undefined) {
+        if (tablesInUse(registry) !== undefined) return;
+        if (!(await beginNext())) {
+          deps.metrics.done(clock());
+          return;
+        }
       }
-      const { worker } = registry.expiry() ?? {};
+      const { worker, siteIds } = registry.expiry() ?? {};
       if (!isFree(worker, deps)) return;
       await runExpiry({ ...deps, signal });
-      logger.info({ sites: expiry?.siteIds.length }, 'expired rows were removed');
+      logger.info({ sites: siteIds?.length }, 'expired rows were removed');
     }
   }
 

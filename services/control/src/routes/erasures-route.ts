@@ -47,7 +47,7 @@ export function createErasure(deps: AdminDeps, { params, body }: AdminRequest<Er
   });
 }
 
-/** Lists the erasures of all sites, including removed ones, newest first. */
+/** Lists the erasures of all sites, including removed sites. The newest erasure comes first. */
 export function listErasures({ registry, retention }: AdminDeps): Reply {
   return ok(
     registry

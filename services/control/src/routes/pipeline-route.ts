@@ -11,7 +11,7 @@ const CONSUMERS = [
 /** The most that the answer waits for ClickHouse. The answer must also come while ClickHouse hangs, because it then shows the lag. */
 const COUNT_WITHIN_MS = 3_000;
 
-/** Returns lag, rate, last error and number of dead letters for each topic and consumer. */
+/** Returns lag, rate, last error, alarm, number of dead letters and partitions for each topic and consumer. */
 export async function pipeline(deps: AdminDeps): Promise<Reply> {
   const deadLetters = await Promise.race([countDeadLetters(deps), pause(COUNT_WITHIN_MS, null, { ref: false })]);
   return ok(await Promise.all(CONSUMERS.map((consumer) => consumerView(deps, consumer, deadLetters))));

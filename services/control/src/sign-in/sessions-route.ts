@@ -7,7 +7,7 @@ import { isFromOtherOrigin } from './same-origin.ts';
 import { REMOVED_COOKIES, sessionCookie } from './session-cookie.ts';
 import { SESSION_SECONDS } from './sign-in.ts';
 
-/** Exchanges a token for a session. The answer always has a new session; a session that the request has is not used. */
+/** Exchanges a valid token for a new session. A session that the request already has is not used. */
 export async function beginSession(
   deps: AdminDeps,
   { body, http }: AdminRequest<{ readonly token: string }>,

@@ -121,7 +121,7 @@ export function createSignIn(deps: SignInDeps): SignIn {
     endAll() {
       return runExclusive(async () => {
         await putSecret();
-        // No session is signed with the new secret yet, so the list is not needed any more.
+        // No session is signed with the new secret yet, so the list of sessions that were ended is not needed any more.
         await removeSignedOut(() => true);
       });
     },

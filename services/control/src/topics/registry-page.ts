@@ -72,7 +72,10 @@ function* rowsInOrder(registry: Registry, siteId: string | undefined, afterKey: 
   }
 }
 
-/** The stored rows without secrets. The values are copied field by field, so that a new field is not shown by accident. */
+/**
+ * The stored rows without secrets. The values of sites, keys and rules are copied field by field, so that a new field, which may be secret, is not
+ * shown by accident.
+ */
 function groupsOf(registry: Registry, { siteId, identityVerification, ...site }: Site): readonly RowGroup[] {
   const { name, domain, timezone, limits, queryAllow, createdAt } = site;
   const verification = identityVerification && {

@@ -27,7 +27,7 @@ interface TableTopic {
 }
 
 /**
- * All topics of docs/topics.md. On Kafka, their real names can have a prefix (`KAFKA_TOPIC_PREFIX`), which is not part of these
+ * The topics in the table of docs/topics.md. On Kafka, their real names can have a prefix (`KAFKA_TOPIC_PREFIX`), which is not part of these
  * names.
  */
 export const TOPICS: readonly (LogTopic | TableTopic)[] = [

@@ -4,7 +4,7 @@ import { type DaysToBuild, readCounted, readFacts, STATEMENT_ROWS_MAX } from './
 import { type DayFact, validBuilds } from './built-run.ts';
 import { DAY_MS } from './slot-sql.ts';
 
-/** A report of a site with fewer rows is fast without the rollup. */
+/** A report of a site with fewer rows is fast without slots (docs/glossary.md). */
 export const SITE_ROWS_MIN = 100_000;
 /**
  * A day is closed when it is this old in UTC. Rows of the next two days can change the visits of the day. Rows of these days that are stored

@@ -21,7 +21,7 @@ export interface SlotBuildsDeps {
   readonly logger: Logger;
   readonly metrics: Metrics;
   readonly everyMs?: number;
-  /** The rollup is built for sites with at least this many rows. Default: `SITE_ROWS_MIN`. */
+  /** Slots (docs/glossary.md) are built for sites with at least this many rows. Default: `SITE_ROWS_MIN`. */
   readonly siteRowsMin?: number;
 }
 
@@ -34,8 +34,8 @@ const REST_MAX_MS = 10_000;
 class TablesChanged extends Error {}
 
 /**
- * Builds the rollup of the closed days (docs/decisions/0047), newest days first. Several processes can do this at the same time: the last build of a
- * day counts.
+ * Builds the slots of the closed days (`CLOSED_AFTER_DAYS`), newest days first (docs/decisions/0047). Several processes can do this at the same time:
+ * the last build of a day counts.
  */
 export function startSlotBuilds(deps: SlotBuildsDeps): RepeatedWork {
   const { analytics, registry, clock, logger, everyMs = EVERY_MS, siteRowsMin } = deps;
@@ -76,7 +76,10 @@ export function startSlotBuilds(deps: SlotBuildsDeps): RepeatedWork {
     }
   }
 
-  /** Compares reports of a random built day from slots with the same reports from rows. If they differ, removes the build, so that reports read rows until the day is built again. */
+  /**
+   * Compares reports of a random built day from slots with the same reports from rows. If they differ, removes the build, so that reports read rows
+   * until the day is built again.
+   */
   async function compareSomeDay(siteId: string): Promise<void> {
     const context = newContext();
     const [dayMs] = await someBuiltDays(siteId, 1, analytics);

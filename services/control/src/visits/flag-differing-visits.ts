@@ -3,15 +3,15 @@ import type { Analytics } from '@weir/ports/analytics';
 import { rowsBetween } from '../rows-between.ts';
 import { DAY_MS } from '../visit-slots/slot-sql.ts';
 
-/** A visit is compared when it has got no row for this long, because the views of an insert that is running may lack some of its rows. */
+/** A visit is compared when it has got no row for this long: while an insert is running, its materialized views may lack some of the rows. */
 const QUIET_MINUTES = 10;
 /** Pairs: a column of the stamp (docs/glossary.md), and the column of `sessions` whose value it must have. */
 const ATTRIBUTES = [['visit_started', 'started_at'], ...VISIT_ATTRIBUTES] as const;
 
 /**
- * Compares the stamps of the visits that have rows on this UTC day (`YYYY-MM-DD`) with `sessions`. Flags each visit that differs with rows of
- * the table `visits_computed`: reports on its days then read all visits from `sessions`. Resolves with the number of visits that it flagged. Reads
- * the rows of the day, of the day before and of the two days after it. It can be repeated.
+ * Compares the stamps of the visits that have rows on this UTC day (`YYYY-MM-DD`) with `sessions`. For each visit that differs, inserts rows into
+ * `visits_computed`, which flag the visit: reports on its days then read all visits from `sessions`. Resolves with the number of visits that were
+ * flagged. Reads the rows of the day, of the day before and of the two days after it. Repeating the call is safe.
  */
 export async function flagDifferingVisits(
   analytics: Pick<Analytics, 'select' | 'change'>,

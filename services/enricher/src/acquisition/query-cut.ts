@@ -27,7 +27,10 @@ export function cutUrl(url: string, cut: QueryCut | undefined): string {
   return cut === undefined ? url : cutQuery(url, (name) => cut.names.has(name));
 }
 
-/** Removes campaign parameters and click IDs, which have their own columns, and parameters that the site does not keep, from a path. */
+/**
+ * Removes query parameters from a path: campaign parameters and click IDs, because they have their own columns, and those that the site does not
+ * keep.
+ */
 export function cutPath(path: string, cut: QueryCut | undefined): string {
   return cutQuery(path, (name) => !isCampaignParameter(name) && (cut === undefined || cut.names.has(name)));
 }

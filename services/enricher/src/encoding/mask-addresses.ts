@@ -19,9 +19,9 @@ export function maskRaw(text: string): string {
 }
 
 /**
- * Returns the JSON of a raw record without addresses. The function removes the encrypted client IP. It removes the decrypted client IP and
- * the `context.ip` that a server sent wherever they occur in the record. A text that is not a record is masked as plain text. `opened` is
- * the client IP that the step `open-address` has decrypted, or an empty text.
+ * Returns the JSON of a raw record without addresses. The function removes the encrypted client IP. It also removes the decrypted client IP, and
+ * the addresses in the fields `ip`, `body.ip` and `body.context.ip`, wherever they occur in the record. A text that is not a record is masked as
+ * plain text. `opened` is the client IP that the step `open-address` has decrypted, or an empty text.
  */
 export function withoutAddresses(raw: Uint8Array, opened: string): string {
   const text = Buffer.from(raw.buffer, raw.byteOffset, raw.byteLength).toString();

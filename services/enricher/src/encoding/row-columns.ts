@@ -125,8 +125,8 @@ function valueJson({ value, valueText, properties, kind, raw }: StoredEvent): st
 const sentCollectProperties = (body: JsonObject): Json | undefined => body.event_properties;
 
 /**
- * The column `detail` if a late hit has changed the ID of a session, so that earlier rows of the visitor have another ID. The table
- * `moved_hours` lists the visitors and hours of these rows.
+ * The column `detail` of a late hit that has changed the ID of a session, so that earlier rows of the visitor have another ID. The table
+ * `moved_hours` has the visitor and the hour of each row with this `detail`.
  */
 const MOVED_JSON = jsonText('{"session_moved":true}');
 

@@ -101,7 +101,7 @@ export function bareRow(
   };
 }
 
-/** Builds the row of an erased record. The row keeps only the position in the log, the site and the time of receipt. */
+/** Builds the row of an erased record. The row keeps only the position in the log, the site, the time of receipt and `redriven`. */
 export function erasedRow({
   siteId,
   receivedAt,

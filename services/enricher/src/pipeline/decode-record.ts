@@ -56,7 +56,7 @@ export function decodeRecord(logged: LoggedRecord): EnrichedEvent | string {
   return decode(event, record) ?? event;
 }
 
-/** Fills in the fields of an event from the body of a record. Returns why the body cannot be read. */
+/** Fills in the fields of an event from the body of a record. If the body cannot be read, returns the reason. */
 type Decoder = (event: Mutable<DecodedEvent>, record: RawRecord) => string | undefined;
 
 const DECODERS: ReadonlyMap<string, Decoder> = new Map([

@@ -26,8 +26,8 @@ export interface EnrichBatch<Decoded> {
   /** The epoch of the state store. */
   readonly epoch: string;
   /**
-   * Reads the outcomes that the records already have in the log. It is called only if a record has an idempotency key. Undefined if the
-   * records have no outcomes yet, so that their keys are decided now.
+   * Reads the outcomes that the records already have in the log. It is called only if a record has an idempotency key or was redriven. Undefined
+   * if the records have no outcomes yet, so that their keys are decided now.
    */
   readonly decided: (() => Promise<Decided>) | undefined;
   /**
@@ -131,8 +131,8 @@ export async function readSalts(registry: Registry, days: ReadonlySet<string>): 
 type HeldBy = readonly (FirstSeenKey | undefined)[] | 'over';
 
 /**
- * For each record, returns which record came first with the same key, or `undefined` if the record has no key. `first` is the
- * raw offset of the first record.
+ * For each record, returns which record came first with the same key, or `undefined` if the record has no key. Returns 'over' if the epoch of the
+ * state store has ended. `first` is the raw offset of the first record of the batch.
  */
 async function keysOf<Decoded>(
   task: EnrichBatch<Decoded>,

@@ -15,7 +15,10 @@ export interface Enrichment<Decoded> {
   prepare(record: Decoded, salts: Salts): readonly string[];
   /** The claim on the record's idempotency key; undefined if the record has no key. */
   firstSeenKey(record: Decoded): FirstSeenKey | undefined;
-  /** The claim that makes a second record which redrives the same attempt a duplicate. Undefined for a record that is not redriven. */
+  /**
+   * The claim on the attempt with which a dead letter was redriven: of several records with the same attempt, only the first one is no duplicate.
+   * Undefined for a record that is not redriven.
+   */
   redriveKey(record: Decoded): FirstSeenKey | undefined;
   /** The second phase of the steps. */
   enrich(record: Decoded, batch: ApplyContext): EncodedRow;

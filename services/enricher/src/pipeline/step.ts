@@ -28,8 +28,8 @@ export interface Step {
    */
   firstSeenKey?(event: EnrichedEvent): FirstSeenKey | undefined;
   /**
-   * The claim that makes a second record which redrives the same attempt a duplicate. Undefined for a record that is not redriven. At most one
-   * step of the list has this member.
+   * The claim on the attempt with which a dead letter was redriven: of several records with the same attempt, only the first one is no duplicate.
+   * Undefined for a record that is not redriven. At most one step of the list has this member.
    */
   redriveKey?(event: EnrichedEvent): FirstSeenKey | undefined;
   /**

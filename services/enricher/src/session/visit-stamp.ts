@@ -84,7 +84,8 @@ const AFTER = { b: 'p', p: 'p', e: 'f', f: 'f', $: '$', B: 'P', P: 'P', E: 'F', 
 
 function stampFirstCounted(event: EnrichedEvent, start: number, seconds: number, letters: 'be' | 'BE'): Stamped {
   const attributes = attributesOf(event);
-  // `sessions` removes NUL characters from attributes. A stamp with such a character would differ from `sessions`, so the visit is computed.
+  // `sessions` removes NUL characters from attributes. A stamp with such a character would differ from `sessions`, so queries compute the visit
+  // from its rows.
   if (attributes.length > ATTRIBUTES_CHARS_MAX || attributes.includes('\\u0000')) return COMPUTED;
   const isPageview = event.type === 'pageview';
   const visit = letters.charAt(isPageview ? 0 : 1) + attributes;
@@ -92,8 +93,8 @@ function stampFirstCounted(event: EnrichedEvent, start: number, seconds: number,
 }
 
 /**
- * Whether this hit can change the entry or the other attributes of its visit. They are those of the first counted hit by time, and the
- * entry is the first pageview if there is one. Among hits of the same millisecond, a hash decides.
+ * Whether this hit can change the entry or the other attributes of its visit. The attributes are those of the first counted hit by time. The
+ * entry is that of the first pageview, if there is one. Among hits of the same millisecond, a hash decides.
  */
 function changesAttributes(
   event: EnrichedEvent,

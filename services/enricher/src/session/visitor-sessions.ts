@@ -64,7 +64,7 @@ export function visitOf(newest: NewestSession): string {
   return text.startsWith(times, from) ? unescaped(text.slice(from + times.length)) : '';
 }
 
-/** Encodes the sessions of a visitor after a change of the last hit and of the visit of the newest one. */
+/** Encodes the sessions of a visitor after a hit of the newest session. `last` and `visit`: the new values of this session. */
 export function newestText(newest: NewestSession, last: number, visit: string): string {
   const { text, start, idSpace } = newest;
   const times = `${text.slice(0, text.indexOf(' ') + 1)}${last - start}`;

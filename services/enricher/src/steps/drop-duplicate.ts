@@ -11,8 +11,8 @@ const DUPLICATE = { outcome: 'duplicate' } as const;
 
 /**
  * Ends a duplicate: a record whose idempotency key belongs to another record, received less than 24 hours before or after it.
- * The times are stored in the records, so a fold gives the same result. Also ends a redriven record if another record redrives the same
- * attempt.
+ * The times are stored in the records, so a fold gives the same result. Also ends a redriven record if an earlier record was appended for the same
+ * attempt to redrive the same dead letter.
  */
 export function createDropDuplicate(logId: string): Step {
   const log = logId.slice(0, LOG_ID_CHARS);

@@ -1,4 +1,4 @@
-/** The CORS headers of all answers that browsers may read across origins: `/api/collect`, and the snippet as a module. */
+/** The CORS header of all answers that browsers may read across origins: those of `/api/collect`, and the files of the snippet. */
 export const ALLOW_ORIGIN = { 'Access-Control-Allow-Origin': '*' } as const;
 
 /** Scripts of other origins can read the header `Retry-After` only if this header names it. */

@@ -59,8 +59,8 @@ export function mountRoutes<Deps extends MountDeps>(
 const METHODS = { GET: 'get', POST: 'post', PATCH: 'patch', DELETE: 'delete', OPTIONS: 'options' } as const;
 
 /**
- * Answers requests that the HTTP server refuses before any route, in the format of their endpoint. For an unknown path this is the
- * error envelope, which most endpoints use.
+ * Answers requests that the HTTP server refuses before any route, in the format of their endpoint. An unknown path gets the format of the
+ * endpoint `other`.
  */
 function refuseWith(paths: ReadonlyMap<string, PathReplies>, other: Replies): Refuse {
   return ({ response, path, status, message }) => {

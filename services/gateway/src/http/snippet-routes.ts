@@ -8,7 +8,7 @@ import { createReplies } from './gateway-reply.ts';
 import { methodNotAllowed } from './mount-routes.ts';
 
 export interface SnippetFiles {
-  /** The build output of packages/snippet: weir.js, weir.mjs, weir.core.js, weir-stub.js and the pages of demo/. */
+  /** The build output of packages/snippet: the snippet (weir.js) with its variants, and the pages of demo/. */
   readonly publicDir: string;
 }
 

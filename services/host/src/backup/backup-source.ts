@@ -26,7 +26,7 @@ const RESUME_RETRY_MS = 1_000;
 const UUID = /UUID '([0-9a-f-]{36})'/;
 
 export interface EmbeddedSource extends BackupSource {
-  /** Must be called at the start. Cleans up if the process was killed during a backup. Otherwise the writer could stay paused. */
+  /** Must be called at the start. Cleans up if the process was killed during a backup. Without this call, the writer could stay paused. */
   recover(): Promise<void>;
 }
 
@@ -47,7 +47,7 @@ export function createBackupSource(deps: BackupSourceDeps): EmbeddedSource {
     if (registry.writersPause()?.over === false) {
       throw new DependencyError(
         'analytics_unavailable',
-        'a replay is exchanging the tables: try again when it has ended',
+        'the writer is paused, for a replay that exchanges the tables or for a backup that has just ended: try again in a minute',
       );
     }
     // An erasure or an expiry changes one table after the other. Tables that are frozen in the meantime would contradict each other.

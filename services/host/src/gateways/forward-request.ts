@@ -18,9 +18,9 @@ const OWN_CONNECTION = new Set([
 const RETRY_AFTER_SECONDS = 1;
 
 /**
- * Passes a request to the main process, which listens on a Unix socket, and its answer back, both as streams. Only the headers of the connection
- * change. Each request has a connection of its own: these requests are rare, and a kept connection could be closed at the moment at which it is
- * used again.
+ * Passes a request to the main process, which listens on a Unix socket, and passes the answer back, both as streams. The headers of the connection
+ * are replaced, and `PEER_HEADER` is added. The other headers are passed on unchanged. Each request has a connection of its own: these requests
+ * are rare, and a kept connection could be closed at the moment at which it is used again.
  */
 export function createForward(mainSocket: string): Handle {
   const replies = createReplies('other', () => undefined);
@@ -70,7 +70,7 @@ function requestHeaders(request: IncomingMessage): string[] {
   return sent;
 }
 
-/** Names and values in turn, as they were received. */
+/** The headers that are passed on: names and values in turn, as they were received. */
 function ownHeaders({ rawHeaders }: IncomingMessage): string[] {
   const kept: string[] = [];
   for (let nth = 0; nth < rawHeaders.length; nth += 2) {

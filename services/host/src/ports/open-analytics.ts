@@ -23,7 +23,10 @@ export interface OpenAnalytics {
   readonly shadow: ClickhouseShadow;
   /** How another thread of this process opens the same tables. */
   readonly connection: ClickhouseConnection;
-  /** See `EmbeddedClickhouse`. Always undefined if ClickHouse is not embedded. */
+  /**
+   * When the last of the parts that a repair has moved away will be removed (`EmbeddedClickhouse` in start-embedded-clickhouse.ts), in Unix
+   * milliseconds. Undefined if there are no such parts, and if ClickHouse is not embedded.
+   */
   readonly detachedUntil: () => number | undefined;
   /** Resolves when ClickHouse answers and its tables are up to date. Rejects if it cannot start or refuses the migrations. */
   readonly ready: Promise<void>;

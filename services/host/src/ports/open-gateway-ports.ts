@@ -17,7 +17,7 @@ export interface GatewayPorts {
   readonly rateLimiter: RateLimiter;
 }
 
-/** The embedded engines, which belong to the main process. Their methods are calls of that process. */
+/** The embedded engines, which belong to the main process. Each of these methods sends a call to that process. */
 export interface OwnedEngines extends TableOwner, ClaimStore, Pick<EventLog, 'append'> {
   takeRateLimits(takes: readonly RateLimitTake[]): Promise<readonly RateLimit[]>;
 }

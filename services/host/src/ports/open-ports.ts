@@ -21,7 +21,7 @@ const HOUR_MS = 3_600_000;
 
 export type EmbeddedLog = LmdbEventLog;
 
-/** The engines behind the ports. Only the files in this folder import the adapters of engines. */
+/** The engines behind the ports. Of the services (except the CLI), only the files in this folder import the adapters of engines. */
 export interface Ports {
   readonly eventLog: EventLog;
   /** The event log, if it is the embedded one. */

@@ -30,7 +30,10 @@ export interface Consumers {
   close(): Promise<void>;
 }
 
-/** In a process with the role control, starts the rebuild, and the Parquet exporter if it is configured, as soon as the tables are up to date. */
+/**
+ * In a process with the role control, starts the rebuild of the tables after migrations (docs/decisions/0038), and the Parquet exporter if it is
+ * configured, as soon as the tables are up to date.
+ */
 export function startConsumers(deps: ConsumersDeps): Consumers {
   const { roles, config, ports, store, logger, clock, readiness } = deps;
   const stack = createStack();

@@ -163,7 +163,7 @@ function run(
 
 /**
  * Returns the functions from which the main thread answers HTTP requests. If the pipeline thread does not answer in time, they report that it
- * is not ready, and leave out its status and its metrics.
+ * is not ready, and leave out its status, its metrics and the problem of its replay.
  */
 export function requestsTo(
   link: Pick<ThreadLink<PipelineCalls>, 'call'>,

@@ -4,7 +4,7 @@ import type { Logger } from '@weir/runtime/logger';
 import type { ReopenableConsumer } from '../reopen-partition.ts';
 import { isOver, type WritersPauses } from './writers-pause.ts';
 
-/** A swap (docs/glossary.md) waits 60 s for the writers and then takes seconds. A longer pause means that no process works on the swap. */
+/** A swap (docs/glossary.md) waits up to 60 s for the writers and then takes seconds. A longer pause means that no process works on the swap. */
 export const PAUSED_ALARM_MS = 120_000;
 
 export interface PausedPartitionDeps extends AssignedPartition {

@@ -8,7 +8,8 @@ import { type ExpiredStart, listExpiredStarts } from '@weir/runtime/archive/expi
 import { readSegment } from '@weir/runtime/archive/read-segment';
 import { parseSegmentName, type SegmentRange, segmentFolder } from '@weir/runtime/archive/segment-name';
 import type { ReadableTables } from '../../steady-tables.ts';
-import { CLOCKS_DIFFER_MS, rawOffsetOf } from '../plan-replay.ts';
+import { rawOffsetOf } from '../plan-replay.ts';
+import { CLOCKS_DIFFER_MS } from '../raw/plan-raw-replay.ts';
 
 /** Segments of one enriched partition without a gap between them: the offsets `from` to `to` of the topic, both included. */
 export interface ArchiveRun {

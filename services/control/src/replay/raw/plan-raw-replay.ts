@@ -26,12 +26,12 @@ export interface RawPlan {
 const HOUR_MS = 3600_000;
 const DAY_MS = 24 * HOUR_MS;
 /** Records that expire within this time after the start (at most half of the retention) are copied, because retention could remove them first. */
-const EXPIRES_SOON_MS = DAY_MS;
+export const EXPIRES_SOON_MS = DAY_MS;
 /**
  * The largest expected difference between the clocks of the gateway, which notes the time of receipt, and of the log, which finds
  * records by time.
  */
-const CLOCKS_DIFFER_MS = HOUR_MS;
+export const CLOCKS_DIFFER_MS = HOUR_MS;
 
 /** Finds the position at which the replay from raw of each partition begins. */
 export async function planRawReplay(deps: PlanRawDeps, scope: ReplayScope): Promise<RawPlan> {

@@ -4,8 +4,9 @@ import { type SlotScope, selectElements, selectSlots, slotsOf } from './slot-row
 import { NO_KEY } from './visit-rows.ts';
 
 /**
- * This file makes the SELECTs of what a report counts: from `visit_slots` for the days `built`, and from `records` for the days before and
- * after them (docs/decisions/0047). A visitor can be in both, so the report counts the visitors of all rows together.
+ * This file makes the SELECTs of what a report counts: from `visit_slots` for the built days (docs/glossary.md) of the scope, and from
+ * `records` for the days before and after them (docs/decisions/0047). A visitor can be in both tables, so the report counts the visitors of all
+ * rows together.
  */
 
 const UNION = '\n  UNION ALL\n  ';

@@ -21,8 +21,9 @@ const isInArray = ({ name }: Dimension): boolean => name in ARRAYS;
 const columnOf = ({ name, sql }: Dimension): string => (name === 'origin' ? 'origin' : sql);
 
 /**
- * Whether slots can answer a report. They cannot count rows with both a certain page and a certain event name, because the arrays of a slot
- * do not say which page an event belongs to. The buckets must begin on half hours of UTC, because a slot has the rows of half an hour.
+ * Whether slots can answer a report. They have no rows of bots, no events of Weir itself and no properties. They cannot count rows with both a
+ * certain page and a certain event name, because the arrays of a slot do not say which page an event belongs to. The buckets must begin on half
+ * hours of UTC, because a slot has the rows of half an hour.
  */
 export function isInSlots(
   { withBots, withInternalEvents = false, filters }: AskedScope,

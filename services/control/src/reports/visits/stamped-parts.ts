@@ -45,7 +45,8 @@ export function stampedParts(
     ...new Set(visitDimensions.flatMap(({ ownSql, stampSql }) => [ownSql, stampSql]).filter((column) => column !== '')),
   ];
   const visitColumns = [...new Set([...VISIT_COLUMNS, ...visitDimensions.map(({ sql }) => sql)])];
-  // With bots, a visit can have a row of a bot that passes, and its own rows do not tell this.
+  // If the report includes bots, a row of a bot can pass the filters and belong to a visit. `visit` is computed without the rows of bots, so the
+  // names of the visit come from `hit`.
   const isNamedByHits = scope.withBots && name !== '';
   const visitTable = (onlyComputed: boolean): string => `
 (

@@ -8,7 +8,10 @@ export const OF_SITE = "outcome = 'row' AND site_id = {site:String}";
 /** A visit whose stamps can be used is at most this long: the enricher marks longer visits. */
 export const VISIT_MS_MAX = 24 * 3600_000;
 const HOUR_MS = 3600_000;
-/** The rows of the period's visits are read up to this long before and after the period. `visitSourceOf` (visit-source.ts) finds out whether a visit is longer. */
+/**
+ * The rows of the period's visits are read up to this long before and after the period. `visitSourceOf` (visit-source.ts) finds out whether a visit
+ * continues for more than a day beyond the period.
+ */
 export const SPAN_MS = 2 * VISIT_MS_MAX;
 
 /** A moment relative to the start or the end of the period, in Unix milliseconds. */
@@ -25,8 +28,8 @@ export interface SkippedSpan {
   readonly toMs: number;
 }
 /**
- * The parameters of `movedHours`, as whole hours: it selects hours, so it selects the same rows. Periods that differ by less than an hour often have
- * the same parameters, and so the same query.
+ * The period in whole hours, for the parameters `from` and `to` of `movedHours`. `movedHours` compares hours, so it selects the same rows as with the
+ * exact period. Periods that differ by less than an hour often have the same parameters, and so the same query.
  */
 export function hoursOf({ fromMs, toMs }: Period): { readonly from: number; readonly to: number } {
   return { from: Math.floor(fromMs / HOUR_MS) * HOUR_MS, to: Math.ceil(toMs / HOUR_MS) * HOUR_MS };
@@ -132,7 +135,10 @@ export interface NearVisits {
 
 const hasMoved = ({ moved }: NearVisits): boolean => moved === undefined || moved[0].length > 1;
 
-/** The expression `moved`, which `sessionKey` and `computedKeys` use. Empty if they do not use it. */
+/**
+ * The expressions `moved`, `moved_from` and `moved_to`. `sessionKey` and `computedKeys` use the last two, which come from `moved`. Empty if there are
+ * no moved sessions near the period.
+ */
 export function movedSql(near: NearVisits, parameters: Parameters): readonly string[] {
   if (!hasMoved(near)) return [];
   if (near.moved === undefined)

@@ -57,8 +57,8 @@ LIMIT 1`;
 }
 
 /**
- * If there are more moved sessions than this, they are not passed to the report as a parameter, and the statement of the report finds them:
- * ClickHouse limits a parameter to 128 KiB.
+ * If there are more moved sessions than this, or more rows of `moved_hours`, the sessions are not passed to the report as a parameter. The statement
+ * of the report then finds them. The reason is that ClickHouse limits a parameter to 128 KiB.
  */
 const MOVED_MAX = 3_000;
 const FRAGMENTS_MAX = 20_000;
@@ -78,7 +78,10 @@ export async function visitSourceOf(scope: AskedScope, analytics: ReportTables, 
   return (await suffices(scope, source, analytics)) ? { ...source, isChecked: true } : SESSIONS;
 }
 
-/** Like `visitSourceOf`, but does not search for long visits. `askWithSource` does this later. `facts`: those of the period. */
+/**
+ * Like `visitSourceOf`, but does not search for long visits, because `askWithSource` does this later. It also accepts reports with bots. The third
+ * argument has the facts of the period (`readPeriodFacts`).
+ */
 export async function likelySourceOf(
   scope: AskedScope,
   analytics: ReportTables,
@@ -107,7 +110,7 @@ async function suffices(
   return (await shared(analytics, version).userQuery(sql, params)).rows.length === 0;
 }
 
-/** Tables whose queries have the same answer for some seconds, as long as the version is the same (`PeriodFacts`). */
+/** Returns tables that share the answer of a query for some seconds, as long as `version` (`PeriodFacts`) is the same. */
 function shared(analytics: ReportTables, version: string | undefined): Pick<ReportTables, 'userQuery'> {
   const { sharedQuery } = analytics;
   if (version === undefined || sharedQuery === undefined) return analytics;
@@ -186,7 +189,7 @@ function isSkipped({ kind, day }: DayFact, skipped: SkippedSpan | undefined): bo
 
 /**
  * The span whose rows the report does not read. It ends `SPAN_MS` before the end of the days `built`, because visits from after these days can have
- * rows there. If the period begins before the days `built`, the span begins `SPAN_MS` after their begin, for the same reason. Otherwise it begins
+ * rows there. If the period begins before the days `built`, the span begins `SPAN_MS` after their start, for the same reason. Otherwise it begins
  * `SPAN_MS` before them.
  */
 function skippedSpan({ fromMs }: Period, built: SlotRun): SkippedSpan | undefined {
