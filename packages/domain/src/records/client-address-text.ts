@@ -10,8 +10,8 @@ const PLAIN_VALUE = /\s*:(\s*"[^"\\]*"\s*)/y;
 /**
  * Removes the client IP from the JSON text of a server event or a browser's hit: the values of `context.ip` and of `ip` at the top
  * level become empty strings, also if these keys are repeated or contain escapes. All other text stays as it was sent: `ip` in
- * any other place, such as in `properties`, is the caller's own data. `text` must be valid JSON. `body`: the parsed text, with which most
- * texts need not be read as a whole.
+ * any other place, such as in `properties`, is the caller's own data. `text` must be valid JSON. `body` is the parsed text. It shows
+ * whether the text has one plain address, which can then be replaced without a scan of all JSON tokens.
  */
 export function withoutClientAddress(text: string, body?: JsonObject): string {
   const keyAt = text.indexOf(KEY);

@@ -36,7 +36,7 @@ const PRINTED = '[^\\u0000-\\u001f\\u007f-\\u009f]';
 export const STEP = `^(?:event:[^$\\u0000-\\u001f\\u007f-\\u009f]${PRINTED}{0,${EVENT_NAME_CHARS_MAX - 1}}|page:[/*]${PRINTED}*)$`;
 export const WITHIN = '^[0-9]{1,8}[smhd]$';
 
-/** The query parameters of the reports. */
+/** The query parameters of the reports and exports. */
 export const REPORT_PARAMETER_SCHEMAS: Readonly<Record<QueryName, Schema>> = {
   period: {
     description: 'Instead of from and to; default 30d. Days are those of the site’s time zone, including today.',

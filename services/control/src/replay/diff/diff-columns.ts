@@ -2,8 +2,8 @@ import { CAMPAIGN_TAG_COLUMNS } from '@weir/domain/acquisition/campaign-tags';
 import { type RecordsColumn, STAMP_COLUMNS } from '@weir/domain/records/records-columns';
 
 /**
- * The columns of `records` whose values `weir replay diff` counts, by the step of the enricher that fills them. If the counts of a column
- * differ, the step or the data that it reads has changed. Two of the keys are not steps: the columns of `outcome` show how the record ended,
+ * The columns of `records` whose values `weir replay diff` counts, by the step of the enricher that fills them. If only the counts of one column
+ * differ, its step or the data that the step reads has changed. If more or fewer records became rows, the counts of all columns differ. Two of the keys are not steps: the columns of `outcome` show how the record ended,
  * which several steps decide, and the columns of `decode` have values of the raw record itself.
  */
 export const DIFF_COLUMNS: Readonly<Record<string, readonly RecordsColumn[]>> = {
