@@ -65,6 +65,6 @@ export interface FaultResult {
   readonly recoveryMs: readonly number[];
   /** The number of requests by what the caller saw. */
   readonly saw: ReadonlyMap<string, number>;
-  /** What is wrong, one sentence for each difference. Empty if the fault was survived. */
+  /** What went wrong, such as a lost event or an answer that no endpoint may give. Empty if Weir has survived the fault. */
   readonly findings: readonly string[];
 }

@@ -125,7 +125,7 @@ function answer(route: AdminRoute, deps: AdminDeps): RequestHandler {
       if ('stream' in reply) await sendStream(response, reply, deps.logger);
       else await sendReply(response, reply);
     } catch (error) {
-      // The client has left, and its queries were cancelled: no answer is needed.
+      // The client has left, so no answer is needed.
       if (signal.aborted && (error === signal.reason || isDependencyError(error))) return;
       const reply = replyOfError(error);
       // After the headers were sent, no error status can be sent: closing the connection shows the caller that the answer is incomplete.
