@@ -4,8 +4,8 @@ import { abortable } from '@weir/runtime/abortable';
 export interface Asking {
   /** Aborts when the caller no longer needs the answer. */
   readonly signal: AbortSignal;
-  /** For how long the answer is shared, counted from the start of the work, in milliseconds. */
-  readonly sharedMs: number;
+  /** For how long the answer is shared, counted from the start of the work, in milliseconds. `until done`: only while the work is done. */
+  readonly sharedMs: number | 'until done';
 }
 
 export interface SharedAnswer<Answer> {
@@ -28,7 +28,7 @@ const ANSWERS_MAX = 100;
 
 interface Work<Answer> {
   readonly beganAt: number;
-  readonly sharedMs: number;
+  readonly sharedMs: Asking['sharedMs'];
   readonly abort: AbortController;
   readonly result: Promise<Answer>;
   callers: number;
@@ -38,20 +38,34 @@ interface Work<Answer> {
 export function createSharedWork<Answer>(clock: () => number): SharedWork<Answer> {
   const works = new Map<string, Work<Answer>>();
 
+  const isFresh = ({ beganAt, sharedMs, isDone }: Work<Answer>): boolean =>
+    sharedMs === 'until done' ? !isDone : clock() - beganAt < sharedMs;
+
   function removeOld(): void {
-    for (const [question, { beganAt, sharedMs, isDone }] of works) {
-      if (isDone && (clock() - beganAt >= sharedMs || works.size >= ANSWERS_MAX)) works.delete(question);
+    let done = [...works.values()].filter(({ isDone }) => isDone).length;
+    for (const [question, work] of works) {
+      if (!work.isDone || (isFresh(work) && done <= ANSWERS_MAX)) continue;
+      works.delete(question);
+      done -= 1;
     }
   }
 
-  function begin(question: string, sharedMs: number, work: (signal: AbortSignal) => Promise<Answer>): Work<Answer> {
+  function begin(
+    question: string,
+    sharedMs: Asking['sharedMs'],
+    work: (signal: AbortSignal) => Promise<Answer>,
+  ): Work<Answer> {
     const abort = new AbortController();
     const begun = { beganAt: clock(), sharedMs, abort, result: work(abort.signal), callers: 0, isDone: false };
     const end = (): void => {
       begun.isDone = true;
+      if (sharedMs === 'until done') remove();
     };
     const fail = (): void => {
       begun.isDone = true;
+      remove();
+    };
+    const remove = (): void => {
       if (works.get(question) === begun) works.delete(question);
     };
     begun.result.then(end, fail);
@@ -63,7 +77,7 @@ export function createSharedWork<Answer>(clock: () => number): SharedWork<Answer
     async ask(question, { signal, sharedMs }, work) {
       removeOld();
       const known = works.get(question);
-      const isShared = known !== undefined && clock() - known.beganAt < known.sharedMs && !known.abort.signal.aborted;
+      const isShared = known !== undefined && isFresh(known) && !known.abort.signal.aborted;
       const shared = isShared ? known : begin(question, sharedMs, work);
       shared.callers += 1;
       try {
@@ -76,18 +90,25 @@ export function createSharedWork<Answer>(clock: () => number): SharedWork<Answer
   };
 }
 
-/**
- * Like `SharedWork`, but each answer is of work that began after its question was asked. Callers who ask while the work is running wait until it has
- * ended, and share its next run.
- */
-export function createJoinedWork<Answer>(clock: () => number): Pick<SharedWork<Answer>, 'ask'> {
+/** Like `SharedWork`, but each answer is of work that began after its question was asked. */
+export interface JoinedWork<Answer> {
+  /** Callers who ask while the work of the same question is done wait for its next run, and share it. For the rest, see `SharedWork`. */
+  ask(
+    question: string,
+    signal: AbortSignal,
+    work: (signal: AbortSignal) => Promise<Answer>,
+  ): Promise<SharedAnswer<Answer>>;
+}
+
+export function createJoinedWork<Answer>(clock: () => number): JoinedWork<Answer> {
   const shared = createSharedWork<Answer>(clock);
   /** The running work of each question, and the name under which the callers of its next run meet. */
   const running = new Map<string, { readonly ended: Promise<void>; readonly next: string }>();
   let runs = 0;
 
   return {
-    ask(question, asking, work) {
+    ask(question, signal, work) {
+      const asking = { signal, sharedMs: 'until done' } as const;
       const before = running.get(question);
       const run = (signal: AbortSignal): Promise<Answer> => {
         signal.throwIfAborted();

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { DependencyError, isDependencyError } from '@weir/domain/errors';
 import type { Analytics } from '@weir/ports/analytics';
 import type { RequestContext } from './http/request-context.ts';
-import { createJoinedWork, createSharedWork } from './joined-work.ts';
+import { createJoinedWork, createSharedWork, type SharedAnswer } from './joined-work.ts';
 
 export type ReadableTables = Pick<Analytics, 'select' | 'userQuery' | 'highestRawOffset'>;
 type QueryParams = Readonly<Record<string, unknown>>;
@@ -71,15 +71,16 @@ export function createSteadyTables(
       for (let tries = 0; tries < TRIES_MAX; tries++) {
         const before = known ?? (await generation());
         if (before !== undefined) {
-          const ask = async (of: typeof shared, key: readonly unknown[], query: string, params: QueryParams) => {
-            const run = (signal: AbortSignal) => analytics.userQuery(query, params, { signal });
-            return (await timed(of.ask(JSON.stringify([before, ...key, query, params]), asking, run))).answer;
-          };
+          const run = (query: string, params: QueryParams) => (signal: AbortSignal) =>
+            analytics.userQuery(query, params, { signal });
+          const answerOf = async (asked: Promise<SharedAnswer<Awaited<QueryAnswer>>>) => (await timed(asked)).answer;
           const outcome = await settled(
             work({
               ...tables,
-              sharedQuery: (query, params, version) => ask(shared, [version], query, params),
-              joinedQuery: (query, params) => ask(joined, [], query, params),
+              sharedQuery: (query, params, version) =>
+                answerOf(shared.ask(JSON.stringify([before, version, query, params]), asking, run(query, params))),
+              joinedQuery: (query, params) =>
+                answerOf(joined.ask(JSON.stringify([before, query, params]), asking.signal, run(query, params))),
             }),
           );
           const after = await generation();

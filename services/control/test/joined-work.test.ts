@@ -76,7 +76,7 @@ describe('work that callers join before it begins', () => {
     const joined = createJoinedWork<string>(() => 0);
     const runs: ReturnType<typeof deferred>[] = [];
     const ask = (question = 'a') =>
-      joined.ask(question, asking(), () => {
+      joined.ask(question, asking().signal, () => {
         const run = deferred();
         runs.push(run);
         return run.result;
@@ -101,10 +101,25 @@ describe('work that callers join before it begins', () => {
     expect((await fifth).answer).toBe('4');
   });
 
+  test('callers share the next run, however long they wait for it', async () => {
+    let now = 0;
+    const joined = createJoinedWork<string>(() => now);
+    const run = deferred();
+    const first = joined.ask('a', asking().signal, () => run.result);
+    let begun = 0;
+    const ask = () => joined.ask('a', asking().signal, async () => String(++begun));
+    const second = ask();
+    now = 100 * SHARED_MS;
+    const third = ask();
+    run.end('1');
+    await first;
+    expect([(await second).answer, (await third).answer, begun]).toEqual(['1', '1', 1]);
+  });
+
   test('a run that fails does not keep the next one from beginning', async () => {
     const joined = createJoinedWork<string>(() => 0);
-    const first = joined.ask('a', asking(), () => Promise.reject(new Error('refused')));
-    const second = joined.ask('a', asking(), async () => 'well');
+    const first = joined.ask('a', asking().signal, () => Promise.reject(new Error('refused')));
+    const second = joined.ask('a', asking().signal, async () => 'well');
     await expect(first).rejects.toThrow('refused');
     expect((await second).answer).toBe('well');
   });
@@ -112,15 +127,15 @@ describe('work that callers join before it begins', () => {
   test('a run that no caller waits for does not begin', async () => {
     const joined = createJoinedWork<string>(() => 0);
     const run = deferred();
-    const first = joined.ask('a', asking(), () => run.result);
+    const first = joined.ask('a', asking().signal, () => run.result);
     const caller = new AbortController();
     let begun = 0;
-    const second = joined.ask('a', asking(caller.signal), async () => String(++begun));
+    const second = joined.ask('a', caller.signal, async () => String(++begun));
     caller.abort();
     await expect(second).rejects.toMatchObject({ name: 'AbortError' });
     run.end('1');
     expect((await first).answer).toBe('1');
-    const third = joined.ask('a', asking(), async () => 'third');
+    const third = joined.ask('a', asking().signal, async () => 'third');
     expect([(await third).answer, begun]).toEqual(['third', 0]);
   });
 });

@@ -29,6 +29,9 @@ const NOT_ENOUGH_SPACE = 243;
 /** The operating system's text for a full disk, which ClickHouse quotes in its errors 75, 76 and 1001. */
 const NO_SPACE_LEFT = /errno: 28\b|No space left on device/;
 
+/** Error 241 if all queries of the user, or all of the server, need too much memory together. */
+const MEMORY_OF_ALL = /(?:user\)?|\(total\)) memory limit exceeded/i;
+
 /** Error codes that a user's query can get but did not cause: no connection, too many queries, a used-up quota, the server is shutting down. */
 const BUSY = new Set([201, 202, 209, 210, 225, 236, 242, 279, 394, 439, 999]);
 
@@ -72,6 +75,7 @@ export function statementError(error: unknown): DependencyError {
 export function userQueryError(error: unknown): DependencyError {
   const code = clickhouseCode(error);
   if (code === 159) return translated('analytics_refused', error, 'the query took longer than is allowed');
+  if (code === 241 && MEMORY_OF_ALL.test((error as Error).message)) return translated('analytics_unavailable', error);
   if (code === 241) return translated('analytics_refused', error, 'the query needs more memory than is allowed');
   if (code === 396) return translated('analytics_refused', error, 'the result is larger than is allowed');
   if (code === 164 || code === 497) return translated('analytics_refused', error, 'only reading is allowed');

@@ -1,5 +1,5 @@
 import { ClickHouseError } from '@clickhouse/client';
-import { insertError, statementError } from '../../src/clickhouse/clickhouse-errors.ts';
+import { insertError, statementError, userQueryError } from '../../src/clickhouse/clickhouse-errors.ts';
 
 const of = (code: number, message = 'm'): ClickHouseError =>
   new ClickHouseError({ code: String(code), message, type: 'SOME_TYPE' });
@@ -56,4 +56,25 @@ describe('an insert is refused only if the error code proves that a row caused t
 test('an invalid statement of Weir is `analytics_refused`, too many connections are `analytics_unavailable`', () => {
   expect(statementError(of(62)).code).toBe('analytics_refused');
   expect(statementError(of(210)).code).toBe('analytics_unavailable');
+});
+
+describe('a report or a query of a user', () => {
+  test.each([
+    [201, 'Quota for user has been exceeded'],
+    [202, 'Too many simultaneous queries'],
+    [241, '(for user) memory limit exceeded: would use 4.1 GiB'],
+    [241, 'User memory limit exceeded: would use 4.1 GiB'],
+    [241, '(total) memory limit exceeded: would use 7 GiB'],
+  ])('error %i, "%s", is not its fault', (code, message) => {
+    expect(userQueryError(of(code, message)).code).toBe('analytics_unavailable');
+  });
+
+  test.each([
+    [241, '(for query) memory limit exceeded: would use 2.1 GiB'],
+    [241, 'Query memory limit exceeded: would use 2.1 GiB'],
+    [159, 'Timeout exceeded'],
+    [62, 'Syntax error'],
+  ])('error %i, "%s", is its fault', (code, message) => {
+    expect(userQueryError(of(code, message)).code).toBe('analytics_refused');
+  });
 });

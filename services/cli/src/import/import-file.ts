@@ -45,7 +45,6 @@ interface LedgerView {
   readonly finished: boolean;
 }
 
-const NOT_RELEASED = 'Weir cannot be reached: the file can be imported again after 10 seconds';
 const BAD_LINES_SHOWN = 10;
 /** How long a new import waits for the lease of the file. The lease of an import that was killed expires after 10 s. */
 const START_PATIENCE_MS = 15_000;
@@ -91,22 +90,24 @@ export async function importFile(io: CliIo, client: AdminClient, options: Import
         interrupted,
       );
     };
-    // An error must not replace the message about the interruption. The lease ends by itself soon.
+    // After an interruption, an error must not replace the message about it. The lease ends by itself soon.
     const release = () =>
       client
         .call('POST', importPath('release'), { lease: ledger.lease })
-        .catch(() => io.stderr.write(`${NOT_RELEASED}\n`));
+        .catch((error: Error) =>
+          io.stderr.write(`${error.message}: the file can be imported again after 10 seconds\n`),
+        );
     try {
       after = await sendChunks(chunks, send, progress, interrupted, ledger);
+    } catch (error) {
+      if (!interrupted.aborted) throw error;
     } finally {
       progress.stop();
       if (interrupted.aborted) await release();
     }
     if (interrupted.aborted) {
-      throw new CliError(
-        `interrupted after line ${after.lines_done}: run the same command again to continue there`,
-        EXIT.interrupted,
-      );
+      const line = after === ledger ? '' : ` after line ${after.lines_done}`;
+      throw new CliError(`interrupted${line}: run the same command again to continue there`, EXIT.interrupted);
     }
     if (counts.bad > BAD_LINES_SHOWN) io.stderr.write(`and ${counts.bad - BAD_LINES_SHOWN} more bad lines\n`);
   }

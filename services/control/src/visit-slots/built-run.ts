@@ -40,7 +40,7 @@ export const BUILDS: readonly string[] = [
 const FLAGS = `SELECT DISTINCT 'flag' AS kind, day, 0 AS build, 0 AS slots, 0 AS hits, 0 AS late FROM
   (
     SELECT day FROM visits_computed WHERE ${DAYS}
-    GROUP BY day, session_id HAVING NOT max(by_row)
+    GROUP BY day, session_id HAVING NOT min(by_row)
   )`;
 
 /** A statement that selects these facts. */

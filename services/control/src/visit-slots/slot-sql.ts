@@ -137,7 +137,7 @@ SELECT DISTINCT toString(skipped) AS day FROM
   (
     SELECT day FROM visits_computed
     WHERE site_id = {site:String} AND day >= ${dayAt('from')} - 2 AND day <= ${dayAt('to')} + 2
-    GROUP BY day, session_id HAVING NOT max(by_row)
+    GROUP BY day, session_id HAVING NOT min(by_row)
     UNION ALL
     SELECT toDate(timestamp, 'UTC') AS day FROM records
     WHERE site_id = {site:String} AND outcome = 'expired' AND ${rowsFrom(-2)}

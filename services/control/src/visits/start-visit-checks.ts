@@ -8,6 +8,7 @@ import { problemText } from '../erasure/run-erasure.ts';
 import { type RepeatedWork, repeatWork } from '../repeat-work.ts';
 import { tablesInUse } from '../retention/tables-in-use.ts';
 import { flagDifferingVisits } from './flag-differing-visits.ts';
+import { flagScatteredVisits } from './flag-scattered-visits.ts';
 
 export interface VisitChecksDeps {
   readonly analytics: Pick<Analytics, 'select' | 'change'>;
@@ -28,8 +29,8 @@ const FIRST_MS = 48 * 3600_000;
 const OVERLAP_MS = 30 * 60_000;
 
 /**
- * Compares the stamps of the rows with `sessions`, for the days of the rows that were received lately (docs/decisions/0033). Several processes
- * can do this at the same time, because flagging a visit again changes nothing.
+ * Compares the stamps of the rows with `sessions`, for the days of the rows that were received lately (docs/decisions/0033), and looks for visits
+ * with rows far apart. Several processes can do this at the same time, because flagging a visit again changes nothing.
  */
 export function startVisitChecks(deps: VisitChecksDeps): RepeatedWork {
   const { analytics, registry, clock, logger, everyMs = EVERY_MS } = deps;
@@ -48,14 +49,21 @@ export function startVisitChecks(deps: VisitChecksDeps): RepeatedWork {
       metrics.flagged(flagged);
       if (flagged > 0) logger.warn({ site, day, flagged }, 'reports compute visits whose stamps differ from sessions');
     }
+    const scattered = await flagScatteredVisits(analytics, receivedFrom());
+    metrics.flagged(scattered);
+    if (scattered > 0)
+      logger.warn({ flagged: scattered }, 'reports read sessions on the days of visits with rows far apart');
     since = startedAt - OVERLAP_MS;
   }
 
+  /** The time of receipt of the first rows to check, as SQL of Unix milliseconds. */
+  const receivedFrom = (): string =>
+    String(since ?? `toUnixTimestamp64Milli((SELECT max(received_at) FROM records)) - ${FIRST_MS}`);
+
   async function daysToCheck(): Promise<readonly { readonly site: string; readonly day: string }[]> {
-    const from = since ?? `toUnixTimestamp64Milli((SELECT max(received_at) FROM records)) - ${FIRST_MS}`;
     return analytics.select(
       `SELECT toString(site_id) AS site, toString(toDate(timestamp, 'UTC')) AS day FROM records
-       WHERE outcome = 'row' AND visit_stamp = 1 AND received_at >= fromUnixTimestamp64Milli(${from}) GROUP BY site, day ORDER BY day DESC, site`,
+       WHERE outcome = 'row' AND visit_stamp = 1 AND received_at >= fromUnixTimestamp64Milli(${receivedFrom()}) GROUP BY site, day ORDER BY day DESC, site`,
     );
   }
 

@@ -1,4 +1,9 @@
+import { breakdownReport } from '@weir/control/reports/breakdown-report';
+import { dimensionOf } from '@weir/control/reports/dimensions';
+import { readReportRequest } from '@weir/control/reports/report-request';
+import { SESSIONS } from '@weir/control/reports/report-sql';
 import { flagDifferingVisits } from '@weir/control/visits/flag-differing-visits';
+import { flagScatteredVisits } from '@weir/control/visits/flag-scattered-visits';
 import { startVisitChecks } from '@weir/control/visits/start-visit-checks';
 import type { Registry } from '@weir/ports/registry';
 import { createLogger } from '@weir/runtime/logger';
@@ -107,4 +112,43 @@ test('the check in the background flags the visits of all days that got rows', a
   await checks.close();
   expect(await flags('c')).toEqual(['x 2026-05-04']);
   expect(await metrics.metrics()).toMatch(/weir_visits_flagged_total [1-9]/);
+});
+
+test('a visit that a server event names days later is flagged on all of its days, and reports equal sessions again', async () => {
+  const later = T0 + 5 * DAY_MS;
+  await insert(
+    hit('d', 'named', T0, { received_at: T0, channel: 'Paid Search', visit_channel: 'Paid Search' }),
+    hit('d', 'named', later, {
+      ...{ received_at: later, source: 'server', type: 'event', event_name: 'paid', channel: 'Direct' },
+      ...{ visit_stamp: 2, visit_new: 0, visit_bounces: 0 },
+    }),
+    hit('d', 'near', T0, { received_at: T0 }),
+    hit('d', 'near', T0 + 60_000, { received_at: later, visit_stamp: 2, visit_new: 0, visit_bounces: 0 }),
+  );
+  expect(await flagScatteredVisits(opened.analytics, String(later))).toBe(1);
+  expect(await flagScatteredVisits(opened.analytics, String(later))).toBe(0);
+  const wanted = ['named 2026-05-04', 'named 2026-05-09'];
+  expect((await flags('d')).filter((flag) => flag.startsWith('named'))).toEqual(wanted);
+
+  const site = { siteId: 'd', name: 'd', domain: 'd.example', timezone: 'UTC', limits: {}, createdAt: 0 };
+  const deps = { analytics: opened.analytics, clock: () => later + DAY_MS };
+  const by = dimensionOf('channel');
+  if (by === undefined) throw new Error('no dimension');
+  for (const day of ['2026-05-04', '2026-05-09']) {
+    const request = await readReportRequest(site, { from: day, to: day, filters: [], steps: [] }, deps, { by });
+    if ('problem' in request) throw new Error(request.problem);
+    const { scope } = request.value;
+    expect([day, scope.visits]).toEqual([day, SESSIONS]);
+    const order = { metric: 'visitors', direction: 'desc' } as const;
+    const report = await breakdownReport(request.value, { by, order, limit: 10, page: 1 }, deps);
+    expect(report).toMatchObject({
+      rows:
+        day === '2026-05-04'
+          ? [
+              { value: 'Direct', visits: 1 },
+              { value: 'Paid Search', visits: 1, bounce_rate: 0 },
+            ]
+          : [{ value: 'Paid Search', events: 1 }],
+    });
+  }
 });

@@ -36,7 +36,7 @@ const anyRow = (kind: DayFact['kind'], conditions: string): string =>
 const UNUSUAL: readonly string[] = [
   `${fact('computed', 'day', 'sum(checksum)', 'countIf(NOT is_by_row)')} FROM
   (
-    SELECT day, max(by_row) AS is_by_row, sum(cityHash64(day, session_id, by_row)) AS checksum
+    SELECT day, min(by_row) AS is_by_row, sum(cityHash64(day, session_id, by_row)) AS checksum
     FROM visits_computed WHERE ${DAYS}
     GROUP BY day, session_id
   ) GROUP BY day`,
