@@ -5,6 +5,7 @@ import { eventually } from '@weir/testkit/eventually';
 import { describeLive } from '@weir/testkit/live-ports';
 import { Kafka, logLevel } from 'kafkajs';
 import { createKafkaLink, type KafkaLink } from '../../src/kafka/kafka-link.ts';
+import { createTopics } from './create-topics.ts';
 
 const never = () => new Promise<void>(() => undefined);
 
@@ -71,7 +72,7 @@ describeLive('kafka', (brokers) => {
     await expect(partitions()).rejects.toMatchObject({ type: 'UNKNOWN_TOPIC_OR_PARTITION' });
     const admin = new Kafka({ brokers: brokers().split(','), logLevel: logLevel.NOTHING }).admin();
     await admin.connect();
-    await admin.createTopics({ topics: [{ topic, numPartitions: 2 }], waitForLeaders: true });
+    await createTopics(admin, [{ topic, numPartitions: 2 }]);
     await admin.disconnect();
     expect(await eventually('the topic', partitions)).toBe(2);
     await link.close();

@@ -5,6 +5,7 @@ import topicsJson from '../../../../infra/kafka/topics.json' with { type: 'json'
 import { startMember } from '../../../ports/contract/event-log-member.ts';
 import { type KafkaEventLog, openKafkaEventLog } from '../../src/kafka/kafka-event-log.ts';
 import type { TopicsSpec } from '../../src/kafka/kafka-topics.ts';
+import { createTopics } from './create-topics.ts';
 import { startTwoBrokers, type TwoBrokers } from './two-brokers.ts';
 
 const problem = localProblem('kafka');
@@ -50,7 +51,7 @@ const ALL_STORED = ['stored', 'stored', 'stored'];
       })),
       configEntries: Object.entries(config).map(([key, value]) => ({ name: key, value })),
     }));
-    await brokers.admin.createTopics({ topics: made, waitForLeaders: true });
+    await createTopics(brokers.admin, made);
   }
 
   /** Appends one record to each partition and returns the outcomes. */
@@ -87,7 +88,7 @@ const ALL_STORED = ['stored', 'stored', 'stored'];
 
     beforeAll(async () => {
       const another = { topic: 'another', replicaAssignment: [{ partition: 0, replicas: [2] }] };
-      await brokers.admin.createTopics({ topics: [another], waitForLeaders: true });
+      await createTopics(brokers.admin, [another]);
       await makeTopics('own.', (name, partition) => [name === 'events.raw' && partition === LEADERLESS ? 2 : 1]);
       log = await open('own.');
       await becomes(log, 'events.raw', ALL_STORED);
