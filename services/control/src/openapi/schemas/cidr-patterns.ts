@@ -3,8 +3,8 @@ const IPV4 = `(?:${OCTET}\\.){3}${OCTET}`;
 const GROUP = '[0-9A-Fa-f]{1,4}';
 
 /**
- * Patterns for the spellings of IPv6 addresses (RFC 4291, section 2.2), except those with both `::` and a dotted IPv4 address. The first two
- * patterns are for addresses without `::`, the others for addresses with it.
+ * Patterns for the spellings of IPv6 addresses (RFC 4291, section 2.2). The first two patterns are for addresses without `::`, the others for addresses
+ * with it. The last two are for addresses with `::` and a dotted IPv4 address.
  */
 const IPV6 = [
   `(?:${GROUP}:){7}${GROUP}`,
@@ -13,6 +13,8 @@ const IPV6 = [
   `:(?::${GROUP}){1,7}`,
   `(?:${GROUP}:){1,7}:`,
   '::',
+  ...[1, 2, 3, 4, 5].map((before) => `(?:${GROUP}:){${before}}:(?:${GROUP}:){0,${5 - before}}${IPV4}`),
+  `::(?:${GROUP}:){0,5}${IPV4}`,
 ].join('|');
 
 /** Regular expressions for an IP address or a CIDR: first IPv4, then IPv6. */
