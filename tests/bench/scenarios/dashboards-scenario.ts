@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type HttpAnswer, sendHttp } from '@weir/testkit/http-client';
 import { ADMIN_TOKEN } from '../load/bench-servers.ts';
@@ -64,6 +65,8 @@ async function run(bench: Bench): Promise<Findings> {
   const { rounds, quietSeconds, note } = bench;
   const weir = await startFilledWeir(bench);
   const closing = new AbortController();
+  // Each report of each dashboard waits with this signal.
+  setMaxListeners(0, closing.signal);
   try {
     const quiet = await untilQuiet(quietSeconds);
     note(quiet);
@@ -134,6 +137,7 @@ async function probe({ url, client }: FilledWeir, figures: () => Figures, stop: 
       site_id: TRAFFIC_SITE,
       type: 'pageview',
       visitor_id: `probe-${nth}`,
+      session_id: `probe-${nth}`,
       url: `https://www.example.com${path}`,
     };
     const answer = await sendHttp(url, {
