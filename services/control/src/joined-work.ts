@@ -57,18 +57,14 @@ export function createSharedWork<Answer>(clock: () => number): SharedWork<Answer
   ): Work<Answer> {
     const abort = new AbortController();
     const begun = { beganAt: clock(), sharedMs, abort, result: work(abort.signal), callers: 0, isDone: false };
-    const end = (): void => {
+    const end = (isKept: boolean): void => {
       begun.isDone = true;
-      if (sharedMs === 'until done') remove();
+      if (!isKept && works.get(question) === begun) works.delete(question);
     };
-    const fail = (): void => {
-      begun.isDone = true;
-      remove();
-    };
-    const remove = (): void => {
-      if (works.get(question) === begun) works.delete(question);
-    };
-    begun.result.then(end, fail);
+    begun.result.then(
+      () => end(sharedMs !== 'until done'),
+      () => end(false),
+    );
     works.set(question, begun);
     return begun;
   }

@@ -7,7 +7,7 @@ export interface RequestKind {
   readonly make: (key: string) => RequestMaker;
 }
 
-const AGENT =
+export const AGENT =
   'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/129.0.0.0 Safari/537.36';
 
 const event = (n: number) => ({

@@ -1,3 +1,5 @@
+import type { Target } from '../scenarios/scenario.ts';
+
 /** The median, the lowest and the highest value of a figure over all rounds. */
 export interface Spread {
   readonly median: number;
@@ -65,3 +67,11 @@ export function showSpread({ median, min, max }: Spread, digits = 1): string {
 export function showNumber(value: number, digits = 1): string {
   return value.toLocaleString('en-US', { minimumFractionDigits: digits, maximumFractionDigits: digits });
 }
+
+/** The target that a time in milliseconds is at most `max`. */
+export const atMost = (what: string, found: number, max: number): Target => ({
+  what,
+  wanted: `<= ${max} ms`,
+  found: `${showNumber(found, 0)} ms`,
+  met: found <= max,
+});

@@ -4,7 +4,7 @@ import { type Browser, chromium, type Page } from 'playwright-core';
 import { ADMIN_TOKEN } from '../load/bench-servers.ts';
 import { startFilledWeir } from '../load/filled-weir.ts';
 import { untilQuiet } from '../report/quiet-machine.ts';
-import { showNumber } from '../report/spread.ts';
+import { atMost, showNumber } from '../report/spread.ts';
 import { TRAFFIC_SITE } from '../reports/report-traffic.ts';
 import type { Bench, Findings, Scenario, Target } from './scenario.ts';
 
@@ -132,13 +132,6 @@ function findingsOf(
     ],
   };
 }
-
-const atMost = (what: string, found: number, max: number): Target => ({
-  what,
-  wanted: `<= ${max} ms`,
-  found: `${showNumber(found, 0)} ms`,
-  met: found <= max,
-});
 
 /** The value at this share of the sorted figures (nearest rank). */
 function rank(figures: readonly number[], share: number): number {

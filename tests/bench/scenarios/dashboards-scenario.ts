@@ -1,15 +1,13 @@
 import { setMaxListeners } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
-import { type HttpAnswer, sendHttp } from '@weir/testkit/http-client';
-import { ADMIN_TOKEN } from '../load/bench-servers.ts';
 import { type FilledWeir, startFilledWeir } from '../load/filled-weir.ts';
 import { percentile } from '../load/http-load.ts';
-import { pageviewsOf } from '../load/load-requests.ts';
+import { AGENT, pageviewsOf } from '../load/load-requests.ts';
 import { startOpenLoad } from '../load/open-load.ts';
 import { untilQuiet } from '../report/quiet-machine.ts';
-import { showNumber } from '../report/spread.ts';
+import { atMost, showNumber } from '../report/spread.ts';
 import { TRAFFIC_SITE } from '../reports/report-traffic.ts';
-import type { Bench, Findings, Scenario, Target } from './scenario.ts';
+import type { Bench, Findings, Scenario } from './scenario.ts';
 
 const DASHBOARDS = 20;
 const PER_SECOND = 1_000;
@@ -80,19 +78,21 @@ async function run(bench: Bench): Promise<Findings> {
     const open = Array.from({ length: DASHBOARDS }, (_, nth) =>
       openDashboard(weir, nth, () => figures, closing.signal),
     );
-    const probes = probe(weir, () => figures, closing.signal);
-    await pause(WARM_UP_MS);
+    const clients = Promise.all([...open, probe(weir, () => figures, closing.signal)]);
+    // If a client fails, the measurement ends at once.
+    const measure = (ms: number): Promise<unknown> => Promise.race([pause(ms), clients]);
+    await measure(WARM_UP_MS);
     const found: Figures[] = [];
     for (let round = 0; round < rounds; round++) {
       figures = newFigures();
       load.takeLatencies();
-      await pause(MINUTES_PER_ROUND * 60_000);
+      await measure(MINUTES_PER_ROUND * 60_000);
       figures.answers.push(load.takeLatencies());
       found.push(figures);
       note(`round ${round + 1}: p95 of reports ${showNumber(p95(all(figures)), 0)} ms`);
     }
     closing.abort();
-    await Promise.all([...open, probes]);
+    await clients;
     await load.stop();
     return findingsOf(weir.rows, found, quiet);
   } finally {
@@ -118,7 +118,7 @@ async function openDashboard(weir: FilledWeir, nth: number, figures: () => Figur
       while (!stop.aborted) {
         const own = figures();
         const startedAt = performance.now();
-        const answer = await admin(weir, `/sites/${TRAFFIC_SITE}/${report}${more}`);
+        const answer = await weir.client.admin('GET', `/sites/${TRAFFIC_SITE}/${report}${more}`);
         if (answer.status !== 200) throw new Error(`${report}${more} answered ${answer.status} ${answer.text}`);
         own.reports.get(period)?.push(performance.now() - startedAt);
         await wait(REFRESH_MS, stop);
@@ -128,7 +128,7 @@ async function openDashboard(weir: FilledWeir, nth: number, figures: () => Figur
 }
 
 /** Sends pageviews, each with a path of its own, and measures how long each takes until SQL finds it. */
-async function probe({ url, client }: FilledWeir, figures: () => Figures, stop: AbortSignal): Promise<void> {
+async function probe({ client }: FilledWeir, figures: () => Figures, stop: AbortSignal): Promise<void> {
   const query = `SELECT count() FROM records WHERE site_id = {site:String} AND outcome = 'row'
   AND toStartOfHour(timestamp) >= toStartOfHour(now() - INTERVAL 1 HOUR) AND pathname = {path:String}`;
   for (let nth = 0; !stop.aborted; nth++) {
@@ -140,12 +140,7 @@ async function probe({ url, client }: FilledWeir, figures: () => Figures, stop: 
       session_id: `probe-${nth}`,
       url: `https://www.example.com${path}`,
     };
-    const answer = await sendHttp(url, {
-      method: 'POST',
-      path: '/api/collect',
-      body,
-      headers: { 'user-agent': AGENT },
-    });
+    const answer = await client.collect(body, { 'user-agent': AGENT });
     if (answer.status !== 204) throw new Error(`a pageview was answered with ${answer.status} ${answer.text}`);
     const own = figures();
     const answeredAt = performance.now();
@@ -154,11 +149,6 @@ async function probe({ url, client }: FilledWeir, figures: () => Figures, stop: 
     await wait(PROBE_EVERY_MS, stop);
   }
 }
-
-const AGENT = 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0';
-
-const admin = ({ url }: FilledWeir, path: string): Promise<HttpAnswer> =>
-  sendHttp(url, { path: `/api/admin${path}`, headers: { authorization: `Bearer ${ADMIN_TOKEN}` }, timeoutMs: 60_000 });
 
 /** Resolves after this time, or when `stop` aborts. */
 const wait = (ms: number, stop: AbortSignal): Promise<unknown> =>
@@ -201,10 +191,3 @@ function findingsOf(rows: number, found: readonly Figures[], quiet: string): Fin
     ],
   };
 }
-
-const atMost = (what: string, found: number, max: number): Target => ({
-  what,
-  wanted: `<= ${max} ms`,
-  found: `${showNumber(found, 0)} ms`,
-  met: found <= max,
-});

@@ -1,3 +1,4 @@
+import { seededRandom } from '@weir/testkit/load';
 import type { RowFields } from '../../../../packages/adapters/test/clickhouse/clickhouse-harness.ts';
 
 /** Random rows for tests that compare two ways to answer a report, and filters for the questions. */
@@ -7,17 +8,6 @@ export const DAY_MS = 24 * HOUR_MS;
 export const T0 = Date.UTC(2026, 9, 20);
 export const DAYS = 12;
 export const SITE = 'shop';
-
-/** The random number generator Mulberry32: the same seed gives the same numbers. */
-function randomFrom(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
 
 /** Random choices that the seed decides. */
 export interface RandomChoices {
@@ -29,7 +19,7 @@ export interface RandomChoices {
 }
 
 export function choicesOf(seed: number): RandomChoices {
-  const random = randomFrom(seed);
+  const random = seededRandom(seed);
   return {
     random,
     pick: <T>(values: readonly T[]): T => values[Math.floor(random() * values.length)] as T,

@@ -5,9 +5,9 @@ import type { Period } from '../period.ts';
 /** SQL fragments for rows of `records` and the visits that they belong to (docs/decisions/0035). */
 
 export const OF_SITE = "outcome = 'row' AND site_id = {site:String}";
-/** A visit whose stamps can be used is at most this long: the enricher marks longer visits. */
-export const VISIT_MS_MAX = 24 * 3600_000;
 const HOUR_MS = 3600_000;
+/** A visit whose stamps can be used is at most this long: the enricher marks longer visits. */
+export const VISIT_MS_MAX = 24 * HOUR_MS;
 /**
  * The rows of the period's visits are read up to this long before and after the period. `visitSourceOf` (visit-source.ts) finds out whether a visit
  * continues for more than a day beyond the period.
