@@ -4,7 +4,7 @@ import { FAULTS_ENV, say } from '../faults/exactly-once.ts';
 import { describeDistributed } from './deployment.ts';
 import { CLIENTS, underLoad } from './under-load.ts';
 
-/** The fault has a duration, so the pause is part of the test. */
+/** How long ClickHouse is stopped. The fault has a duration, so a pause of this length is part of the test. */
 const CLICKHOUSE_AWAY_MS = process.env.CI === 'true' ? 30_000 : 10_000;
 const BROKER_STOPPED_MS = 8_000;
 const TURNS = 3;

@@ -13,8 +13,8 @@ export interface CommittedPosition {
    */
   commitPosition(): Promise<void>;
   /**
-   * Commits the same position as `commitPosition`, with a note that the partition is paused for this swap (docs/glossary.md). A new owner
-   * reads the note and also waits until the swap is over.
+   * Commits the same position as `commitPosition`, with a note that the partition is paused for this swap (docs/glossary.md) or backup. A
+   * new owner reads the note and also waits until the swap or backup is over.
    */
   commitPaused(swap: number): Promise<void>;
   /** Whether `commitPosition` would have nothing to commit. */

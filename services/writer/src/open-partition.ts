@@ -5,7 +5,10 @@ import { openReopening } from './reopen-partition.ts';
 import { readCommitted } from './resume-point.ts';
 import { openPartitionWriter, type PartitionWriterDeps } from './write-partition.ts';
 
-/** Opens an assigned partition. It is paused if its last commit names a swap (docs/glossary.md) that is not over. Otherwise it inserts rows. */
+/**
+ * Opens an assigned partition. It is paused if its last commit names a swap (docs/glossary.md) or backup that is not over. Otherwise it
+ * inserts rows.
+ */
 export function openPartition(deps: PartitionWriterDeps): Promise<PartitionConsumer> {
   const { pauses } = deps;
   return openReopening(deps.handle, async (handle) => {

@@ -35,7 +35,7 @@ export interface Progress {
    * at this offset or later, are not the records from which these rows were made.
    */
   readonly truncatedAt?: number;
-  /** The number of the swap for which the partition is paused. Nothing is inserted until the swap is over. */
+  /** The number of the swap (docs/glossary.md) or backup for which the partition is paused. Nothing is inserted until the pause is over. */
   readonly paused?: number;
 }
 

@@ -18,7 +18,7 @@ import { closeShared } from './shared-subjects.ts';
 
 const EXIT_FAILED = 1;
 const EXIT_USAGE = 2;
-/** The beginning of each line that says what the audit found. */
+/** The beginning of each line with a finding: something that was wrong during or after the fault. */
 const FINDING = '  - ';
 const PAGE = join(PROJECT_ROOT, 'docs/faults.md');
 

@@ -12,7 +12,7 @@ const SECTIONS: Readonly<Record<Section, { readonly title: string; readonly head
     title: '## What the faults find',
     head: `For each row below, \`npm run faults -- --mutations\` removes this mechanism from a copy of Weir, and runs faults until one of them fails.
 
-| mechanism | the changed Weir | fault | what the audit found | run |
+| mechanism | the changed Weir | fault | what was found | run |
 | --- | --- | --- | --- | --- |`,
   },
 };

@@ -13,7 +13,7 @@ export interface LogRegistryConfig {
   readonly randomSalt: () => string;
   /**
    * Called with an error of the code `event_log_damaged` when a row that cannot be read arrives after the registry was opened. The registry
-   * keeps its state. Without this callback, such a row ends the process. If there is such a row when the registry is opened,
+   * keeps its state. Without this callback, the listener of the table throws the error. If there is such a row when the registry is opened,
    * `openLogRegistry` rejects.
    */
   readonly onDamage?: (error: unknown) => void;

@@ -1,4 +1,4 @@
-/** Sources that a tag of paid traffic can name (lists/paid-tags.json of the enricher). All texts are in lower case. */
+/** Sources that a tag of paid traffic can name (lists/paid-tags.json of the enricher). Words, names and tags are in lower case. */
 export interface PaidTagList {
   /** Words that follow or precede a name in a tag of paid traffic: `ads`, `ppc`. */
   readonly words: readonly string[];

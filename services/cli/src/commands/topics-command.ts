@@ -174,7 +174,7 @@ function withoutEmpty(record: Readonly<Record<string, unknown>>): object {
  */
 function toJson(value: object): string {
   return JSON.stringify(value).replace(
-    /[\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]/g,
+    /[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g,
     (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
 }

@@ -10,7 +10,7 @@ import bots from '../../lists/bots.json';
  */
 const STEPS_VERSION = 4;
 
-/** The version of the code and of the lists. The geo data has its own version, because it can change while Weir runs. */
+/** The version of the code, and of the lists of bots and sources. The geo data has its own version, because it can change while Weir runs. */
 export function enrichmentVersion(lists: SourceLists): string {
   const hash = createHash('sha256')
     .update(JSON.stringify([bots, lists]))

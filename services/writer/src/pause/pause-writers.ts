@@ -27,14 +27,14 @@ export type Paused =
 export const PAUSE_WITHIN_MS = 60_000;
 const CHECK_EVERY_MS = 50;
 
-/** The number of the next swap (docs/glossary.md). It is higher than the numbers of all earlier swaps. */
+/** The number of the next swap (docs/glossary.md) or backup. It is higher than the numbers of all earlier swaps and backups. */
 export async function nextSwap(deps: PauseDeps): Promise<number> {
   const earlier = (await pausedPartitions(deps)).map(({ paused }) => paused ?? 0);
   return Math.max(deps.registry.writersPause()?.swap ?? 0, ...earlier) + 1;
 }
 
 /**
- * Asks the writers of all partitions to pause for this swap. Resolves with their positions when all have paused. Nothing is then
+ * Asks the writers of all partitions to pause for this swap or backup. Resolves with their positions when all have paused. Nothing is then
  * inserted into the live tables until `resumeWriters`, even if writers crash. If the pause takes longer than `limitMs` since the
  * request, the pause is ended, and the result is `late`. Throws `RangeError` if this pause is over or a later one was requested. After a rejection
  * (`event_log_unavailable`) or a crash, the writers may stay paused: call `pauseWriters` again with the same number, or call

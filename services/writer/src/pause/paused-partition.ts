@@ -15,7 +15,7 @@ export interface PausedPartitionDeps extends AssignedPartition {
   readonly alarmMs: number | undefined;
 }
 
-/** Opens a paused partition. It accepts no records until the swap is over. Then it asks to be opened again. */
+/** Opens a paused partition. It accepts no records until the swap or backup is over. Then it asks to be opened again. */
 export function openPausedPartition(deps: PausedPartitionDeps): ReopenableConsumer {
   const { handle, pauses, swap, progress, metrics, logger, alarmMs = PAUSED_ALARM_MS } = deps;
   const { partition, signal } = handle;

@@ -3,7 +3,7 @@ import type { Registry } from '@weir/ports/registry';
 /** The part of the registry that a writer needs for pauses. */
 export type WritersPauses = Pick<Registry, 'writersPause' | 'onWritersPause'>;
 
-/** The number of the swap (docs/glossary.md) for which the writers must pause now, if any. */
+/** The number of the swap (docs/glossary.md) or backup for which the writers must pause now, if any. */
 export function requestedSwap(pauses: WritersPauses | undefined): number | undefined {
   const pause = pauses?.writersPause();
   return pause === undefined || pause.over ? undefined : pause.swap;
