@@ -7,10 +7,8 @@ import {
   useQueryClient,
 } from '@tanstack/react-query';
 import { AdminError, type Answer, type CallInput, callAdmin, type OperationId } from './call-admin.ts';
+import { refreshPause } from './refresh-pause.ts';
 
-const REFRESH_MS_MIN = 15_000;
-/** A refreshed report may keep the server busy for this share of the time at most. */
-const BUSY_SHARE_MAX = 1 / 20;
 const TIMINGS_MAX = 500;
 const RETRIES_MAX = 2;
 
@@ -41,8 +39,8 @@ const timings = new Map<string, number>();
 interface Options<Id extends OperationId> extends Omit<CallInput<Id>, 'signal'> {
   readonly enabled?: boolean;
   /**
-   * Asks again regularly while the page is visible, after a pause of this many milliseconds (`true`: `REFRESH_MS_MIN`). The pause is longer
-   * if the answer took long.
+   * Asks again regularly while the page is visible, after a pause of this many milliseconds (`true`: the shortest pause of `refreshPause`). The
+   * pause is longer if the answer took long.
    */
   readonly refresh?: boolean | number;
   /** The longest pause before it asks again, in milliseconds, also if the answers take long. */
@@ -59,15 +57,7 @@ const adminKey = <Id extends OperationId>(id: Id, { path, query, body }: Omit<Ca
  * changes nothing.
  */
 export function useAdmin<Id extends OperationId>(id: Id, options: Options<Id> = {}) {
-  const {
-    enabled = true,
-    refresh = false,
-    refreshMax = Number.POSITIVE_INFINITY,
-    keep = false,
-    path = {},
-    query,
-    body,
-  } = options;
+  const { enabled = true, refresh = false, refreshMax, keep = false, path = {}, query, body } = options;
   const input = { path, ...(query && { query }), ...(body !== undefined && { body }) };
   const key = adminKey(id, input);
   const text = JSON.stringify(key);
@@ -86,10 +76,7 @@ export function useAdmin<Id extends OperationId>(id: Id, options: Options<Id> = 
     ...(keep && { placeholderData: keepPreviousData }),
     ...(refresh !== false && {
       refetchInterval: () =>
-        Math.min(
-          refreshMax,
-          Math.max(refresh === true ? REFRESH_MS_MIN : refresh, (timings.get(text) ?? 0) / BUSY_SHARE_MAX),
-        ),
+        refreshPause(text, timings.get(text) ?? 0, { min: refresh === true ? undefined : refresh, max: refreshMax }),
     }),
   });
 }

@@ -12,7 +12,17 @@ import {
   VISIT_COLUMNS,
 } from '../report-sql.ts';
 import { IS_SESSION, rowVisitColumn } from './row-visits.ts';
-import { computedKeys, movedSql, NO_KEY, nearPeriod, OF_SITE, putDays, sessionKey } from './visit-rows.ts';
+import {
+  computedKeys,
+  movedSql,
+  NO_KEY,
+  nearPeriod,
+  OF_SITE,
+  putDays,
+  SPAN_MS,
+  sessionKey,
+  VISIT_MS_MAX,
+} from './visit-rows.ts';
 
 /**
  * The parts of a report that reads only rows of the period and of the days beside it (docs/decisions/0035). It groups the rows by session
@@ -48,12 +58,15 @@ export function stampedParts(
   // If the report includes bots, a row of a bot can pass the filters and belong to a visit. `visit` is computed without the rows of bots, so the
   // names of the visit come from `hit`.
   const isNamedByHits = scope.withBots && name !== '';
+  // No visit of a counted row continues for more than a day beyond the period (visit-source.ts). But a row of a bot can name a visit that does not reach
+  // the period.
+  const visitSpanMs = scope.withBots ? SPAN_MS : VISIT_MS_MAX;
   const visitTable = (onlyComputed: boolean): string => `
 (
   SELECT ${[`${sessionKey(near)} AS session_key`, ...visitColumns.map(rowVisitColumn)].join(',\n    ')}${name === '' || isNamedByHits ? '' : `,\n    arrayDistinct(groupArrayIf(sipHash64(${name}), ${passes})) AS names`}
   FROM records
   WHERE ${OF_SITE} AND bot = '' AND records.session_key != ${NO_KEY}
-    AND ${nearPeriod(near.skipped !== undefined)}${onlyComputed ? `\n    AND records.session_key IN (${computed})` : ''}${scope.withBots ? `\n    AND ${sessionKey(near)} IN (SELECT session_key FROM hit)` : ''}
+    AND ${nearPeriod(near.skipped !== undefined, visitSpanMs)}${onlyComputed ? `\n    AND records.session_key IN (${computed})` : ''}${scope.withBots ? `\n    AND ${sessionKey(near)} IN (SELECT session_key FROM hit)` : ''}
   GROUP BY session_key
   HAVING ${IS_SESSION}${scope.withBots ? '' : ` AND max(${passes})`}
 )`;

@@ -5,12 +5,12 @@ import type { Period } from '../period.ts';
 /** SQL fragments for rows of `records` and the visits that they belong to (docs/decisions/0035). */
 
 export const OF_SITE = "outcome = 'row' AND site_id = {site:String}";
-const HOUR_MS = 3600_000;
+export const HOUR_MS = 3600_000;
 /** A visit whose stamps can be used is at most this long: the enricher marks longer visits. */
 export const VISIT_MS_MAX = 24 * HOUR_MS;
 /**
- * The rows of the period's visits are read up to this long before and after the period. `visitSourceOf` (visit-source.ts) finds out whether a visit
- * continues for more than a day beyond the period.
+ * Unusual visits, moved sessions and the visits of bots' rows are searched up to this long before and after the period. `visitSourceOf`
+ * (visit-source.ts) finds out whether a visit continues for more than a day beyond the period.
  */
 export const SPAN_MS = 2 * VISIT_MS_MAX;
 
@@ -115,8 +115,8 @@ export const FIND_MOVED = findMoved(false);
 export const EXPIRED = "site_id = {site:String} AND outcome = 'expired'";
 /** Rows of bots have no stamp, and no visit. */
 export const UNSTAMPED = `${OF_SITE} AND visit_stamp = 0 AND bot = '' AND session_id != ''`;
-export const nearPeriod = (skips: boolean): string =>
-  `${rowsBetween(msAt('from', -SPAN_MS), msAt('to', SPAN_MS))}${skips ? ` AND ${rowsOutside('{skip_from:Int64}', '{skip_to:Int64}')}` : ''}`;
+export const nearPeriod = (skips: boolean, spanMs = SPAN_MS): string =>
+  `${rowsBetween(msAt('from', -spanMs), msAt('to', spanMs))}${skips ? ` AND ${rowsOutside('{skip_from:Int64}', '{skip_to:Int64}')}` : ''}`;
 /** The hash of a row without a visitor or a visit. */
 export const NO_KEY = "sipHash64('')";
 

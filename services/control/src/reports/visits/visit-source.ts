@@ -2,6 +2,7 @@ import { hoursBetween, isBetween } from '../../rows-between.ts';
 import type { ReportTables } from '../../steady-tables.ts';
 import type { DayFact } from '../../visit-slots/built-run.ts';
 import { DAY_MS } from '../../visit-slots/slot-sql.ts';
+import { createParameters } from '../parameters.ts';
 import type { Period } from '../period.ts';
 import {
   type AskedScope,
@@ -16,6 +17,7 @@ import { movedSessions } from './moved-sessions.ts';
 import { type PeriodFacts, readPeriodFacts } from './period-facts.ts';
 import {
   EXPIRED,
+  HOUR_MS,
   hoursOf,
   movedFragments,
   movedSql,
@@ -32,21 +34,27 @@ import {
 } from './visit-rows.ts';
 
 type Span = readonly [fromMs: string, toMs: string];
-const BEFORE: Span = [msAt('from', -SPAN_MS), msAt('from', -VISIT_MS_MAX)];
-const FIRST: Span = [msAt('from', 0), msAt('from', VISIT_MS_MAX)];
-const LAST: Span = [msAt('to', -VISIT_MS_MAX), msAt('to', 0)];
-const AFTER: Span = [msAt('to', VISIT_MS_MAX), msAt('to', SPAN_MS)];
+// The parameters `from` and `to` are in whole hours: up to an hour before the start of the period, and up to an hour after its end.
+const BEFORE: Span = [msAt('from', -SPAN_MS), msAt('from', HOUR_MS - VISIT_MS_MAX)];
+const FIRST: Span = [msAt('from', 0), msAt('from', VISIT_MS_MAX + HOUR_MS)];
+const LAST: Span = [msAt('to', -VISIT_MS_MAX - HOUR_MS), msAt('to', 0)];
+const AFTER: Span = [msAt('to', VISIT_MS_MAX - HOUR_MS), msAt('to', SPAN_MS)];
 /**
  * The statement that searches for a visit with rows in the period, and more than a day before or after it. Consecutive hits of a visit are at most a
- * day apart, so such a visit has rows in the first or last day of the period and in the second day beyond it. If two sessions have the same hash, it
- * can find one too many. The report then reads `sessions`, which is slower but also exact.
+ * day apart, so such a visit has rows in the first or last day of the period and in the second day beyond it. Each span is an hour longer than that,
+ * so that periods that differ by less than an hour often share the statement. So it can find a visit that does not continue that long, and also one
+ * whose hash is that of another session. The report then reads `sessions`, which is slower but also exact.
  */
-function longStatement(scope: AskedScope, near: NearVisits, hasStart: boolean): Statement {
-  const { parameters } = scopeSql(scope);
+function longStatement({ siteId, period }: AskedScope, near: NearVisits, hasStart: boolean): Statement {
+  const parameters = createParameters();
+  const { from, to } = hoursOf(period);
+  parameters.put('site', 'String', siteId);
+  parameters.put('from', 'Int64', from);
+  parameters.put('to', 'Int64', to);
   const edges: (readonly [Span, Span])[] = [...(hasStart ? [[BEFORE, FIRST] as const] : []), [LAST, AFTER]];
   const spans = edges.flat();
   const moved = movedSql(near, parameters);
-  if (moved.length > 0) putDays(scope.period, near.skipped, parameters);
+  if (moved.length > 0) putDays(period, near.skipped, parameters);
   const sql = `${moved.length === 0 ? '' : `WITH\n${moved.join(',\n')}\n`}SELECT ${sessionKey(near)} AS id FROM records
 WHERE ${OF_SITE} AND bot = '' AND records.session_key != ${NO_KEY} AND (${spans.map((span) => isBetween(...span)).join(' OR ')})
   AND indexHint(${spans.map((span) => `(${hoursBetween(...span)})`).join(' OR ')})

@@ -1,0 +1,31 @@
+/** The pause of a query without a pause of its own. */
+const PAUSE_MS_MIN = 15_000;
+/** A page that was slow or could not be reached for a while shows new numbers after this time. */
+const PAUSE_MS_MAX = 300_000;
+/**
+ * The share of the time that one query of an open page may keep the server busy. Seven reports on each of 20 open dashboards then keep less than one core
+ * busy. So a report that takes 0.1 s is repeated every 20 s, and one that takes 0.5 s every 100 s.
+ */
+const BUSY_SHARE_MAX = 1 / 200;
+/** The pauses of the queries of a page differ by up to this share, so that they are not repeated at the same moment. */
+const SPREAD = 0.2;
+
+export interface PauseLimits {
+  /** The shortest pause, in milliseconds. */
+  readonly min?: number | undefined;
+  /** The longest pause, in milliseconds, also if the answers take long. */
+  readonly max?: number | undefined;
+}
+
+/** The pause before an open page repeats a query, in milliseconds. `tookMs`: how long its last answer took. */
+export function refreshPause(query: string, tookMs: number, { min = PAUSE_MS_MIN, max }: PauseLimits = {}): number {
+  const pause = Math.max(min, Math.min(tookMs / BUSY_SHARE_MAX, PAUSE_MS_MAX)) * (1 + SPREAD * shareOf(query));
+  return Math.min(pause, max ?? Number.POSITIVE_INFINITY);
+}
+
+/** A number from 0 to less than 1 that depends on the text. The pause of a query must not change while it waits. */
+function shareOf(text: string): number {
+  let hash = 0;
+  for (const character of text) hash = (hash * 31 + (character.codePointAt(0) ?? 0)) % 1_000;
+  return hash / 1_000;
+}
