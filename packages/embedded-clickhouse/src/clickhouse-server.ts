@@ -1,6 +1,7 @@
-import { mkdirSync, readFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { constants, getPriority, setPriority } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { lockFile } from '@weir/runtime/file-lock';
@@ -14,6 +15,8 @@ import { keepTokens, type TokenKeeper } from './tokens/keep-tokens.ts';
 import { DETACHED_KEPT_MS, DETACHED_PERIOD_MS, removeDetachedParts } from './tokens/remove-detached-parts.ts';
 import { repairTables } from './tokens/repair-tables.ts';
 
+/** By how much the nice value is raised. When all cores are busy, a thread of the parent then gets about nine times as much time as one of this process. */
+const NICE_STEP = 10;
 /** Limit of concurrent statements. It must be lower than UV_THREADPOOL_SIZE, because each statement uses a thread of that pool. */
 const ACTIVE_MAX = 12;
 const WAITING_MAX = 256;
@@ -31,6 +34,7 @@ const KEPT =
 
 /** The child process: chDB behind ClickHouse's HTTP interface on 127.0.0.1. Only `startEmbeddedClickhouse` starts it. */
 async function main(options: ChildOptions): Promise<void> {
+  yieldToParent();
   // Ignores these signals, because the parent sends the message `close` instead. Ctrl-C signals the whole process group, but the parent
   // must first finish its work with this process.
   process.on('SIGINT', () => undefined);
@@ -87,6 +91,22 @@ async function main(options: ChildOptions): Promise<void> {
       .then(() => keeper.close())
       .then(() => process.exit(0), fail);
   });
+}
+
+/**
+ * The gateway in the parent process answers hits before the engine answers reports, if there is not enough CPU time for both. It must be called before
+ * the engine is opened: a new thread has the priority of the thread that creates it.
+ */
+function yieldToParent(): void {
+  const nice = Math.min(getPriority() + NICE_STEP, constants.priority.PRIORITY_LOW);
+  try {
+    // On Linux, each thread has a priority of its own, and a process has several threads when its program begins.
+    const threads = process.platform === 'linux' ? readdirSync('/proc/self/task').map(Number) : [process.pid];
+    for (const thread of threads) setPriority(thread, nice);
+  } catch (error) {
+    // Some sandboxes forbid this. Everything works without it.
+    process.stderr.write(`cannot lower the priority of ClickHouse: ${String(error)}\n`);
+  }
 }
 
 /** Locks the folder, repairs the tables, and opens the engine. */

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { getPriority, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { eventually } from '@weir/testkit/eventually';
@@ -53,6 +53,21 @@ describe("ClickHouse's HTTP interface", () => {
     const wrong = await ask({ url, password: 'wrong' }, 'SELECT 1');
     expect(wrong.status).toBe(403);
     expect(wrong.headers.get('x-clickhouse-exception-code')).toBe('516');
+  });
+
+  it('has a lower priority than its parent, so that reports do not delay the gateway', async () => {
+    expect(await answer(clickhouse, 'SELECT 1')).toBe('1\n');
+    const pid = clickhouse.pid() ?? 0;
+    expect(getPriority(pid)).toBe(Math.min(getPriority() + 10, 19));
+    if (process.platform !== 'linux') return;
+    // The threads of the engine, which run its statements, have the same priority: the 19th value of their state.
+    const tasks = readdirSync(`/proc/${pid}/task`).map((task) =>
+      readFileSync(`/proc/${pid}/task/${task}/stat`, 'utf8'),
+    );
+    const ofEngine = tasks
+      .filter((stat) => stat.includes('(ThreadPool)'))
+      .map((stat) => stat.split(') ')[1]?.split(' ')[16]);
+    expect(new Set(ofEngine)).toEqual(new Set([String(getPriority(pid))]));
   });
 
   it('supports formats, parameters and settings, and returns errors in the format of ClickHouse', async () => {

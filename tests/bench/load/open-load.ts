@@ -12,6 +12,8 @@ export interface OpenLoad {
   /** The latencies since the last call, in ascending order, in milliseconds from the planned time of a request to its answer. */
   takeLatencies(): Float64Array;
   answered(): number;
+  /** Rejects as soon as an answer is not the expected one, or the server is stuck. Nothing is sent any more then. Otherwise it never settles. */
+  readonly failed: Promise<never>;
   /** Resolves when every request has its answer. Rejects if an answer was not the expected one. */
   stop(): Promise<void>;
 }
@@ -32,6 +34,16 @@ export function startOpenLoad({ port, perSecond, status, make }: OpenLoadTask): 
   let planned = 0;
   let answered = 0;
   let failure: Error | undefined;
+  let reject: (reason: Error) => void = () => undefined;
+  const failed = new Promise<never>((_, rejectWith) => {
+    reject = rejectWith;
+  });
+  // `stop` rejects with the same failure, so a caller need not handle this one.
+  failed.catch(() => undefined);
+  const fail = (reason: Error): void => {
+    failure ??= reason;
+    reject(failure);
+  };
 
   /** `isRepeat`: the request is sent again, because the server closed its reused connection without an answer. */
   function send(n: number, isRepeat = false): void {
@@ -42,7 +54,7 @@ export function startOpenLoad({ port, perSecond, status, make }: OpenLoadTask): 
     const lose = (): void => {
       if (failure !== undefined) return;
       if (reused !== undefined && answer === '') send(n, true);
-      else failure ??= new Error('the server closed a connection before it answered');
+      else fail(new Error('the server closed a connection before it answered'));
     };
     const receive = (chunk: Buffer): void => {
       answer += chunk.toString('latin1');
@@ -51,8 +63,7 @@ export function startOpenLoad({ port, perSecond, status, make }: OpenLoadTask): 
       if (answer.length < answer.indexOf('\r\n\r\n') + 4 + length) return;
       socket.off('data', receive);
       socket.off('close', lose);
-      if (!answer.startsWith(`HTTP/1.1 ${status} `))
-        failure ??= new Error(`unexpected answer: ${answer.slice(0, 200)}`);
+      if (!answer.startsWith(`HTTP/1.1 ${status} `)) fail(new Error(`unexpected answer: ${answer.slice(0, 200)}`));
       latencies.push(performance.now() - plannedAt);
       answered++;
       idle.push(socket);
@@ -80,7 +91,7 @@ export function startOpenLoad({ port, perSecond, status, make }: OpenLoadTask): 
     try {
       for (; planned < due && failure === undefined; planned++) send(planned);
     } catch (error) {
-      failure ??= error as Error;
+      fail(error as Error);
     }
   }, TICK_MS);
 
@@ -91,6 +102,7 @@ export function startOpenLoad({ port, perSecond, status, make }: OpenLoadTask): 
       return taken;
     },
     answered: () => answered,
+    failed,
     async stop() {
       clearInterval(timer);
       while (answered < planned && failure === undefined) await new Promise((resolve) => setTimeout(resolve, 10));

@@ -81,8 +81,8 @@ async function run(bench: Bench): Promise<Findings> {
       openDashboard(weir, nth, () => figures, closing.signal),
     );
     const clients = Promise.all([...open, probe(weir, () => figures, closing.signal)]);
-    // If a client fails, the measurement ends at once.
-    const measure = (ms: number): Promise<unknown> => Promise.race([pause(ms), clients]);
+    // If a client or the load fails, the measurement ends at once.
+    const measure = (ms: number): Promise<unknown> => Promise.race([pause(ms), clients, load.failed]);
     await measure(OPENING_MS);
     const opening = all(figures);
     note(`while they are opened: p95 of reports ${showNumber(p95(opening), 0)} ms`);
