@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { visitorNetwork } from '../net/ip-address.ts';
 
 /** The IDs in a record from which its partition key is made. An absent ID is empty. */
@@ -37,5 +37,5 @@ function short(siteId: string, kind: string, id: string): string {
 }
 
 function digest(text: string): string {
-  return createHash('sha256').update(text).digest('base64url');
+  return hash('sha256', text, 'base64url');
 }
