@@ -192,6 +192,26 @@ describeBrowser('options and wishes in Chromium, by the rows', () => {
     ]);
   });
 
+  test.each(['', 'data-cookieless'])(
+    'hits that wait when an excluded page is left are kept for the next page, except in cookieless mode (%j)',
+    async (attributes) => {
+      const siteId = await browser.openSite(`data-exclude="/admin*" ${attributes}`);
+      const page = await (await browser.context()).newPage();
+      await page.goto(`${browser.site.url}/a`);
+      await loaded(page);
+      await browser.rows(siteId, 1);
+      await page.route('**/api/collect', (route) => route.abort());
+      await page.evaluate(`weir.track('kept'); history.pushState({}, '', '/admin')`);
+      await page.goto(`${browser.site.url}/admin/2`);
+      await page.goto(`${browser.site.url}/admin/3`);
+      await page.unroute('**/api/collect');
+      await page.goto(`${browser.site.url}/b`);
+      const rows = await browser.rows(siteId, attributes === '' ? 3 : 2, ROW);
+      const kept = attributes === '' ? ['kept'] : [];
+      expect(rows.map((row) => row.event_name || row.pathname)).toEqual(['/a', ...kept, '/b']);
+    },
+  );
+
   test('engagement is sent when a page is left, for that page', async () => {
     const siteId = await browser.openSite('data-engagement', '<div style="height: 4000px">tall</div>');
     const page = await (await browser.context({ viewport: { width: 800, height: 1000 } })).newPage();

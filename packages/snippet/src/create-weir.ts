@@ -50,7 +50,7 @@ export function createWeir(given: Options, src = location.href): Weir {
           (navigator as { globalPrivacyControl?: boolean }).globalPrivacyControl)) ||
       matches(options.exclude, path()) ||
       !matches(options.hosts, location.hostname)
-        ? 2
+        ? 4 | (cookieless as unknown as number)
         : cookieless),
     path,
     clean,

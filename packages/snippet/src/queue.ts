@@ -10,7 +10,7 @@ export interface Queue {
   send(body?: string): void;
   /**
    * Call it when the page is hidden or ends. Waiting hits are sent as beacons. Hits that cannot be sent in this way are stored
-   * for the next page, except in cookieless mode and on a page that is not counted.
+   * for the next page, except in cookieless mode.
    */
   leave(): void;
 }
@@ -22,6 +22,8 @@ const WAIT_SECONDS = 3;
 /** Upper limit of the pause, also with Retry-After. Browser timers of more than 24 days fire at once. */
 const WAIT_SECONDS_MAX = 3600;
 const TOO_MANY = 429;
+/** See `Mode`. */
+const OPTED_OUT = 3;
 /**
  * Longer hits are sent without keepalive. Browsers refuse keepalive requests if they have more than 64 KiB in all, and a character
  * has up to 3 bytes.
@@ -45,7 +47,7 @@ export function createQueue(endpoints: string[], mode: () => Mode): Queue {
 
   /** Drops the oldest hits over the limit, or all after an opt-out (also in another tab). Returns the first waiting hit, if any. */
   const next = (): string | undefined => {
-    hits.splice(busy, (mode() as number) > 2 ? WAITING_HITS_MAX : hits.length - WAITING_HITS_MAX);
+    hits.splice(busy, mode() === OPTED_OUT ? WAITING_HITS_MAX : hits.length - WAITING_HITS_MAX);
     return hits[busy];
   };
 
@@ -87,7 +89,7 @@ export function createQueue(endpoints: string[], mode: () => Mode): Queue {
       while (next() && failures === busy && attempt(() => navigator.sendBeacon(endpoints[0] as string, hits[busy]))) {
         hits.splice(busy, 1);
       }
-      if (next() && !mode()) {
+      if (next() && !((mode() as number) % 2)) {
         keep(QUEUE_NAME, JSON.stringify(takeStored().concat(hits.splice(busy)).slice(-WAITING_HITS_MAX)));
       }
     },
