@@ -15,8 +15,8 @@ import { keepTokens, type TokenKeeper } from './tokens/keep-tokens.ts';
 import { DETACHED_KEPT_MS, DETACHED_PERIOD_MS, removeDetachedParts } from './tokens/remove-detached-parts.ts';
 import { repairTables } from './tokens/repair-tables.ts';
 
-/** By how much the nice value is raised. When all cores are busy, a thread of the parent then gets about nine times as much time as one of this process. */
-const NICE_STEP = 10;
+/** By how much the nice value is raised. When all cores are busy, a thread of the parent then gets about three times as much time as one of this process. */
+const NICE_STEP = 5;
 /** Limit of concurrent statements. It must be lower than UV_THREADPOOL_SIZE, because each statement uses a thread of that pool. */
 const ACTIVE_MAX = 12;
 const WAITING_MAX = 256;

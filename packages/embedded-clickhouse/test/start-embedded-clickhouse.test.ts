@@ -58,7 +58,7 @@ describe("ClickHouse's HTTP interface", () => {
   it('has a lower priority than its parent, so that reports do not delay the gateway', async () => {
     expect(await answer(clickhouse, 'SELECT 1')).toBe('1\n');
     const pid = clickhouse.pid() ?? 0;
-    expect(getPriority(pid)).toBe(Math.min(getPriority() + 10, 19));
+    expect(getPriority(pid)).toBe(Math.min(getPriority() + 5, 19));
     if (process.platform !== 'linux') return;
     // The threads of the engine, which run its statements, have the same priority: the 19th value of their state.
     const tasks = readdirSync(`/proc/${pid}/task`).map((task) =>
