@@ -81,9 +81,9 @@ export function createRespondingTables(analytics: RespondingTables & Pick<Analyt
 }
 
 function hangs(): DependencyError {
-  const seconds = (CHECK_EVERY_MS + RESPOND_WITHIN_MS) / 1000;
+  const seconds = RESPOND_WITHIN_MS / 1000;
   return new DependencyError(
     'analytics_unavailable',
-    `ClickHouse does not respond: it has not answered for ${seconds} s. Check that its process runs and that its disk works, or restart it. Records are accepted meanwhile.`,
+    `ClickHouse does not respond: it did not answer a check within ${seconds} s. Check that its process runs and that its disk works, or restart it. Records are accepted meanwhile.`,
   );
 }
