@@ -75,6 +75,7 @@ async function answer(deps: HttpInterfaceDeps, req: IncomingMessage, res: Server
     const result = await deps.slots.run(() =>
       tokens.run(effect, () => (planned.data === undefined ? run() : space.insert(run))),
     );
+    requireShortAnswer(request, result.bytes.length);
     const elapsedNs = Math.round((performance.now() - startedAt) * 1e6);
     res.setHeader(
       'X-ClickHouse-Summary',
@@ -91,6 +92,13 @@ async function answer(deps: HttpInterfaceDeps, req: IncomingMessage, res: Server
     );
     await sendResult(res, request, planned.format, result.bytes);
   });
+}
+
+/** ClickHouse counts a constant column of a result as one value, so its own check of max_result_bytes accepts answers that are much larger. */
+function requireShortAnswer({ answerBytesMax }: QueryRequest, bytes: number): void {
+  if (answerBytesMax === 0 || bytes <= answerBytesMax) return;
+  const message = `Limit for result exceeded, max bytes: ${answerBytesMax}, current bytes: ${bytes}`;
+  throw clickhouseError(396, 'TOO_MANY_ROWS_OR_BYTES', message);
 }
 
 async function sendResult(

@@ -18,6 +18,8 @@ export interface QueryRequest {
    * cancel_http_readonly_queries_on_client_close.
    */
   readonly isReadOnly: boolean;
+  /** The largest answer in bytes; 0 if there is no limit. */
+  readonly answerBytesMax: number;
   /** True if an insert of this request has a deduplication token, which also applies to the tables of views. */
   readonly deduplicates: boolean;
 }
@@ -93,6 +95,7 @@ export function readQueryRequest({ method, params, headers, newQueryId }: Reques
       params.get('enable_http_compression') === '1' && /\bgzip\b/.test(text(headers['accept-encoding']) ?? ''),
     streamsAnswer: params.get('wait_end_of_query') === '0',
     isReadOnly: readonly === '1' || readonly === '2',
+    answerBytesMax: Number(settings.get('max_result_bytes') ?? 0),
     deduplicates:
       (settings.get('insert_deduplication_token') ?? '') !== '' &&
       settings.get('insert_deduplicate') === '1' &&

@@ -1,3 +1,4 @@
+import { getHeapStatistics } from 'node:v8';
 import type { ClickHouseClient } from '@clickhouse/client';
 import { DependencyError } from '@weir/domain/errors';
 import type { UserQueryResult } from '@weir/ports/analytics';
@@ -15,6 +16,16 @@ const PARAM_NAME = /^[A-Za-z_][A-Za-z0-9_]{0,63}$/;
 const PARAMS_MAX = 100;
 const PARAMS_IN_URL_CHARS_MAX = 4_000;
 
+/**
+ * An answer is in the heap several times: as text, as values, and as the text of Weir's own answer. With a small heap, an answer of
+ * USER_QUERY_RESULT_BYTES_MAX would end the process.
+ */
+const HEAP_PART = 32;
+const RESULT_BYTES_MAX = Math.min(
+  USER_QUERY_RESULT_BYTES_MAX,
+  Math.floor(getHeapStatistics().heap_size_limit / HEAP_PART),
+);
+
 const USER_QUERY_SETTINGS = {
   readonly: '1',
   max_execution_time: USER_QUERY_SECONDS_MAX,
@@ -22,7 +33,7 @@ const USER_QUERY_SETTINGS = {
   max_memory_usage: String(USER_QUERY_MEMORY_BYTES_MAX),
   max_bytes_before_external_group_by: String(USER_QUERY_SPILL_BYTES),
   max_result_rows: String(USER_QUERY_ROWS_MAX),
-  max_result_bytes: String(USER_QUERY_RESULT_BYTES_MAX),
+  max_result_bytes: String(RESULT_BYTES_MAX),
   result_overflow_mode: 'throw',
   output_format_json_quote_64bit_integers: 0,
 } as const;
