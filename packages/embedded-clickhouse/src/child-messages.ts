@@ -6,6 +6,8 @@ export interface ChildOptions {
   readonly port: number;
   /** Inserts are refused while less disk space than this is free. */
   readonly reserveBytes: number;
+  /** The memory that all statements and caches may use together. */
+  readonly memoryBytes: number;
 }
 
 export type ChildMessage =

@@ -49,7 +49,7 @@ async function main(options: ChildOptions): Promise<void> {
   let isReady = false;
   const slots = createSlots(ACTIVE_MAX, WAITING_MAX);
   const pipeFolder = `${options.folder}.pipes`;
-  const engine = openLocked(options.folder).then((opened) => {
+  const engine = openLocked(options).then((opened) => {
     // The folder of the pipes is created after the folder was locked: before that, another process could be using the pipes.
     createPipeFolder(pipeFolder);
     return opened;
@@ -110,7 +110,7 @@ function yieldToParent(): void {
 }
 
 /** Locks the folder, repairs the tables, and opens the engine. */
-async function openLocked(folder: string): Promise<Engine> {
+async function openLocked({ folder, memoryBytes }: ChildOptions): Promise<Engine> {
   mkdirSync(folder, { recursive: true });
   // The lock of the engine would be too late: the engine uses the tables as soon as it is opened.
   const lock = await lockFile(join(folder, 'lock'), LOCK_WAIT_MS);
@@ -127,7 +127,7 @@ async function openLocked(folder: string): Promise<Engine> {
   if (tablesWithDamagedLogs > 0) {
     process.stderr.write(`removed damaged lines from the deduplication logs of ${tablesWithDamagedLogs} tables\n`);
   }
-  return openEngine(folder, LOCK_WAIT_MS, repair);
+  return openEngine({ folder, memoryBytes, lockWaitMs: LOCK_WAIT_MS, repair });
 }
 
 /** Watches the free space. If parts may be damaged, ends the process: the parent restarts it, and the engine checks every part. */

@@ -55,8 +55,11 @@ const FOLDER_IN_USE = /Code: 76\b|lock/i;
  * merged parts are synced. Source parts stay for 60 s, because a repair may need them (detach-doubtful-parts.ts) until the merged part is
  * accepted, which happens every 30 s (`ACCEPT_PERIOD_MS`). A server keeps them for 480 s.
  * Each table looks for old parts every 10 to 30 s, instead of every 30 to 300 s, so that the rows of an erased person do not stay longer.
+ * By default, chDB would use up to nine tenths of the memory, and the other processes of Weir would not have enough.
  */
-const CONFIG = `<clickhouse><merge_tree>
+const configOf = (memoryBytes: number): string => `<clickhouse>
+<max_server_memory_usage>${memoryBytes}</max_server_memory_usage>
+<merge_tree>
   <min_rows_to_fsync_after_merge>1</min_rows_to_fsync_after_merge>
   <old_parts_lifetime>60</old_parts_lifetime>
   <cleanup_delay_period>10</cleanup_delay_period>
@@ -65,10 +68,20 @@ const CONFIG = `<clickhouse><merge_tree>
 `;
 const CONFIG_FILE = 'engine-config.xml';
 
-/** Opens the engine. Waits up to `lockWaitMs` if another process still uses the folder. The caller has repaired the tables. */
-export async function openEngine(folder: string, lockWaitMs: number, repair: TableRepair): Promise<Engine> {
+export interface EngineOptions {
+  readonly folder: string;
+  /** The memory that all statements and caches may use together. */
+  readonly memoryBytes: number;
+  readonly lockWaitMs: number;
+  /** The caller has repaired the tables. */
+  readonly repair: TableRepair;
+}
+
+/** Opens the engine. Waits up to `lockWaitMs` if another process still uses the folder. */
+export async function openEngine(options: EngineOptions): Promise<Engine> {
+  const { folder } = options;
   const addon = loadAddon();
-  const root = await openRepaired(folder, lockWaitMs, repair);
+  const root = await openRepaired(options);
 
   /** Cancels the running statements for which the SQL condition holds. */
   async function kill(condition: string): Promise<void> {
@@ -127,9 +140,10 @@ function markOf(name: string): string {
  * Opens the engine, which detects damaged parts. If it has found any, drops their tokens and opens the engine again, because the engine
  * reads the tokens only when it is opened.
  */
-async function openRepaired(folder: string, lockWaitMs: number, repair: TableRepair): Promise<Session> {
-  const config = join(folder, CONFIG_FILE);
-  if (!existsSync(config) || readFileSync(config, 'utf8') !== CONFIG) writeFileSync(config, CONFIG);
+async function openRepaired({ folder, memoryBytes, lockWaitMs, repair }: EngineOptions): Promise<Session> {
+  const file = join(folder, CONFIG_FILE);
+  const config = configOf(memoryBytes);
+  if (!existsSync(file) || readFileSync(file, 'utf8') !== config) writeFileSync(file, config);
   const root = await openRoot(folder, lockWaitMs);
   if (!repair.hasBrokenParts()) return root;
   root.close();

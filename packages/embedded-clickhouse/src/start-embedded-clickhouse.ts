@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { closeSync, existsSync, mkdirSync, openSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { totalmem } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { DependencyError } from '@weir/domain/errors';
 import { type ChildMessage, type ChildOptions, type ParentMessage, USERNAME } from './child-messages.ts';
@@ -14,6 +15,8 @@ export interface EmbeddedClickhouseOptions {
   readonly port?: number;
   /** Inserts are refused (error 243) while less disk space is free. Default: 32 MiB. */
   readonly reserveBytes?: number;
+  /** The memory that all statements and caches may use together. Above it, statements fail with error 241. Default: the memory of the machine or container, without 768 MiB. */
+  readonly memoryBytes?: number;
   readonly logger: EmbeddedClickhouseLogger;
   /** Called before each start of the child. A start needs some free disk space. */
   readonly beforeStart?: () => void;
@@ -57,6 +60,21 @@ const CLOSE_WAIT_MS = 15_000;
 const THREADS = 16;
 const RESERVE_BYTES = 32 * 1024 * 1024;
 
+/**
+ * The memory that ClickHouse leaves free by default. In 1 GB, the main process needs up to 500 MB, and the ClickHouse process up to 300 MB that it
+ * does not count, for example for large answers.
+ */
+const LEFT_FREE_BYTES = 768 * 1024 * 1024;
+/** Below this, ClickHouse cannot merge large parts. */
+const MEMORY_BYTES_MIN = 256 * 1024 * 1024;
+
+/** The memory that ClickHouse may use by default, on this machine or in this container. */
+function memoryByDefault(): number {
+  const limit = process.constrainedMemory();
+  const memory = limit > 0 ? Math.min(limit, totalmem()) : totalmem();
+  return Math.max(MEMORY_BYTES_MIN, memory - LEFT_FREE_BYTES);
+}
+
 /** Starts the child process. Resolves when its port is known; `ready()` waits for the engine. */
 export async function startEmbeddedClickhouse(options: EmbeddedClickhouseOptions): Promise<EmbeddedClickhouse> {
   const dataDir = resolve(options.dataDir);
@@ -66,6 +84,7 @@ export async function startEmbeddedClickhouse(options: EmbeddedClickhouseOptions
   const password = keptPassword(passwordFile);
 
   const reserveBytes = options.reserveBytes ?? RESERVE_BYTES;
+  const memoryBytes = options.memoryBytes ?? memoryByDefault();
   let port = options.port ?? 0;
   let child: ChildProcess | undefined;
   let isReady = false;
@@ -84,7 +103,7 @@ export async function startEmbeddedClickhouse(options: EmbeddedClickhouseOptions
 
   const start = (onListening: () => void): void => {
     options.beforeStart?.();
-    const childOptions = { folder, passwordFile, port, reserveBytes };
+    const childOptions = { folder, passwordFile, port, reserveBytes, memoryBytes };
     const started = spawnChild(options.entry, childOptions, join(dataDir, 'clickhouse.stderr'));
     child = started;
     let reason = '';

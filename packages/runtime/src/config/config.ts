@@ -45,6 +45,8 @@ export interface Config {
   readonly guardIntervalMs: number;
   /** If less space than this (at most a quarter of the disk) is free, Weir adds nothing to the disk of the data folder. */
   readonly diskReserveBytes: number;
+  /** The memory that the embedded ClickHouse may use. Undefined: the memory of the machine or container, without 768 MiB. */
+  readonly clickhouseMemoryBytes: number | undefined;
   readonly engines: EngineConfig;
   /** Undefined if Weir does not archive. */
   readonly archive: ArchiveConfig | undefined;
@@ -194,6 +196,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
       ),
     },
     diskReserveBytes: whole('WEIR_DISK_RESERVE_MB', 256, 16, 1_000_000) * 1024 * 1024,
+    clickhouseMemoryBytes: whole('WEIR_CLICKHOUSE_MEMORY_MB', 0, 0, 10_000_000) * 1024 * 1024 || undefined,
     engines,
     archive: readArchive(reader),
     backup: readBackup(reader),

@@ -63,11 +63,14 @@ export async function openAnalytics(deps: OpenAnalyticsDeps): Promise<OpenAnalyt
       ),
     };
   }
-  const { dataDir, diskReserveBytes } = config;
+  const { dataDir, diskReserveBytes, clickhouseMemoryBytes: memoryBytes } = config;
   const reserveBytes = disk?.reserveBytes ?? diskReserveBytes;
   const entry = files.clickhouseServer;
   const beforeStart = () => disk?.release();
-  const engine = await startEmbeddedClickhouse({ dataDir, reserveBytes, entry, beforeStart, logger });
+  const engine = await startEmbeddedClickhouse({
+    ...{ dataDir, reserveBytes, entry, beforeStart, logger },
+    ...(memoryBytes === undefined ? {} : { memoryBytes }),
+  });
   stack.add(engine, (started) => started.close());
   const { url, username, password } = engine;
   const opened = open({ url, username, password, migrationsDir }, deps);
