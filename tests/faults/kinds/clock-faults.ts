@@ -1,8 +1,8 @@
-import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { fakeTimeEnv, whyNoFakeTime } from '../fake-time.ts';
 import { type Embedded, openEmbedded } from '../suite/embedded-subject.ts';
 import type { Fault, Round } from '../suite/fault.ts';
 import { embedded, type Runnable } from '../suite/runnable.ts';
@@ -14,16 +14,10 @@ const CACHE_SECONDS = 1;
 /** How long clients send requests after the clock was moved, before it is moved again. */
 const STAYS_MS = 2_500;
 
-/** A Weir whose clock, and that of its ClickHouse, can jump. Timers are not affected, as on a real machine. */
+/** A Weir whose clock can jump. Timers are not affected, as on a real machine. The clock of its ClickHouse process does not jump. */
 interface WithClock extends Embedded {
   /** Moves the clock to this distance from the real time, in seconds. */
   moveTo(seconds: number): Promise<void>;
-}
-
-/** The path of the library of libfaketime, which is loaded into each process; undefined if it is not installed. */
-function findFaketime(): string | undefined {
-  const { stdout } = spawnSync('dpkg', ['-L', 'libfaketime'], { encoding: 'utf8' });
-  return stdout?.split('\n').find((file) => file.endsWith('libfaketimeMT.so.1'));
 }
 
 async function openWithClock(): Promise<WithClock> {
@@ -31,11 +25,9 @@ async function openWithClock(): Promise<WithClock> {
   const file = join(folder, 'offset');
   writeFileSync(file, '+0');
   const env = {
-    LD_PRELOAD: findFaketime() ?? '',
+    ...fakeTimeEnv(),
     FAKETIME_TIMESTAMP_FILE: file,
     FAKETIME_CACHE_DURATION: String(CACHE_SECONDS),
-    FAKETIME_DONT_FAKE_MONOTONIC: '1',
-    DONT_FAKE_MONOTONIC: '1',
   };
   const opened = await openEmbedded({ env }, async () => rmSync(folder, { recursive: true }));
   return {
@@ -59,7 +51,7 @@ const jump = (
   more: Pick<Fault<WithClock>, 'sendsKeysAgain' | 'forgetsVisits'> = {},
 ): Fault<WithClock> => ({
   ...{ name, about, strike, ...more },
-  problem: () => (findFaketime() === undefined ? 'libfaketime is missing: apt-get install libfaketime' : undefined),
+  problem: whyNoFakeTime,
   open: openWithClock,
   shares: 'with a clock',
 });

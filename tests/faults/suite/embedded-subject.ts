@@ -30,6 +30,6 @@ export async function openEmbedded(options: WeirOptions = {}, onClose = async ()
 }
 
 /** The client IPs of the load must be encrypted in every file of the data folder. */
-export function addressesOnDisk({ weir }: Embedded): readonly string[] {
+export function addressesOnDisk({ weir }: Pick<Embedded, 'weir'>): readonly string[] {
   return filesWith(weir.dataDir, [LOAD_ADDRESS]).map((found) => `a client IP is on the disk: ${found}`);
 }

@@ -1,26 +1,24 @@
-import { execFileSync, spawnSync } from 'node:child_process';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { inspect } from 'node:util';
 import { PROJECT_ROOT } from '@weir/testkit/weir-process';
-import { loadText, machineText } from '../../bench/report/machine.ts';
+import { loadText } from '../../bench/report/machine.ts';
 import { DISTRIBUTED_FAULTS } from '../../distributed/kinds/distributed-faults.ts';
 import { MUTATION } from '../failpoints/failing-program.ts';
 import { MUTATIONS } from '../failpoints/mutations.ts';
 import { EMBEDDED_FAULTS } from './embedded-faults.ts';
 import type { FaultResult } from './fault.ts';
 import { type FaultsOptions, readFaultsOptions, USAGE } from './faults-options.ts';
-import { faultRow, mutationRow, type Run, renewedFaultsPage, type Section, shownAnswers } from './faults-page.ts';
+import { faultRow, mutationRow, type Run, type Section, shownAnswers } from './faults-page.ts';
 import { NOT_RECOVERED } from './run-fault.ts';
 import type { Runnable } from './runnable.ts';
 import { closeShared } from './shared-subjects.ts';
+import { writeFaultsPage } from './write-faults-page.ts';
 
 const EXIT_FAILED = 1;
 const EXIT_USAGE = 2;
 /** The beginning of each line with a finding: something that was wrong during or after the fault. */
 const FINDING = '  - ';
-const PAGE = join(PROJECT_ROOT, 'docs/faults.md');
 
 async function main(options: FaultsOptions): Promise<void> {
   const { only, list, mutations, distributed } = options;
@@ -111,19 +109,8 @@ function findingsOf(output: string): readonly string[] {
   return error === undefined ? findings : [...findings, error.slice('Error: '.length)];
 }
 
-function write(section: Section, name: string, rowOf: (run: Run) => string): void {
-  const git = (...args: readonly string[]): string =>
-    execFileSync('git', args, { cwd: PROJECT_ROOT, encoding: 'utf8' }).trim();
-  const isChanged = git('status', '--porcelain', '--', 'packages', 'services', 'schemas') !== '';
-  const commit = `${git('rev-parse', '--short', 'HEAD')}${isChanged ? ' and changes' : ''}`;
-  const run = {
-    date: new Date().toISOString().slice(0, 10),
-    commit,
-    machine: `${machineText()}, load average ${loadText()}`,
-  };
-  const old = existsSync(PAGE) ? readFileSync(PAGE, 'utf8') : '';
-  writeFileSync(PAGE, renewedFaultsPage(old, section, new Map([[name, rowOf(run)]]), run));
-}
+const write = (section: Section, name: string, rowOf: (run: Run) => string): void =>
+  writeFaultsPage(section, (run) => new Map([[name, rowOf(run)]]));
 
 function options(): FaultsOptions {
   try {

@@ -1,10 +1,28 @@
+import { RULE } from '../day/levels-off.ts';
 import type { FaultResult } from './fault.ts';
 
 /** A section of the page, with its table. The first column of each row is a name in backticks. */
-export type Section = 'embedded' | 'distributed' | 'mutations';
+export type Section = 'embedded' | 'distributed' | 'mutations' | 'day';
 
 const FAULT_HEAD = `| fault | what happens | rounds | acknowledged | stored | lost | doubled | recovery: median, longest | what the caller saw | run |
 | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |`;
+const DAY_HEAD = `\`npm run day\` runs Weir with the embedded engines and a clock that goes faster than real time, in a memory limit of 1 GB and on a disk of 5 GB. It sends the
+load of the other faults, and meanwhile hostile requests: malformed, deep, huge and compressed bodies; endless new pages, visitors, browsers, users, properties and
+idempotency keys; repeated keys; bots; a flood from one address; unknown sites, wrong keys and guesses of the admin token; reports and SQL without end; idle and slow connections. After a
+first day, in which everything fills that Weir keeps for a day, it measures the 24 hours of a second day. The table is written only if all of this holds:
+
+- everything that the list at the beginning of this page says about acknowledged records, raw offsets, sessions and client IPs, and there is no dead letter;
+- the two processes of Weir run from the start to the end, no answer is a 5xx other than a 503 with \`Retry-After\`, and their anonymous memory together never exceeds 1 GB;
+- each measure with "yes" in the last column levels off: ${RULE}.
+
+The rows of tables do not level off in this run: the rows of the honest clients are kept forever, because the audit compares them, and each removed record leaves a row with the outcome
+\`expired\` ([decision 31](decisions/0031-an-expired-record-leaves-a-row.md)). All other rows expire after a day (\`KEEP_EVENTS=1d\`, \`RAW_RETENTION_HOURS=6\`, \`ENRICHED_RETENTION_DAYS=1\`).
+
+What the run does not simulate: the ClickHouse process has the real time, which is the end of the run by the clock of Weir. Timers have real time, so work that is due every minute by a timer (the audit, retention) is done once per real minute. The memory limit is a watch, which reads the memory
+of both processes four times per second; it does not limit the page cache.
+
+| measure | of | first quarter | second quarter | third quarter | last quarter | most | last to third | must level off |
+| --- | --- | --- | --- | --- | --- | --- | --- | --- |`;
 const SECTIONS: Readonly<Record<Section, { readonly title: string; readonly head: string }>> = {
   embedded: { title: '## One machine, with the embedded engines', head: FAULT_HEAD },
   distributed: { title: '## A deployment, with Kafka, Redis and ClickHouse', head: FAULT_HEAD },
@@ -15,6 +33,7 @@ const SECTIONS: Readonly<Record<Section, { readonly title: string; readonly head
 | mechanism | the changed Weir | fault | what was found | run |
 | --- | --- | --- | --- | --- |`,
   },
+  day: { title: '## A day of hostile traffic', head: DAY_HEAD },
 };
 const INTRO = `# Faults
 
@@ -48,13 +67,19 @@ export interface Run {
   readonly machine: string;
 }
 
-/** The new text of docs/faults.md: the rows with these names are replaced or added, all others stay. */
-export function renewedFaultsPage(old: string, changed: Section, added: ReadonlyMap<string, string>, run: Run): string {
-  const sections = (['embedded', 'distributed', 'mutations'] as const).flatMap((section) => {
+/** The new text of docs/faults.md: the rows with these names are replaced or added, all others stay. `more`: what happened in the run, for its last line. */
+export function renewedFaultsPage(
+  old: string,
+  changed: Section,
+  added: ReadonlyMap<string, string>,
+  run: Run,
+  more = '',
+): string {
+  const sections = (['embedded', 'distributed', 'mutations', 'day'] as const).flatMap((section) => {
     const { rows, note } = readSection(old, section);
     if (section === changed) for (const [name, row] of added) rows.set(name, row);
     const { title, head } = SECTIONS[section];
-    const last = section === changed ? `Last run: ${run.date}, commit ${run.commit}, ${run.machine}.` : note;
+    const last = section === changed ? `Last run: ${run.date}, commit ${run.commit}, ${run.machine}.${more}` : note;
     return rows.size === 0 ? [] : [`${title}\n\n${head}\n${[...rows.values()].join('\n')}\n\n${last}\n`];
   });
   return [INTRO, ...sections].join('\n');

@@ -1,0 +1,61 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import type { DayWeir } from './day-weir.ts';
+import { readProcessGroup } from './process-group.ts';
+
+/** The measures of one moment. Bytes, or numbers of files and records. */
+export type Measure =
+  | 'memory'
+  | 'memory-main'
+  | 'memory-clickhouse'
+  | 'open-files'
+  | 'disk'
+  | 'disk-log'
+  | 'disk-state'
+  | 'disk-claims'
+  | 'disk-tables'
+  | 'disk-clickhouse-rest'
+  | 'disk-rest'
+  | 'table-rows'
+  | 'lag';
+
+export interface Sample extends Readonly<Record<Measure, number>> {
+  /** The hours since the start, by the clock of Weir. */
+  readonly hour: number;
+}
+
+const FOLDERS = ['log', 'state', 'claims', 'clickhouse'] as const;
+
+export async function takeSample({ weir, disk, hours }: DayWeir): Promise<Sample> {
+  const processes = readProcessGroup(weir.pid());
+  const memory = processes.reduce((sum, one) => sum + one.memory, 0);
+  const main = processes.find(({ pid }) => pid === weir.pid())?.memory ?? 0;
+  const [log = 0, state = 0, claims = 0, clickhouse = 0] = FOLDERS.map((name) => bytesIn(join(disk.folder, name)));
+  const all = bytesIn(disk.folder);
+  const [parts] = await weir.client.sql(
+    'SELECT sum(bytes_on_disk) AS bytes, sum(rows) AS rows FROM system.parts WHERE active',
+  );
+  const lags = await weir.client.lags();
+  const tables = Number(parts?.bytes);
+  return {
+    hour: hours(),
+    ...{ memory, 'memory-main': main, 'memory-clickhouse': memory - main },
+    'open-files': processes.reduce((sum, { openFiles }) => sum + openFiles, 0),
+    ...{ disk: all, 'disk-log': log, 'disk-state': state, 'disk-claims': claims, 'disk-tables': tables },
+    'disk-clickhouse-rest': clickhouse - tables,
+    'disk-rest': all - log - state - claims - clickhouse,
+    'table-rows': Number(parts?.rows),
+    lag: lags.reduce((sum, one) => sum + one, 0),
+  };
+}
+
+/** The bytes that the files of a folder use on the disk. Files that are removed meanwhile are left out. */
+function bytesIn(folder: string): number {
+  if (!existsSync(folder)) return 0;
+  try {
+    return Number(execFileSync('du', ['-s', '-B1', folder], { encoding: 'utf8', stdio: 'pipe' }).split('\t')[0]);
+  } catch (error) {
+    return Number(String((error as { stdout?: string }).stdout).split('\t')[0]);
+  }
+}

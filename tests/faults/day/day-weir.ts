@@ -1,0 +1,86 @@
+import { eventually } from '@weir/testkit/eventually';
+import { sendHttp } from '@weir/testkit/http-client';
+import { startWeir, type WeirProcess } from '@weir/testkit/weir-process';
+import { fakeTimeEnv, whyNoFakeTime } from '../fake-time.ts';
+import { mountSmallDisk, type SmallDisk, whyNoMount } from '../small-disk.ts';
+import { SUITE_ENV } from '../suite/embedded-subject.ts';
+
+/** A Weir on a small disk, whose clock goes faster than real time. */
+export interface DayWeir {
+  readonly weir: WeirProcess;
+  readonly disk: SmallDisk;
+  /** The hours since the start, by the clock of Weir. */
+  hours(): number;
+  /** Stops Weir and removes its disk. */
+  close(): Promise<void>;
+}
+
+export const DISK_MB = 5_000;
+const HOUR_MS = 3_600_000;
+/** After this real time, the clock of Weir must have gone much further. */
+const CLOCK_SEEN_MS = 3_000;
+
+/**
+ * The shortest retention that the settings allow, and the default rate limits. So everything that Weir removes by age is removed during the run. The rows of the
+ * honest site are kept, because the audit at the end compares them: that site has limits of its own.
+ */
+const ENV = {
+  // 1 GB without 768 MB, as Weir chooses it by itself on a machine or in a container with this memory.
+  WEIR_CLICKHOUSE_MEMORY_MB: '256',
+  // Node sees the memory of the whole machine, and would use more for its heap than on a machine with 1 GB. Both threads have this limit.
+  NODE_OPTIONS: '--max-old-space-size=256',
+  ...{ RATE_LIMIT_COLLECT: '', RATE_LIMIT_EVENTS: '', RATE_LIMIT_IDENTIFY: '' },
+  ...{ RAW_RETENTION_HOURS: '6', ENRICHED_RETENTION_DAYS: '1' },
+  ...{ KEEP_EVENTS: '1d', KEEP_PROFILES: '1d', KEEP_ROLLUPS: '1d' },
+};
+
+/** Why the run is not possible on this machine; `undefined` if it is. */
+export function whyNoDay(): string | undefined {
+  return whyNoMount() ?? whyNoFakeTime();
+}
+
+/**
+ * Starts Weir. `rate`: how much faster its clock goes. `hours`: how many hours the run will take by this clock. The clock begins so many hours before the
+ * real time, so that no time of Weir is in the future of the clients.
+ */
+export async function openDayWeir(rate: number, hours: number): Promise<DayWeir> {
+  const disk = mountSmallDisk('ext4', DISK_MB);
+  try {
+    const env = {
+      ...SUITE_ENV,
+      ...ENV,
+      ...fakeTimeEnv(),
+      NO_FAKE_STAT: '1',
+      FAKETIME: `-${Math.ceil(hours)}h x${rate}`,
+    };
+    const weir = await startWeir({ dataDir: disk.folder, env });
+    try {
+      const startedAt = performance.now();
+      const began = await clockOf(weir);
+      await eventually('the clock to go faster', async () => {
+        const passed = performance.now() - startedAt;
+        return passed > CLOCK_SEEN_MS && (await clockOf(weir)) - began > (passed * rate) / 2;
+      });
+      return {
+        weir,
+        disk,
+        hours: () => ((performance.now() - startedAt) * rate) / HOUR_MS,
+        async close() {
+          await weir.stop().finally(() => disk.unmount());
+        },
+      };
+    } catch (error) {
+      await weir.stop().catch(() => undefined);
+      throw error;
+    }
+  } catch (error) {
+    disk.unmount();
+    throw error;
+  }
+}
+
+/** The time by the clock of Weir, in Unix milliseconds. The header has whole seconds, and Weir renews it once per real second. */
+async function clockOf({ url }: WeirProcess): Promise<number> {
+  const { headers } = await sendHttp(url, { path: '/healthz' });
+  return Date.parse(String(headers.date));
+}

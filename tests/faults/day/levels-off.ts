@@ -1,0 +1,45 @@
+/** The values of one measure, one array for each quarter of the measured hours. */
+export type Quarters = readonly [readonly number[], readonly number[], readonly number[], readonly number[]];
+
+/**
+ * By at most this share may the last quarter exceed the third. All limits of Weir that end a growth (windows, retention, sizes of caches) end it
+ * before the measured hours, or in their first quarter. A use that began at zero with the run and grows evenly exceeds this share: the middles of the last two
+ * quarters are 39 and 45 hours after the start, and 45 / 39 is 15 % more.
+ */
+const GROWTH_SHARE_MAX = 0.05;
+
+/** The rule in words, for docs/faults.md. */
+export const RULE = `the median of the last quarter is at most ${GROWTH_SHARE_MAX * 100} % above that of the third`;
+
+export interface Level {
+  /** The median of each quarter. */
+  readonly medians: readonly number[];
+  readonly most: number;
+  readonly levelsOff: boolean;
+}
+
+/**
+ * Compares the medians of the last two quarters. `slack`: a growth up to this value is not counted, for measures whose small values vary by
+ * more than the share.
+ */
+export function judgeLevel(quarters: Quarters, slack = 0): Level {
+  const medians = quarters.map(median);
+  const [, , third = 0, last = 0] = medians;
+  return {
+    medians,
+    most: Math.max(...quarters.flat()),
+    levelsOff: last - third <= Math.max(third * GROWTH_SHARE_MAX, slack),
+  };
+}
+
+/** Divides values into four quarters, by their order. */
+export function quartersOf(values: readonly number[]): Quarters {
+  const at = (part: number): number => Math.floor((values.length * part) / 4);
+  const quarter = (part: number): readonly number[] => values.slice(at(part), at(part + 1));
+  return [quarter(0), quarter(1), quarter(2), quarter(3)];
+}
+
+function median(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  return sorted[sorted.length >> 1] ?? 0;
+}

@@ -1,0 +1,49 @@
+import { readdirSync, readFileSync } from 'node:fs';
+
+/** What one process of Weir uses. */
+export interface ProcessUse {
+  readonly pid: number;
+  /**
+   * The anonymous memory in bytes, also in swap: heaps, stacks and buffers. Pages of files are not counted, because the kernel can drop
+   * them at any time.
+   */
+  readonly memory: number;
+  readonly openFiles: number;
+}
+
+/** Reads what each process of a process group uses now. Linux only. */
+export function readProcessGroup(group: number): readonly ProcessUse[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .flatMap((name) => {
+      try {
+        if (groupOf(readFileSync(`/proc/${name}/stat`, 'utf8')) !== group) return [];
+        return [{ pid: Number(name), memory: memoryOf(name), openFiles: readdirSync(`/proc/${name}/fd`).length }];
+      } catch {
+        return []; // the process has ended
+      }
+    });
+}
+
+/** The anonymous memory of these processes together, in bytes. A process that has ended uses none. */
+export function memoryTogether(pids: readonly number[]): number {
+  return pids.reduce((sum, pid) => {
+    try {
+      return sum + memoryOf(String(pid));
+    } catch {
+      return sum;
+    }
+  }, 0);
+}
+
+function memoryOf(pid: string): number {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+  const kibibytes = [...status.matchAll(/^(?:RssAnon|RssShmem|VmSwap):\s+(\d+) kB$/gm)];
+  return kibibytes.reduce((sum, [, count]) => sum + Number(count) * 1024, 0);
+}
+
+/** The process group in a line of /proc/PID/stat. The name of the process is in parentheses, and can contain spaces and parentheses. */
+function groupOf(stat: string): number {
+  const [, , group] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return Number(group);
+}

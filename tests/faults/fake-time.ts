@@ -1,0 +1,20 @@
+import { spawnSync } from 'node:child_process';
+
+/** The path of the library of libfaketime, which is loaded into each process; undefined if it is not installed. */
+function findFaketime(): string | undefined {
+  const { stdout } = spawnSync('dpkg', ['-L', 'libfaketime'], { encoding: 'utf8' });
+  return stdout?.split('\n').find((file) => file.endsWith('libfaketimeMT.so.1'));
+}
+
+/** Why this machine cannot change the clock of a process; `undefined` if it can. */
+export function whyNoFakeTime(): string | undefined {
+  return findFaketime() === undefined ? 'libfaketime is missing: apt-get install libfaketime' : undefined;
+}
+
+/**
+ * The environment of a Weir whose system clock is changed by libfaketime. Timers and the monotonic clock are not affected. The clock of its ClickHouse
+ * process does not change: ClickHouse asks the kernel for the time without the C library.
+ */
+export function fakeTimeEnv(): Record<string, string> {
+  return { LD_PRELOAD: findFaketime() ?? '', FAKETIME_DONT_FAKE_MONOTONIC: '1', DONT_FAKE_MONOTONIC: '1' };
+}

@@ -1,0 +1,31 @@
+import { DISK_MB, whyNoDay } from './day/day-weir.ts';
+import { runDay } from './day/run-day.ts';
+import { say } from './exactly-once.ts';
+
+/** Two hours of the days that `npm run day` simulates, with a clock that goes about as fast as there. */
+const HOURS = 2;
+const MINUTES = 1.9;
+const WITHIN_MS = 600_000;
+
+const problem = whyNoDay();
+const onThisMachine = problem !== undefined && process.env.CI !== 'true' ? test.skip : test;
+const seed = Number(process.env.WEIR_FAULT_SEED ?? Date.now() % 1_000_000);
+
+onThisMachine(
+  `two simulated hours of hostile traffic in 1 GB of memory: nothing is lost, nothing is stored twice${problem === undefined ? '' : ` (${problem})`}`,
+  async () => {
+    if (problem !== undefined) throw new Error(problem);
+    say(`simulated day: WEIR_FAULT_SEED=${seed}`);
+    const result = await runDay({ hours: HOURS, fillHours: 0, minutes: MINUTES, seed, say });
+    const { findings, acknowledged, samples, memoryMost, received, answers } = result;
+    expect(findings).toEqual([]);
+    expect(acknowledged).toBeGreaterThan(0);
+    expect(Math.max(...samples.map(({ disk }) => disk))).toBeLessThan(DISK_MB * 1024 * 1024);
+    // Each kind of hostile request was sent and answered.
+    expect([...answers].filter(([, counts]) => [...counts.keys()].every((what) => what === 'none'))).toEqual([]);
+    say(
+      `simulated day: ${acknowledged} of ${received} records are of honest clients, at most ${Math.round(memoryMost / 1e6)} MB of memory`,
+    );
+  },
+  WITHIN_MS,
+);
