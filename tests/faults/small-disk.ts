@@ -32,7 +32,7 @@ export interface SmallDisk {
   cutPower(): void;
   /** Only for ext4. Makes the file system read-only, as after an error of the disk. Only `mountAgain` makes it writable. */
   abort(): void;
-  /** Mounts the disk again. No process may use it. */
+  /** Only for ext4. Mounts the disk again. No process may use it. */
   mountAgain(): void;
   unmount(): void;
 }

@@ -94,8 +94,8 @@ async function main(options: ChildOptions): Promise<void> {
 }
 
 /**
- * The gateway in the parent process answers hits before the engine answers reports, if there is not enough CPU time for both. It must be called before
- * the engine is opened: a new thread has the priority of the thread that creates it.
+ * Lowers the priority of this process, so that the gateway in the parent process gets more CPU time than the engine if there is not enough for both.
+ * It must be called before the engine is opened: a new thread has the priority of the thread that creates it.
  */
 function yieldToParent(): void {
   const nice = Math.min(getPriority() + NICE_STEP, constants.priority.PRIORITY_LOW);

@@ -52,8 +52,8 @@ const FOLDER_IN_USE = /Code: 76\b|lock/i;
 
 /**
  * By default, chDB loses rows in a power loss: it does not sync a merged part, and removes its source parts at once. With these settings,
- * merged parts are synced. Source parts stay for 60 s, because a repair may need them (detach-doubtful-parts.ts) until the merged part is
- * accepted, which happens every 30 s (`ACCEPT_PERIOD_MS`). A server keeps them for 480 s.
+ * merged parts are synced. Source parts stay for 60 s, because a repair may need them (detach-doubtful-parts.ts) until the file
+ * accepted-blocks.json says that the merged part stays. It is written every 30 s (`ACCEPT_PERIOD_MS`). A server keeps source parts for 480 s.
  * Each table looks for old parts every 10 to 30 s, instead of every 30 to 300 s, so that the rows of an erased person do not stay longer.
  * By default, chDB would use up to nine tenths of the memory, and the other processes of Weir would not have enough.
  */

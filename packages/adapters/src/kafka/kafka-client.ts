@@ -18,11 +18,11 @@ export interface KafkaTimeouts {
 }
 
 /**
- * The timeouts of requests that a client waits for. They are short, so that the client gets its answer within 2 s even if no broker
- * responds.
+ * The timeouts of appends that a client can wait for, and of queries such as `positions` and `ping`. They are shorter than the deadline of
+ * these appends (`APPEND_DEADLINE_MS`): the gateway must be able to answer 503 within 2 s, even if no broker responds.
  */
 export const FAIL_FAST: KafkaTimeouts = { connectionTimeoutMs: 500, requestTimeoutMs: 1500 };
-/** The timeouts of background work, whose result no client waits for. */
+/** The timeouts of all other requests, such as reads of records and the appends of the enricher. */
 export const PATIENT: KafkaTimeouts = { connectionTimeoutMs: 1000, requestTimeoutMs: 5000 };
 
 /**

@@ -1,6 +1,6 @@
-/** The pause of a query without a pause of its own. */
+/** The shortest pause of a query for which the caller sets no other. */
 const PAUSE_MS_MIN = 15_000;
-/** A page that was slow or could not be reached for a while shows new numbers after this time. */
+/** The longest pause, before `SPREAD` is added. An open page therefore asks again within 6 minutes, also after slow answers. */
 const PAUSE_MS_MAX = 300_000;
 /**
  * The share of the time that one query of an open page may keep the server busy. Seven reports on each of 20 open dashboards then keep less than one core

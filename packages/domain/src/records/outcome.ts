@@ -7,7 +7,7 @@ export type Outcome = 'row' | 'identify' | 'duplicate' | 'dropped' | 'dead' | 'e
 /** The reason of an `identify` that stores no identity: it removes the link between a visitor and a user. */
 export type IdentifyReason = 'unlink';
 
-/** Why a hit was dropped. A reason `excluded_*` names the type of the exclusion rule (docs/api.md, Exclusion rules). */
+/** Why a record was dropped. A reason `excluded_*` names the type of the exclusion rule (docs/api.md, Exclusion rules). */
 export type DropReason =
   | 'excluded_ip'
   | 'excluded_path'
@@ -16,7 +16,7 @@ export type DropReason =
   | 'excluded_user_agent'
   | 'excluded_visitor'
   | 'excluded_bots'
-  /** The site was removed after the hit was accepted. */
+  /** The site was removed after the record was accepted. */
   | 'site_removed'
   /** A browser's identify without a valid signature, on a site that requires one. */
   | 'identity_unverified';

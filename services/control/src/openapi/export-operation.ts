@@ -8,7 +8,7 @@ const file: Schema = { schema: { type: 'string', contentMediaType: 'application/
 
 export const EXPORT_OPERATION = {
   id: 'exportSite',
-  summary: 'Rows of a site as a file, or everything that is stored of it as a dump that can be imported',
+  summary: 'Rows of a site as a file, or a dump of the site that can be imported',
   description: `kind is one of ${EXPORT_KINDS.join(', ')}. The answer is sent while it is computed: a connection that ends before the last chunk means an incomplete file.`,
   parameters: parametersOf(EXPORT_PARAMETERS),
   responses: {

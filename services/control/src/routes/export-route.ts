@@ -19,7 +19,7 @@ const CONTENT_TYPES: Readonly<Record<ExportFormat, string>> = {
   parquet: 'application/vnd.apache.parquet',
 };
 
-/** Sends rows of a site, or everything that is stored of it, as a file (docs/operations.md, Exports). */
+/** Sends the rows of a table for a site, or a dump (docs/glossary.md) of the site, as a file (docs/operations.md, Exports). */
 export async function exportSite(deps: AdminDeps, { params, http }: AdminRequest): Promise<Reply | StreamReply> {
   const site = deps.registry.site(params.site_id ?? '');
   if (site === undefined) return notFound('site');

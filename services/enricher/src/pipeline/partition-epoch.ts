@@ -37,7 +37,7 @@ export interface PartitionEpoch {
    * with `undefined` if the records are new.
    */
   decided(from: number, to: number): Promise<{ readonly to: number; readonly outcomes: Decided } | undefined>;
-  /** The offset from which the state is rebuilt: no earlier record is folded into it. -1 if the state needed no rebuild. */
+  /** The first offset that the state lacked and needs. It has all earlier records, or does not need them. -1 if it lacked no earlier record. */
   rebuiltFrom(): number;
   /**
    * Call it when the state has the records before `end`, whose outcomes `decided` returned. Checks in after the last such record.

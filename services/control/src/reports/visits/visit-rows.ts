@@ -136,8 +136,8 @@ export interface NearVisits {
 const hasMoved = ({ moved }: NearVisits): boolean => moved === undefined || moved[0].length > 1;
 
 /**
- * The expressions `moved`, `moved_from` and `moved_to`. `sessionKey` and `computedKeys` use the last two, which come from `moved`. Empty if there are
- * no moved sessions near the period.
+ * The expressions `moved`, `moved_from` and `moved_to`. The last two come from `moved`: `sessionKey` uses both, and `computedKeys` uses
+ * `moved_from`. Empty if there are no moved sessions near the period.
  */
 export function movedSql(near: NearVisits, parameters: Parameters): readonly string[] {
   if (!hasMoved(near)) return [];

@@ -40,10 +40,11 @@ const FIRST: Span = [msAt('from', 0), msAt('from', VISIT_MS_MAX + HOUR_MS)];
 const LAST: Span = [msAt('to', -VISIT_MS_MAX - HOUR_MS), msAt('to', 0)];
 const AFTER: Span = [msAt('to', VISIT_MS_MAX - HOUR_MS), msAt('to', SPAN_MS)];
 /**
- * The statement that searches for a visit with rows in the period, and more than a day before or after it. Consecutive hits of a visit are at most a
- * day apart, so such a visit has rows in the first or last day of the period and in the second day beyond it. Each span is an hour longer than that,
- * so that periods that differ by less than an hour often share the statement. So it can find a visit that does not continue that long, and also one
- * whose hash is that of another session. The report then reads `sessions`, which is slower but also exact.
+ * The statement that searches for a visit with rows in the period, and more than a day before or after it. Consecutive rows of a visit are at most a
+ * day apart, unless a client uses a session ID again later: start-visit-checks.ts flags visits with rows far apart. So the visit has rows in the
+ * first or last day of the period and in the second day beyond it. Each span is an hour longer than that, so that periods that differ by less than
+ * an hour often share the statement. So it can find a visit that does not continue that long, and also one whose hash is that of another session.
+ * The report then reads `sessions`, which is slower but also exact.
  */
 function longStatement({ siteId, period }: AskedScope, near: NearVisits, hasStart: boolean): Statement {
   const parameters = createParameters();
