@@ -56,17 +56,6 @@ export function createKafka(
   });
 }
 
-/** Calls `connect` until it succeeds, at most once per broker: kafkajs tries the next broker at each call. Rejects when no broker answers. */
-export async function connectToAny(address: KafkaAddress, connect: () => Promise<void>): Promise<void> {
-  for (let left = address.brokers.length; ; left -= 1) {
-    try {
-      return await connect();
-    } catch (error) {
-      if (left <= 1) throw error;
-    }
-  }
-}
-
 /** Opens a socket without Nagle's algorithm, which kafkajs's own socket factory leaves on. */
 const openSocket: ISocketFactory = ({ host, port, ssl, onConnect }) => {
   const socket = ssl

@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from '@weir/runtime/logger';
 import type { Broker, Cluster } from 'kafkajs';
-import { connectToAny, createKafka, type KafkaAddress, type KafkaTimeouts } from './kafka-client.ts';
+import { createKafka, type KafkaAddress, type KafkaTimeouts } from './kafka-client.ts';
 import { brokerErrorType, rootCause } from './kafka-errors.ts';
 import { createCluster } from './kafkajs-private.ts';
 
@@ -48,6 +48,29 @@ export function createKafkaLink(options: KafkaLinkOptions): KafkaLink {
   const workWithinMs = 2 * timeouts.requestTimeoutMs;
   let current: Connections | undefined;
   let closed = false;
+  /** The index of the broker to connect to first: the one to which the last connection succeeded. */
+  let seed = 0;
+
+  /**
+   * Connects to one broker after the other, each at most once, until one of them answers. kafkajs itself would try the next broker only if the
+   * connection cannot be opened. A broker that hangs, and a proxy in front of a dead broker, still accept connections.
+   */
+  async function connectToAny(keep: (socket: Socket) => void): Promise<Cluster> {
+    const { brokers } = address;
+    for (let left = brokers.length; ; left--) {
+      const first = seed % brokers.length;
+      const inTurn = [...brokers.slice(first), ...brokers.slice(0, first)];
+      const kafka = createKafka({ ...address, brokers: inTurn }, timeouts, logger, keep);
+      const cluster = createCluster(kafka, { mayLackTopics: options.mayLackTopics ?? false });
+      try {
+        await cluster.connect();
+        return cluster;
+      } catch (error) {
+        seed = first + 1;
+        if (left <= 1) throw error;
+      }
+    }
+  }
 
   function open(): Connections {
     const sockets = new Set<Socket>();
@@ -55,10 +78,8 @@ export function createKafkaLink(options: KafkaLinkOptions): KafkaLink {
       sockets.add(socket);
       socket.once('close', () => sockets.delete(socket));
     };
-    const kafka = createKafka(address, timeouts, logger, keep);
-    const cluster = createCluster(kafka, { mayLackTopics: options.mayLackTopics ?? false });
     const connect = async (): Promise<Cluster> => {
-      await connectToAny(address, () => cluster.connect());
+      const cluster = await connectToAny(keep);
       await (topics.length > 0 ? cluster.addMultipleTargetTopics([...topics]) : cluster.refreshMetadata());
       return cluster;
     };

@@ -32,6 +32,24 @@ test('if a broker accepts connections but does not answer, work is rejected, and
 });
 
 describeLive('kafka', (brokers) => {
+  test.each([
+    ['closes its connections, as a proxy in front of a dead broker does', (socket: Socket) => void socket.destroy()],
+    ['does not answer', () => undefined],
+  ])('if the first broker accepts connections and %s, the next one is used', async (_, accept) => {
+    const sockets: Socket[] = [];
+    const useless = createServer((socket) => {
+      sockets.push(socket);
+      socket.on('error', () => undefined);
+      accept(socket);
+    }).listen(0, '127.0.0.1');
+    await new Promise((resolve) => useless.once('listening', resolve));
+    const link = openLink(`127.0.0.1:${(useless.address() as AddressInfo).port},${brokers()}`, 2_000);
+    expect(await link.run(async (cluster) => cluster.getNodeIds().length, 60_000)).toBeGreaterThan(0);
+    await link.close();
+    for (const socket of sockets) socket.destroy();
+    await new Promise((resolve) => useless.close(resolve));
+  });
+
   test('when one operation loses the connections, all operations on them end, and the next one reconnects', async () => {
     const link = openLink(brokers(), 60_000);
     await link.run(async (cluster) => cluster.refreshMetadata());
