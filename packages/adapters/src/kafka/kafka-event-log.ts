@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { DependencyError } from '@weir/domain/errors';
 import { SALT_KEPT_LONGER_MS } from '@weir/domain/people/salt-times';
 import { partitionOf } from '@weir/domain/records/partition-of';
-import { TABLE_REGISTRY, TABLE_SALTS, TOPIC_ENRICHED, TOPIC_REPLAYED } from '@weir/domain/records/topics';
+import { TABLE_REGISTRY, TABLE_SALTS, TOPIC_ENRICHED, TOPIC_RAW, TOPIC_REPLAYED } from '@weir/domain/records/topics';
 import type { AppendOutcome, AppendRecord, EventLog, PartitionPosition } from '@weir/ports/event-log';
 import type { KafkaCompressionName } from '@weir/runtime/config/engine-config';
 import type { Logger } from '@weir/runtime/logger';
@@ -11,14 +11,18 @@ import { readRecords } from './consume/kafka-read.ts';
 import { subscribe } from './consume/kafka-subscription.ts';
 import { FAIL_FAST, type KafkaAddress, type KafkaTimeouts, PATIENT } from './kafka-client.ts';
 import { kafkaCompression, readLz4Too } from './kafka-compression.ts';
+import { refuseDeletedTopics } from './kafka-deleted-topics.ts';
 import { eventLogUnavailable, openingError } from './kafka-errors.ts';
-import { createKafkaLink, type KafkaLink, leaderOf, withRetry } from './kafka-link.ts';
-import { claimLogId, claimPartitionCount } from './kafka-log-id.ts';
-import { readEdges, readOffsetsAtTime, removeRecordsBefore } from './kafka-offsets.ts';
+import { awaitLeaders, ping } from './kafka-leaders.ts';
+import { createKafkaLink, type KafkaLink, withRetry } from './kafka-link.ts';
+import { claimLogId, claimPartitionCount, claimRawTopicId, storedLogId } from './kafka-log-id.ts';
+import { hasHadRecords, readEdges, readOffsetsAtTime, removeRecordsBefore } from './kafka-offsets.ts';
 import { type KafkaTable, openKafkaTable } from './kafka-table.ts';
+import { readTopicId } from './kafka-topic-id.ts';
 import { createKafkaTopics, type TopicDrift, type TopicsSpec } from './kafka-topics.ts';
 import { outcomeOf } from './produce/append-run.ts';
 import { createKafkaAppender } from './produce/kafka-appender.ts';
+import { watchForReplacement } from './produce/replaced-topic.ts';
 
 export interface KafkaEventLogConfig extends KafkaAddress {
   /** The content of infra/kafka/topics.json. */
@@ -84,14 +88,6 @@ async function openWith(links: Links, config: KafkaEventLogConfig): Promise<Kafk
       salts: config.rawRetentionHours * 3600_000 + SALT_KEPT_LONGER_MS,
     },
   });
-  const found = await topics.ensure();
-  // This check comes before the first write: if the registry topic were not compacted, the log's ID would expire.
-  refuseFatalDrift(await topics.drift());
-
-  const all = Object.keys(config.topics.topics).map(named);
-  const eventTopics = all.filter((name) => ![TABLE_REGISTRY, TABLE_SALTS].map(named).includes(name));
-  const queryLink = links.query;
-  await awaitLeaders(queryLink, all, config.topics, topicPrefix, partitionsOf(found));
   const compression = kafkaCompression(config.compression ?? 'none');
   readLz4Too();
   const interactive = createKafkaAppender({
@@ -104,14 +100,41 @@ async function openWith(links: Links, config: KafkaEventLogConfig): Promise<Kafk
   const openTable = (name: string) =>
     openKafkaTable({ link: link(PATIENT, [named(name)]), appender: interactive, topic: named(name), logger });
 
-  const registry = await openTable(TABLE_REGISTRY);
-  const { logId, partitionCount } = await claimIdentity(registry, found).finally(() => registry.close());
+  await refuseDeletedTopics({
+    topicPrefix,
+    missing: topics.missing,
+    storedLogId: () => withRegistry(openTable, async (registry) => storedLogId(registry)),
+    hasHadRecords: () => hasHadRecords(link(PATIENT, [named(TOPIC_RAW)]), named(TOPIC_RAW)),
+  });
+  const found = await topics.ensure();
+  // This check comes before the first write: if the registry topic were not compacted, the log's ID would expire.
+  refuseFatalDrift(await topics.drift());
+
+  const all = Object.keys(config.topics.topics).map(named);
+  const eventTopics = all.filter((name) => ![TABLE_REGISTRY, TABLE_SALTS].map(named).includes(name));
+  const queryLink = links.query;
+  await awaitLeaders(queryLink, all, config.topics, topicPrefix, partitionsOf(found));
+  const rawTopicId = () =>
+    readTopicId(queryLink, named(TOPIC_RAW)).catch((error: unknown) => {
+      throw eventLogUnavailable(`cannot read the ID of ${named(TOPIC_RAW)}`, error);
+    });
+  const identity = await withRegistry(openTable, async (registry) =>
+    claimIdentity(registry, found, await rawTopicId()),
+  );
+  const { logId, partitionCount } = identity;
   const drift = await topics.drift(partitionCount);
   refuseFatalDrift(drift);
   if (drift.length > 0) {
     logger.warn({ drift: drift.map(toText) }, 'topic settings differ from infra/kafka/topics.json');
   }
   const partitions = partitionsOf(partitionCount);
+  const raw = watchForReplacement(named(TOPIC_RAW), identity.rawTopicId, logger);
+  const refuseReplacement = async (): Promise<void> => {
+    raw.compare(await rawTopicId());
+    const problem = raw.problem();
+    if (problem !== undefined) throw new DependencyError('event_log_damaged', problem);
+  };
+  await refuseReplacement();
 
   async function append(topic: string, records: readonly AppendRecord[]): Promise<readonly AppendOutcome[]> {
     const places = new Map<number, number[]>();
@@ -126,7 +149,8 @@ async function openWith(links: Links, config: KafkaEventLogConfig): Promise<Kafk
     await Promise.all(
       [...places].map(async ([partition, indexes]) => {
         const run = indexes.map((index) => toKafkaRecord(records[index]!));
-        const result = await appender.append(named(topic), partition, run);
+        const send = () => appender.append(named(topic), partition, run);
+        const result = await (topic === TOPIC_RAW ? raw.append(partition, run.length, send) : send());
         indexes.forEach((index, nth) => {
           outcomes[index] = outcomeOf(result, partition, nth);
         });
@@ -167,8 +191,16 @@ async function openWith(links: Links, config: KafkaEventLogConfig): Promise<Kafk
         throw eventLogUnavailable(`cannot remove records of ${topic}`, error);
       }),
     openTable,
-    ping: () => ping(queryLink, eventTopics),
-    drift: () => topics.drift(partitionCount),
+    async ping() {
+      const problem = raw.problem();
+      if (problem !== undefined) throw new DependencyError('event_log_unavailable', problem);
+      await ping(queryLink, eventTopics);
+    },
+    async drift() {
+      const drifted = await topics.drift(partitionCount);
+      await refuseReplacement();
+      return drifted;
+    },
     async close() {
       await Promise.all([interactive, background].map((appender) => appender.drain()));
       await Promise.all(Object.values(links).map((one: KafkaLink) => one.close()));
@@ -210,9 +242,20 @@ function toKafkaRecord({ value, headers }: AppendRecord) {
 
 const partitionsOf = (count: number) => Array.from({ length: count }, (_, partition) => partition);
 
-async function claimIdentity(registry: KafkaTable, found: number) {
-  const logId = await claimLogId(registry, randomUUID);
-  return { logId, partitionCount: await claimPartitionCount(registry, found, randomUUID) };
+async function withRegistry<T>(
+  openTable: (name: string) => Promise<KafkaTable>,
+  work: (registry: KafkaTable) => Promise<T>,
+): Promise<T> {
+  const registry = await openTable(TABLE_REGISTRY);
+  return work(registry).finally(() => registry.close());
+}
+
+async function claimIdentity(registry: KafkaTable, found: number, topicId: string | undefined) {
+  return {
+    logId: await claimLogId(registry, randomUUID),
+    partitionCount: await claimPartitionCount(registry, found, randomUUID),
+    rawTopicId: topicId === undefined ? undefined : await claimRawTopicId(registry, topicId, randomUUID),
+  };
 }
 
 function refuseFatalDrift(found: readonly TopicDrift[]): void {
@@ -220,50 +263,6 @@ function refuseFatalDrift(found: readonly TopicDrift[]): void {
 }
 
 const toText = ({ topic, setting, wanted, found }: TopicDrift) => `${topic}: ${setting} is ${found}, not ${wanted}`;
-
-/** Number of attempts, 100 ms apart. They are needed because a broker serves new partitions only after it has created their files. */
-const OPEN_ATTEMPTS = 200;
-
-async function awaitLeaders(
-  link: KafkaLink,
-  names: readonly string[],
-  { topics }: TopicsSpec,
-  prefix: string,
-  partitions: readonly number[],
-): Promise<void> {
-  for (const name of names) {
-    const count = topics[name.slice(prefix.length)]?.partitions;
-    const asked = typeof count === 'number' ? partitions.slice(0, count) : partitions;
-    await withRetry(link, OPEN_ATTEMPTS, async (cluster) => {
-      // `drift` reports partitions without a leader. They do not prevent work on the other partitions.
-      const led = asked.filter((partition) => leaderOf(cluster, name, partition) !== undefined);
-      const topic = { topic: name, partitions: led.map((partition) => ({ partition })), fromBeginning: true };
-      await cluster.fetchTopicsOffset([topic]);
-    }).catch((error: unknown) => {
-      throw eventLogUnavailable(`the partitions of ${name} do not answer`, error);
-    });
-  }
-}
-
-/**
- * Resolves when one partition of each topic has a leader that answers. `drift` reports the other partitions without a leader. If
- * `ping` rejected because of them, one lost leader would make every process unready.
- */
-async function ping(link: KafkaLink, topics: readonly string[]): Promise<void> {
-  try {
-    await link.run(async (cluster) => {
-      await cluster.refreshMetadata();
-      const places = topics.map((topic) => {
-        const led = cluster.findTopicPartitionMetadata(topic).find(({ leader }) => leader >= 0);
-        if (led === undefined) throw new Error(`no partition of ${topic} has a leader`);
-        return { topic, partitions: [{ partition: led.partitionId }], fromBeginning: false };
-      });
-      await cluster.fetchTopicsOffset(places);
-    });
-  } catch (error) {
-    throw eventLogUnavailable('Kafka does not answer', error);
-  }
-}
 
 async function readPositions(
   link: KafkaLink,

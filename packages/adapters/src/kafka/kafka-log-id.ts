@@ -4,9 +4,17 @@ import { type KafkaTable, RESERVED_KEY_PREFIX } from './kafka-table.ts';
 /** Number of attempts to write the value. A failed append takes up to 1.7 s. */
 const ATTEMPTS = 10;
 
+const LOG_ID = 'log_id';
+
 /** Returns the log's ID, and creates it for a new log. */
 export function claimLogId(registry: KafkaTable, newId: () => string): Promise<string> {
-  return claim(registry, 'log_id', newId, (id) => id);
+  return claim(registry, LOG_ID, newId, (id) => id);
+}
+
+/** Returns the log's ID; undefined if the registry has none yet. */
+export function storedLogId(registry: KafkaTable): string | undefined {
+  const found = firstCandidate(registry, prefixOf(LOG_ID));
+  return found === undefined ? undefined : (JSON.parse(found) as string);
 }
 
 /**
@@ -15,6 +23,11 @@ export function claimLogId(registry: KafkaTable, newId: () => string): Promise<s
  */
 export function claimPartitionCount(registry: KafkaTable, found: number, newId: () => string): Promise<number> {
   return claim(registry, 'partition_count', newId, () => found);
+}
+
+/** Returns the ID with which Kafka created `events.raw` of this log. For a log of an older version of Weir, stores and returns `found`. */
+export function claimRawTopicId(registry: KafkaTable, found: string, newId: () => string): Promise<string> {
+  return claim(registry, 'raw_topic_id', newId, () => found);
 }
 
 /**
@@ -28,7 +41,7 @@ async function claim<T>(
   newId: () => string,
   makeValue: (id: string) => T,
 ): Promise<T> {
-  const prefix = `${RESERVED_KEY_PREFIX}${name}:`;
+  const prefix = prefixOf(name);
   for (let left = ATTEMPTS; firstCandidate(registry, prefix) === undefined; left--) {
     const id = newId();
     try {
@@ -44,6 +57,8 @@ async function claim<T>(
     throw new DependencyError('event_log_damaged', `the registry has no ${name} after it was written`);
   return JSON.parse(found) as T;
 }
+
+const prefixOf = (name: string): string => `${RESERVED_KEY_PREFIX}${name}:`;
 
 function firstCandidate(registry: KafkaTable, prefix: string): string | undefined {
   let first: { readonly value: string; readonly offset: number } | undefined;

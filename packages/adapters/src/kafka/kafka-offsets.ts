@@ -34,6 +34,18 @@ export async function readEdges(
   );
 }
 
+/** Resolves with true if a partition of the topic has ever had a record, also if retention has removed it. Closes the link. */
+export async function hasHadRecords(link: KafkaLink, topic: string): Promise<boolean> {
+  try {
+    const led = await link.run(async (cluster) =>
+      cluster.findTopicPartitionMetadata(topic).flatMap(({ leader, partitionId }) => (leader < 0 ? [] : [partitionId])),
+    );
+    return [...(await readEdges(link, topic, led)).values()].some(({ end }) => end > 0);
+  } finally {
+    await link.close();
+  }
+}
+
 /** Returns, for each partition, the lowest offset that was appended at or after `timeMs`; `undefined` if there is none. */
 export async function readOffsetsAtTime(
   link: KafkaLink,

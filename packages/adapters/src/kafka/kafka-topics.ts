@@ -48,6 +48,8 @@ const FATAL = new Set([
 ]);
 
 export interface KafkaTopics {
+  /** Resolves with the topics that do not exist, without the prefix. Rejects with `event_log_unavailable`. */
+  missing(): Promise<ReadonlySet<string>>;
   /** Creates missing topics. Resolves with the log's number of partitions. Rejects with `event_log_unavailable`. */
   ensure(): Promise<number>;
   /**
@@ -91,6 +93,11 @@ export function createKafkaTopics(options: TopicsOptions): KafkaTopics {
       if (partitions === 'log' && count !== undefined) return count;
     }
     return options.partitions;
+  }
+
+  async function missing(): Promise<ReadonlySet<string>> {
+    const there = await withLink(readPartitions);
+    return new Set(Object.keys(spec.topics).filter((name) => !there.has(topicPrefix + name)));
   }
 
   async function ensure(): Promise<number> {
@@ -146,7 +153,10 @@ export function createKafkaTopics(options: TopicsOptions): KafkaTopics {
     return withLink(async (link) => {
       const partitions = await readPartitions(link);
       const absent = names.filter((name) => !partitions.has(name));
-      if (absent.length > 0) throw new DependencyError('event_log_damaged', `topics are missing: ${absent.join(', ')}`);
+      if (absent.length > 0) {
+        const message = `topics are missing: ${absent.join(', ')}. What to do: docs/operations.md, "A topic was deleted"`;
+        throw new DependencyError('event_log_damaged', message);
+      }
       const { resources } = await link.run(async (cluster) =>
         (await findController(cluster)).describeConfigs({
           resources: names.map((name) => ({ type: ConfigResourceTypes.TOPIC, name })),
@@ -176,7 +186,7 @@ export function createKafkaTopics(options: TopicsOptions): KafkaTopics {
     });
   }
 
-  return { ensure, drift };
+  return { missing, ensure, drift };
 }
 
 type Partitions = ReadonlyMap<string, readonly PartitionMetadata[]>;

@@ -14,6 +14,7 @@ import kafkajs, { type Broker, type Cluster, type DescribeConfigResponse, type K
  *     leaveGroup                                    not report a lost partition before it has joined again
  *     broker.createTopics, describeConfigs,         the public admin client reads the metadata of every topic of the
  *     deleteRecords                                 cluster, and fails when one of them has no leader
+ *     broker.connectionPool.send, broker.versions   kafkajs does not know the version of the metadata request that has topic IDs
  *     AssignerProtocol, ConfigResourceTypes         published, listed here because the requests above need them
  */
 export const { AssignerProtocol, ConfigResourceTypes } = kafkajs;
@@ -112,7 +113,33 @@ function acceptPartitionErrors(cluster: Cluster, mayLackTopics: boolean): void {
 
 type Parse = (data: unknown) => Promise<unknown>;
 interface ConnectionPool {
-  send(request: { readonly request: object; readonly response: { readonly parse: Parse } }): Promise<unknown>;
+  send(request: {
+    readonly request: object;
+    readonly response: { readonly parse: Parse; readonly decode?: (answer: Buffer) => Promise<object> };
+  }): Promise<unknown>;
+}
+
+/** Whether the broker supports this version of a request. */
+export function supportsVersion(broker: Broker, apiKey: number, version: number): boolean {
+  const { versions } = broker as unknown as { readonly versions: Readonly<Record<number, { maxVersion: number }>> };
+  return (versions[apiKey]?.maxVersion ?? 0) >= version;
+}
+
+/** Sends a request that kafkajs does not know. `payload` begins after the client ID of the header. Resolves with what follows the correlation ID. */
+export async function sendRequest(
+  broker: Broker,
+  apiKey: number,
+  apiVersion: number,
+  payload: Buffer,
+): Promise<Buffer> {
+  const { connectionPool } = broker as unknown as { readonly connectionPool: ConnectionPool };
+  const encode = async () => ({ buf: payload, buffer: payload });
+  const decode = async (answer: Buffer) => ({ answer });
+  const sent = connectionPool.send({
+    request: { apiKey, apiVersion, apiName: `request ${apiKey}`, encode },
+    response: { decode, parse: async (data) => data },
+  });
+  return ((await sent) as { readonly answer: Buffer }).answer;
 }
 
 /**

@@ -3,7 +3,9 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { eventually } from '@weir/testkit/eventually';
 import { describeLive } from '@weir/testkit/live-ports';
+import { Kafka, logLevel } from 'kafkajs';
 import { openLogRegistry } from '../../src/registry/log-registry.ts';
 import { openKafkaFixtureLog } from './kafka-fixture-log.ts';
 
@@ -23,6 +25,17 @@ describeLive('kafka', (brokers) => {
     return { stdout, stderr, code };
   }
   const newPrefix = (): string => `test-${randomUUID().slice(0, 8)}.`;
+
+  async function deleteRegistry(prefix: string): Promise<void> {
+    const admin = new Kafka({ brokers: brokers().split(','), logLevel: logLevel.NOTHING }).admin();
+    await admin.connect();
+    await admin.deleteTopics({ topics: [`${prefix}registry`] });
+    await eventually(
+      'the registry to be deleted',
+      async () => !(await admin.listTopics()).includes(`${prefix}registry`),
+    );
+    await admin.disconnect();
+  }
 
   async function open(prefix: string) {
     const log = await openKafkaFixtureLog(brokers(), prefix, 0);
@@ -59,13 +72,16 @@ describeLive('kafka', (brokers) => {
       code: 2,
       stderr: expect.stringContaining('has records'),
     });
-    for (const args of [['restore'], ['restore', '--new-log']]) {
-      const place = newPrefix();
+    await deleteRegistry(prefix);
+    for (const [place, args] of [
+      [prefix, ['restore']],
+      [newPrefix(), ['restore', '--new-log']],
+    ] as const) {
       expect(await run(place, args, dump.stdout)).toMatchObject({ code: 0 });
       const restored = await open(place);
       expect([...restored.registry.sites()]).toEqual(sites);
       expect(restored.registry.replay()).toBeUndefined();
-      expect(restored.log.logId === logId).toBe(args.length === 1);
+      expect(restored.log.logId === logId).toBe(place === prefix);
       await restored.close();
     }
   });

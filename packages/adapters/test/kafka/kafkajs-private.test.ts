@@ -1,6 +1,6 @@
 import { createLogger } from '@weir/runtime/logger';
 import { createKafka, FAIL_FAST } from '../../src/kafka/kafka-client.ts';
-import { createCluster } from '../../src/kafka/kafkajs-private.ts';
+import { createCluster, supportsVersion } from '../../src/kafka/kafkajs-private.ts';
 
 const version = (): string => (require('kafkajs/package.json') as { readonly version: string }).version;
 const methodsOf = (module: string): readonly string[] =>
@@ -52,6 +52,14 @@ describe('private members of kafkajs that Weir uses', () => {
         'syncGroup',
       ]),
     );
+  });
+
+  test('a broker knows the versions of the requests that it supports', () => {
+    const Broker = require('kafkajs/src/broker') as new (options: object) => object;
+    const options = { connectionPool: {}, logger: { namespace: () => ({}) }, versions: { 3: { maxVersion: 12 } } };
+    const broker = new Broker(options) as Parameters<typeof supportsVersion>[0];
+    expect([10, 12, 13].map((version) => supportsVersion(broker, 3, version))).toEqual([true, true, false]);
+    expect(supportsVersion(broker, 999, 1)).toBe(false);
   });
 
   test('a connection pool sends requests with an encoder and parses responses with a parser', () => {

@@ -1,0 +1,55 @@
+import type { Logger } from '@weir/runtime/logger';
+import type { RunOutcome } from './append-run.ts';
+
+/** Finds out that a topic was deleted and created again while this process appends to it: its offsets begin at 0, and it has another ID. */
+export interface ReplacedTopic {
+  /**
+   * Appends `count` records with `append`. If they get lower offsets than earlier ones, the topic was replaced. The outcome is then `unknown`,
+   * because the records are in the new topic, and all later appends of this process are refused.
+   */
+  append(partition: number, count: number, append: () => Promise<RunOutcome>): Promise<RunOutcome>;
+  /** Compares the ID of the topic with the present one. If they differ, later appends of this process are refused. */
+  compare(id: string | undefined): void;
+  /** Why appends are refused. Undefined if the topic was not replaced. */
+  problem(): string | undefined;
+}
+
+export function watchForReplacement(topic: string, topicId: string | undefined, logger: Logger): ReplacedTopic {
+  /** For each partition, one past the highest offset that this process has received. */
+  const ends = new Map<number, number>();
+  let problem: string | undefined;
+
+  function replaced(what: string): string {
+    if (problem === undefined) {
+      problem = `${what}. This process appends nothing more to it. What to do: docs/operations.md, "A topic was deleted"`;
+      logger.error({ code: 'event_log_damaged' }, problem);
+    }
+    return problem;
+  }
+
+  return {
+    problem: () => problem,
+    compare(id) {
+      if (id === undefined || topicId === undefined || id === topicId) return;
+      replaced(
+        `${topic} was deleted and created again: its ID is ${id}, and the topic of this log has the ID ${topicId}`,
+      );
+    },
+    async append(partition, count, append) {
+      if (problem !== undefined) return { status: 'refused', reason: problem };
+      // The end before the request: answers of two leaders can arrive in another order than their appends.
+      const end = ends.get(partition) ?? 0;
+      const outcome = await append();
+      if (outcome.status !== 'stored') return outcome;
+      if (outcome.base < end) {
+        const reason = replaced(
+          `${topic}/${partition} had ${end} records, and now a record got the offset ${outcome.base}: the topic was deleted and created again, or it ` +
+            'has lost records',
+        );
+        return { status: 'unknown', reason };
+      }
+      ends.set(partition, Math.max(ends.get(partition) ?? 0, outcome.base + count));
+      return outcome;
+    },
+  };
+}

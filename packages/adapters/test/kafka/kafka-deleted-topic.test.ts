@@ -1,0 +1,121 @@
+import { randomUUID } from 'node:crypto';
+import type { AppendOutcome, EventLog } from '@weir/ports/event-log';
+import { eventually } from '@weir/testkit/eventually';
+import { describeLive } from '@weir/testkit/live-ports';
+import { type Admin, Kafka, logLevel } from 'kafkajs';
+import topicsJson from '../../../../infra/kafka/topics.json' with { type: 'json' };
+import { openKafkaFixtureLog } from './kafka-fixture-log.ts';
+
+const RAW = 'events.raw';
+const PARTITIONS = [0, 1, 2];
+
+describeLive('kafka', (brokers) => {
+  let admin: Admin;
+  beforeAll(async () => {
+    admin = new Kafka({ brokers: brokers().split(','), logLevel: logLevel.NOTHING }).admin();
+    await admin.connect();
+  });
+  afterAll(() => admin.disconnect());
+
+  const exists = async (topic: string): Promise<boolean> => (await admin.listTopics()).includes(topic);
+  const open = (prefix: string) => openKafkaFixtureLog(brokers(), prefix, 0);
+  /** Appends one record to each partition and returns the outcomes. */
+  async function append(log: EventLog) {
+    const records = PARTITIONS.map((partition) => ({ partition, value: Buffer.from('x') }));
+    return log.append(RAW, records);
+  }
+  const allAre = (outcomes: readonly AppendOutcome[], status: AppendOutcome['status']): boolean =>
+    outcomes.every((one) => one.status === status);
+  /** A log with one record in each partition of `events.raw`. */
+  async function filled() {
+    const prefix = `test-${randomUUID().slice(0, 8)}.`;
+    const log = await open(prefix);
+    await eventually('the topic accepts records', async () => allAre(await append(log), 'stored'));
+    return { prefix, log };
+  }
+  async function deleteTopic(topic: string): Promise<void> {
+    await admin.deleteTopics({ topics: [topic] });
+    await eventually(`${topic} to be deleted`, async () => !(await exists(topic)));
+  }
+  async function createRaw(prefix: string): Promise<void> {
+    const configEntries = Object.entries(topicsJson.topics[RAW].config).map(([name, value]) => ({ name, value }));
+    const topic = { topic: `${prefix}${RAW}`, numPartitions: PARTITIONS.length, configEntries };
+    await eventually('the topic to be created again', async () => {
+      await admin.createTopics({ topics: [topic] });
+      return exists(topic.topic);
+    });
+  }
+
+  test('a start without events.raw is refused, and does not create the topic', async () => {
+    const { prefix, log } = await filled();
+    await log.close();
+    await deleteTopic(`${prefix}${RAW}`);
+    await expect(open(prefix)).rejects.toMatchObject({
+      code: 'event_log_damaged',
+      message: expect.stringMatching(`${prefix}${RAW} of the log ${log.logId} does not exist.*A topic was deleted`),
+    });
+    expect(await exists(`${prefix}${RAW}`)).toBe(false);
+  });
+
+  test('a start without the registry of a log with records is refused, and does not create the topic', async () => {
+    const { prefix, log } = await filled();
+    await log.close();
+    await deleteTopic(`${prefix}registry`);
+    await expect(open(prefix)).rejects.toMatchObject({
+      code: 'event_log_damaged',
+      message: expect.stringMatching(
+        `${prefix}registry does not exist, but ${prefix}${RAW} has records.*A topic was deleted`,
+      ),
+    });
+    expect(await exists(`${prefix}registry`)).toBe(false);
+  });
+
+  test('another deleted topic is created again', async () => {
+    const { prefix, log } = await filled();
+    await log.close();
+    await deleteTopic(`${prefix}events.enriched`);
+    const again = await open(prefix);
+    expect(again.logId).toBe(log.logId);
+    await again.close();
+  });
+
+  test('records in an events.raw that was created again are not acknowledged, and no process starts with it', async () => {
+    const { prefix, log } = await filled();
+    await deleteTopic(`${prefix}${RAW}`);
+    await createRaw(prefix);
+    const statuses = new Set<string>();
+    const refused = await eventually('the log to notice it', async () => {
+      const outcomes = await append(log);
+      for (const { status } of outcomes) statuses.add(status);
+      return outcomes.some((one) => one.status === 'refused' && one.reason.includes('created again')) && outcomes;
+    });
+    expect(allAre(refused, 'refused')).toBe(true);
+    expect(statuses).not.toContain('stored');
+    await expect(log.ping()).rejects.toMatchObject({ code: 'event_log_unavailable' });
+    await expect(log.drift()).rejects.toMatchObject({
+      code: 'event_log_damaged',
+      message: expect.stringContaining(`the topic was deleted and created again`),
+    });
+    await expect(open(prefix)).rejects.toMatchObject({
+      code: 'event_log_damaged',
+      message: expect.stringMatching(`${prefix}${RAW} was deleted and created again: its ID is .*A topic was deleted`),
+    });
+    await log.close();
+  });
+
+  test('a process that appends nothing notices that events.raw was created again', async () => {
+    const { prefix, log } = await filled();
+    await log.close();
+    const idle = await open(prefix);
+    await deleteTopic(`${prefix}${RAW}`);
+    await createRaw(prefix);
+    await eventually('the comparison to find it', () =>
+      idle.drift().then(
+        () => false,
+        ({ code }: { readonly code: string }) => code === 'event_log_damaged',
+      ),
+    );
+    await eventually('appends to be refused', async () => allAre(await append(idle), 'refused'));
+    await idle.close();
+  });
+});
