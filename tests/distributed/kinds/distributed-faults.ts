@@ -2,6 +2,7 @@ import { clickhouseBehindProxies } from '../../faults/suite/clickhouse-behind-pr
 import { connectionFaults } from '../../faults/suite/connection-faults.ts';
 import type { Fault } from '../../faults/suite/fault.ts';
 import { distributed, type Runnable } from '../../faults/suite/runnable.ts';
+import { CUT_OFF_FAULTS } from './cut-off-faults.ts';
 import { DEPLOYED, type Deployed } from './deployed-subject.ts';
 import { INSERT_FAULTS } from './insert-faults.ts';
 import { REDIS_FAULTS } from './redis-faults.ts';
@@ -25,12 +26,11 @@ const CLIENT_FAULTS = connectionFaults(
 
 /** The faults of a deployment, one list for each part that they happen to. */
 export const DISTRIBUTED_KINDS: readonly (readonly Runnable[])[] = [
-  ROLE_FAULTS,
-  KAFKA_FAULTS,
-  REDIS_FAULTS,
-  CLICKHOUSE_FAULTS,
-  CLIENT_FAULTS,
-].map((faults) => faults.map(distributed));
+  ...[ROLE_FAULTS, KAFKA_FAULTS, REDIS_FAULTS, CLICKHOUSE_FAULTS, CLIENT_FAULTS].map((faults) =>
+    faults.map(distributed),
+  ),
+  CUT_OFF_FAULTS.map(distributed),
+];
 
 /** The faults of all lists. */
 export const DISTRIBUTED_FAULTS: readonly Runnable[] = DISTRIBUTED_KINDS.flat();

@@ -1,15 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { eventually } from '@weir/testkit/eventually';
 import type { WeirProcess } from '@weir/testkit/weir-process';
 import { duration } from '../../faults/suite/connection-faults.ts';
-import type { Fault, Round } from '../../faults/suite/fault.ts';
+import type { Fault } from '../../faults/suite/fault.ts';
 import type { Deployment } from '../deployment.ts';
 import { roleVictims } from '../victims.ts';
 import { DEPLOYED, type Deployed } from './deployed-subject.ts';
+import { oneOf, othersTakeOver } from './take-over.ts';
 
-/** The number of test events. With this number, some of them are very probably in the partitions of the stopped process, which are half of all. */
-const PROBES = 32;
-const TAKEN_OVER_WITHIN_MS = 60_000;
 const STOPPED_MAX_MS = { short: 1_000, long: 20_000 } as const;
 
 const ROLES: readonly (readonly [name: string, about: string, of: (weir: Deployment) => readonly WeirProcess[]])[] = [
@@ -18,26 +15,6 @@ const ROLES: readonly (readonly [name: string, about: string, of: (weir: Deploym
   ['writer', 'one of two writers', ({ writers }) => writers],
   ['control', 'control', ({ control }) => [control]],
 ];
-
-function oneOf(processes: readonly WeirProcess[], { random }: Round): WeirProcess {
-  const chosen = processes[Math.floor(random() * processes.length)];
-  if (chosen === undefined) throw new Error('there is no process of this role');
-  return chosen;
-}
-
-/** Sends test events, very probably to all partitions. Resolves when all of them are stored, without the process that is stopped. */
-async function othersTakeOver({ client }: Deployed, { load, site }: Round): Promise<void> {
-  const probes = await Promise.all(Array.from({ length: PROBES }, () => load.probe()));
-  await eventually(
-    'the other process to take over all partitions',
-    async () => {
-      const query =
-        'SELECT uniqExact(idempotency_key) FROM events WHERE site_id = {site:String} AND idempotency_key IN {probes:Array(String)}';
-      return (await client.number(query, { site, probes })) === PROBES;
-    },
-    TAKEN_OVER_WITHIN_MS,
-  );
-}
 
 const stopUntilOthersTakeOver = (
   name: string,

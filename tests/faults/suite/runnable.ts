@@ -24,7 +24,7 @@ let checked: { readonly problem: string | undefined } | undefined;
 export function distributed<Broken extends Subject>(fault: Fault<Broken>): Runnable {
   const problem = (): string | undefined => {
     checked ??= { problem: servicesProblem() };
-    return checked.problem;
+    return checked.problem ?? fault.problem?.();
   };
   return runnable({ ...fault, problem });
 }

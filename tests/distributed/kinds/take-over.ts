@@ -1,0 +1,28 @@
+import { eventually } from '@weir/testkit/eventually';
+import type { WeirProcess } from '@weir/testkit/weir-process';
+import type { Round, Subject } from '../../faults/suite/fault.ts';
+
+/** The number of test events. With this number, some of them are very probably in the partitions of the process that cannot work, which are half of all. */
+const PROBES = 32;
+const TAKEN_OVER_WITHIN_MS = 60_000;
+
+/** One of the processes, chosen at random. */
+export function oneOf(processes: readonly WeirProcess[], { random }: Round): WeirProcess {
+  const chosen = processes[Math.floor(random() * processes.length)];
+  if (chosen === undefined) throw new Error('there is no process of this role');
+  return chosen;
+}
+
+/** Sends test events, very probably to all partitions. Resolves when all of them are stored, without the process that cannot work. */
+export async function othersTakeOver({ client }: Subject, { load, site }: Round): Promise<void> {
+  const probes = await Promise.all(Array.from({ length: PROBES }, () => load.probe()));
+  await eventually(
+    'the other process to take over all partitions',
+    async () => {
+      const query =
+        'SELECT uniqExact(idempotency_key) FROM events WHERE site_id = {site:String} AND idempotency_key IN {probes:Array(String)}';
+      return (await client.number(query, { site, probes })) === PROBES;
+    },
+    TAKEN_OVER_WITHIN_MS,
+  );
+}
