@@ -1,13 +1,13 @@
 import { createWeirClient, type WeirClient } from '@weir/testkit/weir-client';
 import { startWeir, TEST_ADMIN_TOKEN, type WeirProcess } from '@weir/testkit/weir-process';
 import { type Front, startFront } from './front.ts';
-import { type Services, servicesProblem, startServices } from './services.ts';
+import { type Engines, type Services, servicesProblem, startServices } from './services.ts';
 
 type RoleName = 'gateway' | 'enricher' | 'writer' | 'control' | 'archiver';
 
 /** A Weir of several processes on real services. Each process has one role. An archiver runs only if a test starts one. */
-export interface Deployment {
-  readonly services: Services;
+export interface Deployment<Used extends Engines = Services> {
+  readonly services: Used;
   readonly gateways: readonly WeirProcess[];
   readonly enrichers: readonly WeirProcess[];
   readonly writers: readonly WeirProcess[];
@@ -26,10 +26,10 @@ export interface Deployment {
 const PER_ROLE = 2;
 
 /** Starts all processes of a Weir on these services. `close`, or a failure of the start, also stops the services. */
-export async function startDeployment(
-  services: Services,
+export async function startDeployment<Used extends Engines>(
+  services: Used,
   env: Readonly<Record<string, string>> = {},
-): Promise<Deployment> {
+): Promise<Deployment<Used>> {
   const all: WeirProcess[] = [];
   const start = (role: RoleName, more: Readonly<Record<string, string>> = {}): Promise<WeirProcess> =>
     startWeir({ roles: [role], env: { ...services.env, ...env, ...more } });

@@ -30,11 +30,15 @@ export interface Service {
   copy(): () => void;
 }
 
-export interface Services extends Readonly<Record<ServiceName, Service>> {
-  /** The environment variables that make Weir use these services. */
+/** The engines of a deployment. */
+export interface Engines {
+  /** The environment variables that make Weir use these engines. */
   readonly env: Readonly<Record<string, string>>;
   close(): Promise<void>;
 }
+
+type Started<Name extends ServiceName> = Engines & Readonly<Record<Name, Service>>;
+export type Services = Started<ServiceName>;
 
 /**
  * Why the services are not available on this machine; `undefined` if they are. Also `undefined` with CI=true, because the start then
@@ -52,21 +56,33 @@ interface KafkaPorts {
   readonly advertised: number;
 }
 
-/** Starts a Kafka, a Redis and a ClickHouse (infra/local) in a new folder below `.cache/services`. `close` stops them and deletes their data. */
-export async function startServices(kafkaPorts?: KafkaPorts): Promise<Services> {
+const VARIABLES: Readonly<Record<ServiceName, string>> = {
+  kafka: 'KAFKA_BROKERS',
+  redis: 'REDIS_URL',
+  clickhouse: 'CLICKHOUSE_URL',
+};
+
+/** Starts a Kafka, a Redis and a ClickHouse. */
+export function startServices(kafkaPorts?: KafkaPorts): Promise<Services> {
+  return startSome(['kafka', 'redis', 'clickhouse'], kafkaPorts);
+}
+
+/** Starts these services (infra/local) in a new folder below `.cache/services`. `close` stops them and deletes their data. */
+export async function startSome<Name extends ServiceName>(
+  names: readonly Name[],
+  kafkaPorts?: KafkaPorts,
+): Promise<Started<Name>> {
   const dir = join(PROJECT_ROOT, '.cache/services', `distributed-${randomUUID().slice(0, 8)}`);
   if (kafkaPorts !== undefined) {
     mkdirSync(join(dir, 'kafka'), { recursive: true });
     writeFileSync(join(dir, 'kafka/port'), String(kafkaPorts.port));
     writeFileSync(join(dir, 'kafka/advertised-port'), String(kafkaPorts.advertised));
   }
-  const { stdout } = await run(process.execPath, [PROGRAM, 'up', '--dir', dir]);
+  const { stdout } = await run(process.execPath, [PROGRAM, 'up', '--only', names.join(','), '--dir', dir]);
   const env = Object.fromEntries([...stdout.matchAll(/^export (\w+)=(.+)$/gm)].map(([, name, value]) => [name, value]));
-  const service = (name: ServiceName, variable: string) => openService(name, env[variable] ?? '', dir);
+  const services = names.map((name) => [name, openService(name, env[VARIABLES[name]] ?? '', dir)] as const);
   return {
-    kafka: service('kafka', 'KAFKA_BROKERS'),
-    redis: service('redis', 'REDIS_URL'),
-    clickhouse: service('clickhouse', 'CLICKHOUSE_URL'),
+    ...(Object.fromEntries(services) as Record<Name, Service>),
     env,
     async close() {
       await run(process.execPath, [PROGRAM, 'down', '--dir', dir, '--wipe']);

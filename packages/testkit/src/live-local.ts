@@ -3,14 +3,14 @@ import { randomUUID } from 'node:crypto';
 import { resolve } from 'node:path';
 import { promisify } from 'node:util';
 import type { LiveName, LiveService } from './live-service.ts';
+import { PROJECT_ROOT } from './weir-process.ts';
 
-const ROOT = resolve(__dirname, '../../..');
-const SERVICES = resolve(ROOT, 'infra/local/services.mjs');
+const SERVICES = resolve(PROJECT_ROOT, 'infra/local/services.mjs');
 const run = promisify(execFile);
 
 /** Starts a service with infra/local, for one test, in a folder of its own. `stop` removes the folder. */
 export async function startLocal(name: LiveName): Promise<LiveService & { readonly dir: string }> {
-  const dir = resolve(ROOT, '.cache/services', `test-${randomUUID()}`);
+  const dir = resolve(PROJECT_ROOT, '.cache/services', `test-${randomUUID()}`);
   const address = await upLocal(name, dir);
   return {
     address,
@@ -38,6 +38,6 @@ export function localProblem(name: LiveName): string | undefined {
 export function installLocal(name: LiveName): void {
   if (process.env.CI !== 'true') return;
   const script = `import('./infra/local/${name}.mjs').then(({ ${name} }) => ${name}.install())`;
-  const { status, stderr } = spawnSync(process.execPath, ['-e', script], { cwd: ROOT, encoding: 'utf8' });
+  const { status, stderr } = spawnSync(process.execPath, ['-e', script], { cwd: PROJECT_ROOT, encoding: 'utf8' });
   if (status !== 0) throw new Error(stderr);
 }

@@ -2,6 +2,10 @@ import { clickhouseBehindProxies } from '../../faults/suite/clickhouse-behind-pr
 import { connectionFaults } from '../../faults/suite/connection-faults.ts';
 import type { Fault } from '../../faults/suite/fault.ts';
 import { distributed, type Runnable } from '../../faults/suite/runnable.ts';
+import type { Clustered } from '../cluster/clustered-subject.ts';
+import { BROKER_DISK_FAULTS } from './broker-disk-faults.ts';
+import { BROKER_FAULTS } from './broker-faults.ts';
+import { CERTIFICATE_FAULTS } from './certificate-faults.ts';
 import { CUT_OFF_FAULTS } from './cut-off-faults.ts';
 import { DEPLOYED, type Deployed } from './deployed-subject.ts';
 import { INSERT_FAULTS } from './insert-faults.ts';
@@ -24,12 +28,16 @@ const CLIENT_FAULTS = connectionFaults(
   ({ clientProxies }) => clientProxies,
 );
 
+/** These faults happen to one deployment on three brokers, whose start takes longer than a fault. So they are one list. */
+const CLUSTER_FAULTS: readonly Fault<Clustered>[] = [...BROKER_FAULTS, ...BROKER_DISK_FAULTS, ...CERTIFICATE_FAULTS];
+
 /** The faults of a deployment, one list for each part that they happen to. */
 export const DISTRIBUTED_KINDS: readonly (readonly Runnable[])[] = [
   ...[ROLE_FAULTS, KAFKA_FAULTS, REDIS_FAULTS, CLICKHOUSE_FAULTS, CLIENT_FAULTS].map((faults) =>
     faults.map(distributed),
   ),
   CUT_OFF_FAULTS.map(distributed),
+  CLUSTER_FAULTS.map(distributed),
 ];
 
 /** The faults of all lists. */

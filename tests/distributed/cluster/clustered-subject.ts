@@ -1,0 +1,97 @@
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { freePort } from '@weir/testkit/free-port';
+import { mountSmallDisk, type SmallDisk, whyNoMount } from '../../faults/small-disk.ts';
+import type { Opening } from '../../faults/suite/connection-faults.ts';
+import { SUITE_ENV } from '../../faults/suite/embedded-subject.ts';
+import type { Subject } from '../../faults/suite/fault.ts';
+import { type FaultyProxy, startFaultyProxy } from '../../faults/suite/faulty-proxy.ts';
+import { type Deployment, startDeployment } from '../deployment.ts';
+import { type Engines, startSome } from '../services.ts';
+import { type BrokerCluster, startBrokerCluster } from './broker-cluster.ts';
+import { createTestAuthority, type TestAuthority } from './test-authority.ts';
+import { startTlsFront, type TlsFront } from './tls-front.ts';
+
+/** How the processes of Weir reach one server: through the proxy, and behind it with TLS. */
+interface Way {
+  readonly proxy: FaultyProxy;
+  readonly front: TlsFront;
+}
+
+/** A deployment on a cluster of three brokers. Its processes reach all engines with TLS. */
+export interface Clustered extends Subject {
+  readonly weir: Deployment<Engines>;
+  readonly cluster: BrokerCluster;
+  /** The disk of each broker. Empty if this machine cannot mount file systems. */
+  readonly disks: readonly SmallDisk[];
+  readonly authority: TestAuthority;
+  /** The ways to the brokers, one for each, and the ways to the other engines. */
+  readonly ways: Readonly<Record<'kafka' | 'redis' | 'clickhouse', readonly Way[]>>;
+}
+
+const BROKERS = 3;
+const DISK_MB = 2_048;
+/** The certificates of the deployment are valid for this long, except during a fault. */
+export const VALID_MS = 24 * 3600_000;
+
+async function openClustered(): Promise<Clustered> {
+  const opened: (() => unknown)[] = [];
+  /** The last one first: a process is stopped before the proxy that it uses. */
+  const close = async (): Promise<void> => {
+    for (const end of opened.splice(0).toReversed()) await end();
+  };
+  try {
+    const dir = mkdtempSync(join(tmpdir(), 'weir-cluster-'));
+    opened.push(() => rmSync(dir, { recursive: true }));
+    const authority = createTestAuthority(dir);
+    const way = async (port: number): Promise<Way> => {
+      const front = await startTlsFront(port, authority.issue(VALID_MS));
+      opened.push(() => front.close());
+      const proxy = await startFaultyProxy(front.port);
+      opened.push(() => proxy.close());
+      return { front, proxy };
+    };
+
+    const numbers = Array.from({ length: BROKERS }, (_, index) => index);
+    const ports = await Promise.all(numbers.map(() => freePort()));
+    const kafka = await Promise.all(ports.map(way));
+    const disks = whyNoMount() === undefined ? numbers.map(() => mountSmallDisk('ext4', DISK_MB)) : [];
+    for (const disk of disks) opened.push(() => disk.unmount());
+    const folders = numbers.map((index) => disks[index]?.folder ?? join(dir, `broker-${index}`));
+    for (const folder of folders) mkdirSync(folder, { recursive: true });
+    const advertised = kafka.map(({ proxy }) => proxy.port);
+    const cluster = await startBrokerCluster({ folders, ports, advertised });
+    opened.push(() => cluster.close());
+
+    const others = await startSome(['redis', 'clickhouse']);
+    opened.push(() => others.close());
+    const redis = await way(portOf(others.redis.address));
+    const clickhouse = await way(portOf(others.clickhouse.address));
+    const { username, password } = new URL(others.clickhouse.address);
+    const env = {
+      ...SUITE_ENV,
+      KAFKA_BROKERS: advertised.map((port) => `127.0.0.1:${port}`).join(','),
+      KAFKA_TLS: 'true',
+      KAFKA_TLS_CA_FILE: authority.caFile,
+      REDIS_URL: `rediss://127.0.0.1:${redis.proxy.port}`,
+      REDIS_TLS_CA_FILE: authority.caFile,
+      CLICKHOUSE_URL: `https://${username}:${password}@127.0.0.1:${clickhouse.proxy.port}`,
+      NODE_EXTRA_CA_CERTS: authority.caFile,
+    };
+    // The deployment closes only its processes, because brokers and disks must be closed in their order.
+    const weir = await startDeployment({ env: {}, close: async () => undefined }, env);
+    opened.push(() => weir.close());
+    const { client, url, urls } = weir;
+    const ways = { kafka, redis: [redis], clickhouse: [clickhouse] };
+    return { weir, client, url, urls, cluster, disks, authority, ways, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+const portOf = (url: string): number => Number(new URL(url).port);
+
+/** All faults of a cluster happen to one deployment, one after the other. */
+export const CLUSTERED: Opening<Clustered> = { open: openClustered, shares: 'cluster' };
