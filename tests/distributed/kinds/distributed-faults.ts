@@ -12,6 +12,7 @@ import { INSERT_FAULTS } from './insert-faults.ts';
 import { REDIS_FAULTS } from './redis-faults.ts';
 import { ROLE_FAULTS } from './role-faults.ts';
 import { serviceFaults } from './service-faults.ts';
+import { TOPIC_FAULTS } from './topic-faults.ts';
 
 const KAFKA_FAULTS: readonly Fault<Deployed>[] = [
   ...serviceFaults('kafka', 'the broker'),
@@ -36,7 +37,7 @@ export const DISTRIBUTED_KINDS: readonly (readonly Runnable[])[] = [
   ...[ROLE_FAULTS, KAFKA_FAULTS, REDIS_FAULTS, CLICKHOUSE_FAULTS, CLIENT_FAULTS].map((faults) =>
     faults.map(distributed),
   ),
-  CUT_OFF_FAULTS.map(distributed),
+  [...CUT_OFF_FAULTS, ...TOPIC_FAULTS].map(distributed),
   CLUSTER_FAULTS.map(distributed),
 ];
 
