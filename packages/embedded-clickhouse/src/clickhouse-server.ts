@@ -8,6 +8,7 @@ import { lockFile } from '@weir/runtime/file-lock';
 import { type ChildMessage, type ChildOptions, type ParentMessage, USERNAME } from './child-messages.ts';
 import { type Engine, openEngine } from './engine.ts';
 import { createHttpInterface } from './http-interface.ts';
+import { returnFreedMemory } from './memory/return-freed-memory.ts';
 import { createPipeFolder } from './named-pipe.ts';
 import { createSlots } from './slots.ts';
 import { type SpaceWatch, watchSpace } from './space-watch.ts';
@@ -76,12 +77,19 @@ async function main(options: ChildOptions): Promise<void> {
   const reloading = reloadDictionaries(opened);
   const accepting = acceptParts(keeper);
   const removing = removeOldDetachedParts(options.folder);
+  const returning = returnFreedMemory({
+    memoryBytes: options.memoryBytes,
+    async purge() {
+      await opened.run({ setup: [], statement: 'SYSTEM JEMALLOC PURGE', data: undefined, format: 'Null' });
+    },
+  });
   process.on('message', (message: ParentMessage) => {
     if (message.type !== 'close') return;
     isReady = false;
     clearInterval(reloading);
     clearInterval(accepting);
     clearInterval(removing);
+    clearInterval(returning);
     watch.close();
     server.close();
     server.closeIdleConnections();

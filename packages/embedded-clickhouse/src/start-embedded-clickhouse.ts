@@ -1,10 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { closeSync, existsSync, mkdirSync, openSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
-import { totalmem } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { DependencyError } from '@weir/domain/errors';
 import { type ChildMessage, type ChildOptions, type ParentMessage, USERNAME } from './child-messages.ts';
+import { memoryByDefault } from './memory/memory-by-default.ts';
 import { detachedUntil } from './tokens/remove-detached-parts.ts';
 
 export interface EmbeddedClickhouseOptions {
@@ -15,7 +15,7 @@ export interface EmbeddedClickhouseOptions {
   readonly port?: number;
   /** Inserts are refused (error 243) while less disk space is free. Default: 32 MiB. */
   readonly reserveBytes?: number;
-  /** The memory that all statements and caches may use together. Above it, statements fail with error 241. Default: the memory of the machine or container, without 768 MiB. */
+  /** The memory that all statements and caches may use together. Above it, statements fail with error 241. Default: the memory of the machine or container, without 512 MiB. */
   readonly memoryBytes?: number;
   readonly logger: EmbeddedClickhouseLogger;
   /** Called before each start of the child. A start needs some free disk space. */
@@ -58,22 +58,8 @@ const STARTS_FAILED_MAX = 5;
 const RESTART_PAUSE_MAX_MS = 2_000;
 const CLOSE_WAIT_MS = 15_000;
 const THREADS = 16;
+const ARENAS = 2;
 const RESERVE_BYTES = 32 * 1024 * 1024;
-
-/**
- * The memory that ClickHouse leaves free by default. In 1 GB, the main process needs up to 500 MB, and the ClickHouse process up to 300 MB that it
- * does not count, for example for large answers.
- */
-const LEFT_FREE_BYTES = 768 * 1024 * 1024;
-/** Below this, ClickHouse cannot merge large parts. */
-const MEMORY_BYTES_MIN = 256 * 1024 * 1024;
-
-/** The memory that ClickHouse may use by default, on this machine or in this container. */
-function memoryByDefault(): number {
-  const limit = process.constrainedMemory();
-  const memory = limit > 0 ? Math.min(limit, totalmem()) : totalmem();
-  return Math.max(MEMORY_BYTES_MIN, memory - LEFT_FREE_BYTES);
-}
 
 /** Starts the child process. Resolves when its port is known; `ready()` waits for the engine. */
 export async function startEmbeddedClickhouse(options: EmbeddedClickhouseOptions): Promise<EmbeddedClickhouse> {
@@ -192,7 +178,8 @@ function spawnChild(entry: string, options: ChildOptions, stderrFile: string): C
       cwd: dirname(entry),
       // libuv reads the size of its thread pool from the environment. A running statement occupies one thread of this pool, so the pool
       // must be larger than `ACTIVE_MAX` (clickhouse-server.ts), the limit of running statements.
-      env: { UV_THREADPOOL_SIZE: String(THREADS), TZ: 'UTC' },
+      // Without MALLOC_ARENA_MAX, the C library keeps freed memory for each of these threads.
+      env: { UV_THREADPOOL_SIZE: String(THREADS), TZ: 'UTC', MALLOC_ARENA_MAX: String(ARENAS) },
       stdio: ['ignore', stderr, stderr, 'ipc'],
     });
   } finally {

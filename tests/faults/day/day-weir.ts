@@ -25,8 +25,8 @@ const CLOCK_SEEN_MS = 3_000;
  * honest site are kept, because the audit at the end compares them: that site has limits of its own.
  */
 const ENV = {
-  // 1 GB without 768 MB, as Weir chooses it by itself on a machine or in a container with this memory.
-  WEIR_CLICKHOUSE_MEMORY_MB: '256',
+  // What Weir chooses by itself on a machine or in a container with this memory.
+  WEIR_CLICKHOUSE_MEMORY_MB: '512',
   // Node sees the memory of the whole machine, and would use more for its heap than on a machine with 1 GB. Both threads have this limit.
   NODE_OPTIONS: '--max-old-space-size=256',
   ...{ RATE_LIMIT_COLLECT: '', RATE_LIMIT_EVENTS: '', RATE_LIMIT_IDENTIFY: '' },

@@ -1,0 +1,24 @@
+import { eventually } from '@weir/testkit/eventually';
+import { returnFreedMemory } from '../src/memory/return-freed-memory.ts';
+
+test('returns freed memory while the process has more than its limit', async () => {
+  let used = 200;
+  const purges: number[] = [];
+  const timer = returnFreedMemory({
+    memoryBytes: 100,
+    used: () => used,
+    async purge() {
+      purges.push(used);
+      used -= 60;
+    },
+  });
+  try {
+    await eventually('the memory to be below the limit', () => used <= 100);
+    expect(purges).toEqual([200, 140]);
+    used = 150;
+    await eventually('another purge', () => purges.length > 2);
+    expect(purges).toEqual([200, 140, 150]);
+  } finally {
+    clearInterval(timer);
+  }
+});
