@@ -26,11 +26,15 @@ export function clickhouseError(code: number, name: string, message: string, sta
   return new ClickhouseError(code, `Code: ${code}. DB::Exception: ${message}. (${name})`, status);
 }
 
+const NO_SESSION = /^Failed to create connection/;
+
 /** Converts an error of the engine to a `ClickhouseError`, which has an error code. */
 export function toClickhouseError(error: unknown): ClickhouseError {
   if (error instanceof ClickhouseError) return error;
   const text = error instanceof Error ? error.message : String(error);
   const code = Number(/^Code:\s*(\d+)/.exec(text)?.[1] ?? Number.NaN);
+  // chDB cannot open a session while the memory of ClickHouse is used up. The same statement can succeed later.
+  if (NO_SESSION.test(text)) return clickhouseError(202, 'TOO_MANY_SIMULTANEOUS_QUERIES', text, 503);
   if (Number.isNaN(code)) return clickhouseError(1001, 'STD_EXCEPTION', text);
   return new ClickhouseError(code, text);
 }
