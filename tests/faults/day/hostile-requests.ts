@@ -122,17 +122,7 @@ export const HOSTILE_KINDS: readonly HostileKind[] = [
   {
     name: 'new visitors without an ID',
     pauseMs: 40,
-    request: ({ site, random }) => ({
-      path: '/api/collect',
-      body: {
-        site_id: site,
-        visitor_id: '',
-        session_id: '',
-        type: 'pageview',
-        url: `https://example.com/${text(random)}`,
-      },
-      headers: { 'x-forwarded-for': address(random), 'user-agent': `Mozilla/5.0 ${text(random)}` },
-    }),
+    request: (sender) => cookielessPageview(sender, `Mozilla/5.0 ${text(sender.random)}`),
   },
   {
     name: 'new properties and names',
@@ -199,17 +189,7 @@ export const HOSTILE_KINDS: readonly HostileKind[] = [
   {
     name: 'bots',
     pauseMs: 100,
-    request: ({ site, random }, nth) => ({
-      path: '/api/collect',
-      body: {
-        site_id: site,
-        visitor_id: '',
-        session_id: '',
-        type: 'pageview',
-        url: `https://example.com/${text(random)}`,
-      },
-      headers: { 'x-forwarded-for': address(random), 'user-agent': pick(BOTS, nth) },
-    }),
+    request: (sender, nth) => cookielessPageview(sender, pick(BOTS, nth)),
   },
   {
     name: 'a flood from one address',
@@ -258,4 +238,13 @@ export const HOSTILE_KINDS: readonly HostileKind[] = [
 
 function withKey(request: HttpRequest, key: string): HttpRequest {
   return { ...request, headers: { ...bearer(key), ...request.headers } };
+}
+
+function cookielessPageview({ site, random }: HostileTarget, userAgent: string): HttpRequest {
+  const url = `https://example.com/${text(random)}`;
+  return {
+    path: '/api/collect',
+    body: { site_id: site, visitor_id: '', session_id: '', type: 'pageview', url },
+    headers: { 'x-forwarded-for': address(random), 'user-agent': userAgent },
+  };
 }

@@ -1,7 +1,6 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import { DependencyError } from '@weir/domain/errors';
 import type { Commit, ConsumeOptions, PartitionConsumer, PartitionHandle, StoredRecord } from '@weir/ports/event-log';
-import { pauseBeforeRetry } from '@weir/runtime/consume/consume-retry';
+import { pauseBeforeRetry, pauseUnlessAborted } from '@weir/runtime/consume/consume-retry';
 import type { ReadableLog } from './lmdb-partition-reads.ts';
 
 const BATCH_RECORDS_MAX = 4_096;
@@ -122,10 +121,6 @@ export function startPartitionLoop(log: ReadableLog, commits: CommitStore, optio
 
   return { stop: () => stopping.abort(), done: run() };
 }
-
-/** Resolves after this time, or when the signal aborts. */
-const pauseUnlessAborted = (ms: number, signal: AbortSignal): Promise<unknown> =>
-  pause(ms, undefined, { signal }).catch(() => undefined);
 
 /**
  * Resolves when a record at or after `offset` is durable, or when the signal aborts. `waiting` receives a function that ends the

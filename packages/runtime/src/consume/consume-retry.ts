@@ -10,8 +10,7 @@ const PAUSE_MAX_MS = 5_000;
  */
 export async function pauseBeforeRetry(attempt: number, signal: AbortSignal): Promise<void> {
   const pauseMs = Math.min(PAUSE_MAX_MS, PAUSE_MIN_MS * 2 ** Math.min(attempt, 10));
-  // The pause rejects only when the signal aborts.
-  await pause(pauseMs, undefined, { signal }).catch(() => undefined);
+  await pauseUnlessAborted(pauseMs, signal);
 }
 
 /** Throws `partition_lost` when the partition was revoked: the next owner repeats the work. */
@@ -27,4 +26,10 @@ export function describeError(error: unknown): { readonly code: string; readonly
   if (error instanceof DependencyError) return { code: error.code, message: `${error.code}: ${error.message}` };
   if (error instanceof Error) return { code: 'bug', message: `${error.name}: ${error.message}` };
   return { code: 'bug', message: String(error) };
+}
+
+/** Resolves after this time, or when the signal aborts. */
+export async function pauseUnlessAborted(ms: number, signal: AbortSignal): Promise<void> {
+  // The pause rejects only when the signal aborts.
+  await pause(ms, undefined, { signal }).catch(() => undefined);
 }
