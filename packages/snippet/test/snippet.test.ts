@@ -1,7 +1,5 @@
-import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { gzipSync } from 'node:zlib';
 import { cleanUrl } from '../src/clean-url.ts';
 import { matches } from '../src/options.ts';
 
@@ -29,17 +27,6 @@ test('a URL is sent without its fragment, and cut to the length that the server 
 
 describe('the built scripts', () => {
   const read = (file: string): Buffer => readFileSync(join(__dirname, '../../../dist/public', file));
-
-  test.each([
-    ['weir.core.js', 1_630],
-    ['weir.js', 2_480],
-  ])('%s has at most %i bytes after compression, by Node and by gzip -9', (file, bytesMax) => {
-    const code = read(file);
-    expect(gzipSync(code, { level: 9 }).length).toBeLessThanOrEqual(bytesMax);
-    // If the program gzip is missing, its output has 0 bytes.
-    const { stdout } = spawnSync('gzip', ['-9'], { input: code });
-    expect(stdout?.length ?? 0).toBeLessThanOrEqual(bytesMax);
-  });
 
   test('weir.js sets one global and uses nothing that a strict content security policy refuses', () => {
     const code = read('weir.js').toString();

@@ -43,7 +43,14 @@ function next(make: (from: number) => RecordsBatch): RecordsBatch {
 /** Counts the rows of each table. The counts do not depend on merges. */
 async function storedCounts(analytics: ClickhouseAnalytics): Promise<Counts> {
   const counts: Record<string, unknown> = { ...(await tableCounts(analytics)) };
-  for (const table of ['links_latest', 'profiles_latest', 'profile_values', 'people_seen', 'moved_hours']) {
+  for (const table of [
+    'links_latest',
+    'payment_links',
+    'profiles_latest',
+    'profile_values',
+    'people_seen',
+    'moved_hours',
+  ]) {
     const [row] = await analytics.select<{ n: unknown }>(`SELECT toUInt32(count()) AS n FROM ${table} FINAL`);
     counts[table] = row?.n;
   }

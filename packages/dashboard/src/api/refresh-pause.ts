@@ -2,6 +2,8 @@
 const PAUSE_MS_MIN = 15_000;
 /** The longest pause, before `SPREAD` is added. An open page therefore asks again within 6 minutes, also after slow answers. */
 const PAUSE_MS_MAX = 300_000;
+/** The same after an error. The next answer may come fast, for example because ClickHouse has started again. */
+const ERROR_PAUSE_MS_MAX = 60_000;
 /**
  * The share of the time that one query of an open page may keep the server busy. Seven reports on each of 20 open dashboards then keep less than one core
  * busy. So a report that takes 0.1 s is repeated every 20 s, and one that takes 0.5 s every 100 s.
@@ -10,17 +12,26 @@ const BUSY_SHARE_MAX = 1 / 200;
 /** The pauses of the queries of a page differ by up to this share, so that they are not repeated at the same moment. */
 const SPREAD = 0.2;
 
-export interface PauseLimits {
-  /** The shortest pause, in milliseconds. */
-  readonly min?: number | undefined;
-  /** The longest pause, in milliseconds, also if the answers take long. */
-  readonly max?: number | undefined;
+/** The last answer to a query. */
+export interface LastAnswer {
+  /** How long it took, in milliseconds. */
+  readonly tookMs: number;
+  readonly isError: boolean;
 }
 
-/** The pause before an open page repeats a query, in milliseconds. `tookMs`: how long its last answer took. */
-export function refreshPause(query: string, tookMs: number, { min = PAUSE_MS_MIN, max }: PauseLimits = {}): number {
-  const pause = Math.max(min, Math.min(tookMs / BUSY_SHARE_MAX, PAUSE_MS_MAX)) * (1 + SPREAD * shareOf(query));
-  return Math.min(pause, max ?? Number.POSITIVE_INFINITY);
+export interface PauseLimits {
+  /** The shortest pause, in milliseconds. */
+  readonly min: number;
+  /** The longest pause, in milliseconds, also if the answers take long. */
+  readonly max: number;
+}
+
+/** The pause before an open page repeats a query, in milliseconds. */
+export function refreshPause(query: string, { tookMs, isError }: LastAnswer, limits?: PauseLimits): number {
+  const longest = isError ? ERROR_PAUSE_MS_MAX : PAUSE_MS_MAX;
+  const shortest = limits?.min ?? PAUSE_MS_MIN;
+  const pause = Math.max(shortest, Math.min(tookMs / BUSY_SHARE_MAX, longest)) * (1 + SPREAD * shareOf(query));
+  return Math.min(pause, limits?.max ?? Number.POSITIVE_INFINITY);
 }
 
 /** A number from 0 to less than 1 that depends on the text. The pause of a query must not change while it waits. */

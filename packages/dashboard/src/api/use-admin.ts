@@ -7,7 +7,7 @@ import {
   useQueryClient,
 } from '@tanstack/react-query';
 import { AdminError, type Answer, type CallInput, callAdmin, type OperationId } from './call-admin.ts';
-import { refreshPause } from './refresh-pause.ts';
+import { type PauseLimits, refreshPause } from './refresh-pause.ts';
 
 const TIMINGS_MAX = 500;
 const RETRIES_MAX = 2;
@@ -39,12 +39,10 @@ const timings = new Map<string, number>();
 interface Options<Id extends OperationId> extends Omit<CallInput<Id>, 'signal'> {
   readonly enabled?: boolean;
   /**
-   * Asks again regularly while the page is visible, after a pause of this many milliseconds (`true`: the shortest pause of `refreshPause`). The
-   * pause is longer if the answer took long.
+   * Asks again while the page is visible, after a pause in milliseconds. A number: always after this pause, so the query must be cheap, or must
+   * show a fault soon. Limits, or `true` for the limits of a report: the pause depends on how long the last answer took.
    */
-  readonly refresh?: boolean | number;
-  /** The longest pause before it asks again, in milliseconds, also if the answers take long. */
-  readonly refreshMax?: number;
+  readonly refresh?: boolean | number | PauseLimits;
   /** After a change of the parameters, shows the former answer until the new answer has arrived. */
   readonly keep?: boolean;
 }
@@ -57,7 +55,7 @@ const adminKey = <Id extends OperationId>(id: Id, { path, query, body }: Omit<Ca
  * changes nothing.
  */
 export function useAdmin<Id extends OperationId>(id: Id, options: Options<Id> = {}) {
-  const { enabled = true, refresh = false, refreshMax, keep = false, path = {}, query, body } = options;
+  const { enabled = true, refresh = false, keep = false, path = {}, query, body } = options;
   const input = { path, ...(query && { query }), ...(body !== undefined && { body }) };
   const key = adminKey(id, input);
   const text = JSON.stringify(key);
@@ -75,8 +73,14 @@ export function useAdmin<Id extends OperationId>(id: Id, options: Options<Id> = 
     },
     ...(keep && { placeholderData: keepPreviousData }),
     ...(refresh !== false && {
-      refetchInterval: () =>
-        refreshPause(text, timings.get(text) ?? 0, { min: refresh === true ? undefined : refresh, max: refreshMax }),
+      refetchInterval: ({ state: { status } }) =>
+        typeof refresh === 'number'
+          ? refresh
+          : refreshPause(
+              text,
+              { tookMs: timings.get(text) ?? 0, isError: status === 'error' },
+              refresh === true ? undefined : refresh,
+            ),
     }),
   });
 }

@@ -10,8 +10,8 @@ import { DataTable, RowButton } from '../ui/data-table.tsx';
 import { ConfirmDialog } from '../ui/dialog.tsx';
 import { Empty, Problem, QueryAnswer } from '../ui/states.tsx';
 
-/** The interval is short, because an administrator who has just added a goal waits for its first conversion. */
-const REFRESH_MS = 5_000;
+/** The pauses are short, because an administrator who has just added a goal waits for its first conversion. */
+const REFRESH_MS = { min: 5_000, max: 60_000 };
 
 /** The goals of a site with their conversions. An administrator adds and removes goals. */
 export function GoalsPage({ isAdmin }: { readonly isAdmin: boolean }) {

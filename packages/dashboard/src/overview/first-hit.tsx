@@ -13,8 +13,7 @@ export function FirstHit({ onChange }: { readonly onChange: (isNew: boolean) => 
   const ever = useAdmin('stats', {
     path: { site_id },
     query: { period: 'all', bots: 'include' },
-    refresh: 3_000,
-    refreshMax: 10_000,
+    refresh: { min: 3_000, max: 10_000 },
   });
   const client = useQueryClient();
   const totals = ever.data?.totals;

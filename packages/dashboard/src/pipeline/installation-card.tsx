@@ -9,7 +9,7 @@ type Installation = Answer<'showInstallation'>;
 /** The free space of the disks, and the settings of engines that differ from what exactly-once needs. */
 export function InstallationCard() {
   const { t } = useTexts();
-  const installation = useAdmin('showInstallation', { refresh: true });
+  const installation = useAdmin('showInstallation', { refresh: 15_000 });
   return (
     <section className="card section" aria-labelledby="installation" data-testid="installation">
       <h2 id="installation">{t('installation.title')}</h2>

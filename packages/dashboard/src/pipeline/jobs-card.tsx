@@ -7,7 +7,7 @@ import { Problem, QueryAnswer } from '../ui/states.tsx';
 /** Imports, the replay, the archive and backups, with their progress. */
 export function JobsCard() {
   const { t } = useTexts();
-  const installation = useAdmin('showInstallation', { refresh: true });
+  const installation = useAdmin('showInstallation', { refresh: 15_000 });
   return (
     <section className="card section" aria-labelledby="jobs" data-testid="jobs">
       <h2 id="jobs">{t('jobs.title')}</h2>

@@ -7,7 +7,7 @@ import { ExplainButton } from '../reports/explain-button.tsx';
 import { QueryAnswer } from '../ui/states.tsx';
 import { LiveEvents } from './live-events-card.tsx';
 
-const REFRESH_MS = 5_000;
+const REFRESH_MS = { min: 5_000, max: 15_000 };
 const LISTS = [
   { field: 'pages', dimension: 'page', title: 'panel.pages' },
   { field: 'sources', dimension: 'source', title: 'panel.sources' },
