@@ -12,22 +12,25 @@ export async function flagScatteredVisits(
   analytics: Pick<Analytics, 'select' | 'change'>,
   fromMs: string,
 ): Promise<number> {
-  const scattered = `SELECT site_id, session_id FROM records
-    WHERE outcome = 'row' AND bot = '' AND session_id != '' AND session_key IN
+  // Compares days, because a visit that is flagged on its earlier days can get a row on a further day.
+  const days = `SELECT site_id, day, session_id FROM
       (
-        SELECT session_key FROM records
-        WHERE outcome = 'row' AND visit_stamp = 2 AND received_at >= fromUnixTimestamp64Milli(${fromMs})
+        SELECT site_id, session_id, arrayJoin(groupUniqArray(toDate(timestamp, 'UTC'))) AS day
+        FROM records
+        WHERE outcome = 'row' AND bot = '' AND session_id != '' AND session_key IN
+          (
+            SELECT session_key FROM records
+            WHERE outcome = 'row' AND visit_stamp = 2 AND received_at >= fromUnixTimestamp64Milli(${fromMs})
+          )
+        GROUP BY site_id, session_id
+        HAVING toUnixTimestamp64Milli(max(timestamp)) - toUnixTimestamp64Milli(min(timestamp)) > ${SPAN_MS}
       )
-    GROUP BY site_id, session_id
-    HAVING toUnixTimestamp64Milli(max(timestamp)) - toUnixTimestamp64Milli(min(timestamp)) > ${SPAN_MS}
-      AND (site_id, session_id) NOT IN (SELECT site_id, session_id FROM visits_computed WHERE NOT by_row)`;
-  const [found] = await analytics.select<{ visits: number | string }>(`SELECT count() AS visits FROM (${scattered})`);
+    WHERE (site_id, day, session_id) NOT IN (SELECT site_id, day, session_id FROM visits_computed WHERE NOT by_row)`;
+  const [found] = await analytics.select<{ visits: number | string }>(
+    `SELECT uniqExact(site_id, session_id) AS visits FROM (${days})`,
+  );
   const visits = Number(found?.visits ?? 0);
   if (visits === 0) return 0;
-  await analytics.change(
-    `INSERT INTO visits_computed (site_id, day, session_id)
-     SELECT DISTINCT site_id, toDate(timestamp, 'UTC'), session_id FROM records
-     WHERE outcome = 'row' AND bot = '' AND (site_id, session_id) IN (${scattered})`,
-  );
+  await analytics.change(`INSERT INTO visits_computed (site_id, day, session_id) ${days}`);
   return visits;
 }

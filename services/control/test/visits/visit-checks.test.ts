@@ -127,14 +127,23 @@ test('a visit that a server event names days later is flagged on all of its days
   );
   expect(await flagScatteredVisits(opened.analytics, String(later))).toBe(1);
   expect(await flagScatteredVisits(opened.analytics, String(later))).toBe(0);
-  const wanted = ['named 2026-05-04', 'named 2026-05-09'];
+  const muchLater = later + 5 * DAY_MS;
+  await insert(
+    hit('d', 'named', muchLater, {
+      ...{ received_at: muchLater, source: 'server', type: 'event', event_name: 'paid', channel: 'Direct' },
+      ...{ visit_stamp: 2, visit_new: 0, visit_bounces: 0 },
+    }),
+  );
+  expect(await flagScatteredVisits(opened.analytics, String(muchLater))).toBe(1);
+  expect(await flagScatteredVisits(opened.analytics, String(muchLater))).toBe(0);
+  const wanted = ['named 2026-05-04', 'named 2026-05-09', 'named 2026-05-14'];
   expect((await flags('d')).filter((flag) => flag.startsWith('named'))).toEqual(wanted);
 
   const site = { siteId: 'd', name: 'd', domain: 'd.example', timezone: 'UTC', limits: {}, createdAt: 0 };
-  const deps = { analytics: opened.analytics, clock: () => later + DAY_MS };
+  const deps = { analytics: opened.analytics, clock: () => muchLater + DAY_MS };
   const by = dimensionOf('channel');
   if (by === undefined) throw new Error('no dimension');
-  for (const day of ['2026-05-04', '2026-05-09']) {
+  for (const day of ['2026-05-04', '2026-05-09', '2026-05-14']) {
     const request = await readReportRequest(site, { from: day, to: day, filters: [], steps: [] }, deps, { by });
     if ('problem' in request) throw new Error(request.problem);
     const { scope } = request.value;
