@@ -64,6 +64,7 @@ async function main(options: ChildOptions): Promise<void> {
     isReady: () => isReady,
     slots,
     pipeFolder,
+    memoryBytes: options.memoryBytes,
     username: USERNAME,
     password: readFileSync(options.passwordFile, 'utf8').trim(),
   });

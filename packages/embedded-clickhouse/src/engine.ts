@@ -99,7 +99,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
       try {
         for (const command of setup) await session.queryAsync(command);
         if (data !== undefined) {
-          // The engine separates statement and data at one space; a line break would become a part of the data.
+          // The addon adds one line feed between statement and data. A second one at the end of the statement would become a part of the data.
           const written = await addon.InsertRawAsyncConnection(session.connection, `${statement.trim()} `, data, false);
           return { bytes: new Uint8Array(0), rowsRead: 0, bytesRead: data.length, ...written };
         }

@@ -23,6 +23,8 @@ export interface HttpInterfaceDeps {
   readonly slots: Slots;
   /** The folder for named pipes. To stream an answer, the engine writes it into such a pipe. */
   readonly pipeFolder: string;
+  /** The memory that all statements may use together. */
+  readonly memoryBytes: number;
   readonly username: string;
   readonly password: string;
 }
@@ -57,6 +59,7 @@ async function answer(deps: HttpInterfaceDeps, req: IncomingMessage, res: Server
       params: params.fields,
       headers: req.headers,
       newQueryId: randomUUID,
+      memoryBytes: deps.memoryBytes,
     });
     res.setHeader('X-ClickHouse-Query-Id', request.queryId);
     const planned = planStatement(request.query, params.body, request.defaultFormat);

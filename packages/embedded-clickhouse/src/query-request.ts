@@ -29,6 +29,8 @@ export interface RequestParts {
   readonly params: URLSearchParams;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly newQueryId: () => string;
+  /** The memory that all statements may use together. */
+  readonly memoryBytes: number;
 }
 
 /** Parameters of the HTTP interface. The embedded engine ignores some of them. Each parameter that is in none of the three sets is a setting. */
@@ -47,10 +49,19 @@ const DEFAULT_SETTINGS = {
   max_result_bytes: String(512 * 1024 * 1024),
   max_query_size: String(256 * 1024),
 };
+/**
+ * The limits of a statement's memory that a request can set, and the largest part of the memory of all statements that they may have. So one large
+ * report cannot take the memory that inserts need, and its error says that the statement is too large, not that the engine is busy.
+ */
+const MEMORY_PARTS = {
+  max_memory_usage: 1 / 2,
+  max_bytes_before_external_group_by: 1 / 4,
+  max_bytes_before_external_sort: 1 / 4,
+} as const;
 /** The engine accepts statements of 256 KiB by default. */
 const SET_BYTES_MAX = 250 * 1024;
 
-export function readQueryRequest({ method, params, headers, newQueryId }: RequestParts): QueryRequest {
+export function readQueryRequest({ method, params, headers, newQueryId, memoryBytes }: RequestParts): QueryRequest {
   const settings = new Map<string, string>(Object.entries(DEFAULT_SETTINGS));
   for (const [name, value] of params) {
     if (OWN_PARAMS.has(name)) continue;
@@ -67,6 +78,10 @@ export function readQueryRequest({ method, params, headers, newQueryId }: Reques
       throw clickhouseError(115, 'UNKNOWN_SETTING', `Unknown setting '${name.slice(0, 128)}'`);
     }
     settings.set(name, value);
+  }
+  for (const [name, part] of Object.entries(MEMORY_PARTS)) {
+    const asked = Number(settings.get(name));
+    if (asked > memoryBytes * part) settings.set(name, String(Math.floor(memoryBytes * part)));
   }
   const readonly = settings.get('readonly') ?? (method === 'GET' || method === 'HEAD' ? '2' : undefined);
   if (readonly !== undefined) settings.set('readonly', readonly);

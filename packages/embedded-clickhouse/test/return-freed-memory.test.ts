@@ -22,3 +22,24 @@ test('returns freed memory while the process has more than its limit', async () 
     clearInterval(timer);
   }
 });
+
+test('rests after a call that returned nothing', async () => {
+  jest.useFakeTimers();
+  let purges = 0;
+  const timer = returnFreedMemory({
+    memoryBytes: 100,
+    used: () => 200,
+    async purge() {
+      purges += 1;
+    },
+  });
+  try {
+    await jest.advanceTimersByTimeAsync(5_000);
+    expect(purges).toBe(1);
+    await jest.advanceTimersByTimeAsync(1_000);
+    expect(purges).toBe(2);
+  } finally {
+    clearInterval(timer);
+    jest.useRealTimers();
+  }
+});

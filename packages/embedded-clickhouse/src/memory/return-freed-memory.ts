@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 
 const LOOK_EVERY_MS = 250;
-const PAGE_BYTES = 4096;
+/** The pause after a call of `purge` that returned nothing: the statements that run need all of the memory. */
+const REST_MS = 5_000;
 
 export interface ReturnMemoryOptions {
   /** The memory above which the process returns what it does not use. */
@@ -18,23 +19,23 @@ export interface ReturnMemoryOptions {
  */
 export function returnFreedMemory({ memoryBytes, purge, used = anonymousBytes }: ReturnMemoryOptions): NodeJS.Timeout {
   let underWay = false;
+  let restsUntil = 0;
   return setInterval(() => {
-    if (underWay || used() <= memoryBytes) return;
+    const before = used();
+    if (underWay || before <= memoryBytes || performance.now() < restsUntil) return;
     underWay = true;
     purge()
       .catch((error: unknown) => process.stderr.write(`cannot return freed memory: ${String(error)}\n`))
       .finally(() => {
         underWay = false;
+        if (used() >= before) restsUntil = performance.now() + REST_MS;
       });
   }, LOOK_EVERY_MS);
 }
 
-/** The resident memory without pages of files. Without /proc, the resident memory. */
+/** The resident memory without pages of files. On a system without this figure, the resident memory. */
 function anonymousBytes(): number {
-  try {
-    const [, resident = 0, shared = 0] = readFileSync('/proc/self/statm', 'utf8').split(' ').map(Number);
-    return (resident - shared) * PAGE_BYTES;
-  } catch {
-    return process.memoryUsage.rss();
-  }
+  const status = process.platform === 'linux' ? readFileSync('/proc/self/status', 'utf8') : '';
+  const kilobytes = /^RssAnon:\s*(\d+) kB$/m.exec(status)?.[1];
+  return kilobytes === undefined ? process.memoryUsage.rss() : Number(kilobytes) * 1024;
 }

@@ -13,7 +13,7 @@ export interface TableAfterCrash {
   readonly acceptedBlocks: number;
   /** The parts whose tokens were added after the last record of accepted blocks was written (accepted-blocks.ts). */
   readonly withToken: readonly Part[];
-  /** The number of rows of a part. Undefined if the part does not say it. */
+  /** Returns the number of rows of a part, from its file `count.txt`. Undefined if this file is missing or does not contain a number. */
   readonly rowsOf: (part: Part) => number | undefined;
 }
 

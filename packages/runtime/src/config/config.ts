@@ -196,7 +196,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
       ),
     },
     diskReserveBytes: whole('WEIR_DISK_RESERVE_MB', 256, 16, 1_000_000) * 1024 * 1024,
-    clickhouseMemoryBytes: whole('WEIR_CLICKHOUSE_MEMORY_MB', 0, 0, 10_000_000) * 1024 * 1024 || undefined,
+    clickhouseMemoryBytes: readClickhouseMemory(reader),
     engines,
     archive: readArchive(reader),
     backup: readBackup(reader),
@@ -224,6 +224,17 @@ function readArchive(reader: EnvReader): ArchiveConfig | undefined {
 
 const EVERY = /^([1-9]\d{0,4})([mhd])$/;
 const UNIT_MS = { m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+
+/** With less memory, ClickHouse cannot open its tables and insert at the same time. */
+const CLICKHOUSE_MEMORY_MB_MIN = 256;
+
+/** The memory of the embedded ClickHouse in bytes; undefined for its default. */
+function readClickhouseMemory(reader: EnvReader): number | undefined {
+  const megabytes = reader.whole('WEIR_CLICKHOUSE_MEMORY_MB', 0, 0, 10_000_000);
+  if (megabytes > 0 && megabytes < CLICKHOUSE_MEMORY_MB_MIN)
+    reader.problem(`WEIR_CLICKHOUSE_MEMORY_MB must be 0 or at least ${CLICKHOUSE_MEMORY_MB_MIN}`);
+  return megabytes === 0 ? undefined : megabytes * 1024 * 1024;
+}
 
 function readBackup(reader: EnvReader): BackupConfig {
   const to = reader.text('WEIR_BACKUP_TO');
