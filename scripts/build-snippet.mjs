@@ -16,8 +16,8 @@ export const SNIPPET_FILES = [
     holds: 'pageviews, SPA, track, identify, queue',
     gzipBytesMax: 1630,
   },
-  { entry: 'script.ts', file: 'weir.js', holds: 'everything', gzipBytesMax: 2490 },
-  { entry: 'create-weir.ts', file: 'weir.mjs', holds: 'everything, as a module', gzipBytesMax: 2490 },
+  { entry: 'script.ts', file: 'weir.js', holds: 'everything', gzipBytesMax: 2500 },
+  { entry: 'create-weir.ts', file: 'weir.mjs', holds: 'everything, as a module', gzipBytesMax: 2500 },
   { entry: 'stub-script.ts', file: 'weir-stub.js', holds: 'calls before the script', gzipBytesMax: 300 },
 ];
 

@@ -40,10 +40,15 @@ describeBrowser('options and wishes in Chromium, by the rows', () => {
     for (const wish of ['globalPrivacyControl: { value: true }', `doNotTrack: { value: '1' }`]) {
       const context = await browser.context();
       await context.addInitScript(`Object.defineProperties(navigator, { ${wish} })`);
+      // A hit that waits since a visit before the wish.
+      await context.addInitScript(`localStorage['weir.q'] = '["{}"]'`);
       const page = await context.newPage();
+      const posts: string[] = [];
+      page.on('request', (request) => request.method() === 'POST' && posts.push(request.url()));
       await page.goto(`${browser.site.url}/refused`);
       await loaded(page);
       expect(await page.evaluate(`weir.track('refused'), ${STORED}`)).toBe(NOTHING);
+      expect(posts).toEqual([]);
       await page.close();
     }
     await (await (await browser.context()).newPage()).goto(`${browser.site.url}/allowed`);

@@ -45,13 +45,12 @@ export function createWeir(given: Options, src = location.href): Weir {
     options.endpoint.split(' ').map((path) => new URL(path, options.src).href),
     () =>
       +kept(OFF) ||
-      ((isOn('privacy') &&
-        (+(navigator.doNotTrack as string) ||
-          (navigator as { globalPrivacyControl?: boolean }).globalPrivacyControl)) ||
-      matches(options.exclude, path()) ||
-      !matches(options.hosts, location.hostname)
-        ? 4 | (cookieless as unknown as number)
-        : cookieless),
+      (isOn('privacy') &&
+      (+(navigator.doNotTrack as string) || (navigator as { globalPrivacyControl?: boolean }).globalPrivacyControl)
+        ? 3
+        : matches(options.exclude, path()) || !matches(options.hosts, location.hostname)
+          ? 4 | (cookieless as unknown as number)
+          : cookieless),
     path,
     clean,
   );
