@@ -62,10 +62,16 @@ export function dashIsEmpty(text: string | undefined): string {
   return text === undefined || text === '-' ? '' : text;
 }
 
-/** Removes the escapes of a log. Apache writes `\"`, `\\` and `\xhh` (a byte of UTF-8), nginx writes only `\xhh`. */
+/** Matches an escaped character, or several escaped bytes, which together can be one character of UTF-8. */
+const ESCAPES = /\\(["\\bnrtv])|(?:\\x[0-9A-Fa-f]{2})+/g;
+const ESCAPED: Readonly<Record<string, string>> = { b: '\b', n: '\n', r: '\r', t: '\t', v: '\v' };
+
+/** Removes the escapes of a log. Apache writes `\"`, `\\`, white space such as `\t`, and `\xhh` (a byte). nginx writes only `\xhh`. */
 function unescapeLog(text: string): string {
   if (!text.includes('\\')) return text;
-  return text
-    .replace(/(?:\\x[0-9A-Fa-f]{2})+/g, (run) => Buffer.from(run.replaceAll('\\x', ''), 'hex').toString())
-    .replace(/\\(["\\])/g, '$1');
+  return text.replace(ESCAPES, (found: string, character?: string) =>
+    character === undefined
+      ? Buffer.from(found.replaceAll('\\x', ''), 'hex').toString()
+      : (ESCAPED[character] ?? character),
+  );
 }

@@ -55,6 +55,14 @@ describe('combined and common', () => {
     const outcome = read(combined('GET /\\xC3\\xA9 HTTP/1.1', 200, '-', 'a \\"b\\" \\x22c'));
     expect(outcome).toMatchObject({ hit: { url: 'https://example.com/é', userAgent: 'a "b" "c' } });
   });
+  test.each([
+    ['a backslash before x41 (Apache)', '\\\\x41', '\\x41'],
+    ['a backslash before a quote (Apache)', '\\\\\\"', '\\"'],
+    ['a backslash before a quote (nginx)', '\\x5C\\x22', '\\"'],
+    ['a tab and a line feed (Apache)', 'a\\tb\\nc', 'a\tb\nc'],
+  ])('escapes are decoded only once: %s', (_, written, userAgent) => {
+    expect(read(combined('GET / HTTP/1.1', 200, '-', written))).toMatchObject({ hit: { userAgent } });
+  });
   test('a user agent can contain unescaped quotes, and fields after it are ignored', () => {
     expect(read(combined('GET / HTTP/1.1', 200, '-', 'a "b" c'))).toMatchObject({ hit: { userAgent: 'a "b" c' } });
     expect(read(`${combined('GET / HTTP/1.1')} "203.0.113.9" 0.003`)).toMatchObject({ hit: { userAgent: 'UA/1.0' } });
