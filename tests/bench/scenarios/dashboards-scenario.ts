@@ -128,7 +128,7 @@ async function openDashboard(weir: FilledWeir, nth: number, figures: () => Figur
         if (answer.status !== 200) throw new Error(`${report}${more} answered ${answer.status} ${answer.text}`);
         const tookMs = performance.now() - startedAt;
         own.reports.get(period)?.push(tookMs);
-        await wait(refreshPause(report + more, tookMs), stop);
+        await wait(refreshPause(report + more, { tookMs, isError: false }), stop);
       }
     }),
   );

@@ -43,6 +43,11 @@ interface Options<Id extends OperationId> extends Omit<CallInput<Id>, 'signal'> 
    * show a fault soon. Limits, or `true` for the limits of a report: the pause depends on how long the last answer took.
    */
   readonly refresh?: boolean | number | PauseLimits;
+  /**
+   * Sends the request while the component renders. The effects of its children run before its own, so without this option, the children
+   * would send their requests first.
+   */
+  readonly first?: boolean;
   /** After a change of the parameters, shows the former answer until the new answer has arrived. */
   readonly keep?: boolean;
 }
@@ -55,22 +60,26 @@ const adminKey = <Id extends OperationId>(id: Id, { path, query, body }: Omit<Ca
  * changes nothing.
  */
 export function useAdmin<Id extends OperationId>(id: Id, options: Options<Id> = {}) {
-  const { enabled = true, refresh = false, keep = false, path = {}, query, body } = options;
+  const { enabled = true, refresh = false, first = false, keep = false, path = {}, query, body } = options;
   const input = { path, ...(query && { query }), ...(body !== undefined && { body }) };
   const key = adminKey(id, input);
   const text = JSON.stringify(key);
+  const client = useQueryClient();
+  const queryFn = async ({ signal }: { readonly signal: AbortSignal }): Promise<Answer<Id>> => {
+    const began = performance.now();
+    try {
+      return await callAdmin(id, { ...input, signal });
+    } finally {
+      if (timings.size >= TIMINGS_MAX) timings.clear();
+      timings.set(text, performance.now() - began);
+    }
+  };
+  if (first && enabled && client.getQueryState(key) === undefined)
+    void client.prefetchQuery({ queryKey: key, queryFn });
   return useQuery<Answer<Id>, Error>({
     queryKey: key,
     enabled,
-    queryFn: async ({ signal }) => {
-      const began = performance.now();
-      try {
-        return await callAdmin(id, { ...input, signal });
-      } finally {
-        if (timings.size >= TIMINGS_MAX) timings.clear();
-        timings.set(text, performance.now() - began);
-      }
-    },
+    queryFn,
     ...(keep && { placeholderData: keepPreviousData }),
     ...(refresh !== false && {
       refetchInterval: ({ state: { status } }) =>

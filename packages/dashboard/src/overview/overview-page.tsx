@@ -25,7 +25,7 @@ export function OverviewPage() {
     ...(state.compare && state.query.period !== 'all' && { compare: state.compare }),
     ...(state.interval && { interval: state.interval }),
   };
-  const stats = useAdmin('stats', { path, query, refresh: true, keep: true });
+  const stats = useAdmin('stats', { path, query, refresh: true, first: true, keep: true });
   const [isNew, setNew] = useState(false);
   const isEmpty = stats.data !== undefined && stats.data.totals.pageviews + stats.data.totals.events === 0;
   return (
